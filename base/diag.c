@@ -1,0 +1,74 @@
+/* Diagnostics: collecting and rendering. */
+#include "base/diag.h"
+
+#include <string.h>
+
+void diag_init(Diagnostics *diags, Arena *arena)
+{
+    *diags = (Diagnostics){.arena = arena};
+}
+
+const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length)
+{
+    Source *source = ARENA_NEW(arena, Source);
+    *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, length), length};
+    return source;
+}
+
+static void add(Diagnostics *diags, Severity severity, Loc loc, const char *format, va_list args)
+{
+    Diag diag = {severity, loc, arena_vprintf(diags->arena, format, args)};
+    vec_push(diags->arena, diags->list, diag);
+    diags->errors += severity == DIAG_ERROR;
+}
+
+#define DEFINE_DIAG(name, severity)                                            \
+    void name(Diagnostics *diags, Loc loc, const char *format, ...)            \
+    {                                                                          \
+        va_list args;                                                          \
+        va_start(args, format);                                                \
+        add(diags, severity, loc, format, args);                               \
+        va_end(args);                                                          \
+    }
+DEFINE_DIAG(diag_error, DIAG_ERROR)
+DEFINE_DIAG(diag_warning, DIAG_WARNING)
+DEFINE_DIAG(diag_note, DIAG_NOTE)
+
+static void render_line(Loc loc, Text *out)
+{
+    const char *text = loc.source->text, *end = text + loc.source->length;
+    for (int line = 1; line < loc.line && text < end; text++)
+        line += *text == '\n';
+    const char *stop = memchr(text, '\n', (size_t)(end - text));
+    if (!stop)
+        stop = end;
+    if (stop - text > 400) /* a line nobody wrote by hand */
+        return;
+    text_add(out, "%5d | ", loc.line);
+    for (const char *c = text; c < stop; c++)
+        text_put(out, *c == '\t' || (unsigned char)*c >= 32 ? c : "?", 1);
+    text_add(out, "\n      | ");
+    for (int i = 1; i < loc.column && text + i - 1 < stop; i++)
+        if (((unsigned char)text[i - 1] & 0xC0) != 0x80)
+            text_put(out, text[i - 1] == '\t' ? "\t" : " ", 1);
+    text_add(out, "^");
+    for (int i = 1; i < loc.length && text + loc.column - 1 + i < stop; i++)
+        text_add(out, "~");
+    text_add(out, "\n");
+}
+
+void diag_render(const Diagnostics *diags, Text *out)
+{
+    static const char *const words[] = {"error", "warning", "note"};
+    for (size_t i = 0; i < diags->list.count; i++) {
+        const Diag *diag = &diags->list.data[i];
+        if (diag->loc.source && diag->loc.line)
+            text_add(out, "%s:%d:%d: ", diag->loc.source->path, diag->loc.line,
+                     diag->loc.column);
+        else if (diag->loc.source)
+            text_add(out, "%s: ", diag->loc.source->path);
+        text_add(out, "%s: %s\n", words[diag->severity], diag->message);
+        if (diag->loc.source && diag->loc.line)
+            render_line(diag->loc, out);
+    }
+}

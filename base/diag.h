@@ -1,0 +1,55 @@
+/* Diagnostics: collected, located, with notes; printed by the caller.
+ *
+ * Nothing below cli/ prints or exits. A function that can fail on a user's
+ * input takes a Diagnostics and returns false (or NULL) after adding at least
+ * one error to it. A mistake of ours is an assertion instead. */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+/* A file whose text messages can quote. Owned by the Diagnostics' arena. */
+typedef struct Source {
+    const char *path; /* as the user wrote it */
+    const char *text; /* NUL-terminated; may hold further NULs before length */
+    size_t length;
+} Source;
+
+/* A place in a Source; {0} means "no place". Line and column count from 1,
+ * columns in bytes. */
+typedef struct Loc {
+    const Source *source;
+    int line, column, length; /* length: bytes to underline, at least 1 */
+} Loc;
+
+typedef enum Severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
+
+typedef struct Diag {
+    Severity severity;
+    Loc loc;
+    const char *message; /* one sentence, no final stop */
+} Diag;
+
+typedef struct Diagnostics {
+    Arena *arena;
+    VEC(Diag) list; /* a note belongs to the error or warning before it */
+    int errors;
+} Diagnostics;
+
+void diag_init(Diagnostics *diags, Arena *arena);
+void diag_error(Diagnostics *diags, Loc loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void diag_warning(Diagnostics *diags, Loc loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
+
+/* "path:line:column: error: message", the line, and a caret under the place. */
+void diag_render(const Diagnostics *diags, Text *out);
+
+#endif

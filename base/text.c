@@ -1,0 +1,137 @@
+/* Growing text, shortest numbers, edit distance. */
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(Text *text, size_t extra)
+{
+    size_t need = text->length + extra + 1;
+    if (need <= text->capacity)
+        return;
+    size_t capacity = text->capacity ? text->capacity * 2 : 256;
+    if (capacity < need)
+        capacity = need;
+    char *data = realloc(text->data, capacity);
+    if (!data) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
+    }
+    text->data = data;
+    text->capacity = capacity;
+}
+
+void text_put(Text *text, const char *bytes, size_t length)
+{
+    reserve(text, length);
+    memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = 0;
+}
+
+void text_vadd(Text *text, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    reserve(text, (size_t)length);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+    va_end(again);
+}
+
+void text_add(Text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_vadd(text, format, args);
+    va_end(args);
+}
+
+void text_quote(Text *text, const char *bytes)
+{
+    text_put(text, "\"", 1);
+    for (; *bytes; bytes++) {
+        unsigned char c = (unsigned char)*bytes;
+        if (c == '"' || c == '\\')
+            text_add(text, "\\%c", c);
+        else if (c == '\n')
+            text_add(text, "\\n");
+        else if (c == '\t')
+            text_add(text, "\\t");
+        else if (c < 32 || c == 127)
+            text_add(text, "\\x%02x", c);
+        else
+            text_put(text, bytes, 1);
+    }
+    text_put(text, "\"", 1);
+}
+
+void text_number(Text *text, double value)
+{
+    char digits[40];
+    if (isnan(value)) {
+        text_add(text, "nan");
+        return;
+    }
+    if (isinf(value)) {
+        text_add(text, value < 0 ? "-inf" : "inf");
+        return;
+    }
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    text_add(text, "%s", digits);
+}
+
+void text_free(Text *text)
+{
+    free(text->data);
+    *text = (Text){0};
+}
+
+enum { LONGEST_NAME = 64 };
+
+size_t text_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST_NAME || m > LONGEST_NAME)
+        return n > m ? n : m;
+    size_t row[3][LONGEST_NAME + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *now = row[i % 3], *last = row[(i - 1) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *text_nearest(const char *name, const char *const *candidates, size_t n)
+{
+    const char *best = NULL;
+    size_t closest = strlen(name) / 3 + 2;
+    for (size_t i = 0; i < n; i++) {
+        size_t distance = text_distance(name, candidates[i]);
+        if (distance < closest) {
+            closest = distance;
+            best = candidates[i];
+        }
+    }
+    return best;
+}

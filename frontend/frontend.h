@@ -1,0 +1,66 @@
+/* From .tfg text to an op graph and the settings around it. */
+#ifndef FRONTEND_FRONTEND_H
+#define FRONTEND_FRONTEND_H
+
+#include "ir/graph.h"
+
+typedef enum Schedule { RATE_CONSTANT, RATE_NOAM, RATE_INVERSE_SQRT, RATE_LINEAR, RATE_COSINE } Schedule;
+
+/* The train { … } block, with the defaults of the paper where it is silent. */
+typedef struct TrainSpec {
+    enum { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } optimizer;
+    double beta1, beta2, eps, momentum, weight_decay;
+    Schedule schedule;
+    double rate_d_model, rate_factor; /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
+    double rate_peak, rate_final;     /* the others */
+    int64_t warmup, rate_steps;       /* linear, cosine: steps until rate_final */
+    int64_t batch_tokens;             /* a side; 0: batch_sentences counts */
+    int64_t batch_sentences;
+    int64_t accumulate;               /* batches a step, at least 1 */
+    double clip_norm;                 /* 0: none */
+    int64_t steps;                    /* 0: as the command says */
+    int64_t validate_every, save_every, report_every, keep, average, patience; /* 0: default or off */
+    int64_t max_length;               /* longer sentences are left out */
+} TrainSpec;
+
+/* A foreign checkpoint's names for our params: `ours` is made of tensor `theirs`,
+ * transposed if asked, rows [start, start + size) of its axis `axis` if size > 0. */
+typedef struct WeightMap {
+    const char *ours, *theirs;
+    bool transpose;
+    int axis;
+    int64_t start, size;
+    Loc loc;
+} WeightMap;
+
+/* A value the runtime must make from data: `next(tgt)` is the input "tgt.next". */
+typedef struct Model {
+    Module *module;          /* holds one function, "model" */
+    const char *path;
+    TrainSpec train;
+    bool has_train, has_loss;
+    VEC(WeightMap) weights;
+    VEC(const Source *) files; /* the .tfg and everything it uses, in order of reading */
+} Model;
+
+typedef struct Setting {
+    const char *name, *value; /* --set NAME=VALUE */
+} Setting;
+
+typedef struct FrontendOptions {
+    const Setting *settings;
+    int n_settings;
+    const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
+    DType float_type;    /* DT_F32; DT_F64 for checks */
+} FrontendOptions;
+
+/* NULL after errors. */
+Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options);
+Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options);
+
+/* dump --stage tokens and ast. The AST shows what each `use` brought in. */
+bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
+bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
+                       Diagnostics *diags);
+
+#endif

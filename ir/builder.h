@@ -1,0 +1,67 @@
+/* Building ops: each call infers the type, reports what does not fit to the
+ * module's diagnostics (returning NULL), and appends at the builder's place. */
+#ifndef IR_BUILDER_H
+#define IR_BUILDER_H
+
+#include "ir/graph.h"
+
+typedef struct Builder {
+    Function *function;
+    Block *block;
+    Op *before;        /* insert before this op; NULL: at the end */
+    Loc loc;           /* given to every new op */
+    const char *scope;
+} Builder;
+
+Builder builder_at_end(Function *function);
+Builder builder_before(Function *function, Block *block, Op *op);
+
+/* Any op with one result. NULL operands give NULL (an error was reported). */
+Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs);
+
+static inline Value *build_unary(Builder *b, OpKind kind, Value *x)
+{
+    return build(b, kind, 1, &x, 0, NULL);
+}
+static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
+{
+    return build(b, kind, 2, (Value *[]){x, y}, 0, NULL);
+}
+Value *build_input(Builder *b, const char *name, Type type);
+Value *build_param(Builder *b, const ParamInfo *info); /* one op a name in a function: found again */
+Value *build_const(Builder *b, DType dtype, double value);            /* scalar */
+Value *build_const_of(Builder *b, Type type, double value);           /* splat */
+Value *build_iota(Builder *b, Dim dim);
+Value *build_size(Builder *b, DType dtype, int symbol);
+Value *build_lengths(Builder *b, DType dtype, int symbol);
+Value *build_random(Builder *b, Type type, int site);
+Value *build_cast(Builder *b, Value *x, DType dtype);
+Value *build_dropout(Builder *b, Value *x, double rate, int site);
+Value *build_select(Builder *b, Value *condition, Value *x, Value *y);
+Value *build_reduce(Builder *b, OpKind kind, Value *x, int n_axes, const int *axes);
+Value *build_reshape(Builder *b, Value *x, int rank, const Dim *dims);
+Value *build_transpose(Builder *b, Value *x, const int *perm);
+Value *build_broadcast(Builder *b, Value *x, int rank, const Dim *dims);
+Value *build_slice(Builder *b, Value *x, int axis, int64_t start, int64_t size);
+Value *build_pad(Builder *b, Value *x, int axis, int64_t start, int64_t size);
+Value *build_concat(Builder *b, int n, Value *const *xs, int axis);
+Value *build_flip(Builder *b, Value *x, int axis);
+Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a, const int *batch_b,
+                 int n_contract, const int *contract_a, const int *contract_b);
+/* numpy's matmul: the last axis of x against the last but one of y, leading axes
+ * broadcast against each other (a transpose or reshape is added where needed). */
+Value *build_matmul(Builder *b, Value *x, Value *y);
+Value *build_gather(Builder *b, Value *table, Value *index);
+Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
+void build_output(Builder *b, const char *name, Value *x);
+void build_assign(Builder *b, Value *param, Value *x);
+/* x summed over the axes along which `shape` was broadcast to x's type. */
+Value *build_sum_to(Builder *b, Value *x, const Type *shape);
+
+static inline Attr attr_int(AttrName name, int64_t i) { return (Attr){.name = name, .i = i}; }
+static inline Attr attr_float(AttrName name, double f) { return (Attr){.name = name, .f = f}; }
+static inline Attr attr_string(AttrName name, const char *s) { return (Attr){.name = name, .s = s}; }
+Attr attr_ints(AttrName name, int n, const int *ints);
+Attr attr_dims(AttrName name, int rank, const Dim *dims);
+
+#endif

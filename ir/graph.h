@@ -1,0 +1,171 @@
+/* The op graph: modules, functions, ops and values in SSA form.
+ *
+ * A module owns everything through its arena. A function's body is a list of
+ * ops in an order in which every operand is defined before it is used. An op
+ * has operands and results; all ops but regions have one result (effects have
+ * none that is used). A region's body reads values of the function directly and
+ * its `yield` names what the region gives; its operands list the values that
+ * the body reads, each once, so that a walk over operands sees every use. */
+#ifndef IR_GRAPH_H
+#define IR_GRAPH_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "ir/type.h"
+
+typedef enum OpKind {
+#define OP(name, arity, family, infer, grad, help) OP_##name,
+#include "ir/ops.def"
+    OP_COUNT
+} OpKind;
+
+typedef enum OpFamily {
+    FAMILY_leaf, FAMILY_elementwise, FAMILY_reduce, FAMILY_norm, FAMILY_shape,
+    FAMILY_matmul, FAMILY_index, FAMILY_loss, FAMILY_effect, FAMILY_region
+} OpFamily;
+
+typedef struct OpInfo {
+    const char *name;
+    int arity; /* -1: any */
+    OpFamily family;
+    const char *help;
+} OpInfo;
+extern const OpInfo op_info[OP_COUNT];
+
+typedef enum AttrName {
+#define ATTR(name, kind, help) ATTR_##name,
+#include "ir/attrs.def"
+    ATTR_COUNT
+} AttrName;
+
+typedef enum AttrKind { INT, FLOAT, STRING, INTS, TYPE, SYMBOL, DIMS } AttrKind;
+typedef struct AttrInfo {
+    const char *name;
+    AttrKind kind;
+} AttrInfo;
+extern const AttrInfo attr_info[ATTR_COUNT];
+
+typedef struct Attr {
+    AttrName name;
+    union {
+        int64_t i;         /* INT; SYMBOL (index); TYPE (DType) */
+        double f;          /* FLOAT */
+        const char *s;     /* STRING */
+        struct {           /* INTS */
+            int n;
+            int ints[MAX_RANK];
+        };
+        struct {           /* DIMS */
+            int rank;
+            Dim dims[MAX_RANK];
+        };
+    };
+} Attr;
+
+typedef struct Op Op;
+typedef struct Value Value;
+
+struct Value {
+    Type type;
+    Op *op;           /* that defines it */
+    int index;        /* which of the op's results */
+    int id;           /* printed as %id; unique in its function, see ir_number */
+    void *scratch;    /* a pass's own; meaningless between passes */
+};
+
+typedef struct Block {
+    Op *first, *last;
+} Block;
+
+struct Op {
+    OpKind kind;
+    int n_args, n_results, n_attrs;
+    Value **args;
+    Value *results; /* array of n_results */
+    Attr *attrs;    /* sorted by name */
+    Block *body;    /* regions only */
+    Op *previous, *next;
+    Loc loc;             /* the place in the .tfg or .tir it came from */
+    const char *scope;   /* dotted name of the blocks around it ("encoder.layer.0"), or NULL */
+    void *scratch;       /* a pass's own */
+};
+
+typedef struct Function {
+    const char *name; /* forward, loss, train_step, encode, decode_step */
+    Block body;
+    int next_id;
+    struct Module *module;
+} Function;
+
+/* How a param begins. Filled by the frontend, read by codegen/plan. */
+typedef enum InitKind { INIT_ZEROS, INIT_ONES, INIT_CONSTANT, INIT_NORMAL, INIT_UNIFORM,
+                        INIT_XAVIER_UNIFORM, INIT_XAVIER_NORMAL, INIT_KAIMING_UNIFORM,
+                        INIT_KAIMING_NORMAL, INIT_ORTHOGONAL, INIT_FILE, INIT_COUNT } InitKind;
+
+/* What a param is for. Only trained ones get gradients; slots belong to the
+ * optimizer; states are assigned by the model itself (running statistics). */
+typedef enum ParamRole { PARAM_TRAINED, PARAM_FROZEN, PARAM_STATE, PARAM_SLOT, PARAM_GRADIENT } ParamRole;
+
+typedef struct ParamInfo {
+    const char *name; /* dotted, stable: the name in a checkpoint */
+    Type type;
+    ParamRole role;
+    InitKind init;
+    double a, b;      /* constant: a; normal: mean a, deviation b; uniform: from a to b;
+                         xavier, kaiming, orthogonal: gain a */
+    const char *file; /* INIT_FILE: path, and the tensor's name in it */
+    const char *tensor;
+    bool decay;       /* weight decay applies */
+    Loc loc;
+} ParamInfo;
+
+typedef struct Module {
+    Arena *arena;
+    const char *name;
+    VEC(Symbol) symbols;
+    VEC(ParamInfo *) params; /* in order of declaration */
+    Map param_by_name;       /* name → ParamInfo* */
+    VEC(Function *) functions;
+    Diagnostics *diags;      /* where infer and verify report */
+} Module;
+
+Module *module_new(Arena *arena, Diagnostics *diags, const char *name);
+Function *module_add_function(Module *module, const char *name);
+Function *module_function(const Module *module, const char *name); /* NULL if absent */
+int module_symbol(const Module *module, const char *name);         /* NO_SYMBOL if absent */
+int module_add_symbol(Module *module, const char *name, int batch);
+ParamInfo *module_param(const Module *module, const char *name);
+ParamInfo *module_add_param(Module *module, ParamInfo info);
+static inline bool symbol_is_ragged(const Module *m, int symbol)
+{
+    return symbol != NO_SYMBOL && m->symbols.data[symbol].batch != NO_SYMBOL;
+}
+
+const Attr *op_attr(const Op *op, AttrName name); /* NULL if absent */
+int64_t op_int(const Op *op, AttrName name);      /* must be there */
+double op_float(const Op *op, AttrName name);
+const char *op_string(const Op *op, AttrName name);
+void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
+static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
+static inline Value *op_result(Op *op) { return &op->results[0]; }
+
+/* A detached op with room for its operands and results; types are not set. */
+Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results);
+void block_append(Block *block, Op *op);
+void block_insert_before(Block *block, Op *position, Op *op);
+void block_remove(Block *block, Op *op);
+
+/* Every use of a value in the function (bodies of regions too) becomes another. */
+void function_replace_uses(Function *function, Value *from, Value *to);
+/* Ids in order of appearance: what the printer shows. */
+void function_number(Function *function);
+/* Uses of each value by ops of the function body (a region counts as one use per
+ * operand), in value->scratch as a number. */
+void function_count_uses(Function *function);
+
+#define FOR_OPS(op, block) for (Op *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
+                                op = op##_next, op##_next = op ? op->next : NULL)
+
+#endif

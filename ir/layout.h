@@ -1,0 +1,42 @@
+/* Where the elements of a tensor lie in memory. The one rule, for every tensor:
+ *
+ *   If a type has a ragged dimension S~ and the dimension B it is ragged over,
+ *   the first such pair becomes one leading axis of packed tokens (all positions
+ *   of sentence 0, then of sentence 1, …) and positions past a sentence's length
+ *   are not stored. All other dimensions follow in their logical order, row-major;
+ *   further ragged ones are as long as the longest sentence. Dimension B is no
+ *   axis of its own then.
+ *
+ *   f32[B, S~, 512]     axes: tokens(S), 512
+ *   f32[B, H, S~, 64]   axes: tokens(S), H, 64       (splitting heads moves nothing)
+ *   f32[B, H, S~, T~]   axes: tokens(S), H, longest T
+ *   f32[B, H, 64, T~]   axes: tokens(T), H, 64       (nor does transposing keys)
+ *   f32[S~, 512]        axes: longest S, 512         (no batch: nothing to pack)
+ *   f32[B, 10, 512]     axes: B, 10, 512
+ */
+#ifndef IR_LAYOUT_H
+#define IR_LAYOUT_H
+
+#include "ir/graph.h"
+
+typedef struct Axis {
+    int dim;       /* the logical dimension; for tokens, the ragged one */
+    int batch_dim; /* tokens only: the logical dimension of the batch; else -1 */
+    Dim extent;    /* constant; uniform symbol; ragged symbol: longest, or for tokens the total */
+} Axis;
+
+typedef struct Layout {
+    int n;
+    Axis axes[MAX_RANK];
+} Layout;
+
+Layout layout_of(const Module *module, const Type *type);
+static inline bool layout_is_packed(const Layout *layout)
+{
+    return layout->n > 0 && layout->axes[0].batch_dim >= 0;
+}
+/* Whether a transpose or reshape from one type to the other moves no element. */
+bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to);
+bool layout_transpose_is_view(const Module *module, const Type *from, const int *perm);
+
+#endif

@@ -1,0 +1,21 @@
+/* The IR's text form (.tir). Printing a module and parsing it back gives the
+ * same graph; docs/ir.md describes the format. */
+#ifndef IR_TEXT_H
+#define IR_TEXT_H
+
+#include "ir/graph.h"
+
+void ir_print_module(const Module *module, Text *out);
+void ir_print_function(const Function *function, Text *out);
+void ir_print_op(const Function *function, const Op *op, Text *out); /* one line; a region's body too */
+void ir_print_type(const Module *module, const Type *type, Text *out);
+const char *ir_type_text(const Module *module, const Type *type, Arena *arena);
+
+/* NULL after errors, which name line and column. */
+Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source);
+
+/* Every rule of the IR: operands defined before use, arity, inferred types,
+ * regions of the right form. Reports the op, the rule and the types. */
+bool ir_verify(const Module *module, Diagnostics *diags);
+
+#endif

@@ -1,0 +1,48 @@
+/* Tensor types: an element type and a list of dimensions, each a constant or a
+ * symbol whose value is known only when a batch arrives. A symbol may be ragged
+ * over another: `S` ragged over `B` means that every row of the batch has its
+ * own length and that positions past it do not exist.  Printed f32[B, S~, 512]. */
+#ifndef IR_TYPE_H
+#define IR_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum DType { DT_F32, DT_F64, DT_BF16, DT_I32, DT_BOOL, DT_COUNT } DType;
+
+enum { MAX_RANK = 8, NO_SYMBOL = -1 };
+
+typedef struct Dim {
+    int64_t size; /* the constant, or 0 for a symbol */
+    int symbol;   /* index into Module.symbols, or NO_SYMBOL */
+} Dim;
+
+typedef struct Type {
+    DType dtype;
+    int rank;
+    Dim dims[MAX_RANK];
+} Type;
+
+/* A named dimension. */
+typedef struct Symbol {
+    const char *name;
+    int batch; /* the symbol it is ragged over, or NO_SYMBOL for a uniform one */
+} Symbol;
+
+static inline Dim dim_const(int64_t size) { return (Dim){size, NO_SYMBOL}; }
+static inline Dim dim_symbol(int symbol) { return (Dim){0, symbol}; }
+static inline bool dim_is_const(Dim dim) { return dim.symbol == NO_SYMBOL; }
+static inline bool dim_is_one(Dim dim) { return dim_is_const(dim) && dim.size == 1; }
+static inline bool dim_equal(Dim a, Dim b) { return a.symbol == b.symbol && a.size == b.size; }
+
+bool type_equal(const Type *a, const Type *b);
+bool type_same_shape(const Type *a, const Type *b);
+static inline bool dtype_is_float(DType t) { return t <= DT_BF16; }
+size_t dtype_bytes(DType dtype);        /* 4, 8, 2, 4, 1 */
+const char *dtype_name(DType dtype);    /* f32 f64 bf16 i32 bool */
+bool dtype_parse(const char *name, DType *dtype);
+Type type_scalar(DType dtype);
+Type type_of(DType dtype, int rank, const Dim *dims);
+
+#endif

@@ -1,0 +1,73 @@
+/* Passes: functions over the graph, in the order of pipeline.def. */
+#ifndef PASSES_PASS_H
+#define PASSES_PASS_H
+
+#include "ir/graph.h"
+
+/* What a pass tells about what it did and what it nearly did (--report). */
+typedef struct Report {
+    Arena *arena;
+    VEC(const char *) lines;
+} Report;
+void report_line(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct PassContext {
+    Diagnostics *diags;
+    Report *report; /* may be NULL */
+} PassContext;
+
+typedef struct PassInfo {
+    const char *name, *needs, *gives, *help;
+    bool (*run)(Function *function, PassContext *context);
+    bool at_O0; /* also part of the unoptimised pipeline */
+} PassInfo;
+extern const PassInfo pass_info[];
+extern const int pass_count;
+const PassInfo *pass_find(const char *name);
+
+typedef struct PipelineOptions {
+    int opt_level;          /* 0: only what codegen needs; 2: everything */
+    const char *passes;     /* comma-separated names instead; NULL: by level. "-name" leaves one out */
+    const char *after;      /* stop after this pass; NULL: all */
+    Report *report;
+} PipelineOptions;
+/* Runs the pipeline over one function; verifies between passes in debug builds. */
+bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags);
+
+/* ---- deriving functions from what the frontend gives (function "model") ---- */
+
+typedef struct OptimizerSpec {
+    enum { OPT_SGD, OPT_ADAM, OPT_ADAMW } kind;
+    double beta1, beta2, eps, momentum, weight_decay;
+    double clip_norm; /* 0: none */
+} OptimizerSpec;
+
+/* forward: outputs but not the loss; no dropout, training = false. */
+Function *derive_forward(Module *module);
+/* loss: the loss alone; no dropout, training = false. */
+Function *derive_loss(Module *module);
+/* gradient: outputs "loss" and, for each trained param, "grad.NAME" of its type;
+ * dropout and training as given. */
+Function *derive_gradient(Module *module, bool training);
+/* train_step: forward, loss, backward, clip, update in one. Inputs beside the
+ * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
+ * "gradient_norm". */
+Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
+/* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
+ * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
+Function *derive_accumulate(Module *module);
+Function *derive_update(Module *module, const OptimizerSpec *optimizer);
+
+/* Splits "forward" at what does not depend on the input `target` [B, T~]:
+ * encode: the model's other inputs → values "memory.N";
+ * decode_step: "memory.N", the token of each hypothesis at its last position
+ * (input `target` i32[R, 1]), caches (params "cache.N" [R, P~, …]) → output
+ * `logits` [R, 1, V]. Reports where something is not position-wise; NULL then. */
+typedef struct Incremental {
+    Function *encode;      /* NULL for a decoder-only model */
+    Function *decode_step;
+} Incremental;
+bool derive_incremental(Module *module, const char *target, const char *logits, Incremental *out,
+                        Diagnostics *diags);
+
+#endif

@@ -1,0 +1,182 @@
+/* The program: what codegen produces and the executor runs. Constant tables plus
+ * native kernels; the same whether the kernels were compiled a moment ago, read
+ * from a cache or linked into a library. Plain data: no LLVM, no IR.
+ *
+ * Sizes are products of a constant and dimension quantities, so one program
+ * serves batches of any shape. */
+#ifndef RUNTIME_EXEC_PROGRAM_H
+#define RUNTIME_EXEC_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 6 };
+
+typedef enum TfcType { TFC_F32, TFC_F64, TFC_BF16, TFC_I32, TFC_BOOL } TfcType; /* as DType */
+
+/* The value of a named dimension for one batch. A uniform dimension has
+ * extent = total = its size and NULL tables. Of a ragged one:
+ *   offset[b]    first token of sentence b in the packed order (B entries)
+ *   length[b]    of sentence b (B entries)
+ *   batch[i]     sentence that token i belongs to (total entries)
+ *   position[i]  of token i within its sentence (total entries) */
+typedef struct TfcDim {
+    int64_t extent; /* size, or the longest length */
+    int64_t total;  /* size, or the sum of lengths */
+    const int32_t *offset, *length, *batch, *position;
+} TfcDim;
+
+/* coefficient × the product of factors: the element count of a buffer, a stride,
+ * the length of a loop. */
+typedef struct TfcFactor {
+    int16_t dim;
+    int16_t total; /* 1: dims[dim].total, 0: dims[dim].extent */
+} TfcFactor;
+typedef struct TfcSize {
+    int64_t coefficient;
+    int32_t n_factors;
+    TfcFactor factors[TFC_MAX_FACTORS];
+} TfcSize;
+
+/* What a kernel is called with. Kernel-local numbering of buffers and
+ * dimensions is codegen/signature.h's; strides are in elements, one per storage
+ * axis (ir/layout.h) of the buffer: strides[buffer * TFC_MAX_AXES + axis]. */
+typedef struct TfcKernelArgs {
+    void *const *buffers;
+    const int64_t *strides;
+    const TfcDim *const *dims;
+    const int64_t *ints;   /* random streams (sites) of the kernel, in order */
+    const uint32_t *rng;   /* seed low, seed high, step low, step high */
+} TfcKernelArgs;
+
+/* Does units [begin, end) of the kernel's range; any split gives the same bits. */
+typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
+
+/* A tensor in memory: a buffer seen through an offset and strides. */
+typedef struct TfcView {
+    int32_t buffer;
+    int32_t n_axes;
+    int64_t offset; /* elements */
+    TfcSize strides[TFC_MAX_AXES];
+} TfcView;
+
+typedef struct TfcKernelStep {
+    int32_t kernel;           /* index into TfcProgram.kernels */
+    int32_t n_views, n_dims, n_ints;
+    const TfcView *views;     /* kernel-local buffer i */
+    const int32_t *dims;      /* kernel-local dimension i → program dimension */
+    const int64_t *ints;
+    TfcSize range;            /* how many units */
+    TfcSize work;             /* elements touched a unit: units are grouped by it */
+} TfcKernelStep;
+
+/* How long a loop or a matrix side is. */
+typedef enum TfcExtentKind { TFC_EXTENT_SIZE, TFC_EXTENT_LENGTH } TfcExtentKind;
+typedef struct TfcExtent {
+    TfcExtentKind kind;
+    TfcSize size; /* SIZE */
+    int32_t dim;  /* LENGTH: length[b] of this ragged dimension, b from the batch loop */
+} TfcExtent;
+
+/* One operand of a product: view, which side is contiguous, and the way from the
+ * loop indices to the matrix. Element (i, j) of the matrix is at
+ *   offset + Σ loop_index[l] × loop_strides[l]
+ *          + (ragged_dim >= 0 ? dims[ragged_dim].offset[b] × ragged_stride : 0)
+ *          + i × row_stride + j × column_stride,   one of the last two strides is 1. */
+typedef struct TfcMatrix {
+    int32_t buffer;
+    int64_t offset;
+    TfcSize loop_strides[TFC_MAX_LOOPS];
+    int32_t ragged_dim;
+    TfcSize ragged_stride;
+    TfcSize row_stride, column_stride;
+} TfcMatrix;
+
+/* c[m, n] = Σ_k a[m, k] b[k, n] (+ c if accumulate), for every loop index.
+ * A product with k = 0 gives zeros. */
+typedef struct TfcGemmStep {
+    TfcType type;
+    bool accumulate;
+    TfcMatrix a, b, c;
+    TfcExtent m, n, k;
+    int32_t n_loops;
+    int32_t batch_loop; /* which loop runs over sentences (b), or -1 */
+    TfcSize loops[TFC_MAX_LOOPS];
+} TfcGemmStep;
+
+typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_STEP_ZERO } TfcStepKind;
+
+typedef struct TfcStep {
+    TfcStepKind kind;
+    const char *name; /* of the op or region it came from, for traces and messages */
+    union {
+        TfcKernelStep kernel;
+        TfcGemmStep gemm;
+        struct { int32_t to, from; TfcSize size; } copy; /* whole contiguous buffers; zero: `to` */
+    };
+} TfcStep;
+
+typedef enum TfcBufferKind {
+    TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
+    TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
+    TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
+    TFC_BUFFER_OUTPUT  /* in the slab, never reused: `index` into outputs */
+} TfcBufferKind;
+
+typedef struct TfcBuffer {
+    TfcBufferKind kind;
+    TfcType type;
+    TfcSize size; /* elements */
+    int32_t index;
+    int32_t first, last; /* steps */
+} TfcBuffer;
+
+/* A named tensor of the interface: shape as logical dimensions. */
+typedef struct TfcShape {
+    int32_t rank;
+    struct { int64_t size; int32_t dim; } dims[TFC_MAX_AXES]; /* dim: program dimension or -1 */
+} TfcShape;
+typedef struct TfcPort {
+    const char *name;
+    TfcType type;
+    TfcShape shape;
+    int32_t buffer;
+} TfcPort;
+
+typedef enum TfcInit { TFC_INIT_ZEROS, TFC_INIT_ONES, TFC_INIT_CONSTANT, TFC_INIT_NORMAL,
+                       TFC_INIT_UNIFORM, TFC_INIT_XAVIER_UNIFORM, TFC_INIT_XAVIER_NORMAL,
+                       TFC_INIT_KAIMING_UNIFORM, TFC_INIT_KAIMING_NORMAL,
+                       TFC_INIT_ORTHOGONAL, TFC_INIT_FILE } TfcInit; /* as InitKind */
+typedef enum TfcRole { TFC_TRAINED, TFC_FROZEN, TFC_STATE, TFC_SLOT, TFC_GRADIENT } TfcRole; /* as ParamRole */
+
+/* A param: constant dimensions, except a cache [R, P~, …], whose leading pair is
+ * dim >= 0 and whose memory the decoder provides. */
+typedef struct TfcTensor {
+    const char *name;
+    TfcType type;
+    TfcShape shape;
+    TfcRole role;
+    TfcInit init;
+    double a, b;
+    const char *file, *tensor;
+    int32_t buffer;
+} TfcTensor;
+
+typedef struct TfcProgramDim {
+    const char *name;
+    int32_t batch; /* program dimension it is ragged over, or -1 */
+} TfcProgramDim;
+
+typedef struct TfcProgram {
+    const char *name; /* the function */
+    int32_t n_dims, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
+    const TfcProgramDim *dims;
+    const TfcBuffer *buffers;
+    const TfcStep *steps;
+    const TfcKernel *kernels;
+    const char *const *kernel_names;
+    const TfcPort *inputs, *outputs;
+    const TfcTensor *tensors;
+} TfcProgram;
+
+#endif
