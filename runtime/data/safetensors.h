@@ -1,0 +1,51 @@
+/* The safetensors format: an 8-byte little-endian header length, a JSON header,
+ * then the data. Reading trusts nothing: lengths, overlaps, holes, types, sizes
+ * that overflow and oversized headers are refused with a message that names the
+ * file and the tensor. Writing is beside and renamed. */
+#ifndef RUNTIME_DATA_SAFETENSORS_H
+#define RUNTIME_DATA_SAFETENSORS_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+
+enum { ST_MAX_RANK = 8 };
+typedef enum StType { ST_F32, ST_F64, ST_F16, ST_BF16, ST_I32, ST_I64, ST_I16, ST_I8, ST_U8, ST_BOOL } StType;
+
+typedef struct StTensor {
+    const char *name;
+    StType type;
+    int rank;
+    int64_t dims[ST_MAX_RANK];
+    int64_t count;    /* elements */
+    const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
+    uint64_t bytes;
+} StTensor;
+
+typedef struct StFile {
+    const char *path;
+    int64_t n;
+    StTensor *tensors;          /* in the order of their data */
+    int64_t n_meta;
+    const char **meta_keys, **meta_values; /* __metadata__, all strings */
+    void *map;                  /* private */
+    uint64_t map_bytes;
+} StFile;
+
+/* Maps the file; NULL after an error. st_close unmaps; names live in the arena. */
+StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
+StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, uint64_t size);
+void st_close(StFile *file);
+const StTensor *st_find(const StFile *file, const char *name);
+const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
+/* Element i as a double, whatever the type. */
+double st_value(const StTensor *tensor, int64_t i);
+/* All elements converted into out (count × 4 bytes). Integers to float and back exactly or refused. */
+bool st_to_f32(const StTensor *tensor, float *out);
+bool st_to_i32(const StTensor *tensor, int32_t *out); /* floats must hold whole numbers */
+
+typedef struct StMeta { const char *key, *value; } StMeta;
+bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+              const StMeta *meta, int64_t n_meta);
+
+#endif

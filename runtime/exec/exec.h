@@ -1,0 +1,96 @@
+/* Running programs: stores of params, executors with one planned slab each.
+ *
+ *   Store *store = store_new();
+ *   store_add_program(store, program);           // params by name, zero-filled
+ *   store_initialise(store, seed);
+ *   Exec *exec = exec_new(program, store);
+ *   exec_set_dim / exec_set_ragged …             // this batch's shape
+ *   exec_input(exec, "src", tokens);
+ *   exec_run(exec);
+ *   const float *loss = exec_output(exec, "loss");
+ *
+ * A Store may serve several executors, one running at a time if a program
+ * assigns params. An Exec serves one thread at a time. Nothing here prints;
+ * failures are allocation failures and return false or NULL. */
+#ifndef RUNTIME_EXEC_EXEC_H
+#define RUNTIME_EXEC_EXEC_H
+
+#include "runtime/exec/program.h"
+
+#include <stddef.h>
+
+/* ---- params ---- */
+typedef struct Store Store;
+typedef struct StoreTensor {
+    const char *name;
+    TfcType type;
+    TfcRole role;
+    TfcInit init;
+    double a, b;
+    const char *file, *tensor; /* TFC_INIT_FILE */
+    int32_t rank;
+    int64_t dims[TFC_MAX_AXES];
+    int64_t count; /* elements */
+    void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set */
+} StoreTensor;
+
+Store *store_new(void);
+void store_free(Store *store);
+/* Adds the program's tensors; one already there by name must agree in type and
+ * shape (an assertion otherwise). Names are copied. */
+bool store_add_program(Store *store, const TfcProgram *program);
+int64_t store_count(const Store *store);
+StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
+StoreTensor *store_find(Store *store, const char *name);
+/* Initial values as each tensor says, from Philox keyed by (seed, hash of the
+ * name), so that they do not depend on order or threads. Fans: of [in, out],
+ * in = dims[0] … dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
+ * tensors are left as they are: the loader fills them. */
+void store_initialise(Store *store, uint64_t seed);
+int64_t store_bytes(const Store *store);
+
+/* ---- running ---- */
+typedef struct Exec Exec;
+
+/* A batch's shape: one entry a program dimension. */
+typedef struct ExecDim {
+    int64_t extent, total; /* as TfcDim */
+} ExecDim;
+
+Exec *exec_new(const TfcProgram *program, Store *store);
+void exec_free(Exec *exec);
+
+/* Plans the slab so that each of the n shapes (n × program->n_dims entries)
+ * fits without planning again. Without it the slab grows at the first run of a
+ * larger shape. Returns false if memory cannot be had. */
+bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n);
+int64_t exec_slab_bytes(const Exec *exec); /* the planned peak */
+
+int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program does not use it */
+void exec_set_dim(Exec *exec, int dim, int64_t extent);
+/* Lengths of the n rows of the batch; sets the dimension it is ragged over too.
+ * `offset` NULL: packed one after the other (the usual); else where each row
+ * begins, in tokens (shared memory of beams, caches with gaps: `total` is not
+ * meaningful then and no program may iterate over tokens of the dimension). */
+void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
+
+/* Data in storage layout (ir/layout.h: packed), not copied, valid until the run ends. */
+bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
+void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
+bool exec_run(Exec *exec);
+/* In storage layout, valid until the next run; NULL: no such output. */
+const void *exec_output(Exec *exec, const char *name);
+int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the shape last run */
+
+/* For --check-numerics: after each step looks for NaN and infinities in floats it
+ * wrote; the name of the first step that made a NaN (+ buffer), or NULL. */
+const char *exec_find_nan(Exec *exec, int *step);
+
+/* Threads: the number used by every parallel loop from now on (OpenMP's default at first). */
+void exec_set_threads(int n);
+int exec_threads(void);
+
+/* Philox4x32-10 (Salmon et al. 2011): the one source of random numbers. */
+void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+#endif
