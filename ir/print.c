@@ -1,0 +1,201 @@
+/* The printer of the IR's text form; docs/ir.md is the reference. It must be
+ * able to print a graph that is wrong, since messages quote it. */
+#include "ir/text.h"
+
+#include "ir/words.h"
+
+#include <inttypes.h>
+
+/* Bare where the parser can read it so, else quoted. */
+static void print_name(const char *name, Text *out)
+{
+    if (word_is_bare(name))
+        text_add(out, "%s", name);
+    else
+        text_quote(out, name);
+}
+
+static void print_symbol(const Module *module, int symbol, Text *out)
+{
+    if (symbol < 0 || (size_t)symbol >= module->symbols.count)
+        text_add(out, "?%d", symbol);
+    else
+        print_name(module->symbols.data[symbol].name, out);
+}
+
+static void print_dims(const Module *module, int rank, const Dim *dims, Text *out)
+{
+    text_put(out, "[", 1);
+    for (int i = 0; i < rank && i < MAX_RANK; i++) {
+        text_add(out, "%s", i ? ", " : "");
+        if (dim_is_const(dims[i])) {
+            text_add(out, "%" PRId64, dims[i].size);
+            continue;
+        }
+        print_symbol(module, dims[i].symbol, out);
+        if (dims[i].symbol >= 0 && (size_t)dims[i].symbol < module->symbols.count &&
+            symbol_is_ragged(module, dims[i].symbol))
+            text_put(out, "~", 1);
+    }
+    text_put(out, "]", 1);
+}
+
+void ir_print_type(const Module *module, const Type *type, Text *out)
+{
+    text_add(out, "%s", (unsigned)type->dtype < DT_COUNT ? dtype_name(type->dtype) : "?");
+    print_dims(module, type->rank, type->dims, out);
+}
+
+const char *ir_type_text(const Module *module, const Type *type, Arena *arena)
+{
+    Text text = {0};
+    ir_print_type(module, type, &text);
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+static void print_attr(const Module *module, const Attr *attr, Text *out)
+{
+    text_add(out, "%s = ", attr_info[attr->name].name);
+    switch (attr_info[attr->name].kind) {
+    case INT: text_add(out, "%" PRId64, attr->i); break;
+    case FLOAT: text_number(out, attr->f); break;
+    case STRING: text_quote(out, attr->s ? attr->s : ""); break;
+    case TYPE: text_add(out, "%s", (uint64_t)attr->i < DT_COUNT ? dtype_name((DType)attr->i) : "?"); break;
+    case SYMBOL: print_symbol(module, (int)attr->i, out); break;
+    case DIMS: print_dims(module, attr->rank, attr->dims, out); break;
+    case INTS:
+        text_put(out, "[", 1);
+        for (int i = 0; i < attr->n && i < MAX_RANK; i++)
+            text_add(out, "%s%d", i ? ", " : "", attr->ints[i]);
+        text_put(out, "]", 1);
+        break;
+    }
+}
+
+static void print_operands(const Op *op, Text *out)
+{
+    for (int i = 0; i < op->n_args; i++) {
+        text_add(out, "%s", i ? ", " : "");
+        if (op->args[i])
+            text_add(out, "%%%d", op->args[i]->id);
+        else
+            text_add(out, "%%?");
+    }
+}
+
+static void print_results(const Op *op, Text *out)
+{
+    for (int i = 0; i < op->n_results; i++)
+        text_add(out, "%s%%%d", i ? ", " : "", op->results[i].id);
+    if (op->n_results)
+        text_add(out, " = ");
+}
+
+static void print_block(const Function *function, const Block *block, int depth, Text *out);
+
+static void print_op(const Function *function, const Op *op, int depth, Text *out)
+{
+    const Module *module = function->module;
+    text_add(out, "%*s", 2 * depth, "");
+    print_results(op, out);
+    text_add(out, "%s", op_info[op->kind].name);
+    if (op->body) {
+        text_put(out, "(", 1);
+        print_operands(op, out);
+        text_put(out, ")", 1);
+    } else if (op->n_args) {
+        text_put(out, " ", 1);
+        print_operands(op, out);
+    }
+    for (int i = 0; i < op->n_attrs; i++) {
+        text_add(out, "%s", i ? ", " : " {");
+        print_attr(module, &op->attrs[i], out);
+    }
+    if (op->n_attrs)
+        text_put(out, "}", 1);
+    for (int i = 0; i < op->n_results; i++) {
+        text_add(out, "%s", i ? ", " : " : ");
+        ir_print_type(module, &op->results[i].type, out);
+    }
+    if (op->scope && *op->scope) {
+        text_add(out, " @ ");
+        print_name(op->scope, out);
+    }
+    if (op->body) {
+        text_add(out, " {\n");
+        print_block(function, op->body, depth + 1, out);
+        text_add(out, "%*s}", 2 * depth, "");
+    }
+    text_put(out, "\n", 1);
+}
+
+static void print_block(const Function *function, const Block *block, int depth, Text *out)
+{
+    for (const Op *op = block->first; op; op = op->next)
+        print_op(function, op, depth, out);
+}
+
+void ir_print_op(const Function *function, const Op *op, Text *out)
+{
+    print_op(function, op, 0, out);
+}
+
+void ir_print_function(const Function *function, Text *out)
+{
+    function_number((Function *)function); /* ids are what is shown, not what is meant */
+    text_add(out, "func ");
+    print_name(function->name, out);
+    text_add(out, " {\n");
+    print_block(function, &function->body, 1, out);
+    text_add(out, "}\n");
+}
+
+static void print_param(const Module *module, const ParamInfo *info, Text *out)
+{
+    text_add(out, "param ");
+    text_quote(out, info->name);
+    text_add(out, " : ");
+    ir_print_type(module, &info->type, out);
+    text_add(out, " {role = %s, init = %s", role_words[info->role], init_words[info->init].name);
+    if (info->init == INIT_FILE) {
+        text_put(out, "(", 1);
+        text_quote(out, info->file ? info->file : "");
+        text_put(out, ", ", 2);
+        text_quote(out, info->tensor ? info->tensor : "");
+        text_put(out, ")", 1);
+    } else if (init_words[info->init].numbers) {
+        text_put(out, "(", 1);
+        text_number(out, info->a);
+        if (init_words[info->init].numbers == 2) {
+            text_put(out, ", ", 2);
+            text_number(out, info->b);
+        }
+        text_put(out, ")", 1);
+    }
+    text_add(out, ", decay = %s}\n", info->decay ? "true" : "false");
+}
+
+void ir_print_module(const Module *module, Text *out)
+{
+    text_add(out, "module ");
+    text_quote(out, module->name);
+    text_put(out, "\n", 1);
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const Symbol *symbol = &module->symbols.data[i];
+        text_add(out, "dim ");
+        print_name(symbol->name, out);
+        if (symbol->batch != NO_SYMBOL) {
+            text_add(out, " ragged ");
+            print_symbol(module, symbol->batch, out);
+        }
+        text_put(out, "\n", 1);
+    }
+    for (size_t i = 0; i < module->params.count; i++)
+        print_param(module, module->params.data[i], out);
+    for (size_t i = 0; i < module->functions.count; i++) {
+        text_put(out, "\n", 1);
+        ir_print_function(module->functions.data[i], out);
+    }
+}
