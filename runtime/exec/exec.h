@@ -29,8 +29,8 @@ typedef struct StoreTensor {
     double a, b;
     const char *file, *tensor; /* TFC_INIT_FILE */
     int32_t rank;
-    int64_t dims[TFC_MAX_AXES];
-    int64_t count; /* elements */
+    int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
+    int64_t count; /* elements; 0 of a cache */
     void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set */
 } StoreTensor;
 
@@ -82,8 +82,9 @@ bool exec_run(Exec *exec);
 const void *exec_output(Exec *exec, const char *name);
 int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the shape last run */
 
-/* For --check-numerics: after each step looks for NaN and infinities in floats it
- * wrote; the name of the first step that made a NaN (+ buffer), or NULL. */
+/* For --check-numerics: runs as exec_run does, but looks at the floats that each
+ * step wrote and stops at the first step that made a NaN: its name, and its
+ * number in *step. NULL: none did, and the run is complete. */
 const char *exec_find_nan(Exec *exec, int *step);
 
 /* Threads: the number used by every parallel loop from now on (OpenMP's default at first). */

@@ -28,9 +28,15 @@ typedef struct TfcDim {
 
 /* coefficient × the product of factors: the element count of a buffer, a stride,
  * the length of a loop. */
+typedef enum TfcQuantity {
+    TFC_EXTENT, /* dims[dim].extent */
+    TFC_TOTAL,  /* dims[dim].total */
+    TFC_CHUNKS  /* dims[dim].extent in pieces of TFC_CHUNK, rounded up */
+} TfcQuantity;
+enum { TFC_CHUNK = 64 };
 typedef struct TfcFactor {
     int16_t dim;
-    int16_t total; /* 1: dims[dim].total, 0: dims[dim].extent */
+    int16_t quantity;
 } TfcFactor;
 typedef struct TfcSize {
     int64_t coefficient;
@@ -62,8 +68,8 @@ typedef struct TfcView {
 
 typedef struct TfcKernelStep {
     int32_t kernel;           /* index into TfcProgram.kernels */
-    int32_t n_views, n_dims, n_ints;
-    const TfcView *views;     /* kernel-local buffer i */
+    int32_t n_views, n_results, n_dims, n_ints;
+    const TfcView *views;     /* kernel-local buffer i; the last n_results are written */
     const int32_t *dims;      /* kernel-local dimension i → program dimension */
     const int64_t *ints;
     TfcSize range;            /* how many units */
@@ -93,7 +99,8 @@ typedef struct TfcMatrix {
 } TfcMatrix;
 
 /* c[m, n] = Σ_k a[m, k] b[k, n] (+ c if accumulate), for every loop index.
- * A product with k = 0 gives zeros. */
+ * A product with k = 0 gives zeros. Loops along which c does not move are summed:
+ * they run in order, and the step accumulates onto what a step before put into c. */
 typedef struct TfcGemmStep {
     TfcType type;
     bool accumulate;
