@@ -6,6 +6,7 @@
 #define RUNTIME_DATA_SAFETENSORS_H
 
 #include "base/diag.h"
+#include "base/map.h"
 
 #include <stdint.h>
 
@@ -28,11 +29,16 @@ typedef struct StFile {
     StTensor *tensors;          /* in the order of their data */
     int64_t n_meta;
     const char **meta_keys, **meta_values; /* __metadata__, all strings */
-    void *map;                  /* private */
+    Map index;                  /* private: name → tensor */
+    void *map;                  /* private: the mapping, NULL for st_parse */
     uint64_t map_bytes;
 } StFile;
 
-/* Maps the file; NULL after an error. st_close unmaps; names live in the arena. */
+size_t st_type_bytes(StType type);
+const char *st_type_name(StType type); /* as in the header: "F32", "BF16", … */
+
+/* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
+ * st_parse reads the bytes of a file in memory, which must outlive the StFile. */
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
 StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, uint64_t size);
 void st_close(StFile *file);
@@ -40,11 +46,21 @@ const StTensor *st_find(const StFile *file, const char *name);
 const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
 /* Element i as a double, whatever the type. */
 double st_value(const StTensor *tensor, int64_t i);
-/* All elements converted into out (count × 4 bytes). Integers to float and back exactly or refused. */
+/* All elements converted into out (count elements). To float: f64 is rounded, integers
+ * must be exact. To i32: floats must hold whole numbers, everything must be in range.
+ * False where an element does not fit. */
 bool st_to_f32(const StTensor *tensor, float *out);
-bool st_to_i32(const StTensor *tensor, int32_t *out); /* floats must hold whole numbers */
+bool st_to_f64(const StTensor *tensor, double *out);
+bool st_to_i32(const StTensor *tensor, int32_t *out);
+float st_from_f16(uint16_t bits);
+float st_from_bf16(uint16_t bits);
+uint16_t st_to_bf16(float value); /* to nearest even; NaN stays NaN */
 
 typedef struct StMeta { const char *key, *value; } StMeta;
+/* Writes tensors (name, type, rank, dims and data; count and bytes follow from them) in
+ * the order of element size, then name, so that each is aligned and the same tensors give
+ * the same bytes whatever their order. Names are unique UTF-8 (an assertion otherwise).
+ * False after an error; the old file is then as it was. */
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 

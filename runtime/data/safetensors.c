@@ -1,0 +1,298 @@
+/* Reading safetensors: the header through jansson, then every claim it makes is
+ * checked against the size of the file before a pointer is formed. The rules:
+ *
+ *   the header is a JSON object of at most MAX_HEADER bytes, without duplicate keys;
+ *   an entry has a known dtype, a shape of at most ST_MAX_RANK non-negative sizes and
+ *   two offsets whose difference is the size that dtype and shape ask for;
+ *   entries in the order of their offsets cover the data from its first byte to its
+ *   last, without overlap and without holes. */
+#define _GNU_SOURCE
+#include "runtime/data/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Real headers stay below 5 MB; parsing takes up to some hundred times the bytes. */
+enum { MAX_HEADER = 16 << 20, LENGTH_BYTES = 8, QUOTE_LIMIT = 100 };
+
+typedef struct Reader {
+    Diagnostics *diags;
+    Arena *arena;
+    Loc loc;
+    StFile *file;
+    const unsigned char *data; /* after the header */
+    uint64_t data_bytes;
+} Reader;
+
+/* Text from the file, for messages: quoted, control characters escaped, not too long. */
+static const char *quote(Reader *r, const char *text)
+{
+    size_t length = strlen(text);
+    size_t keep = length > QUOTE_LIMIT ? QUOTE_LIMIT : length;
+    while (keep < length && ((unsigned char)text[keep] & 0xC0) == 0x80)
+        keep--;
+    Text quoted = {0};
+    text_quote(&quoted, arena_strndup(r->arena, text, keep));
+    const char *copy = arena_printf(r->arena, "%s%s", quoted.data, keep < length ? "…" : "");
+    text_free(&quoted);
+    return copy;
+}
+
+static bool refuse(Reader *r, const char *tensor, const char *what)
+{
+    if (tensor)
+        diag_error(r->diags, r->loc, "tensor %s: %s", quote(r, tensor), what);
+    else
+        diag_error(r->diags, r->loc, "%s", what);
+    return false;
+}
+
+static bool read_type(Reader *r, const char *name, const json_t *value, StType *type)
+{
+    const char *text = json_string_value(value);
+    if (!text)
+        return refuse(r, name, "\"dtype\" is missing or not a string");
+    for (StType t = ST_F32; t <= ST_BOOL; t++) {
+        if (!strcmp(text, st_type_name(t))) {
+            *type = t;
+            return true;
+        }
+    }
+    return refuse(r, name, arena_printf(r->arena, "dtype %s is not supported", quote(r, text)));
+}
+
+/* Fills rank, dims, count and bytes. */
+static bool read_shape(Reader *r, const json_t *value, StTensor *tensor)
+{
+    if (!json_is_array(value))
+        return refuse(r, tensor->name, "\"shape\" is missing or not a list");
+    size_t rank = json_array_size(value);
+    if (rank > ST_MAX_RANK)
+        return refuse(r, tensor->name,
+                      arena_printf(r->arena, "it has %zu dimensions; at most %d are supported",
+                                   rank, ST_MAX_RANK));
+    tensor->rank = (int)rank;
+    tensor->count = 1;
+    for (size_t i = 0; i < rank; i++) {
+        const json_t *size = json_array_get(value, i);
+        if (!json_is_integer(size) || json_integer_value(size) < 0)
+            return refuse(r, tensor->name, "its shape holds something other than sizes");
+        tensor->dims[i] = json_integer_value(size);
+        if (__builtin_mul_overflow(tensor->count, tensor->dims[i], &tensor->count))
+            return refuse(r, tensor->name, "its shape has more elements than can be counted");
+    }
+    if (__builtin_mul_overflow((uint64_t)tensor->count, st_type_bytes(tensor->type),
+                               &tensor->bytes))
+        return refuse(r, tensor->name, "its shape has more elements than can be counted");
+    return true;
+}
+
+static bool read_offsets(Reader *r, const json_t *value, StTensor *tensor)
+{
+    const json_t *first = json_array_get(value, 0), *last = json_array_get(value, 1);
+    if (json_array_size(value) != 2 || !json_is_integer(first) || !json_is_integer(last))
+        return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
+    json_int_t begin = json_integer_value(first), end = json_integer_value(last);
+    if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
+        return refuse(r, tensor->name,
+                      arena_printf(r->arena,
+                                   "its data [%lld, %lld) lies outside the file's %llu bytes of data",
+                                   (long long)begin, (long long)end,
+                                   (unsigned long long)r->data_bytes));
+    if ((uint64_t)(end - begin) != tensor->bytes)
+        return refuse(r, tensor->name,
+                      arena_printf(r->arena,
+                                   "its data takes %lld bytes, but dtype and shape ask for %llu",
+                                   (long long)(end - begin), (unsigned long long)tensor->bytes));
+    tensor->data = r->data + begin;
+    return true;
+}
+
+static bool read_tensor(Reader *r, const char *name, const json_t *entry, StTensor *tensor)
+{
+    tensor->name = arena_strdup(r->arena, name);
+    if (!json_is_object(entry))
+        return refuse(r, name, "its entry is not an object");
+    if (json_object_size(entry) > 3)
+        return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
+    return read_type(r, name, json_object_get(entry, "dtype"), &tensor->type) &&
+           read_shape(r, json_object_get(entry, "shape"), tensor) &&
+           read_offsets(r, json_object_get(entry, "data_offsets"), tensor);
+}
+
+static bool read_metadata(Reader *r, const json_t *entry)
+{
+    if (!json_is_object(entry))
+        return refuse(r, NULL, "__metadata__ is not an object");
+    StFile *file = r->file;
+    size_t n = json_object_size(entry);
+    file->meta_keys = ARENA_ARRAY(r->arena, const char *, n);
+    file->meta_values = ARENA_ARRAY(r->arena, const char *, n);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)entry, key, value)
+    {
+        if (!json_is_string(value))
+            return refuse(r, NULL, arena_printf(r->arena, "__metadata__: %s is not a string",
+                                                quote(r, key)));
+        file->meta_keys[file->n_meta] = arena_strdup(r->arena, key);
+        file->meta_values[file->n_meta++] = arena_strdup(r->arena, json_string_value(value));
+    }
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const StTensor *x = a, *y = b;
+    if (x->data != y->data)
+        return (const char *)x->data < (const char *)y->data ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The tensors, sorted, must tile the data. */
+static bool check_cover(Reader *r)
+{
+    const unsigned char *place = r->data;
+    for (int64_t i = 0; i < r->file->n; i++) {
+        const StTensor *tensor = &r->file->tensors[i];
+        const unsigned char *begin = tensor->data;
+        if (begin < place)
+            return refuse(r, tensor->name,
+                          arena_printf(r->arena, "its data overlaps that of %s",
+                                       quote(r, r->file->tensors[i - 1].name)));
+        if (begin > place)
+            return refuse(r, tensor->name,
+                          arena_printf(r->arena, "%llu bytes before its data belong to no tensor",
+                                       (unsigned long long)(begin - place)));
+        place = begin + tensor->bytes;
+    }
+    if (place != r->data + r->data_bytes)
+        return refuse(r, NULL,
+                      arena_printf(r->arena, "the last %llu bytes of the file belong to no tensor",
+                                   (unsigned long long)(r->data + r->data_bytes - place)));
+    return true;
+}
+
+static bool read_entries(Reader *r, const json_t *header)
+{
+    StFile *file = r->file;
+    file->tensors = ARENA_ARRAY(r->arena, StTensor, json_object_size(header) + 1);
+    const char *name;
+    json_t *entry;
+    json_object_foreach((json_t *)header, name, entry)
+    {
+        if (!strcmp(name, "__metadata__")) {
+            if (!read_metadata(r, entry))
+                return false;
+        } else if (!read_tensor(r, name, entry, &file->tensors[file->n++])) {
+            return false;
+        }
+    }
+    qsort(file->tensors, (size_t)file->n, sizeof *file->tensors, by_place);
+    map_init(&file->index, r->arena);
+    for (int64_t i = 0; i < file->n; i++)
+        map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
+    return check_cover(r);
+}
+
+static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
+{
+    if (size < LENGTH_BYTES)
+        return refuse(r, NULL, "not a safetensors file: it is shorter than 8 bytes");
+    uint64_t length = 0;
+    for (int i = 0; i < LENGTH_BYTES; i++)
+        length |= (uint64_t)bytes[i] << (8 * i);
+    if (length > MAX_HEADER)
+        return refuse(r, NULL,
+                      arena_printf(r->arena,
+                                   "not a safetensors file: its header claims %llu bytes",
+                                   (unsigned long long)length));
+    if (length > size - LENGTH_BYTES)
+        return refuse(r, NULL, "the file is cut off: it ends within the header");
+    const char *text = (const char *)bytes + LENGTH_BYTES;
+    if (length == 0 || text[0] != '{')
+        return refuse(r, NULL, "not a safetensors file: its header is not a JSON object");
+    json_error_t error;
+    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!header)
+        return refuse(r, NULL, arena_printf(r->arena, "the header is not valid: %s",
+                                            quote(r, error.text)));
+    r->data = bytes + LENGTH_BYTES + length;
+    r->data_bytes = size - LENGTH_BYTES - length;
+    bool ok = read_entries(r, header);
+    json_decref(header);
+    return ok;
+}
+
+StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                 uint64_t size)
+{
+    StFile *file = ARENA_NEW(arena, StFile);
+    file->path = arena_strdup(arena, path);
+    Reader r = {diags, arena, {.source = diag_source(arena, path, "", 0)}, file, NULL, 0};
+    return read_file(&r, bytes, size) ? file : NULL;
+}
+
+StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
+{
+    Loc none = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info)) {
+        diag_error(diags, none, "cannot read %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    if (!S_ISREG(info.st_mode) || info.st_size < LENGTH_BYTES) {
+        diag_error(diags, none, "cannot read %s: %s", path,
+                   S_ISREG(info.st_mode) ? "not a safetensors file: it is shorter than 8 bytes"
+                                         : "not a regular file");
+        close(fd);
+        return NULL;
+    }
+    size_t size = (size_t)info.st_size;
+    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED) {
+        diag_error(diags, none, "cannot map %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    StFile *file = st_parse(diags, arena, path, map, size);
+    if (!file) {
+        munmap(map, size);
+        return NULL;
+    }
+    file->map = map;
+    file->map_bytes = size;
+    return file;
+}
+
+void st_close(StFile *file)
+{
+    if (file && file->map)
+        munmap(file->map, file->map_bytes);
+    if (file)
+        file->map = NULL;
+}
+
+const StTensor *st_find(const StFile *file, const char *name)
+{
+    return map_get(&file->index, name);
+}
+
+const char *st_meta(const StFile *file, const char *key)
+{
+    for (int64_t i = 0; i < file->n_meta; i++)
+        if (!strcmp(file->meta_keys[i], key))
+            return file->meta_values[i];
+    return NULL;
+}

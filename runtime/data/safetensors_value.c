@@ -1,0 +1,126 @@
+/* Element types of safetensors: sizes, names and conversions. Data may be
+ * unaligned, so elements are read by memcpy. */
+#include "runtime/data/safetensors.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} types[] = {
+    [ST_F32] = {"F32", 4}, [ST_F64] = {"F64", 8}, [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2},
+    [ST_I32] = {"I32", 4}, [ST_I64] = {"I64", 8}, [ST_I16] = {"I16", 2}, [ST_I8] = {"I8", 1},
+    [ST_U8] = {"U8", 1},   [ST_BOOL] = {"BOOL", 1},
+};
+
+size_t st_type_bytes(StType type) { return types[type].bytes; }
+const char *st_type_name(StType type) { return types[type].name; }
+
+float st_from_bf16(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+uint16_t st_to_bf16(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (isnan(value))
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+float st_from_f16(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                      : exponent     ? ldexpf((float)(1024 + fraction), exponent - 25)
+                                     : ldexpf((float)fraction, -24);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+#define READ(T, tensor, i)                                                     \
+    T item;                                                                    \
+    memcpy(&item, (const char *)(tensor)->data + (size_t)(i) * sizeof(T), sizeof(T))
+
+static bool is_integer(StType type) { return type >= ST_I32; }
+
+static int64_t integer_at(const StTensor *tensor, int64_t i)
+{
+    switch (tensor->type) {
+    case ST_I32: { READ(int32_t, tensor, i); return item; }
+    case ST_I64: { READ(int64_t, tensor, i); return item; }
+    case ST_I16: { READ(int16_t, tensor, i); return item; }
+    case ST_I8: { READ(int8_t, tensor, i); return item; }
+    case ST_U8: { READ(uint8_t, tensor, i); return item; }
+    default: { READ(uint8_t, tensor, i); return item != 0; }
+    }
+}
+
+double st_value(const StTensor *tensor, int64_t i)
+{
+    switch (tensor->type) {
+    case ST_F32: { READ(float, tensor, i); return item; }
+    case ST_F64: { READ(double, tensor, i); return item; }
+    case ST_F16: { READ(uint16_t, tensor, i); return st_from_f16(item); }
+    case ST_BF16: { READ(uint16_t, tensor, i); return st_from_bf16(item); }
+    default: return (double)integer_at(tensor, i);
+    }
+}
+
+/* Whether the 64-bit integer is an exact float with this many bits of fraction. */
+static bool is_exact(int64_t value, int bits)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    return magnitude == 0 || (magnitude >> __builtin_ctzll(magnitude)) < UINT64_C(1) << bits;
+}
+
+bool st_to_f32(const StTensor *tensor, float *out)
+{
+    if (tensor->type == ST_F32) {
+        if (tensor->bytes)
+            memcpy(out, tensor->data, tensor->bytes);
+        return true;
+    }
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (is_integer(tensor->type) && !is_exact(integer_at(tensor, i), 24))
+            return false;
+        double value = st_value(tensor, i);
+        out[i] = (float)value;
+        if (isinf(out[i]) && !isinf(value))
+            return false;
+    }
+    return true;
+}
+
+bool st_to_f64(const StTensor *tensor, double *out)
+{
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (is_integer(tensor->type) && !is_exact(integer_at(tensor, i), 53))
+            return false;
+        out[i] = st_value(tensor, i);
+    }
+    return true;
+}
+
+bool st_to_i32(const StTensor *tensor, int32_t *out)
+{
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (is_integer(tensor->type)) {
+            int64_t value = integer_at(tensor, i);
+            if (value < INT32_MIN || value > INT32_MAX)
+                return false;
+            out[i] = (int32_t)value;
+        } else {
+            double value = st_value(tensor, i);
+            if (!(value >= INT32_MIN && value <= INT32_MAX) || value != trunc(value))
+                return false;
+            out[i] = (int32_t)value;
+        }
+    }
+    return true;
+}
