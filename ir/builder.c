@@ -1,0 +1,324 @@
+/* Building ops with inferred types. */
+#include "ir/builder.h"
+
+#include "ir/infer.h"
+
+#include <assert.h>
+#include <string.h>
+
+Builder builder_at_end(Function *function)
+{
+    return (Builder){.function = function, .block = &function->body};
+}
+
+Builder builder_before(Function *function, Block *block, Op *op)
+{
+    return (Builder){.function = function, .block = block, .before = op, .loc = op->loc,
+                     .scope = op->scope};
+}
+
+Attr attr_ints(AttrName name, int n, const int *ints)
+{
+    Attr attr = {.name = name, .n = n};
+    for (int i = 0; i < n; i++)
+        attr.ints[i] = ints[i];
+    return attr;
+}
+
+Attr attr_dims(AttrName name, int rank, const Dim *dims)
+{
+    Attr attr = {.name = name, .rank = rank};
+    for (int i = 0; i < rank; i++)
+        attr.dims[i] = dims[i];
+    return attr;
+}
+
+/* Makes and places the op; `type` is set for the ops whose type is declared. */
+static Op *place(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
+                 const Attr *attrs, int n_results)
+{
+    assert(op_info[kind].arity < 0 || op_info[kind].arity == n_args);
+    Op *op = op_new(b->function, kind, n_args, args, n_results);
+    for (int i = 0; i < n_attrs; i++)
+        op_set_attr(b->function, op, attrs[i]);
+    op->loc = b->loc;
+    op->scope = b->scope;
+    return op;
+}
+
+Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs)
+{
+    for (int i = 0; i < n_args; i++)
+        if (!args[i])
+            return NULL;
+    Op *op = place(b, kind, n_args, args, n_attrs, attrs, 1);
+    Module *module = b->function->module;
+    if (!infer_type(module, op, &op->results[0].type, module->diags))
+        return NULL;
+    block_insert_before(b->block, b->before, op);
+    return op_result(op);
+}
+
+static Value *declare(Builder *b, OpKind kind, Type type, int n_attrs, const Attr *attrs)
+{
+    Op *op = place(b, kind, 0, NULL, n_attrs, attrs, 1);
+    op->results[0].type = type;
+    block_insert_before(b->block, b->before, op);
+    return op_result(op);
+}
+
+Value *build_input(Builder *b, const char *name, Type type)
+{
+    Attr attr = attr_string(ATTR_name, arena_strdup(b->function->module->arena, name));
+    return declare(b, OP_input, type, 1, &attr);
+}
+
+Value *build_param(Builder *b, const ParamInfo *info)
+{
+    FOR_OPS(op, &b->function->body)
+        if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), info->name))
+            return op_result(op);
+    Attr attr = attr_string(ATTR_name, info->name);
+    Op *op = place(b, OP_param, 0, NULL, 1, &attr, 1);
+    op->results[0].type = info->type;
+    block_insert_before(&b->function->body, b->function->body.first, op);
+    return op_result(op);
+}
+
+Value *build_const_of(Builder *b, Type type, double value)
+{
+    Attr attr = attr_float(ATTR_value, value);
+    return declare(b, OP_const, type, 1, &attr);
+}
+
+Value *build_const(Builder *b, DType dtype, double value)
+{
+    return build_const_of(b, type_scalar(dtype), value);
+}
+
+Value *build_iota(Builder *b, Dim dim)
+{
+    return declare(b, OP_iota, type_of(DT_I32, 1, &dim), 0, NULL);
+}
+
+Value *build_size(Builder *b, DType dtype, int symbol)
+{
+    Attr attr = attr_int(ATTR_dim, symbol);
+    return declare(b, OP_size, type_scalar(dtype), 1, &attr);
+}
+
+Value *build_lengths(Builder *b, DType dtype, int symbol)
+{
+    Attr attr = attr_int(ATTR_dim, symbol);
+    Dim batch = dim_symbol(b->function->module->symbols.data[symbol].batch);
+    return declare(b, OP_lengths, type_of(dtype, 1, &batch), 1, &attr);
+}
+
+Value *build_random(Builder *b, Type type, int site)
+{
+    Attr attr = attr_int(ATTR_site, site);
+    return declare(b, OP_random, type, 1, &attr);
+}
+
+Value *build_cast(Builder *b, Value *x, DType dtype)
+{
+    if (!x || x->type.dtype == dtype)
+        return x;
+    Attr attr = attr_int(ATTR_dtype, dtype);
+    return build(b, OP_cast, 1, &x, 1, &attr);
+}
+
+Value *build_dropout(Builder *b, Value *x, double rate, int site)
+{
+    Attr attrs[] = {attr_float(ATTR_rate, rate), attr_int(ATTR_site, site)};
+    return build(b, OP_dropout, 1, &x, 2, attrs);
+}
+
+Value *build_select(Builder *b, Value *condition, Value *x, Value *y)
+{
+    return build(b, OP_select, 3, (Value *[]){condition, x, y}, 0, NULL);
+}
+
+Value *build_reduce(Builder *b, OpKind kind, Value *x, int n_axes, const int *axes)
+{
+    if (n_axes == 0)
+        return x;
+    Attr attr = attr_ints(ATTR_axes, n_axes, axes);
+    return build(b, kind, 1, &x, 1, &attr);
+}
+
+Value *build_reshape(Builder *b, Value *x, int rank, const Dim *dims)
+{
+    Attr attr = attr_dims(ATTR_shape, rank, dims);
+    Type to = x ? type_of(x->type.dtype, rank, dims) : (Type){0};
+    if (x && type_equal(&x->type, &to))
+        return x;
+    return build(b, OP_reshape, 1, &x, 1, &attr);
+}
+
+Value *build_transpose(Builder *b, Value *x, const int *perm)
+{
+    if (!x)
+        return NULL;
+    bool identity = true;
+    for (int i = 0; i < x->type.rank; i++)
+        identity &= perm[i] == i;
+    Attr attr = attr_ints(ATTR_perm, x->type.rank, perm);
+    return identity ? x : build(b, OP_transpose, 1, &x, 1, &attr);
+}
+
+Value *build_broadcast(Builder *b, Value *x, int rank, const Dim *dims)
+{
+    Type to = x ? type_of(x->type.dtype, rank, dims) : (Type){0};
+    if (x && type_equal(&x->type, &to))
+        return x;
+    Attr attr = attr_dims(ATTR_shape, rank, dims);
+    return build(b, OP_broadcast, 1, &x, 1, &attr);
+}
+
+static Value *build_window(Builder *b, OpKind kind, Value *x, int axis, int64_t start, int64_t size)
+{
+    Attr attrs[] = {attr_int(ATTR_axis, axis), attr_int(ATTR_start, start), attr_int(ATTR_size, size)};
+    return build(b, kind, 1, &x, 3, attrs);
+}
+
+Value *build_slice(Builder *b, Value *x, int axis, int64_t start, int64_t size)
+{
+    return build_window(b, OP_slice, x, axis, start, size);
+}
+
+Value *build_pad(Builder *b, Value *x, int axis, int64_t start, int64_t size)
+{
+    return build_window(b, OP_pad, x, axis, start, size);
+}
+
+Value *build_concat(Builder *b, int n, Value *const *xs, int axis)
+{
+    Attr attr = attr_int(ATTR_axis, axis);
+    return build(b, OP_concat, n, xs, 1, &attr);
+}
+
+Value *build_flip(Builder *b, Value *x, int axis)
+{
+    Attr attr = attr_int(ATTR_axis, axis);
+    return build(b, OP_flip, 1, &x, 1, &attr);
+}
+
+Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a, const int *batch_b,
+                 int n_contract, const int *contract_a, const int *contract_b)
+{
+    Attr attrs[] = {
+        attr_ints(ATTR_batch_a, n_batch, batch_a),
+        attr_ints(ATTR_batch_b, n_batch, batch_b),
+        attr_ints(ATTR_contract_a, n_contract, contract_a),
+        attr_ints(ATTR_contract_b, n_contract, contract_b),
+    };
+    return build(b, OP_dot, 2, (Value *[]){x, y}, 4, attrs);
+}
+
+/* x without its axes of length 1 that the other side stretches: they come back
+ * after the product. A broadcast batch axis of y is a free axis of x alone. */
+Value *build_matmul(Builder *b, Value *x, Value *y)
+{
+    if (!x || !y)
+        return NULL;
+    int rx = x->type.rank, ry = y->type.rank;
+    if (rx < 1 || ry < 2) { /* infer reports it: a dot with an axis that is not there */
+        return build_dot(b, x, y, 0, NULL, NULL, 1, (int[]){rx - 1}, (int[]){ry - 2});
+    }
+    int lead = (rx > ry ? rx : ry) - 2;
+    if (rx == 1) {
+        Value *product = build_dot(b, x, y, 0, NULL, NULL, 1, (int[]){0}, (int[]){ry - 2});
+        return product;
+    }
+    /* Squeeze ones that meet something longer, and pair equal leading axes. */
+    Dim dims_x[MAX_RANK], dims_y[MAX_RANK], result[MAX_RANK];
+    int nx = 0, ny = 0, n_batch = 0, batch_a[MAX_RANK], batch_b[MAX_RANK];
+    int place_of[MAX_RANK]; /* result axis → 0 batch, 1 free x, 2 free y, 3 one */
+    for (int i = 0; i < lead; i++) {
+        int ix = i - (lead - (rx - 2)), iy = i - (lead - (ry - 2));
+        Dim dx = ix >= 0 ? x->type.dims[ix] : dim_const(1);
+        Dim dy = iy >= 0 ? y->type.dims[iy] : dim_const(1);
+        if (dim_is_one(dx) && dim_is_one(dy)) {
+            place_of[i] = 3;
+            result[i] = dx;
+        } else if (dim_is_one(dx) || dim_is_one(dy)) {
+            place_of[i] = dim_is_one(dy) ? 1 : 2;
+            result[i] = dim_is_one(dy) ? dx : dy;
+            if (dim_is_one(dy))
+                dims_x[nx++] = dx;
+            else
+                dims_y[ny++] = dy;
+        } else { /* unequal: dot's rule reports it */
+            place_of[i] = 0;
+            result[i] = dx;
+            batch_a[n_batch] = nx;
+            batch_b[n_batch++] = ny;
+            dims_x[nx++] = dx;
+            dims_y[ny++] = dy;
+        }
+    }
+    for (int i = 2; i > 0; i--) {
+        dims_x[nx++] = x->type.dims[rx - i];
+        dims_y[ny++] = y->type.dims[ry - i];
+    }
+    Value *a = build_reshape(b, x, nx, dims_x), *c = build_reshape(b, y, ny, dims_y);
+    Value *product = build_dot(b, a, c, n_batch, batch_a, batch_b, 1, (int[]){nx - 1}, (int[]){ny - 2});
+    if (!product)
+        return NULL;
+    /* dot gives: batch, free x (leading, then rows), free y (leading, then columns). */
+    int free_x = n_batch, free_y = n_batch + (nx - n_batch - 1), at_batch = 0, perm[MAX_RANK], n = 0;
+    for (int i = 0; i < lead; i++)
+        if (place_of[i] != 3)
+            perm[n++] = place_of[i] == 0 ? at_batch++ : place_of[i] == 1 ? free_x++ : free_y++;
+    perm[n++] = free_x;
+    perm[n++] = free_y;
+    product = build_transpose(b, product, perm);
+    result[lead] = x->type.dims[rx - 2];
+    result[lead + 1] = y->type.dims[ry - 1];
+    return build_reshape(b, product, lead + 2, result);
+}
+
+Value *build_gather(Builder *b, Value *table, Value *index)
+{
+    return build_binary(b, OP_gather, table, index);
+}
+
+Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size)
+{
+    Attr attr = attr_int(ATTR_size, size);
+    return build(b, OP_scatter_add, 2, (Value *[]){rows, index}, 1, &attr);
+}
+
+static void build_effect(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs,
+                         const Attr *attrs)
+{
+    for (int i = 0; i < n_args; i++)
+        if (!args[i])
+            return;
+    Module *module = b->function->module;
+    Op *op = place(b, kind, n_args, args, n_attrs, attrs, 0);
+    Type unused;
+    if (infer_type(module, op, &unused, module->diags))
+        block_insert_before(b->block, b->before, op);
+}
+
+void build_output(Builder *b, const char *name, Value *x)
+{
+    Attr attr = attr_string(ATTR_name, arena_strdup(b->function->module->arena, name));
+    build_effect(b, OP_output, 1, &x, 1, &attr);
+}
+
+void build_assign(Builder *b, Value *param, Value *x)
+{
+    build_effect(b, OP_assign, 2, (Value *[]){param, x}, 0, NULL);
+}
+
+Value *build_sum_to(Builder *b, Value *x, const Type *shape)
+{
+    int axes[MAX_RANK], n = 0, extra = x->type.rank - shape->rank;
+    for (int i = 0; i < x->type.rank; i++)
+        if (i < extra || (dim_is_one(shape->dims[i - extra]) && !dim_is_one(x->type.dims[i])))
+            axes[n++] = i;
+    return build_reshape(b, build_reduce(b, OP_reduce_sum, x, n, axes), shape->rank, shape->dims);
+}

@@ -1,0 +1,186 @@
+/* Modules, functions and ops: making, linking, replacing. */
+#include "ir/graph.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+Module *module_new(Arena *arena, Diagnostics *diags, const char *name)
+{
+    Module *module = ARENA_NEW(arena, Module);
+    module->arena = arena;
+    module->diags = diags;
+    module->name = arena_strdup(arena, name);
+    map_init(&module->param_by_name, arena);
+    return module;
+}
+
+Function *module_add_function(Module *module, const char *name)
+{
+    Function *function = ARENA_NEW(module->arena, Function);
+    function->name = arena_strdup(module->arena, name);
+    function->module = module;
+    vec_push(module->arena, module->functions, function);
+    return function;
+}
+
+Function *module_function(const Module *module, const char *name)
+{
+    for (size_t i = 0; i < module->functions.count; i++)
+        if (!strcmp(module->functions.data[i]->name, name))
+            return module->functions.data[i];
+    return NULL;
+}
+
+int module_symbol(const Module *module, const char *name)
+{
+    for (size_t i = 0; i < module->symbols.count; i++)
+        if (!strcmp(module->symbols.data[i].name, name))
+            return (int)i;
+    return NO_SYMBOL;
+}
+
+int module_add_symbol(Module *module, const char *name, int batch)
+{
+    Symbol symbol = {arena_strdup(module->arena, name), batch};
+    vec_push(module->arena, module->symbols, symbol);
+    return (int)module->symbols.count - 1;
+}
+
+ParamInfo *module_param(const Module *module, const char *name)
+{
+    return map_get(&module->param_by_name, name);
+}
+
+ParamInfo *module_add_param(Module *module, ParamInfo info)
+{
+    ParamInfo *param = arena_copy(module->arena, &info, sizeof info);
+    param->name = arena_strdup(module->arena, info.name);
+    vec_push(module->arena, module->params, param);
+    map_set(&module->param_by_name, param->name, param);
+    return param;
+}
+
+const Attr *op_attr(const Op *op, AttrName name)
+{
+    for (int i = 0; i < op->n_attrs; i++)
+        if (op->attrs[i].name == name)
+            return &op->attrs[i];
+    return NULL;
+}
+
+static const Attr *required(const Op *op, AttrName name)
+{
+    const Attr *attr = op_attr(op, name);
+    assert(attr);
+    return attr;
+}
+
+int64_t op_int(const Op *op, AttrName name) { return required(op, name)->i; }
+double op_float(const Op *op, AttrName name) { return required(op, name)->f; }
+const char *op_string(const Op *op, AttrName name) { return required(op, name)->s; }
+
+void op_set_attr(Function *function, Op *op, Attr attr)
+{
+    Attr *attrs = ARENA_ARRAY(function->module->arena, Attr, op->n_attrs + 1);
+    int n = 0, i = 0;
+    while (i < op->n_attrs && op->attrs[i].name < attr.name)
+        attrs[n++] = op->attrs[i++];
+    attrs[n++] = attr;
+    if (i < op->n_attrs && op->attrs[i].name == attr.name)
+        i++;
+    while (i < op->n_attrs)
+        attrs[n++] = op->attrs[i++];
+    op->attrs = attrs;
+    op->n_attrs = n;
+}
+
+Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results)
+{
+    Arena *arena = function->module->arena;
+    Op *op = ARENA_NEW(arena, Op);
+    op->kind = kind;
+    op->n_args = n_args;
+    op->args = arena_copy(arena, args, sizeof *args * (size_t)n_args);
+    op->n_results = n_results;
+    op->results = ARENA_ARRAY(arena, Value, n_results);
+    for (int i = 0; i < n_results; i++) {
+        op->results[i].op = op;
+        op->results[i].index = i;
+        op->results[i].id = function->next_id++;
+    }
+    return op;
+}
+
+void block_insert_before(Block *block, Op *position, Op *op)
+{
+    op->next = position;
+    op->previous = position ? position->previous : block->last;
+    *(op->previous ? &op->previous->next : &block->first) = op;
+    *(position ? &position->previous : &block->last) = op;
+}
+
+void block_append(Block *block, Op *op) { block_insert_before(block, NULL, op); }
+
+void block_remove(Block *block, Op *op)
+{
+    *(op->previous ? &op->previous->next : &block->first) = op->next;
+    *(op->next ? &op->next->previous : &block->last) = op->previous;
+    op->previous = op->next = NULL;
+}
+
+static void replace_in(Block *block, Value *from, Value *to)
+{
+    FOR_OPS(op, block) {
+        bool uses = false, has = false;
+        for (int i = 0; i < op->n_args; i++) {
+            has |= op->args[i] == to;
+            uses |= op->args[i] == from;
+        }
+        if (!uses)
+            continue;
+        int n = 0;
+        for (int i = 0; i < op->n_args; i++) {
+            Value *arg = op->args[i] == from ? to : op->args[i];
+            /* a region lists each value it reads once */
+            if (op->body && op->args[i] == from && has)
+                continue;
+            op->args[n++] = arg;
+        }
+        op->n_args = n;
+        if (op->body)
+            replace_in(op->body, from, to);
+    }
+}
+
+void function_replace_uses(Function *function, Value *from, Value *to)
+{
+    if (from != to)
+        replace_in(&function->body, from, to);
+}
+
+static void number_block(Block *block, int *next)
+{
+    FOR_OPS(op, block) {
+        for (int i = 0; i < op->n_results; i++)
+            op->results[i].id = (*next)++;
+        if (op->body)
+            number_block(op->body, next);
+    }
+}
+
+void function_number(Function *function)
+{
+    function->next_id = 0;
+    number_block(&function->body, &function->next_id);
+}
+
+void function_count_uses(Function *function)
+{
+    FOR_OPS(op, &function->body)
+        for (int i = 0; i < op->n_results; i++)
+            op->results[i].scratch = NULL;
+    FOR_OPS(op, &function->body)
+        for (int i = 0; i < op->n_args; i++)
+            op->args[i]->scratch = (void *)((uintptr_t)op->args[i]->scratch + 1);
+}

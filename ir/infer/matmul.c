@@ -1,0 +1,50 @@
+/* Type rule of contraction. */
+#include "ir/infer/rules.h"
+
+static bool check_pairs(const Infer *in, const Attr *a, const Attr *b, const char *what,
+                        bool used_a[], bool used_b[])
+{
+    const Type *x = infer_arg(in, 0), *y = infer_arg(in, 1);
+    if (a->n != b->n)
+        return infer_fail(in, "%s axes come in pairs", what);
+    for (int i = 0; i < a->n; i++) {
+        int p = a->ints[i], q = b->ints[i];
+        if (p < 0 || q < 0 || p >= x->rank || q >= y->rank || used_a[p] || used_b[q])
+            return infer_fail(in, "%s axes %d and %d do not exist or are named twice in %s and %s",
+                              what, p, q, infer_text(in, x), infer_text(in, y));
+        used_a[p] = used_b[q] = true;
+        if (!dim_equal(x->dims[p], y->dims[q]))
+            return infer_fail(in, "%s dimensions differ: %s against %s in %s and %s", what,
+                              infer_dim_text(in, x->dims[p]), infer_dim_text(in, y->dims[q]),
+                              infer_text(in, x), infer_text(in, y));
+    }
+    return true;
+}
+
+bool infer_dot(const Infer *in, Type *type)
+{
+    const Type *x = infer_arg(in, 0), *y = infer_arg(in, 1);
+    const Attr *ba = infer_attr(in, ATTR_batch_a), *bb = infer_attr(in, ATTR_batch_b);
+    const Attr *ca = infer_attr(in, ATTR_contract_a), *cb = infer_attr(in, ATTR_contract_b);
+    bool used_a[MAX_RANK] = {0}, used_b[MAX_RANK] = {0};
+    if (!ba || !bb || !ca || !cb)
+        return false;
+    if (x->dtype != y->dtype || !dtype_is_float(x->dtype))
+        return infer_fail(in, "needs floating-point numbers of one kind, given %s and %s",
+                          infer_text(in, x), infer_text(in, y));
+    if (!check_pairs(in, ba, bb, "batch", used_a, used_b) ||
+        !check_pairs(in, ca, cb, "inner", used_a, used_b))
+        return false;
+    if (x->rank + y->rank - ba->n - 2 * ca->n > MAX_RANK)
+        return infer_fail(in, "the result would have more than %d dimensions", MAX_RANK);
+    *type = (Type){.dtype = x->dtype};
+    for (int i = 0; i < ba->n; i++)
+        type->dims[type->rank++] = x->dims[ba->ints[i]];
+    for (int i = 0; i < x->rank; i++)
+        if (!used_a[i])
+            type->dims[type->rank++] = x->dims[i];
+    for (int i = 0; i < y->rank; i++)
+        if (!used_b[i])
+            type->dims[type->rank++] = y->dims[i];
+    return true;
+}

@@ -1,0 +1,84 @@
+/* Storage order of tensors; see layout.h for the rule. */
+#include "ir/layout.h"
+
+static int find_dim(const Type *type, int symbol)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i].symbol == symbol)
+            return i;
+    return -1;
+}
+
+Layout layout_of(const Module *module, const Type *type)
+{
+    Layout layout = {0};
+    int ragged = -1, batch = -1;
+    for (int i = 0; i < type->rank && ragged < 0; i++) {
+        if (!symbol_is_ragged(module, type->dims[i].symbol))
+            continue;
+        batch = find_dim(type, module->symbols.data[type->dims[i].symbol].batch);
+        if (batch >= 0)
+            ragged = i;
+    }
+    if (ragged >= 0)
+        layout.axes[layout.n++] = (Axis){ragged, batch, type->dims[ragged]};
+    for (int i = 0; i < type->rank; i++)
+        if (i != ragged && (ragged < 0 || i != batch))
+            layout.axes[layout.n++] = (Axis){i, -1, type->dims[i]};
+    return layout;
+}
+
+/* The same elements in the same order: after dropping axes of length 1 and
+ * multiplying neighbouring constants, the storage axes agree. */
+static int squeeze(const Layout *layout, Axis *out)
+{
+    int n = 0;
+    for (int i = 0; i < layout->n; i++) {
+        Axis axis = layout->axes[i];
+        axis.dim = 0;
+        axis.batch_dim = axis.batch_dim >= 0;
+        if (dim_is_one(axis.extent))
+            continue;
+        if (n && dim_is_const(axis.extent) && dim_is_const(out[n - 1].extent))
+            out[n - 1].extent.size *= axis.extent.size;
+        else
+            out[n++] = axis;
+    }
+    return n;
+}
+
+bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to)
+{
+    Layout a = layout_of(module, from), b = layout_of(module, to);
+    Axis x[MAX_RANK], y[MAX_RANK];
+    int n = squeeze(&a, x);
+    if (n != squeeze(&b, y))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!dim_equal(x[i].extent, y[i].extent) || x[i].batch_dim != y[i].batch_dim)
+            return false;
+    return true;
+}
+
+bool layout_transpose_is_view(const Module *module, const Type *from, const int *perm)
+{
+    Type to = *from;
+    for (int i = 0; i < from->rank; i++)
+        to.dims[i] = from->dims[perm[i]];
+    Layout a = layout_of(module, from), b = layout_of(module, &to);
+    int order[MAX_RANK], n = 0;
+    if (layout_is_packed(&a) != layout_is_packed(&b))
+        return false;
+    for (int i = 0; i < b.n; i++) {
+        if (b.axes[i].batch_dim >= 0 &&
+            (perm[b.axes[i].dim] != a.axes[0].dim || perm[b.axes[i].batch_dim] != a.axes[0].batch_dim))
+            return false;
+        if (!dim_is_one(b.axes[i].extent))
+            order[n++] = perm[b.axes[i].dim];
+    }
+    int m = 0;
+    for (int i = 0; i < a.n; i++)
+        if (!dim_is_one(a.axes[i].extent) && order[m++] != a.axes[i].dim)
+            return false;
+    return true;
+}

@@ -1,0 +1,63 @@
+/* Types and the tables of ops and attributes. */
+#include "ir/type.h"
+
+#include "ir/graph.h"
+
+#include <string.h>
+
+const OpInfo op_info[OP_COUNT] = {
+#define OP(name, arity, family, infer, grad, help) \
+    [OP_##name] = {#name, arity, FAMILY_##family, help},
+#include "ir/ops.def"
+};
+
+const AttrInfo attr_info[ATTR_COUNT] = {
+#define ATTR(name, kind, help) [ATTR_##name] = {#name, kind},
+#include "ir/attrs.def"
+};
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} dtypes[DT_COUNT] = {
+    [DT_F32] = {"f32", 4}, [DT_F64] = {"f64", 8},   [DT_BF16] = {"bf16", 2},
+    [DT_I32] = {"i32", 4}, [DT_BOOL] = {"bool", 1},
+};
+
+size_t dtype_bytes(DType dtype) { return dtypes[dtype].bytes; }
+const char *dtype_name(DType dtype) { return dtypes[dtype].name; }
+
+bool dtype_parse(const char *name, DType *dtype)
+{
+    for (int i = 0; i < DT_COUNT; i++)
+        if (!strcmp(dtypes[i].name, name)) {
+            *dtype = (DType)i;
+            return true;
+        }
+    return false;
+}
+
+bool type_same_shape(const Type *a, const Type *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!dim_equal(a->dims[i], b->dims[i]))
+            return false;
+    return true;
+}
+
+bool type_equal(const Type *a, const Type *b)
+{
+    return a->dtype == b->dtype && type_same_shape(a, b);
+}
+
+Type type_scalar(DType dtype) { return (Type){.dtype = dtype}; }
+
+Type type_of(DType dtype, int rank, const Dim *dims)
+{
+    Type type = {.dtype = dtype, .rank = rank};
+    for (int i = 0; i < rank; i++)
+        type.dims[i] = dims[i];
+    return type;
+}
