@@ -1,0 +1,82 @@
+/* The program tfc: finds the subcommand and runs it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const Command commands[] = {
+    {"train", "train a model on text", command_train},
+    {"translate", "translate text with a trained run", command_translate},
+    {"generate", "continue a text with a language model", command_generate},
+    {"score", "log-probability of given pairs, a line each", command_score},
+    {"eval", "loss, perplexity and BLEU of a run on given pairs", command_eval},
+    {"run", "run a model on tensors from a safetensors file", command_run},
+    {"dump", "show a stage of compilation", command_dump},
+    {"opt", "run passes over IR text", command_opt},
+    {"check", "check gradients, fusion, kernels and threads of a model", command_check},
+    {"bench", "measure speed and memory of a model", command_bench},
+    {"info", "tell what a model, run or checkpoint holds", command_info},
+};
+const int command_count = sizeof commands / sizeof commands[0];
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "tfc %s: a compiler and runtime for Transformers\n\n"
+                 "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n", TFC_VERSION);
+    for (int i = 0; i < command_count; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version.\n\n"
+                 "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
+                 "3 interrupted but saved.\n");
+}
+
+static int run_command(const Command *command, int argc, char **argv)
+{
+    Cli cli = {.arena = arena_new()};
+    diag_init(&cli.diags, cli.arena);
+    int status = command->run(&cli, argc, argv);
+    cli_flush(&cli);
+    arena_free(cli.arena);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "tfc: error: cannot write the results\n");
+        return EXIT_INPUT;
+    }
+    return status;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[sizeof commands / sizeof commands[0]];
+    for (int i = 0; i < command_count; i++)
+        names[i] = commands[i].name;
+    const char *near = text_nearest(name, names, (size_t)command_count);
+    if (near)
+        return cli_usage_error("there is no command '%s'; did you mean '%s'?", name, near);
+    return cli_usage_error("there is no command '%s'; see tfc --help", name);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2)) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "--version")) {
+        printf("tfc %s\n", TFC_VERSION);
+        return EXIT_DONE;
+    }
+    char *help_argv[] = {argv[1], "--help", NULL};
+    bool help = !strcmp(name, "help");
+    if (help)
+        help_argv[0] = argv[2];
+    for (int i = 0; i < command_count; i++)
+        if (!strcmp(help ? argv[2] : name, commands[i].name))
+            return help ? run_command(&commands[i], 2, help_argv)
+                        : run_command(&commands[i], argc - 1, argv + 1);
+    return unknown_command(help ? argv[2] : name);
+}

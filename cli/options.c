@@ -1,0 +1,237 @@
+/* Option parsing and the text of --help. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_flush(Cli *cli)
+{
+    Text text = {0};
+    diag_render(&cli->diags, &text);
+    if (text.length)
+        fwrite(text.data, 1, text.length, stderr);
+    text_free(&text);
+    diag_init(&cli->diags, cli->arena);
+}
+
+int cli_finish(Cli *cli, bool ok)
+{
+    cli_flush(cli);
+    return ok ? EXIT_DONE : EXIT_INPUT;
+}
+
+int cli_usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("tfc: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+bool cli_error(Cli *cli, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(&cli->diags, (Loc){0}, "%s", arena_vprintf(cli->arena, format, args));
+    va_end(args);
+    return false;
+}
+
+static bool is_letter(const Option *option) { return option->name[0] == '-'; }
+
+static void print_help(const Usage *usage, const Option *options, int n)
+{
+    printf("Usage: tfc %s %s%s\n\n%s\n\nOptions:\n", usage->command, usage->arguments,
+           n ? " [OPTIONS]" : "", usage->text);
+    for (int i = 0; i < n; i++) {
+        char left[80];
+        snprintf(left, sizeof left, "%s%s%s%s", is_letter(&options[i]) ? "" : "--", options[i].name,
+                 options[i].value && !is_letter(&options[i]) ? " " : "",
+                 options[i].value ? options[i].value : "");
+        printf("  %-26s%s%s\n", left, strlen(left) > 25 ? "\n                            " : "",
+               options[i].help);
+    }
+    printf("  %-26sthis text\n", "--help");
+}
+
+static int unknown_option(const Usage *usage, const Option *options, int n, const char *word)
+{
+    const char *names[64];
+    int n_names = 0;
+    for (int i = 0; i < n && n_names < 63; i++)
+        if (!is_letter(&options[i]))
+            names[n_names++] = options[i].name;
+    names[n_names++] = "help";
+    const char *near = text_nearest(word, names, (size_t)n_names);
+    if (near)
+        return cli_usage_error("%s: there is no option '--%s'; did you mean '--%s'?",
+                               usage->command, word, near);
+    return cli_usage_error("%s: there is no option '--%s'; see tfc %s --help", usage->command, word,
+                           usage->command);
+}
+
+/* Whether `word` is one of "a|b|c". */
+static bool is_choice(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = choices; *at; at += *at == '|') {
+        size_t span = strcspn(at, "|");
+        if (span == length && !strncmp(at, word, length))
+            return true;
+        at += span;
+    }
+    return false;
+}
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_number(const char *text, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || value != value)
+        return false;
+    *out = value;
+    return true;
+}
+
+/* Stores the value; NULL when it is fine, else what was expected. */
+static const char *store_value(Cli *cli, const Option *option, const char *text)
+{
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)option->into = true;
+        return NULL;
+    case OPTION_TEXT:
+        *(const char **)option->into = text;
+        return NULL;
+    case OPTION_LIST:
+        vec_push(cli->arena, *(TextList *)option->into, text);
+        return NULL;
+    case OPTION_CHOICE:
+        if (!is_choice(option->value, text))
+            return option->value;
+        *(const char **)option->into = text;
+        return NULL;
+    case OPTION_INT: {
+        int64_t value;
+        if (!parse_int(text, &value) || (double)value < option->least)
+            return arena_printf(cli->arena, "a whole number, at least %g", option->least);
+        *(int64_t *)option->into = value;
+        return NULL;
+    }
+    case OPTION_NUMBER: {
+        double value;
+        if (!parse_number(text, &value) || value < option->least)
+            return arena_printf(cli->arena, "a number, at least %g", option->least);
+        *(double *)option->into = value;
+        return NULL;
+    }
+    }
+    return NULL;
+}
+
+static const Option *find_option(const Option *options, int n, const char *name, size_t length)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_letter(&options[i]) && strlen(options[i].name) == length &&
+            !strncmp(options[i].name, name, length))
+            return &options[i];
+    return NULL;
+}
+
+static const Option *find_letter(const Option *options, int n, char letter)
+{
+    for (int i = 0; i < n; i++)
+        if (is_letter(&options[i]) && options[i].name[1] == letter)
+            return &options[i];
+    return NULL;
+}
+
+OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
+                            char **argv, Arguments *arguments, int *status)
+{
+    *arguments = (Arguments){ARENA_ARRAY(cli->arena, const char *, argc + 1), 0};
+    bool only_words = false;
+    *status = EXIT_USAGE;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = NULL;
+        if (only_words || word[0] != '-' || !word[1]) {
+            arguments->words[arguments->count++] = word;
+            continue;
+        }
+        if (!strcmp(word, "--")) {
+            only_words = true;
+            continue;
+        }
+        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            print_help(usage, options, n);
+            *status = EXIT_DONE;
+            return OPTIONS_STOP;
+        }
+        const Option *option;
+        if (word[1] == '-') {
+            const char *equals = strchr(word, '=');
+            size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+            option = find_option(options, n, word + 2, length);
+            value = equals ? equals + 1 : NULL;
+            if (!option) {
+                unknown_option(usage, options, n, arena_strndup(cli->arena, word + 2, length));
+                return OPTIONS_STOP;
+            }
+        } else {
+            option = find_letter(options, n, word[1]);
+            value = word[2] ? word + 2 : NULL;
+            if (!option) {
+                cli_usage_error("%s: there is no option '%s'; see tfc %s --help", usage->command,
+                                word, usage->command);
+                return OPTIONS_STOP;
+            }
+        }
+        if (option->kind == OPTION_FLAG && value) {
+            cli_usage_error("%s: the option '%s' takes no value", usage->command, word);
+            return OPTIONS_STOP;
+        }
+        if (option->kind != OPTION_FLAG && !value) {
+            if (i + 1 == argc) {
+                cli_usage_error("%s: the option '%s' needs a value (%s)", usage->command, word,
+                                option->value);
+                return OPTIONS_STOP;
+            }
+            value = argv[++i];
+        }
+        const char *expected = store_value(cli, option, value);
+        if (expected) {
+            cli_usage_error("%s: %s%s is '%s'; expected %s", usage->command,
+                            is_letter(option) ? "" : "--", option->name, value, expected);
+            return OPTIONS_STOP;
+        }
+    }
+    if (arguments->count < usage->min_arguments || arguments->count > usage->max_arguments) {
+        if (arguments->count > usage->max_arguments)
+            cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]",
+                            usage->command, arguments->words[usage->max_arguments], usage->command,
+                            usage->arguments);
+        else
+            cli_usage_error("%s: expected %s; see tfc %s --help", usage->command, usage->arguments,
+                            usage->command);
+        return OPTIONS_STOP;
+    }
+    *status = EXIT_DONE;
+    return OPTIONS_GO;
+}

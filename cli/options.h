@@ -1,0 +1,50 @@
+/* The one option parser: long options in full words, "--name VALUE" and
+ * "--name=VALUE", a few single letters (-O0, -o FILE), --help on every command. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "base/vec.h"
+#include "cli/cli.h"
+
+#include <stdint.h>
+
+typedef enum OptionKind {
+    OPTION_FLAG,   /* bool * */
+    OPTION_TEXT,   /* const char ** */
+    OPTION_CHOICE, /* const char **; `value` lists the words: "f32|bf16" */
+    OPTION_INT,    /* int64_t *, at least `least` */
+    OPTION_NUMBER, /* double *, at least `least` */
+    OPTION_LIST    /* TextList *; may be given several times */
+} OptionKind;
+
+typedef VEC(const char *) TextList;
+
+typedef struct Option {
+    const char *name; /* without the dashes; of one letter: "-O" */
+    const char *value;
+    OptionKind kind;
+    void *into; /* keeps its value where the option is absent */
+    double least;
+    const char *help;
+} Option;
+
+typedef struct Usage {
+    const char *command, *arguments; /* "train", "MODEL.tfg" */
+    const char *text;                /* a paragraph for --help */
+    int min_arguments, max_arguments;
+} Usage;
+
+typedef struct Arguments {
+    const char **words; /* what is no option */
+    int count;
+} Arguments;
+
+/* Goes through argv. OPTIONS_GO: all is well; otherwise help or an error was
+ * printed and `*status` is the exit status. */
+typedef enum OptionsResult { OPTIONS_GO, OPTIONS_STOP } OptionsResult;
+OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
+                            char **argv, Arguments *arguments, int *status);
+
+#define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
+
+#endif

@@ -1,0 +1,132 @@
+/* Drives the searches of a batch: gathers what is to be fed, steps the model,
+ * lets each search choose. Finished sentences leave the batch. */
+#include "runtime/decode/decode.h"
+
+#include "runtime/decode/search.h"
+#include "runtime/exec/exec.h"
+
+#include <assert.h>
+
+DecodeSettings decode_defaults(void)
+{
+    return (DecodeSettings){.beam = 4, .nbest = 1, .length_penalty = 0.6, .length_factor = 2,
+                            .length_extra = 20, .temperature = 1, .top_p = 1, .bos = -1, .eos = -1,
+                            .forbidden = {-1, -1, -1, -1}, .until_eos = true};
+}
+
+static int32_t longest_result(const DecodeSettings *settings, const Tokens *source)
+{
+    double longest = settings->length_factor * (source ? source->n : 0) + settings->length_extra;
+    if (settings->length_limit > 0 && longest > settings->length_limit)
+        longest = settings->length_limit;
+    return (int32_t)longest;
+}
+
+/* One row of the batch being fed. */
+typedef struct Row {
+    Search *search;
+    int32_t live;
+} Row;
+
+typedef struct Driver {
+    Stepper *stepper;
+    const DecodeSettings *settings;
+    Search *searches;
+    int32_t n, width, stride;
+    Row *rows;
+    int32_t n_rows;
+    int32_t *sentence, *slot, *token, *counts;
+    Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
+} Driver;
+
+static void make_driver(Driver *driver, Arena *arena)
+{
+    size_t rows = (size_t)driver->n * (size_t)driver->width;
+    driver->rows = ARENA_ARRAY(arena, Row, rows);
+    driver->sentence = ARENA_ARRAY(arena, int32_t, rows);
+    driver->slot = ARENA_ARRAY(arena, int32_t, rows);
+    driver->token = ARENA_ARRAY(arena, int32_t, rows);
+    driver->counts = ARENA_ARRAY(arena, int32_t, rows);
+    driver->candidates = ARENA_ARRAY(arena, Candidate, rows * (size_t)driver->stride);
+    if (driver->settings->sample)
+        driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
+}
+
+static void gather_rows(Driver *driver)
+{
+    driver->n_rows = 0;
+    for (int32_t i = 0; i < driver->n; i++) {
+        Search *search = &driver->searches[i];
+        for (int32_t live = 0; live < search->n_live; live++) {
+            int32_t row = driver->n_rows++;
+            driver->rows[row] = (Row){search, live};
+            driver->sentence[row] = i;
+            driver->slot[row] = search->live[live].slot;
+            driver->token[row] = search->live[live].token;
+        }
+    }
+}
+
+static void examine_rows(Driver *driver, const float *logits)
+{
+    int32_t vocab = driver->stepper->vocab;
+    /* Sampling shares one scratch row. */
+    int threads = driver->settings->sample ? 1 : exec_threads();
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int32_t row = 0; row < driver->n_rows; row++)
+        driver->counts[row] = search_examine(
+            driver->rows[row].search, driver->rows[row].live, driver->settings,
+            logits + (int64_t)row * vocab, vocab, driver->candidates + (int64_t)row * driver->stride,
+            driver->scratch);
+}
+
+static void choose(Driver *driver, Arena *arena)
+{
+    SlotCopies copies = {0};
+    for (int32_t row = 0; row < driver->n_rows;) {
+        Search *search = driver->rows[row].search;
+        int32_t n_live = search->n_live;
+        search_choose(search, driver->settings, driver->candidates + (int64_t)row * driver->stride,
+                      driver->counts + row, driver->stride, arena, &copies);
+        row += n_live;
+    }
+    for (size_t i = 0; i < copies.count; i++)
+        driver->stepper->copy(driver->stepper->self, copies.data[i].from, copies.data[i].to);
+}
+
+bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+                  const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
+                  Decoded *results)
+{
+    Arena *scratch = arena_new();
+    Driver driver = {.stepper = stepper, .settings = settings, .n = n,
+                     .width = settings->sample ? settings->nbest : settings->beam,
+                     .stride = search_candidates(settings)};
+    assert(driver.width >= 1);
+    driver.searches = ARENA_ARRAY(scratch, Search, n);
+    for (int32_t i = 0; i < n; i++) {
+        Search *search = &driver.searches[i];
+        search->width = driver.width;
+        search->first_slot = i * driver.width;
+        search->longest = longest_result(settings, sources ? &sources[i] : NULL);
+        search->number = numbers ? numbers[i] : i;
+        if (prompts)
+            search->prompt = prompts[i];
+        search_start(search, settings, scratch);
+    }
+    make_driver(&driver, scratch);
+    bool ok = stepper->begin(stepper->self, sources, n, n * driver.width);
+    for (gather_rows(&driver); ok && driver.n_rows; gather_rows(&driver)) {
+        const float *logits = stepper->step(stepper->self, driver.n_rows, driver.sentence,
+                                            driver.slot, driver.token);
+        ok = logits != NULL;
+        if (ok) {
+            examine_rows(&driver, logits);
+            choose(&driver, scratch);
+        }
+    }
+    for (int32_t i = 0; ok && i < n; i++)
+        results[i] = search_results(&driver.searches[i], settings, arena);
+    arena_free(scratch);
+    return ok;
+}

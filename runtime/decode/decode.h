@@ -1,0 +1,53 @@
+/* Decoding: from source sentences (or prompts) to the best continuations.
+ * Greedy is a beam of 1. Sentences are independent of each other: what is found
+ * for one does not depend on which others share its batch, and random numbers
+ * are keyed by (seed, number of the sentence, sample, position). */
+#ifndef RUNTIME_DECODE_DECODE_H
+#define RUNTIME_DECODE_DECODE_H
+
+#include "base/arena.h"
+#include "runtime/decode/stepper.h"
+
+typedef struct DecodeSettings {
+    int32_t beam;          /* at least 1 */
+    int32_t nbest;         /* at most beam unless sampling; at least 1 */
+    double length_penalty; /* alpha of lp(n) = ((5 + n) / 6)^alpha (Wu et al. 2016, eq. 14) */
+    double length_factor;  /* longest result: factor × source length + extra tokens … */
+    int32_t length_extra;
+    int32_t length_limit;  /* … but never more than this; 0: no limit */
+    bool sample;           /* draw instead of search; nbest samples a sentence */
+    double temperature;    /* of sampling; 0 takes the most probable */
+    int32_t top_k;         /* draw among the k most probable; 0: all */
+    double top_p;          /* … among the smallest set of at least this mass; 1: all */
+    uint64_t seed;
+    int32_t bos, eos;      /* a target begins with bos and ends with eos */
+    int32_t forbidden[4];  /* never chosen: padding, bos, unknown …; -1: unused */
+    bool until_eos;        /* false: eos is an ordinary token, length_limit ends it */
+} DecodeSettings;
+
+DecodeSettings decode_defaults(void);
+
+typedef struct Hypothesis {
+    const int32_t *ids; /* without bos and eos */
+    int32_t n;
+    double log_probability; /* sum over tokens, eos included if it ended so */
+    double score;           /* log_probability / lp(length): what hypotheses are ranked by */
+} Hypothesis;
+
+typedef struct Decoded {
+    Hypothesis *best; /* best first */
+    int32_t n;
+} Decoded;
+
+/* One batch of n sentences. numbers[i] is the number of sentence i in the whole
+ * input (NULL: i), the key of its random numbers. `sources` is NULL for a model
+ * without an encoder. `prompts` (may be NULL) are fed after bos and belong to no
+ * result. Results live in the arena. false: memory cannot be had. */
+bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
+                  const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
+                  Decoded *results);
+
+/* lp(n). */
+double decode_length_penalty(double alpha, int32_t n);
+
+#endif

@@ -1,0 +1,149 @@
+/* Choosing tokens from a row of logits: the k best, or a draw. */
+#include "runtime/decode/pick.h"
+
+#include "runtime/exec/exec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* e^x for x <= 0, within 2e-7: a form that compilers turn into vectors. */
+static inline float exp_below_zero(float x)
+{
+    x = x < -87.0f ? -87.0f : x;
+    int32_t whole = (int32_t)(x * 1.44269504f - 0.5f);
+    float part = (x - (float)whole * 0.693359375f) + (float)whole * 2.12194440e-4f;
+    float value = 1.9875691500e-4f;
+    value = value * part + 1.3981999507e-3f;
+    value = value * part + 8.3334519073e-3f;
+    value = value * part + 4.1665795894e-2f;
+    value = value * part + 1.6666665459e-1f;
+    value = value * part + 5.0000001201e-1f;
+    value = value * part * part + part + 1.0f;
+    union {
+        int32_t bits;
+        float power;
+    } scale = {.bits = (whole + 127) << 23};
+    return value * scale.power;
+}
+
+enum { SUM_BLOCK = 512 }; /* floats summed as floats: the error stays near 1e-6 */
+
+double pick_logsumexp(const float *logits, int32_t n)
+{
+    float greatest = -INFINITY;
+    for (int32_t i = 0; i < n; i++)
+        greatest = logits[i] > greatest ? logits[i] : greatest;
+    if (!isfinite(greatest))
+        return greatest;
+    double sum = 0;
+    for (int32_t begin = 0; begin < n; begin += SUM_BLOCK) {
+        int32_t end = n - begin < SUM_BLOCK ? n : begin + SUM_BLOCK;
+        float part = 0;
+#pragma omp simd reduction(+ : part)
+        for (int32_t i = begin; i < end; i++)
+            part += exp_below_zero(logits[i] - greatest);
+        sum += part;
+    }
+    return greatest + log(sum);
+}
+
+static bool is_forbidden(const int32_t forbidden[4], int32_t token)
+{
+    return token == forbidden[0] || token == forbidden[1] || token == forbidden[2] ||
+           token == forbidden[3];
+}
+
+/* Whether a comes before b: more probable, or equal with the lower token. */
+static bool is_before(const Candidate *a, const Candidate *b)
+{
+    return a->log_probability > b->log_probability ||
+           (a->log_probability == b->log_probability && a->token < b->token);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+/* Puts the root of a heap (worst on top) where it belongs. */
+static void sift_down(Candidate *heap, int32_t n)
+{
+    for (int32_t i = 0;;) {
+        int32_t worst = i;
+        for (int32_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++)
+            if (is_before(&heap[worst], &heap[child]))
+                worst = child;
+        if (worst == i)
+            return;
+        Candidate kept = heap[i];
+        heap[i] = heap[worst];
+        heap[worst] = kept;
+        i = worst;
+    }
+}
+
+static void sift_up(Candidate *heap, int32_t i)
+{
+    for (; i > 0 && is_before(&heap[(i - 1) / 2], &heap[i]); i = (i - 1) / 2) {
+        Candidate kept = heap[i];
+        heap[i] = heap[(i - 1) / 2];
+        heap[(i - 1) / 2] = kept;
+    }
+}
+
+int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4], int32_t k,
+                  Candidate *out)
+{
+    int32_t n = 0;
+    for (int32_t token = 0; token < vocab; token++) {
+        Candidate candidate = {token, logits[token]};
+        if (n == k && !is_before(&candidate, &out[0]))
+            continue;
+        if (is_forbidden(forbidden, token) || isnan(logits[token]))
+            continue;
+        if (n < k) {
+            out[n] = candidate;
+            sift_up(out, n++);
+        } else {
+            out[0] = candidate;
+            sift_down(out, n);
+        }
+    }
+    qsort(out, (size_t)n, sizeof *out, compare_candidates);
+    double total = pick_logsumexp(logits, vocab);
+    for (int32_t i = 0; i < n; i++)
+        out[i].log_probability -= total;
+    return n;
+}
+
+Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *settings,
+                      const uint32_t counter[4], Candidate *scratch)
+{
+    int32_t k = settings->top_k > 0 && settings->top_k < vocab ? settings->top_k : vocab;
+    if (settings->temperature <= 0)
+        k = 1;
+    int32_t n = pick_best(logits, vocab, settings->forbidden, k, scratch);
+    if (n <= 1)
+        return n ? scratch[0] : (Candidate){settings->eos, -INFINITY};
+    double greatest = scratch[0].log_probability, total = 0;
+    for (int32_t i = 0; i < n; i++)
+        total += exp((scratch[i].log_probability - greatest) / settings->temperature);
+    if (settings->top_p < 1) {
+        double mass = 0;
+        int32_t kept = 0;
+        while (kept < n && mass < settings->top_p * total)
+            mass += exp((scratch[kept++].log_probability - greatest) / settings->temperature);
+        n = kept ? kept : 1;
+        total = kept ? mass : 1;
+    }
+    const uint32_t key[2] = {(uint32_t)settings->seed, (uint32_t)(settings->seed >> 32)};
+    uint32_t random[4];
+    philox4x32(counter, key, random);
+    double left = ((double)random[0] + 0.5) / 4294967296.0 * total;
+    for (int32_t i = 0; i < n; i++) {
+        left -= exp((scratch[i].log_probability - greatest) / settings->temperature);
+        if (left <= 0)
+            return scratch[i];
+    }
+    return scratch[n - 1];
+}

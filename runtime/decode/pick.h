@@ -1,0 +1,23 @@
+/* Choosing tokens from a row of logits. */
+#ifndef RUNTIME_DECODE_PICK_H
+#define RUNTIME_DECODE_PICK_H
+
+#include "runtime/decode/decode.h"
+
+typedef struct Candidate {
+    int32_t token;
+    double log_probability;
+} Candidate;
+
+/* log Σ exp over the row, in double. */
+double pick_logsumexp(const float *logits, int32_t n);
+/* The k most probable tokens that are not forbidden, best first, equal ones by
+ * token; returns how many (k, or fewer when there are not so many). */
+int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4], int32_t k,
+                  Candidate *out);
+/* Draws a token by temperature, top-k and top-p; `counter` makes it unique. The
+ * log-probability is that of the model, before all three. */
+Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *settings,
+                      const uint32_t counter[4], Candidate *scratch);
+
+#endif

@@ -1,0 +1,189 @@
+/* Beam search and sampling for one sentence. */
+#include "runtime/decode/search.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+double decode_length_penalty(double alpha, int32_t n) { return pow((5.0 + n) / 6.0, alpha); }
+
+void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
+{
+    search->live = ARENA_ARRAY(arena, Live, search->width);
+    search->live[0] = (Live){.slot = search->first_slot, .token = settings->bos, .node = -1};
+    search->n_live = 1;
+    search->fed = search->length = 0;
+    search->nodes.count = search->ended.count = 0;
+}
+
+int32_t search_candidates(const DecodeSettings *settings)
+{
+    /* Half of 2k may be eos; the other half still fills the beam. */
+    int32_t row = settings->sample ? settings->nbest : 2 * settings->beam;
+    return row < 1 ? 1 : row;
+}
+
+/* The hypothesis may only end now. */
+static bool must_end(const Search *search) { return search->length >= search->longest; }
+
+int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
+                       const float *logits, int32_t vocab, Candidate *out, Candidate *scratch)
+{
+    if (search->fed < search->prompt.n)
+        return 0;
+    if (must_end(search)) {
+        double end = settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
+        out[0] = (Candidate){settings->eos, end};
+        return 1;
+    }
+    if (!settings->sample)
+        return pick_best(logits, vocab, settings->forbidden, search_candidates(settings), out);
+    /* The first row after the prompt serves every sample. */
+    int32_t first = search->length ? search->live[live].sample : 0;
+    int32_t n = search->length ? 1 : settings->nbest;
+    for (int32_t i = 0; i < n; i++) {
+        const uint32_t counter[4] = {(uint32_t)search->number, (uint32_t)(search->number >> 32),
+                                     (uint32_t)(first + i), (uint32_t)search->length};
+        out[i] = pick_sample(logits, vocab, settings, counter, scratch);
+    }
+    return n;
+}
+
+typedef struct Step {
+    int32_t parent; /* index into live */
+    int32_t token;
+    int32_t sample;
+    double log_probability;
+} Step;
+
+static int compare_steps(const void *a, const void *b)
+{
+    const Step *x = a, *y = b;
+    if (x->log_probability != y->log_probability)
+        return x->log_probability > y->log_probability ? -1 : 1;
+    if (x->parent != y->parent)
+        return x->parent - y->parent;
+    return x->token - y->token;
+}
+
+static void end_hypothesis(Search *search, const DecodeSettings *settings, int32_t node,
+                           double log_probability, bool with_eos, Arena *arena)
+{
+    int32_t counted = search->length + (with_eos ? 1 : 0);
+    double score = log_probability / decode_length_penalty(settings->length_penalty, counted);
+    Ended ended = {node, search->length, log_probability, score};
+    vec_push(arena, search->ended, ended);
+}
+
+/* The first child of a hypothesis stays in its slot, others get a copy in a slot
+ * that no child needs. */
+static void assign_slots(Search *search, const Step *steps, const int32_t *chosen, int32_t n,
+                         Live *next, Arena *arena, SlotCopies *copies)
+{
+    bool *taken = ARENA_ARRAY(arena, bool, search->width);
+    bool *is_first = ARENA_ARRAY(arena, bool, n);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t slot = search->live[steps[chosen[i]].parent].slot;
+        is_first[i] = !taken[slot - search->first_slot];
+        taken[slot - search->first_slot] = true;
+    }
+    int32_t spare = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t slot = search->live[steps[chosen[i]].parent].slot;
+        next[i].slot = slot;
+        if (is_first[i])
+            continue;
+        while (taken[spare])
+            spare++;
+        taken[spare] = true;
+        next[i].slot = search->first_slot + spare;
+        SlotCopy copy = {slot, next[i].slot};
+        vec_push(arena, *copies, copy);
+    }
+}
+
+static int compare_ended(const void *a, const void *b)
+{
+    const Ended *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->node - y->node; /* found earlier */
+}
+
+/* Enough have ended and no live one is ahead of the worst of them. */
+static bool is_decided(Search *search, const DecodeSettings *settings)
+{
+    if (settings->sample || (int32_t)search->ended.count < settings->beam)
+        return false;
+    qsort(search->ended.data, search->ended.count, sizeof(Ended), compare_ended);
+    search->ended.count = (size_t)settings->beam;
+    double ahead = search->live[0].log_probability /
+                   decode_length_penalty(settings->length_penalty, search->length);
+    return ahead <= vec_last(search->ended).score;
+}
+
+void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
+                   const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
+{
+    if (search->fed < search->prompt.n) {
+        search->live[0].token = search->prompt.ids[search->fed++];
+        return;
+    }
+    int32_t n = 0;
+    Step *steps = ARENA_ARRAY(arena, Step, search->n_live * stride);
+    for (int32_t i = 0; i < search->n_live; i++)
+        for (int32_t j = 0; j < counts[i]; j++) {
+            const Candidate *candidate = &candidates[i * stride + j];
+            int32_t sample = search->length ? search->live[i].sample : j;
+            steps[n++] = (Step){i, candidate->token, sample,
+                                search->live[i].log_probability + candidate->log_probability};
+        }
+    if (!settings->sample)
+        qsort(steps, (size_t)n, sizeof *steps, compare_steps);
+
+    bool last = must_end(search);
+    int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width), n_chosen = 0;
+    for (int32_t i = 0; i < n && n_chosen < search->width; i++) {
+        bool ends = last || (settings->until_eos && steps[i].token == settings->eos);
+        if (!ends)
+            chosen[n_chosen++] = i;
+        else if (settings->sample || i < settings->beam)
+            end_hypothesis(search, settings, search->live[steps[i].parent].node,
+                           steps[i].log_probability, settings->until_eos, arena);
+    }
+    Live *next = ARENA_ARRAY(arena, Live, search->width);
+    assign_slots(search, steps, chosen, n_chosen, next, arena, copies);
+    for (int32_t i = 0; i < n_chosen; i++) {
+        const Step *step = &steps[chosen[i]];
+        Node node = {step->token, search->live[step->parent].node};
+        vec_push(arena, search->nodes, node);
+        next[i].token = step->token;
+        next[i].node = (int32_t)search->nodes.count - 1;
+        next[i].sample = step->sample;
+        next[i].log_probability = step->log_probability;
+    }
+    search->live = next;
+    search->n_live = n_chosen;
+    search->length++;
+    if (search->n_live && is_decided(search, settings))
+        search->n_live = 0;
+}
+
+Decoded search_results(Search *search, const DecodeSettings *settings, Arena *arena)
+{
+    if (search->ended.count)
+        qsort(search->ended.data, search->ended.count, sizeof(Ended), compare_ended);
+    int32_t n = (int32_t)search->ended.count;
+    if (n > settings->nbest)
+        n = settings->nbest;
+    Decoded decoded = {ARENA_ARRAY(arena, Hypothesis, n), n};
+    for (int32_t i = 0; i < n; i++) {
+        const Ended *ended = &search->ended.data[i];
+        int32_t *ids = ARENA_ARRAY(arena, int32_t, ended->length + 1);
+        int32_t node = ended->node;
+        for (int32_t at = ended->length; at-- > 0; node = search->nodes.data[node].parent)
+            ids[at] = search->nodes.data[node].token;
+        decoded.best[i] = (Hypothesis){ids, ended->length, ended->log_probability, ended->score};
+    }
+    return decoded;
+}

@@ -1,0 +1,57 @@
+/* The search for one sentence: its live hypotheses, what they grow into, and
+ * what has ended. decode.c drives many side by side. */
+#ifndef RUNTIME_DECODE_SEARCH_H
+#define RUNTIME_DECODE_SEARCH_H
+
+#include "base/vec.h"
+#include "runtime/decode/pick.h"
+
+typedef struct Node { /* a chosen token and the way back */
+    int32_t token, parent;
+} Node;
+
+typedef struct Live {
+    int32_t slot;
+    int32_t token;  /* to be fed next */
+    int32_t node;   /* last of its history, -1: nothing chosen yet */
+    int32_t sample; /* which of the samples it is */
+    double log_probability;
+} Live;
+
+typedef struct Ended {
+    int32_t node, length; /* tokens chosen, without eos */
+    double log_probability, score;
+} Ended;
+
+typedef struct Search {
+    Live *live;
+    int32_t n_live, width; /* width: slots it owns, from first_slot */
+    int32_t first_slot;
+    Tokens prompt;
+    int32_t fed;    /* prompt tokens fed */
+    int32_t length; /* tokens chosen by each live hypothesis */
+    int32_t longest;
+    int64_t number; /* of the sentence, for random numbers */
+    VEC(Node) nodes;
+    VEC(Ended) ended;
+} Search;
+
+typedef struct SlotCopy {
+    int32_t from, to;
+} SlotCopy;
+typedef VEC(SlotCopy) SlotCopies;
+
+/* Starts with one live hypothesis in first_slot that feeds bos. */
+void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
+/* What search_choose wants to know of a row of logits: fills `out` (room for
+ * search_candidates entries) and returns how many. Rows may go in parallel. */
+int32_t search_candidates(const DecodeSettings *settings);
+int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
+                       const float *logits, int32_t vocab, Candidate *out, Candidate *scratch);
+/* Goes one token on, from the candidates of each live hypothesis (`stride` apart);
+ * adds the copies of slots to be made. n_live is 0 when the search is over. */
+void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
+                   const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
+Decoded search_results(Search *search, const DecodeSettings *settings, Arena *arena);
+
+#endif

@@ -1,0 +1,33 @@
+/* What decoding needs of a model: feed a token to each hypothesis, get the
+ * logits of the next. A hypothesis lives in a slot, which remembers the tokens
+ * fed to it; slots can be copied (when two hypotheses grow out of one).
+ *
+ * stepper_exec.h makes one from compiled programs; tests make one by hand. */
+#ifndef RUNTIME_DECODE_STEPPER_H
+#define RUNTIME_DECODE_STEPPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Token ids, not owned. */
+typedef struct Tokens {
+    const int32_t *ids;
+    int32_t n;
+} Tokens;
+
+typedef struct Stepper {
+    void *self;
+    int32_t vocab;
+    /* Starts on n sentences with slots 0 … n_slots-1, all empty. Sources are read
+     * only by models that have an encoder. false: memory cannot be had. */
+    bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
+    /* Feeds token[r] to slot[r], which belongs to sentence[r], for r < n; gives
+     * logits [n, vocab], valid until the next call. NULL: memory cannot be had. */
+    const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                         const int32_t *token);
+    /* Slot `to` becomes what slot `from` is. */
+    void (*copy)(void *self, int32_t from, int32_t to);
+    void (*free)(void *self);
+} Stepper;
+
+#endif

@@ -1,0 +1,311 @@
+/* Encoding once a sentence, then one decode_step a token. Hypotheses of one
+ * sentence share its memory by pointing at the same tokens; each has its own
+ * slot in the caches. */
+#include "runtime/decode/stepper_exec.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 32 };
+
+typedef struct Cache {
+    StoreTensor *tensor;
+    size_t row_bytes; /* of one token */
+} Cache;
+
+/* Output of encode that is an input of decode_step. */
+typedef struct Memory {
+    const char *name;
+    bool per_sentence; /* [B, …] without a ragged dimension: rows are gathered for each hypothesis */
+    size_t row_bytes;
+    void *rows;
+    const void *encoded;
+} Memory;
+
+typedef struct ExecStepper {
+    StepperPrograms programs;
+    Exec *encode, *step;
+    int dim_rows, dim_past, dim_source, dim_encode_source;
+    const char *source;
+    Memory *memories;
+    int n_memories;
+    Cache *caches;
+    int n_caches;
+    int32_t capacity, n_slots;        /* of the caches */
+    int32_t *slot_length;             /* tokens fed */
+    int32_t *source_length, *source_offset; /* a sentence */
+    int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
+    int32_t n_rows_room;
+} ExecStepper;
+
+static size_t type_bytes(TfcType type)
+{
+    static const size_t bytes[] = {4, 8, 2, 4, 1};
+    return bytes[type];
+}
+
+/* Bytes of one element of the leading dimensions: the product of the rest. */
+static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
+{
+    size_t bytes = type_bytes(type);
+    for (int i = from; i < shape->rank; i++)
+        bytes *= (size_t)shape->dims[i].size;
+    return bytes;
+}
+
+static const TfcPort *find_port(const TfcPort *ports, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(ports[i].name, name))
+            return &ports[i];
+    return NULL;
+}
+
+/* The ragged dimension of a shape, or -1. */
+static int ragged_dim(const TfcProgram *program, const TfcShape *shape)
+{
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dims[i].dim >= 0 && program->dims[shape->dims[i].dim].batch >= 0)
+            return shape->dims[i].dim;
+    return -1;
+}
+
+static bool grow(void *array, size_t count, size_t size)
+{
+    void *grown = realloc(*(void **)array, count * size);
+    if (!grown)
+        return false;
+    *(void **)array = grown;
+    return true;
+}
+
+/* Makes room for n_slots of `capacity` tokens, keeping what is in them. */
+static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
+{
+    if (n_slots <= s->n_slots && capacity <= s->capacity)
+        return true;
+    if (n_slots < s->n_slots)
+        n_slots = s->n_slots;
+    if (capacity < s->capacity)
+        capacity = s->capacity;
+    for (int i = 0; i < s->n_caches; i++) {
+        Cache *cache = &s->caches[i];
+        size_t slot = (size_t)capacity * cache->row_bytes;
+        size_t bytes = ((size_t)n_slots * slot + 63) / 64 * 64;
+        char *data = aligned_alloc(64, bytes);
+        if (!data)
+            return false;
+        for (int32_t k = 0; k < s->n_slots; k++)
+            memcpy(data + (size_t)k * slot,
+                   (char *)cache->tensor->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
+                   (size_t)s->slot_length[k] * cache->row_bytes);
+        free(cache->tensor->data);
+        cache->tensor->data = data;
+    }
+    if (!grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)))
+        return false;
+    for (int32_t k = s->n_slots; k < n_slots; k++)
+        s->slot_length[k] = 0;
+    s->n_slots = n_slots;
+    s->capacity = capacity;
+    return true;
+}
+
+static bool reserve_rows(ExecStepper *s, int32_t n)
+{
+    if (n <= s->n_rows_room)
+        return true;
+    size_t rows = (size_t)n;
+    bool ok = grow(&s->rows_length, rows, 4) && grow(&s->rows_offset, rows, 4) &&
+              grow(&s->rows_source_length, rows, 4) && grow(&s->rows_source_offset, rows, 4);
+    for (int i = 0; ok && i < s->n_memories; i++)
+        if (s->memories[i].per_sentence)
+            ok = grow(&s->memories[i].rows, rows, s->memories[i].row_bytes);
+    if (ok)
+        s->n_rows_room = n;
+    return ok;
+}
+
+static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
+{
+    size_t room = n ? (size_t)n : 1;
+    if (!grow(&s->source_length, room, 4) || !grow(&s->source_offset, room, 4))
+        return false;
+    int32_t total = 0;
+    for (int32_t i = 0; i < n; i++) {
+        s->source_length[i] = sources[i].n;
+        s->source_offset[i] = total;
+        total += sources[i].n;
+    }
+    int32_t *ids = malloc(sizeof(int32_t) * (size_t)(total ? total : 1));
+    if (!ids)
+        return false;
+    for (int32_t i = 0; i < n; i++)
+        if (sources[i].n)
+            memcpy(ids + s->source_offset[i], sources[i].ids, sizeof(int32_t) * (size_t)sources[i].n);
+    exec_set_ragged(s->encode, s->dim_encode_source, n, s->source_length, NULL);
+    bool ok = exec_input(s->encode, s->source, ids) && exec_run(s->encode);
+    free(ids);
+    for (int i = 0; ok && i < s->n_memories; i++)
+        s->memories[i].encoded = exec_output(s->encode, s->memories[i].name);
+    return ok;
+}
+
+static bool begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+{
+    ExecStepper *s = self;
+    for (int32_t i = 0; i < s->n_slots; i++)
+        s->slot_length[i] = 0;
+    if (!reserve_caches(s, n_slots, FIRST_CAPACITY) || !reserve_rows(s, n_slots))
+        return false;
+    return !s->encode || n == 0 || encode_sources(s, sources, n);
+}
+
+static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
+{
+    for (int i = 0; i < s->n_memories; i++) {
+        Memory *memory = &s->memories[i];
+        if (memory->per_sentence)
+            for (int32_t r = 0; r < n; r++)
+                memcpy((char *)memory->rows + (size_t)r * memory->row_bytes,
+                       (const char *)memory->encoded + (size_t)sentence[r] * memory->row_bytes,
+                       memory->row_bytes);
+        exec_input(s->step, memory->name, memory->per_sentence ? memory->rows : memory->encoded);
+    }
+}
+
+static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                         const int32_t *token)
+{
+    ExecStepper *s = self;
+    int32_t longest = 0;
+    for (int32_t r = 0; r < n; r++)
+        if (s->slot_length[slot[r]] > longest)
+            longest = s->slot_length[slot[r]];
+    if (longest + 1 > s->capacity && !reserve_caches(s, s->n_slots, 2 * s->capacity))
+        return NULL;
+    for (int32_t r = 0; r < n; r++) {
+        s->rows_length[r] = ++s->slot_length[slot[r]];
+        s->rows_offset[r] = slot[r] * s->capacity;
+        if (s->encode) {
+            s->rows_source_length[r] = s->source_length[sentence[r]];
+            s->rows_source_offset[r] = s->source_offset[sentence[r]];
+        }
+    }
+    if (s->dim_rows >= 0)
+        exec_set_dim(s->step, s->dim_rows, n);
+    if (s->dim_past >= 0)
+        exec_set_ragged(s->step, s->dim_past, n, s->rows_length, s->rows_offset);
+    if (s->dim_source >= 0)
+        exec_set_ragged(s->step, s->dim_source, n, s->rows_source_length, s->rows_source_offset);
+    feed_memories(s, n, sentence);
+    exec_input(s->step, s->programs.target, token);
+    return exec_run(s->step) ? exec_output(s->step, s->programs.logits) : NULL;
+}
+
+static void copy(void *self, int32_t from, int32_t to)
+{
+    ExecStepper *s = self;
+    for (int i = 0; i < s->n_caches; i++) {
+        size_t slot = (size_t)s->capacity * s->caches[i].row_bytes;
+        char *data = s->caches[i].tensor->data;
+        memcpy(data + (size_t)to * slot, data + (size_t)from * slot,
+               (size_t)s->slot_length[from] * s->caches[i].row_bytes);
+    }
+    s->slot_length[to] = s->slot_length[from];
+}
+
+static void free_stepper(void *self)
+{
+    ExecStepper *s = self;
+    exec_free(s->encode);
+    exec_free(s->step);
+    for (int i = 0; i < s->n_caches; i++) {
+        free(s->caches[i].tensor->data);
+        s->caches[i].tensor->data = NULL;
+    }
+    for (int i = 0; i < s->n_memories; i++)
+        free(s->memories[i].rows);
+    void *arrays[] = {s->memories, s->caches, s->slot_length, s->source_length, s->source_offset,
+                      s->rows_length, s->rows_offset, s->rows_source_length, s->rows_source_offset};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
+    free(s);
+}
+
+/* Finds the inputs of decode_step that encode gives, and their dimensions. */
+static bool find_memories(ExecStepper *s)
+{
+    const TfcProgram *step_program = s->programs.decode_step, *encode = s->programs.encode;
+    s->memories = calloc((size_t)step_program->n_inputs + 1, sizeof *s->memories);
+    if (!s->memories)
+        return false;
+    for (int i = 0; i < step_program->n_inputs; i++) {
+        const TfcPort *port = &step_program->inputs[i];
+        if (!encode || !find_port(encode->outputs, encode->n_outputs, port->name))
+            continue;
+        int ragged = ragged_dim(step_program, &port->shape);
+        Memory *memory = &s->memories[s->n_memories++];
+        memory->name = port->name;
+        memory->per_sentence = ragged < 0 && port->shape.rank > 0 && port->shape.dims[0].dim >= 0;
+        memory->row_bytes = inner_bytes(&port->shape, 1, port->type);
+        if (ragged >= 0)
+            s->dim_source = ragged;
+    }
+    return true;
+}
+
+static bool find_caches(ExecStepper *s, Store *store)
+{
+    const TfcProgram *program = s->programs.decode_step;
+    s->caches = calloc((size_t)program->n_tensors + 1, sizeof *s->caches);
+    if (!s->caches)
+        return false;
+    for (int i = 0; i < program->n_tensors; i++) {
+        const TfcTensor *tensor = &program->tensors[i];
+        if (tensor->shape.rank < 2 || tensor->shape.dims[0].dim < 0)
+            continue;
+        Cache *cache = &s->caches[s->n_caches++];
+        cache->tensor = store_find(store, tensor->name);
+        cache->row_bytes = inner_bytes(&tensor->shape, 2, tensor->type);
+        s->dim_past = tensor->shape.dims[1].dim;
+    }
+    return true;
+}
+
+/* The one input of encode: tokens [B, S~]. */
+static bool find_source(ExecStepper *s)
+{
+    const TfcProgram *encode = s->programs.encode;
+    for (int i = 0; i < encode->n_inputs; i++)
+        if (encode->inputs[i].type == TFC_I32) {
+            s->source = encode->inputs[i].name;
+            s->dim_encode_source = ragged_dim(encode, &encode->inputs[i].shape);
+        }
+    return s->source != NULL;
+}
+
+bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out)
+{
+    ExecStepper *s = calloc(1, sizeof *s);
+    if (!s)
+        return false;
+    s->programs = *programs;
+    s->dim_rows = s->dim_past = s->dim_source = s->dim_encode_source = -1;
+    const TfcPort *target = find_port(programs->decode_step->inputs, programs->decode_step->n_inputs,
+                                      programs->target);
+    const TfcPort *logits = find_port(programs->decode_step->outputs,
+                                      programs->decode_step->n_outputs, programs->logits);
+    assert(target && logits);
+    s->dim_rows = target->shape.dims[0].dim;
+    s->step = exec_new(programs->decode_step, store);
+    s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
+    bool ok = s->step && (s->encode || !programs->encode) && find_memories(s) &&
+              find_caches(s, store) && (!programs->encode || find_source(s));
+    *out = (Stepper){s, (int32_t)logits->shape.dims[logits->shape.rank - 1].size, begin, step, copy,
+                     free_stepper};
+    if (!ok)
+        free_stepper(s);
+    return ok;
+}

@@ -1,0 +1,20 @@
+/* A Stepper over the programs `encode` and `decode_step` of a model. */
+#ifndef RUNTIME_DECODE_STEPPER_EXEC_H
+#define RUNTIME_DECODE_STEPPER_EXEC_H
+
+#include "runtime/decode/stepper.h"
+#include "runtime/exec/exec.h"
+
+typedef struct StepperPrograms {
+    const TfcProgram *encode;      /* NULL for a decoder-only model */
+    const TfcProgram *decode_step;
+    const char *target;            /* input of decode_step: the token to feed, i32[R, 1] */
+    const char *logits;            /* its output [R, 1, V] */
+} StepperPrograms;
+
+/* Both programs' params must be in the store, which must outlive the stepper.
+ * Its caches ("cache.N") get their memory here: slots of equal capacity that
+ * double when a hypothesis outgrows them. false: memory cannot be had. */
+bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out);
+
+#endif
