@@ -57,6 +57,10 @@ const char *ir_type_text(const Module *module, const Type *type, Arena *arena)
 
 static void print_attr(const Module *module, const Attr *attr, Text *out)
 {
+    if ((unsigned)attr->name >= ATTR_COUNT) {
+        text_put(out, "?", 1);
+        return;
+    }
     text_add(out, "%s = ", attr_info[attr->name].name);
     switch (attr_info[attr->name].kind) {
     case INT: text_add(out, "%" PRId64, attr->i); break;
