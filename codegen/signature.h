@@ -10,12 +10,15 @@
  *
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
  * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
- * which are their own kernels with the same buffer order. */
+ * which are their own kernels with the same buffer order. A bare op of any other
+ * kind that has elements of its own counts as a row region around itself.
+ * The result of append is the same memory as its operand a. */
 #ifndef CODEGEN_SIGNATURE_H
 #define CODEGEN_SIGNATURE_H
 
 #include "ir/graph.h"
 #include "ir/layout.h"
+#include "runtime/exec/program.h"
 
 enum { MAX_KERNEL_DIMS = 16, MAX_KERNEL_SITES = 32 };
 
@@ -23,23 +26,37 @@ enum { MAX_KERNEL_DIMS = 16, MAX_KERNEL_SITES = 32 };
 typedef enum RangeKind {
     RANGE_ELEMENTS, /* every buffer is contiguous over the same elements (or one scalar):
                        units are elements, the shape plays no part */
-    RANGE_ROWS,     /* units are rows: the product of all storage axes but the last */
-    RANGE_COLUMNS,  /* column regions: output axes but the last × chunks of the last */
+    RANGE_ROWS,     /* units are rows: the product of all storage axes of `space` but the last */
+    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of the last
+                       (chunks of COLUMN_CHUNK if it is a constant, else one chunk) */
 } RangeKind;
 
 enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 
+/* What is known of a buffer's strides when the kernel is compiled. */
+typedef enum BufferForm {
+    FORM_PACKED,  /* the whole tensor, contiguous in storage order */
+    FORM_ROWS,    /* any strides, but 1 on the last storage axis */
+    FORM_STRIDED, /* any strides (0 too: a stretched view) */
+} BufferForm;
+
 typedef struct Signature {
     RangeKind range;
     Type space;         /* iteration space: the type that all body types broadcast to */
-    Type output;        /* column: the reduced type */
+    Type output;        /* RANGE_COLUMNS: the reduced type */
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];
+    uint64_t strided;   /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;
 
-Signature signature_of(const Module *module, const Op *op);
-int signature_dim(const Signature *signature, int symbol); /* kernel-local number */
+/* `forms` has one entry a buffer; NULL: all are FORM_PACKED. The range kind may
+ * depend on it: RANGE_ELEMENTS needs every buffer packed. */
+Signature signature_of(const Module *module, const Op *op, const BufferForm *forms);
+int signature_dim(const Signature *signature, int symbol); /* kernel-local number, or -1 */
+
+/* How many units the kernel's whole range has; factors name kernel-local dimensions. */
+TfcSize signature_units(const Module *module, const Signature *signature);
 
 #endif
