@@ -1,0 +1,176 @@
+/* Fitting an Exec to a batch's shape: the slab, then every size and pointer. */
+#include "runtime/exec/memory.h"
+#include "runtime/exec/size.h"
+#include "runtime/exec/slab.h"
+#include "runtime/exec/state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Elements a task of a kernel touches: some tens of microseconds of work. */
+enum { TASK_ELEMENTS = 1 << 15, BLOCK_ROUNDING = 64 };
+
+static bool in_slab(const TfcBuffer *buffer)
+{
+    return buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT;
+}
+
+/* ---- the slab ---- */
+
+static bool grow_planned(Exec *exec, const TfcDim *dims)
+{
+    bool grew = false;
+    for (int32_t b = 0; b < exec->program->n_buffers; b++) {
+        const TfcBuffer *buffer = &exec->program->buffers[b];
+        if (!in_slab(buffer))
+            continue;
+        int64_t bytes = size_value(&buffer->size, dims) * type_bytes(buffer->type);
+        if (bytes > exec->planned[b]) {
+            exec->planned[b] = bytes;
+            grew = true;
+        }
+    }
+    return grew;
+}
+
+static bool plan(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
+    if (!items)
+        return false;
+    int32_t n = 0;
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
+        bool output = buffer->kind == TFC_BUFFER_OUTPUT;
+        if (in_slab(buffer))
+            items[n++] = (SlabItem){exec->planned[b], buffer->first,
+                                    output ? program->n_steps : buffer->last, 0};
+    }
+    int64_t bytes = slab_plan(items, n);
+    n = 0;
+    for (int32_t b = 0; b < program->n_buffers && bytes >= 0; b++)
+        if (in_slab(&program->buffers[b]))
+            exec->offsets[b] = items[n++].offset;
+    free(items);
+    if (bytes < 0)
+        return false;
+    free(exec->slab);
+    exec->slab_bytes = bytes;
+    exec->slab = memory_new(bytes);
+    exec->planned_once = exec->slab != NULL;
+    exec->bound = false;
+    return exec->slab != NULL;
+}
+
+bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
+{
+    bool grew = !exec->planned_once;
+    for (int64_t i = 0; i < n; i++)
+        grew |= grow_planned(exec, shapes[i]);
+    return !grew || plan(exec);
+}
+
+/* ---- steps ---- */
+
+static void find_addresses(Exec *exec)
+{
+    for (int32_t b = 0; b < exec->program->n_buffers; b++) {
+        const TfcBuffer *buffer = &exec->program->buffers[b];
+        if (in_slab(buffer))
+            exec->addresses[b] = exec->slab + exec->offsets[b];
+        else if (buffer->kind == TFC_BUFFER_TENSOR)
+            exec->addresses[b] = exec->tensors[buffer->index]->data;
+    }
+}
+
+/* Memory that may lie elsewhere at each run. */
+static bool is_callers(const Exec *exec, int32_t b)
+{
+    const TfcBuffer *buffer = &exec->program->buffers[b];
+    return buffer->kind == TFC_BUFFER_INPUT ||
+           (buffer->kind == TFC_BUFFER_TENSOR && exec->tensors[buffer->index]->rank > 0 &&
+            exec->tensors[buffer->index]->dims[0] < 0);
+}
+
+/* Units a task: fixed by the shape, never by the number of threads. */
+static int64_t block_units(int64_t work)
+{
+    int64_t units = TASK_ELEMENTS / (work < 1 ? 1 : work);
+    if (units < 1)
+        return 1;
+    return units < BLOCK_ROUNDING ? units : units / BLOCK_ROUNDING * BLOCK_ROUNDING;
+}
+
+static void bind_kernel(Exec *exec, const TfcKernelStep *step, BoundKernel *bound, void **pointers,
+                        int64_t *strides, const TfcDim **dims)
+{
+    for (int32_t v = 0; v < step->n_views; v++) {
+        const TfcView *view = &step->views[v];
+        int64_t bytes = view->offset * type_bytes(exec->program->buffers[view->buffer].type);
+        if (is_callers(exec, view->buffer))
+            exec->patches[exec->n_patches++] = (PointerPatch){&pointers[v], view->buffer, bytes};
+        else
+            pointers[v] = (char *)exec->addresses[view->buffer] + bytes;
+        for (int32_t axis = 0; axis < view->n_axes; axis++)
+            strides[v * TFC_MAX_AXES + axis] = size_value(&view->strides[axis], exec->dims);
+    }
+    for (int32_t d = 0; d < step->n_dims; d++)
+        dims[d] = &exec->dims[step->dims[d]];
+    bound->call = exec->program->kernels[step->kernel];
+    bound->args = (TfcKernelArgs){pointers, strides, dims, step->ints, exec->rng};
+    bound->range = size_value(&step->range, exec->dims);
+    bound->block = block_units(size_value(&step->work, exec->dims));
+}
+
+bool exec_bind(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    const TfcDim *shape = exec->dims;
+    if (!exec_fit(exec, &shape, 1))
+        return false;
+    find_addresses(exec);
+    exec->n_patches = 0;
+    int64_t n_views = 0, n_dims = 0;
+    for (int32_t s = 0; s < program->n_steps; s++) {
+        const TfcStep *step = &program->steps[s];
+        BoundStep *bound = &exec->steps[s];
+        switch (step->kind) {
+        case TFC_STEP_KERNEL:
+            bind_kernel(exec, &step->kernel, &bound->kernel, exec->pointers + n_views,
+                        exec->strides + n_views * TFC_MAX_AXES, exec->kernel_dims + n_dims);
+            n_views += step->kernel.n_views;
+            n_dims += step->kernel.n_dims;
+            break;
+        case TFC_STEP_GEMM:
+            if (!gemm_bind(&bound->gemm, &step->gemm, exec->dims))
+                return false;
+            break;
+        case TFC_STEP_COPY:
+        case TFC_STEP_ZERO:
+            bound->bytes = size_value(&step->copy.size, exec->dims) *
+                           type_bytes(program->buffers[step->copy.to].type);
+            break;
+        }
+    }
+    exec->bound = true;
+    return true;
+}
+
+bool exec_point(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
+        if (!is_callers(exec, b))
+            continue;
+        const void *data = buffer->kind == TFC_BUFFER_INPUT ? exec->inputs[buffer->index]
+                                                            : exec->tensors[buffer->index]->data;
+        if (!data && size_value(&buffer->size, exec->dims) > 0)
+            return false;
+        exec->addresses[b] = (void *)data;
+    }
+    for (int64_t p = 0; p < exec->n_patches; p++)
+        *exec->patches[p].pointer = (char *)exec->addresses[exec->patches[p].buffer] + exec->patches[p].bytes;
+    return true;
+}

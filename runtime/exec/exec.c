@@ -1,0 +1,222 @@
+/* Executors: making them, and telling them a batch's shape, inputs and outputs. */
+#include "runtime/exec/state.h"
+#include "runtime/exec/size.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void count_kernel_tables(const TfcProgram *program, int64_t *n_views, int64_t *n_dims)
+{
+    *n_views = *n_dims = 0;
+    for (int32_t s = 0; s < program->n_steps; s++)
+        if (program->steps[s].kind == TFC_STEP_KERNEL) {
+            *n_views += program->steps[s].kernel.n_views;
+            *n_dims += program->steps[s].kernel.n_dims;
+        }
+}
+
+Exec *exec_new(const TfcProgram *program, Store *store)
+{
+    gemm_setup();
+    Arena *arena = arena_new();
+    Exec *exec = ARENA_NEW(arena, Exec);
+    int64_t n_views, n_dims;
+    count_kernel_tables(program, &n_views, &n_dims);
+    *exec = (Exec){
+        .program = program,
+        .store = store,
+        .arena = arena,
+        .dims = ARENA_ARRAY(arena, TfcDim, program->n_dims),
+        .ragged = ARENA_ARRAY(arena, RaggedTables, program->n_dims),
+        .tensors = ARENA_ARRAY(arena, StoreTensor *, program->n_tensors),
+        .inputs = ARENA_ARRAY(arena, const void *, program->n_inputs),
+        .addresses = ARENA_ARRAY(arena, void *, program->n_buffers),
+        .planned = ARENA_ARRAY(arena, int64_t, program->n_buffers),
+        .offsets = ARENA_ARRAY(arena, int64_t, program->n_buffers),
+        .steps = ARENA_ARRAY(arena, BoundStep, program->n_steps),
+        .pointers = ARENA_ARRAY(arena, void *, n_views),
+        .strides = ARENA_ARRAY(arena, int64_t, n_views * TFC_MAX_AXES),
+        .kernel_dims = ARENA_ARRAY(arena, const TfcDim *, n_dims),
+        .patches = ARENA_ARRAY(arena, PointerPatch, n_views),
+    };
+    for (int32_t t = 0; t < program->n_tensors; t++) {
+        exec->tensors[t] = store_find(store, program->tensors[t].name);
+        assert(exec->tensors[t]); /* store_add_program comes first */
+    }
+    return exec;
+}
+
+void exec_free(Exec *exec)
+{
+    if (!exec)
+        return;
+    for (int32_t s = 0; s < exec->program->n_steps; s++)
+        if (exec->program->steps[s].kind == TFC_STEP_GEMM)
+            gemm_release(&exec->steps[s].gemm);
+    for (int32_t d = 0; d < exec->program->n_dims; d++) {
+        free(exec->ragged[d].offset);
+        free(exec->ragged[d].length);
+        free(exec->ragged[d].batch);
+        free(exec->ragged[d].position);
+    }
+    free(exec->slab);
+    arena_free(exec->arena);
+}
+
+int64_t exec_slab_bytes(const Exec *exec) { return exec->slab_bytes; }
+
+bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n)
+{
+    int32_t n_dims = exec->program->n_dims;
+    TfcDim *dims = calloc((size_t)(n * n_dims) + 1, sizeof *dims);
+    const TfcDim **rows = malloc(((size_t)n + 1) * sizeof *rows);
+    bool ok = dims && rows;
+    for (int64_t i = 0; ok && i < n; i++) {
+        rows[i] = dims + i * n_dims;
+        for (int32_t d = 0; d < n_dims; d++) {
+            dims[i * n_dims + d].extent = shapes[i * n_dims + d].extent;
+            dims[i * n_dims + d].total = shapes[i * n_dims + d].total;
+        }
+    }
+    ok = ok && exec_fit(exec, rows, n);
+    free(rows);
+    free(dims);
+    return ok;
+}
+
+/* ---- dimensions ---- */
+
+int exec_dim(const Exec *exec, const char *name)
+{
+    for (int32_t d = 0; d < exec->program->n_dims; d++)
+        if (!strcmp(exec->program->dims[d].name, name))
+            return d;
+    return -1;
+}
+
+void exec_set_dim(Exec *exec, int dim, int64_t extent)
+{
+    if (dim < 0 || (exec->dims[dim].extent == extent && exec->dims[dim].total == extent))
+        return;
+    assert(exec->program->dims[dim].batch < 0);
+    exec->dims[dim] = (TfcDim){.extent = extent, .total = extent};
+    exec->bound = false;
+}
+
+static int32_t *grow(int32_t *table, int64_t n)
+{
+    table = realloc(table, (size_t)(n + 1) * sizeof *table);
+    if (!table)
+        abort(); /* some kilobytes: as in the arena, nothing better to do */
+    return table;
+}
+
+static void reserve_tables(RaggedTables *tables, int64_t rows, int64_t tokens)
+{
+    if (rows > tables->rows || !tables->offset) {
+        tables->rows = rows;
+        tables->offset = grow(tables->offset, rows);
+        tables->length = grow(tables->length, rows);
+    }
+    if (tokens > tables->tokens || !tables->batch) {
+        tables->tokens = tokens;
+        tables->batch = grow(tables->batch, tokens);
+        tables->position = grow(tables->position, tokens);
+    }
+}
+
+/* Whether the rows lie one after the other, as without offsets. */
+static bool is_packed(int64_t n, const int32_t *lengths, const int32_t *offset)
+{
+    int64_t at = 0;
+    for (int64_t b = 0; b < n; at += lengths[b++])
+        if (offset && offset[b] != at)
+            return false;
+    return true;
+}
+
+static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *lengths, const int32_t *offset)
+{
+    if (tables->n != n || !tables->offset || memcmp(tables->length, lengths, (size_t)n * sizeof *lengths))
+        return false;
+    return offset ? !memcmp(tables->offset, offset, (size_t)n * sizeof *offset)
+                  : is_packed(n, lengths, tables->offset);
+}
+
+static void fill_tokens(RaggedTables *tables)
+{
+    for (int64_t b = 0; b < tables->n; b++)
+        for (int32_t i = 0; i < tables->length[b]; i++) {
+            tables->batch[tables->offset[b] + i] = (int32_t)b;
+            tables->position[tables->offset[b] + i] = i;
+        }
+}
+
+void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset)
+{
+    if (dim < 0)
+        return;
+    assert(exec->program->dims[dim].batch >= 0);
+    exec_set_dim(exec, exec->program->dims[dim].batch, n);
+    RaggedTables *tables = &exec->ragged[dim];
+    if (same_rows(tables, n, lengths, offset))
+        return;
+    bool packed = is_packed(n, lengths, offset);
+    int64_t longest = 0, total = 0;
+    for (int64_t b = 0; b < n; b++) {
+        longest = lengths[b] > longest ? lengths[b] : longest;
+        total += lengths[b];
+    }
+    reserve_tables(tables, n, packed ? total : 0);
+    tables->n = n;
+    int32_t at = 0;
+    for (int64_t b = 0; b < n; at += lengths[b++]) {
+        tables->length[b] = lengths[b];
+        tables->offset[b] = offset ? offset[b] : at;
+    }
+    if (packed)
+        fill_tokens(tables);
+    exec->dims[dim] = (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
+    exec->bound = false;
+}
+
+/* ---- data ---- */
+
+static int find_port(const TfcPort *ports, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (!strcmp(ports[i].name, name))
+            return i;
+    return -1;
+}
+
+bool exec_input(Exec *exec, const char *name, const void *data)
+{
+    int i = find_port(exec->program->inputs, exec->program->n_inputs, name);
+    if (i >= 0)
+        exec->inputs[i] = data;
+    return i >= 0;
+}
+
+const void *exec_output(Exec *exec, const char *name)
+{
+    int i = find_port(exec->program->outputs, exec->program->n_outputs, name);
+    return i >= 0 ? exec->addresses[exec->program->outputs[i].buffer] : NULL;
+}
+
+int64_t exec_output_count(Exec *exec, const char *name)
+{
+    int i = find_port(exec->program->outputs, exec->program->n_outputs, name);
+    if (i < 0)
+        return 0;
+    return size_value(&exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
+}
+
+void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step)
+{
+    exec->rng[0] = (uint32_t)seed;
+    exec->rng[1] = (uint32_t)(seed >> 32);
+    exec->rng[2] = (uint32_t)step;
+    exec->rng[3] = (uint32_t)(step >> 32);
+}

@@ -1,0 +1,252 @@
+/* Cutting products into tasks; see gemm.h. */
+#include "runtime/exec/gemm.h"
+
+#include "runtime/exec/blas.h"
+#include "runtime/exec/exec.h"
+#include "runtime/exec/size.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A task should be worth a fork and small enough to balance: products below
+ * TASK_FLOPS are grouped, larger ones cut into at most MAX_BLOCKS. */
+#define TASK_FLOPS 4e6
+enum { MAX_BLOCKS = 16, BLOCK_ROUNDING = 16 };
+
+static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops, const TfcDim *dims)
+{
+    out->buffer = matrix->buffer;
+    out->ragged_dim = matrix->ragged_dim;
+    out->offset = matrix->offset;
+    out->ragged_stride = matrix->ragged_dim >= 0 ? size_value(&matrix->ragged_stride, dims) : 0;
+    out->row_stride = size_value(&matrix->row_stride, dims);
+    out->column_stride = size_value(&matrix->column_stride, dims);
+    for (int32_t l = 0; l < n_loops; l++)
+        out->loop_strides[l] = size_value(&matrix->loop_strides[l], dims);
+}
+
+/* A loop adds up if c stays where it is. Decided by the form of the stride, not by
+ * its value, which may be zero because some dimension is empty. */
+static bool loop_adds_up(const TfcGemmStep *step, int32_t loop)
+{
+    return step->c.loop_strides[loop].coefficient == 0 &&
+           !(loop == step->batch_loop && step->c.ragged_dim >= 0);
+}
+
+static void bind_loops(BoundGemm *bound)
+{
+    const TfcGemmStep *step = bound->step;
+    bound->n_free = bound->n_sums = 0;
+    bound->iterations = bound->sum_iterations = 1;
+    for (int32_t l = 0; l < step->n_loops; l++) {
+        bound->loops[l] = size_value(&step->loops[l], bound->dims);
+        if (loop_adds_up(step, l)) {
+            bound->sums[bound->n_sums++] = l;
+            bound->sum_iterations *= bound->loops[l];
+        } else {
+            bound->free[bound->n_free++] = l;
+            bound->iterations *= bound->loops[l];
+        }
+    }
+    assert(!bound->n_sums || step->accumulate);
+}
+
+static void decode(const BoundGemm *bound, const int32_t *loops, int32_t n, int64_t iteration,
+                   int64_t index[TFC_MAX_LOOPS])
+{
+    for (int32_t i = n - 1; i >= 0; i--) {
+        int64_t extent = bound->loops[loops[i]];
+        index[loops[i]] = iteration % extent;
+        iteration /= extent;
+    }
+}
+
+static int64_t extent_at(const TfcExtent *extent, int64_t size, const TfcDim *dims, int64_t sentence)
+{
+    return extent->kind == TFC_EXTENT_LENGTH ? dims[extent->dim].length[sentence] : size;
+}
+
+typedef struct Product {
+    int64_t m, n, k;
+} Product;
+
+static Product product_at(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS])
+{
+    const TfcGemmStep *step = bound->step;
+    int64_t sentence = step->batch_loop >= 0 ? index[step->batch_loop] : 0;
+    return (Product){extent_at(&step->m, bound->m, bound->dims, sentence),
+                     extent_at(&step->n, bound->n, bound->dims, sentence),
+                     extent_at(&step->k, bound->k, bound->dims, sentence)};
+}
+
+/* The shape of iteration `i`; when the sentence is a summed loop, its largest. */
+static Product iteration_product(const BoundGemm *bound, int64_t i)
+{
+    int64_t index[TFC_MAX_LOOPS] = {0};
+    decode(bound, bound->free, bound->n_free, i, index);
+    Product largest = {0};
+    int64_t sums = bound->n_sums ? bound->sum_iterations : 1;
+    for (int64_t s = 0; s < sums; s++) {
+        decode(bound, bound->sums, bound->n_sums, s, index);
+        Product p = product_at(bound, index);
+        largest.m = p.m > largest.m ? p.m : largest.m;
+        largest.n = p.n > largest.n ? p.n : largest.n;
+        largest.k = p.k > largest.k ? p.k : largest.k;
+    }
+    return largest;
+}
+
+static bool add_task(BoundGemm *bound, GemmTask task)
+{
+    if (bound->n_tasks == bound->capacity) {
+        int64_t capacity = bound->capacity ? bound->capacity * 2 : MAX_BLOCKS;
+        GemmTask *tasks = realloc(bound->tasks, sizeof *tasks * (size_t)capacity);
+        if (!tasks)
+            return false;
+        bound->tasks = tasks;
+        bound->capacity = capacity;
+    }
+    bound->tasks[bound->n_tasks++] = task;
+    return true;
+}
+
+/* One large product as blocks of its longer side. */
+static bool add_blocks(BoundGemm *bound, int64_t iteration, Product p, double flops)
+{
+    double wanted = flops / TASK_FLOPS;
+    int64_t blocks = wanted < MAX_BLOCKS ? (int64_t)wanted : MAX_BLOCKS;
+    bool rows = p.m >= p.n;
+    int64_t length = rows ? p.m : p.n, block = blocks > 1 ? (length + blocks - 1) / blocks : length;
+    block = (block + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
+    for (int64_t begin = 0; begin < length; begin += block) {
+        GemmTask task = {iteration, 1, 0, INT64_MAX, 0, INT64_MAX};
+        int64_t end = begin + block < length ? begin + block : INT64_MAX;
+        *(rows ? &task.m_begin : &task.n_begin) = begin;
+        *(rows ? &task.m_end : &task.n_end) = end;
+        if (!add_task(bound, task))
+            return false;
+    }
+    return true;
+}
+
+static bool cut_tasks(BoundGemm *bound)
+{
+    const TfcGemmStep *step = bound->step;
+    bool uniform = step->m.kind == TFC_EXTENT_SIZE && step->n.kind == TFC_EXTENT_SIZE &&
+                   step->k.kind == TFC_EXTENT_SIZE;
+    Product p = {bound->m, bound->n, bound->k};
+    GemmTask group = {0, 0, 0, INT64_MAX, 0, INT64_MAX};
+    double grouped = 0;
+    bound->n_tasks = 0;
+    for (int64_t i = 0; i < bound->iterations; i++) {
+        if (!uniform)
+            p = iteration_product(bound, i);
+        double flops = 2.0 * (double)p.m * (double)p.n * (double)p.k * (double)bound->sum_iterations;
+        if (flops >= 2 * TASK_FLOPS) {
+            if (group.count && !add_task(bound, group))
+                return false;
+            if (!add_blocks(bound, i, p, flops))
+                return false;
+            group.first = i + 1;
+            group.count = 0;
+            grouped = 0;
+            continue;
+        }
+        group.count++;
+        grouped += flops;
+        if (grouped >= TASK_FLOPS) {
+            if (!add_task(bound, group))
+                return false;
+            group.first = i + 1;
+            group.count = 0;
+            grouped = 0;
+        }
+    }
+    return !group.count || add_task(bound, group);
+}
+
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims)
+{
+    bound->step = step;
+    bound->dims = dims;
+    bind_matrix(&bound->a, &step->a, step->n_loops, dims);
+    bind_matrix(&bound->b, &step->b, step->n_loops, dims);
+    bind_matrix(&bound->c, &step->c, step->n_loops, dims);
+    bound->m = step->m.kind == TFC_EXTENT_SIZE ? size_value(&step->m.size, dims) : 0;
+    bound->n = step->n.kind == TFC_EXTENT_SIZE ? size_value(&step->n.size, dims) : 0;
+    bound->k = step->k.kind == TFC_EXTENT_SIZE ? size_value(&step->k.size, dims) : 0;
+    bind_loops(bound);
+    return cut_tasks(bound);
+}
+
+/* Where element (0, 0) of the matrix is at these loop indices. */
+static int64_t matrix_origin(const BoundGemm *bound, const GemmMatrix *matrix,
+                             const int64_t index[TFC_MAX_LOOPS])
+{
+    int64_t at = matrix->offset;
+    for (int32_t l = 0; l < bound->step->n_loops; l++)
+        at += index[l] * matrix->loop_strides[l];
+    if (matrix->ragged_dim >= 0)
+        at += bound->dims[matrix->ragged_dim].offset[index[bound->step->batch_loop]] *
+              matrix->ragged_stride;
+    return at;
+}
+
+static BlasMatrix blas_matrix(const BoundGemm *bound, const GemmMatrix *matrix, void *const *buffers,
+                              const int64_t index[TFC_MAX_LOOPS], int64_t row, int64_t column)
+{
+    int64_t at = matrix_origin(bound, matrix, index) + row * matrix->row_stride +
+                 column * matrix->column_stride;
+    return (BlasMatrix){(char *)buffers[matrix->buffer] + at * type_bytes(bound->step->type),
+                        matrix->row_stride, matrix->column_stride};
+}
+
+static void run_product(const BoundGemm *bound, void *const *buffers, const GemmTask *task,
+                        const int64_t index[TFC_MAX_LOOPS])
+{
+    Product p = product_at(bound, index);
+    int64_t m_end = task->m_end < p.m ? task->m_end : p.m, m = m_end - task->m_begin;
+    int64_t n_end = task->n_end < p.n ? task->n_end : p.n, n = n_end - task->n_begin;
+    if (m <= 0 || n <= 0)
+        return;
+    BlasMatrix a = blas_matrix(bound, &bound->a, buffers, index, task->m_begin, 0);
+    BlasMatrix b = blas_matrix(bound, &bound->b, buffers, index, 0, task->n_begin);
+    BlasMatrix c = blas_matrix(bound, &bound->c, buffers, index, task->m_begin, task->n_begin);
+    blas_gemm(bound->step->type, m, n, p.k, a, b, c, bound->step->accumulate);
+}
+
+static void run_task(const BoundGemm *bound, void *const *buffers, const GemmTask *task)
+{
+    int64_t index[TFC_MAX_LOOPS] = {0};
+    for (int64_t i = task->first; i < task->first + task->count; i++) {
+        decode(bound, bound->free, bound->n_free, i, index);
+        for (int64_t s = 0; s < bound->sum_iterations; s++) {
+            decode(bound, bound->sums, bound->n_sums, s, index);
+            run_product(bound, buffers, task, index);
+        }
+    }
+}
+
+void gemm_run(const BoundGemm *bound, void *const *buffers)
+{
+    if (bound->n_tasks <= 1) {
+        if (bound->n_tasks)
+            run_task(bound, buffers, &bound->tasks[0]);
+        return;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(exec_threads())
+    for (int64_t t = 0; t < bound->n_tasks; t++)
+        run_task(bound, buffers, &bound->tasks[t]);
+}
+
+void gemm_release(BoundGemm *bound)
+{
+    free(bound->tasks);
+    *bound = (BoundGemm){0};
+}
+
+void gemm_setup(void)
+{
+    blas_single_thread();
+}

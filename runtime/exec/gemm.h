@@ -1,0 +1,44 @@
+/* Matrix products through OpenBLAS, cut into tasks that depend on the shape alone
+ * and each run on one thread, so that results do not depend on their number. */
+#ifndef RUNTIME_EXEC_GEMM_H
+#define RUNTIME_EXEC_GEMM_H
+
+#include "runtime/exec/program.h"
+
+/* A matrix operand with its strides evaluated. */
+typedef struct GemmMatrix {
+    int32_t buffer, ragged_dim;
+    int64_t offset, loop_strides[TFC_MAX_LOOPS], ragged_stride, row_stride, column_stride;
+} GemmMatrix;
+
+/* Iterations [first, first + count) of the parallel loops; of each the rows
+ * [m_begin, m_end) and columns [n_begin, n_end), cut to the iteration's extents. */
+typedef struct GemmTask {
+    int64_t first, count;
+    int64_t m_begin, m_end, n_begin, n_end;
+} GemmTask;
+
+/* A product for one shape. */
+typedef struct BoundGemm {
+    const TfcGemmStep *step;
+    const TfcDim *dims;
+    GemmMatrix a, b, c;
+    int64_t m, n, k;                  /* where the extents are sizes */
+    int64_t loops[TFC_MAX_LOOPS];
+    int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
+    int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
+    int64_t iterations, sum_iterations;
+    int64_t n_tasks, capacity;
+    GemmTask *tasks; /* malloc'd, grows only */
+} BoundGemm;
+
+/* Evaluates sizes and cuts tasks; false if memory cannot be had. `bound` is zeroed
+ * before the first call and may be bound again. */
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims);
+void gemm_run(const BoundGemm *bound, void *const *buffers);
+void gemm_release(BoundGemm *bound);
+
+/* Makes OpenBLAS single-threaded; once per process, cheap to repeat. */
+void gemm_setup(void);
+
+#endif

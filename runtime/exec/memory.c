@@ -1,0 +1,34 @@
+/* Large blocks are asked for in huge pages and touched by all threads at once. */
+#define _DEFAULT_SOURCE
+#include "runtime/exec/memory.h"
+
+#include "runtime/exec/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((int64_t)2 << 20)
+enum { CACHE_LINE = 64 };
+
+void *memory_new(int64_t bytes)
+{
+    if (bytes < 1)
+        bytes = 1;
+    bool large = bytes >= 2 * HUGE_PAGE;
+    void *memory = NULL;
+    if (posix_memalign(&memory, large ? (size_t)HUGE_PAGE : CACHE_LINE, (size_t)bytes))
+        return NULL;
+    if (!large) {
+        memset(memory, 0, (size_t)bytes);
+        return memory;
+    }
+    madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
+    int64_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE;
+#pragma omp parallel for schedule(static) num_threads(exec_threads())
+    for (int64_t page = 0; page < pages; page++) {
+        int64_t begin = page * HUGE_PAGE, end = begin + HUGE_PAGE;
+        memset((char *)memory + begin, 0, (size_t)((end < bytes ? end : bytes) - begin));
+    }
+    return memory;
+}

@@ -1,0 +1,22 @@
+/* The slab planner: places buffers with known lifetimes into one block of memory
+ * so that no two that live at the same time overlap. */
+#ifndef RUNTIME_EXEC_SLAB_H
+#define RUNTIME_EXEC_SLAB_H
+
+#include <stdint.h>
+
+enum { SLAB_ALIGN = 64 };
+
+typedef struct SlabItem {
+    int64_t bytes;
+    int32_t first, last; /* steps, both included */
+    int64_t offset;      /* result, a multiple of SLAB_ALIGN */
+} SlabItem;
+
+/* Fills the offsets and returns the size of the slab. Greedy by size: largest
+ * first, each at the lowest place free during its whole life (Pisarchyk & Lee,
+ * "Efficient Memory Management for Deep Neural Net Inference", 2020). Returns -1
+ * if memory for the planning itself cannot be had. */
+int64_t slab_plan(SlabItem *items, int32_t n);
+
+#endif

@@ -1,0 +1,73 @@
+/* Inside an Exec: shared by the files that set it up (exec.c), fit it to a batch's
+ * shape (bind.c) and run it (run.c). */
+#ifndef RUNTIME_EXEC_STATE_H
+#define RUNTIME_EXEC_STATE_H
+
+#include "runtime/exec/exec.h"
+#include "runtime/exec/gemm.h"
+
+#include "base/arena.h"
+
+/* The tables of one ragged dimension; they grow, never shrink. */
+typedef struct RaggedTables {
+    int32_t *offset, *length;   /* room for `rows` */
+    int32_t *batch, *position;  /* room for `tokens` */
+    int64_t rows, tokens;
+    int64_t n;                  /* rows in use */
+} RaggedTables;
+
+typedef struct BoundKernel {
+    TfcKernel call;
+    TfcKernelArgs args;
+    int64_t range, block; /* units; units a task */
+} BoundKernel;
+
+typedef struct BoundStep {
+    union {
+        BoundKernel kernel;
+        BoundGemm gemm;
+        int64_t bytes; /* copy, zero */
+    };
+} BoundStep;
+
+/* A kernel's pointer to be set before each run: into memory of the caller. */
+typedef struct PointerPatch {
+    void **pointer;
+    int32_t buffer;
+    int64_t bytes; /* from the buffer's beginning */
+} PointerPatch;
+
+struct Exec {
+    const TfcProgram *program;
+    Store *store;
+    Arena *arena;            /* the tables of the program's size, made once */
+    TfcDim *dims;
+    RaggedTables *ragged;
+    StoreTensor **tensors;
+    const void **inputs;
+    void **addresses;        /* of each buffer */
+    int64_t *planned;        /* bytes planned for each buffer; 0: not in the slab */
+    int64_t *offsets;        /* in the slab */
+    char *slab;
+    int64_t slab_bytes;
+    bool planned_once;
+    BoundStep *steps;
+    void **pointers;         /* of all kernel steps, one after the other */
+    int64_t *strides;
+    const TfcDim **kernel_dims;
+    PointerPatch *patches;
+    int64_t n_patches;
+    bool bound;              /* the steps fit the dimensions as they are now */
+    uint32_t rng[4];
+};
+
+/* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
+ * anew if one does not fit. */
+bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
+/* Evaluates every size, stride and task for the dimensions as they are. */
+bool exec_bind(Exec *exec);
+/* Points at the inputs and caches of this run. False if one is missing. */
+bool exec_point(Exec *exec);
+void exec_run_step(Exec *exec, int32_t step);
+
+#endif

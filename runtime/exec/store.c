@@ -1,0 +1,104 @@
+/* The store: params by name, kept between runs and shared by executors. */
+#include "runtime/exec/exec.h"
+#include "runtime/exec/memory.h"
+#include "runtime/exec/size.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct Store {
+    Arena *arena; /* names and the tensors' headers; data is allocated one by one */
+    Map by_name;
+    VEC(StoreTensor *) tensors;
+};
+
+Store *store_new(void)
+{
+    Arena *arena = arena_new();
+    Store *store = ARENA_NEW(arena, Store);
+    store->arena = arena;
+    map_init(&store->by_name, arena);
+    return store;
+}
+
+static bool owns_data(const StoreTensor *tensor)
+{
+    return tensor->rank == 0 || tensor->dims[0] >= 0;
+}
+
+void store_free(Store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->tensors.count; i++)
+        if (owns_data(store->tensors.data[i]))
+            free(store->tensors.data[i]->data);
+    arena_free(store->arena);
+}
+
+static inline bool agrees(const StoreTensor *have, const TfcTensor *want)
+{
+    bool same = have->type == want->type && have->rank == want->shape.rank;
+    for (int i = 0; same && i < have->rank; i++)
+        same = have->dims[i] == (want->shape.dims[i].dim >= 0 ? -1 : want->shape.dims[i].size);
+    return same;
+}
+
+static bool add_tensor(Store *store, const TfcTensor *from)
+{
+    StoreTensor *tensor = ARENA_NEW(store->arena, StoreTensor);
+    *tensor = (StoreTensor){
+        .name = arena_strdup(store->arena, from->name),
+        .type = from->type,
+        .role = from->role,
+        .init = from->init,
+        .a = from->a,
+        .b = from->b,
+        .file = from->file ? arena_strdup(store->arena, from->file) : NULL,
+        .tensor = from->tensor ? arena_strdup(store->arena, from->tensor) : NULL,
+        .rank = from->shape.rank,
+        .count = 1,
+    };
+    for (int i = 0; i < tensor->rank; i++) {
+        bool fixed = from->shape.dims[i].dim < 0;
+        tensor->dims[i] = fixed ? from->shape.dims[i].size : -1;
+        tensor->count *= fixed ? tensor->dims[i] : 0;
+    }
+    if (owns_data(tensor)) {
+        tensor->data = memory_new(tensor->count * type_bytes(tensor->type));
+        if (!tensor->data)
+            return false;
+    }
+    vec_push(store->arena, store->tensors, tensor);
+    map_set(&store->by_name, tensor->name, tensor);
+    return true;
+}
+
+bool store_add_program(Store *store, const TfcProgram *program)
+{
+    for (int32_t i = 0; i < program->n_tensors; i++) {
+        const StoreTensor *have = store_find(store, program->tensors[i].name);
+        assert(!have || agrees(have, &program->tensors[i]));
+        if (!have && !add_tensor(store, &program->tensors[i]))
+            return false;
+    }
+    return true;
+}
+
+int64_t store_count(const Store *store) { return (int64_t)store->tensors.count; }
+
+StoreTensor *store_at(Store *store, int64_t i) { return store->tensors.data[i]; }
+
+StoreTensor *store_find(Store *store, const char *name) { return map_get(&store->by_name, name); }
+
+int64_t store_bytes(const Store *store)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < store->tensors.count; i++)
+        bytes += store->tensors.data[i]->count * type_bytes(store->tensors.data[i]->type);
+    return bytes;
+}
