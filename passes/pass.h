@@ -60,9 +60,12 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer);
 
 /* Splits "forward" at what does not depend on the input `target` [B, T~]:
  * encode: the model's other inputs → values "memory.N";
- * decode_step: "memory.N", the token of each hypothesis at its last position
- * (input `target` i32[R, 1]), caches (params "cache.N" [R, P~, …]) → output
- * `logits` [R, 1, V]. Reports where something is not position-wise; NULL then. */
+ * decode_step: "memory.N", the newest tokens of each hypothesis (input `target`
+ * i32[R, Q~]; usually one each), caches (params "cache.N" [R, P~, …], P~ counting
+ * the newest) → output `logits` [R, Q~, V]. The batch dimension B is named R and
+ * the target dimension T is split into Q (newest) and P (all so far). The source
+ * dimension S is ragged over R too: offsets say where each hypothesis' memory is.
+ * Reports where something is not position-wise; returns false then. */
 typedef struct Incremental {
     Function *encode;      /* NULL for a decoder-only model */
     Function *decode_step;

@@ -35,16 +35,17 @@ bool infer_scatter(const Infer *in, Type *type)
     return true;
 }
 
-/* cache [R, P~, …], row [R, 1, …] */
+/* cache [R, P~, …], rows [R, Q~, …] */
 bool infer_append(const Infer *in, Type *type)
 {
     const Type *cache = infer_arg(in, 0), *row = infer_arg(in, 1);
     bool fits = cache->dtype == row->dtype && cache->rank == row->rank && cache->rank >= 2 &&
-                dim_is_one(row->dims[1]) && symbol_is_ragged(in->module, cache->dims[1].symbol);
+                symbol_is_ragged(in->module, row->dims[1].symbol) &&
+                symbol_is_ragged(in->module, cache->dims[1].symbol);
     for (int i = 0; fits && i < cache->rank; i++)
         fits = i == 1 || dim_equal(cache->dims[i], row->dims[i]);
     if (!fits)
-        return infer_fail(in, "the row %s is not one position of the cache %s", infer_text(in, row),
+        return infer_fail(in, "the rows %s are not positions of the cache %s", infer_text(in, row),
                           infer_text(in, cache));
     *type = *cache;
     return true;

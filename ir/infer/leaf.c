@@ -1,10 +1,23 @@
 /* Type rules of leaves, effects and regions: types are stated, not inferred. */
 #include "ir/infer/rules.h"
 
+/* How many dimensions are not 1; the last of them in *dim. */
+static int count_long(const Type *type, Dim *dim)
+{
+    int n = 0;
+    for (int i = 0; i < type->rank; i++)
+        if (!dim_is_one(type->dims[i])) {
+            *dim = type->dims[i];
+            n++;
+        }
+    return n;
+}
+
 bool infer_declared(const Infer *in, Type *type)
 {
     const Op *op = in->op;
     *type = op->results[0].type;
+    Dim along = dim_const(1);
     switch (op->kind) {
     case OP_input: case OP_param:
         return infer_attr(in, ATTR_name) != NULL;
@@ -13,8 +26,8 @@ bool infer_declared(const Infer *in, Type *type)
     case OP_random:
         return infer_attr(in, ATTR_site) != NULL;
     case OP_iota:
-        return type->rank == 1 && type->dtype == DT_I32 ? true
-               : infer_fail(in, "gives a vector of i32, not %s", infer_text(in, type));
+        return type->rank >= 1 && count_long(type, &along) <= 1 && type->dtype == DT_I32 ? true
+               : infer_fail(in, "counts along one dimension in i32, not %s", infer_text(in, type));
     case OP_training:
         return type->rank == 0 && type->dtype == DT_BOOL ? true
                : infer_fail(in, "gives bool[], not %s", infer_text(in, type));
@@ -24,7 +37,7 @@ bool infer_declared(const Infer *in, Type *type)
             return dim ? infer_fail(in, "no such dimension") : false;
         int batch = in->module->symbols.data[dim->i].batch;
         bool fits = op->kind == OP_size ? type->rank == 0
-                    : batch != NO_SYMBOL && type->rank == 1 && type->dims[0].symbol == batch;
+                    : batch != NO_SYMBOL && count_long(type, &along) == 1 && along.symbol == batch;
         return fits ? true : infer_fail(in, "of %s cannot be %s",
                                         in->module->symbols.data[dim->i].name, infer_text(in, type));
     }

@@ -1,0 +1,17 @@
+/* Copies of functions, and what most passes need of uses and dead ops. */
+#ifndef PASSES_CLONE_H
+#define PASSES_CLONE_H
+
+#include "ir/builder.h"
+
+/* A new function of that name with the same ops; Value.scratch of the old one's
+ * values points to the new ones until another pass uses it. */
+Function *clone_function(const Function *function, const char *name);
+/* One op, its operands found by scratch (or kept, where scratch is NULL). */
+Op *clone_op(Function *into, const Op *op);
+/* Removes ops whose results nobody uses and that leave nothing behind. */
+int remove_dead(Function *function);
+Op *find_output(const Function *function, const char *name); /* NULL if absent */
+Op *find_input(const Function *function, const char *name);
+
+#endif

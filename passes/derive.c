@@ -1,0 +1,147 @@
+/* The functions made from what the frontend gives ("model"): each is a copy with
+ * what it is for decided (dropout on or off), and what nobody asks for removed. */
+#include "passes/autodiff.h"
+#include "passes/clone.h"
+#include "passes/optimizer.h"
+#include "passes/pass.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS } Keep;
+
+/* `training` becomes a constant, dropout off disappears, random numbers only stay
+ * where a loss is computed. */
+static void settle_mode(Function *function, bool training, bool random)
+{
+    FOR_OPS(op, &function->body) {
+        Builder b = builder_before(function, &function->body, op);
+        if (op->kind == OP_training)
+            function_replace_uses(function, op_result(op), build_const(&b, DT_BOOL, training));
+        else if (op->kind == OP_dropout && !training)
+            function_replace_uses(function, op_result(op), op->args[0]);
+        else if (op->kind == OP_random && !random)
+            function_replace_uses(function, op_result(op),
+                                  build_const_of(&b, op_result(op)->type, 1));
+    }
+}
+
+static Function *derive(Module *module, const char *name, bool training, Keep keep)
+{
+    Function *model = module_function(module, "model");
+    assert(model);
+    Function *function = clone_function(model, name);
+    settle_mode(function, training, keep == KEEP_LOSS);
+    FOR_OPS(op, &function->body) {
+        bool is_loss = op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss");
+        if ((op->kind == OP_output && is_loss != (keep == KEEP_LOSS)) ||
+            (op->kind == OP_assign && !training))
+            block_remove(&function->body, op);
+    }
+    remove_dead(function);
+    return function;
+}
+
+Function *derive_forward(Module *module) { return derive(module, "forward", false, KEEP_OUTPUTS); }
+Function *derive_loss(Module *module) { return derive(module, "loss", false, KEEP_LOSS); }
+
+typedef struct Trained {
+    int n;
+    Value **params, **gradients;
+} Trained;
+
+/* Differentiates the loss by every trained param the function uses. */
+static Trained differentiate(Function *function, Value *scale)
+{
+    Module *module = function->module;
+    Trained t = {0};
+    t.params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
+    t.gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
+    for (size_t i = 0; i < module->params.count; i++)
+        FOR_OPS(op, &function->body)
+            if (op->kind == OP_param && module->params.data[i]->role == PARAM_TRAINED &&
+                !strcmp(op_string(op, ATTR_name), module->params.data[i]->name))
+                t.params[t.n++] = op_result(op);
+    Op *loss = find_output(function, "loss");
+    assert(loss);
+    autodiff(function, loss->args[0], scale, t.n, t.params, t.gradients);
+    return t;
+}
+
+static Value *unit_scale(Function *function)
+{
+    Builder b = builder_at_end(function);
+    return build_const(&b, find_output(function, "loss")->args[0]->type.dtype, 1);
+}
+
+Function *derive_gradient(Module *module, bool training)
+{
+    Function *function = derive(module, "gradient", training, KEEP_LOSS);
+    Trained t = differentiate(function, unit_scale(function));
+    Builder b = builder_at_end(function);
+    for (int i = 0; i < t.n; i++)
+        build_output(&b, arena_printf(module->arena, "grad.%s", op_string(t.params[i]->op, ATTR_name)),
+                     t.gradients[i]);
+    remove_dead(function);
+    return function;
+}
+
+Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
+{
+    Function *function = derive(module, "train_step", true, KEEP_LOSS);
+    Trained t = differentiate(function, unit_scale(function));
+    build_optimizer(function, optimizer, t.n, t.params, t.gradients);
+    remove_dead(function);
+    return function;
+}
+
+static Value *gradient_param(Builder *b, const char *name, Type type)
+{
+    Module *module = b->function->module;
+    const char *full = arena_printf(module->arena, "grad.%s", name);
+    const ParamInfo *info = module_param(module, full);
+    if (!info)
+        info = module_add_param(module, (ParamInfo){.name = full, .type = type,
+                                                    .role = PARAM_GRADIENT, .init = INIT_ZEROS});
+    return build_param(b, info);
+}
+
+Function *derive_accumulate(Module *module)
+{
+    Function *function = derive(module, "accumulate", true, KEEP_LOSS);
+    Builder b = builder_at_end(function);
+    DType type = find_output(function, "loss")->args[0]->type.dtype;
+    Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
+    Trained t = differentiate(function, weight);
+    b = builder_at_end(function);
+    for (int i = 0; i < t.n; i++) {
+        Value *sum = gradient_param(&b, op_string(t.params[i]->op, ATTR_name), t.params[i]->type);
+        build_assign(&b, sum, build_binary(&b, OP_add, sum, t.gradients[i]));
+    }
+    remove_dead(function);
+    return function;
+}
+
+Function *derive_update(Module *module, const OptimizerSpec *optimizer)
+{
+    Function *model = module_function(module, "model"), *function = module_add_function(module, "update");
+    Builder b = builder_at_end(function);
+    Value **params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
+    Value **gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
+    int n = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        FOR_OPS(op, &model->body) {
+            if (op->kind != OP_param || info->role != PARAM_TRAINED ||
+                strcmp(op_string(op, ATTR_name), info->name))
+                continue;
+            params[n] = build_param(&b, info);
+            gradients[n++] = gradient_param(&b, info->name, info->type);
+        }
+    }
+    build_optimizer(function, optimizer, n, params, gradients);
+    b = builder_at_end(function);
+    for (int i = 0; i < n; i++)
+        build_assign(&b, gradients[i], build_const_of(&b, gradients[i]->type, 0));
+    return function;
+}

@@ -1,0 +1,110 @@
+/* expand: row operations become elementwise ops and reductions, and every
+ * reduction becomes one that a region can hold.
+ *
+ *   softmax x      ⇒   m = max(reduce_max x, -1e30);  e = exp(x - m)
+ *                      e · (1 / max(reduce_sum e, 1e-30))
+ *   logsumexp x    ⇒   log(reduce_sum e) + m
+ *   reduce over the last storage axis and others
+ *                  ⇒   first over the last (a row reduction), then the others
+ *   reduce over a packed vector [B, S~]
+ *                  ⇒   the same over [B, S~, 1]
+ *
+ * The two bounds make a row that is empty or all -inf give zeros (softmax) and
+ * -inf (logsumexp): m is finite then and e is 0. Where any element is finite,
+ * reduce_sum e >= 1 and neither bound is felt. */
+#include "ir/layout.h"
+#include "passes/clone.h"
+#include "passes/expand.h"
+
+static Value *row_exponentials(Builder *b, Value *x, Value **shift)
+{
+    int last = x->type.rank - 1;
+    Value *top = build_reduce(b, OP_reduce_max, x, 1, &last);
+    *shift = build_binary(b, OP_max, top, build_const(b, x->type.dtype, -1e30));
+    return build_unary(b, OP_exp, build_binary(b, OP_sub, x, *shift));
+}
+
+static Value *expand_softmax(Builder *b, Value *x)
+{
+    int last = x->type.rank - 1;
+    Value *shift, *e = row_exponentials(b, x, &shift);
+    Value *sum = build_reduce(b, OP_reduce_sum, e, 1, &last);
+    Value *some = build_binary(b, OP_max, sum, build_const(b, x->type.dtype, 1e-30));
+    return build_binary(b, OP_mul, e, build_binary(b, OP_div, build_const(b, x->type.dtype, 1), some));
+}
+
+static Value *expand_logsumexp(Builder *b, Value *x)
+{
+    int last = x->type.rank - 1;
+    Value *shift, *e = row_exponentials(b, x, &shift);
+    Value *sum = build_reduce(b, OP_reduce_sum, e, 1, &last);
+    return build_binary(b, OP_add, build_unary(b, OP_log, sum), shift);
+}
+
+bool is_row_reduction(const Module *module, const Op *op)
+{
+    const Type *x = &op->args[0]->type;
+    const Attr *axes = op_attr(op, ATTR_axes);
+    Layout layout = layout_of(module, x);
+    const Axis *last = &layout.axes[layout.n - 1];
+    return axes->n == 1 && last->batch_dim < 0 && axes->ints[0] == last->dim;
+}
+
+static Value *split_reduction(Builder *b, Op *op)
+{
+    Module *module = b->function->module;
+    Value *x = op->args[0];
+    const Attr *axes = op_attr(op, ATTR_axes);
+    Layout layout = layout_of(module, &x->type);
+    const Axis *last = &layout.axes[layout.n - 1];
+    const Type *result = &op_result(op)->type;
+    if (last->batch_dim >= 0) { /* tokens only: give them a column */
+        Dim dims[MAX_RANK];
+        for (int i = 0; i < x->type.rank; i++)
+            dims[i] = x->type.dims[i];
+        dims[x->type.rank] = dim_const(1);
+        Value *column = build_reshape(b, x, x->type.rank + 1, dims);
+        column = build_reduce(b, op->kind, column, axes->n, axes->ints);
+        return build_reshape(b, column, result->rank, result->dims);
+    }
+    int others[MAX_RANK], n = 0;
+    for (int i = 0; i < axes->n; i++)
+        if (axes->ints[i] != last->dim)
+            others[n++] = axes->ints[i];
+    if (n == 0 || n == axes->n)
+        return NULL;
+    Value *rows = build_reduce(b, op->kind, x, 1, &last->dim);
+    return build_reduce(b, op->kind, rows, n, others);
+}
+
+bool pass_expand(Function *function, PassContext *context)
+{
+    FOR_OPS(op, &function->body) {
+        Builder b = builder_before(function, &function->body, op);
+        Value *by = op->kind == OP_softmax     ? expand_softmax(&b, op->args[0])
+                    : op->kind == OP_logsumexp ? expand_logsumexp(&b, op->args[0])
+                    : op->kind == OP_stop      ? op->args[0]
+                                               : NULL;
+        if (!by)
+            continue;
+        function_replace_uses(function, op_result(op), by);
+        block_remove(&function->body, op);
+    }
+    /* A second walk: a split reduction may have to be split again. */
+    for (bool again = true; again;) {
+        again = false;
+        FOR_OPS(op, &function->body) {
+            if (op_family(op) != FAMILY_reduce)
+                continue;
+            Builder b = builder_before(function, &function->body, op);
+            Value *by = split_reduction(&b, op);
+            if (!by)
+                continue;
+            function_replace_uses(function, op_result(op), by);
+            block_remove(&function->body, op);
+            again = true;
+        }
+    }
+    remove_dead(function);
+    return true;
+}

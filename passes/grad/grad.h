@@ -1,0 +1,41 @@
+/* Gradient rules, one a name in the grad column of ops.def:
+ *
+ *   void grad_RULE(Grad *g, Op *op, Value *dy)
+ *
+ * dy is the gradient of the loss with respect to op's result. The rule hands to
+ * each float operand its part with grad_give; operands no trained value depends
+ * on may be skipped by asking grad_wanted. Rules append ops at g->b, after every
+ * op of the forward. */
+#ifndef PASSES_GRAD_GRAD_H
+#define PASSES_GRAD_GRAD_H
+
+#include "ir/builder.h"
+
+typedef struct Grad {
+    Builder b;
+} Grad;
+
+typedef void GradRule(Grad *g, Op *op, Value *dy);
+#define OP(name, arity, family, infer, grad, help) GradRule grad_##grad;
+#include "ir/ops.def"
+
+bool grad_wanted(const Op *op, int arg);
+/* Adds dx (of any type that broadcasting made from the operand's) to the
+ * gradient of the operand. */
+void grad_give(Grad *g, Op *op, int arg, Value *dx);
+
+/* Shorthands for the rules. */
+static inline Value *g_mul(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_mul, x, y); }
+static inline Value *g_add(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_add, x, y); }
+static inline Value *g_sub(Grad *g, Value *x, Value *y) { return build_binary(&g->b, OP_sub, x, y); }
+static inline Value *g_neg(Grad *g, Value *x) { return build_unary(&g->b, OP_neg, x); }
+static inline Value *g_const(Grad *g, const Value *like, double value)
+{
+    return build_const(&g->b, like->type.dtype, value);
+}
+static inline Value *g_scale(Grad *g, Value *x, double factor)
+{
+    return g_mul(g, x, g_const(g, x, factor));
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* Gradient of contraction: for c = a · b, da contracts dc with b over b's free
+ * axes, db contracts a with dc over a's free axes; the result is then put back
+ * into the operand's order of axes. */
+#include "passes/grad/grad.h"
+
+typedef struct Side {
+    int batch[MAX_RANK], contract[MAX_RANK], free[MAX_RANK], n_free;
+} Side;
+
+static Side side_of(const Type *type, const Attr *batch, const Attr *contract)
+{
+    Side side = {.n_free = 0};
+    bool used[MAX_RANK] = {0};
+    for (int i = 0; i < batch->n; i++)
+        used[side.batch[i] = batch->ints[i]] = true;
+    for (int i = 0; i < contract->n; i++)
+        used[side.contract[i] = contract->ints[i]] = true;
+    for (int i = 0; i < type->rank; i++)
+        if (!used[i])
+            side.free[side.n_free++] = i;
+    return side;
+}
+
+/* Gradient of the operand `mine`. dy's axes are batch, free of a, free of b;
+ * theirs_at is where the other operand's free axes begin. */
+static Value *side_gradient(Grad *g, Value *dy, Value *other, const Side *mine, const Side *theirs,
+                            int n_batch, int n_contract, int theirs_at)
+{
+    int dy_batch[MAX_RANK], dy_contract[MAX_RANK];
+    for (int i = 0; i < n_batch; i++)
+        dy_batch[i] = i;
+    for (int i = 0; i < theirs->n_free; i++)
+        dy_contract[i] = theirs_at + i;
+    Value *dx = build_dot(&g->b, dy, other, n_batch, dy_batch, theirs->batch, theirs->n_free,
+                          dy_contract, theirs->free);
+    if (!dx)
+        return NULL;
+    /* dx's axes: batch, my free ones in order, their contracted axes in ascending order */
+    int perm[MAX_RANK];
+    for (int i = 0; i < n_batch; i++)
+        perm[mine->batch[i]] = i;
+    for (int i = 0; i < mine->n_free; i++)
+        perm[mine->free[i]] = n_batch + i;
+    for (int i = 0; i < n_contract; i++) {
+        int rank = 0;
+        for (int j = 0; j < n_contract; j++)
+            rank += theirs->contract[j] < theirs->contract[i];
+        perm[mine->contract[i]] = n_batch + mine->n_free + rank;
+    }
+    return build_transpose(&g->b, dx, perm);
+}
+
+void grad_dot(Grad *g, Op *op, Value *dy)
+{
+    const Attr *batch_a = op_attr(op, ATTR_batch_a), *contract_a = op_attr(op, ATTR_contract_a);
+    const Attr *batch_b = op_attr(op, ATTR_batch_b), *contract_b = op_attr(op, ATTR_contract_b);
+    Value *a = op->args[0], *b = op->args[1];
+    Side sa = side_of(&a->type, batch_a, contract_a), sb = side_of(&b->type, batch_b, contract_b);
+    int n_batch = batch_a->n, n_contract = contract_a->n;
+    if (grad_wanted(op, 0))
+        grad_give(g, op, 0, side_gradient(g, dy, b, &sa, &sb, n_batch, n_contract, n_batch + sa.n_free));
+    if (grad_wanted(op, 1))
+        grad_give(g, op, 1, side_gradient(g, dy, a, &sb, &sa, n_batch, n_contract, n_batch));
+}

@@ -1,0 +1,131 @@
+/* SGD, Adam and AdamW, with clipping by norm, written as ops.
+ *
+ * Adam: Kingma & Ba 2015, algorithm 1. AdamW: Loshchilov & Hutter 2019,
+ * algorithm 2 (decay scaled by the rate). Clipping: Pascanu et al. 2013, with
+ * the 1e-6 that PyTorch's clip_grad_norm_ adds to the norm. */
+#include "passes/optimizer.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Update {
+    Builder b;
+    const OptimizerSpec *spec;
+    Value *rate;       /* scalar f64 */
+    Value *correct_m;  /* 1 / (1 - beta1^t), scalar f64 */
+    Value *correct_v;  /* 1 / sqrt(1 - beta2^t) */
+    Value *clip;       /* factor on every gradient, scalar f64; NULL: none */
+} Update;
+
+static Value *constant(Update *u, Value *like, double value)
+{
+    return build_const(&u->b, like->type.dtype, value);
+}
+
+static Value *mul(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_mul, x, y); }
+static Value *add(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_add, x, y); }
+static Value *sub(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_sub, x, y); }
+static Value *scale(Update *u, Value *x, double k) { return mul(u, x, constant(u, x, k)); }
+
+static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
+{
+    const char *name = arena_printf(module->arena, "optimizer.%s.%s", kind,
+                                    op_string(param->op, ATTR_name));
+    const ParamInfo *info = module_param(module, name);
+    if (info)
+        return info;
+    return module_add_param(module, (ParamInfo){.name = name, .type = param->type,
+                                                .role = PARAM_SLOT, .init = INIT_ZEROS});
+}
+
+/* sqrt(Σ g²) over all gradients, scalar f64 */
+static Value *global_norm(Update *u, int n, Value *const *gradients)
+{
+    Value *total = NULL;
+    for (int i = 0; i < n; i++) {
+        int axes[MAX_RANK];
+        for (int a = 0; a < gradients[i]->type.rank; a++)
+            axes[a] = a;
+        Value *sum = build_reduce(&u->b, OP_reduce_sum, mul(u, gradients[i], gradients[i]),
+                                  gradients[i]->type.rank, axes);
+        sum = build_cast(&u->b, build_reshape(&u->b, sum, 0, NULL), DT_F64);
+        total = total ? add(u, total, sum) : sum;
+    }
+    return total ? build_unary(&u->b, OP_sqrt, total) : NULL;
+}
+
+/* 1 - beta^t */
+static Value *bias_correction(Update *u, Value *step, double beta)
+{
+    Value *power = build_unary(&u->b, OP_exp, scale(u, step, log(beta)));
+    return sub(u, constant(u, step, 1), power);
+}
+
+static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
+{
+    if (u->spec->momentum > 0) {
+        Value *m = build_param(&u->b, slot(u->b.function->module, "m", param));
+        gradient = add(u, scale(u, m, u->spec->momentum), gradient);
+        build_assign(&u->b, m, gradient);
+    }
+    build_assign(&u->b, param, sub(u, param, mul(u, gradient, rate)));
+}
+
+static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
+{
+    const OptimizerSpec *spec = u->spec;
+    Module *module = u->b.function->module;
+    Value *m = build_param(&u->b, slot(module, "m", param));
+    Value *v = build_param(&u->b, slot(module, "v", param));
+    Value *new_m = add(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
+    Value *new_v = add(u, scale(u, v, spec->beta2),
+                       scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
+    Value *root = mul(u, build_unary(&u->b, OP_sqrt, new_v),
+                      build_cast(&u->b, u->correct_v, param->type.dtype));
+    Value *step_size = build_cast(&u->b, mul(u, u->rate, u->correct_m), param->type.dtype);
+    Value *change = build_binary(&u->b, OP_div, mul(u, new_m, step_size),
+                                 add(u, root, constant(u, root, spec->eps)));
+    Value *from = param;
+    if (spec->kind == OPT_ADAMW && spec->weight_decay > 0 &&
+        module_param(module, op_string(param->op, ATTR_name))->decay)
+        from = sub(u, param, mul(u, param, scale(u, rate, spec->weight_decay)));
+    build_assign(&u->b, m, new_m);
+    build_assign(&u->b, v, new_v);
+    build_assign(&u->b, param, sub(u, from, change));
+}
+
+static Value *prepare(Update *u, Value *param, Value *gradient)
+{
+    if (u->clip)
+        gradient = mul(u, gradient, build_cast(&u->b, u->clip, gradient->type.dtype));
+    const ParamInfo *info = module_param(u->b.function->module, op_string(param->op, ATTR_name));
+    if (u->spec->kind != OPT_ADAMW && u->spec->weight_decay > 0 && info->decay)
+        gradient = add(u, gradient, scale(u, param, u->spec->weight_decay));
+    return gradient;
+}
+
+void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
+                     Value *const *gradients)
+{
+    Update u = {.b = builder_at_end(function), .spec = spec};
+    u.rate = build_cast(&u.b, build_input(&u.b, "rate", type_scalar(DT_F32)), DT_F64);
+    Value *step = build_cast(&u.b, build_input(&u.b, "step", type_scalar(DT_F32)), DT_F64);
+    Value *norm = global_norm(&u, n, gradients);
+    if (norm && spec->clip_norm > 0) {
+        Value *factor = build_binary(&u.b, OP_div, constant(&u, norm, spec->clip_norm),
+                                     add(&u, norm, constant(&u, norm, 1e-6)));
+        u.clip = build_binary(&u.b, OP_min, factor, constant(&u, norm, 1));
+    }
+    if (spec->kind != OPT_SGD) {
+        Value *one = constant(&u, step, 1);
+        u.correct_m = build_binary(&u.b, OP_div, one, bias_correction(&u, step, spec->beta1));
+        u.correct_v = build_unary(&u.b, OP_rsqrt, bias_correction(&u, step, spec->beta2));
+    }
+    for (int i = 0; i < n; i++) {
+        Value *gradient = prepare(&u, params[i], gradients[i]);
+        Value *rate = build_cast(&u.b, u.rate, params[i]->type.dtype);
+        (spec->kind == OPT_SGD ? update_sgd : update_adam)(&u, params[i], gradient, rate);
+    }
+    if (norm)
+        build_output(&u.b, "gradient_norm", build_cast(&u.b, norm, DT_F32));
+}
