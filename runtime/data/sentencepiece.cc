@@ -1,0 +1,148 @@
+// The C face of SentencePiece. No exception leaves this file.
+extern "C" {
+#include "base/text.h"
+}
+#include "runtime/data/sentencepiece.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+struct SpModel {
+    sentencepiece::SentencePieceProcessor processor;
+};
+
+namespace {
+
+class LineIterator : public sentencepiece::SentenceIterator {
+  public:
+    LineIterator(const Line *lines, int64_t n) : lines_(lines), n_(n) { take(); }
+    bool done() const override { return i_ >= n_; }
+    void Next() override
+    {
+        i_++;
+        take();
+    }
+    const std::string &value() const override { return value_; }
+    sentencepiece::util::Status status() const override { return {}; }
+
+  private:
+    void take()
+    {
+        if (i_ < n_)
+            value_.assign(lines_[i_].text, lines_[i_].length);
+    }
+    const Line *lines_;
+    int64_t n_, i_ = 0;
+    std::string value_;
+};
+
+void report(char **error, const char *message) { *error = strdup(message); }
+
+std::unordered_map<std::string, std::string> training_settings(int pieces, bool exact)
+{
+    return {{"model_type", "unigram"},
+            {"vocab_size", std::to_string(pieces)},
+            {"hard_vocab_limit", exact ? "true" : "false"},
+            {"character_coverage", "1.0"},
+            {"pad_id", "0"},
+            {"unk_id", "1"},
+            {"bos_id", "2"},
+            {"eos_id", "3"},
+            // Partial sums are kept by thread number, so this constant is part of the result.
+            {"num_threads", "2"},
+            {"minloglevel", "3"}};
+}
+
+} // namespace
+
+extern "C" {
+
+SpModel *sp_load(const void *bytes, size_t size, char **error)
+{
+    SpModel *model = nullptr;
+    try {
+        model = new SpModel;
+        auto status = model->processor.LoadFromSerializedProto(
+            {static_cast<const char *>(bytes), size});
+        if (status.ok())
+            return model;
+        report(error, status.message());
+    } catch (const std::exception &e) {
+        report(error, e.what());
+    }
+    delete model;
+    return nullptr;
+}
+
+void sp_free(SpModel *model) { delete model; }
+
+bool sp_train(const Line *lines, int64_t n, int pieces, bool exact, char **bytes, size_t *size,
+              char **error)
+{
+    try {
+        LineIterator iterator(lines, n);
+        std::string trained;
+        auto status = sentencepiece::SentencePieceTrainer::Train(training_settings(pieces, exact),
+                                                                 &iterator, &trained);
+        if (!status.ok()) {
+            report(error, status.message());
+            return false;
+        }
+        *size = trained.size();
+        *bytes = static_cast<char *>(malloc(trained.size() + 1));
+        if (!*bytes)
+            abort();
+        memcpy(*bytes, trained.data(), trained.size());
+        return true;
+    } catch (const std::exception &e) {
+        report(error, e.what());
+        return false;
+    }
+}
+
+int sp_size(const SpModel *model) { return model->processor.GetPieceSize(); }
+int sp_pad(const SpModel *model) { return model->processor.pad_id(); }
+int sp_unk(const SpModel *model) { return model->processor.unk_id(); }
+int sp_bos(const SpModel *model) { return model->processor.bos_id(); }
+int sp_eos(const SpModel *model) { return model->processor.eos_id(); }
+
+const char *sp_piece(const SpModel *model, int id)
+{
+    return model->processor.IdToPiece(id).c_str();
+}
+
+int sp_find(const SpModel *model, const char *piece) { return model->processor.PieceToId(piece); }
+
+bool sp_encode(const SpModel *model, const char *text, size_t length, Ids *ids)
+{
+    try {
+        std::vector<int> out;
+        if (!model->processor.Encode({text, length}, &out).ok())
+            return false;
+        for (int id : out)
+            ids_push(ids, id);
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+void sp_decode(const SpModel *model, const int32_t *ids, size_t n, Text *out)
+{
+    try {
+        std::string text;
+        std::vector<int> list(ids, ids + n);
+        if (model->processor.Decode(list, &text).ok())
+            text_put(out, text.data(), text.size());
+    } catch (const std::exception &) {
+        return;
+    }
+}
+}

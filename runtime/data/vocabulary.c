@@ -1,0 +1,257 @@
+/* One interface over SentencePiece models and word lists. */
+#include "runtime/data/vocabulary.h"
+
+#include "base/file.h"
+#include "runtime/data/sentencepiece.h"
+#include "runtime/data/wordlist.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
+
+struct Vocabulary {
+    SpModel *sp;     /* or NULL */
+    WordList *words; /* or NULL */
+    const char *bytes; /* of the SentencePiece model */
+    size_t n_bytes;
+    int32_t pad, unk, bos, eos;
+    uint64_t hash;
+};
+
+/* ---- making ---- */
+
+static Vocabulary *from_words(Arena *arena, WordList *words)
+{
+    Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
+    *vocab = (Vocabulary){.words = words, .pad = words->pad, .unk = words->unk,
+                          .bos = words->bos, .eos = words->eos};
+    vocab->hash = hash_u64(HASH_SEED, words->characters);
+    for (size_t i = 0; i < words->tokens.count; i++)
+        vocab->hash = hash_bytes(vocab->hash, words->tokens.data[i],
+                                 strlen(words->tokens.data[i]) + 1);
+    return vocab;
+}
+
+/* Bytes live in the arena. `name`: the file, for messages. */
+static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name,
+                              const char *bytes, size_t n)
+{
+    char *error = NULL;
+    SpModel *sp = sp_load(bytes, n, &error);
+    Loc loc = {.source = diag_source(arena, name, "", 0)};
+    if (!sp) {
+        diag_error(diags, loc, "not a SentencePiece model");
+        free(error);
+        return NULL;
+    }
+    if (sp_eos(sp) < 0) {
+        diag_error(diags, loc, "the SentencePiece model has no end-of-sentence piece");
+        sp_free(sp);
+        return NULL;
+    }
+    Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
+    *vocab = (Vocabulary){.sp = sp, .bytes = bytes, .n_bytes = n, .pad = sp_pad(sp),
+                          .unk = sp_unk(sp), .bos = sp_bos(sp), .eos = sp_eos(sp)};
+    if (vocab->bos < 0)
+        vocab->bos = vocab->eos;
+    vocab->hash = hash_bytes(HASH_SEED, bytes, n);
+    return vocab;
+}
+
+/* All lines of the texts in one array; *n is their number. */
+static const Line *join_texts(Arena *arena, const Lines *const *texts, int n_texts, int64_t *n)
+{
+    *n = 0;
+    for (int i = 0; i < n_texts; i++)
+        *n += texts[i]->n;
+    Line *lines = ARENA_ARRAY(arena, Line, *n + 1);
+    int64_t at = 0;
+    for (int i = 0; i < n_texts; i++)
+        for (int64_t j = 0; j < texts[i]->n; j++)
+            lines[at++] = texts[i]->at[j];
+    return lines;
+}
+
+/* Trains with exactly so many pieces, or with as many as the text supports. */
+static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
+                                const Lines *const *texts, int n_texts)
+{
+    Arena *scratch = arena_new();
+    int64_t n;
+    const Line *lines = join_texts(scratch, texts, n_texts, &n);
+    char *bytes = NULL, *error = NULL, *again = NULL;
+    size_t size = 0;
+    bool exact = sp_train(lines, n, pieces, true, &bytes, &size, &error);
+    bool trained = exact || sp_train(lines, n, pieces, false, &bytes, &size, &again);
+    arena_free(scratch);
+    Vocabulary *vocab = NULL;
+    if (trained) {
+        vocab = from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size),
+                           size);
+        if (vocab && !exact)
+            diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
+                         vocab_size(vocab), pieces);
+    } else {
+        diag_error(diags, (Loc){0}, "cannot train a vocabulary of %d pieces: %s", pieces, again);
+    }
+    free(bytes);
+    free(error);
+    free(again);
+    return vocab;
+}
+
+/* The N of auto:N; 0 if it is no such number. */
+static int parse_pieces(const char *text)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    return errno || *end || end == text || value < 1 || value > MAX_PIECES ? 0 : (int)value;
+}
+
+/* What follows the prefix, or NULL. */
+static const char *after(const char *spec, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(spec, prefix, n) ? NULL : spec + n;
+}
+
+bool vocab_needs_text(const char *spec)
+{
+    return !strcmp(spec, "auto") || after(spec, "auto:") || !strcmp(spec, "words:auto") ||
+           after(spec, "words:auto:") || !strcmp(spec, "chars:auto");
+}
+
+static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *spec,
+                                  const Lines *const *texts, int n_texts)
+{
+    bool pieces = !strncmp(spec, "auto", 4), characters = !strncmp(spec, "chars", 5);
+    const char *number = pieces ? after(spec, "auto:") : after(spec, "words:auto:");
+    int limit = number ? parse_pieces(number) : pieces ? DEFAULT_PIECES : 0;
+    if (number && limit <= 4) {
+        diag_error(diags, (Loc){0}, "--vocab %s: expected a number of tokens from 5 to %d", spec,
+                   MAX_PIECES);
+        return NULL;
+    }
+    bool empty = true;
+    for (int i = 0; i < n_texts && empty; i++)
+        for (int64_t j = 0; j < texts[i]->n && empty; j++)
+            empty = texts[i]->at[j].length == 0;
+    if (empty) {
+        diag_error(diags, (Loc){0}, "--vocab %s: there is no text to make a vocabulary from", spec);
+        return NULL;
+    }
+    if (pieces)
+        return train_pieces(diags, arena, limit, texts, n_texts);
+    return from_words(arena, wordlist_count(arena, texts, n_texts, characters, limit));
+}
+
+static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
+{
+    const Lines *lines = lines_read(diags, arena, path);
+    WordList *words = lines ? wordlist_parse(diags, arena, lines) : NULL;
+    return words ? from_words(arena, words) : NULL;
+}
+
+Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
+{
+    size_t length = strlen(path);
+    if (length > 4 && !strcmp(path + length - 4, ".txt"))
+        return load_words(diags, arena, path);
+    const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
+    return source ? from_model(diags, arena, path, source->text, source->length) : NULL;
+}
+
+Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
+                       const Lines *const *texts, int n_texts)
+{
+    if (vocab_needs_text(spec))
+        return make_from_text(diags, arena, spec, texts, n_texts);
+    const char *list = after(spec, "words:");
+    return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
+}
+
+static const char *path_in(Arena *arena, const char *folder, const char *name)
+{
+    return arena_printf(arena, "%s/%s", folder, name);
+}
+
+Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
+{
+    const char *list = path_in(arena, folder, "vocab.txt");
+    return vocab_load(diags, arena,
+                      file_exists(list) ? list : path_in(arena, folder, "vocab.model"));
+}
+
+bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
+{
+    if (vocab->sp)
+        return file_write_all(diags, path_in(diags->arena, folder, "vocab.model"), vocab->bytes,
+                              vocab->n_bytes);
+    Text text = {0};
+    wordlist_print(vocab->words, &text);
+    bool ok = file_write_all(diags, path_in(diags->arena, folder, "vocab.txt"), text.data,
+                             text.length);
+    text_free(&text);
+    return ok;
+}
+
+void vocab_free(Vocabulary *vocab)
+{
+    if (vocab && vocab->sp)
+        sp_free(vocab->sp);
+    if (vocab)
+        vocab->sp = NULL;
+}
+
+/* ---- using ---- */
+
+int32_t vocab_size(const Vocabulary *vocab)
+{
+    return vocab->sp ? sp_size(vocab->sp) : (int32_t)vocab->words->tokens.count;
+}
+
+int32_t vocab_pad(const Vocabulary *vocab) { return vocab->pad; }
+int32_t vocab_unk(const Vocabulary *vocab) { return vocab->unk; }
+int32_t vocab_bos(const Vocabulary *vocab) { return vocab->bos; }
+int32_t vocab_eos(const Vocabulary *vocab) { return vocab->eos; }
+uint64_t vocab_hash(const Vocabulary *vocab) { return vocab->hash; }
+
+bool vocab_is_characters(const Vocabulary *vocab)
+{
+    return vocab->words && vocab->words->characters;
+}
+
+void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
+{
+    if (vocab->sp)
+        sp_encode(vocab->sp, text, length, ids);
+    else
+        wordlist_encode(vocab->words, text, length, ids);
+}
+
+void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out)
+{
+    for (size_t i = 0; i < n; i++)
+        assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
+    if (vocab->sp)
+        sp_decode(vocab->sp, ids, n, out);
+    else
+        wordlist_decode(vocab->words, ids, n, out);
+}
+
+const char *vocab_token(const Vocabulary *vocab, int32_t id)
+{
+    assert(id >= 0 && id < vocab_size(vocab));
+    return vocab->sp ? sp_piece(vocab->sp, id) : vocab->words->tokens.data[id];
+}
+
+int32_t vocab_find(const Vocabulary *vocab, const char *token)
+{
+    if (!vocab->sp)
+        return wordlist_find(vocab->words, token);
+    int32_t id = sp_find(vocab->sp, token);
+    return id >= 0 && id < sp_size(vocab->sp) && !strcmp(sp_piece(vocab->sp, id), token) ? id : -1;
+}

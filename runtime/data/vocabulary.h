@@ -1,0 +1,57 @@
+/* Vocabularies: text to token ids and back, over SentencePiece models and over lists
+ * of words or characters (wordlist.h).
+ *
+ *   Vocabulary *v = vocab_make(diags, arena, "auto:8000", texts, 2);
+ *   vocab_encode(v, line, length, &ids);       // no bos, no eos
+ *   vocab_decode(v, ids.data, ids.count, &text);
+ *   vocab_save(v, diags, RUN);                 // RUN/vocab.model or RUN/vocab.txt
+ *   vocab_free(v);
+ *
+ * Encoding and decoding may run in several threads at once. */
+#ifndef RUNTIME_DATA_VOCABULARY_H
+#define RUNTIME_DATA_VOCABULARY_H
+
+#include "runtime/data/ids.h"
+#include "runtime/data/lines.h"
+
+typedef struct Vocabulary Vocabulary;
+
+/* What `--vocab` says:
+ *   FILE           a SentencePiece model, or a word list if it ends in .txt
+ *   auto:N         a SentencePiece unigram model of N pieces, trained on the texts; fewer,
+ *                  with a warning, where they do not support so many
+ *   words:FILE     a word list
+ *   words:auto[:N] the words of the texts, the N most frequent if N is given
+ *   chars:auto     the characters of the texts, the newline among them
+ * Only the auto kinds look at the texts. NULL after an error. */
+Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
+                       const Lines *const *texts, int n_texts);
+/* Whether vocab_make would look at the texts. */
+bool vocab_needs_text(const char *spec);
+/* FILE.txt as a word list, anything else as a SentencePiece model. */
+Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
+/* The one of a RUN folder: vocab.model or vocab.txt. */
+Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder);
+bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
+void vocab_free(Vocabulary *vocab); /* NULL is allowed; lists stay in the arena */
+
+int32_t vocab_size(const Vocabulary *vocab);
+/* Special ids. Foreign models differ: pad is -1 where there is none (packed batches
+ * need none); bos is eos where there is no bos, so that decoding starts from eos. */
+int32_t vocab_pad(const Vocabulary *vocab);
+int32_t vocab_unk(const Vocabulary *vocab);
+int32_t vocab_bos(const Vocabulary *vocab);
+int32_t vocab_eos(const Vocabulary *vocab);
+/* Characters, whose lines end with a newline token where others have eos. */
+bool vocab_is_characters(const Vocabulary *vocab);
+
+/* Appends the ids of the text, which is valid UTF-8 (lines.h). */
+void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
+/* Appends the text of ids below vocab_size; special ones are left out. */
+void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
+const char *vocab_token(const Vocabulary *vocab, int32_t id);
+int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
+/* Equal for equal vocabularies: kept in checkpoints to tell when they disagree. */
+uint64_t vocab_hash(const Vocabulary *vocab);
+
+#endif
