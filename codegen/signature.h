@@ -27,11 +27,9 @@ typedef enum RangeKind {
     RANGE_ELEMENTS, /* every buffer is contiguous over the same elements (or one scalar):
                        units are elements, the shape plays no part */
     RANGE_ROWS,     /* units are rows: the product of all storage axes of `space` but the last */
-    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of the last
-                       (chunks of COLUMN_CHUNK if it is a constant, else one chunk) */
+    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of
+                       TFC_CHUNK of the last, the chunk fastest */
 } RangeKind;
-
-enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 
 /* What is known of a buffer's strides when the kernel is compiled. */
 typedef enum BufferForm {
