@@ -30,10 +30,8 @@ typedef struct TfcDim {
  * the length of a loop. */
 typedef enum TfcQuantity {
     TFC_EXTENT, /* dims[dim].extent */
-    TFC_TOTAL,  /* dims[dim].total */
-    TFC_CHUNKS  /* dims[dim].extent in pieces of TFC_CHUNK, rounded up */
+    TFC_TOTAL   /* dims[dim].total */
 } TfcQuantity;
-enum { TFC_CHUNK = 64 };
 typedef struct TfcFactor {
     int16_t dim;
     int16_t quantity;

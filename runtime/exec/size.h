@@ -9,11 +9,7 @@ static inline int64_t size_value(const TfcSize *size, const TfcDim *dims)
     int64_t value = size->coefficient;
     for (int32_t i = 0; i < size->n_factors; i++) {
         const TfcDim *dim = &dims[size->factors[i].dim];
-        switch (size->factors[i].quantity) {
-        case TFC_EXTENT: value *= dim->extent; break;
-        case TFC_TOTAL: value *= dim->total; break;
-        default: value *= (dim->extent + TFC_CHUNK - 1) / TFC_CHUNK; break;
-        }
+        value *= size->factors[i].quantity == TFC_EXTENT ? dim->extent : dim->total;
     }
     return value;
 }

@@ -1,0 +1,22 @@
+/* Sizes known only at run time, as products (TfcSize). Kept in a normal form:
+ * factors sorted, none if the coefficient is 0, so that equal products compare
+ * equal. */
+#ifndef CODEGEN_PLAN_SIZES_H
+#define CODEGEN_PLAN_SIZES_H
+
+#include "runtime/exec/program.h"
+
+TfcSize size_const(int64_t value);
+TfcSize size_dim(int dim, TfcQuantity quantity);
+TfcSize size_product(TfcSize a, TfcSize b); /* asserts that the factors have room */
+TfcSize size_scaled(TfcSize a, int64_t by);
+bool size_equal(const TfcSize *a, const TfcSize *b);
+static inline bool size_is_const(const TfcSize *size) { return size->n_factors == 0; }
+static inline bool size_is(const TfcSize *size, int64_t value)
+{
+    return size->n_factors == 0 && size->coefficient == value;
+}
+/* a / b if b divides it factor by factor; false otherwise. */
+bool size_divide(TfcSize a, TfcSize b, TfcSize *out);
+
+#endif
