@@ -1,0 +1,88 @@
+/* tfc opt: passes over IR text. */
+#include "base/file.h"
+#include "cli/options.h"
+#include "ir/text.h"
+#include "passes/pass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LARGEST_IR_TEXT = 1 << 28 };
+
+static void print_module(const Module *module)
+{
+    Text out = {0};
+    ir_print_module(module, &out);
+    fwrite(out.data, 1, out.length, stdout);
+    text_free(&out);
+}
+
+static bool unknown_pass(Cli *cli, const char *name)
+{
+    const char **names = ARENA_ARRAY(cli->arena, const char *, pass_count);
+    for (int i = 0; i < pass_count; i++)
+        names[i] = pass_info[i].name;
+    const char *near = text_nearest(name, names, (size_t)pass_count);
+    if (near)
+        return cli_error(cli, "there is no pass '%s'; did you mean '%s'?", name, near);
+    return cli_error(cli, "there is no pass '%s'; tfc opt --list shows them", name);
+}
+
+/* Runs the comma-separated passes, each over every function. */
+static bool run_passes(Cli *cli, Module *module, const char *passes, bool after_each, Report *report)
+{
+    for (const char *at = passes; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *name = arena_strndup(cli->arena, at, length);
+        at += length + (at[length] == ',');
+        if (!pass_find(name))
+            return unknown_pass(cli, name);
+        PipelineOptions options = {.opt_level = 2, .passes = name, .report = report};
+        for (size_t i = 0; i < module->functions.count; i++)
+            if (!pipeline_run(module->functions.data[i], &options, &cli->diags))
+                return false;
+        if (!ir_verify(module, &cli->diags))
+            return false;
+        if (after_each) {
+            printf("# after %s\n", name);
+            print_module(module);
+        }
+    }
+    return true;
+}
+
+int command_opt(Cli *cli, int argc, char **argv)
+{
+    const char *passes = "";
+    bool after_each = false, want_report = false, list = false;
+    const Option options[] = {
+        {"passes", "a,b,c", OPTION_TEXT, &passes, 0, "the passes, in order"},
+        {"after-each", NULL, OPTION_FLAG, &after_each, 0, "print the IR after each pass"},
+        {"report", NULL, OPTION_FLAG, &want_report, 0, "print what the passes tell to standard error"},
+        {"list", NULL, OPTION_FLAG, &list, 0, "list the passes"},
+    };
+    const Usage usage = {"opt", "FILE.tir",
+                         "Reads IR text, checks it, runs passes over every function and prints the\n"
+                         "result. Without --passes it prints what it read.", 0, 1};
+    Arguments arguments;
+    int status;
+    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+        return status;
+    if (list) {
+        for (int i = 0; i < pass_count; i++)
+            printf("%-16s %s\n", pass_info[i].name, pass_info[i].help);
+        return EXIT_DONE;
+    }
+    if (!arguments.count)
+        return cli_usage_error("opt: expected FILE.tir; see tfc opt --help");
+    const Source *source = file_read(&cli->diags, cli->arena, arguments.words[0], LARGEST_IR_TEXT);
+    Module *module = source ? ir_parse(cli->arena, &cli->diags, source) : NULL;
+    Report report = {.arena = cli->arena};
+    bool ok = module && ir_verify(module, &cli->diags) &&
+              run_passes(cli, module, passes, after_each, &report);
+    if (ok && !after_each)
+        print_module(module);
+    for (size_t i = 0; want_report && i < report.lines.count; i++)
+        fprintf(stderr, "%s\n", report.lines.data[i]);
+    return cli_finish(cli, ok);
+}

@@ -1,0 +1,149 @@
+/* tfc run: a model on tensors, every output back. */
+#include "cli/tensors.h"
+#include "cli/weights.h"
+
+#include <string.h>
+
+typedef struct Run {
+    const char *weights, *in, *out, *function, *dtype;
+    bool grad, training;
+    int64_t level, seed, threads;
+    TextList settings;
+} Run;
+
+typedef struct Outputs {
+    VEC(StTensor) tensors;
+} Outputs;
+
+static bool has_output(const Outputs *outputs, const char *name)
+{
+    for (size_t i = 0; i < outputs->tensors.count; i++)
+        if (!strcmp(outputs->tensors.data[i].name, name))
+            return true;
+    return false;
+}
+
+/* Runs one program and adds its outputs. */
+static bool run_program(Binding *binding, const TfcProgram *program, Store *store, uint64_t seed,
+                        Outputs *outputs)
+{
+    Exec *exec = exec_new(program, store);
+    if (!exec)
+        return cli_error(binding->cli, "out of memory");
+    exec_set_rng(exec, seed, 1);
+    bool ok = tensors_bind(binding, program, exec);
+    if (ok && !exec_run(exec))
+        ok = cli_error(binding->cli, "out of memory");
+    for (int i = 0; ok && i < program->n_outputs; i++) {
+        const TfcPort *port = &program->outputs[i];
+        if (has_output(outputs, port->name))
+            continue;
+        StTensor tensor = tensors_output(binding, program, port, exec_output(exec, port->name));
+        vec_push(binding->cli->arena, outputs->tensors, tensor);
+    }
+    exec_free(exec);
+    return ok;
+}
+
+enum { MOST_PROGRAMS = 2 };
+
+/* What is to be run: the function asked for, or forward and loss (or gradient). */
+static int pick_functions(Session *session, const Run *run, Function *functions[MOST_PROGRAMS])
+{
+    int n = 0;
+    if (run->function) {
+        functions[n++] = session_function(session, run->function);
+        return functions[0] ? n : 0;
+    }
+    functions[n++] = session_function(session, "forward");
+    if (run->grad && !session->model->has_loss) {
+        cli_error(session->cli, "%s: the model has no loss to differentiate", session->options.path);
+        return 0;
+    }
+    if (run->grad)
+        functions[n++] = derive_gradient(session->model->module, run->training);
+    else if (session->model->has_loss)
+        functions[n++] = session_function(session, "loss");
+    return n;
+}
+
+static bool run_session(Session *session, const Run *run, const StFile *in, Store *store)
+{
+    Cli *cli = session->cli;
+    Function *functions[MOST_PROGRAMS];
+    const TfcProgram *programs[MOST_PROGRAMS];
+    int n = pick_functions(session, run, functions);
+    for (int i = 0; i < n; i++) {
+        programs[i] = session_compile(session, functions[i]);
+        if (!programs[i])
+            return false;
+        if (!store_add_program(store, programs[i]))
+            return cli_error(cli, "out of memory");
+    }
+    if (!n || !weights_initialise(cli, store, (uint64_t)run->seed) ||
+        (run->weights && !weights_load(cli, session->model, store, run->weights)))
+        return false;
+    Binding binding = {.cli = cli, .file = in};
+    Outputs outputs = {0};
+    for (int i = 0; i < n; i++) {
+        const char *missing;
+        if (i && !run->grad && !tensors_available(&binding, programs[i], &missing)) {
+            diag_warning(&cli->diags, (Loc){0}, "no loss: %s has no tensor '%s'", run->in, missing);
+            continue;
+        }
+        if (!run_program(&binding, programs[i], store, (uint64_t)run->seed, &outputs))
+            return false;
+    }
+    return st_write(&cli->diags, run->out, outputs.tensors.data, (int64_t)outputs.tensors.count, NULL,
+                    0);
+}
+
+int command_run(Cli *cli, int argc, char **argv)
+{
+    Run run = {.dtype = "f32", .level = 2, .seed = 1};
+    const Option options[] = {
+        {"in", "FILE", OPTION_TEXT, &run.in, 0, "safetensors file with an input under each name"},
+        {"out", "FILE", OPTION_TEXT, &run.out, 0, "safetensors file to write the outputs to"},
+        {"weights", "FILE", OPTION_TEXT, &run.weights, 0,
+         "params from this safetensors file; else initial values"},
+        {"function", "NAME", OPTION_TEXT, &run.function, 0, "run this function alone"},
+        {"grad", NULL, OPTION_FLAG, &run.grad, 0, "also the gradient of each param: grad.NAME"},
+        {"training", NULL, OPTION_FLAG, &run.training, 0, "with --grad: dropout as in training"},
+        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &run.dtype, 0, "type of all floats (f32)"},
+        {"-O", "0|2", OPTION_INT, &run.level, 0, "level of optimisation (2)"},
+        {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
+        {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
+        {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
+    };
+    const Usage usage = {"run", "MODEL.tfg",
+                         "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
+                         "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
+                         "padded with zeros. TARGET.next is made by shifting where it is absent.",
+                         1, 1};
+    Arguments arguments;
+    int status;
+    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+        return status;
+    if (!run.in || !run.out)
+        return cli_usage_error("run: --in and --out are needed; see tfc run --help");
+    if (!strcmp(run.dtype, "bf16"))
+        return cli_usage_error("run: --dtype bf16 is not there yet; f32 and f64 are");
+    if (run.threads)
+        exec_set_threads((int)run.threads);
+    SessionOptions session_options = session_defaults(arguments.words[0]);
+    session_options.settings = run.settings;
+    session_options.opt_level = run.level ? 2 : 0;
+    session_options.float_type = !strcmp(run.dtype, "f64") ? DT_F64 : DT_F32;
+    Session session;
+    StFile *in = st_open(&cli->diags, cli->arena, run.in);
+    Store *store = store_new();
+    bool ok = in && session_open(&session, cli, &session_options);
+    if (ok) {
+        ok = run_session(&session, &run, in, store);
+        session_close(&session);
+    }
+    store_free(store);
+    if (in)
+        st_close(in);
+    return cli_finish(cli, ok);
+}

@@ -1,0 +1,17 @@
+/* What the inputs and outputs of a model are for, from their names and types. */
+#ifndef CLI_PORTS_H
+#define CLI_PORTS_H
+
+#include "ir/graph.h"
+
+typedef struct ModelPorts {
+    const char *source; /* tokens [B, S~] that are only read; NULL: none */
+    const char *target; /* tokens [B, T~] whose next tokens are predicted; NULL: none */
+    const char *next;   /* "TARGET.next" */
+    const char *logits; /* output [B, T~, V]; NULL: none */
+    int64_t vocab;      /* V, or 0 */
+} ModelPorts;
+
+ModelPorts ports_of(const Module *module);
+
+#endif

@@ -1,0 +1,154 @@
+/* Loading, deriving, lowering, compiling. */
+#define _GNU_SOURCE
+#include "cli/session.h"
+
+#include "cli/ports.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+SessionOptions session_defaults(const char *path)
+{
+    return (SessionOptions){.path = path, .float_type = DT_F32, .opt_level = 2};
+}
+
+bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n)
+{
+    *settings = ARENA_ARRAY(cli->arena, Setting, list->count + 1);
+    *n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = list->data[i], *equals = strchr(text, '=');
+        if (!equals || equals == text)
+            return cli_error(cli, "--set %s: expected NAME=VALUE", text);
+        (*settings)[(*n)++] =
+            (Setting){arena_strndup(cli->arena, text, (size_t)(equals - text)), equals + 1};
+    }
+    return true;
+}
+
+bool session_open(Session *session, Cli *cli, const SessionOptions *options)
+{
+    *session = (Session){.cli = cli, .options = *options, .report = {.arena = cli->arena}};
+    FrontendOptions frontend = {.library = options->library, .float_type = options->float_type};
+    Setting *settings;
+    if (!session_settings(cli, &options->settings, &settings, &frontend.n_settings))
+        return false;
+    frontend.settings = settings;
+    session->model = model_load(cli->arena, &cli->diags, options->path, &frontend);
+    return session->model != NULL;
+}
+
+void session_close(Session *session)
+{
+    if (session->jit)
+        jit_free(session->jit);
+    session->jit = NULL;
+}
+
+bool session_lower(Session *session, Function *function, const char *passes, const char *after)
+{
+    PipelineOptions options = {.opt_level = session->options.opt_level, .passes = passes,
+                               .after = after, .report = &session->report};
+    return pipeline_run(function, &options, &session->cli->diags);
+}
+
+const TfcProgram *session_compile(Session *session, Function *function)
+{
+    double start = now();
+    if (!session->jit) {
+        TargetOptions target = {session->options.cpu, session->options.scalar,
+                                session->options.opt_level};
+        session->jit = jit_new(&target, &session->cli->diags);
+    }
+    const TfcProgram *program = NULL;
+    if (session->jit && function && session_lower(session, function, NULL, NULL))
+        program = jit_compile(session->jit, function, session->cli->arena, &session->cli->diags);
+    session->compile_seconds += now() - start;
+    return program;
+}
+
+OptimizerSpec session_optimizer(const Session *session)
+{
+    const TrainSpec *train = &session->model->train;
+    OptimizerSpec spec = {.beta1 = train->beta1, .beta2 = train->beta2, .eps = train->eps,
+                          .momentum = train->momentum, .weight_decay = train->weight_decay,
+                          .clip_norm = train->clip_norm};
+    spec.kind = train->optimizer == OPTIMIZER_ADAM    ? OPT_ADAM
+                : train->optimizer == OPTIMIZER_ADAMW ? OPT_ADAMW
+                                                      : OPT_SGD;
+    return spec;
+}
+
+bool session_incremental(Session *session, Incremental *out, const char **target,
+                         const char **logits)
+{
+    Module *module = session->model->module;
+    ModelPorts ports = ports_of(module);
+    if (!ports.target || !ports.logits)
+        return cli_error(session->cli, "%s: no tokens to generate: the model has no %s",
+                         session->model->path,
+                         ports.target ? "output of logits" : "input whose next token it predicts");
+    *target = ports.target;
+    *logits = ports.logits;
+    return derive_incremental(module, ports.target, ports.logits, out, &session->cli->diags);
+}
+
+static Function *incremental_function(Session *session, const char *name)
+{
+    Incremental incremental;
+    const char *target, *logits;
+    if (!session_incremental(session, &incremental, &target, &logits))
+        return NULL;
+    if (!strcmp(name, "decode_step"))
+        return incremental.decode_step;
+    if (!incremental.encode)
+        cli_error(session->cli, "%s: a decoder-only model has no function 'encode'",
+                  session->model->path);
+    return incremental.encode;
+}
+
+Function *session_function(Session *session, const char *name)
+{
+    static const char *const names[] = {"forward",    "loss",   "gradient", "train_step",
+                                        "accumulate", "update", "encode",   "decode_step"};
+    Module *module = session->model->module;
+    bool needs_loss = strcmp(name, "forward") && strcmp(name, "encode") &&
+                      strcmp(name, "decode_step") && strcmp(name, "model");
+    bool known = !strcmp(name, "model");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        known = known || !strcmp(name, names[i]);
+    if (!known) {
+        const char *near = text_nearest(name, names, sizeof names / sizeof names[0]);
+        cli_error(session->cli, "there is no function '%s'%s%s%s", name,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return NULL;
+    }
+    if (needs_loss && !session->model->has_loss) {
+        cli_error(session->cli, "%s: the model has no loss, so it has no function '%s'",
+                  session->model->path, name);
+        return NULL;
+    }
+    OptimizerSpec optimizer = session_optimizer(session);
+    if (!strcmp(name, "model"))
+        return module_function(module, "model");
+    if (!strcmp(name, "forward"))
+        return derive_forward(module);
+    if (!strcmp(name, "loss"))
+        return derive_loss(module);
+    if (!strcmp(name, "gradient"))
+        return derive_gradient(module, false);
+    if (!strcmp(name, "train_step"))
+        return derive_train_step(module, &optimizer);
+    if (!strcmp(name, "accumulate"))
+        return derive_accumulate(module);
+    if (!strcmp(name, "update"))
+        return derive_update(module, &optimizer);
+    return incremental_function(session, name);
+}

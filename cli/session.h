@@ -1,0 +1,51 @@
+/* From a model file to programs that run: the one place where the frontend, the
+ * passes, codegen and the executor are wired together. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/options.h"
+#include "codegen/codegen.h"
+#include "frontend/frontend.h"
+#include "passes/pass.h"
+#include "runtime/exec/exec.h"
+
+typedef struct SessionOptions {
+    const char *path;        /* MODEL.tfg */
+    const char *library;     /* NULL: the standard one */
+    TextList settings;       /* "NAME=VALUE" */
+    DType float_type;
+    int opt_level;           /* 0 or 2 */
+    bool scalar;             /* the reference kernels */
+    const char *cpu;         /* NULL: this machine */
+} SessionOptions;
+
+typedef struct Session {
+    Cli *cli;
+    SessionOptions options;
+    Model *model;
+    Jit *jit;      /* made at the first compilation */
+    Report report; /* what the passes told */
+    double compile_seconds;
+} Session;
+
+SessionOptions session_defaults(const char *path);
+/* Loads the model; false after errors. */
+bool session_open(Session *session, Cli *cli, const SessionOptions *options);
+void session_close(Session *session);
+
+/* Runs the passes of the session's level (or `after` a pass) over a function. */
+bool session_lower(Session *session, Function *function, const char *passes, const char *after);
+/* Lowers and compiles; NULL after errors. */
+const TfcProgram *session_compile(Session *session, Function *function);
+/* The function of a name: forward, loss, gradient, train_step, accumulate, update,
+ * encode, decode_step; NULL (with an error) if the model has none such. */
+Function *session_function(Session *session, const char *name);
+OptimizerSpec session_optimizer(const Session *session);
+/* derive_incremental with the model's own names for target and logits. */
+bool session_incremental(Session *session, Incremental *out, const char **target,
+                         const char **logits);
+
+/* "NAME=VALUE" split into settings; false (with an error) where there is no "=". */
+bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n);
+
+#endif

@@ -1,0 +1,38 @@
+/* Tensors of a safetensors file as the inputs of a program, and its outputs back:
+ * padded logical arrays [B, Smax, …] outside, packed storage (ir/layout.h) inside. */
+#ifndef CLI_TENSORS_H
+#define CLI_TENSORS_H
+
+#include "cli/options.h"
+#include "runtime/data/safetensors.h"
+#include "runtime/exec/exec.h"
+
+/* The value of a named dimension, shared by all programs of a run. */
+typedef struct BoundDim {
+    const char *name, *from; /* from: the tensor that told */
+    int64_t extent;          /* size, or the longest length */
+    int64_t n;               /* rows of the batch; ragged only */
+    int32_t *length, *offset;
+} BoundDim;
+
+typedef struct Binding {
+    Cli *cli;
+    const StFile *file;
+    VEC(BoundDim) dims;
+    VEC(StTensor) made; /* inputs made here, such as the shifted "tgt.next" */
+} Binding;
+
+/* Whether every input of the program is in the file or can be made; if not and
+ * `missing` is given, it gets the name. */
+bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing);
+/* Binds the program's dimensions and gives the executor its inputs; errors name
+ * the tensor. Data lives in the cli's arena. */
+bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec);
+/* The output in padded logical form, zeros past the lengths. */
+StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
+                        const void *data);
+/* The parts of the above that tests and bench use: */
+BoundDim *binding_dim(Binding *binding, const char *name); /* NULL if not bound */
+bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec);
+
+#endif

@@ -1,0 +1,174 @@
+/* Initial values and foreign checkpoints. */
+#include "cli/weights.h"
+
+#include "runtime/data/safetensors.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_value(StoreTensor *tensor, int64_t i, double value)
+{
+    switch (tensor->type) {
+    case TFC_F64:
+        ((double *)tensor->data)[i] = value;
+        break;
+    case TFC_I32:
+        ((int32_t *)tensor->data)[i] = (int32_t)value;
+        break;
+    case TFC_BOOL:
+        ((uint8_t *)tensor->data)[i] = value != 0;
+        break;
+    default:
+        ((float *)tensor->data)[i] = (float)value;
+    }
+}
+
+static const char *shape_text(Arena *arena, int rank, const int64_t *dims)
+{
+    const char *text = "[";
+    for (int i = 0; i < rank; i++)
+        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", dims[i]);
+    return arena_printf(arena, "%s]", text);
+}
+
+/* The part of a stored tensor that a param is made of. */
+typedef struct Piece {
+    int rank;
+    int64_t dims[ST_MAX_RANK];    /* of the param */
+    int64_t strides[ST_MAX_RANK]; /* of the stored tensor, along the param's axes */
+    int64_t start;
+} Piece;
+
+static bool cut_piece(Cli *cli, const StFile *file, const StTensor *from, const WeightMap *map,
+                      Piece *piece)
+{
+    *piece = (Piece){.rank = from->rank};
+    int64_t stride = 1;
+    for (int i = from->rank; i-- > 0; stride *= from->dims[i]) {
+        piece->dims[i] = from->dims[i];
+        piece->strides[i] = stride;
+    }
+    if (!map)
+        return true;
+    if (map->size > 0) {
+        if (map->axis >= from->rank || map->start < 0 ||
+            map->start > from->dims[map->axis] - map->size) {
+            diag_error(&cli->diags, map->loc,
+                       "%s: the tensor '%s' is %s; there is no part %" PRId64 " … %" PRId64
+                       " of its axis %d",
+                       file->path, from->name, shape_text(cli->arena, from->rank, from->dims),
+                       map->start, map->start + map->size - 1, map->axis);
+            return false;
+        }
+        piece->start = map->start * piece->strides[map->axis];
+        piece->dims[map->axis] = map->size;
+    }
+    if (map->transpose) {
+        Piece straight = *piece;
+        for (int i = 0; i < piece->rank; i++) {
+            piece->dims[i] = straight.dims[piece->rank - 1 - i];
+            piece->strides[i] = straight.strides[piece->rank - 1 - i];
+        }
+    }
+    return true;
+}
+
+static void copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to)
+{
+    int64_t index[ST_MAX_RANK] = {0}, at = piece->start;
+    for (int64_t i = 0; i < to->count; i++) {
+        put_value(to, i, st_value(from, at));
+        for (int d = piece->rank; d-- > 0;) {
+            at += piece->strides[d];
+            if (++index[d] < piece->dims[d])
+                break;
+            at -= piece->dims[d] * piece->strides[d];
+            index[d] = 0;
+        }
+    }
+}
+
+/* `from` into `to`; the shapes must agree once leading dimensions of 1 are left out. */
+static bool fill_tensor(Cli *cli, const StFile *file, const StTensor *from, const WeightMap *map,
+                        StoreTensor *to)
+{
+    Piece piece;
+    if (!cut_piece(cli, file, from, map, &piece))
+        return false;
+    int64_t count = 1;
+    for (int i = 0; i < piece.rank; i++)
+        count *= piece.dims[i];
+    int skip = piece.rank > to->rank ? piece.rank - to->rank : 0;
+    bool fits = count == to->count && piece.rank >= to->rank &&
+                !memcmp(piece.dims + skip, to->dims, sizeof(int64_t) * (size_t)to->rank);
+    if (!fits)
+        return cli_error(cli, "%s: the tensor '%s' gives %s, but the param '%s' is %s", file->path,
+                         from->name, shape_text(cli->arena, piece.rank, piece.dims), to->name,
+                         shape_text(cli->arena, to->rank, to->dims));
+    copy_piece(from, &piece, to);
+    return true;
+}
+
+static const WeightMap *find_map(const Model *model, const char *name)
+{
+    for (size_t i = 0; i < model->weights.count; i++)
+        if (!strcmp(model->weights.data[i].ours, name))
+            return &model->weights.data[i];
+    return NULL;
+}
+
+static bool is_param(const StoreTensor *tensor)
+{
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
+}
+
+static bool load_param(Cli *cli, const Model *model, const StFile *file, StoreTensor *tensor)
+{
+    const WeightMap *map = find_map(model, tensor->name);
+    const StTensor *from = map ? st_find(file, map->theirs) : NULL;
+    if (!from) { /* a checkpoint of our own has our names */
+        from = st_find(file, tensor->name);
+        if (from)
+            map = NULL;
+    }
+    if (!from)
+        return cli_error(cli, "%s: the tensor '%s' is missing%s%s%s", file->path,
+                         map ? map->theirs : tensor->name, map ? " (for the param '" : "",
+                         map ? tensor->name : "", map ? "')" : "");
+    return fill_tensor(cli, file, from, map, tensor);
+}
+
+bool weights_load(Cli *cli, const Model *model, Store *store, const char *path)
+{
+    StFile *file = st_open(&cli->diags, cli->arena, path);
+    if (!file)
+        return false;
+    int wrong = 0;
+    for (int64_t i = 0; i < store_count(store) && wrong < 5; i++)
+        if (is_param(store_at(store, i)))
+            wrong += !load_param(cli, model, file, store_at(store, i));
+    st_close(file);
+    return !wrong;
+}
+
+bool weights_initialise(Cli *cli, Store *store, uint64_t seed)
+{
+    store_initialise(store, seed);
+    bool ok = true;
+    for (int64_t i = 0; i < store_count(store); i++) {
+        StoreTensor *tensor = store_at(store, i);
+        if (tensor->init != TFC_INIT_FILE || !tensor->data)
+            continue;
+        StFile *file = st_open(&cli->diags, cli->arena, tensor->file);
+        if (!file)
+            return false;
+        const StTensor *from = st_find(file, tensor->tensor);
+        if (!from)
+            ok = cli_error(cli, "%s: the tensor '%s' is missing (for the param '%s')", file->path,
+                           tensor->tensor, tensor->name);
+        else
+            ok = fill_tensor(cli, file, from, NULL, tensor) && ok;
+        st_close(file);
+    }
+    return ok;
+}

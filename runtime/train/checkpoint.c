@@ -1,0 +1,263 @@
+/* Saving and loading checkpoints. */
+#include "runtime/train/checkpoint.h"
+
+#include "runtime/data/safetensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static StType st_type(TfcType type)
+{
+    static const StType types[] = {ST_F32, ST_F64, ST_BF16, ST_I32, ST_BOOL};
+    return types[type];
+}
+
+static size_t type_bytes(TfcType type)
+{
+    static const size_t bytes[] = {4, 8, 2, 4, 1};
+    return bytes[type];
+}
+
+/* Gradients are zero between steps; a cache belongs to the decoder. */
+static bool is_saved(const StoreTensor *tensor)
+{
+    return tensor->role != TFC_GRADIENT && tensor->data;
+}
+
+static bool is_param(const StoreTensor *tensor)
+{
+    return is_saved(tensor) && tensor->role != TFC_SLOT;
+}
+
+static StTensor describe(const StoreTensor *tensor)
+{
+    StTensor out = {.name = tensor->name, .type = st_type(tensor->type), .rank = tensor->rank,
+                    .count = tensor->count, .data = tensor->data,
+                    .bytes = (uint64_t)tensor->count * type_bytes(tensor->type)};
+    memcpy(out.dims, tensor->dims, sizeof out.dims);
+    return out;
+}
+
+/* One row a field: the name in the file, and how its value reads as text. */
+enum { N_FIELDS = 9 };
+static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
+{
+    int n = 0;
+#define FIELD(key, format, value) meta[n++] = (StMeta){key, arena_printf(arena, format, value)}
+    meta[n++] = (StMeta){"format", "tfc"};
+    FIELD("step", "%" PRId64, s->step);
+    FIELD("epoch", "%" PRId64, s->epoch);
+    FIELD("batch", "%" PRId64, s->batch);
+    FIELD("seed", "%" PRIu64, s->seed);
+    FIELD("best", "%a", s->best);
+    FIELD("best_step", "%" PRId64, s->best_step);
+    FIELD("bad", "%" PRId64, s->bad);
+    FIELD("seconds", "%a", s->seconds);
+    FIELD("config", "%" PRIu64, s->config);
+#undef FIELD
+    return n;
+}
+
+static bool read_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)
+{
+    *text = st_meta(file, key);
+    if (!*text)
+        diag_error(diags, (Loc){0}, "%s: not a checkpoint of a training: the field '%s' is missing",
+                   file->path, key);
+    return *text != NULL;
+}
+
+static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags)
+{
+    const char *text;
+    *state = (TrainState){0};
+#define FIELD(key, parse)                                                      \
+    if (!read_field(file, #key, &text, diags))                                 \
+        return false;                                                          \
+    state->key = parse
+    FIELD(step, strtoll(text, NULL, 10));
+    FIELD(epoch, strtoll(text, NULL, 10));
+    FIELD(batch, strtoll(text, NULL, 10));
+    FIELD(seed, strtoull(text, NULL, 10));
+    FIELD(best, strtod(text, NULL));
+    FIELD(best_step, strtoll(text, NULL, 10));
+    FIELD(bad, strtoll(text, NULL, 10));
+    FIELD(seconds, strtod(text, NULL));
+    FIELD(config, strtoull(text, NULL, 10));
+#undef FIELD
+    if (state->step < 0 || state->epoch < 0 || state->batch < 0) {
+        diag_error(diags, (Loc){0}, "%s: a negative position in the training", file->path);
+        return false;
+    }
+    return true;
+}
+
+static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                        const StMeta *meta, int n_meta)
+{
+    int64_t n = 0;
+    StTensor *tensors = ARENA_ARRAY(arena, StTensor, store_count(store) + 1);
+    for (int64_t i = 0; i < store_count(store); i++)
+        if (is_saved(store_at(store, i)))
+            tensors[n++] = describe(store_at(store, i));
+    return st_write(diags, path, tensors, n, meta, n_meta);
+}
+
+bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                     const TrainState *state)
+{
+    StMeta meta[N_FIELDS + 1];
+    int n = make_meta(arena, state, meta);
+    return write_store(diags, arena, path, store, meta, n);
+}
+
+static const char *dims_text(Arena *arena, int rank, const int64_t *dims)
+{
+    Text text = {0};
+    text_add(&text, "[");
+    for (int i = 0; i < rank; i++)
+        text_add(&text, "%s%" PRId64, i ? ", " : "", dims[i]);
+    text_add(&text, "]");
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, StoreTensor *tensor)
+{
+    const StTensor *found = st_find(file, tensor->name);
+    if (!found) {
+        diag_error(diags, (Loc){0}, "%s: the tensor '%s' is missing", file->path, tensor->name);
+        return false;
+    }
+    if (found->rank != tensor->rank ||
+        memcmp(found->dims, tensor->dims, sizeof(int64_t) * (size_t)tensor->rank)) {
+        diag_error(diags, (Loc){0}, "%s: the tensor '%s' is %s, but the model's is %s", file->path,
+                   tensor->name, dims_text(arena, found->rank, found->dims),
+                   dims_text(arena, tensor->rank, tensor->dims));
+        return false;
+    }
+    if (found->type == st_type(tensor->type)) {
+        if (found->bytes)
+            memcpy(tensor->data, found->data, found->bytes);
+        return true;
+    }
+    bool ok = false;
+    if (tensor->type == TFC_F32)
+        ok = st_to_f32(found, tensor->data);
+    else if (tensor->type == TFC_I32)
+        ok = st_to_i32(found, tensor->data);
+    else if (tensor->type == TFC_F64) {
+        for (int64_t i = 0; i < found->count; i++)
+            ((double *)tensor->data)[i] = st_value(found, i);
+        ok = true;
+    }
+    if (!ok)
+        diag_error(diags, (Loc){0}, "%s: the tensor '%s' has an element type that the model's cannot "
+                   "take", file->path, tensor->name);
+    return ok;
+}
+
+static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                       bool wanted(const StoreTensor *), TrainState *state)
+{
+    StFile *file = st_open(diags, arena, path);
+    if (!file)
+        return false;
+    bool ok = !state || read_state(file, state, diags);
+    int missing = 0;
+    for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++)
+        if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
+            missing++;
+    st_close(file);
+    return ok && !missing;
+}
+
+bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                     TrainState *state)
+{
+    return load_store(diags, arena, path, store, is_saved, state);
+}
+
+bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                            TrainState *state)
+{
+    return load_store(diags, arena, path, store, is_param, state);
+}
+
+/* Adds (or with n > 0 sets to the sum divided by n) one checkpoint's tensor. */
+static bool add_tensor(const StFile *file, const StoreTensor *tensor, double *sum)
+{
+    const StTensor *found = st_find(file, tensor->name);
+    if (!found || found->count != tensor->count)
+        return false;
+    for (int64_t i = 0; i < found->count; i++)
+        sum[i] += st_value(found, i);
+    return true;
+}
+
+static bool is_averaged(const StoreTensor *tensor)
+{
+    return is_param(tensor) && (tensor->type == TFC_F32 || tensor->type == TFC_F64);
+}
+
+/* Fills tensors[] with the means; the files are open. */
+static bool average_tensors(Diagnostics *diags, Arena *arena, StFile **files, int n, Store *store,
+                            StTensor *tensors, int64_t *n_tensors)
+{
+    for (int64_t i = 0; i < store_count(store); i++) {
+        StoreTensor *tensor = store_at(store, i);
+        if (!is_saved(tensor))
+            continue;
+        StTensor out = describe(tensor);
+        const StTensor *last = st_find(files[n - 1], tensor->name);
+        bool ok = last && last->count == tensor->count && last->type == out.type;
+        if (ok && is_averaged(tensor)) {
+            double *sum = ARENA_ARRAY(arena, double, tensor->count);
+            for (int k = 0; k < n; k++)
+                ok = ok && add_tensor(files[k], tensor, sum);
+            if (tensor->type == TFC_F32) /* in place: the narrow mean never passes the sum */
+                for (int64_t j = 0; j < tensor->count; j++)
+                    ((float *)sum)[j] = (float)(sum[j] / n);
+            else
+                for (int64_t j = 0; j < tensor->count; j++)
+                    sum[j] /= n;
+            out.data = sum;
+        } else if (ok)
+            out.data = last->data;
+        if (!ok) {
+            diag_error(diags, (Loc){0}, "cannot average: the tensor '%s' of %s is not the model's",
+                       tensor->name, files[n - 1]->path);
+            return false;
+        }
+        tensors[(*n_tensors)++] = out;
+    }
+    return true;
+}
+
+bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
+                        const char *const *paths, int n, Store *store)
+{
+    Arena *scratch = arena_new();
+    StFile **files = ARENA_ARRAY(scratch, StFile *, n);
+    bool ok = n > 0;
+    for (int i = 0; i < n && ok; i++)
+        ok = (files[i] = st_open(diags, scratch, paths[i])) != NULL;
+    TrainState state;
+    ok = ok && read_state(files[n - 1], &state, diags);
+    int64_t n_tensors = 0;
+    StTensor *tensors = ARENA_ARRAY(scratch, StTensor, store_count(store) + 1);
+    ok = ok && average_tensors(diags, scratch, files, n, store, tensors, &n_tensors);
+    if (ok) {
+        StMeta meta[N_FIELDS + 1];
+        int n_meta = make_meta(scratch, &state, meta);
+        ok = st_write(diags, path, tensors, n_tensors, meta, n_meta);
+    }
+    for (int i = 0; i < n; i++)
+        if (files[i])
+            st_close(files[i]);
+    arena_free(scratch);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* Checkpoints: every tensor of a store (but gradients and caches) and the state
+ * of the training, in one safetensors file that is written beside and renamed. */
+#ifndef RUNTIME_TRAIN_CHECKPOINT_H
+#define RUNTIME_TRAIN_CHECKPOINT_H
+
+#include "base/diag.h"
+#include "runtime/exec/exec.h"
+
+/* All that a training needs to go on as if it had never stopped; the random
+ * numbers of a step follow from seed and step, the order of an epoch from seed
+ * and epoch. */
+typedef struct TrainState {
+    int64_t step;      /* updates done */
+    int64_t epoch;     /* being read, from 0 */
+    int64_t batch;     /* batches of this epoch done */
+    uint64_t seed;
+    double best;       /* validation figure of the best checkpoint: lower is better */
+    int64_t best_step; /* 0: none yet */
+    int64_t bad;       /* validations since the best */
+    double seconds;    /* of training, all sessions together */
+    uint64_t config;   /* hash of what must not change between sessions */
+} TrainState;
+
+bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                     const TrainState *state);
+/* Fills every tensor of the store but gradients and caches; each must be there
+ * with its type and shape. */
+bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                     TrainState *state);
+/* Params alone (trained, frozen, state): for decoding; state may be NULL. */
+bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                            TrainState *state);
+/* PATH becomes the mean of n checkpoints; what is not a float param comes from
+ * the last. The store tells which tensors are params. */
+bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
+                        const char *const *paths, int n, Store *store);
+
+#endif

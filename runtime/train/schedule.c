@@ -1,0 +1,36 @@
+/* Learning rate schedules. */
+#include "runtime/train/schedule.h"
+
+#include <math.h>
+
+static double noam(const RateSettings *s, double n)
+{
+    double warmup = s->warmup > 0 ? (double)s->warmup : 1;
+    return s->factor / sqrt(s->d_model) * fmin(1 / sqrt(n), n * pow(warmup, -1.5));
+}
+
+/* How far from the end of the warm-up (0) to the last step (1). */
+static double progress(const RateSettings *s, double n)
+{
+    double span = (double)(s->steps - s->warmup);
+    return span <= 0 ? 1 : fmin((n - (double)s->warmup) / span, 1);
+}
+
+double schedule_rate(const RateSettings *s, int64_t step)
+{
+    double n = (double)step, warmup = (double)s->warmup;
+    if (s->kind == RATE_KIND_NOAM)
+        return noam(s, n);
+    if (step < s->warmup)
+        return s->peak * n / warmup;
+    switch (s->kind) {
+    case RATE_KIND_INVERSE_SQRT:
+        return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
+    case RATE_KIND_LINEAR:
+        return s->peak + (s->final - s->peak) * progress(s, n);
+    case RATE_KIND_COSINE:
+        return s->final + (s->peak - s->final) * 0.5 * (1 + cos(acos(-1.0) * progress(s, n)));
+    default:
+        return s->peak;
+    }
+}

@@ -1,0 +1,25 @@
+/* The learning rate of each step. */
+#ifndef RUNTIME_TRAIN_SCHEDULE_H
+#define RUNTIME_TRAIN_SCHEDULE_H
+
+#include <stdint.h>
+
+typedef enum RateKind { RATE_KIND_CONSTANT, RATE_KIND_NOAM, RATE_KIND_INVERSE_SQRT, RATE_KIND_LINEAR,
+                        RATE_KIND_COSINE } RateKind;
+
+/* With n the step, from 1, and w the warm-up:
+ *   noam          factor × d_model^-0.5 × min(n^-0.5, n × w^-1.5)  (Vaswani et al. 2017, eq. 3)
+ *   constant      peak
+ *   inverse_sqrt  peak × sqrt(w / n)
+ *   linear        from peak after w steps in a line to final at `steps`, then final
+ *   cosine        the same along half a cosine
+ * All but noam rise in a line from 0 to peak over the first w steps. */
+typedef struct RateSettings {
+    RateKind kind;
+    double d_model, factor, peak, final;
+    int64_t warmup, steps;
+} RateSettings;
+
+double schedule_rate(const RateSettings *settings, int64_t step);
+
+#endif
