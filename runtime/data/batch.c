@@ -1,0 +1,328 @@
+/* Ordering rows, cutting them into batches, and filling batches with tokens. */
+#include "runtime/data/batch.h"
+
+#include "base/map.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POOL_BATCHES = 100, DEFAULT_WINDOW = 1024 };
+
+typedef struct Item {
+    int64_t row;            /* corpus row, or the window's first token */
+    int32_t source, target; /* tokens */
+    int64_t order;          /* place after shuffling: breaks ties */
+} Item;
+
+struct Batches {
+    const Corpus *corpus;
+    BatchOptions options;
+    int64_t n_items, n;
+    Item *items;
+    int64_t *first, *last; /* batch i holds items [first[i], last[i]) */
+};
+
+static void *grow(void *memory, size_t size)
+{
+    memory = realloc(memory, size ? size : 1);
+    if (!memory) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+/* ---- random numbers: splitmix64 (Steele et al. 2014) ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void shuffle_items(Item *items, int64_t n, uint64_t *state)
+{
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1));
+        Item item = items[i];
+        items[i] = items[j];
+        items[j] = item;
+    }
+}
+
+/* ---- items ---- */
+
+static void list_rows(Batches *b)
+{
+    const Corpus *corpus = b->corpus;
+    b->n_items = corpus->n;
+    b->items = grow(NULL, (size_t)corpus->n * sizeof(Item));
+    for (int64_t i = 0; i < corpus->n; i++)
+        b->items[i] = (Item){i, (int32_t)corpus_source_length(corpus, i),
+                             (int32_t)corpus_target_length(corpus, i), i};
+}
+
+/* Windows of `size` tokens that have a next one; the first is shorter where the
+ * windows are shifted, the last where the stream ends. */
+static void list_windows(Batches *b, uint64_t *state)
+{
+    int64_t size = b->corpus->options.max_length, usable = (int64_t)b->corpus->target.ids.count - 1;
+    if (size <= 0)
+        size = DEFAULT_WINDOW;
+    int64_t end = b->options.shuffle ? (int64_t)(next_random(state) % (uint64_t)size) : 0;
+    b->items = grow(NULL, (size_t)(usable / size + 2) * sizeof(Item));
+    for (int64_t begin = 0; begin < usable; begin = end, end += size) {
+        if (end > usable)
+            end = usable;
+        if (end > begin)
+            b->items[b->n_items++] = (Item){begin, 0, (int32_t)(end - begin), b->n_items};
+    }
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const Item *x = a, *y = b;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* ---- cutting ---- */
+
+/* The end of the batch that starts at `first`. */
+static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
+{
+    int64_t source = 0, target = 0, i = first;
+    for (; i < end; i++) {
+        source += b->items[i].source;
+        target += b->items[i].target;
+        bool full = (b->options.tokens > 0 &&
+                     (source > b->options.tokens || target > b->options.tokens)) ||
+                    (b->options.sentences > 0 && i - first >= b->options.sentences);
+        if (full && i > first)
+            break;
+    }
+    return i;
+}
+
+/* The end of the pool that starts at `first`: about POOL_BATCHES batches. */
+static int64_t cut_pool(const Batches *b, int64_t first)
+{
+    int64_t end = first;
+    for (int batch = 0; batch < POOL_BATCHES && end < b->n_items; batch++)
+        end = cut_batch(b, end, b->n_items);
+    return end;
+}
+
+static void cut_all(Batches *b)
+{
+    b->first = grow(NULL, (size_t)b->n_items * sizeof(int64_t));
+    b->last = grow(NULL, (size_t)b->n_items * sizeof(int64_t));
+    for (int64_t pool = 0, end; pool < b->n_items; pool = end) {
+        end = b->options.shuffle ? cut_pool(b, pool) : b->n_items;
+        qsort(b->items + pool, (size_t)(end - pool), sizeof(Item), by_length);
+        for (int64_t i = pool; i < end; b->n++) {
+            b->first[b->n] = i;
+            i = b->last[b->n] = cut_batch(b, i, end);
+        }
+    }
+}
+
+static void shuffle_batches(Batches *b, uint64_t *state)
+{
+    for (int64_t i = b->n - 1; i > 0; i--) {
+        int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1));
+        int64_t first = b->first[i], last = b->last[i];
+        b->first[i] = b->first[j];
+        b->last[i] = b->last[j];
+        b->first[j] = first;
+        b->last[j] = last;
+    }
+}
+
+Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
+{
+    Batches *b = grow(NULL, sizeof *b);
+    *b = (Batches){.corpus = corpus, .options = *options};
+    uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
+    if (corpus->options.kind == CORPUS_STREAM)
+        list_windows(b, &state);
+    else
+        list_rows(b);
+    if (options->shuffle) {
+        shuffle_items(b->items, b->n_items, &state);
+        for (int64_t i = 0; i < b->n_items; i++)
+            b->items[i].order = i;
+    }
+    cut_all(b);
+    if (options->shuffle)
+        shuffle_batches(b, &state);
+    return b;
+}
+
+void batches_free(Batches *batches)
+{
+    if (!batches)
+        return;
+    free(batches->items);
+    free(batches->first);
+    free(batches->last);
+    free(batches);
+}
+
+int64_t batches_count(const Batches *batches) { return batches->n; }
+
+BatchShape batches_shape(const Batches *batches, int64_t i)
+{
+    assert(i >= 0 && i < batches->n);
+    BatchShape shape = {.rows = batches->last[i] - batches->first[i]};
+    for (int64_t j = batches->first[i]; j < batches->last[i]; j++) {
+        const Item *item = &batches->items[j];
+        shape.source_total += item->source;
+        shape.target_total += item->target;
+        if (item->source > shape.source_longest)
+            shape.source_longest = item->source;
+        if (item->target > shape.target_longest)
+            shape.target_longest = item->target;
+    }
+    return shape;
+}
+
+static bool exceeds(const BatchShape *a, const BatchShape *b)
+{
+    return a->rows >= b->rows && a->source_total >= b->source_total &&
+           a->source_longest >= b->source_longest && a->target_total >= b->target_total &&
+           a->target_longest >= b->target_longest;
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static BatchShape join_shapes(const BatchShape *a, const BatchShape *b)
+{
+    return (BatchShape){larger(a->rows, b->rows), larger(a->source_total, b->source_total),
+                        larger(a->source_longest, b->source_longest),
+                        larger(a->target_total, b->target_total),
+                        larger(a->target_longest, b->target_longest)};
+}
+
+int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room)
+{
+    BatchShape *kept = grow(NULL, (size_t)batches->n * sizeof *kept);
+    int64_t n = 0;
+    for (int64_t i = 0; i < batches->n; i++) {
+        BatchShape shape = batches_shape(batches, i);
+        bool covered = false;
+        for (int64_t j = 0; j < n && !covered; j++)
+            covered = exceeds(&kept[j], &shape);
+        if (covered)
+            continue;
+        int64_t left = 0;
+        for (int64_t j = 0; j < n; j++)
+            if (!exceeds(&shape, &kept[j]))
+                kept[left++] = kept[j];
+        kept[left++] = shape;
+        n = left;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (i < room)
+            shapes[i] = kept[i];
+        else if (room > 0)
+            shapes[room - 1] = join_shapes(&shapes[room - 1], &kept[i]);
+    }
+    free(kept);
+    return n;
+}
+
+/* ---- filling ---- */
+
+static void make_room(Batch *batch)
+{
+    const BatchShape *s = &batch->shape;
+    if (batch->room_rows < s->rows) {
+        batch->room_rows = s->rows;
+        batch->source_lengths = grow(batch->source_lengths, (size_t)s->rows * sizeof(int32_t));
+        batch->target_lengths = grow(batch->target_lengths, (size_t)s->rows * sizeof(int32_t));
+        batch->row = grow(batch->row, (size_t)s->rows * sizeof(int64_t));
+    }
+    if (batch->room_source < s->source_total) {
+        batch->room_source = s->source_total;
+        batch->source = grow(batch->source, (size_t)s->source_total * sizeof(int32_t));
+    }
+    if (batch->room_target < s->target_total) {
+        batch->room_target = s->target_total;
+        batch->target = grow(batch->target, (size_t)s->target_total * sizeof(int32_t));
+        batch->target_next = grow(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
+    }
+}
+
+/* [before] ids [after], where the brackets are ids or -1 for none; returns the end. */
+static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int32_t before, int32_t after)
+{
+    if (before >= 0)
+        *out++ = before;
+    for (int64_t j = rows->start[i]; j < rows->start[i + 1]; j++)
+        *out++ = rows->ids.data[j];
+    if (after >= 0)
+        *out++ = after;
+    return out;
+}
+
+static void fill_windows(const Batches *b, const Item *items, Batch *batch)
+{
+    const int32_t *stream = b->corpus->target.ids.data;
+    int64_t at = 0;
+    for (int64_t i = 0; i < batch->shape.rows; i++) {
+        size_t bytes = (size_t)items[i].target * sizeof(int32_t);
+        memcpy(batch->target + at, stream + items[i].row, bytes);
+        memcpy(batch->target_next + at, stream + items[i].row + 1, bytes);
+        at += items[i].target;
+    }
+}
+
+static void fill_rows(const Batches *b, const Item *items, Batch *batch)
+{
+    const Corpus *corpus = b->corpus;
+    int32_t bos = vocab_bos(corpus->vocab), eos = vocab_eos(corpus->vocab);
+    int32_t before = corpus->options.kind == CORPUS_SENTENCES ? bos : -1;
+    int32_t *source = batch->source, *target = batch->target, *next = batch->target_next;
+    for (int64_t i = 0; i < batch->shape.rows; i++) {
+        if (items[i].source)
+            source = put_row(source, &corpus->source, items[i].row, before, eos);
+        if (items[i].target) {
+            target = put_row(target, &corpus->target, items[i].row, bos, -1);
+            next = put_row(next, &corpus->target, items[i].row, -1, eos);
+        }
+    }
+}
+
+void batches_fill(const Batches *batches, int64_t i, Batch *batch)
+{
+    batch->shape = batches_shape(batches, i);
+    make_room(batch);
+    const Item *items = batches->items + batches->first[i];
+    for (int64_t j = 0; j < batch->shape.rows; j++) {
+        batch->row[j] = items[j].row;
+        batch->source_lengths[j] = items[j].source;
+        batch->target_lengths[j] = items[j].target;
+    }
+    if (batches->corpus->options.kind == CORPUS_STREAM)
+        fill_windows(batches, items, batch);
+    else
+        fill_rows(batches, items, batch);
+}
+
+void batch_free(Batch *batch)
+{
+    free(batch->source);
+    free(batch->source_lengths);
+    free(batch->target);
+    free(batch->target_next);
+    free(batch->target_lengths);
+    free(batch->row);
+    *batch = (Batch){0};
+}

@@ -1,0 +1,50 @@
+/* Batches of a corpus for one epoch: a pure function of the corpus, the options and
+ * the number of the epoch, so that (epoch, index) is all that resuming needs.
+ *
+ * Training order: rows are shuffled, sorted by length within pools of POOL_BATCHES
+ * batches, cut into batches by the budget, and the batches are shuffled. Without
+ * shuffling all rows are sorted by length. Rows are packed without padding. */
+#ifndef RUNTIME_DATA_BATCH_H
+#define RUNTIME_DATA_BATCH_H
+
+#include "runtime/data/corpus.h"
+
+typedef struct BatchOptions {
+    int64_t tokens;    /* at most so many of each side, a lone longer row excepted; 0: no limit */
+    int64_t sentences; /* at most so many rows; 0: no limit */
+    bool shuffle;
+    uint64_t seed;
+} BatchOptions;
+
+typedef struct BatchShape {
+    int64_t rows;
+    int64_t source_total, source_longest; /* tokens; 0 for a side the kind lacks */
+    int64_t target_total, target_longest;
+} BatchShape;
+
+/* Memory is reused from fill to fill; start with {0}. */
+typedef struct Batch {
+    BatchShape shape;
+    int32_t *source, *source_lengths;               /* packed tokens; a length a row */
+    int32_t *target, *target_next, *target_lengths; /* target_next: what follows each token */
+    int64_t *row; /* the corpus row of each row (for a stream: its first token) */
+    int64_t room_rows, room_source, room_target; /* private */
+} Batch;
+
+typedef struct Batches Batches;
+
+/* The corpus must outlive the batches. Epochs count from 0. A stream's windows start
+ * at a place drawn for each epoch when shuffling, else at its beginning. */
+Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch);
+void batches_free(Batches *batches); /* NULL is allowed */
+int64_t batches_count(const Batches *batches);
+BatchShape batches_shape(const Batches *batches, int64_t i);
+void batches_fill(const Batches *batches, int64_t i, Batch *batch);
+void batch_free(Batch *batch);
+
+/* The shapes of the epoch that no other exceeds or equals in every number: room for
+ * these is room for all. Writes at most `room` of them and returns how many there are;
+ * more than `room` means that the last written is large enough for the rest. */
+int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room);
+
+#endif

@@ -1,0 +1,71 @@
+/* Text as token ids in memory, ready for batches (batch.h).
+ *
+ * Ids are stored without bos and eos; the kind says what a batch makes of them:
+ *
+ *   CORPUS_PAIRS      source: x1…xm eos      target: bos y1…yn   next: y1…yn eos
+ *   CORPUS_SOURCES    source: x1…xm eos      (translation)
+ *   CORPUS_SENTENCES  source: bos x1…xm eos  (encoder-only models)
+ *   CORPUS_LINES      target: bos y1…yn      next: y1…yn eos  (decoder-only, line by line)
+ *   CORPUS_STREAM     the whole text is one stream of tokens, each line followed by eos
+ *                     (by the newline's own token in character vocabularies), cut into
+ *                     windows of max_length: target: t[i…j)  next: t[i+1…j+1)
+ */
+#ifndef RUNTIME_DATA_CORPUS_H
+#define RUNTIME_DATA_CORPUS_H
+
+#include "runtime/data/vocabulary.h"
+
+typedef enum CorpusKind {
+    CORPUS_PAIRS,
+    CORPUS_SOURCES,
+    CORPUS_SENTENCES,
+    CORPUS_LINES,
+    CORPUS_STREAM
+} CorpusKind;
+
+/* Row i is ids[start[i]] … ids[start[i + 1] - 1]. */
+typedef struct Rows {
+    int64_t n;
+    int64_t *start; /* n + 1 */
+    Ids ids;
+} Rows;
+
+typedef struct CorpusOptions {
+    CorpusKind kind;
+    /* In tokens of a batch, so bos or eos included; 0: no limit. */
+    int64_t max_length;
+    /* False (training): rows with an empty side or longer than max_length are left out.
+     * True (translation, evaluation): every line stays; empty ones are empty rows, longer
+     * ones are cut. Either way a warning says how many. */
+    bool keep_all;
+} CorpusOptions;
+
+typedef struct Corpus {
+    CorpusOptions options;
+    const Vocabulary *vocab;
+    int64_t n;            /* rows; 1 for a stream */
+    Rows source, target;  /* the side a kind lacks has n = 0 */
+    int64_t *line;        /* the line a row came from, from 0 */
+    int64_t lines;        /* in the text */
+    int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
+} Corpus;
+
+/* Reads and encodes. `target_path` for pairs only, else NULL; a path may be "-". Line
+ * counts that differ are an error, and so is a text that leaves no row in training.
+ * NULL after an error; freed by corpus_free. */
+Corpus *corpus_read(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
+                    const char *source_path, const char *target_path);
+/* The same from lines in memory. */
+Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
+                      const Lines *source, const Lines *target);
+void corpus_free(Corpus *corpus); /* NULL is allowed */
+
+static inline int64_t rows_length(const Rows *rows, int64_t i)
+{
+    return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
+}
+/* Tokens of row i in a batch, specials included; 0 for a side the kind lacks. */
+int64_t corpus_source_length(const Corpus *corpus, int64_t i);
+int64_t corpus_target_length(const Corpus *corpus, int64_t i);
+
+#endif
