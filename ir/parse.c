@@ -17,7 +17,7 @@ static bool parse_op_kind(Parser *p, OpKind *kind)
         names[i] = op_info[i].name;
         if (p->now.kind == TOKEN_WORD && !strcmp(names[i], p->now.text)) {
             *kind = (OpKind)i;
-            advance(p);
+            tir_advance(p);
             return true;
         }
     }
@@ -26,11 +26,14 @@ static bool parse_op_kind(Parser *p, OpKind *kind)
         return false;
     }
     error_here(p, "there is no op `%s`%s", p->now.text,
-               parse_suggestion(p, p->now.text, names, OP_COUNT));
+               tir_suggestion(p, p->now.text, names, OP_COUNT));
     return false;
 }
 
-static const char *value_key(Parser *p) { return arena_printf(p->arena, "%" PRId64, p->now.number); }
+static const char *value_key(Parser *p)
+{
+    return arena_printf(p->arena, "%" PRId64, p->now.number);
+}
 
 typedef VEC(Value *) Values;
 
@@ -48,8 +51,8 @@ static bool parse_operands(Parser *p, Values *operands)
             value = p->unknown;
         }
         vec_push(p->arena, *operands, value);
-        advance(p);
-    } while (accept(p, ','));
+        tir_advance(p);
+    } while (tir_accept(p, ','));
     return true;
 }
 
@@ -74,27 +77,27 @@ static bool parse_results(Parser *p, Line *line)
             return false;
         }
         vec_push(p->arena, line->results, p->now);
-        advance(p);
-    } while (accept(p, ','));
-    return expect(p, '=', "after results");
+        tir_advance(p);
+    } while (tir_accept(p, ','));
+    return tir_expect(p, '=', "after results");
 }
 
 static bool parse_result_types(Parser *p, Line *line)
 {
     if (line->results.count) {
-        if (!expect(p, ':', "and the type of each result"))
+        if (!tir_expect(p, ':', "and the type of each result"))
             return false;
         do {
             Type type;
-            if (!parse_type(p, &type))
+            if (!tir_type(p, &type))
                 return false;
             vec_push(p->arena, line->types, type);
-        } while (accept(p, ','));
+        } while (tir_accept(p, ','));
     }
     if (line->types.count == line->results.count)
         return true;
-    parse_error(p, line->loc, "%zu results but %zu types", line->results.count,
-               line->types.count);
+    parse_error(p, line->loc, "the results and their types differ in number: %zu and %zu",
+                line->results.count, line->types.count);
     return false;
 }
 
@@ -107,15 +110,16 @@ static bool parse_line(Parser *p, Line *line)
     line->loc = p->now.loc;
     if (!parse_op_kind(p, &line->kind))
         return false;
-    if (accept(p, '(')) {
-        if (!accept(p, ')') && !(parse_operands(p, &line->operands) && expect(p, ')', "after operands")))
+    if (tir_accept(p, '(')) {
+        if (!tir_accept(p, ')') &&
+            !(parse_operands(p, &line->operands) && tir_expect(p, ')', "after operands")))
             return false;
     } else if (p->now.kind == TOKEN_VALUE && !p->now.starts_line) {
         if (!parse_operands(p, &line->operands))
             return false;
     }
-    return parse_attrs(p, &line->attrs) && parse_result_types(p, line) &&
-           (!accept(p, '@') || (line->scope = parse_name(p, "a scope")) != NULL);
+    return tir_attrs(p, &line->attrs) && parse_result_types(p, line) &&
+           (!tir_accept(p, '@') || (line->scope = tir_name(p, "a scope")) != NULL);
 }
 
 static void define_results(Parser *p, const Line *line, Op *op)
@@ -150,11 +154,11 @@ static Op *make_op(Parser *p, const Line *line)
 static bool skip_line(Parser *p, long start)
 {
     bool opens = false;
-    if (parse_errors(p) >= MOST_ERRORS)
-        give_up(p);
     while (p->now.kind != TOKEN_END && (p->consumed == start || !p->now.starts_line)) {
         opens = at_mark(p, '{');
-        advance(p);
+        tir_advance(p);
+        if (parse_errors(p) >= MOST_ERRORS)
+            tir_give_up(p);
     }
     return opens;
 }
@@ -165,13 +169,13 @@ static void parse_body(Parser *p, Block *block)
 {
     if (p->depth == DEEPEST_REGION) {
         error_here(p, "regions are nested more than %d deep", DEEPEST_REGION);
-        give_up(p);
+        tir_give_up(p);
         return;
     }
     p->depth++;
     parse_block(p, block);
     p->depth--;
-    expect(p, '}', "after the body of a region");
+    tir_expect(p, '}', "after the body of a region");
 }
 
 static void parse_op(Parser *p, Block *block)
@@ -183,7 +187,7 @@ static void parse_op(Parser *p, Block *block)
         if (skip_line(p, start))
             parse_body(p, &(Block){0});
     } else {
-        if (op_family(op) == FAMILY_region && expect(p, '{', "and the body of the region")) {
+        if (op_family(op) == FAMILY_region && tir_expect(p, '{', "and the body of the region")) {
             op->body = ARENA_NEW(p->arena, Block);
             parse_body(p, op->body);
         }
@@ -201,34 +205,34 @@ static void parse_block(Parser *p, Block *block)
 static bool parse_function(Parser *p)
 {
     Loc loc = p->now.loc;
-    const char *name = parse_name(p, "the function's name");
-    if (!name || !expect(p, '{', "before the function's ops"))
+    const char *name = tir_name(p, "the function's name");
+    if (!name || !tir_expect(p, '{', "before the function's ops"))
         return false;
     if (module_function(p->module, name))
         parse_error(p, loc, "function `%s` is defined twice", name);
     if (p->module->functions.count == MOST_FUNCTIONS) {
         parse_error(p, loc, "more than %d functions", MOST_FUNCTIONS);
-        give_up(p);
+        tir_give_up(p);
         return false;
     }
     p->function = module_add_function(p->module, name);
     map_init(&p->values, p->arena);
     parse_block(p, &p->function->body);
-    return expect(p, '}', "after the function's ops");
+    return tir_expect(p, '}', "after the function's ops");
 }
 
 static bool parse_dim_declaration(Parser *p)
 {
     Loc loc = p->now.loc;
     int batch = NO_SYMBOL;
-    const char *name = parse_name(p, "the dimension's name");
-    if (!name || (accept_word(p, "ragged") && !parse_symbol(p, &batch)))
+    const char *name = tir_name(p, "the dimension's name");
+    if (!name || (tir_accept_word(p, "ragged") && !tir_symbol(p, &batch)))
         return false;
     if (module_symbol(p->module, name) != NO_SYMBOL) {
         parse_error(p, loc, "dimension `%s` is declared twice", name);
     } else if (p->module->symbols.count == MOST_DIMS) {
         parse_error(p, loc, "more than %d dimensions", MOST_DIMS);
-        give_up(p);
+        tir_give_up(p);
     } else {
         module_add_symbol(p->module, name, batch);
     }
@@ -238,31 +242,35 @@ static bool parse_dim_declaration(Parser *p)
 static bool parse_init(Parser *p, ParamInfo *info)
 {
     int kind = 0;
-    while (kind < INIT_COUNT && !(p->now.kind == TOKEN_WORD && !strcmp(init_words[kind].name, p->now.text)))
+    while (kind < INIT_COUNT &&
+           !(p->now.kind == TOKEN_WORD && !strcmp(tir_inits[kind].name, p->now.text)))
         kind++;
     if (kind == INIT_COUNT) {
         error_here(p, "expected how the param begins: zeros, ones, constant(a), normal(a, b), …");
         return false;
     }
-    advance(p);
+    tir_advance(p);
     info->init = (InitKind)kind;
     if (kind == INIT_FILE)
-        return expect(p, '(', "and the file") && (info->file = parse_string(p, "the file's name")) &&
-               expect(p, ',', "and the tensor's name") &&
-               (info->tensor = parse_string(p, "the tensor's name")) && expect(p, ')', "after the name");
-    if (init_words[kind].numbers == 0)
+        return tir_expect(p, '(', "and the file") &&
+               (info->file = tir_string(p, "the file's name")) &&
+               tir_expect(p, ',', "and the tensor's name") &&
+               (info->tensor = tir_string(p, "the tensor's name")) &&
+               tir_expect(p, ')', "after the name");
+    if (tir_inits[kind].numbers == 0)
         return true;
-    if (!expect(p, '(', "and a number") || !parse_float(p, &info->a))
+    if (!tir_expect(p, '(', "and a number") || !tir_float(p, &info->a))
         return false;
-    if (init_words[kind].numbers == 2 && (!expect(p, ',', "and a number") || !parse_float(p, &info->b)))
+    if (tir_inits[kind].numbers == 2 &&
+        (!tir_expect(p, ',', "and a number") || !tir_float(p, &info->b)))
         return false;
-    return expect(p, ')', "after the number");
+    return tir_expect(p, ')', "after the number");
 }
 
 static bool parse_role(Parser *p, ParamInfo *info)
 {
     for (int role = 0; role <= PARAM_GRADIENT; role++)
-        if (accept_word(p, role_words[role])) {
+        if (tir_accept_word(p, tir_roles[role])) {
             info->role = (ParamRole)role;
             return true;
         }
@@ -272,11 +280,11 @@ static bool parse_role(Parser *p, ParamInfo *info)
 
 static bool parse_param_settings(Parser *p, ParamInfo *info)
 {
-    if (!accept(p, '{'))
+    if (!tir_accept(p, '{'))
         return true;
     do {
-        const char *key = parse_name(p, "role, init or decay");
-        if (!key || !expect(p, '=', "after the name"))
+        const char *key = tir_name(p, "role, init or decay");
+        if (!key || !tir_expect(p, '=', "after the name"))
             return false;
         if (!strcmp(key, "role")) {
             if (!parse_role(p, info))
@@ -287,19 +295,19 @@ static bool parse_param_settings(Parser *p, ParamInfo *info)
         } else if (strcmp(key, "decay")) {
             error_here(p, "a param has role, init and decay but no `%s`", key);
             return false;
-        } else if (!(info->decay = accept_word(p, "true")) && !accept_word(p, "false")) {
+        } else if (!(info->decay = tir_accept_word(p, "true")) && !tir_accept_word(p, "false")) {
             error_here(p, "expected true or false");
             return false;
         }
-    } while (accept(p, ','));
-    return expect(p, '}', "after the param's settings");
+    } while (tir_accept(p, ','));
+    return tir_expect(p, '}', "after the param's settings");
 }
 
 static bool parse_param(Parser *p)
 {
     ParamInfo info = {.loc = p->now.loc};
-    info.name = parse_string(p, "the param's name");
-    if (!info.name || !expect(p, ':', "and the param's type") || !parse_type(p, &info.type) ||
+    info.name = tir_string(p, "the param's name");
+    if (!info.name || !tir_expect(p, ':', "and the param's type") || !tir_type(p, &info.type) ||
         !parse_param_settings(p, &info))
         return false;
     if (module_param(p->module, info.name)) {
@@ -315,11 +323,11 @@ static void parse_declaration(Parser *p)
 {
     long start = p->consumed;
     bool read = false;
-    if (accept_word(p, "dim"))
+    if (tir_accept_word(p, "dim"))
         read = parse_dim_declaration(p);
-    else if (accept_word(p, "param"))
+    else if (tir_accept_word(p, "param"))
         read = parse_param(p);
-    else if (accept_word(p, "func"))
+    else if (tir_accept_word(p, "func"))
         read = parse_function(p);
     else
         error_here(p, "expected dim, param or func");
@@ -327,24 +335,24 @@ static void parse_declaration(Parser *p)
         p->function = module_add_function(p->module, "");
         map_init(&p->values, p->arena);
         parse_block(p, &p->function->body);
-        accept(p, '}');
+        tir_accept(p, '}');
     }
 }
 
 Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source)
 {
-    Parser parser = {.scan = scan_begin(arena, diags, source),
+    Parser parser = {.scan = tir_scan_begin(arena, diags, source),
                      .arena = arena,
                      .diags = diags,
                      .errors_before = diags->errors,
                      .unknown = ARENA_NEW(arena, Value)};
     Parser *p = &parser;
-    advance(p);
+    tir_advance(p);
     const char *name = NULL;
-    if (!accept_word(p, "module"))
+    if (!tir_accept_word(p, "module"))
         error_here(p, "expected `module` and its name in quotes");
     else
-        name = parse_string(p, "the module's name");
+        name = tir_string(p, "the module's name");
     p->module = module_new(arena, diags, name ? name : "");
     if (!name)
         skip_line(p, p->consumed);

@@ -7,80 +7,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-void give_up(Parser *p)
+void tir_give_up(Parser *p)
 {
     p->gave_up = true;
     p->scan.at = p->scan.end;
     p->now.kind = TOKEN_END;
 }
 
-/* Reads on until there is a token: the scanner reports what is none. */
-void advance(Parser *p)
+void tir_advance(Parser *p)
 {
-    bool starts_line = false;
     p->consumed++;
-    while (!scan_next(&p->scan, &p->now)) {
-        starts_line |= p->now.starts_line;
-        if (parse_errors(p) >= MOST_ERRORS)
-            give_up(p);
-    }
-    p->now.starts_line |= starts_line;
+    p->now = tir_scan_next(&p->scan);
 }
 
-const char *parse_suggestion(Parser *p, const char *name, const char *const *known, size_t n)
+const char *tir_suggestion(Parser *p, const char *name, const char *const *known, size_t n)
 {
     const char *near = text_nearest(name, known, n);
     return near ? arena_printf(p->arena, "; did you mean `%s`?", near) : "";
 }
 
-bool accept(Parser *p, char mark)
+bool tir_accept(Parser *p, char mark)
 {
     if (!at_mark(p, mark))
         return false;
-    advance(p);
+    tir_advance(p);
     return true;
 }
 
-bool expect(Parser *p, char mark, const char *where)
+bool tir_expect(Parser *p, char mark, const char *where)
 {
-    if (accept(p, mark))
+    if (tir_accept(p, mark))
         return true;
     error_here(p, "expected '%c' %s", mark, where);
     return false;
 }
 
-bool accept_word(Parser *p, const char *word)
+bool tir_accept_word(Parser *p, const char *word)
 {
     if (p->now.kind != TOKEN_WORD || strcmp(p->now.text, word))
         return false;
-    advance(p);
+    tir_advance(p);
     return true;
 }
 
 /* A bare or quoted name. */
-const char *parse_name(Parser *p, const char *what)
+const char *tir_name(Parser *p, const char *what)
 {
     const char *name = p->now.text;
     if ((p->now.kind != TOKEN_WORD && p->now.kind != TOKEN_STRING) || !*name) {
         error_here(p, "expected %s", what);
         return NULL;
     }
-    advance(p);
+    tir_advance(p);
     return name;
 }
 
-const char *parse_string(Parser *p, const char *what)
+const char *tir_string(Parser *p, const char *what)
 {
     const char *text = p->now.text;
     if (p->now.kind != TOKEN_STRING) {
         error_here(p, "expected %s in quotes", what);
         return NULL;
     }
-    advance(p);
+    tir_advance(p);
     return text;
 }
 
-bool parse_int(Parser *p, int64_t least, int64_t most, int64_t *result)
+bool tir_int(Parser *p, int64_t least, int64_t most, int64_t *result)
 {
     char *end = NULL;
     errno = 0;
@@ -94,11 +87,11 @@ bool parse_int(Parser *p, int64_t least, int64_t most, int64_t *result)
         return false;
     }
     *result = value;
-    advance(p);
+    tir_advance(p);
     return true;
 }
 
-bool parse_float(Parser *p, double *result)
+bool tir_float(Parser *p, double *result)
 {
     char *end = NULL;
     bool number = p->now.kind == TOKEN_NUMBER || p->now.kind == TOKEN_WORD;
@@ -107,14 +100,14 @@ bool parse_float(Parser *p, double *result)
         error_here(p, "expected a number");
         return false;
     }
-    advance(p);
+    tir_advance(p);
     return true;
 }
 
-bool parse_symbol(Parser *p, int *symbol)
+bool tir_symbol(Parser *p, int *symbol)
 {
     Loc loc = p->now.loc;
-    const char *name = parse_name(p, "a dimension");
+    const char *name = tir_name(p, "a dimension");
     if (!name)
         return false;
     *symbol = module_symbol(p->module, name);
@@ -124,7 +117,7 @@ bool parse_symbol(Parser *p, int *symbol)
     size_t n = p->module->symbols.count;
     for (size_t i = 0; i < n; i++)
         names[i] = p->module->symbols.data[i].name;
-    parse_error(p, loc, "there is no dimension `%s`%s", name, parse_suggestion(p, name, names, n));
+    parse_error(p, loc, "there is no dimension `%s`%s", name, tir_suggestion(p, name, names, n));
     return false;
 }
 
@@ -133,14 +126,14 @@ static bool parse_dim(Parser *p, Dim *dim)
 {
     if (p->now.kind == TOKEN_NUMBER) {
         *dim = dim_const(0);
-        return parse_int(p, 0, INT64_C(1) << 40, &dim->size);
+        return tir_int(p, 0, INT64_C(1) << 40, &dim->size);
     }
     int symbol;
     Loc loc = p->now.loc;
-    if (!parse_symbol(p, &symbol))
+    if (!tir_symbol(p, &symbol))
         return false;
     *dim = dim_symbol(symbol);
-    bool ragged = symbol_is_ragged(p->module, symbol), marked = accept(p, '~');
+    bool ragged = symbol_is_ragged(p->module, symbol), marked = tir_accept(p, '~');
     const char *name = p->module->symbols.data[symbol].name;
     if (ragged && !marked)
         parse_error(p, loc, "dimension `%s` is ragged: write %s~", name, name);
@@ -152,9 +145,9 @@ static bool parse_dim(Parser *p, Dim *dim)
 static bool parse_dims(Parser *p, int *rank, Dim *dims)
 {
     *rank = 0;
-    if (!expect(p, '[', "before dimensions"))
+    if (!tir_expect(p, '[', "before dimensions"))
         return false;
-    if (accept(p, ']'))
+    if (tir_accept(p, ']'))
         return true;
     do {
         if (*rank == MAX_RANK) {
@@ -163,21 +156,21 @@ static bool parse_dims(Parser *p, int *rank, Dim *dims)
         }
         if (!parse_dim(p, &dims[(*rank)++]))
             return false;
-    } while (accept(p, ','));
-    return expect(p, ']', "after dimensions");
+    } while (tir_accept(p, ','));
+    return tir_expect(p, ']', "after dimensions");
 }
 
 static bool parse_dtype(Parser *p, DType *dtype)
 {
     if (p->now.kind == TOKEN_WORD && dtype_parse(p->now.text, dtype)) {
-        advance(p);
+        tir_advance(p);
         return true;
     }
     error_here(p, "expected an element type: f32, f64, bf16, i32 or bool");
     return false;
 }
 
-bool parse_type(Parser *p, Type *type)
+bool tir_type(Parser *p, Type *type)
 {
     *type = (Type){0};
     return parse_dtype(p, &type->dtype) && parse_dims(p, &type->rank, type->dims);
@@ -185,9 +178,9 @@ bool parse_type(Parser *p, Type *type)
 
 static bool parse_ints(Parser *p, Attr *attr)
 {
-    if (!expect(p, '[', "before a list of numbers"))
+    if (!tir_expect(p, '[', "before a list of numbers"))
         return false;
-    if (accept(p, ']'))
+    if (tir_accept(p, ']'))
         return true;
     do {
         int64_t value;
@@ -195,11 +188,11 @@ static bool parse_ints(Parser *p, Attr *attr)
             error_here(p, "the list has more than %d numbers", MAX_RANK);
             return false;
         }
-        if (!parse_int(p, INT32_MIN, INT32_MAX, &value))
+        if (!tir_int(p, INT32_MIN, INT32_MAX, &value))
             return false;
         attr->ints[attr->n++] = (int)value;
-    } while (accept(p, ','));
-    return expect(p, ']', "after a list of numbers");
+    } while (tir_accept(p, ','));
+    return tir_expect(p, ']', "after a list of numbers");
 }
 
 static bool parse_attr_value(Parser *p, Attr *attr)
@@ -207,9 +200,9 @@ static bool parse_attr_value(Parser *p, Attr *attr)
     int symbol;
     DType dtype;
     switch (attr_info[attr->name].kind) {
-    case INT: return parse_int(p, INT64_MIN, INT64_MAX, &attr->i);
-    case FLOAT: return parse_float(p, &attr->f);
-    case STRING: return (attr->s = parse_string(p, "text")) != NULL;
+    case INT: return tir_int(p, INT64_MIN, INT64_MAX, &attr->i);
+    case FLOAT: return tir_float(p, &attr->f);
+    case STRING: return (attr->s = tir_string(p, "text")) != NULL;
     case INTS: return parse_ints(p, attr);
     case DIMS: return parse_dims(p, &attr->rank, attr->dims);
     case TYPE:
@@ -218,7 +211,7 @@ static bool parse_attr_value(Parser *p, Attr *attr)
         attr->i = dtype;
         return true;
     case SYMBOL:
-        if (!parse_symbol(p, &symbol))
+        if (!tir_symbol(p, &symbol))
             return false;
         attr->i = symbol;
         return true;
@@ -233,23 +226,23 @@ static bool parse_attr_name(Parser *p, AttrName *name)
         names[i] = attr_info[i].name;
         if (p->now.kind == TOKEN_WORD && !strcmp(names[i], p->now.text)) {
             *name = (AttrName)i;
-            advance(p);
+            tir_advance(p);
             return true;
         }
     }
-    error_here(p, "expected an attribute%s", parse_suggestion(p, p->now.text, names, ATTR_COUNT));
+    error_here(p, "expected an attribute%s", tir_suggestion(p, p->now.text, names, ATTR_COUNT));
     return false;
 }
 
 /* { name = value, … } */
-bool parse_attrs(Parser *p, Attrs *attrs)
+bool tir_attrs(Parser *p, Attrs *attrs)
 {
-    if (!accept(p, '{'))
+    if (!tir_accept(p, '{'))
         return true;
     do {
         Attr attr = {0};
         Loc loc = p->now.loc;
-        if (!parse_attr_name(p, &attr.name) || !expect(p, '=', "after an attribute's name") ||
+        if (!parse_attr_name(p, &attr.name) || !tir_expect(p, '=', "after an attribute's name") ||
             !parse_attr_value(p, &attr))
             return false;
         for (size_t i = 0; i < attrs->count; i++)
@@ -258,7 +251,6 @@ bool parse_attrs(Parser *p, Attrs *attrs)
                 return false;
             }
         vec_push(p->arena, *attrs, attr);
-    } while (accept(p, ','));
-    return expect(p, '}', "after attributes");
+    } while (tir_accept(p, ','));
+    return tir_expect(p, '}', "after attributes");
 }
-

@@ -9,7 +9,7 @@
 /* Bare where the parser can read it so, else quoted. */
 static void print_name(const char *name, Text *out)
 {
-    if (word_is_bare(name))
+    if (tir_word_is_bare(name))
         text_add(out, "%s", name);
     else
         text_quote(out, name);
@@ -66,7 +66,9 @@ static void print_attr(const Module *module, const Attr *attr, Text *out)
     case INT: text_add(out, "%" PRId64, attr->i); break;
     case FLOAT: text_number(out, attr->f); break;
     case STRING: text_quote(out, attr->s ? attr->s : ""); break;
-    case TYPE: text_add(out, "%s", (uint64_t)attr->i < DT_COUNT ? dtype_name((DType)attr->i) : "?"); break;
+    case TYPE:
+        text_add(out, "%s", (uint64_t)attr->i < DT_COUNT ? dtype_name((DType)attr->i) : "?");
+        break;
     case SYMBOL: print_symbol(module, (int)attr->i, out); break;
     case DIMS: print_dims(module, attr->rank, attr->dims, out); break;
     case INTS:
@@ -105,7 +107,7 @@ static void print_op(const Function *function, const Op *op, int depth, Text *ou
     text_add(out, "%*s", 2 * depth, "");
     print_results(op, out);
     text_add(out, "%s", op_info[op->kind].name);
-    if (op->body) {
+    if (op_family(op) == FAMILY_region) {
         text_put(out, "(", 1);
         print_operands(op, out);
         text_put(out, ")", 1);
@@ -162,17 +164,17 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
     text_quote(out, info->name);
     text_add(out, " : ");
     ir_print_type(module, &info->type, out);
-    text_add(out, " {role = %s, init = %s", role_words[info->role], init_words[info->init].name);
+    text_add(out, " {role = %s, init = %s", tir_roles[info->role], tir_inits[info->init].name);
     if (info->init == INIT_FILE) {
         text_put(out, "(", 1);
         text_quote(out, info->file ? info->file : "");
         text_put(out, ", ", 2);
         text_quote(out, info->tensor ? info->tensor : "");
         text_put(out, ")", 1);
-    } else if (init_words[info->init].numbers) {
+    } else if (tir_inits[info->init].numbers) {
         text_put(out, "(", 1);
         text_number(out, info->a);
-        if (init_words[info->init].numbers == 2) {
+        if (tir_inits[info->init].numbers == 2) {
             text_put(out, ", ", 2);
             text_number(out, info->b);
         }

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-enum { LONGEST_TOKEN = 4096, LARGEST_ID = 100000000 };
+enum { LONGEST_WORD = 4096, LONGEST_NUMBER = 64, LARGEST_ID = 100000000 };
 
-Scanner scan_begin(Arena *arena, Diagnostics *diags, const Source *source)
+Scanner tir_scan_begin(Arena *arena, Diagnostics *diags, const Source *source)
 {
     return (Scanner){.arena = arena,
                      .diags = diags,
@@ -54,21 +54,24 @@ static void finish(const Scanner *scan, Token *token, TokenKind kind, const char
     token->text = arena_strndup(scan->arena, start, (size_t)(scan->at - start));
 }
 
-static bool scan_word(Scanner *scan, Token *token)
+static void bad(const Scanner *scan, Token *token, const char *problem)
+{
+    diag_error(scan->diags, token->loc, "%s", problem);
+    token->kind = TOKEN_BAD;
+}
+
+static void scan_word(Scanner *scan, Token *token)
 {
     const char *start = scan->at;
     while (word_goes_on(peek(scan, 0)))
         scan->at++;
-    if (scan->at - start > LONGEST_TOKEN) {
-        diag_error(scan->diags, token->loc, "this word is longer than %d bytes", LONGEST_TOKEN);
-        return false;
-    }
     finish(scan, token, TOKEN_WORD, start);
-    return true;
+    if (scan->at - start > LONGEST_WORD)
+        bad(scan, token, "this word is too long");
 }
 
 /* Digits, fraction and exponent; -inf too. */
-static bool scan_number(Scanner *scan, Token *token)
+static void scan_number(Scanner *scan, Token *token)
 {
     const char *start = scan->at;
     if (peek(scan, 0) == '-')
@@ -87,29 +90,24 @@ static bool scan_number(Scanner *scan, Token *token)
                 scan->at++;
         }
     }
-    if (scan->at - start > 64) {
-        diag_error(scan->diags, token->loc, "this number is longer than 64 bytes");
-        return false;
-    }
     finish(scan, token, TOKEN_NUMBER, start);
-    return true;
+    if (scan->at - start > LONGEST_NUMBER)
+        bad(scan, token, "this number is too long");
 }
 
-static bool scan_value(Scanner *scan, Token *token)
+static void scan_value(Scanner *scan, Token *token)
 {
     const char *start = scan->at++;
     int64_t id = 0;
-    bool digits = false;
-    for (; is_digit(peek(scan, 0)); scan->at++, digits = true)
+    for (; is_digit(peek(scan, 0)); scan->at++)
         if (id <= LARGEST_ID)
             id = id * 10 + (peek(scan, 0) - '0');
     finish(scan, token, TOKEN_VALUE, start);
     token->number = id;
-    if (!digits)
-        diag_error(scan->diags, token->loc, "a value is written %% and a number: %%12");
+    if (token->loc.length == 1)
+        bad(scan, token, "a value is written % and a number: %12");
     else if (id > LARGEST_ID)
-        diag_error(scan->diags, token->loc, "the number of a value may be at most %d", LARGEST_ID);
-    return digits && id <= LARGEST_ID;
+        bad(scan, token, "the number of this value is too large");
 }
 
 static int hex_digit(int c)
@@ -135,16 +133,16 @@ static int scan_escape(Scanner *scan)
     return byte ? byte : -1; /* a NUL would end the string */
 }
 
-static bool scan_string(Scanner *scan, Token *token)
+static void scan_string(Scanner *scan, Token *token)
 {
     const char *start = scan->at++, *problem = NULL;
     Text contents = {0};
     text_put(&contents, "", 0);
-    while (peek(scan, 0) != '"' && !problem) {
+    while (peek(scan, 0) != '"') {
         int c = peek(scan, 0);
         if (c == '\n' || c == 0) {
-            problem = c ? "this string has no closing quote on its line"
-                        : "this string is not closed or holds a NUL byte";
+            problem = c || scan->at == scan->end ? "this string has no closing quote on its line"
+                                                 : "a NUL byte in a string";
             break;
         }
         if (c == '\\')
@@ -156,46 +154,50 @@ static bool scan_string(Scanner *scan, Token *token)
         else
             text_put(&contents, &(char){(char)c}, 1);
     }
-    if (!problem) {
+    if (peek(scan, 0) == '"')
         scan->at++;
-        if (contents.length > LONGEST_TOKEN)
-            problem = "this string is too long";
-    }
     finish(scan, token, TOKEN_STRING, start);
+    if (contents.length > LONGEST_WORD)
+        problem = "this string is too long";
     token->text = arena_strdup(scan->arena, contents.data);
     text_free(&contents);
     if (problem)
-        diag_error(scan->diags, token->loc, "%s", problem);
-    return !problem;
+        bad(scan, token, problem);
 }
 
-bool scan_next(Scanner *scan, Token *token)
+static void scan_mark(Scanner *scan, Token *token)
 {
-    skip_blanks(scan);
-    *token = (Token){.kind = TOKEN_END,
-                     .text = "",
-                     .starts_line = scan->starts_line,
-                     .loc = {scan->source, scan->line, (int)(scan->at - scan->line_start) + 1, 1}};
-    scan->starts_line = false;
-    if (scan->at == scan->end)
-        return true;
-    int c = peek(scan, 0);
-    if (word_starts(c))
-        return scan_word(scan, token);
-    if (is_digit(c) || c == '-')
-        return scan_number(scan, token);
-    if (c == '%')
-        return scan_value(scan, token);
-    if (c == '"')
-        return scan_string(scan, token);
     const char *start = scan->at++;
+    unsigned char c = (unsigned char)*start;
     finish(scan, token, TOKEN_MARK, start);
     token->mark = (char)c;
     if (c && strchr("=:,{}()[]@~", c))
-        return true;
-    if (c >= 32 && c < 127)
-        diag_error(scan->diags, token->loc, "'%c' has no meaning here", c);
+        return;
+    bad(scan, token,
+        c > 32 && c < 127 ? arena_printf(scan->arena, "'%c' has no meaning here", c)
+                          : arena_printf(scan->arena, "the byte 0x%02x has no meaning here", c));
+}
+
+Token tir_scan_next(Scanner *scan)
+{
+    skip_blanks(scan);
+    Token token = {.kind = TOKEN_END,
+                   .text = "",
+                   .starts_line = scan->starts_line,
+                   .loc = {scan->source, scan->line, (int)(scan->at - scan->line_start) + 1, 1}};
+    scan->starts_line = false;
+    int c = peek(scan, 0);
+    if (scan->at == scan->end)
+        return token;
+    if (word_starts(c))
+        scan_word(scan, &token);
+    else if (is_digit(c) || c == '-')
+        scan_number(scan, &token);
+    else if (c == '%')
+        scan_value(scan, &token);
+    else if (c == '"')
+        scan_string(scan, &token);
     else
-        diag_error(scan->diags, token->loc, "the byte 0x%02x has no meaning here", (unsigned)c);
-    return false;
+        scan_mark(scan, &token);
+    return token;
 }

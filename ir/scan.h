@@ -12,7 +12,8 @@ typedef enum TokenKind {
     TOKEN_STRING, /* text: the contents, unescaped */
     TOKEN_NUMBER, /* 12, -0.5, 1e-09 */
     TOKEN_VALUE,  /* %12: number */
-    TOKEN_MARK    /* one of = : , { } ( ) [ ] @ ~ */
+    TOKEN_MARK,   /* one of = : , { } ( ) [ ] @ ~ */
+    TOKEN_BAD     /* none of these: the scanner has reported why */
 } TokenKind;
 
 typedef struct Token {
@@ -33,9 +34,7 @@ typedef struct Scanner {
     bool starts_line;
 } Scanner;
 
-Scanner scan_begin(Arena *arena, Diagnostics *diags, const Source *source);
-/* False after an error, which consumed what it is about; the token is then the END
- * of what could be read or the next thing to try. */
-bool scan_next(Scanner *scan, Token *token);
+Scanner tir_scan_begin(Arena *arena, Diagnostics *diags, const Source *source);
+Token tir_scan_next(Scanner *scan);
 
 #endif

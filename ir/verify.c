@@ -152,11 +152,16 @@ static bool check_attr_value(Verifier *v, const Op *op, const Attr *attr)
 {
     const char *problem = NULL;
     switch (attr_info[attr->name].kind) {
-    case INT: case FLOAT: break;
+    case INT:
+    case FLOAT: break;
     case STRING: problem = !attr->s || !*attr->s ? "no text" : NULL; break;
-    case INTS: problem = attr->n < 0 || attr->n > MAX_RANK ? "a list of a wrong length" : NULL; break;
+    case INTS:
+        problem = attr->n < 0 || attr->n > MAX_RANK ? "a list of a wrong length" : NULL;
+        break;
     case DIMS: problem = dims_problem(v->module, attr->rank, attr->dims); break;
-    case TYPE: problem = (uint64_t)attr->i >= DT_COUNT ? "an element type that does not exist" : NULL; break;
+    case TYPE:
+        problem = (uint64_t)attr->i >= DT_COUNT ? "an element type that does not exist" : NULL;
+        break;
     case SYMBOL:
         if ((uint64_t)attr->i >= v->module->symbols.count)
             problem = "a dimension that the module does not declare";
@@ -191,14 +196,16 @@ static bool check_operands(Verifier *v, const Op *op)
     int arity = op_info[op->kind].arity;
     bool any = op_family(op) == FAMILY_region;
     if (arity >= 0 ? op->n_args != arity : op->n_args < 1 && !any)
-        return arity >= 0 ? fail(v, op, "takes %d operands, given %d", arity, op->n_args)
+        return arity >= 0 ? fail(v, op, "takes %d operand%s, given %d", arity,
+                                 arity == 1 ? "" : "s", op->n_args)
                           : fail(v, op, "takes at least one operand");
     for (int i = 0; i < op->n_args; i++) {
         const Op *region;
         if (!op->args[i])
             return fail(v, op, "operand %d is missing", i);
         if (!is_visible(v, op->args[i], &region))
-            return fail(v, op, "operand %d, %%%d, is not defined before this use", i, op->args[i]->id);
+            return fail(v, op, "operand %d, %%%d, is not defined before this use", i,
+                        op->args[i]->id);
     }
     return true;
 }
@@ -209,7 +216,8 @@ static bool check_results(Verifier *v, const Op *op)
     int expected = op_family(op) == FAMILY_effect ? 0 : 1;
     if (region ? op->n_results < 1 : op->n_results != expected)
         return region ? fail(v, op, "a region gives at least one result")
-                      : fail(v, op, "gives %d results, not %d", expected, op->n_results);
+                      : fail(v, op, "gives %s, here %d", expected ? "one result" : "no result",
+                             op->n_results);
     for (int i = 0; i < op->n_results; i++) {
         const char *problem = type_problem(v->module, &op->results[i].type);
         if (problem)
@@ -263,8 +271,10 @@ static bool check_place(Verifier *v, const Op *op)
     if (!v->region)
         return yields ? fail(v, op, "stands outside a region") : true;
     switch (op_family(op)) {
-    case FAMILY_elementwise: case FAMILY_reduce: case FAMILY_shape: case FAMILY_index:
-        return true;
+    case FAMILY_elementwise:
+    case FAMILY_reduce:
+    case FAMILY_shape:
+    case FAMILY_index: return true;
     case FAMILY_leaf:
         return op->kind != OP_input && op->kind != OP_param
                    ? true
@@ -273,8 +283,7 @@ static bool check_place(Verifier *v, const Op *op)
         if (yields && op != v->region->body->last)
             return fail(v, op, "is not the last op of the body");
         return yields ? true : fail(v, op, "stands in the body of a region");
-    default:
-        return fail(v, op, "cannot stand in the body of a region");
+    default: return fail(v, op, "cannot stand in the body of a region");
     }
 }
 
@@ -362,7 +371,8 @@ static bool check_block(Verifier *v, const Block *block)
 static bool module_fail(const Module *module, Diagnostics *diags, Loc loc, const char *what,
                         const char *name, const char *problem)
 {
-    diag_error(diags, loc, "module \"%s\": %s `%s` %s", module->name, what, name ? name : "", problem);
+    diag_error(diags, loc, "module \"%s\": %s `%s` %s", module->name, what, name ? name : "",
+               problem);
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* The words of the IR's text form that are not ops or attributes. */
 #include "ir/words.h"
 
-bool word_is_bare(const char *name)
+bool tir_word_is_bare(const char *name)
 {
     if (!word_starts((unsigned char)*name))
         return false;
@@ -10,12 +10,12 @@ bool word_is_bare(const char *name)
     return *name == 0;
 }
 
-const char *const role_words[PARAM_GRADIENT + 1] = {
+const char *const tir_roles[PARAM_GRADIENT + 1] = {
     [PARAM_TRAINED] = "trained", [PARAM_FROZEN] = "frozen",     [PARAM_STATE] = "state",
     [PARAM_SLOT] = "slot",       [PARAM_GRADIENT] = "gradient",
 };
 
-const InitWord init_words[INIT_COUNT] = {
+const InitWord tir_inits[INIT_COUNT] = {
     [INIT_ZEROS] = {"zeros", 0},
     [INIT_ONES] = {"ones", 0},
     [INIT_CONSTANT] = {"constant", 1},

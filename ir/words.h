@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 
 /* Whether a name stands without quotes: [A-Za-z_][A-Za-z0-9_.]* */
-bool word_is_bare(const char *name);
+bool tir_word_is_bare(const char *name);
 static inline bool word_starts(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -15,13 +15,13 @@ static inline bool word_goes_on(int c)
     return word_starts(c) || (c >= '0' && c <= '9') || c == '.';
 }
 
-extern const char *const role_words[PARAM_GRADIENT + 1];
+extern const char *const tir_roles[PARAM_GRADIENT + 1];
 
 /* numbers: how many of ParamInfo's a and b follow in brackets. */
 typedef struct InitWord {
     const char *name;
     int numbers;
 } InitWord;
-extern const InitWord init_words[INIT_COUNT];
+extern const InitWord tir_inits[INIT_COUNT];
 
 #endif
