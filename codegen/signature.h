@@ -27,9 +27,11 @@ typedef enum RangeKind {
     RANGE_ELEMENTS, /* every buffer is contiguous over the same elements (or one scalar):
                        units are elements, the shape plays no part */
     RANGE_ROWS,     /* units are rows: the product of all storage axes of `space` but the last */
-    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of
-                       TFC_CHUNK of the last, the chunk fastest */
+    RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of the last
+                       (chunks of COLUMN_CHUNK if it is a constant, else one chunk), chunk fastest */
 } RangeKind;
+
+enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 
 /* What is known of a buffer's strides when the kernel is compiled. */
 typedef enum BufferForm {
@@ -56,5 +58,7 @@ int signature_dim(const Signature *signature, int symbol); /* kernel-local numbe
 
 /* How many units the kernel's whole range has; factors name kernel-local dimensions. */
 TfcSize signature_units(const Module *module, const Signature *signature);
+/* Chunks that a column kernel cuts the last storage axis of `output` into. */
+int64_t signature_chunks(const Axis *last);
 
 #endif

@@ -1,0 +1,275 @@
+/* Signatures: iteration space, kernel-local dimensions and the structural hash. */
+#include "codegen/signature.h"
+
+#include "base/map.h"
+#include "codegen/body.h"
+#include "ir/infer.h"
+
+#include <assert.h>
+
+static bool is_one_element(const Type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (!dim_is_one(type->dims[i]))
+            return false;
+    return true;
+}
+
+/* ---- space ---- */
+
+static void merge(Type *space, const Type *type)
+{
+    Type both;
+    bool fits = shape_broadcast(space, type, &both);
+    assert(fits && "a body's types broadcast to one space");
+    (void)fits;
+    both.dtype = space->dtype;
+    *space = both;
+}
+
+static Type body_space(const Body *body)
+{
+    Type space = {.dtype = DT_F32};
+    for (int i = 0; i < body->n_inputs; i++)
+        if (body->input_aligned[i])
+            merge(&space, &body->inputs[i]->type);
+    for (int i = 0; i < body->n_ops; i++)
+        if (body->ops[i].aligned)
+            merge(&space, &body->ops[i].op->results[0].type);
+    return space;
+}
+
+static Type column_output(const Body *body, const Type *space)
+{
+    Type output = *space;
+    for (int i = 0; i < body->n_ops; i++) {
+        const Op *op = body->ops[i].op;
+        const Attr *axes = op_family(op) == FAMILY_reduce ? op_attr(op, ATTR_axes) : NULL;
+        for (int j = 0; axes && j < axes->n; j++)
+            output.dims[space->rank - op->results[0].type.rank + axes->ints[j]] = dim_const(1);
+    }
+    return output;
+}
+
+/* ---- flat loops over elements ---- */
+
+static bool is_flat_type(const Type *type, const Type *space)
+{
+    return type_same_shape(type, space) || is_one_element(type);
+}
+
+static bool is_flat(const Op *op, const Body *body, const Type *space, const BufferForm *forms)
+{
+    for (int i = 0; forms && i < body->n_inputs + body->n_results; i++)
+        if (forms[i] != FORM_PACKED)
+            return false;
+    if (op->kind == OP_column)
+        return false;
+    for (int i = 0; i < body->n_inputs; i++)
+        if (!is_flat_type(&body->inputs[i]->type, space))
+            return false;
+    for (int i = 0; i < body->n_results; i++)
+        if (!type_same_shape(&body->yields[i]->type, space))
+            return false;
+    for (int i = 0; i < body->n_ops; i++) {
+        const Op *inner = body->ops[i].op;
+        bool fits = op_family(inner) == FAMILY_elementwise || inner->kind == OP_const ||
+                    inner->kind == OP_random || inner->kind == OP_size || inner->kind == OP_broadcast;
+        if (!fits || !is_flat_type(&inner->results[0].type, space))
+            return false;
+    }
+    return true;
+}
+
+/* ---- dimensions ---- */
+
+static void add_dim(Signature *s, int symbol)
+{
+    if (symbol == NO_SYMBOL || signature_dim(s, symbol) >= 0)
+        return;
+    assert(s->n_dims < MAX_KERNEL_DIMS && "a kernel has at most MAX_KERNEL_DIMS dimensions");
+    s->dims[s->n_dims++] = symbol;
+}
+
+static void add_type_dims(Signature *s, const Type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        add_dim(s, type->dims[i].symbol);
+}
+
+/* The dimensions that ops ask about come first: a flat kernel reads no others,
+ * so their numbers do not depend on shapes. */
+static void add_dims(Signature *s, const Op *op, const Body *body)
+{
+    for (int i = 0; i < body->n_ops; i++)
+        if (op_attr(body->ops[i].op, ATTR_dim))
+            add_dim(s, (int)op_int(body->ops[i].op, ATTR_dim));
+    for (int i = 0; i < op->n_args; i++)
+        add_type_dims(s, &op->args[i]->type);
+    for (int i = 0; i < op->n_results; i++)
+        add_type_dims(s, &op->results[i].type);
+    for (int i = 0; i < body->n_ops; i++)
+        add_type_dims(s, &body->ops[i].op->results[0].type);
+}
+
+int signature_dim(const Signature *signature, int symbol)
+{
+    for (int i = 0; i < signature->n_dims; i++)
+        if (signature->dims[i] == symbol)
+            return i;
+    return -1;
+}
+
+/* ---- hash ---- */
+
+static uint64_t hash_dim(uint64_t h, const Module *module, const Signature *s, Dim dim)
+{
+    if (dim_is_const(dim))
+        return hash_u64(hash_u64(h, 0), (uint64_t)dim.size);
+    int batch = module->symbols.data[dim.symbol].batch;
+    h = hash_u64(h, 1 + (uint64_t)signature_dim(s, dim.symbol));
+    return hash_u64(h, batch == NO_SYMBOL ? 0 : 2 + (uint64_t)signature_dim(s, batch));
+}
+
+static uint64_t hash_type(uint64_t h, const Module *module, const Signature *s, const Type *type)
+{
+    h = hash_u64(h, (uint64_t)type->dtype);
+    if (s->range == RANGE_ELEMENTS)
+        return hash_u64(h, is_one_element(type));
+    h = hash_u64(h, (uint64_t)type->rank);
+    for (int i = 0; i < type->rank; i++)
+        h = hash_dim(h, module, s, type->dims[i]);
+    return h;
+}
+
+static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, const Attr *attr)
+{
+    if (attr->name == ATTR_site || attr->name == ATTR_name || attr->name == ATTR_shape)
+        return h; /* an argument of the kernel; a name; part of the result's type */
+    h = hash_u64(h, (uint64_t)attr->name);
+    switch (attr_info[attr->name].kind) {
+    case FLOAT:
+        return hash_bytes(h, &attr->f, sizeof attr->f);
+    case STRING:
+        return hash_string(h, attr->s);
+    case INTS:
+        return hash_bytes(hash_u64(h, (uint64_t)attr->n), attr->ints, sizeof(int) * (size_t)attr->n);
+    case SYMBOL:
+        return hash_dim(h, module, s, dim_symbol((int)attr->i));
+    case INT: case TYPE: case DIMS:
+        break;
+    }
+    return hash_u64(h, (uint64_t)attr->i);
+}
+
+static uint64_t hash_body(const Module *module, const Signature *s, const Op *op, const Body *body)
+{
+    uint64_t h = hash_u64(HASH_SEED, (uint64_t)s->range);
+    h = hash_u64(h, s->strided);
+    h = hash_u64(h, (uint64_t)(op_is_own_kernel(op) || op->kind == OP_column ? op->kind : OP_row));
+    h = hash_u64(h, (uint64_t)body->n_inputs);
+    for (int i = 0; i < body->n_inputs; i++)
+        h = hash_type(h, module, s, &body->inputs[i]->type);
+    for (int i = 0; i < body->n_ops; i++) {
+        const Op *inner = body->ops[i].op;
+        h = hash_u64(h, (uint64_t)inner->kind);
+        for (int j = 0; j < inner->n_attrs; j++)
+            h = hash_attr(h, module, s, &inner->attrs[j]);
+        for (int j = 0; j < inner->n_args; j++)
+            h = hash_u64(h, (uint64_t)body_number(body, inner->args[j]));
+        h = hash_type(h, module, s, &inner->results[0].type);
+    }
+    for (int i = 0; i < body->n_results; i++)
+        h = hash_u64(h, (uint64_t)body_number(body, body->yields[i]));
+    return h;
+}
+
+/* ---- all of it ---- */
+
+static void set_space(Signature *s, const Op *op, const Body *body, const BufferForm *forms)
+{
+    s->range = RANGE_ROWS;
+    switch (op->kind) {
+    case OP_concat:
+        s->space = op->results[0].type;
+        break;
+    case OP_append:
+        s->space = op->args[1]->type;
+        break;
+    case OP_ctc: case OP_ctc_grad: /* a unit a sentence */
+        s->space = type_of(op->args[0]->type.dtype, 2,
+                           (Dim[]){op->args[0]->type.dims[0], dim_const(1)});
+        break;
+    case OP_scatter_add: /* the table's rows are gone through by every unit */
+        s->range = RANGE_COLUMNS;
+        s->space = op->args[0]->type;
+        s->output = op->results[0].type;
+        s->output.dims[0] = dim_const(1);
+        break;
+    case OP_column:
+        s->range = RANGE_COLUMNS;
+        s->space = body_space(body);
+        s->output = column_output(body, &s->space);
+        break;
+    default:
+        s->space = body_space(body);
+        if (is_flat(op, body, &s->space, forms))
+            s->range = RANGE_ELEMENTS;
+    }
+}
+
+Signature signature_of(const Module *module, const Op *op, const BufferForm *forms)
+{
+    Arena *arena = arena_new();
+    Body body = body_of(arena, op);
+    Signature s = {0};
+    set_space(&s, op, &body, forms);
+    add_dims(&s, op, &body);
+    for (int i = 0; forms && i < body.n_inputs + body.n_results; i++)
+        if (forms[i] == FORM_STRIDED) {
+            assert(i < 64 && "only the first 64 buffers may be strided");
+            s.strided |= UINT64_C(1) << i;
+        }
+    for (int i = 0; i < body.n_ops; i++)
+        if (body.ops[i].random >= 0) {
+            assert(s.n_sites < MAX_KERNEL_SITES && "a kernel has at most MAX_KERNEL_SITES streams");
+            s.sites[s.n_sites++] = op_int(body.ops[i].op, ATTR_site);
+        }
+    s.hash = hash_body(module, &s, op, &body);
+    arena_free(arena);
+    return s;
+}
+
+/* ---- units ---- */
+
+static void multiply(TfcSize *size, const Signature *s, const Axis *axis)
+{
+    if (dim_is_const(axis->extent)) {
+        size->coefficient *= axis->extent.size;
+        return;
+    }
+    assert(size->n_factors < TFC_MAX_FACTORS);
+    size->factors[size->n_factors++] =
+        (TfcFactor){(int16_t)signature_dim(s, axis->extent.symbol),
+                    (int16_t)(axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT)};
+}
+
+int64_t signature_chunks(const Axis *last)
+{
+    int64_t n = dim_is_const(last->extent) ? last->extent.size : 1;
+    return (n + COLUMN_CHUNK - 1) / COLUMN_CHUNK;
+}
+
+TfcSize signature_units(const Module *module, const Signature *signature)
+{
+    bool columns = signature->range == RANGE_COLUMNS;
+    Layout layout = layout_of(module, columns ? &signature->output : &signature->space);
+    TfcSize units = {.coefficient = 1};
+    for (int i = 0; i + 1 < layout.n; i++)
+        multiply(&units, signature, &layout.axes[i]);
+    if (layout.n > 0 && columns)
+        units.coefficient *= signature_chunks(&layout.axes[layout.n - 1]);
+    if (layout.n > 0 && signature->range == RANGE_ELEMENTS)
+        multiply(&units, signature, &layout.axes[layout.n - 1]);
+    return units;
+}

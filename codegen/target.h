@@ -1,0 +1,34 @@
+/* The machine that kernels are written for: its name, its vectors, and the way
+ * from an LLVM module to an object file for it. */
+#ifndef CODEGEN_TARGET_H
+#define CODEGEN_TARGET_H
+
+#include "codegen/codegen.h"
+#include "codegen/llvm_builder.h"
+
+#include <llvm-c/TargetMachine.h>
+
+typedef struct Target {
+    char *cpu, *features;  /* LLVM's names; owned */
+    int vector_bits;       /* 0: no vectors (the scalar reference) */
+    bool fma;
+    bool scalar;
+    int opt_level;
+    LLVMTargetMachineRef machine;
+} Target;
+
+/* `foreign`: the code will not run here, so any known CPU will do; otherwise one
+ * that this machine cannot run is refused. False after errors. */
+bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
+void target_dispose(Target *target);
+
+/* A module for this target: triple and data layout are set. */
+LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, const char *name);
+/* Verifies and optimises the module (a broken one is our mistake: an assertion
+ * that dumps it). */
+bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *diags);
+/* Object code or assembly text. NULL after errors; the caller disposes. */
+LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool assembly,
+                                Diagnostics *diags);
+
+#endif
