@@ -1,0 +1,53 @@
+/* What the fusion passes share: which ops a region can hold, what it costs to
+ * read a value or to compute it again, and building regions from member lists. */
+#ifndef PASSES_FUSE_FUSE_H
+#define PASSES_FUSE_FUSE_H
+
+#include "ir/builder.h"
+#include "ir/layout.h"
+#include "passes/pass.h"
+
+/* Ops without operands whose values a region makes for itself. */
+bool is_generator(const Op *op);
+/* Elementwise, row reductions, gather, broadcast: what a row region can hold. */
+bool is_row_op(const Module *module, const Op *op);
+/* Reductions along axes other than the last storage axis. */
+bool is_column_reduction(const Module *module, const Op *op);
+/* A row op that costs little next to reading its operands: no transcendental
+ * function, no random numbers, no reduction, no gather. */
+bool is_cheap(const Op *op);
+/* The iteration space of one row op: its result, or what a reduction reads. */
+const Type *op_space(const Op *op);
+/* Whether `type` has as many elements as the space, or may have. */
+bool fills_space(const Type *type, const Type *space);
+
+/* Computing a value again rather than reading it. Costs are in tensors of the
+ * space's size read or written: a value that lies in memory anyway costs 1 to
+ * read, one that would have to be stored for it 2.5 (write, read, room). */
+typedef struct Recompute {
+    const Module *module;
+    const Type *space;
+    bool (*in_memory)(const Value *value, void *context);
+    void *context;
+    bool any_op; /* exp, dropout … may be computed again, not only cheap ops */
+} Recompute;
+/* The cost of the better choice; *again tells whether it is to compute it. */
+double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
+
+/* A region being built: the ops it holds, in function order. */
+typedef struct Members {
+    VEC(Op *) ops;
+} Members;
+
+/* Makes the region from copies of the members (operands before users); `outputs`
+ * are the member values it gives. It is placed before `position`; the members stay
+ * as they are, and so do the uses of their values. */
+Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
+                 Value *const *outputs, Op *position);
+/* Puts the body in an order in which operands come first, close to the present one. */
+void order_ops(Function *function);
+
+/* A short name of what a region does, for reports: "scale+mask+softmax". */
+const char *describe_members(const Members *members, Arena *arena);
+
+#endif

@@ -1,0 +1,53 @@
+/* regions: every row op and column reduction that no fusion took becomes a region
+ * of its own, so that codegen has one kind of thing to emit.
+ *
+ *   %1 = exp %0      ⇒      %1 = row(%0) { %1 = exp %0;  yield %1 }
+ *
+ * Constants, iotas and sizes go into the regions that use them; one that another
+ * kind of op reads becomes a region, too. */
+#include "passes/clone.h"
+#include "passes/fuse/fuse.h"
+
+bool pass_regions(Function *function, PassContext *context);
+
+static bool read_outside_regions(const Function *function, const Value *value)
+{
+    FOR_OPS(op, &function->body)
+        for (int i = 0; i < op->n_args; i++)
+            if (op->args[i] == value && op_family(op) != FAMILY_region)
+                return true;
+    return false;
+}
+
+static void wrap(Function *function, Op *op, OpKind kind)
+{
+    Arena *arena = function->module->arena;
+    Members members = {0};
+    for (int i = 0; i < op->n_args; i++) {
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen |= op->args[j] == op->args[i];
+        if (is_generator(op->args[i]->op) && !seen)
+            vec_push(arena, members.ops, op->args[i]->op);
+    }
+    vec_push(arena, members.ops, op);
+    Op *region = build_region(function, kind, &members, 1, (Value *[]){op_result(op)}, op);
+    function_replace_uses(function, op_result(op), op_result(region));
+    block_remove(&function->body, op);
+}
+
+bool pass_regions(Function *function, PassContext *context)
+{
+    const Module *module = function->module;
+    FOR_OPS(op, &function->body) {
+        if (is_column_reduction(module, op))
+            wrap(function, op, OP_column);
+        else if (is_row_op(module, op))
+            wrap(function, op, OP_row);
+    }
+    FOR_OPS(op, &function->body)
+        if (is_generator(op) && read_outside_regions(function, op_result(op)))
+            wrap(function, op, OP_row);
+    remove_dead(function);
+    return true;
+}

@@ -1,0 +1,345 @@
+/* fuse_rows: elementwise ops and row reductions over the same rows become one
+ * region, read once and written once.
+ *
+ *   %2 = add %0, %bias : f32[B, S~, 2048]            %3 = row(%0, %bias) {
+ *   %3 = relu %2                               ⇒       %2 = add %0, %bias
+ *                                                      %3 = relu %2;  yield %3 }
+ *
+ * 1. Grouping: an op joins the groups of its operands where the rows are the same
+ *    and no path between them leaves the group (that would make a cycle).
+ * 2. Recomputing: a value that a group would have to store for another one (the
+ *    forward for the backward, mostly) is computed again there when that costs
+ *    less (fuse.h).
+ * 3. Only what somebody outside needs is kept in a group and given by it.
+ *
+ * softmax(mask(scale · scores)), bias + ReLU, dropout + residual + LayerNorm,
+ * GELU, the loss with its gradient and Adam are all instances of this. */
+#include "passes/clone.h"
+#include "passes/fuse/fuse.h"
+#include "ir/infer.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+bool pass_fuse_rows(Function *function, PassContext *context);
+
+enum { LARGEST_GROUP = 240, MOST_EDGES = 48 };
+
+/* What is known of one op; at op->scratch while this runs. */
+typedef struct Info {
+    Op *op;
+    int index;     /* position in the function */
+    int group;     /* of a row op; -1 of others */
+    int visited;   /* by search number `visited` */
+    bool in_memory;
+} Info;
+
+typedef struct Group {
+    VEC(int) members;  /* indices; empty once merged into another */
+    VEC(int) again;    /* indices of ops computed again here */
+    Type space;
+    int last;          /* greatest member index */
+    unsigned char *holds, *live; /* per op index: is here; is needed here */
+    VEC(Value *) outputs;
+} Group;
+
+typedef struct Rows {
+    Function *function;
+    PassContext *context;
+    Arena *arena;
+    Info *info;
+    Group *groups;
+    int n, search;
+} Rows;
+
+static Info *info_of(const Value *value) { return value->op->scratch; }
+
+/* The same rows: equal but for the last dimension, which one may have as 1. */
+static bool same_rows(const Type *a, const Type *b, Type *space)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i + 1 < a->rank; i++)
+        if (!dim_equal(a->dims[i], b->dims[i]))
+            return false;
+    return shape_broadcast(a, b, space);
+}
+
+static void visit_all(Rows *rows)
+{
+    const Module *module = rows->function->module;
+    FOR_OPS(op, &rows->function->body)
+        rows->n++;
+    rows->info = ARENA_ARRAY(rows->arena, Info, rows->n + 1);
+    rows->groups = ARENA_ARRAY(rows->arena, Group, rows->n + 1);
+    int index = 0;
+    FOR_OPS(op, &rows->function->body) {
+        Info *info = &rows->info[index];
+        bool row = is_row_op(module, op);
+        *info = (Info){.op = op, .index = index, .group = row ? index : -1};
+        op->scratch = info;
+        if (row) {
+            Group *group = &rows->groups[index];
+            vec_push(rows->arena, group->members, index);
+            group->space = *op_space(op);
+            group->last = index;
+        }
+        index++;
+    }
+    /* In memory anyway: from or for an op that is no row op. */
+    for (int i = 0; i < rows->n; i++) {
+        Info *info = &rows->info[i];
+        if (info->group >= 0)
+            continue;
+        info->in_memory |= !is_generator(info->op);
+        for (int a = 0; a < info->op->n_args; a++)
+            info_of(info->op->args[a])->in_memory = true;
+    }
+}
+
+/* Whether an op outside groups a and b, not before `first`, lies on a path from
+ * one of them to the op at `index` (which is outside, too). */
+static bool reaches(Rows *rows, int index, int a, int b, int first)
+{
+    Info *info = &rows->info[index];
+    if (info->group >= 0 && (info->group == a || info->group == b))
+        return true;
+    if (index < first || info->visited == rows->search)
+        return false;
+    info->visited = rows->search;
+    if (info->group < 0) {
+        for (int i = 0; i < info->op->n_args; i++)
+            if (reaches(rows, info_of(info->op->args[i])->index, a, b, first))
+                return true;
+        return false;
+    }
+    const Group *group = &rows->groups[info->group];
+    for (size_t m = 0; m < group->members.count; m++) {
+        Info *member = &rows->info[group->members.data[m]];
+        member->visited = rows->search;
+        for (int i = 0; i < member->op->n_args; i++) {
+            Info *above = info_of(member->op->args[i]);
+            if (above->group != info->group && reaches(rows, above->index, a, b, first))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool would_cycle(Rows *rows, int a, int b)
+{
+    int first = rows->n;
+    const int pair[] = {a, b};
+    for (int p = 0; p < 2; p++)
+        for (size_t m = 0; m < rows->groups[pair[p]].members.count; m++)
+            if (rows->groups[pair[p]].members.data[m] < first)
+                first = rows->groups[pair[p]].members.data[m];
+    rows->search++;
+    for (int p = 0; p < 2; p++) {
+        const Group *group = &rows->groups[pair[p]];
+        for (size_t m = 0; m < group->members.count; m++) {
+            const Op *op = rows->info[group->members.data[m]].op;
+            for (int i = 0; i < op->n_args; i++) {
+                Info *above = info_of(op->args[i]);
+                bool inside = above->group >= 0 && (above->group == a || above->group == b);
+                if (inside ? op->kind == OP_gather : reaches(rows, above->index, a, b, first))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* NULL if the groups may be one, or the reason why not. */
+static const char *why_apart(Rows *rows, int a, int b, Type *space)
+{
+    if (!same_rows(&rows->groups[a].space, &rows->groups[b].space, space))
+        return "the rows differ";
+    if (rows->groups[a].members.count + rows->groups[b].members.count > LARGEST_GROUP)
+        return "the region would be too large";
+    if (would_cycle(rows, a, b))
+        return "an op between them needs one and feeds the other";
+    return NULL;
+}
+
+static void merge(Rows *rows, int a, int b, const Type *space)
+{
+    Group *into = &rows->groups[a], *from = &rows->groups[b];
+    for (size_t i = 0; i < from->members.count; i++) {
+        rows->info[from->members.data[i]].group = a;
+        vec_push(rows->arena, into->members, from->members.data[i]);
+    }
+    from->members.count = 0;
+    into->space = *space;
+    if (from->last > into->last)
+        into->last = from->last;
+}
+
+static void form_groups(Rows *rows)
+{
+    for (int i = 0; i < rows->n; i++) {
+        Op *op = rows->info[i].op;
+        for (int a = 0; rows->info[i].group >= 0 && a < op->n_args; a++) {
+            int mine = rows->info[i].group, theirs = info_of(op->args[a])->group;
+            Type space;
+            if (theirs < 0 || theirs == mine || op->kind == OP_gather)
+                continue;
+            if (!why_apart(rows, theirs, mine, &space))
+                merge(rows, theirs, mine, &space);
+        }
+    }
+}
+
+static bool in_memory(const Value *value, void *context) { return info_of(value)->in_memory; }
+
+/* Computes the value again in the group, with what is above it as far as that is
+ * worth it; the rest is read, and so in memory from now on. */
+static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *value)
+{
+    bool again;
+    recompute_cost(r, value, 0, &again);
+    Info *info = info_of(value);
+    if (!again) {
+        info->in_memory |= !group->holds[info->index];
+        return;
+    }
+    if (group->holds[info->index])
+        return;
+    group->holds[info->index] = 1;
+    vec_push(rows->arena, group->again, info->index);
+    for (int i = 0; i < info->op->n_args; i++)
+        if (!group->holds[info_of(info->op->args[i])->index])
+            compute_again(rows, r, group, info->op->args[i]);
+}
+
+static void choose_recomputed(Rows *rows)
+{
+    for (int g = 0; g < rows->n; g++) {
+        Group *group = &rows->groups[g];
+        if (!group->members.count)
+            continue;
+        group->holds = arena_alloc(rows->arena, (size_t)rows->n);
+        group->live = arena_alloc(rows->arena, (size_t)rows->n);
+        for (size_t m = 0; m < group->members.count; m++)
+            group->holds[group->members.data[m]] = 1;
+    }
+    for (int i = 0; i < rows->n; i++) {
+        int g = rows->info[i].group;
+        if (g < 0)
+            continue;
+        Group *group = &rows->groups[g];
+        Recompute r = {.module = rows->function->module, .space = &group->space,
+                       .in_memory = in_memory, .any_op = true};
+        Op *op = rows->info[i].op;
+        for (int a = 0; a < op->n_args; a++)
+            if (!group->holds[info_of(op->args[a])->index] &&
+                (op->kind != OP_gather || is_generator(op->args[a]->op)))
+                compute_again(rows, &r, group, op->args[a]);
+    }
+}
+
+static void need_outside(Rows *rows, Value *value);
+
+static void need_within(Rows *rows, Group *group, int index)
+{
+    if (group->live[index])
+        return;
+    group->live[index] = 1;
+    Op *op = rows->info[index].op;
+    for (int i = 0; i < op->n_args; i++) {
+        int above = info_of(op->args[i])->index;
+        if (group->holds[above])
+            need_within(rows, group, above);
+        else
+            need_outside(rows, op->args[i]);
+    }
+}
+
+/* Somebody outside its group reads the value. */
+static void need_outside(Rows *rows, Value *value)
+{
+    Info *info = info_of(value);
+    if (info->group < 0)
+        return;
+    Group *group = &rows->groups[info->group];
+    for (size_t i = 0; i < group->outputs.count; i++)
+        if (group->outputs.data[i] == value)
+            return;
+    vec_push(rows->arena, group->outputs, value);
+    need_within(rows, group, info->index);
+}
+
+static void choose_outputs(Rows *rows)
+{
+    for (int i = 0; i < rows->n; i++)
+        if (rows->info[i].group < 0)
+            for (int a = 0; a < rows->info[i].op->n_args; a++)
+                need_outside(rows, rows->info[i].op->args[a]);
+}
+
+static void report_groups(Rows *rows)
+{
+    Report *report = rows->context->report;
+    for (int i = 0; report && i < rows->n; i++) {
+        const Op *op = rows->info[i].op;
+        int mine = rows->info[i].group;
+        for (int a = 0; mine >= 0 && a < op->n_args; a++) {
+            int theirs = info_of(op->args[a])->group;
+            Type space;
+            if (theirs < 0 || theirs == mine ||
+                rows->groups[mine].holds[info_of(op->args[a])->index])
+                continue;
+            const char *why = op->kind == OP_gather ? "a gather reads its table from memory"
+                                                    : why_apart(rows, theirs, mine, &space);
+            if (why)
+                report_line(report, "not fused: %s into %s%s%s: %s",
+                            op_info[op->args[a]->op->kind].name, op_info[op->kind].name,
+                            op->scope ? " in " : "", op->scope ? op->scope : "", why);
+        }
+    }
+}
+
+typedef struct Built {
+    Op *region;
+    Group *group;
+} Built;
+
+static void build_groups(Rows *rows)
+{
+    VEC(Built) built = {0};
+    Op *before = NULL;
+    for (int g = 0; g < rows->n; g++) {
+        Group *group = &rows->groups[g];
+        Members members = {0};
+        for (int i = 0; group->live && i < rows->n; i++)
+            if (group->live[i])
+                vec_push(rows->arena, members.ops, rows->info[i].op);
+        if (!group->outputs.count)
+            continue;
+        before = rows->info[group->last].op;
+        Op *region = build_region(rows->function, OP_row, &members, (int)group->outputs.count,
+                                  group->outputs.data, before);
+        vec_push(rows->arena, built, ((Built){region, group}));
+        if (rows->context->report && members.ops.count > 1)
+            report_line(rows->context->report, "row: %s%s%s", describe_members(&members, rows->arena),
+                        region->scope ? " in " : "", region->scope ? region->scope : "");
+    }
+    for (size_t i = 0; i < built.count; i++)
+        for (int v = 0; v < built.data[i].region->n_results; v++)
+            function_replace_uses(rows->function, built.data[i].group->outputs.data[v],
+                                  &built.data[i].region->results[v]);
+}
+
+bool pass_fuse_rows(Function *function, PassContext *context)
+{
+    Rows rows = {.function = function, .context = context, .arena = function->module->arena};
+    visit_all(&rows);
+    form_groups(&rows);
+    choose_recomputed(&rows);
+    choose_outputs(&rows);
+    report_groups(&rows);
+    build_groups(&rows);
+    remove_dead(function);
+    order_ops(function);
+    return true;
+}

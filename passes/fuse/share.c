@@ -1,0 +1,177 @@
+/* What the fusion passes share: classes of ops, costs, building regions. */
+#include "passes/clone.h"
+#include "passes/expand.h"
+#include "passes/fuse/fuse.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+bool is_generator(const Op *op)
+{
+    switch (op->kind) {
+    case OP_const: case OP_iota: case OP_size: case OP_lengths: return true;
+    default: return false;
+    }
+}
+
+bool is_column_reduction(const Module *module, const Op *op)
+{
+    return op_family(op) == FAMILY_reduce && !is_row_reduction(module, op);
+}
+
+bool is_row_op(const Module *module, const Op *op)
+{
+    switch (op_family(op)) {
+    case FAMILY_elementwise: return true;
+    case FAMILY_reduce: return is_row_reduction(module, op);
+    default: return op->kind == OP_gather || op->kind == OP_broadcast || op->kind == OP_random;
+    }
+}
+
+bool is_cheap(const Op *op)
+{
+    switch (op->kind) {
+    case OP_exp: case OP_log: case OP_tanh: case OP_erf: case OP_sigmoid: case OP_sin: case OP_cos:
+    case OP_pow: case OP_dropout: case OP_random: case OP_gather:
+        return false;
+    default:
+        return op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast || is_generator(op);
+    }
+}
+
+const Type *op_space(const Op *op)
+{
+    return op_family(op) == FAMILY_reduce ? &op->args[0]->type : &op->results[0].type;
+}
+
+bool fills_space(const Type *type, const Type *space)
+{
+    int extra = space->rank - type->rank;
+    for (int i = 0; i < space->rank; i++)
+        if (!dim_is_one(space->dims[i]) && (i < extra || dim_is_one(type->dims[i - extra])))
+            return false;
+    return true;
+}
+
+enum { DEEPEST = 24 };
+
+double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again)
+{
+    const Op *op = value->op;
+    bool full = fills_space(&value->type, r->space);
+    *again = is_generator(op);
+    if (*again)
+        return 0;
+    bool stored = r->in_memory(value, r->context);
+    double read = full ? (stored ? 1 : 2.5) : stored ? 0 : 0.2;
+    bool possible = depth < DEEPEST && (is_cheap(op) || (r->any_op && is_row_op(r->module, op))) &&
+                    op_family(op) != FAMILY_reduce && op->kind != OP_gather;
+    /* A value smaller than the space is computed again for every row that reads it:
+     * only worth it when it comes from nothing. */
+    if (!possible || (!full && !is_cheap(op)))
+        return read;
+    double compute = is_cheap(op) ? 0 : 0.4;
+    for (int i = 0; i < op->n_args; i++) {
+        bool deeper;
+        double cost = recompute_cost(r, op->args[i], depth + 1, &deeper);
+        if (!full && !(deeper && cost == 0))
+            return read;
+        compute += cost;
+        if (compute > read)
+            return read;
+    }
+    *again = stored ? compute < read : compute <= read;
+    return *again ? compute : read;
+}
+
+/* Value.scratch of a member's results is its copy while a region is built. */
+typedef struct Capture {
+    VEC(Value *) inputs;
+} Capture;
+
+static void capture(Arena *arena, Capture *captured, Value *value)
+{
+    for (size_t i = 0; i < captured->inputs.count; i++)
+        if (captured->inputs.data[i] == value)
+            return;
+    vec_push(arena, captured->inputs, value);
+}
+
+Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
+                 Value *const *outputs, Op *position)
+{
+    Arena *arena = function->module->arena;
+    Block *body = ARENA_NEW(arena, Block);
+    Capture captured = {0};
+    for (size_t i = 0; i < members->ops.count; i++) {
+        Op *op = members->ops.data[i];
+        for (int a = 0; a < op->n_args; a++)
+            op->args[a]->scratch = NULL;
+        for (int v = 0; v < op->n_results; v++)
+            op->results[v].scratch = NULL;
+    }
+    for (size_t i = 0; i < members->ops.count; i++) {
+        Op *op = members->ops.data[i];
+        for (int a = 0; a < op->n_args; a++)
+            if (!op->args[a]->scratch)
+                capture(arena, &captured, op->args[a]);
+        block_append(body, clone_op(function, op));
+    }
+    Value **yielded = ARENA_ARRAY(arena, Value *, n_outputs + 1);
+    for (int i = 0; i < n_outputs; i++)
+        yielded[i] = outputs[i]->scratch;
+    block_append(body, op_new(function, OP_yield, n_outputs, yielded, 0));
+    Op *region = op_new(function, kind, (int)captured.inputs.count, captured.inputs.data, n_outputs);
+    region->body = body;
+    region->loc = vec_last(members->ops)->loc;
+    region->scope = vec_last(members->ops)->scope;
+    for (int i = 0; i < n_outputs; i++)
+        region->results[i].type = outputs[i]->type;
+    block_insert_before(&function->body, position, region);
+    return region;
+}
+
+/* Depth-first: an op's operands' ops are placed before it. */
+typedef struct Ordering {
+    Block done;
+    Block *from;
+} Ordering;
+
+static void place_op(Ordering *ordering, Op *op)
+{
+    if (op->scratch) /* placed */
+        return;
+    op->scratch = op;
+    for (int i = 0; i < op->n_args; i++)
+        place_op(ordering, op->args[i]->op);
+    block_remove(ordering->from, op);
+    block_append(&ordering->done, op);
+}
+
+void order_ops(Function *function)
+{
+    Ordering ordering = {.from = &function->body};
+    FOR_OPS(op, &function->body)
+        op->scratch = NULL;
+    while (function->body.first)
+        place_op(&ordering, function->body.first);
+    function->body = ordering.done;
+}
+
+const char *describe_members(const Members *members, Arena *arena)
+{
+    Text text = {0};
+    const char *last = "";
+    for (size_t i = 0; i < members->ops.count && text.length < 100; i++) {
+        const Op *op = members->ops.data[i];
+        const char *name = op_info[op->kind].name;
+        if (is_generator(op) || op->kind == OP_broadcast || !strcmp(name, last))
+            continue;
+        text_add(&text, "%s%s", text.length ? "+" : "", name);
+        last = name;
+    }
+    const char *copy = arena_strdup(arena, text.data ? text.data : "nothing");
+    text_free(&text);
+    return copy;
+}

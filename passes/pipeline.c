@@ -1,0 +1,117 @@
+/* The pipeline: passes by name, in the order of pipeline.def. */
+#define _GNU_SOURCE
+#include "ir/text.h"
+#include "passes/pass.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PASS(name, at_O0, needs, gives, help) \
+    bool pass_##name(Function *function, PassContext *context);
+#include "passes/pipeline.def"
+#undef PASS
+
+const PassInfo pass_info[] = {
+#define PASS(name, at_O0, needs, gives, help) {#name, needs, gives, help, pass_##name, at_O0},
+#include "passes/pipeline.def"
+#undef PASS
+};
+const int pass_count = sizeof pass_info / sizeof *pass_info;
+
+bool pass_tidy(Function *function, PassContext *context)
+{
+    return pass_find("simplify")->run(function, context);
+}
+
+const PassInfo *pass_find(const char *name)
+{
+    for (int i = 0; i < pass_count; i++)
+        if (!strcmp(pass_info[i].name, name))
+            return &pass_info[i];
+    return NULL;
+}
+
+void report_line(Report *report, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vec_push(report->arena, report->lines, arena_vprintf(report->arena, format, args));
+    va_end(args);
+}
+
+typedef enum Listed { NOT_LISTED, LISTED, LEFT_OUT } Listed;
+
+/* How the comma-separated list names the pass: "a", or "-a" to leave it out. */
+static Listed listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at;) {
+        const char *end = strchrnul(at, ',');
+        bool minus = *at == '-';
+        const char *word = at + minus;
+        if ((size_t)(end - word) == length && !strncmp(word, name, length))
+            return minus ? LEFT_OUT : LISTED;
+        at = *end ? end + 1 : end;
+    }
+    return NOT_LISTED;
+}
+
+static bool check_names(const char *list, Diagnostics *diags)
+{
+    const char *names[sizeof pass_info / sizeof *pass_info];
+    for (int i = 0; i < pass_count; i++)
+        names[i] = pass_info[i].name;
+    for (const char *at = list; at && *at;) {
+        const char *end = strchrnul(at, ',');
+        const char *word = arena_strndup(diags->arena, at + (*at == '-'), (size_t)(end - at - (*at == '-')));
+        if (*word && !pass_find(word)) {
+            const char *near = text_nearest(word, names, (size_t)pass_count);
+            diag_error(diags, (Loc){0}, "no pass is called %s%s%s%s", word,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+            return false;
+        }
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+static bool only_exclusions(const char *list)
+{
+    for (const char *at = list; at && *at;) {
+        if (*at != '-')
+            return false;
+        const char *end = strchrnul(at, ',');
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+static bool runs(const PassInfo *pass, const PipelineOptions *options)
+{
+    Listed how = listed(options->passes, pass->name);
+    if (options->passes && !only_exclusions(options->passes))
+        return how == LISTED;
+    return how != LEFT_OUT && (pass->at_O0 || options->opt_level > 0);
+}
+
+bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags)
+{
+    PassContext context = {diags, options->report};
+    if (!check_names(options->passes, diags) || !check_names(options->after, diags))
+        return false;
+    for (int i = 0; i < pass_count; i++) {
+        if (runs(&pass_info[i], options)) {
+            if (!pass_info[i].run(function, &context))
+                return false;
+#ifndef NDEBUG
+            if (!ir_verify(function->module, diags)) {
+                diag_note(diags, (Loc){0}, "after pass %s over %s", pass_info[i].name, function->name);
+                return false;
+            }
+#endif
+        }
+        if (options->after && !strcmp(options->after, pass_info[i].name))
+            break;
+    }
+    return true;
+}
