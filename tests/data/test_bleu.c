@@ -1,5 +1,6 @@
 /* BLEU against values that sacrebleu documents, tokenisation against its rules, and
  * edit distance. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -107,6 +108,49 @@ static void test_scores(void **state)
     assert_int_equal(repeated.total[0], 7);
 }
 
+/* A line without every fifth word. */
+static void drop_words(const char *line, Text *out)
+{
+    int word = 0;
+    text_put(out, "", 0);
+    for (const char *c = line; *c; c++) {
+        word += *c == ' ';
+        if (word % 5 != 4)
+            text_put(out, c, 1);
+    }
+}
+
+/* Real German; the figures come from an independent implementation of the definition. */
+static void test_multi30k(void **state)
+{
+    const char *path = "../shared/data/multi30k/val.de.gz";
+    FILE *probe = fopen(path, "r");
+    if (!probe) {
+        print_message("skipped: no %s\n", path);
+        skip();
+    }
+    fclose(probe);
+    FILE *text = popen("gunzip -c ../shared/data/multi30k/val.de.gz", "r");
+    assert_non_null(text);
+    char line[4096];
+    Bleu split = {0}, plain = {0};
+    while (fgets(line, sizeof line, text)) {
+        line[strcspn(line, "\n")] = 0;
+        const char *reference = line;
+        Text output = {0};
+        drop_words(line, &output);
+        bleu_add(&split, BLEU_13A, output.data, &reference, 1);
+        bleu_add(&plain, BLEU_NONE, output.data, &reference, 1);
+        text_free(&output);
+    }
+    assert_int_equal(pclose(text), 0);
+    assert_int_equal(split.correct[3], 2741);
+    assert_int_equal(split.total[0], 10671);
+    assert_int_equal(split.reference_length, 12825);
+    assert_true(fabs(bleu_score(&split) - 53.26276751185108) < 1e-9);
+    assert_true(fabs(bleu_score(&plain) - 51.01960411966539) < 1e-9);
+}
+
 static void test_signature(void **state)
 {
     Arena *arena = arena_new();
@@ -130,7 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokenize), cmocka_unit_test(test_readme),
-        cmocka_unit_test(test_scores), cmocka_unit_test(test_signature),
+        cmocka_unit_test(test_scores), cmocka_unit_test(test_multi30k), cmocka_unit_test(test_signature),
         cmocka_unit_test(test_edit_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
