@@ -1,0 +1,24 @@
+/* Batches of token rows into the inputs of a program. */
+#ifndef RUNTIME_DECODE_FEED_H
+#define RUNTIME_DECODE_FEED_H
+
+#include "runtime/data/batch.h"
+#include "runtime/exec/exec.h"
+
+/* The model's names; NULL where it has no such input. A program that lacks an
+ * input or dimension is simply not given it. */
+typedef struct Feed {
+    const char *source, *target, *next;           /* inputs */
+    const char *batch, *source_dim, *target_dim;  /* dimensions: B, S~, T~ */
+} Feed;
+
+/* The batch must stay as it is until the program has run. */
+void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);
+/* The shape of a batch as exec_reserve takes it: program->n_dims entries. */
+void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *shape, ExecDim *out);
+/* Reserves for every batch of an epoch; false if memory cannot be had. */
+bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const Batches *batches);
+/* Tokens that a loss is a mean over: the target's, or the source's without one. */
+int64_t feed_tokens(const Feed *feed, const BatchShape *shape);
+
+#endif

@@ -1,0 +1,86 @@
+/* Scoring a corpus. */
+#include "runtime/decode/score.h"
+
+#include "runtime/decode/pick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t vocab_of(const ScoreModel *model)
+{
+    for (int i = 0; i < model->forward->n_outputs; i++) {
+        const TfcPort *port = &model->forward->outputs[i];
+        if (!strcmp(port->name, model->logits))
+            return port->shape.dims[port->shape.rank - 1].size;
+    }
+    return 0;
+}
+
+/* From logits in storage order: a row's tokens follow each other. */
+static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, double *each, Scores *out)
+{
+    int64_t total = batch->shape.target_total;
+    double *values = malloc(sizeof(double) * (size_t)(total ? total : 1));
+    if (!values)
+        return false;
+#pragma omp parallel for num_threads(exec_threads()) schedule(static)
+    for (int64_t i = 0; i < total; i++) {
+        int32_t next = batch->target_next[i];
+        const float *row = logits + i * vocab;
+        values[i] = next < 0 || next >= vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)vocab);
+    }
+    for (int64_t b = 0, at = 0; b < batch->shape.rows; b++) {
+        double sum = 0;
+        for (int32_t t = 0; t < batch->target_lengths[b]; t++, at++) {
+            sum += values[at];
+            out->tokens += batch->target_next[at] >= 0;
+        }
+        out->log_probability += sum;
+        if (each)
+            each[batch->row[b]] = sum;
+    }
+    free(values);
+    return true;
+}
+
+static bool score_batches(const ScoreModel *model, Exec *exec, const Batches *batches, Batch *batch,
+                          double *each, Scores *out)
+{
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, batch);
+        feed_batch(exec, &model->feed, batch);
+        if (!exec_run(exec))
+            return false;
+        out->sentences += batch->shape.rows;
+        if (model->forward) {
+            const float *logits = exec_output(exec, model->logits);
+            if (!add_rows(logits, vocab_of(model), batch, each, out))
+                return false;
+            continue;
+        }
+        int64_t tokens = feed_tokens(&model->feed, &batch->shape);
+        out->log_probability -= *(const float *)exec_output(exec, "loss") * (double)tokens;
+        out->tokens += tokens;
+    }
+    return true;
+}
+
+bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens, double *each,
+                  Scores *out)
+{
+    *out = (Scores){0};
+    const TfcProgram *program = model->forward ? model->forward : model->loss;
+    BatchOptions options = {.tokens = batch_tokens};
+    Batches *batches = batches_new(corpus, &options, 0);
+    Exec *exec = exec_new(program, model->store);
+    Batch batch = {0};
+    bool ok = batches && exec && feed_reserve(exec, program, &model->feed, batches);
+    if (ok) {
+        exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
+        ok = score_batches(model, exec, batches, &batch, each, out);
+    }
+    batch_free(&batch);
+    exec_free(exec);
+    batches_free(batches);
+    return ok;
+}

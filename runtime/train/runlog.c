@@ -1,0 +1,152 @@
+/* log.jsonl and the list of checkpoints of a run. */
+#define _GNU_SOURCE
+#include "runtime/train/runlog.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *run_path(Arena *arena, const char *folder, const char *name)
+{
+    return arena_printf(arena, "%s/%s", folder, name);
+}
+
+const char *run_step_path(Arena *arena, const char *folder, int64_t step)
+{
+    return arena_printf(arena, "%s/step-%" PRId64 ".safetensors", folder, step);
+}
+
+static void add_number(Text *out, const char *name, double value)
+{
+    text_add(out, ", \"%s\": ", name);
+    if (isfinite(value))
+        text_add(out, "%.9g", value);
+    else
+        text_add(out, "null"); /* JSON has no NaN */
+}
+
+void runlog_print(const TrainReport *report, Text *out)
+{
+    text_add(out, "{\"step\": %" PRId64 ", \"epoch\": %" PRId64, report->step, report->epoch);
+    add_number(out, "loss", report->loss);
+    add_number(out, "rate", report->rate);
+    add_number(out, "gradient_norm", report->gradient_norm);
+    add_number(out, "tokens_per_second", report->tokens_per_second);
+    add_number(out, "seconds", report->seconds);
+    if (report->validated) {
+        add_number(out, "valid_loss", report->valid_loss);
+        add_number(out, "valid_bleu", report->valid_bleu);
+        text_add(out, ", \"best\": %s", report->best ? "true" : "false");
+    }
+    text_add(out, "}");
+}
+
+static bool log_error(Diagnostics *diags, const char *path)
+{
+    diag_error(diags, (Loc){0}, "cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
+bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report)
+{
+    const char *path = run_path(diags->arena, folder, "log.jsonl");
+    FILE *file = fopen(path, "ae");
+    if (!file)
+        return log_error(diags, path);
+    Text line = {0};
+    runlog_print(report, &line);
+    bool ok = fprintf(file, "%s\n", line.data) > 0;
+    text_free(&line);
+    ok = !fclose(file) && ok;
+    return ok || log_error(diags, path);
+}
+
+enum { LARGEST_LOG = 1 << 30 };
+
+bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step)
+{
+    Arena *arena = arena_new();
+    const char *path = run_path(arena, folder, "log.jsonl");
+    bool ok = true;
+    if (file_exists(path)) {
+        const Source *log = file_read(diags, arena, path, LARGEST_LOG);
+        Text kept = {0};
+        for (const char *at = log ? log->text : ""; *at;) {
+            size_t length = strcspn(at, "\n");
+            int64_t of = -1;
+            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step && step)
+                text_put(&kept, at, length + 1);
+            at += length + (at[length] != 0);
+        }
+        ok = log && file_write_all(diags, path, kept.length ? kept.data : "", kept.length);
+        text_free(&kept);
+    }
+    arena_free(arena);
+    return ok;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* All of them, sorted. */
+static int list_steps(Arena *arena, const char *folder, int64_t **steps)
+{
+    VEC(int64_t) found = {0};
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        int64_t step;
+        int end = 0;
+        if (sscanf(entry->d_name, "step-%" SCNd64 ".safetensors%n", &step, &end) == 1 && end &&
+            !entry->d_name[end])
+            vec_push(arena, found, step);
+    }
+    if (dir)
+        closedir(dir);
+    if (found.count)
+        qsort(found.data, found.count, sizeof(int64_t), compare_steps);
+    *steps = found.data;
+    return (int)found.count;
+}
+
+int run_steps(Arena *arena, const char *folder, int64_t newest, int64_t **steps)
+{
+    int n = list_steps(arena, folder, steps);
+    while (n && (*steps)[n - 1] > newest)
+        n--;
+    return n;
+}
+
+void run_prune(Arena *arena, const char *folder, int64_t newest, int64_t keep)
+{
+    int64_t *steps;
+    int n = list_steps(arena, folder, &steps), within = 0;
+    while (within < n && steps[within] <= newest)
+        within++;
+    for (int i = 0; i < n; i++)
+        if (i >= within || i < within - keep)
+            unlink(run_step_path(arena, folder, steps[i]));
+}
+
+bool run_link(Arena *arena, const char *from, const char *to)
+{
+    const char *beside = arena_printf(arena, "%s.tmp-%ld", to, (long)getpid());
+    unlink(beside);
+    if (link(from, beside))
+        return false;
+    if (!rename(beside, to)) {
+        unlink(beside); /* rename of two names of one file leaves both */
+        return true;
+    }
+    unlink(beside);
+    return false;
+}

@@ -1,0 +1,27 @@
+/* The files of a run beside its checkpoints' contents: log.jsonl, and which
+ * step-N.safetensors there are. */
+#ifndef RUNTIME_TRAIN_RUNLOG_H
+#define RUNTIME_TRAIN_RUNLOG_H
+
+#include "runtime/train/train.h"
+
+/* FOLDER/NAME, in the arena. */
+const char *run_path(Arena *arena, const char *folder, const char *name);
+const char *run_step_path(Arena *arena, const char *folder, int64_t step);
+
+/* Drops the lines of log.jsonl that tell of steps after `step` (0: all of them). */
+bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step);
+bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
+/* The report as one line of JSON, without the newline. */
+void runlog_print(const TrainReport *report, Text *out);
+
+/* The numbers N of the step-N.safetensors in the folder, in order, that are at most
+ * `newest`. Returns how many; *steps lives in the arena. */
+int run_steps(Arena *arena, const char *folder, int64_t newest, int64_t **steps);
+/* Removes step files: those after `newest`, and all but the last `keep` before. */
+void run_prune(Arena *arena, const char *folder, int64_t newest, int64_t keep);
+/* TO becomes the same file as FROM (a hard link, renamed over it); false if the
+ * file system has no links. */
+bool run_link(Arena *arena, const char *from, const char *to);
+
+#endif

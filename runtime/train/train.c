@@ -1,0 +1,378 @@
+/* The training loop. */
+#define _GNU_SOURCE
+#include "runtime/train/train.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "runtime/train/runlog.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Trainer {
+    Diagnostics *diags;
+    const TrainPrograms *programs;
+    const TrainSettings *settings;
+    const TrainHooks *hooks;
+    Corpus *corpus;
+    Store *store;
+    TrainState *state;
+    Exec *compute, *update; /* update: only when accumulating */
+    Batches *batches;       /* of state->epoch */
+    Batch batch;
+    double start, earlier;  /* when this session began; seconds of those before */
+    /* since the last report */
+    double loss_sum, norm;
+    int64_t loss_tokens;
+    double report_start;
+    int64_t saved_step, validated_step;
+} Trainer;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool out_of_memory(Trainer *t)
+{
+    diag_error(t->diags, (Loc){0}, "out of memory");
+    return false;
+}
+
+uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
+{
+    uint64_t hash = hash_u64(HASH_SEED, vocab_hash(corpus->vocab));
+    const Rows *sides[] = {&corpus->source, &corpus->target};
+    for (int i = 0; i < 2; i++) {
+        hash = hash_u64(hash, sides[i]->ids.count);
+        hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
+    }
+    const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
+                               s->batch.sentences, (int64_t)s->batch.seed, s->accumulate};
+    return hash_bytes(hash, numbers, sizeof numbers);
+}
+
+/* ---- one step ---- */
+
+static const TfcProgram *compute_program(const Trainer *t)
+{
+    return t->programs->step ? t->programs->step : t->programs->accumulate;
+}
+
+/* Batches of the epoch, at the place where the state says; a new one when over. */
+static bool open_epoch(Trainer *t)
+{
+    if (t->batches && t->state->batch < batches_count(t->batches))
+        return true;
+    if (t->batches) {
+        t->state->epoch++;
+        t->state->batch = 0;
+    }
+    batches_free(t->batches);
+    t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
+    if (!t->batches || !feed_reserve(t->compute, compute_program(t), &t->programs->feed, t->batches))
+        return out_of_memory(t);
+    if (t->state->batch >= batches_count(t->batches)) { /* saved at the very end of an epoch */
+        t->state->epoch++;
+        t->state->batch = 0;
+        batches_free(t->batches);
+        t->batches = NULL;
+        return open_epoch(t);
+    }
+    return true;
+}
+
+static bool run_checked(Trainer *t, Exec *exec)
+{
+    if (!t->settings->check_numerics)
+        return exec_run(exec) || out_of_memory(t);
+    int step = 0;
+    const char *name = exec_find_nan(exec, &step);
+    if (name)
+        diag_error(t->diags, (Loc){0}, "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
+                   t->state->step + 1, name, step);
+    return !name;
+}
+
+/* Batches that the next update uses: at the end of an epoch perhaps fewer. */
+static int64_t count_batches(const Trainer *t)
+{
+    int64_t left = batches_count(t->batches) - t->state->batch;
+    return left < t->settings->accumulate ? left : t->settings->accumulate;
+}
+
+/* One batch through the compute program. `share`: its part of the update's tokens. */
+static bool run_batch(Trainer *t, int64_t index, float rate, float share, double *loss)
+{
+    const float step = (float)(t->state->step + 1);
+    batches_fill(t->batches, t->state->batch + index, &t->batch);
+    feed_batch(t->compute, &t->programs->feed, &t->batch);
+    if (t->programs->step) {
+        exec_input(t->compute, "rate", &rate);
+        exec_input(t->compute, "step", &step);
+    } else
+        exec_input(t->compute, "weight", &share);
+    uint64_t stream = (uint64_t)(t->state->step * t->settings->accumulate + index + 1);
+    exec_set_rng(t->compute, t->state->seed, stream);
+    if (!run_checked(t, t->compute))
+        return false;
+    *loss = *(const float *)exec_output(t->compute, "loss");
+    return true;
+}
+
+static bool run_update(Trainer *t, float rate)
+{
+    const float step = (float)(t->state->step + 1);
+    exec_input(t->update, "rate", &rate);
+    exec_input(t->update, "step", &step);
+    return run_checked(t, t->update);
+}
+
+static bool is_number(Trainer *t, double loss)
+{
+    if (isfinite(loss))
+        return true;
+    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": the loss is %s", t->state->step + 1,
+               isnan(loss) ? "not a number" : "infinite");
+    if (t->saved_step)
+        diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64
+                  "; a lower rate or clipping may help, and --check-numerics names the operation",
+                  t->saved_step);
+    else
+        diag_note(t->diags, (Loc){0}, "nothing was saved yet; a lower rate or clipping may help, and "
+                  "--check-numerics names the operation");
+    return false;
+}
+
+static bool run_step(Trainer *t)
+{
+    if (!open_epoch(t))
+        return false;
+    float rate = (float)schedule_rate(&t->settings->rate, t->state->step + 1);
+    int64_t n = count_batches(t), total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        BatchShape shape = batches_shape(t->batches, t->state->batch + i);
+        total += feed_tokens(&t->programs->feed, &shape);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        BatchShape shape = batches_shape(t->batches, t->state->batch + i);
+        int64_t tokens = feed_tokens(&t->programs->feed, &shape);
+        double loss;
+        if (!run_batch(t, i, rate, (float)((double)tokens / (double)total), &loss) ||
+            !is_number(t, loss))
+            return false;
+        t->loss_sum += loss * (double)tokens;
+        t->loss_tokens += tokens;
+    }
+    if (t->update && !run_update(t, rate))
+        return false;
+    const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
+    t->norm = norm ? *norm : NAN;
+    t->state->batch += n;
+    t->state->step++;
+    t->state->seconds = t->earlier + now() - t->start;
+    return true;
+}
+
+/* ---- reports, validation, checkpoints ---- */
+
+static double seconds_left(const Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    double spent = now() - t->start, left = INFINITY;
+    double a_step = t->state->seconds / (double)t->state->step;
+    if (s->steps > 0)
+        left = a_step * (double)(s->steps - t->state->step);
+    if (s->seconds > 0 && s->seconds - spent < left)
+        left = s->seconds - spent;
+    return isfinite(left) ? fmax(left, 0) : NAN;
+}
+
+static TrainReport make_report(const Trainer *t)
+{
+    double seconds = now() - t->report_start;
+    return (TrainReport){
+        .step = t->state->step,
+        .epoch = t->state->epoch,
+        .loss = t->loss_tokens ? t->loss_sum / (double)t->loss_tokens : NAN,
+        .rate = schedule_rate(&t->settings->rate, t->state->step),
+        .gradient_norm = t->norm,
+        .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
+        .seconds = t->state->seconds,
+        .seconds_left = seconds_left(t),
+        .valid_loss = NAN,
+        .valid_bleu = NAN,
+    };
+}
+
+/* Lower is better: BLEU where it is measured, else the loss. */
+static void judge(Trainer *t, TrainReport *report)
+{
+    double figure = isnan(report->valid_bleu) ? report->valid_loss : -report->valid_bleu;
+    bool none_yet = !t->state->best_step;
+    /* A BLEU of 0 says nothing about which is better: take the newer. */
+    report->best = none_yet || figure < t->state->best || (figure == 0 && t->state->best == 0);
+    if (report->best) {
+        t->state->best = figure;
+        t->state->best_step = t->state->step;
+        t->state->bad = 0;
+    } else
+        t->state->bad++;
+}
+
+static bool validate(Trainer *t, TrainReport *report)
+{
+    double pause = now();
+    if (!t->hooks->validate(t->hooks->user, &report->valid_loss, &report->valid_bleu))
+        return false;
+    report->validated = true;
+    t->validated_step = t->state->step;
+    judge(t, report);
+    pause = now() - pause; /* does not count as training speed, but as time */
+    t->report_start += pause;
+    return true;
+}
+
+/* step-N, then last (and best) as other names of it, then older ones go. */
+static bool save(Trainer *t, bool best)
+{
+    const TrainSettings *s = t->settings;
+    Arena *arena = arena_new();
+    const char *path = run_step_path(arena, s->folder, t->state->step);
+    const char *last = run_path(arena, s->folder, "last.safetensors");
+    const char *best_path = run_path(arena, s->folder, "best.safetensors");
+    bool ok = checkpoint_save(t->diags, arena, path, t->store, t->state);
+    if (ok && best && !run_link(arena, path, best_path))
+        ok = checkpoint_save(t->diags, arena, best_path, t->store, t->state);
+    if (ok && !run_link(arena, path, last))
+        ok = checkpoint_save(t->diags, arena, last, t->store, t->state);
+    if (ok) {
+        int64_t keep = s->keep > s->average ? s->keep : s->average;
+        run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);
+        t->saved_step = t->state->step;
+    } else if (t->saved_step)
+        diag_note(t->diags, (Loc){0}, "the checkpoint of step %" PRId64 " is whole; --resume goes on "
+                  "from it", t->saved_step);
+    arena_free(arena);
+    return ok;
+}
+
+static bool average_last(Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    Arena *arena = arena_new();
+    int64_t *steps;
+    int n = run_steps(arena, s->folder, t->state->step, &steps);
+    int from = n > s->average ? n - (int)s->average : 0;
+    const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
+    for (int i = from; i < n; i++)
+        paths[i - from] = run_step_path(arena, s->folder, steps[i]);
+    bool ok = n == from || checkpoint_average(t->diags, arena, run_path(arena, s->folder,
+                                                                         "average.safetensors"),
+                                              paths, n - from, t->store);
+    arena_free(arena);
+    return ok;
+}
+
+static bool is_due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+/* What follows a step: validation, checkpoint, report, as they are due. */
+static bool after_step(Trainer *t, bool last)
+{
+    const TrainSettings *s = t->settings;
+    int64_t step = t->state->step;
+    TrainReport report = make_report(t);
+    bool validates = t->hooks->validate && t->validated_step != step &&
+                     (last || is_due(step, s->validate_every));
+    if (validates && !validate(t, &report))
+        return false;
+    bool saves = last || validates || is_due(step, s->save_every);
+    if (saves && t->saved_step != step && !save(t, report.best))
+        return false;
+    bool due = validates || last || is_due(step, s->report_every);
+    t->hooks->report(t->hooks->user, &report, due);
+    if (!due)
+        return true;
+    if (!runlog_add(t->diags, s->folder, &report))
+        return false;
+    t->loss_sum = 0;
+    t->loss_tokens = 0;
+    t->report_start = now();
+    return true;
+}
+
+static bool is_out_of_patience(const Trainer *t)
+{
+    return t->settings->patience > 0 && t->state->bad >= t->settings->patience;
+}
+
+static bool is_over(const Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    return (s->steps > 0 && t->state->step >= s->steps) ||
+           (s->seconds > 0 && now() - t->start >= s->seconds) || is_out_of_patience(t);
+}
+
+static TrainEnd run_loop(Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    /* Time goes on between two looks at it: what is the last step is decided once. */
+    for (bool last = is_over(t); !last;) {
+        if (s->stop && *s->stop)
+            return t->saved_step == t->state->step || save(t, false) ? TRAIN_INTERRUPTED
+                                                                     : TRAIN_FAILED;
+        if (!run_step(t))
+            return TRAIN_FAILED;
+        last = is_over(t);
+        if (!after_step(t, last))
+            return TRAIN_FAILED;
+        last = last || is_out_of_patience(t);
+    }
+    if (s->average > 1 && !average_last(t))
+        return TRAIN_FAILED;
+    return TRAIN_DONE;
+}
+
+static bool open_trainer(Trainer *t)
+{
+    const TrainPrograms *p = t->programs;
+    t->compute = exec_new(compute_program(t), t->store);
+    t->update = p->step ? NULL : exec_new(p->update, t->store);
+    if (!t->compute || (!p->step && !t->update))
+        return out_of_memory(t);
+    if (!open_epoch(t))
+        return false;
+    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0);
+    t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));
+    /* What a run that was cut off left behind it. */
+    Arena *arena = arena_new();
+    unlink(run_path(arena, t->settings->folder, "average.safetensors"));
+    if (!t->state->step) {
+        unlink(run_path(arena, t->settings->folder, "best.safetensors"));
+        unlink(run_path(arena, t->settings->folder, "last.safetensors"));
+    }
+    run_prune(arena, t->settings->folder, t->state->step, INT64_MAX);
+    arena_free(arena);
+    return runlog_cut(t->diags, t->settings->folder, t->state->step);
+}
+
+TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
+               const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state)
+{
+    Trainer t = {.diags = diags, .programs = programs, .settings = settings, .hooks = hooks,
+                 .corpus = corpus, .store = store, .state = state, .start = now(),
+                 .earlier = state->seconds, .saved_step = state->step,
+                 .validated_step = state->step, .norm = NAN};
+    t.report_start = t.start;
+    TrainEnd end = open_trainer(&t) ? run_loop(&t) : TRAIN_FAILED;
+    exec_free(t.compute);
+    exec_free(t.update);
+    batches_free(t.batches);
+    batch_free(&t.batch);
+    return end;
+}

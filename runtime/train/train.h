@@ -1,0 +1,76 @@
+/* The training loop: batches, steps, reports, validations, checkpoints, stopping
+ * and resuming. It prints nothing: what there is to tell goes to the hooks.
+ *
+ * In the folder of a run it keeps
+ *   step-N.safetensors    the last `keep` checkpoints
+ *   last.safetensors      the newest of them
+ *   best.safetensors      the one of the best validation
+ *   average.safetensors   the mean of the last `average`, written at the end
+ *   log.jsonl             a line a report
+ * Everything follows from (settings, corpus, TrainState): a run that was killed and
+ * resumed has the same parameters, bit for bit, as one that never stopped. */
+#ifndef RUNTIME_TRAIN_TRAIN_H
+#define RUNTIME_TRAIN_TRAIN_H
+
+#include "runtime/decode/feed.h"
+#include "runtime/train/checkpoint.h"
+#include "runtime/train/schedule.h"
+
+#include <signal.h>
+
+typedef struct TrainPrograms {
+    const TfcProgram *step;                /* train_step; unless accumulating: */
+    const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
+    Feed feed;
+} TrainPrograms;
+
+typedef struct TrainSettings {
+    RateSettings rate;
+    BatchOptions batch;    /* its seed is that of the order of the data */
+    int64_t accumulate;    /* batches a step, at least 1 */
+    int64_t steps;         /* updates in all, those before a resume included; 0: no limit */
+    double seconds;        /* of this session; 0: no limit */
+    int64_t report_every, validate_every, save_every; /* steps; 0: never */
+    int64_t keep;          /* step-N files; at least `average` are kept */
+    int64_t average;       /* 0 or 1: no average.safetensors */
+    int64_t patience;      /* validations without a better one before stopping; 0: off */
+    bool check_numerics;   /* name the first op that makes a NaN */
+    const char *folder;
+    const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
+} TrainSettings;
+
+/* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
+typedef struct TrainReport {
+    int64_t step, epoch;
+    double loss, rate, gradient_norm, tokens_per_second;
+    double seconds;      /* of training, earlier sessions included */
+    double seconds_left; /* NAN: unknown */
+    double valid_loss, valid_bleu;
+    bool validated, best;
+} TrainReport;
+
+typedef struct TrainHooks {
+    void *user;
+    /* Before the first step: what memory the step's programs take. */
+    void (*planned)(void *user, int64_t slab_bytes, int64_t store_bytes);
+    /* Every step (`due` false: only for a progress line that is redrawn) and report. */
+    void (*report)(void *user, const TrainReport *report, bool due);
+    /* Measures the params; NULL: no validation. *bleu is NAN where there is none.
+     * false: an error is in the diagnostics. */
+    bool (*validate)(void *user, double *loss, double *bleu);
+} TrainHooks;
+
+typedef enum TrainEnd {
+    TRAIN_DONE,        /* steps, time or patience are over */
+    TRAIN_INTERRUPTED, /* stop was set; last.safetensors is of this step */
+    TRAIN_FAILED       /* an error is in the diagnostics; checkpoints are the last good ones */
+} TrainEnd;
+
+/* Trains from *state (a fresh one: {.seed, .config}) and the store's tensors. */
+TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
+               const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
+
+/* A hash of what must not change between a run and its resumption. */
+uint64_t train_config(const TrainSettings *settings, const Corpus *corpus);
+
+#endif
