@@ -224,6 +224,11 @@ bool vocab_is_characters(const Vocabulary *vocab)
     return vocab->words && vocab->words->characters;
 }
 
+bool vocab_is_words(const Vocabulary *vocab)
+{
+    return vocab->words && !vocab->words->characters;
+}
+
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
     if (vocab->sp)

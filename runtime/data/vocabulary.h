@@ -44,6 +44,8 @@ int32_t vocab_bos(const Vocabulary *vocab);
 int32_t vocab_eos(const Vocabulary *vocab);
 /* Characters, whose lines end with a newline token where others have eos. */
 bool vocab_is_characters(const Vocabulary *vocab);
+/* A list of words: its texts were split before, perhaps with `@@ ` joiners. */
+bool vocab_is_words(const Vocabulary *vocab);
 
 /* Appends the ids of the text, which is valid UTF-8 (lines.h). */
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
