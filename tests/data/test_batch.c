@@ -1,0 +1,320 @@
+/* Batches: what a batch holds, that an epoch holds every row once within the budget,
+ * and that the order is a function of seed and epoch. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "runtime/data/batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Fixture {
+    Arena *arena;
+    Diagnostics diags;
+    Vocabulary *words; /* a = 4, b = 5, c = 6 */
+} Fixture;
+
+static const Lines *lines_of(Fixture *f, const char *text)
+{
+    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)));
+}
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->arena = arena_new();
+    diag_init(&f->diags, f->arena);
+    const Lines *text = lines_of(f, "a a a b b c");
+    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static Corpus *encode(Fixture *f, CorpusKind kind, int64_t max, const char *source,
+                      const char *target)
+{
+    CorpusOptions options = {.kind = kind, .max_length = max};
+    return corpus_encode(&f->diags, f->words, &options, lines_of(f, source),
+                         target ? lines_of(f, target) : NULL);
+}
+
+/* Some hundred pairs of lengths 1 … 20 and 1 … 15. */
+static Corpus *many_pairs(Fixture *f, int n)
+{
+    Text source = {0}, target = {0};
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i * 7919 % 20; j++)
+            text_add(&source, "%c ", 'a' + (i + j) % 3);
+        for (int j = 0; j <= i * 104729 % 15; j++)
+            text_add(&target, "%c ", 'a' + (i * j) % 3);
+        text_add(&source, "\n");
+        text_add(&target, "\n");
+    }
+    Corpus *corpus = encode(f, CORPUS_PAIRS, 0, source.data, target.data);
+    text_free(&source);
+    text_free(&target);
+    assert_int_equal(corpus->n, n);
+    return corpus;
+}
+
+static void expect(const int32_t *ids, int n, const int32_t *expected)
+{
+    for (int i = 0; i < n; i++)
+        assert_int_equal(ids[i], expected[i]);
+}
+
+static void test_pairs(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = encode(f, CORPUS_PAIRS, 0, "a b c\na\n", "b b\nc\n");
+    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = 100}, 0);
+    assert_int_equal(batches_count(batches), 1);
+    Batch batch = {0};
+    batches_fill(batches, 0, &batch);
+    assert_int_equal(batch.shape.rows, 2);
+    assert_int_equal(batch.shape.source_total, 6);
+    assert_int_equal(batch.shape.source_longest, 4);
+    assert_int_equal(batch.shape.target_total, 5);
+    assert_int_equal(batch.shape.target_longest, 3);
+    expect(batch.source, 6, (int32_t[]){4, 3, 4, 5, 6, 3});
+    expect(batch.source_lengths, 2, (int32_t[]){2, 4});
+    expect(batch.target, 5, (int32_t[]){2, 6, 2, 5, 5});
+    expect(batch.target_next, 5, (int32_t[]){6, 3, 5, 5, 3});
+    expect(batch.target_lengths, 2, (int32_t[]){2, 3});
+    assert_int_equal(batch.row[0], 1);
+    assert_int_equal(batch.row[1], 0);
+    batch_free(&batch);
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
+static void test_other_kinds(void **state)
+{
+    Fixture *f = *state;
+    Batch batch = {0};
+    BatchOptions options = {0};
+    Corpus *corpus = encode(f, CORPUS_SENTENCES, 0, "a b\nc\n", NULL);
+    Batches *batches = batches_new(corpus, &options, 0);
+    batches_fill(batches, 0, &batch);
+    expect(batch.source, 7, (int32_t[]){2, 6, 3, 2, 4, 5, 3});
+    assert_int_equal(batch.shape.target_total, 0);
+    batches_free(batches);
+    corpus_free(corpus);
+
+    corpus = encode(f, CORPUS_LINES, 0, "a b\nc\n", NULL);
+    batches = batches_new(corpus, &options, 0);
+    batches_fill(batches, 0, &batch);
+    expect(batch.target, 5, (int32_t[]){2, 6, 2, 4, 5});
+    expect(batch.target_next, 5, (int32_t[]){6, 3, 4, 5, 3});
+    assert_int_equal(batch.shape.source_total, 0);
+    batches_free(batches);
+    corpus_free(corpus);
+
+    corpus = encode(f, CORPUS_SOURCES, 0, "a b\nc\n", NULL);
+    batches = batches_new(corpus, &options, 0);
+    batches_fill(batches, 0, &batch);
+    expect(batch.source, 5, (int32_t[]){6, 3, 4, 5, 3});
+    batches_free(batches);
+    corpus_free(corpus);
+    batch_free(&batch);
+}
+
+/* Every row once, within the budget, and its own tokens in its place. */
+static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
+{
+    Batches *batches = batches_new(corpus, options, epoch);
+    char *seen = calloc(1, (size_t)corpus->n);
+    Batch batch = {0};
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        assert_true(batch.shape.rows == 1 || !options->tokens ||
+                    (batch.shape.source_total <= options->tokens &&
+                     batch.shape.target_total <= options->tokens));
+        assert_true(!options->sentences || batch.shape.rows <= options->sentences);
+        int64_t at = 0;
+        for (int64_t j = 0; j < batch.shape.rows; j++) {
+            int64_t row = batch.row[j], n = rows_length(&corpus->source, row);
+            assert_false(seen[row]++);
+            assert_int_equal(batch.source_lengths[j], n + 1);
+            assert_memory_equal(batch.source + at, corpus->source.ids.data +
+                                corpus->source.start[row], (size_t)n * sizeof(int32_t));
+            at += batch.source_lengths[j];
+        }
+        assert_int_equal(at, batch.shape.source_total);
+    }
+    for (int64_t i = 0; i < corpus->n; i++)
+        assert_true(seen[i]);
+    free(seen);
+    batch_free(&batch);
+    batches_free(batches);
+}
+
+static void test_budgets(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, 700);
+    static const BatchOptions options[] = {
+        {.tokens = 64, .shuffle = true, .seed = 1}, {.tokens = 5, .shuffle = true},
+        {.sentences = 7, .shuffle = true}, {.tokens = 100, .sentences = 3},
+        {.tokens = 100000, .shuffle = true}, {.shuffle = false},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        for (int64_t epoch = 0; epoch < 3; epoch++)
+            check_epoch(corpus, &options[i], epoch);
+    corpus_free(corpus);
+}
+
+static uint64_t hash_epoch(const Corpus *corpus, uint64_t seed, int64_t epoch)
+{
+    BatchOptions options = {.tokens = 50, .shuffle = true, .seed = seed};
+    Batches *batches = batches_new(corpus, &options, epoch);
+    Batch batch = {0};
+    uint64_t hash = HASH_SEED;
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        hash = hash_bytes(hash, batch.row, (size_t)batch.shape.rows * sizeof *batch.row);
+    }
+    batch_free(&batch);
+    batches_free(batches);
+    return hash;
+}
+
+static void test_order(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, 500);
+    assert_true(hash_epoch(corpus, 1, 0) == hash_epoch(corpus, 1, 0));
+    assert_true(hash_epoch(corpus, 1, 0) != hash_epoch(corpus, 1, 1));
+    assert_true(hash_epoch(corpus, 1, 0) != hash_epoch(corpus, 2, 0));
+    corpus_free(corpus);
+}
+
+/* Bucketing: rows of a batch are near in length, so little would be padding. */
+static void test_buckets(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, 3000);
+    BatchOptions options = {.tokens = 200, .shuffle = true};
+    Batches *batches = batches_new(corpus, &options, 0);
+    int64_t tokens = 0, padded = 0, ascending = 0, n = batches_count(batches);
+    for (int64_t i = 0; i < n; i++) {
+        BatchShape shape = batches_shape(batches, i);
+        tokens += shape.target_total;
+        padded += shape.rows * shape.target_longest;
+        ascending += i && shape.target_longest >= batches_shape(batches, i - 1).target_longest;
+    }
+    assert_true((double)tokens / (double)padded > 0.9);
+    assert_true(ascending > n / 4 && ascending < n * 3 / 4); /* shuffled */
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
+static void test_largest(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, 700);
+    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = 60, .shuffle = true}, 0);
+    for (int64_t room = 1; room <= 64; room *= 8) {
+        BatchShape shapes[64];
+        int64_t n = batches_largest(batches, shapes, room);
+        assert_true(n > 1);
+        n = n < room ? n : room;
+        for (int64_t i = 0; i < batches_count(batches); i++) {
+            BatchShape s = batches_shape(batches, i);
+            bool fits = false;
+            for (int64_t j = 0; j < n; j++)
+                fits |= shapes[j].rows >= s.rows && shapes[j].source_total >= s.source_total &&
+                        shapes[j].source_longest >= s.source_longest &&
+                        shapes[j].target_total >= s.target_total &&
+                        shapes[j].target_longest >= s.target_longest;
+            assert_true(fits);
+        }
+    }
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
+/* Windows tile the stream: every token but the first is once a next token. */
+static void check_windows(const Corpus *corpus, bool shuffle, int64_t epoch)
+{
+    BatchOptions options = {.tokens = 40, .shuffle = shuffle, .seed = 3};
+    Batches *batches = batches_new(corpus, &options, epoch);
+    int64_t n = (int64_t)corpus->target.ids.count;
+    char *seen = calloc(1, (size_t)n);
+    Batch batch = {0};
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        int64_t at = 0;
+        for (int64_t j = 0; j < batch.shape.rows; j++) {
+            assert_true(batch.target_lengths[j] <= corpus->options.max_length);
+            for (int32_t k = 0; k < batch.target_lengths[j]; k++, at++) {
+                int64_t place = batch.row[j] + k;
+                assert_int_equal(batch.target[at], corpus->target.ids.data[place]);
+                assert_int_equal(batch.target_next[at], corpus->target.ids.data[place + 1]);
+                assert_false(seen[place + 1]++);
+            }
+        }
+        assert_true(batch.shape.target_total <= 40);
+    }
+    for (int64_t i = 1; i < n; i++)
+        assert_true(seen[i]);
+    free(seen);
+    batch_free(&batch);
+    batches_free(batches);
+}
+
+static void test_windows(void **state)
+{
+    Fixture *f = *state;
+    Text text = {0};
+    for (int i = 0; i < 300; i++)
+        text_add(&text, "%c%c", 'a' + i * 31 % 3, i % 5 ? ' ' : '\n');
+    for (int64_t max = 1; max <= 1000; max = max * 3 + 1) {
+        Corpus *corpus = encode(f, CORPUS_STREAM, max < 40 ? max : 40, text.data, NULL);
+        check_windows(corpus, false, 0);
+        for (int64_t epoch = 0; epoch < 5; epoch++)
+            check_windows(corpus, true, epoch);
+        corpus_free(corpus);
+    }
+    text_free(&text);
+}
+
+static void test_nothing(void **state)
+{
+    Fixture *f = *state;
+    CorpusOptions options = {.kind = CORPUS_SOURCES, .keep_all = true};
+    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
+    Batches *batches = batches_new(corpus, &(BatchOptions){.tokens = 10}, 0);
+    BatchShape shape;
+    assert_int_equal(batches_count(batches), 0);
+    assert_int_equal(batches_largest(batches, &shape, 1), 0);
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_kinds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_budgets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
