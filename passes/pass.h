@@ -61,10 +61,10 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer);
 /* Splits "forward" at what does not depend on the input `target` [B, T~]:
  * encode: the model's other inputs → values "memory.N";
  * decode_step: "memory.N", the newest tokens of each hypothesis (input `target`
- * i32[R, Q~]; usually one each), caches (params "cache.N" [R, P~, …], P~ counting
- * the newest) → output `logits` [R, Q~, V]. The batch dimension B is named R and
- * the target dimension T is split into Q (newest) and P (all so far). The source
- * dimension S is ragged over R too: offsets say where each hypothesis' memory is.
+ * i32[B, Q~]; usually one each), caches (params "cache.N" [B, P~, …], P~ counting
+ * the newest) → output `logits` [B, Q~, V]. B counts hypotheses here; the target
+ * dimension T is split into Q (newest) and P (all so far); the source dimension S
+ * stays ragged over B: offsets say where each hypothesis' memory is.
  * Reports where something is not position-wise; returns false then. */
 typedef struct Incremental {
     Function *encode;      /* NULL for a decoder-only model */
