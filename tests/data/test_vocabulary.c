@@ -96,6 +96,15 @@ static Vocabulary *save_and_load(Fixture *f, const Vocabulary *vocab)
     return again;
 }
 
+/* expect_back of the vocabulary saved and loaded again. */
+static void expect_saved(Fixture *f, const Vocabulary *vocab, const char *text,
+                         const char *expected)
+{
+    Vocabulary *again = save_and_load(f, vocab);
+    expect_back(again, text, expected);
+    vocab_free(again);
+}
+
 static void test_words(void **state)
 {
     Fixture *f = *state;
@@ -115,7 +124,7 @@ static void test_words(void **state)
     expect_ids(vocab, " c  a@@\tx </s> ", 4, (int32_t[]){6, 5, 1, 1});
     expect_ids(vocab, "  ", 0, NULL);
     expect_back(vocab, "b a@@ b a@@ a@@ c d a@@", "b ab aac d a");
-    expect_back(save_and_load(f, vocab), "b a@@ b", "b ab");
+    expect_saved(f, vocab, "b a@@ b", "b ab");
 
     Text out = {0};
     vocab_decode(vocab, (int32_t[]){2, 4, 0, 6, 3}, 5, &out);
@@ -186,7 +195,7 @@ static void test_pieces_from_little_text(void **state)
     assert_int_equal(vocab_bos(vocab), 2);
     assert_int_equal(vocab_eos(vocab), 3);
     expect_back(vocab, "noch ein Text", "noch ein Text");
-    expect_back(save_and_load(f, vocab), "noch ein Text", "noch ein Text");
+    expect_saved(f, vocab, "noch ein Text", "noch ein Text");
     vocab_free(vocab);
 }
 
@@ -257,7 +266,7 @@ static void test_foreign_model(void **state)
     assert_int_equal(vocab_pad(vocab), -1);
     assert_int_equal(vocab_bos(vocab), vocab_eos(vocab));
     expect_back(vocab, "Ein Hund läuft über die Straße.", "Ein Hund läuft über die Straße.");
-    expect_back(save_and_load(f, vocab), "Größe", "Größe");
+    expect_saved(f, vocab, "Größe", "Größe");
     vocab_free(vocab);
 
     const Source *whole = file_read(&f->diags, f->arena, path, 1 << 24);
