@@ -81,7 +81,10 @@ Value *build_param(Builder *b, const ParamInfo *info)
     Attr attr = attr_string(ATTR_name, info->name);
     Op *op = place(b, OP_param, 0, NULL, 1, &attr, 1);
     op->results[0].type = info->type;
-    block_insert_before(&b->function->body, b->function->body.first, op);
+    Op *first = b->function->body.first;
+    while (first && first->kind == OP_param)
+        first = first->next;
+    block_insert_before(&b->function->body, first, op);
     return op_result(op);
 }
 

@@ -15,20 +15,46 @@
 
 bool pass_fuse_columns(Function *function, PassContext *context);
 
-/* A value lies in memory anyway if it comes from, or goes to, an op no row
- * region holds. Marked in scratch by mark_in_memory. */
-static bool in_memory(const Value *value, void *context) { return value->scratch != NULL; }
+/* Value.scratch: a Mark. Stored: comes from, or goes to, an op no row region
+ * holds. Likely stored: read by a row op that also depends on a later product or
+ * the like, as what the backward reads of the forward. */
+typedef struct Mark {
+    int level; /* ops that no row region holds on the longest path to it */
+    Presence presence;
+} Mark;
 
-static void mark_in_memory(Function *function)
+static Presence presence(const Value *value, void *context)
+{
+    return ((Mark *)value->scratch)->presence;
+}
+
+static bool row_like(const Module *module, const Op *op)
+{
+    return is_row_op(module, op) || is_generator(op);
+}
+
+static void mark_presence(Function *function)
 {
     const Module *module = function->module;
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = is_row_op(module, op) || is_generator(op) ? NULL : op;
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_args; i++)
-            if (!is_row_op(module, op) && !is_column_reduction(module, op))
-                op->args[i]->scratch = op;
+    FOR_OPS(op, &function->body) {
+        bool row = row_like(module, op);
+        int level = 0;
+        for (int i = 0; i < op->n_args; i++) {
+            Mark *mark = op->args[i]->scratch;
+            level = mark->level > level ? mark->level : level;
+        }
+        for (int i = 0; i < op->n_args; i++) {
+            Mark *mark = op->args[i]->scratch;
+            if (!row && !is_column_reduction(module, op))
+                mark->presence = STORED;
+            else if (level > mark->level && mark->presence == NOT_STORED && op_family(op) != FAMILY_reduce)
+                mark->presence = LIKELY_STORED;
+        }
+        for (int i = 0; i < op->n_results; i++) {
+            Mark *mark = op->results[i].scratch = ARENA_NEW(module->arena, Mark);
+            *mark = (Mark){level + !row, row ? NOT_STORED : STORED};
+        }
+    }
 }
 
 /* Adds the op and, before it, the ops above it that are worth computing again. */
@@ -98,38 +124,45 @@ static int gather_group(Function *function, Op *first, Op **group, uintptr_t *ma
     return n;
 }
 
+static Op *next_reduction(const Function *function)
+{
+    FOR_OPS(op, &function->body)
+        if (is_column_reduction(function->module, op))
+            return op;
+    return NULL;
+}
+
+static void fuse_group(Function *function, PassContext *context, int n, Op **group)
+{
+    Arena *arena = function->module->arena;
+    mark_presence(function);
+    Recompute r = {.module = function->module, .space = &group[0]->args[0]->type, .presence = presence};
+    Members members = {0};
+    Value *outputs[MOST_REDUCTIONS];
+    for (int i = 0; i < n; i++) {
+        take_in(arena, &r, &members, group[i], true);
+        outputs[i] = op_result(group[i]);
+    }
+    Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
+    if (context->report && members.ops.count > 1)
+        report_line(context->report, "column: %s", describe_members(&members, arena));
+    for (int i = 0; i < n; i++) {
+        function_replace_uses(function, outputs[i], &region->results[i]);
+        block_remove(&function->body, group[i]);
+    }
+    order_ops(function); /* a user of the first may stand before the last */
+}
+
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
-    Module *module = function->module;
-    Arena *arena = module->arena;
+    uintptr_t mark = 0;
     FOR_OPS(op, &function->body)
         op->scratch = NULL;
-    uintptr_t mark = 0;
-    for (Op *op = function->body.first, *next; op; op = next) {
-        next = op->next;
-        if (!is_column_reduction(module, op))
-            continue;
+    for (Op *op; (op = next_reduction(function));) {
         Op *group[MOST_REDUCTIONS];
         int n = gather_group(function, op, group, &mark);
-        mark_in_memory(function);
-        Recompute r = {.module = module, .space = &op->args[0]->type, .in_memory = in_memory};
-        Members members = {0};
-        Value *outputs[MOST_REDUCTIONS];
-        for (int i = 0; i < n; i++) {
-            take_in(arena, &r, &members, group[i], true);
-            outputs[i] = op_result(group[i]);
-        }
-        Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
-        if (context->report && members.ops.count > 1)
-            report_line(context->report, "column: %s", describe_members(&members, arena));
-        for (int i = 0; i < n; i++) {
-            function_replace_uses(function, op_result(group[i]), &region->results[i]);
-            if (group[i] == next)
-                next = next->next;
-            block_remove(&function->body, group[i]);
-        }
+        fuse_group(function, context, n, group);
     }
-    order_ops(function);
     remove_dead(function);
     return true;
 }

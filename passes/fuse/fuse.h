@@ -23,11 +23,13 @@ bool fills_space(const Type *type, const Type *space);
 
 /* Computing a value again rather than reading it. Costs are in tensors of the
  * space's size read or written: a value that lies in memory anyway costs 1 to
- * read, one that would have to be stored for it 2.5 (write, read, room). */
+ * read, one that would have to be stored for it 2.5 (write, read, room). One that
+ * will likely be stored for others costs 1, too, but is made again at a tie. */
+typedef enum Presence { NOT_STORED, LIKELY_STORED, STORED } Presence;
 typedef struct Recompute {
     const Module *module;
     const Type *space;
-    bool (*in_memory)(const Value *value, void *context);
+    Presence (*presence)(const Value *value, void *context);
     void *context;
     bool any_op; /* exp, dropout … may be computed again, not only cheap ops */
 } Recompute;

@@ -190,7 +190,10 @@ static void form_groups(Rows *rows)
     }
 }
 
-static bool in_memory(const Value *value, void *context) { return info_of(value)->in_memory; }
+static Presence presence(const Value *value, void *context)
+{
+    return info_of(value)->in_memory ? STORED : NOT_STORED;
+}
 
 /* Computes the value again in the group, with what is above it as far as that is
  * worth it; the rest is read, and so in memory from now on. */
@@ -229,7 +232,7 @@ static void choose_recomputed(Rows *rows)
             continue;
         Group *group = &rows->groups[g];
         Recompute r = {.module = rows->function->module, .space = &group->space,
-                       .in_memory = in_memory, .any_op = true};
+                       .presence = presence, .any_op = true};
         Op *op = rows->info[i].op;
         for (int a = 0; a < op->n_args; a++)
             if (!group->holds[info_of(op->args[a])->index] &&

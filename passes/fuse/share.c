@@ -54,34 +54,46 @@ bool fills_space(const Type *type, const Type *space)
     return true;
 }
 
+/* One value a row: the space with its last dimension as 1. */
+static bool is_row_value(const Type *type, const Type *space)
+{
+    if (type->rank != space->rank || type->rank == 0 || !dim_is_one(type->dims[type->rank - 1]))
+        return false;
+    for (int i = 0; i + 1 < type->rank; i++)
+        if (!dim_equal(type->dims[i], space->dims[i]))
+            return false;
+    return true;
+}
+
 enum { DEEPEST = 24 };
+#define NEAR 0.25 /* a tie, but for a few values a row */
 
 double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again)
 {
     const Op *op = value->op;
-    bool full = fills_space(&value->type, r->space);
     *again = is_generator(op);
     if (*again)
         return 0;
-    bool stored = r->in_memory(value, r->context);
-    double read = full ? (stored ? 1 : 2.5) : stored ? 0 : 0.2;
+    bool full = fills_space(&value->type, r->space), row = is_row_value(&value->type, r->space);
+    Presence presence = r->presence(value, r->context);
+    double read = full ? (presence ? 1 : 2.5) : presence == STORED ? 0 : 0.1;
     bool possible = depth < DEEPEST && (is_cheap(op) || (r->any_op && is_row_op(r->module, op))) &&
                     op_family(op) != FAMILY_reduce && op->kind != OP_gather;
-    /* A value smaller than the space is computed again for every row that reads it:
-     * only worth it when it comes from nothing. */
     if (!possible || (!full && !is_cheap(op)))
         return read;
     double compute = is_cheap(op) ? 0 : 0.4;
     for (int i = 0; i < op->n_args; i++) {
         bool deeper;
         double cost = recompute_cost(r, op->args[i], depth + 1, &deeper);
-        if (!full && !(deeper && cost == 0))
+        /* Smaller than a row's value: computed again for every row that reads it,
+         * only worth it when it comes from nothing. */
+        if (!full && !row && !(deeper && cost == 0))
             return read;
         compute += cost;
-        if (compute > read)
+        if (compute > read + NEAR)
             return read;
     }
-    *again = stored ? compute < read : compute <= read;
+    *again = presence == STORED ? compute < read : compute <= read + NEAR;
     return *again ? compute : read;
 }
 

@@ -106,6 +106,10 @@ void grad_sub(Grad *g, Op *op, Value *dy)
 
 void grad_mul(Grad *g, Op *op, Value *dy)
 {
+    if (op->args[0] == op->args[1]) {
+        grad_give(g, op, 0, g_mul(g, dy, g_scale(g, op->args[0], 2)));
+        return;
+    }
     for (int i = 0; i < 2; i++)
         if (grad_wanted(op, i))
             grad_give(g, op, i, g_mul(g, dy, op->args[1 - i]));
