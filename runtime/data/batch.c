@@ -82,13 +82,15 @@ static void list_windows(Batches *b, uint64_t *state)
     }
 }
 
+/* By target, then source: up for even targets and down for odd ones, so that a batch
+ * across two target lengths does not hold the longest sources and the shortest. */
 static int by_length(const void *a, const void *b)
 {
     const Item *x = a, *y = b;
     if (x->target != y->target)
         return x->target < y->target ? -1 : 1;
     if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
+        return (x->source < y->source) == (x->target % 2 == 0) ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
