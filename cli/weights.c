@@ -119,7 +119,8 @@ static const WeightMap *find_map(const Model *model, const char *name)
 
 static bool is_param(const StoreTensor *tensor)
 {
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
+    bool is_cache = tensor->rank > 0 && tensor->dims[0] < 0;
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache;
 }
 
 static bool load_param(Cli *cli, const Model *model, const StFile *file, StoreTensor *tensor)

@@ -23,7 +23,8 @@ static size_t type_bytes(TfcType type)
 /* Gradients are zero between steps; a cache belongs to the decoder. */
 static bool is_saved(const StoreTensor *tensor)
 {
-    return tensor->role != TFC_GRADIENT && tensor->data;
+    bool is_cache = tensor->rank > 0 && tensor->dims[0] < 0;
+    return tensor->role != TFC_GRADIENT && !is_cache && tensor->data;
 }
 
 static bool is_param(const StoreTensor *tensor)

@@ -1,0 +1,166 @@
+/* Scoring and decoding with a compiled model. */
+#include "cli/inference.h"
+
+#include <string.h>
+
+enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
+
+static const Type *input_type(const Module *module, const char *name)
+{
+    const Function *model = module_function(module, "model");
+    FOR_OPS(op, &model->body)
+        if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
+            return &op_result(op)->type;
+    return NULL;
+}
+
+static const char *symbol_name(const Module *module, const Type *type, int axis)
+{
+    int symbol = type && axis < type->rank ? type->dims[axis].symbol : NO_SYMBOL;
+    return symbol == NO_SYMBOL ? NULL : module->symbols.data[symbol].name;
+}
+
+Feed feed_of(const Module *module, const ModelPorts *ports)
+{
+    const Type *source = input_type(module, ports->source), *target = input_type(module, ports->target);
+    return (Feed){.source = ports->source, .target = ports->target, .next = ports->next,
+                  .batch = symbol_name(module, target ? target : source, 0),
+                  .source_dim = symbol_name(module, source, 1),
+                  .target_dim = symbol_name(module, target, 1)};
+}
+
+void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)
+{
+    *inference = (Inference){.cli = session->cli, .session = session, .store = store, .vocab = vocab,
+                             .ports = ports_of(session->model->module)};
+    inference->feed = feed_of(session->model->module, &inference->ports);
+}
+
+void inference_free(Inference *inference)
+{
+    if (inference->has_stepper)
+        inference->stepper.free(inference->stepper.self);
+    inference->has_stepper = false;
+}
+
+static const TfcProgram *add_program(Inference *inference, Function *function)
+{
+    const TfcProgram *program = function ? session_compile(inference->session, function) : NULL;
+    if (program && !store_add_program(inference->store, program)) {
+        cli_error(inference->cli, "out of memory");
+        return NULL;
+    }
+    return program;
+}
+
+bool inference_prepare_score(Inference *inference)
+{
+    inference->score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed,
+                                    .store = inference->store};
+    if (inference->ports.logits && inference->ports.next) {
+        Function *forward = session_function(inference->session, "forward");
+        return (inference->score.forward = add_program(inference, forward)) != NULL;
+    }
+    Function *loss = session_function(inference->session, "loss");
+    return (inference->score.loss = add_program(inference, loss)) != NULL;
+}
+
+bool inference_prepare_decode(Inference *inference)
+{
+    Incremental incremental;
+    const char *target, *logits;
+    if (!session_incremental(inference->session, &incremental, &target, &logits))
+        return false;
+    StepperPrograms programs = {.target = target, .logits = logits};
+    programs.decode_step = add_program(inference, incremental.decode_step);
+    if (incremental.encode)
+        programs.encode = add_program(inference, incremental.encode);
+    if (!programs.decode_step || (incremental.encode && !programs.encode))
+        return false;
+    inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
+    return inference->has_stepper || cli_error(inference->cli, "out of memory");
+}
+
+int64_t inference_max_length(const Inference *inference)
+{
+    int64_t longest = inference->session->model->train.max_length;
+    return longest > 0 ? longest : LONGEST_SEQUENCE;
+}
+
+DecodeSettings inference_decode_settings(const Inference *inference)
+{
+    DecodeSettings settings = decode_defaults();
+    settings.bos = vocab_bos(inference->vocab);
+    settings.eos = vocab_eos(inference->vocab);
+    settings.length_limit = (int32_t)inference_max_length(inference) - 1;
+    settings.forbidden[0] = vocab_pad(inference->vocab);
+    settings.forbidden[1] = vocab_bos(inference->vocab) == settings.eos ? -1 : settings.bos;
+    settings.forbidden[2] = vocab_unk(inference->vocab);
+    return settings;
+}
+
+static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch *batch,
+                        const DecodeSettings *settings, Arena *arena, Decoded *results)
+{
+    int64_t n = batch->shape.rows;
+    Arena *scratch = arena_new();
+    Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
+    Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
+    int32_t offset = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
+        offset += batch->source_lengths[i];
+    }
+    bool ok = decode_batch(&inference->stepper, settings, sources, NULL, batch->row, (int32_t)n, arena,
+                           decoded);
+    for (int64_t i = 0; ok && i < n; i++)
+        results[batch->row[i]] = rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
+    arena_free(scratch);
+    return ok || cli_error(inference->cli, "out of memory while decoding");
+}
+
+bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
+                      int64_t batch_tokens, Arena *arena, Decoded *results)
+{
+    BatchOptions options = {.tokens = batch_tokens};
+    Batches *batches = batches_new(corpus, &options, 0);
+    Batch batch = {0};
+    bool ok = batches || cli_error(inference->cli, "out of memory");
+    for (int64_t i = 0; ok && i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        ok = decode_rows(inference, corpus, &batch, settings, arena, results);
+    }
+    batch_free(&batch);
+    batches_free(batches);
+    return ok;
+}
+
+const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena)
+{
+    Text text = {0};
+    vocab_decode(inference->vocab, hypothesis->ids, (size_t)hypothesis->n, &text);
+    const char *copy = arena_strndup(arena, text.data ? text.data : "", text.length);
+    text_free(&text);
+    return copy;
+}
+
+BleuTokenize inference_tokenize(const Inference *inference)
+{
+    return vocab_is_words(inference->vocab) ? BLEU_NONE : BLEU_13A;
+}
+
+const char *inference_reference(const Inference *inference, const Line *line, Arena *arena)
+{
+    char *text = arena_strndup(arena, line->text, line->length);
+    if (!vocab_is_words(inference->vocab))
+        return text;
+    char *to = text;
+    for (const char *at = text; *at;) {
+        if (!strncmp(at, "@@ ", 3))
+            at += 3;
+        else
+            *to++ = *at++;
+    }
+    *to = 0;
+    return text;
+}

@@ -1,0 +1,53 @@
+/* A model with its params and vocabulary, ready to score and to decode text: from
+ * the folder of a run, or from a training that is under way. */
+#ifndef CLI_INFERENCE_H
+#define CLI_INFERENCE_H
+
+#include "cli/ports.h"
+#include "cli/session.h"
+#include "runtime/data/bleu.h"
+#include "runtime/decode/decode.h"
+#include "runtime/decode/score.h"
+#include "runtime/decode/stepper_exec.h"
+
+typedef struct Inference {
+    Cli *cli;
+    Session *session;
+    Store *store;
+    const Vocabulary *vocab;
+    ModelPorts ports;
+    Feed feed;
+    ScoreModel score;  /* after inference_prepare_score */
+    Stepper stepper;   /* after inference_prepare_decode */
+    bool has_stepper;
+    const TfcProgram *encode, *decode_step;
+} Inference;
+
+/* The names a batch is fed under. */
+Feed feed_of(const Module *module, const ModelPorts *ports);
+void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
+void inference_free(Inference *inference);
+/* Compile what scoring or decoding needs and add its params to the store; to be
+ * called before the store is filled. */
+bool inference_prepare_score(Inference *inference);
+bool inference_prepare_decode(Inference *inference);
+
+/* Settings for this vocabulary and model, everything else as decode_defaults. */
+DecodeSettings inference_decode_settings(const Inference *inference);
+/* Decodes every row of a corpus (sources, or prompts for a decoder-only model) in
+ * batches of about batch_tokens; results[row] lives in the arena. Empty rows give
+ * empty results. */
+bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
+                      int64_t batch_tokens, Arena *arena, Decoded *results);
+/* A hypothesis as text, in the arena. */
+const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena);
+
+/* The longest sequence the model takes. */
+int64_t inference_max_length(const Inference *inference);
+
+/* How BLEU is counted for a vocabulary: text that was split before stays split. */
+BleuTokenize inference_tokenize(const Inference *inference);
+/* Reference text in the form that decoding gives: joiners undone for word lists. */
+const char *inference_reference(const Inference *inference, const Line *line, Arena *arena);
+
+#endif

@@ -1,0 +1,27 @@
+/* What a training tells while it runs: a line that is redrawn on a terminal, plain
+ * lines elsewhere, both on standard error. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "runtime/train/train.h"
+
+typedef struct Progress {
+    bool terminal, drawn; /* drawn: a line without its end is on the screen */
+    int64_t steps;        /* in all; 0: unknown */
+    double next;          /* when to draw again */
+} Progress;
+
+void progress_init(Progress *progress, int64_t steps);
+void progress_report(Progress *progress, const TrainReport *report, bool due);
+/* Ends the line on the screen, before anything else is printed. */
+void progress_clear(Progress *progress);
+
+int64_t resident_bytes(void);      /* of this process now */
+int64_t peak_resident_bytes(void); /* at most so far */
+/* "412 MB", "1.3 GB"; in a static buffer of four that take turns. */
+const char *bytes_text(int64_t bytes);
+/* "7:12", "1:02:33". */
+const char *duration_text(double seconds);
+double wall_seconds(void); /* of a clock that only goes on */
+
+#endif

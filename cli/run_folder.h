@@ -1,0 +1,39 @@
+/* The folder of a run: model, vocabulary, settings and checkpoints, complete in
+ * itself, so that it can be moved and read after the model's file has changed.
+ *
+ *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
+ *   vocab.model or vocab.txt
+ *   run.json   {"settings": ["d_model=256", …], "kind": "pairs", …}
+ *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
+ *   log.jsonl */
+#ifndef CLI_RUN_FOLDER_H
+#define CLI_RUN_FOLDER_H
+
+#include "cli/inference.h"
+#include "runtime/train/train.h"
+
+/* Writes model, library files, vocabulary and run.json. */
+bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
+                      CorpusKind kind);
+
+typedef struct RunFolder {
+    const char *path, *checkpoint;
+    CorpusKind kind;
+    Vocabulary *vocab;
+    Session session;
+    Store *store;
+    Inference inference;
+    TrainState state;
+} RunFolder;
+
+/* Loads model and vocabulary. Then: prepare what is needed of run->inference, then
+ * run_folder_load the checkpoint (NULL: average, else best, else last). Errors are
+ * in the diagnostics; run_folder_close in any case. */
+bool run_folder_open(Cli *cli, const char *path, RunFolder *run);
+bool run_folder_load(Cli *cli, RunFolder *run, const char *checkpoint);
+void run_folder_close(RunFolder *run);
+
+/* "pairs", "stream", … */
+const char *corpus_kind_name(CorpusKind kind);
+
+#endif

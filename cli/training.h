@@ -1,0 +1,49 @@
+/* One training from the command line: its options, data, programs and hooks. */
+#ifndef CLI_TRAINING_H
+#define CLI_TRAINING_H
+
+#include "base/file.h"
+#include "cli/inference.h"
+#include "cli/progress.h"
+#include "cli/run_folder.h"
+
+typedef struct TrainOptions {
+    const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
+    const char *vocab, *out, *dtype, *json_summary;
+    bool resume, lines, no_bleu, check_numerics;
+    CorpusKind kind;
+    int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;
+    int64_t validate_every, save_every, report_every, keep, average, patience; /* -1: as the model says */
+    double minutes;
+    TextList settings;
+} TrainOptions;
+
+typedef struct Training {
+    Cli *cli;
+    const TrainOptions *options;
+    ModelPorts ports;
+    Vocabulary *vocab;
+    Lines *source, *target, *valid_source, *valid_target;
+    Corpus *corpus, *valid;
+    Session session;
+    bool session_is_open;
+    Store *store;
+    Inference inference;
+    TrainPrograms programs;
+    TrainSettings settings;
+    TrainState state;
+    Progress progress;
+    TrainReport last; /* the last report that was due, with the last validation's figures */
+} Training;
+
+/* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
+bool training_load_model(Training *training, Cli *cli, const TrainOptions *options);
+/* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
+bool training_load_data(Training *training);
+/* Settings, programs, params, the folder. */
+bool training_prepare(Training *training);
+/* Trains; an exit status. */
+int training_run(Training *training);
+void training_free(Training *training);
+
+#endif

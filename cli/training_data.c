@@ -1,0 +1,116 @@
+/* The texts of a training, its vocabulary, and the model with that vocabulary. */
+#include "cli/training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_WINDOW = 128 };
+
+bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
+{
+    *t = (Training){.cli = cli, .options = options, .store = store_new()};
+    SessionOptions session = session_defaults(options->model);
+    session.settings = options->settings;
+    if (!session_open(&t->session, cli, &session))
+        return false;
+    t->ports = ports_of(t->session.model->module);
+    bool has_loss = t->session.model->has_loss;
+    session_close(&t->session);
+    return has_loss || cli_error(cli, "%s: the model has no loss to train by", options->model);
+}
+
+static bool read_texts(Training *t)
+{
+    const TrainOptions *o = t->options;
+    Cli *cli = t->cli;
+    bool pairs = o->kind == CORPUS_PAIRS;
+    const char *valid = pairs ? o->valid_source : o->valid_text;
+    t->source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text);
+    if (pairs)
+        t->target = lines_read(&cli->diags, cli->arena, o->target);
+    if (valid)
+        t->valid_source = lines_read(&cli->diags, cli->arena, valid);
+    if (valid && pairs)
+        t->valid_target = lines_read(&cli->diags, cli->arena, o->valid_target);
+    return t->source && (!pairs || t->target) && (!valid || t->valid_source) &&
+           (!valid || !pairs || t->valid_target);
+}
+
+static bool make_vocabulary(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const Lines *texts[] = {t->source, t->target};
+    if (o->resume)
+        t->vocab = vocab_load_run(&t->cli->diags, t->cli->arena, o->out);
+    else {
+        if (vocab_needs_text(o->vocab))
+            diag_note(&t->cli->diags, (Loc){0}, "making the vocabulary %s", o->vocab);
+        cli_flush(t->cli);
+        t->vocab = vocab_make(&t->cli->diags, t->cli->arena, o->vocab, texts, t->target ? 2 : 1);
+    }
+    return t->vocab != NULL;
+}
+
+/* The value of a setting, or NULL. */
+static const char *find_setting(const TextList *settings, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < settings->count; i++)
+        if (!strncmp(settings->data[i], name, length) && settings->data[i][length] == '=')
+            return settings->data[i] + length + 1;
+    return NULL;
+}
+
+/* The model's const `vocab` becomes the size of the vocabulary. */
+static bool open_model(Training *t)
+{
+    Cli *cli = t->cli;
+    SessionOptions session = session_defaults(t->options->model);
+    int size = (int)vocab_size(t->vocab);
+    for (size_t i = 0; i < t->options->settings.count; i++)
+        vec_push(cli->arena, session.settings, t->options->settings.data[i]);
+    const char *given = find_setting(&session.settings, "vocab");
+    if (given && strtoll(given, NULL, 10) != size)
+        return cli_error(cli, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
+    if (!given)
+        vec_push(cli->arena, session.settings, arena_printf(cli->arena, "vocab=%d", size));
+    t->session_is_open = session_open(&t->session, cli, &session);
+    if (!t->session_is_open)
+        return false;
+    t->ports = ports_of(t->session.model->module);
+    if (t->ports.vocab && t->ports.vocab != size)
+        return cli_error(cli, "the vocabulary has %d tokens, but the model's %s have %d", size,
+                         t->ports.logits, (int)t->ports.vocab);
+    return true;
+}
+
+static Corpus *encode(Training *t, const Lines *source, const Lines *target)
+{
+    CorpusOptions options = {.kind = t->options->kind, .max_length = t->options->max_length};
+    if (!options.max_length)
+        options.max_length = t->session.model->train.max_length;
+    if (!options.max_length && options.kind == CORPUS_STREAM)
+        options.max_length = STREAM_WINDOW;
+    return corpus_encode(&t->cli->diags, t->vocab, &options, source, target);
+}
+
+bool training_load_data(Training *t)
+{
+    if (!read_texts(t) || !make_vocabulary(t) || !open_model(t))
+        return false;
+    t->corpus = encode(t, t->source, t->target);
+    if (t->corpus && t->valid_source)
+        t->valid = encode(t, t->valid_source, t->valid_target);
+    return t->corpus && (!t->valid_source || t->valid);
+}
+
+void training_free(Training *t)
+{
+    inference_free(&t->inference);
+    if (t->session_is_open)
+        session_close(&t->session);
+    corpus_free(t->corpus);
+    corpus_free(t->valid);
+    vocab_free(t->vocab);
+    store_free(t->store);
+}
