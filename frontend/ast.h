@@ -1,0 +1,91 @@
+/* The syntax tree of .tfg text: one node type, whose fields mean by kind:
+ *
+ *   kind      name        op        a, b            kids              body, otherwise
+ *   --------- ----------- --------- --------------- ----------------- ----------------
+ *   NUMBER                          (number)
+ *   STRING    the text
+ *   BOOL                            (number 0, 1)
+ *   NAME      the name
+ *   LIST                                            elements
+ *   UNARY                 - not     a
+ *   BINARY                operator  a, b
+ *   CALL      callee                                ARG…              (label, same)
+ *   ARG       keyword or 0          a: value; of a block's declaration the default
+ *   INDEX                           a: table, b: index
+ *   AXIS                            a, number: which axis: x.-1
+ *   RAGGED                          a: the dimension before ~
+ *
+ *   ASSIGN                          a: value        NAME… assigned
+ *   RETURN                                          values
+ *   OUTPUT    the name              a: value or 0
+ *   EXPOSE    dotted path, may hold *
+ *   UPDATE    the state             a: value
+ *   REPEAT    label or 0            a: how often                      body
+ *   IF                              a: condition                      then; else
+ *   EXPR                            a
+ *
+ *   MODEL     the name
+ *   USE       the name or path
+ *   CONST     the name              a: value
+ *   DIM       the name
+ *   INPUT     the name              a: LIST of dims   (text: element type)
+ *   PARAM     the name              a: LIST of dims; b: initial value or 0   (role)
+ *   BLOCK     the name                              ARG…              body
+ *   TRAIN                                           SETTING…
+ *   SETTING   the name              a: value
+ *   WEIGHTS                                         MAP…
+ *   MAP       our pattern           a: where from
+ */
+#ifndef FRONTEND_AST_H
+#define FRONTEND_AST_H
+
+#include "frontend/lexer.h"
+#include "ir/graph.h"
+
+typedef enum NodeKind {
+    NODE_NUMBER, NODE_STRING, NODE_BOOL, NODE_NAME, NODE_LIST, NODE_UNARY, NODE_BINARY, NODE_CALL,
+    NODE_ARG, NODE_INDEX, NODE_AXIS, NODE_RAGGED,
+    NODE_ASSIGN, NODE_RETURN, NODE_OUTPUT, NODE_EXPOSE, NODE_UPDATE, NODE_REPEAT, NODE_IF, NODE_EXPR,
+    NODE_MODEL, NODE_USE, NODE_CONST, NODE_DIM, NODE_INPUT, NODE_PARAM, NODE_BLOCK, NODE_TRAIN,
+    NODE_SETTING, NODE_WEIGHTS, NODE_MAP
+} NodeKind;
+
+typedef struct Node Node;
+typedef struct NodeList {
+    Node **data;
+    size_t count, capacity;
+} NodeList;
+
+struct Node {
+    NodeKind kind;
+    TokenKind op;
+    ParamRole role;
+    bool same;         /* CALL: `as same label`, the params of an earlier call */
+    bool overridden;   /* a declaration that a stronger one of the same name replaces */
+    int depth;         /* of the tree below, bounded by the parser */
+    Loc loc;           /* the whole of an expression; the name of a declaration */
+    double number;
+    const char *name, *text;
+    const char *label; /* CALL: what stands after `as` ("_": nothing); NULL without */
+    Node *a, *b;
+    NodeList kids, body, otherwise;
+};
+
+/* A parsed file: declarations and statements in order. */
+typedef struct Syntax {
+    const Source *source;
+    NodeList items;
+} Syntax;
+
+/* Reports what is wrong, several mistakes a run, and gives what could be read. */
+Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source);
+/* One expression and nothing else (--set); NULL after an error. */
+Node *parse_tfg_expression(Arena *arena, Diagnostics *diags, const Source *source);
+
+/* Canonical .tfg text: reading it gives the same tree. */
+void print_expression(const Node *node, Text *out);
+void print_item(const Node *node, int indent, Text *out);
+/* An expression on one line for a message, shortened if long. */
+const char *expression_text(Arena *arena, const Node *node);
+
+#endif

@@ -1,0 +1,318 @@
+/* Functions known to the language: the table, their arguments, and those that
+ * work element by element. Everything that can be written in the language itself
+ * is in models/lib/prelude.tfg instead. */
+#include "frontend/elab.h"
+
+#include <math.h>
+
+/* ---- element by element ---- */
+
+static Val extreme(Elab *e, const Node *call, Val *args, OpKind kind)
+{
+    Value *x, *y;
+    if (args[0].kind == VAL_NUMBER && args[1].kind == VAL_NUMBER) {
+        double a = args[0].number, b = args[1].number;
+        return val_number(kind == OP_max ? fmax(a, b) : fmin(a, b), call->loc);
+    }
+    if (!promote(e, call, args[0], args[1], &x, &y) || !check_broadcast(e, call, x, y))
+        return val_error();
+    Val val = val_tensor(e, call, build_binary(&e->b, kind, x, y));
+    if (val.kind == VAL_TENSOR) {
+        copy_dim_names(e, val.tensor, x);
+        copy_dim_names(e, val.tensor, y);
+    }
+    return val;
+}
+
+static Val run_maximum(Elab *e, const Node *call, Val *args) { return extreme(e, call, args, OP_max); }
+static Val run_minimum(Elab *e, const Node *call, Val *args) { return extreme(e, call, args, OP_min); }
+
+static Val with_names(Elab *e, const Node *call, Value *result, const Value *from)
+{
+    Val val = val_tensor(e, call, result);
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, val.tensor, from);
+    return val;
+}
+
+static Val run_float(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_float(e, call, args[0]);
+    return x ? val_tensor(e, call, x) : val_error();
+}
+
+static Val run_int(Elab *e, const Node *call, Val *args)
+{
+    if (args[0].kind == VAL_NUMBER)
+        return val_number(trunc(args[0].number), args[0].origin);
+    Value *x = as_tensor(e, call, args[0]);
+    return x ? with_names(e, call, build_cast(&e->b, x, DT_I32), x) : val_error();
+}
+
+static Val run_stop(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_tensor(e, call, args[0]);
+    return x ? with_names(e, call, build_unary(&e->b, OP_stop, x), x) : val_error();
+}
+
+static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
+{
+    Value *x, *y;
+    if (condition.kind == VAL_BOOL || condition.kind == VAL_NUMBER)
+        return condition.number ? a : b;
+    Value *c = as_tensor(e, call, condition);
+    if (!c || !promote(e, call, a, b, &x, &y))
+        return val_error();
+    if (c->type.dtype != DT_BOOL)
+        return fail(e, call, "`%s`: the condition is a truth value, not %s",
+                    expression_text(e->arena, call), type_text(e, &c->type));
+    if (!check_broadcast(e, call, c, x) || !check_broadcast(e, call, c, y) ||
+        !check_broadcast(e, call, x, y))
+        return val_error();
+    Val val = with_names(e, call, build_select(&e->b, c, x, y), x);
+    if (val.kind == VAL_TENSOR) {
+        copy_dim_names(e, val.tensor, y);
+        copy_dim_names(e, val.tensor, c);
+    }
+    return val;
+}
+
+static Val run_select(Elab *e, const Node *call, Val *args)
+{
+    return choose(e, call, args[0], args[1], args[2]);
+}
+
+/* Scores where allowed, -inf elsewhere: softmax gives 0 there. */
+static Val run_mask(Elab *e, const Node *call, Val *args)
+{
+    return choose(e, call, args[1], args[0], val_number(-INFINITY, call->loc));
+}
+
+static Val run_dropout(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_float(e, call, args[0]);
+    if (!x)
+        return val_error();
+    if (args[1].kind != VAL_NUMBER || args[1].number < 0 || args[1].number >= 1)
+        return fail(e, call, "`dropout`: the probability of a zero is a number from 0 to below 1, not %s",
+                    val_text(e, &args[1]));
+    if (args[1].number == 0)
+        return val_tensor(e, call, x);
+    return with_names(e, call, build_dropout(&e->b, x, args[1].number, e->sites++), x);
+}
+
+static Val run_random(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_tensor(e, call, args[0]);
+    if (!x)
+        return val_error();
+    Type type = x->type;
+    type.dtype = e->float_type;
+    return with_names(e, call, build_random(&e->b, type, e->sites++), x);
+}
+
+/* ---- data and checks ---- */
+
+/* next(tgt): a further input, the tokens one place on; -1 past the end. */
+static Val run_next(Elab *e, const Node *call, Val *args)
+{
+    const Op *op = args[0].kind == VAL_TENSOR ? args[0].tensor->op : NULL;
+    if (!op || op->kind != OP_input || args[0].tensor->type.dtype != DT_I32)
+        return fail(e, call, "`next` takes an input of tokens, not %s", val_text(e, &args[0]));
+    const char *name = arena_printf(e->arena, "%s.next", op_string(op, ATTR_name));
+    Value *value = map_get(&e->inputs_next, name);
+    if (!value) {
+        value = build_input(&e->b, name, args[0].tensor->type);
+        map_set(&e->inputs_next, name, value);
+    }
+    return val_tensor(e, call, value);
+}
+
+static Val run_ctc(Elab *e, const Node *call, Val *args)
+{
+    Value *x = as_float(e, call, args[0]), *labels = x ? as_tensor(e, call, args[1]) : NULL;
+    return labels ? val_tensor(e, call, build_binary(&e->b, OP_ctc, x, labels)) : val_error();
+}
+
+static Val run_require(Elab *e, const Node *call, Val *args)
+{
+    bool truth;
+    if (!known_truth(e, call, &args[0], &truth))
+        return val_error();
+    if (truth)
+        return (Val){0};
+    if (args[1].kind != VAL_STRING)
+        return fail(e, call, "this does not hold: %s",
+                    call->kids.count ? expression_text(e->arena, call->kids.data[0]->a) : "");
+    return fail(e, call, "%s", args[1].text);
+}
+
+/* ---- the table ---- */
+
+static double fold_rsqrt(double x) { return 1 / sqrt(x); }
+static double fold_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double fold_relu(double x) { return x > 0 ? x : 0; }
+
+static const Builtin builtins[] = {
+    {"abs", "x", NULL, OP_abs, fabs},
+    {"exp", "x", NULL, OP_exp, exp},
+    {"log", "x", NULL, OP_log, log},
+    {"sqrt", "x", NULL, OP_sqrt, sqrt},
+    {"rsqrt", "x", NULL, OP_rsqrt, fold_rsqrt},
+    {"tanh", "x", NULL, OP_tanh, tanh},
+    {"erf", "x", NULL, OP_erf, erf},
+    {"sigmoid", "x", NULL, OP_sigmoid, fold_sigmoid},
+    {"sin", "x", NULL, OP_sin, sin},
+    {"cos", "x", NULL, OP_cos, cos},
+    {"floor", "x", NULL, OP_floor, floor},
+    {"relu", "x", NULL, OP_relu, fold_relu},
+    {.name = "maximum", .params = "x y", .run = run_maximum},
+    {.name = "minimum", .params = "x y", .run = run_minimum},
+    {.name = "float", .params = "x", .run = run_float},
+    {.name = "int", .params = "x", .run = run_int},
+    {.name = "stop", .params = "x", .run = run_stop},
+    {.name = "select", .params = "condition x y", .run = run_select},
+    {.name = "mask", .params = "scores allowed", .run = run_mask},
+    {.name = "dropout", .params = "x rate", .run = run_dropout},
+    {.name = "random", .params = "x", .run = run_random},
+    {.name = "sum", .params = "x axis?", .run = builtin_sum},
+    {.name = "mean", .params = "x axis?", .run = builtin_mean},
+    {.name = "max", .params = "x axis?", .run = builtin_max},
+    {.name = "min", .params = "x axis?", .run = builtin_min},
+    {.name = "softmax", .params = "x axis?", .run = builtin_softmax},
+    {.name = "logsumexp", .params = "x axis?", .run = builtin_logsumexp},
+    {.name = "reshape", .params = "x shape", .run = builtin_reshape},
+    {.name = "permute", .params = "x order", .run = builtin_permute},
+    {.name = "transpose", .params = "x a? b?", .run = builtin_transpose},
+    {.name = "broadcast", .params = "x shape", .run = builtin_broadcast},
+    {.name = "slice", .params = "x axis start size", .run = builtin_slice},
+    {.name = "pad", .params = "x axis before after", .run = builtin_pad},
+    {.name = "concat", .params = "parts axis?", .run = builtin_concat},
+    {.name = "split", .params = "x parts axis?", .run = builtin_split},
+    {.name = "flip", .params = "x axis", .run = builtin_flip},
+    {.name = "full", .params = "shape value", .run = builtin_full},
+    {.name = "position", .params = "dim", .run = builtin_position},
+    {.name = "size", .params = "dim", .run = builtin_size},
+    {.name = "lengths", .params = "dim", .run = builtin_lengths},
+    {.name = "shape", .params = "x from? to?", .run = builtin_shape},
+    {.name = "rank", .params = "x", .run = builtin_rank},
+    {.name = "ragged", .params = "dim", .run = builtin_ragged},
+    {.name = "next", .params = "input", .run = run_next},
+    {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},
+    {.name = "require", .params = "condition message?", .run = run_require},
+};
+enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
+
+const Builtin *find_builtin(const char *name)
+{
+    for (int i = 0; i < N_BUILTINS; i++)
+        if (!strcmp(builtins[i].name, name))
+            return &builtins[i];
+    return NULL;
+}
+
+int builtin_names(const char **names)
+{
+    for (int i = 0; names && i < N_BUILTINS; i++)
+        names[i] = builtins[i].name;
+    return N_BUILTINS;
+}
+
+/* ---- arguments ---- */
+
+typedef struct Params {
+    int n;
+    const char *names[MAX_BUILTIN_ARGS];
+    bool optional[MAX_BUILTIN_ARGS];
+} Params;
+
+static Params read_params(Elab *e, const char *text)
+{
+    Params params = {0};
+    while (*text) {
+        size_t length = strcspn(text, " ?");
+        params.names[params.n] = arena_strndup(e->arena, text, length);
+        text += length;
+        params.optional[params.n++] = *text == '?';
+        text += strspn(text, "? ");
+    }
+    return params;
+}
+
+static const char *params_text(Elab *e, const Builtin *builtin, const Params *params)
+{
+    Text text = {0};
+    text_add(&text, "%s(", builtin->name);
+    for (int i = 0; i < params->n; i++)
+        text_add(&text, "%s%s%s", i ? ", " : "", params->names[i], params->optional[i] ? "?" : "");
+    text_add(&text, ")");
+    const char *shown = arena_strdup(e->arena, text.data);
+    text_free(&text);
+    return shown;
+}
+
+static int place_of(const Params *params, const Node *arg, size_t i)
+{
+    if (!arg->name)
+        return i < (size_t)params->n ? (int)i : -1;
+    for (int k = 0; k < params->n; k++)
+        if (!strcmp(params->names[k], arg->name))
+            return k;
+    return -1;
+}
+
+static bool bind(Elab *e, const Builtin *builtin, const Node *call, Val *args)
+{
+    Params params = read_params(e, builtin->params);
+    bool given[MAX_BUILTIN_ARGS] = {0}, ok = true;
+    for (size_t i = 0; i < call->kids.count; i++) {
+        const Node *arg = call->kids.data[i];
+        Val val = eval(e, arg->a);
+        int at = place_of(&params, arg, i);
+        if (at < 0 || given[at]) {
+            if (at >= 0)
+                fail(e, arg, "`%s` is given twice", params.names[at]);
+            else if (arg->name)
+                fail(e, arg, "`%s` takes no `%s`%s; it is %s", builtin->name, arg->name,
+                     did_you_mean(e, arg->name, NULL, 0, params.names, params.n),
+                     params_text(e, builtin, &params));
+            else
+                fail(e, arg, "`%s` takes %d argument%s, given %zu; it is %s", builtin->name, params.n,
+                     params.n == 1 ? "" : "s", call->kids.count, params_text(e, builtin, &params));
+            return false;
+        }
+        if (val.kind == VAL_NONE)
+            val = fail(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
+        ok &= val.kind != VAL_ERROR;
+        args[at] = val;
+        given[at] = true;
+    }
+    for (int i = 0; i < params.n; i++)
+        if (!given[i] && !params.optional[i]) {
+            fail(e, call, "`%s` needs `%s`; it is %s", builtin->name, params.names[i],
+                 params_text(e, builtin, &params));
+            return false;
+        }
+    return ok;
+}
+
+Val run_builtin(Elab *e, const Builtin *builtin, const Node *call)
+{
+    Val args[MAX_BUILTIN_ARGS] = {{0}};
+    if (!bind(e, builtin, call, args))
+        return val_error();
+    e->b.loc = primary_place(e, call);
+    if (builtin->run)
+        return builtin->run(e, call, args);
+    if (args[0].kind == VAL_NUMBER) {
+        double result = builtin->fold(args[0].number);
+        if (isnan(result))
+            return fail(e, call, "`%s` is not a number", expression_text(e->arena, call));
+        return val_number(result, e->b.loc);
+    }
+    bool whole = builtin->op == OP_abs || builtin->op == OP_relu;
+    Value *x = whole ? as_tensor(e, call, args[0]) : as_float(e, call, args[0]);
+    if (x && x->type.dtype == DT_BOOL)
+        x = build_cast(&e->b, x, e->float_type);
+    return x ? with_names(e, call, build_unary(&e->b, builtin->op, x), x) : val_error();
+}

@@ -1,0 +1,132 @@
+/* Dimensions: their names for messages, lists of them, axes. */
+#include "frontend/elab.h"
+
+#include <math.h>
+
+DimName *dim_names(Elab *e, Value *value)
+{
+    if (!value->scratch)
+        value->scratch = ARENA_ARRAY(e->arena, DimName, MAX_RANK);
+    return value->scratch;
+}
+
+void copy_dim_names(Elab *e, Value *to, const Value *from)
+{
+    const DimName *theirs = from->scratch;
+    if (!theirs || to == from)
+        return;
+    DimName *names = dim_names(e, to);
+    for (int i = 1; i <= to->type.rank && i <= from->type.rank; i++) {
+        int a = to->type.rank - i, b = from->type.rank - i;
+        if (!names[a].text && dim_equal(to->type.dims[a], from->type.dims[b]))
+            names[a] = theirs[b];
+    }
+}
+
+void name_dims(Elab *e, Value *value, const Val *dims)
+{
+    DimName *names = dim_names(e, value);
+    for (int i = 0; i < value->type.rank; i++)
+        if (dims[i].kind == VAL_NUMBER)
+            names[i] = (DimName){dims[i].text, dims[i].origin};
+}
+
+/* A constant whose definition reads like the expression and has its value is a
+ * better name: `d_k` for `d_model / heads`. */
+static const char *better_name(Elab *e, const char *text, double number)
+{
+    if (!strchr(text, ' '))
+        return text;
+    for (size_t i = 0; i < e->decls.count; i++) {
+        const Decl *decl = e->decls.entries[i].value;
+        if (decl->node->kind == NODE_CONST && decl->state == DECL_DONE &&
+            decl->value.kind == VAL_NUMBER && decl->value.number == number &&
+            !strcmp(expression_text(e->arena, decl->node->a), text))
+            return decl->node->name;
+    }
+    return text;
+}
+
+const char *dim_text(Elab *e, Dim dim, const DimName *name)
+{
+    if (!dim_is_const(dim))
+        return arena_printf(e->arena, "%s%s", e->module->symbols.data[dim.symbol].name,
+                            symbol_is_ragged(e->module, dim.symbol) ? "~" : "");
+    if (!name || !name->text)
+        return arena_printf(e->arena, "%lld", (long long)dim.size);
+    return arena_printf(e->arena, "%s = %lld", better_name(e, name->text, (double)dim.size),
+                        (long long)dim.size);
+}
+
+void note_origin(Elab *e, Dim dim, const DimName *name)
+{
+    if (name && name->origin.source && dim_is_const(dim))
+        fail_note(e, name->origin, "%s comes from here", dim_text(e, dim, name));
+}
+
+Val dim_val(Elab *e, Value *tensor, int axis)
+{
+    Dim dim = tensor->type.dims[axis];
+    if (!dim_is_const(dim))
+        return (Val){.kind = VAL_DIM, .symbol = dim.symbol};
+    const DimName *names = tensor->scratch;
+    Val val = val_number((double)dim.size, names ? names[axis].origin : (Loc){0});
+    val.text = names ? names[axis].text : NULL;
+    return val;
+}
+
+bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
+{
+    int64_t given;
+    if (val->kind == VAL_ERROR)
+        return false;
+    if (!whole_number(val, &given) || given < -rank || given >= rank) {
+        fail(e, node, "`%s`: %s is no axis of a tensor of %d dimension%s",
+             expression_text(e->arena, node), val_text(e, val), rank, rank == 1 ? "" : "s");
+        return false;
+    }
+    *axis = (int)(given < 0 ? given + rank : given);
+    return true;
+}
+
+static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *dims, Val *flat)
+{
+    int64_t size;
+    if (val->kind == VAL_LIST) {
+        for (int i = 0; i < val->n; i++)
+            if (!add_dim(e, node, &val->items[i], rank, dims, flat))
+                return false;
+        return true;
+    }
+    if (val->kind == VAL_ERROR)
+        return false;
+    if (*rank == MAX_RANK) {
+        fail(e, node, "a tensor has at most %d dimensions", MAX_RANK);
+        return false;
+    }
+    if (val->kind == VAL_DIM)
+        dims[*rank] = dim_symbol(val->symbol);
+    else if (val->kind == VAL_NUMBER && whole_number(val, &size) && size >= 1 && size <= INT32_MAX)
+        dims[*rank] = dim_const(size);
+    else {
+        bool number = val->kind == VAL_NUMBER;
+        fail(e, node, "a dimension must be a whole number of at least 1, or a `dim`: %s%s%s",
+             number && val->text ? val->text : "", number && val->text ? " is " : "",
+             val_text(e, val) + (number && val->text ? strlen("the number ") : 0));
+        return false;
+    }
+    flat[(*rank)++] = *val;
+    return true;
+}
+
+bool dims_of(Elab *e, const Node *node, const Val *list, int *rank, Dim *dims, Val *flat)
+{
+    *rank = 0;
+    if (list->kind == VAL_ERROR)
+        return false;
+    if (list->kind != VAL_LIST) {
+        fail(e, node, "expected a list of dimensions, as in `[B, S, 64]`, not %s", val_text(e, list));
+        return false;
+    }
+    return add_dim(e, node, list, rank, dims, flat);
+}

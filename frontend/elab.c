@@ -1,0 +1,322 @@
+/* From a loaded tree to a model: declarations, then statements in order, then
+ * what the model gives. */
+#include "frontend/elab.h"
+
+#include "base/file.h"
+
+enum { MAX_MODEL_BYTES = 1 << 20 };
+
+static bool holds(const Node *node, NodeKind kind) { return node->kind == kind && !node->overridden; }
+
+/* ---- declarations ---- */
+
+static void collect(Elab *e)
+{
+    const NodeList *items = &e->loaded.items;
+    for (size_t i = 0; i < items->count; i++) {
+        Node *node = items->data[i];
+        if (node->overridden)
+            continue;
+        if (node->kind == NODE_BLOCK)
+            map_set(&e->blocks, node->name, node);
+        if (node->kind == NODE_CONST || node->kind == NODE_DIM || node->kind == NODE_INPUT ||
+            node->kind == NODE_PARAM) {
+            Decl *decl = ARENA_NEW(e->arena, Decl);
+            decl->node = node;
+            map_set(&e->decls, node->name, decl);
+        }
+        if (node->kind == NODE_MODEL && node->loc.source == e->loaded.main)
+            e->module->name = node->name;
+    }
+}
+
+/* What an input's type says of `S~`: the dimension before it is its batch. */
+static void find_batches(Elab *e, const Node *input, Map *batches)
+{
+    if (!input->a)
+        return;
+    const NodeList *dims = &input->a->kids;
+    for (size_t i = 0; i < dims->count; i++) {
+        const Node *dim = dims->data[i], *before = i ? dims->data[i - 1] : NULL;
+        if (dim->kind != NODE_RAGGED)
+            continue;
+        const Decl *decl = dim->a->kind == NODE_NAME ? map_get(&e->decls, dim->a->name) : NULL;
+        const Decl *batch = before && before->kind == NODE_NAME ? map_get(&e->decls, before->name) : NULL;
+        if (!decl || decl->node->kind != NODE_DIM)
+            fail(e, dim, "only a `dim` can be ragged (~), not `%s`", expression_text(e->arena, dim->a));
+        else if (!batch || batch->node->kind != NODE_DIM)
+            fail(e, dim, "`%s~` is ragged over the dimension before it, which must be a `dim`, as in "
+                 "`[B, %s~]`", dim->a->name, dim->a->name);
+        else {
+            const Decl *known = map_get(batches, dim->a->name);
+            if (known && known != batch)
+                fail(e, dim, "`%s~` is ragged over `%s` already", dim->a->name, known->node->name);
+            map_set(batches, dim->a->name, (void *)batch);
+        }
+    }
+}
+
+/* Symbols: uniform dimensions first, so that each ragged one finds its batch. */
+static void declare_dims(Elab *e)
+{
+    const NodeList *items = &e->loaded.items;
+    Map batches;
+    map_init(&batches, e->arena);
+    for (size_t i = 0; i < items->count; i++)
+        if (holds(items->data[i], NODE_INPUT))
+            find_batches(e, items->data[i], &batches);
+    for (int ragged = 0; ragged < 2; ragged++)
+        for (size_t i = 0; i < items->count; i++) {
+            const Node *node = items->data[i];
+            const Decl *batch = node->kind == NODE_DIM ? map_get(&batches, node->name) : NULL;
+            if (!holds(node, NODE_DIM) || (batch != NULL) != ragged)
+                continue;
+            if (batch && map_has(&batches, batch->node->name)) {
+                fail(e, node, "`%s` is ragged over `%s`, which is ragged itself", node->name,
+                     batch->node->name);
+                batch = NULL;
+            }
+            int over = batch ? module_symbol(e->module, batch->node->name) : NO_SYMBOL;
+            Decl *decl = map_get(&e->decls, node->name);
+            decl->value = (Val){.kind = VAL_DIM, .symbol = module_add_symbol(e->module, node->name, over)};
+            decl->state = DECL_DONE;
+            decl->used = true;
+        }
+}
+
+static bool element_type(Elab *e, const Node *input, DType *dtype)
+{
+    static const char *const words[] = {"token", "int", "i32", "float", "f32", "bool"};
+    const char *word = input->text;
+    if (!strcmp(word, "token") || !strcmp(word, "i32") || !strcmp(word, "int"))
+        *dtype = DT_I32;
+    else if (!strcmp(word, "float") || !strcmp(word, "f32"))
+        *dtype = e->float_type;
+    else if (!strcmp(word, "bool"))
+        *dtype = DT_BOOL;
+    else {
+        fail(e, input->b, "no element type is called `%.60s`%s", word,
+             did_you_mean(e, word, NULL, 0, words, 6));
+        return false;
+    }
+    return true;
+}
+
+static Val declare_input(Elab *e, const Node *node)
+{
+    Type type = {0};
+    Val flat[MAX_RANK];
+    if (!node->a || !element_type(e, node, &type.dtype))
+        return val_error();
+    Val list = eval_in_top(e, node->a);
+    if (!dims_of(e, node->a, &list, &type.rank, type.dims, flat))
+        return val_error();
+    for (int i = 0; i < type.rank && (size_t)i < node->a->kids.count; i++)
+        if (symbol_is_ragged(e->module, type.dims[i].symbol) && node->a->kids.data[i]->kind != NODE_RAGGED)
+            return fail(e, node->a->kids.data[i], "`%s` is ragged elsewhere: write `%s~`",
+                        expression_text(e->arena, node->a->kids.data[i]),
+                        expression_text(e->arena, node->a->kids.data[i]));
+    e->b.loc = node->loc;
+    Val val = val_tensor(e, node, build_input(&e->b, node->name, type));
+    if (val.kind == VAL_TENSOR)
+        name_dims(e, val.tensor, flat);
+    return val;
+}
+
+/* A declaration's value, at its first use. */
+Val decl_value(Elab *e, Decl *decl, const Node *use)
+{
+    const Node *node = decl->node;
+    decl->used = true;
+    if (decl->state == DECL_DONE)
+        return decl->value;
+    if (decl->state == DECL_BUSY)
+        return fail(e, use, "`%s` is defined by itself", node->name);
+    decl->state = DECL_BUSY;
+    if (node->kind == NODE_CONST) {
+        decl->value = node->a ? eval_in_top(e, node->a) : val_error();
+        ValKind kind = decl->value.kind;
+        if (kind == VAL_TENSOR || kind == VAL_DIM || kind == VAL_NONE)
+            decl->value = fail(e, node, "a constant is a number, a truth value or a string, not %s",
+                               val_text(e, &decl->value));
+    } else if (node->kind == NODE_INPUT)
+        decl->value = declare_input(e, node);
+    else {
+        Frame *kept = e->frame;
+        Scope *top_scope = e->top->scope;
+        Scope outermost = {.path = ""};
+        map_init(&outermost.labels, e->arena);
+        map_init(&outermost.counts, e->arena);
+        e->frame = e->top;
+        e->top->scope = &outermost;
+        decl->value = declare_param(e, node, &outermost);
+        e->top->scope = top_scope;
+        e->frame = kept;
+    }
+    decl->state = DECL_DONE;
+    return decl->value;
+}
+
+/* Constants and inputs in order; params wait for their first use. */
+static void declare_all(Elab *e)
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t i = 0; i < e->loaded.items.count; i++) {
+            const Node *node = e->loaded.items.data[i];
+            if (holds(node, kind ? NODE_INPUT : NODE_CONST))
+                decl_value(e, map_get(&e->decls, node->name), node);
+        }
+}
+
+/* Params that nothing used: their shapes are checked all the same. */
+static void check_unused_params(Elab *e)
+{
+    for (size_t i = 0; i < e->decls.count && !e->stopped; i++) {
+        Decl *decl = e->decls.entries[i].value;
+        bool library = is_library_file(&e->loaded, decl->node->loc.source);
+        if (decl->node->kind != NODE_PARAM || decl->used || library)
+            continue;
+        Val list = eval_in_top(e, decl->node->a), flat[MAX_RANK];
+        Dim dims[MAX_RANK];
+        int rank;
+        if (dims_of(e, decl->node->a, &list, &rank, dims, flat))
+            diag_warning(e->diags, decl->node->loc, "the param `%s` is never used", decl->node->name);
+    }
+}
+
+/* ---- what the model gives ---- */
+
+static bool path_matches(const char *pattern, const char *path)
+{
+    while (*pattern && *path) {
+        size_t p = strcspn(pattern, "."), n = strcspn(path, ".");
+        if (!(p == 1 && *pattern == '*') && (p != n || memcmp(pattern, path, n)))
+            return false;
+        pattern += p;
+        path += n;
+        if (*pattern != *path)
+            return false;
+        pattern += *pattern == '.';
+        path += *path == '.';
+    }
+    return !*pattern && !*path;
+}
+
+/* `output encoder.layer.0.self.p`: anything a block computed, under its dotted name. */
+static void expose(Elab *e, const char *pattern, const Node *node)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->exposed.count; i++) {
+        const MapEntry *entry = &e->exposed.entries[i];
+        if (!path_matches(pattern, entry->key))
+            continue;
+        any = true;
+        if (map_has(&e->outputs, entry->key) || !strcmp(entry->key, "loss"))
+            continue;
+        map_set(&e->outputs, entry->key, (void *)node);
+        e->b.loc = node->loc;
+        build_output(&e->b, entry->key, entry->value);
+    }
+    if (any)
+        return;
+    const Map *maps[] = {&e->exposed};
+    fail(e, node, "the model computes nothing called `%s`%s", pattern,
+         did_you_mean(e, pattern, maps, 1, NULL, 0));
+}
+
+static void expose_all(Elab *e)
+{
+    for (size_t i = 0; i < e->exposures.count; i++)
+        expose(e, e->exposures.data[i]->name, e->exposures.data[i]);
+    const FrontendOptions *options = e->loaded.options;
+    for (int i = 0; options && i < options->n_outputs; i++) {
+        Node *node = ARENA_NEW(e->arena, Node);
+        node->loc = (Loc){.source = e->loaded.main};
+        expose(e, options->outputs[i], node);
+    }
+}
+
+static void finish_loss(Elab *e)
+{
+    const Val *loss = map_get(&e->top->vars, "loss");
+    if (!loss || loss->kind == VAL_ERROR)
+        return;
+    const Node *node = NULL;
+    for (size_t i = 0; i < e->loaded.items.count; i++)
+        if (holds(e->loaded.items.data[i], NODE_ASSIGN) && !strcmp(e->loaded.items.data[i]->name, "loss"))
+            node = e->loaded.items.data[i];
+    if (!node)
+        return;
+    if (loss->kind != VAL_TENSOR || loss->tensor->type.rank || !dtype_is_float(loss->tensor->type.dtype)) {
+        fail(e, node, "the loss is one number, not %s; `mean(x)` makes one", val_text(e, loss));
+        return;
+    }
+    e->b.loc = node->loc;
+    build_output(&e->b, "loss", loss->tensor);
+    e->model->has_loss = true;
+}
+
+/* Names of dimensions were kept in the values' scratch: passes find it empty. */
+static void clear_scratch(Elab *e)
+{
+    FOR_OPS(op, &e->b.function->body)
+        for (int i = 0; i < op->n_results; i++)
+            op->results[i].scratch = NULL;
+}
+
+static void elaborate(Elab *e)
+{
+    collect(e);
+    declare_dims(e);
+    declare_all(e);
+    run_body(e, &e->loaded.items);
+    check_unused_params(e);
+    expose_all(e);
+    finish_loss(e);
+    for (size_t i = 0; i < e->loaded.items.count; i++)
+        if (e->loaded.items.data[i]->kind == NODE_TRAIN)
+            elaborate_train(e, e->loaded.items.data[i]);
+    for (size_t i = e->loaded.items.count; i-- > 0;)
+        if (e->loaded.items.data[i]->kind == NODE_WEIGHTS && !e->diags->errors)
+            elaborate_weights(e, e->loaded.items.data[i]);
+    if (!e->diags->errors && !e->outputs.count && !e->model->has_loss)
+        diag_error(e->diags, (Loc){.source = e->loaded.main},
+                   "the model gives nothing: it has neither an `output` nor a `loss`");
+}
+
+Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options)
+{
+    Elab elab = {.arena = arena, .diags = diags}, *e = &elab;
+    int before = diags->errors;
+    if (!load_model(&e->loaded, arena, diags, source, options))
+        return NULL;
+    diag_init(&e->inner, arena);
+    e->float_type = options ? options->float_type : DT_F32;
+    e->model = ARENA_NEW(arena, Model);
+    e->model->path = source->path;
+    train_defaults(&e->model->train);
+    for (size_t i = 0; i < e->loaded.files.count; i++)
+        vec_push(arena, e->model->files, e->loaded.files.data[i]);
+    e->module = e->model->module = module_new(arena, &e->inner, "model");
+    e->b = builder_at_end(module_add_function(e->module, "model"));
+    Map *maps[] = {&e->blocks, &e->decls, &e->param_sites, &e->inputs_next, &e->exposed, &e->outputs,
+                   &e->reported};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        map_init(maps[i], arena);
+    Frame top = {.scope = scope_new(e, "")};
+    map_init(&top.vars, arena);
+    e->top = e->frame = &top;
+    elaborate(e);
+    if (diags->errors != before)
+        return NULL;
+    clear_scratch(e);
+    function_number(e->b.function);
+    e->module->diags = diags;
+    return e->model;
+}
+
+Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options)
+{
+    const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
+    return source ? model_parse(arena, diags, source, options) : NULL;
+}

@@ -1,0 +1,176 @@
+/* Elaboration: from the tree to the op graph. What its files share.
+ *
+ * Expressions are evaluated as the model is built: numbers, truth values and
+ * dimensions are known at once, tensors are values of the graph. A mistake is
+ * reported and gives VAL_ERROR, which everything takes silently, so that one
+ * mistake gives one message and the next is still found. */
+#ifndef FRONTEND_ELAB_H
+#define FRONTEND_ELAB_H
+
+#include "frontend/load.h"
+#include "ir/builder.h"
+
+enum {
+    MAX_CALL_DEPTH = 60, MAX_EVAL_DEPTH = 1000, MAX_STEPS = 2000000, MAX_OPS = 200000,
+    MAX_REPEAT = 10000, MAX_NAME_LENGTH = 200
+};
+#define MAX_ELEMENTS INT64_C(0x10000000000) /* of the constant dimensions of a tensor: 2^40 */
+
+typedef enum ValKind {
+    VAL_NONE, VAL_ERROR, VAL_NUMBER, VAL_BOOL, VAL_STRING, VAL_DIM, VAL_TENSOR, VAL_LIST
+} ValKind;
+
+typedef struct Val Val;
+struct Val {
+    ValKind kind;
+    int symbol;       /* DIM */
+    double number;    /* NUMBER; BOOL: 0 or 1 */
+    const char *text; /* STRING; what a NUMBER is called ("d_k"), or NULL */
+    Value *tensor;    /* TENSOR */
+    Val *items;       /* LIST */
+    int n;
+    Loc origin;       /* of a number: where it was written, for notes */
+};
+
+/* What messages call the dimensions of a tensor, in Value.scratch (MAX_RANK of them). */
+typedef struct DimName {
+    const char *text; /* NULL: only a number */
+    Loc origin;
+} DimName;
+
+/* The dotted name that params get. Labels must differ within one. */
+typedef struct Scope {
+    const char *path;   /* "" at the top */
+    const char *repeat; /* label of the repeat this is an iteration of, until a block used it */
+    Map labels;         /* label → Label */
+    Map counts;         /* block → how many unnamed calls (size_t) */
+} Scope;
+
+typedef struct Label {
+    const Node *block, *site;
+} Label;
+
+typedef struct Frame {
+    struct Frame *up;   /* the caller; NULL at the top */
+    Map vars;           /* name → Val */
+    Scope *scope;
+    const Node *call, *block;
+    bool returned;
+    Val result;
+} Frame;
+
+typedef enum DeclState { DECL_NEW, DECL_BUSY, DECL_DONE } DeclState;
+typedef struct Decl {
+    const Node *node;
+    DeclState state;
+    bool used;
+    Val value;
+} Decl;
+
+typedef struct Elab {
+    Arena *arena;
+    Diagnostics *diags;
+    Diagnostics inner;  /* what the builder reports, reworded by fail() */
+    Loaded loaded;
+    Model *model;
+    Module *module;
+    Builder b;
+    Frame *top, *frame;
+    Map blocks;         /* name → Node */
+    Map decls;          /* name → Decl */
+    Map param_sites;    /* full name → Node that declares it */
+    Map inputs_next;    /* "tgt.next" → Value */
+    Map exposed;        /* dotted path → Value: what blocks computed */
+    Map outputs;        /* names taken */
+    Map reported;       /* places that gave a message */
+    VEC(const Node *) exposures;
+    DType float_type;
+    int sites, call_depth, eval_depth;
+    int64_t steps, ops;
+    bool stopped;       /* a limit was met: everything ends */
+} Elab;
+
+/* ---- elab.c ---- */
+Val decl_value(Elab *e, Decl *decl, const Node *use);
+
+/* ---- errors.c ---- */
+/* Reports at the node, or at the user's call if the node is in a library, with
+ * notes on the calls around; once a place. Gives VAL_ERROR. */
+Val fail(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A note to the message that fail just gave (nothing if that was silent). */
+void fail_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Loc primary_place(const Elab *e, const Node *node);
+const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
+                         const char *const *more, int n_more); /* "; did you mean `x`?" or "" */
+const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number 3", … */
+const char *type_text(Elab *e, const Type *type);
+
+/* ---- dims.c ---- */
+DimName *dim_names(Elab *e, Value *value);
+void copy_dim_names(Elab *e, Value *to, const Value *from); /* equal dims, aligned at the last */
+void name_dims(Elab *e, Value *value, const Val *dims);  /* from what declared them */
+const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */
+void note_origin(Elab *e, Dim dim, const DimName *name);
+/* A list of dimensions; false after a message. Nested lists are spliced in. */
+bool dims_of(Elab *e, const Node *node, const Val *list, int *rank, Dim *dims, Val *flat);
+Val dim_val(Elab *e, Value *tensor, int axis);
+bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis); /* may be negative */
+
+/* ---- eval.c ---- */
+Val eval(Elab *e, const Node *node);
+void run_body(Elab *e, const NodeList *body);
+Val eval_in_top(Elab *e, const Node *node); /* in the outermost frame: constants, settings */
+static inline Val val_error(void) { return (Val){.kind = VAL_ERROR}; }
+static inline Val val_number(double number, Loc origin)
+{
+    return (Val){.kind = VAL_NUMBER, .number = number, .origin = origin};
+}
+static inline Val val_bool(bool truth) { return (Val){.kind = VAL_BOOL, .number = truth}; }
+/* A value of the graph, or the message of the builder if it gave NULL. */
+Val val_tensor(Elab *e, const Node *node, Value *tensor);
+bool whole_number(const Val *val, int64_t *out);
+bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth); /* reports */
+
+/* ---- calls.c ---- */
+Val eval_call(Elab *e, const Node *node);
+void define_var(Elab *e, const char *name, Val val); /* in the frame; exposes tensors */
+Scope *scope_new(Elab *e, const char *path);
+const char *scope_join(Elab *e, const Scope *scope, const char *name);
+
+/* ---- params.c ---- */
+Val declare_param(Elab *e, const Node *node, Scope *scope);
+
+/* ---- operators.c ---- */
+Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b);
+Val unary_op(Elab *e, const Node *node, TokenKind op, Val a);
+/* Any number, truth value or tensor as a tensor; NULL after a message. */
+Value *as_tensor(Elab *e, const Node *node, Val val);
+Value *as_float(Elab *e, const Node *node, Val val);
+/* Two operands of one type to compute with. */
+bool promote(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
+Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y); /* x, or NULL after a message */
+Val matmul_op(Elab *e, const Node *node, Value *x, Value *y);
+
+/* ---- builtins.c ---- */
+enum { MAX_BUILTIN_ARGS = 4 };
+typedef Val BuiltinRun(Elab *e, const Node *call, Val *args);
+typedef struct Builtin {
+    const char *name, *params; /* "x axis?": a question mark: may be left out */
+    BuiltinRun *run;           /* NULL: one operand, through `op` and `fold` */
+    OpKind op;
+    double (*fold)(double);
+} Builtin;
+const Builtin *find_builtin(const char *name);
+Val run_builtin(Elab *e, const Builtin *builtin, const Node *call);
+int builtin_names(const char **names); /* NULL: how many */
+BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcast, builtin_slice,
+    builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
+    builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full;
+BuiltinRun builtin_sum, builtin_max, builtin_min, builtin_mean, builtin_softmax, builtin_logsumexp;
+
+/* ---- train.c, weights.c ---- */
+void elaborate_train(Elab *e, const Node *train);
+void train_defaults(TrainSpec *spec);
+void elaborate_weights(Elab *e, const Node *weights);
+
+#endif

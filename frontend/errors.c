@@ -1,0 +1,98 @@
+/* Messages of elaboration: placed where the user can act, once, with the calls
+ * that led there. */
+#include "frontend/elab.h"
+
+#include "ir/text.h"
+
+enum { MAX_ERRORS = 20, MAX_CALL_NOTES = 6 };
+
+/* The innermost call in the user's own files, if the node lies in a library. */
+static const Frame *users_call(const Elab *e, const Node *node)
+{
+    if (!is_library_file(&e->loaded, node->loc.source))
+        return NULL;
+    for (const Frame *frame = e->frame; frame; frame = frame->up)
+        if (frame->call && !is_library_file(&e->loaded, frame->call->loc.source))
+            return frame;
+    return NULL;
+}
+
+Loc primary_place(const Elab *e, const Node *node)
+{
+    const Frame *frame = users_call(e, node);
+    return frame ? frame->call->loc : node->loc;
+}
+
+Val fail(Elab *e, const Node *node, const char *format, ...)
+{
+    const Frame *users = users_call(e, node);
+    Loc loc = users ? users->call->loc : node->loc;
+    const char *key = arena_printf(e->arena, "%p %p", (const void *)node,
+                                   users ? (const void *)users->call : NULL);
+    bool silent = map_has(&e->reported, key) || e->diags->errors >= MAX_ERRORS;
+    map_set(&e->reported, "silent", silent ? e : NULL);
+    if (silent)
+        return val_error();
+    map_set(&e->reported, key, e);
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(e->arena, format, args);
+    va_end(args);
+    diag_error(e->diags, loc, "%s", message);
+    if (users)
+        diag_note(e->diags, node->loc, "in the library, here");
+    int notes = 0;
+    for (const Frame *frame = users ? users->up : e->frame; frame && notes < MAX_CALL_NOTES;
+         frame = frame->up)
+        if (frame->call && frame->call != (users ? users->call : NULL)) {
+            diag_note(e->diags, frame->call->loc, "in `%s`, called here", frame->block->name);
+            notes++;
+        }
+    return val_error();
+}
+
+void fail_note(Elab *e, Loc loc, const char *format, ...)
+{
+    if (map_get(&e->reported, "silent"))
+        return;
+    va_list args;
+    va_start(args, format);
+    diag_note(e->diags, loc, "%s", arena_vprintf(e->arena, format, args));
+    va_end(args);
+}
+
+const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
+                         const char *const *more, int n_more)
+{
+    VEC(const char *) names = {0};
+    for (int i = 0; i < n_maps; i++)
+        for (size_t k = 0; maps[i] && k < maps[i]->count; k++)
+            vec_push(e->arena, names, maps[i]->entries[k].key);
+    for (int i = 0; i < n_more; i++)
+        vec_push(e->arena, names, more[i]);
+    const char *near = text_nearest(name, names.data, names.count);
+    return near ? arena_printf(e->arena, "; did you mean `%s`?", near) : "";
+}
+
+const char *type_text(Elab *e, const Type *type) { return ir_type_text(e->module, type, e->arena); }
+
+const char *val_text(Elab *e, const Val *val)
+{
+    switch (val->kind) {
+    case VAL_NUMBER: {
+        Text text = {0};
+        text_add(&text, "the number ");
+        text_number(&text, val->number);
+        const char *shown = arena_strdup(e->arena, text.data);
+        text_free(&text);
+        return shown;
+    }
+    case VAL_BOOL: return val->number ? "`true`" : "`false`";
+    case VAL_STRING: return arena_printf(e->arena, "the string \"%.40s\"", val->text);
+    case VAL_DIM:
+        return arena_printf(e->arena, "the dimension %s", e->module->symbols.data[val->symbol].name);
+    case VAL_TENSOR: return type_text(e, &val->tensor->type);
+    case VAL_LIST: return arena_printf(e->arena, "a list of %d", val->n);
+    default: return "nothing";
+    }
+}

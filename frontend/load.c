@@ -1,0 +1,241 @@
+/* Reading a model with everything it uses. */
+#define _GNU_SOURCE
+#include "frontend/load.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_FILE_BYTES = 1 << 20, MAX_FILES = 64, MAX_USE_DEPTH = 16 };
+
+/* ---- where the library is ---- */
+
+static const char *beside_program(Arena *arena)
+{
+    static const char *const places[] = {"../models/lib", "../../models/lib", "../../../models/lib",
+                                         "models/lib", "../share/tfc/lib"};
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return NULL;
+    program[length] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *folder = file_beside(arena, program, places[i]);
+        if (file_exists(arena_printf(arena, "%s/prelude.tfg", folder)))
+            return folder;
+    }
+    return NULL;
+}
+
+static const char *find_library(Arena *arena, const FrontendOptions *options)
+{
+    const char *folder = options && options->library ? options->library : getenv("TFC_LIBRARY");
+    if (folder)
+        return folder;
+    folder = beside_program(arena);
+    return folder ? folder : file_exists("models/lib/prelude.tfg") ? "models/lib" : NULL;
+}
+
+bool is_library_file(const Loaded *loaded, const Source *source)
+{
+    size_t length = loaded->library ? strlen(loaded->library) : 0;
+    return length && !strncmp(source->path, loaded->library, length) && source->path[length] == '/';
+}
+
+/* The names of all libraries, for a suggestion. */
+static const char *nearest_library(const Loaded *loaded, const char *name)
+{
+    DIR *folder = loaded->library ? opendir(loaded->library) : NULL;
+    VEC(const char *) names = {0};
+    if (!folder)
+        return NULL;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name);
+        if (length > 4 && !strcmp(entry->d_name + length - 4, ".tfg"))
+            vec_push(loaded->arena, names, arena_strndup(loaded->arena, entry->d_name, length - 4));
+    }
+    closedir(folder);
+    return text_nearest(name, names.data, names.count);
+}
+
+/* ---- which definition holds ---- */
+
+/* What a declaration defines: "b name" a block, "v name" a value; NULL: nothing. */
+static const char *defined_name(Arena *arena, const Node *node)
+{
+    switch (node->kind) {
+    case NODE_BLOCK: return arena_printf(arena, "b %s", node->name);
+    case NODE_CONST:
+    case NODE_DIM:
+    case NODE_INPUT:
+    case NODE_PARAM:
+    case NODE_OUTPUT:
+    case NODE_ASSIGN: return arena_printf(arena, "v %s", node->name);
+    default: return NULL;
+    }
+}
+
+static bool is_statement(const Node *node)
+{
+    return node->kind == NODE_ASSIGN || node->kind == NODE_OUTPUT;
+}
+
+static void report_twice(Loaded *loaded, const Node *node, const Node *first)
+{
+    diag_error(loaded->diags, node->loc, "`%s` is defined twice", node->name);
+    diag_note(loaded->diags, first->loc, "the first definition");
+}
+
+/* Appends a file's own items; those of the same name that came from used files
+ * no longer hold. */
+static void merge(Loaded *loaded, const NodeList *own)
+{
+    Arena *arena = loaded->arena;
+    size_t before = loaded->items.count;
+    Map mine;
+    map_init(&mine, arena);
+    for (size_t i = 0; i < own->count; i++) {
+        Node *node = own->data[i];
+        const char *key = defined_name(arena, node);
+        Node *first = key ? map_get(&mine, key) : NULL;
+        if (first && !(is_statement(first) && is_statement(node))) {
+            report_twice(loaded, node, first);
+            continue;
+        }
+        if (key)
+            map_set(&mine, key, node);
+        vec_push(arena, loaded->items, node);
+    }
+    for (size_t i = 0; i < before; i++) {
+        const char *key = defined_name(arena, loaded->items.data[i]);
+        if (key && map_has(&mine, key))
+            loaded->items.data[i]->overridden = true;
+    }
+}
+
+/* ---- reading ---- */
+
+static void load_source(Loaded *loaded, const Source *source, int depth);
+
+static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
+{
+    if (map_has(&loaded->seen, path))
+        return;
+    if (depth > MAX_USE_DEPTH || loaded->files.count >= MAX_FILES) {
+        diag_error(loaded->diags, loc, "too many files use each other");
+        return;
+    }
+    const Source *source = file_read(loaded->diags, loaded->arena, path, MAX_FILE_BYTES);
+    if (!source) {
+        diag_note(loaded->diags, loc, "used here");
+        return;
+    }
+    load_source(loaded, source, depth);
+}
+
+static void load_use(Loaded *loaded, const Node *use, int depth)
+{
+    Arena *arena = loaded->arena;
+    if (use->same) { /* "file" */
+        const char *path = use->name[0] == '/' ? use->name
+                                               : file_beside(arena, use->loc.source->path, use->name);
+        load_file(loaded, path, use->loc, depth);
+        return;
+    }
+    const char *path = loaded->library ? arena_printf(arena, "%s/%s.tfg", loaded->library, use->name)
+                                       : NULL;
+    if (path && file_exists(path)) {
+        load_file(loaded, path, use->loc, depth);
+        return;
+    }
+    const char *near = nearest_library(loaded, use->name);
+    diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
+               near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
+    if (!loaded->library)
+        diag_note(loaded->diags, (Loc){0}, "the folder of the libraries (models/lib) was not found; "
+                                           "TFC_LIBRARY can name it");
+}
+
+static void load_source(Loaded *loaded, const Source *source, int depth)
+{
+    map_set(&loaded->seen, source->path, loaded);
+    vec_push(loaded->arena, loaded->files, source);
+    Syntax *syntax = parse_tfg(loaded->arena, loaded->diags, source);
+    for (size_t i = 0; i < syntax->items.count; i++)
+        if (syntax->items.data[i]->kind == NODE_USE)
+            load_use(loaded, syntax->items.data[i], depth + 1);
+    merge(loaded, &syntax->items);
+}
+
+bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *source,
+                const FrontendOptions *options)
+{
+    int before = diags->errors;
+    *loaded = (Loaded){.arena = arena, .diags = diags, .options = options, .main = source,
+                       .library = find_library(arena, options)};
+    map_init(&loaded->seen, arena);
+    if (loaded->library)
+        load_file(loaded, arena_printf(arena, "%s/prelude.tfg", loaded->library), (Loc){0}, 0);
+    load_source(loaded, source, 0);
+    apply_settings(loaded);
+    return diags->errors == before;
+}
+
+void apply_settings(Loaded *loaded)
+{
+    const FrontendOptions *options = loaded->options;
+    Arena *arena = loaded->arena;
+    VEC(const char *) names = {0};
+    for (int i = 0; options && i < options->n_settings; i++) {
+        const Setting *setting = &options->settings[i];
+        const char *path = arena_printf(arena, "--set %s", setting->name);
+        const Source *source = diag_source(arena, path, setting->value, strlen(setting->value));
+        Node *value = parse_tfg_expression(arena, loaded->diags, source);
+        bool found = false;
+        names.count = 0;
+        for (size_t k = 0; k < loaded->items.count; k++) {
+            Node *node = loaded->items.data[k];
+            if (node->kind != NODE_CONST || node->overridden)
+                continue;
+            vec_push(arena, names, node->name);
+            if (strcmp(node->name, setting->name))
+                continue;
+            found = true;
+            if (value)
+                node->a = value;
+        }
+        const char *near = found ? NULL : text_nearest(setting->name, names.data, names.count);
+        if (!found)
+            diag_error(loaded->diags, (Loc){.source = source}, "the model has no constant `%s`%s",
+                       setting->name, near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
+    }
+}
+
+/* ---- the tree, for people and as a copy that stands alone ---- */
+
+bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
+                       Diagnostics *diags)
+{
+    Loaded loaded;
+    bool ok = load_model(&loaded, arena, diags, source, options);
+    const Source *last = NULL;
+    const char *prelude = loaded.library ? arena_printf(arena, "%s/prelude.tfg", loaded.library) : "";
+    for (size_t i = 0; i < loaded.items.count; i++) {
+        const Node *node = loaded.items.data[i];
+        if (node->overridden || !strcmp(node->loc.source->path, prelude) ||
+            (node->kind == NODE_MODEL && node->loc.source != source))
+            continue;
+        if (node->loc.source != last) {
+            last = node->loc.source;
+            const char *name = strrchr(last->path, '/');
+            text_add(out, "# from %s\n", name ? name + 1 : last->path);
+        }
+        if (node->kind == NODE_USE)
+            text_add(out, "# ");
+        print_item(node, 0, out);
+    }
+    return ok;
+}

@@ -1,0 +1,353 @@
+/* Operators: folded when both sides are known, ops of the graph otherwise. */
+#include "frontend/elab.h"
+
+#include "ir/infer.h"
+
+#include <math.h>
+
+/* ---- operands ---- */
+
+static DType number_type(const Elab *e, const Val *val, DType beside)
+{
+    int64_t whole;
+    bool fits = whole_number(val, &whole) && whole >= INT32_MIN && whole <= INT32_MAX;
+    return beside == DT_I32 && fits ? DT_I32 : e->float_type;
+}
+
+static Value *tensor_of(Elab *e, const Node *node, Val val, DType beside)
+{
+    switch (val.kind) {
+    case VAL_TENSOR: return val.tensor;
+    case VAL_NUMBER: return build_const(&e->b, number_type(e, &val, beside), val.number);
+    case VAL_BOOL: return build_const(&e->b, DT_BOOL, val.number);
+    case VAL_DIM: {
+        const char *name = e->module->symbols.data[val.symbol].name;
+        fail(e, node, "`%s`: %s is a dimension, known only when a batch arrives; `size(%s)` is a number "
+             "to compute with", expression_text(e->arena, node), name, name);
+        return NULL;
+    }
+    case VAL_ERROR: return NULL;
+    default:
+        fail(e, node, "`%s`: cannot compute with %s", expression_text(e->arena, node), val_text(e, &val));
+        return NULL;
+    }
+}
+
+Value *as_tensor(Elab *e, const Node *node, Val val) { return tensor_of(e, node, val, DT_I32); }
+
+Value *as_float(Elab *e, const Node *node, Val val)
+{
+    Value *x = tensor_of(e, node, val, e->float_type);
+    if (!x || x->type.dtype == e->float_type)
+        return x;
+    Value *y = build_cast(&e->b, x, e->float_type);
+    copy_dim_names(e, y, x);
+    return y;
+}
+
+bool promote(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y)
+{
+    DType beside_a = b.kind == VAL_TENSOR ? b.tensor->type.dtype : e->float_type;
+    DType beside_b = a.kind == VAL_TENSOR ? a.tensor->type.dtype : e->float_type;
+    if (beside_a == DT_BOOL)
+        beside_a = DT_I32;
+    if (beside_b == DT_BOOL)
+        beside_b = DT_I32;
+    *x = tensor_of(e, node, a, beside_a);
+    *y = tensor_of(e, node, b, beside_b);
+    if (!*x || !*y)
+        return false;
+    DType p = (*x)->type.dtype, q = (*y)->type.dtype;
+    DType to = dtype_is_float(p) || dtype_is_float(q) ? e->float_type : DT_I32;
+    Value *from_x = *x, *from_y = *y;
+    *x = build_cast(&e->b, *x, to);
+    *y = build_cast(&e->b, *y, to);
+    copy_dim_names(e, *x, from_x);
+    copy_dim_names(e, *y, from_y);
+    return true;
+}
+
+Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y)
+{
+    Type both;
+    if (shape_broadcast(&x->type, &y->type, &both))
+        return x;
+    for (int i = 1; i <= x->type.rank && i <= y->type.rank; i++) {
+        int a = x->type.rank - i, b = y->type.rank - i;
+        Dim p = x->type.dims[a], q = y->type.dims[b];
+        if (dim_equal(p, q) || dim_is_one(p) || dim_is_one(q))
+            continue;
+        const DimName *of_x = dim_names(e, x) + a, *of_y = dim_names(e, y) + b;
+        fail(e, node, "`%s`: dimension %d differs: %s against %s (%s and %s)",
+             expression_text(e->arena, node), -i, dim_text(e, p, of_x), dim_text(e, q, of_y),
+             type_text(e, &x->type), type_text(e, &y->type));
+        note_origin(e, p, of_x);
+        note_origin(e, q, of_y);
+        return NULL;
+    }
+    return x;
+}
+
+static Val elementwise(Elab *e, const Node *node, OpKind kind, Value *x, Value *y)
+{
+    if (!check_broadcast(e, node, x, y))
+        return val_error();
+    Val val = val_tensor(e, node, build_binary(&e->b, kind, x, y));
+    if (val.kind == VAL_TENSOR) {
+        copy_dim_names(e, val.tensor, x);
+        copy_dim_names(e, val.tensor, y);
+    }
+    return val;
+}
+
+/* ---- products ---- */
+
+static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
+{
+    int rx = x->type.rank, ry = y->type.rank;
+    const char *text = expression_text(e->arena, node);
+    if (rx < 1 || ry < 1) {
+        fail(e, node, "`%s`: a product needs matrices, given %s and %s", text, type_text(e, &x->type),
+             type_text(e, &y->type));
+        return false;
+    }
+    int inner_y = ry == 1 ? 0 : ry - 2;
+    Dim p = x->type.dims[rx - 1], q = y->type.dims[inner_y];
+    if (!dim_equal(p, q)) {
+        const DimName *of_x = dim_names(e, x) + rx - 1, *of_y = dim_names(e, y) + inner_y;
+        fail(e, node, "`%s`: inner dimensions differ: %s against %s (%s and %s)", text,
+             dim_text(e, p, of_x), dim_text(e, q, of_y), type_text(e, &x->type), type_text(e, &y->type));
+        note_origin(e, p, of_x);
+        note_origin(e, q, of_y);
+        return false;
+    }
+    for (int i = 3; i <= rx && i <= ry; i++) {
+        Dim a = x->type.dims[rx - i], b = y->type.dims[ry - i];
+        if (dim_equal(a, b) || dim_is_one(a) || dim_is_one(b))
+            continue;
+        const DimName *of_x = dim_names(e, x) + rx - i, *of_y = dim_names(e, y) + ry - i;
+        fail(e, node, "`%s`: dimension %d of the two batches of matrices differs: %s against %s (%s and %s)",
+             text, -i, dim_text(e, a, of_x), dim_text(e, b, of_y), type_text(e, &x->type),
+             type_text(e, &y->type));
+        note_origin(e, a, of_x);
+        note_origin(e, b, of_y);
+        return false;
+    }
+    return true;
+}
+
+Val matmul_op(Elab *e, const Node *node, Value *x, Value *y)
+{
+    if (!check_product(e, node, x, y))
+        return val_error();
+    bool vector = y->type.rank == 1;
+    Value *matrix = y;
+    if (vector) {
+        Dim column[] = {y->type.dims[0], dim_const(1)};
+        matrix = build_reshape(&e->b, y, 2, column);
+    }
+    Value *product = build_matmul(&e->b, x, matrix);
+    if (product && vector)
+        product = build_reshape(&e->b, product, product->type.rank - 1, product->type.dims);
+    Val val = val_tensor(e, node, product);
+    if (val.kind != VAL_TENSOR)
+        return val;
+    DimName *names = dim_names(e, val.tensor);
+    int rank = product->type.rank, rx = x->type.rank, ry = y->type.rank;
+    if (vector) {
+        for (int i = 0; i < rank; i++)
+            names[i] = dim_names(e, x)[i];
+        return val;
+    }
+    names[rank - 1] = dim_names(e, y)[ry - 1];
+    for (int i = 2; i <= rank; i++) {
+        if (i <= rx && dim_equal(product->type.dims[rank - i], x->type.dims[rx - i]))
+            names[rank - i] = dim_names(e, x)[rx - i];
+        else if (i > 2 && i <= ry)
+            names[rank - i] = dim_names(e, y)[ry - i];
+    }
+    return val;
+}
+
+/* ---- arithmetic on numbers ---- */
+
+static const char *known_name(Elab *e, const Val *val)
+{
+    if (val->text)
+        return val->text;
+    Text text = {0};
+    text_number(&text, val->number);
+    const char *shown = arena_strdup(e->arena, text.data);
+    text_free(&text);
+    return shown;
+}
+
+static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val *b)
+{
+    double x = a->number, y = b->number;
+    bool both_bool = a->kind == VAL_BOOL && b->kind == VAL_BOOL;
+    switch (op) {
+    case TOKEN_EQUAL: return val_bool(x == y);
+    case TOKEN_UNEQUAL: return val_bool(x != y);
+    case TOKEN_LESS: return val_bool(x < y);
+    case TOKEN_LESS_EQUAL: return val_bool(x <= y);
+    case TOKEN_GREATER: return val_bool(x > y);
+    case TOKEN_GREATER_EQUAL: return val_bool(x >= y);
+    case TOKEN_AND: return val_bool(x != 0 && y != 0);
+    case TOKEN_OR: return val_bool(x != 0 || y != 0);
+    default: break;
+    }
+    if (both_bool)
+        return fail(e, node, "`%s`: cannot compute with truth values", expression_text(e->arena, node));
+    double result = 0;
+    switch (op) {
+    case TOKEN_PLUS: result = x + y; break;
+    case TOKEN_MINUS: result = x - y; break;
+    case TOKEN_STAR: result = x * y; break;
+    case TOKEN_SLASH: result = x / y; break;
+    case TOKEN_PERCENT: result = x - y * floor(x / y); break;
+    case TOKEN_CARET: result = pow(x, y); break;
+    default: return fail(e, node, "`@` multiplies tensors, not numbers");
+    }
+    if ((op == TOKEN_SLASH || op == TOKEN_PERCENT) && y == 0)
+        return fail(e, node, "`%s`: division by zero", expression_text(e->arena, node));
+    if (isnan(result))
+        return fail(e, node, "`%s` is not a number", expression_text(e->arena, node));
+    Val val = val_number(result, primary_place(e, node));
+    if ((a->text || b->text) && strlen(known_name(e, a)) + strlen(known_name(e, b)) < 40)
+        val.text = arena_printf(e->arena, "%s %s %s", known_name(e, a), token_text(op), known_name(e, b));
+    return val;
+}
+
+/* ---- operators on tensors ---- */
+
+static Val power(Elab *e, const Node *node, Val a, Val b)
+{
+    Value *x = as_float(e, node, a);
+    if (!x || b.kind != VAL_NUMBER) {
+        Value *y = x ? as_float(e, node, b) : NULL;
+        return y ? elementwise(e, node, OP_pow, x, y) : val_error();
+    }
+    Value *y = b.number == 1      ? x
+               : b.number == 2    ? build_binary(&e->b, OP_mul, x, x)
+               : b.number == 0.5  ? build_unary(&e->b, OP_sqrt, x)
+               : b.number == -0.5 ? build_unary(&e->b, OP_rsqrt, x)
+                                  : build_binary(&e->b, OP_pow, x, build_const(&e->b, e->float_type, b.number));
+    Val val = val_tensor(e, node, y);
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, y, x);
+    return val;
+}
+
+/* a - b × floor(a / b); whole numbers: as the language of C for a, b >= 0. */
+static Val remainder_op(Elab *e, const Node *node, Value *x, Value *y)
+{
+    Val quotient = elementwise(e, node, OP_div, x, y);
+    if (quotient.kind != VAL_TENSOR)
+        return quotient;
+    Value *whole = quotient.tensor;
+    if (dtype_is_float(whole->type.dtype))
+        whole = build_unary(&e->b, OP_floor, whole);
+    return elementwise(e, node, OP_sub, x, build_binary(&e->b, OP_mul, whole, y));
+}
+
+static Val compare(Elab *e, const Node *node, TokenKind op, Value *x, Value *y)
+{
+    switch (op) {
+    case TOKEN_LESS: return elementwise(e, node, OP_lt, x, y);
+    case TOKEN_LESS_EQUAL: return elementwise(e, node, OP_le, x, y);
+    case TOKEN_GREATER: return elementwise(e, node, OP_lt, y, x);
+    case TOKEN_GREATER_EQUAL: return elementwise(e, node, OP_le, y, x);
+    default: break;
+    }
+    Val val = elementwise(e, node, OP_eq, x, y);
+    return op == TOKEN_UNEQUAL && val.kind == VAL_TENSOR ? unary_op(e, node, TOKEN_NOT, val) : val;
+}
+
+/* `true` and `false` disappear: a mask that allows everything costs nothing. */
+static Val logic(Elab *e, const Node *node, TokenKind op, Val a, Val b)
+{
+    Val *known = a.kind == VAL_BOOL ? &a : b.kind == VAL_BOOL ? &b : NULL;
+    if (known) {
+        Val other = known == &a ? b : a;
+        bool keeps = (op == TOKEN_AND) == (known->number != 0);
+        if (other.kind == VAL_TENSOR && other.tensor->type.dtype == DT_BOOL)
+            return keeps ? other : *known;
+    }
+    Value *x = as_tensor(e, node, a), *y = x ? as_tensor(e, node, b) : NULL;
+    if (!x || !y)
+        return val_error();
+    if (x->type.dtype != DT_BOOL || y->type.dtype != DT_BOOL)
+        return fail(e, node, "`%s`: `%s` takes truth values, given %s and %s",
+                    expression_text(e->arena, node), token_text(op), type_text(e, &x->type),
+                    type_text(e, &y->type));
+    return elementwise(e, node, op == TOKEN_AND ? OP_and : OP_or, x, y);
+}
+
+static Val compare_words(Elab *e, const Node *node, TokenKind op, const Val *a, const Val *b)
+{
+    bool equal = a->kind == b->kind;
+    if (equal)
+        equal = a->kind == VAL_STRING ? !strcmp(a->text, b->text) : a->symbol == b->symbol;
+    if (op == TOKEN_EQUAL || op == TOKEN_UNEQUAL)
+        return val_bool(equal == (op == TOKEN_EQUAL));
+    if (a->kind == VAL_STRING || b->kind == VAL_STRING)
+        return fail(e, node, "`%s`: cannot compute with strings", expression_text(e->arena, node));
+    tensor_of(e, node, a->kind == VAL_DIM ? *a : *b, DT_I32); /* reports the dimension */
+    return val_error();
+}
+
+Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b)
+{
+    bool known_a = a.kind == VAL_NUMBER || a.kind == VAL_BOOL;
+    bool known_b = b.kind == VAL_NUMBER || b.kind == VAL_BOOL;
+    if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
+        return val_error();
+    if (known_a && known_b)
+        return fold(e, node, op, &a, &b);
+    bool word_a = a.kind == VAL_STRING || a.kind == VAL_DIM, word_b = b.kind == VAL_STRING || b.kind == VAL_DIM;
+    if ((word_a || word_b) && (word_a || known_a) && (word_b || known_b))
+        return compare_words(e, node, op, &a, &b);
+    if (op == TOKEN_AND || op == TOKEN_OR)
+        return logic(e, node, op, a, b);
+    if (op == TOKEN_CARET)
+        return power(e, node, a, b);
+    Value *x, *y;
+    if (op == TOKEN_SLASH || op == TOKEN_AT) {
+        x = as_float(e, node, a);
+        y = x ? as_float(e, node, b) : NULL;
+        if (!x || !y)
+            return val_error();
+        return op == TOKEN_AT ? matmul_op(e, node, x, y) : elementwise(e, node, OP_div, x, y);
+    }
+    if (!promote(e, node, a, b, &x, &y))
+        return val_error();
+    switch (op) {
+    case TOKEN_PLUS: return elementwise(e, node, OP_add, x, y);
+    case TOKEN_MINUS: return elementwise(e, node, OP_sub, x, y);
+    case TOKEN_STAR: return elementwise(e, node, OP_mul, x, y);
+    case TOKEN_PERCENT: return remainder_op(e, node, x, y);
+    default: return compare(e, node, op, x, y);
+    }
+}
+
+Val unary_op(Elab *e, const Node *node, TokenKind op, Val a)
+{
+    if (a.kind == VAL_ERROR)
+        return a;
+    if (op == TOKEN_NOT && (a.kind == VAL_BOOL || a.kind == VAL_NUMBER))
+        return val_bool(!a.number);
+    if (op == TOKEN_MINUS && a.kind == VAL_NUMBER)
+        return val_number(-a.number, a.origin);
+    Value *x = as_tensor(e, node, a);
+    if (!x)
+        return val_error();
+    if (op == TOKEN_NOT && x->type.dtype != DT_BOOL)
+        return fail(e, node, "`not` takes a truth value, not %s", type_text(e, &x->type));
+    if (op == TOKEN_MINUS && x->type.dtype == DT_BOOL)
+        x = build_cast(&e->b, x, DT_I32);
+    Val val = val_tensor(e, node, build_unary(&e->b, op == TOKEN_NOT ? OP_not : OP_neg, x));
+    if (val.kind == VAL_TENSOR)
+        copy_dim_names(e, val.tensor, x);
+    return val;
+}

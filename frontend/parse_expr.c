@@ -1,0 +1,315 @@
+/* Expressions, by precedence from loosest to tightest:
+ *   or, and, not, comparisons, + -, * / % @, unary -, ^, postfix () [] .axis */
+#include "frontend/parser.h"
+
+static Node *parse_or(Parser *p);
+
+static Node *binary(Parser *p, TokenKind op, Node *a, Node *b)
+{
+    Node *node = node_new(p, NODE_BINARY, loc_from(p, a->loc));
+    node->op = op;
+    node->a = a;
+    node->b = b;
+    set_depth(p, node);
+    return node;
+}
+
+static Node *unary(Parser *p, TokenKind op, Loc start, Node *a)
+{
+    Node *node = node_new(p, NODE_UNARY, loc_from(p, start));
+    node->op = op;
+    node->a = a;
+    set_depth(p, node);
+    return node;
+}
+
+NodeList parse_list(Parser *p, TokenKind close)
+{
+    NodeList list = {0};
+    while (!p->panic && peek(p)->kind != close) {
+        Node *item = parse_expression(p);
+        if (accept(p, TOKEN_TILDE)) {
+            Node *ragged = node_new(p, NODE_RAGGED, loc_from(p, item->loc));
+            ragged->a = item;
+            set_depth(p, ragged);
+            item = ragged;
+        }
+        vec_push(p->arena, list, item);
+        if (!accept(p, TOKEN_COMMA))
+            break;
+    }
+    return list;
+}
+
+/* The opening bracket is taken; closes it, or points back at it. */
+static void close_bracket(Parser *p, TokenKind close, Loc open)
+{
+    if (p->panic)
+        return;
+    if (peek(p)->kind == close) {
+        p->parens--;
+        p->at++; /* not take(): a newline after the bracket counts again */
+        return;
+    }
+    const Token *seen = peek(p);
+    bool ended = seen->kind == TOKEN_END;
+    parse_error(p, seen->loc, "expected `%s`, not %s", token_text(close), token_seen(p, seen));
+    if (ended || seen->loc.line != open.line)
+        diag_note(p->diags, open, "to close this `%s`", close == TOKEN_CLOSE ? "(" : "[");
+}
+
+static Node *parse_arg(Parser *p)
+{
+    Node *arg = node_new(p, NODE_ARG, peek(p)->loc);
+    if (peek(p)->kind == TOKEN_NAME && peek_at(p, 1)->kind == TOKEN_ASSIGN) {
+        arg->name = take(p)->text;
+        take(p);
+    }
+    arg->a = parse_expression(p);
+    arg->loc = loc_from(p, arg->loc);
+    set_depth(p, arg);
+    return arg;
+}
+
+NodeList parse_args(Parser *p)
+{
+    NodeList args = {0};
+    Loc open = peek(p)->loc;
+    if (!expect(p, TOKEN_OPEN, ""))
+        return args;
+    p->parens++;
+    while (!p->panic && peek(p)->kind != TOKEN_CLOSE) {
+        vec_push(p->arena, args, parse_arg(p));
+        if (!accept(p, TOKEN_COMMA))
+            break;
+    }
+    close_bracket(p, TOKEN_CLOSE, open);
+    return args;
+}
+
+/* NAME ["as" ["same"] LABEL] "(" arguments ")" */
+static Node *parse_call(Parser *p)
+{
+    const Token *name = take(p);
+    Node *call = node_new(p, NODE_CALL, name->loc);
+    call->name = name->text;
+    if (accept(p, TOKEN_AS)) {
+        if (at_word(p, "same") && peek_at(p, 1)->kind == TOKEN_NAME) {
+            take(p);
+            call->same = true;
+        }
+        call->label = take(p)->text;
+    }
+    call->kids = parse_args(p);
+    call->loc = loc_from(p, call->loc);
+    set_depth(p, call);
+    return call;
+}
+
+static bool call_ahead(Parser *p)
+{
+    size_t n = 1;
+    if (peek_at(p, 1)->kind == TOKEN_AS) {
+        n = 2;
+        if (peek_at(p, 2)->kind == TOKEN_NAME && !strcmp(peek_at(p, 2)->text, "same") &&
+            peek_at(p, 3)->kind == TOKEN_NAME)
+            n = 3;
+        if (peek_at(p, n)->kind != TOKEN_NAME)
+            return false;
+        n++;
+    }
+    return peek_at(p, n)->kind == TOKEN_OPEN;
+}
+
+static Node *parse_bracketed(Parser *p)
+{
+    Loc open = take(p)->loc;
+    bool is_list = p->tokens.data[p->at - 1].kind == TOKEN_OPEN_LIST;
+    p->parens++;
+    Node *node;
+    if (is_list) {
+        node = node_new(p, NODE_LIST, open);
+        node->kids = parse_list(p, TOKEN_CLOSE_LIST);
+    } else
+        node = parse_expression(p);
+    close_bracket(p, is_list ? TOKEN_CLOSE_LIST : TOKEN_CLOSE, open);
+    node->loc = loc_from(p, open);
+    set_depth(p, node);
+    return node;
+}
+
+static Node *parse_primary(Parser *p)
+{
+    const Token *token = peek(p);
+    Node *node = node_new(p, NODE_NUMBER, token->loc);
+    switch (token->kind) {
+    case TOKEN_NAME:
+        if (call_ahead(p))
+            return parse_call(p);
+        node->kind = NODE_NAME;
+        node->name = take(p)->text;
+        return node;
+    case TOKEN_NUMBER:
+        node->number = take(p)->number;
+        return node;
+    case TOKEN_STRING:
+        node->kind = NODE_STRING;
+        node->name = take(p)->text;
+        return node;
+    case TOKEN_TRUE:
+    case TOKEN_FALSE:
+        node->kind = NODE_BOOL;
+        node->number = take(p)->kind == TOKEN_TRUE;
+        return node;
+    case TOKEN_OPEN:
+    case TOKEN_OPEN_LIST:
+        return parse_bracketed(p);
+    default:
+        parse_error(p, token->loc, "expected an expression, not %s", token_seen(p, token));
+        return node;
+    }
+}
+
+/* x.-1: how long that axis is. */
+static Node *parse_axis(Parser *p, Node *of)
+{
+    take(p);
+    bool negative = accept(p, TOKEN_MINUS);
+    const Token *token = peek(p);
+    Node *node = node_new(p, NODE_AXIS, of->loc);
+    node->a = of;
+    if (token->kind == TOKEN_NUMBER) {
+        take(p);
+        node->number = negative ? -token->number : token->number;
+    } else
+        parse_error(p, token->loc, "expected the number of an axis after the dot (`x.-1` is how long "
+                    "the last one is), not %s", token_seen(p, token));
+    node->loc = loc_from(p, of->loc);
+    set_depth(p, node);
+    return node;
+}
+
+static Node *parse_postfix(Parser *p)
+{
+    Node *node = parse_primary(p);
+    while (!p->panic) {
+        const Token *token = peek(p);
+        if (token->kind == TOKEN_DOT)
+            node = parse_axis(p, node);
+        else if (token->kind == TOKEN_OPEN_LIST) {
+            take(p);
+            p->parens++;
+            Node *index = node_new(p, NODE_INDEX, node->loc);
+            index->a = node;
+            index->b = parse_expression(p);
+            close_bracket(p, TOKEN_CLOSE_LIST, token->loc);
+            index->loc = loc_from(p, node->loc);
+            set_depth(p, index);
+            node = index;
+        } else
+            break;
+    }
+    return node;
+}
+
+static Node *parse_unary(Parser *p);
+
+static Node *parse_power(Parser *p)
+{
+    Node *base = parse_postfix(p);
+    if (p->panic || !accept(p, TOKEN_CARET) || !enter(p))
+        return base;
+    base = binary(p, TOKEN_CARET, base, parse_unary(p)); /* right-associative, may have a sign */
+    leave(p);
+    return base;
+}
+
+static Node *parse_unary(Parser *p)
+{
+    if (peek(p)->kind != TOKEN_MINUS)
+        return parse_power(p);
+    Loc start = take(p)->loc;
+    if (!enter(p))
+        return node_new(p, NODE_NUMBER, start);
+    Node *node = unary(p, TOKEN_MINUS, start, parse_unary(p));
+    leave(p);
+    return node;
+}
+
+/* The left-associative levels. */
+static Node *parse_level(Parser *p, Node *(*next)(Parser *), const TokenKind *kinds, size_t n)
+{
+    Node *left = next(p);
+    while (!p->panic) {
+        TokenKind kind = peek(p)->kind;
+        size_t i = 0;
+        while (i < n && kinds[i] != kind)
+            i++;
+        if (i == n)
+            break;
+        take(p);
+        skip_newlines(p); /* a line may end with an operator */
+        left = binary(p, kind, left, next(p));
+    }
+    return left;
+}
+
+static Node *parse_product(Parser *p)
+{
+    static const TokenKind kinds[] = {TOKEN_STAR, TOKEN_SLASH, TOKEN_PERCENT, TOKEN_AT};
+    return parse_level(p, parse_unary, kinds, 4);
+}
+
+static Node *parse_sum(Parser *p)
+{
+    static const TokenKind kinds[] = {TOKEN_PLUS, TOKEN_MINUS};
+    return parse_level(p, parse_product, kinds, 2);
+}
+
+static Node *parse_comparison(Parser *p)
+{
+    Node *left = parse_sum(p);
+    TokenKind kind = peek(p)->kind;
+    if (p->panic || kind < TOKEN_EQUAL || kind > TOKEN_GREATER_EQUAL)
+        return left;
+    take(p);
+    skip_newlines(p);
+    left = binary(p, kind, left, parse_sum(p));
+    const Token *again = peek(p);
+    if (!p->panic && again->kind >= TOKEN_EQUAL && again->kind <= TOKEN_GREATER_EQUAL)
+        parse_error(p, again->loc, "comparisons do not chain: write `a < b and b < c`");
+    return left;
+}
+
+static Node *parse_not(Parser *p)
+{
+    if (peek(p)->kind != TOKEN_NOT)
+        return parse_comparison(p);
+    Loc start = take(p)->loc;
+    if (!enter(p))
+        return node_new(p, NODE_NUMBER, start);
+    Node *node = unary(p, TOKEN_NOT, start, parse_not(p));
+    leave(p);
+    return node;
+}
+
+static Node *parse_and(Parser *p)
+{
+    static const TokenKind kinds[] = {TOKEN_AND};
+    return parse_level(p, parse_not, kinds, 1);
+}
+
+static Node *parse_or(Parser *p)
+{
+    static const TokenKind kinds[] = {TOKEN_OR};
+    return parse_level(p, parse_and, kinds, 1);
+}
+
+Node *parse_expression(Parser *p)
+{
+    if (!enter(p))
+        return node_new(p, NODE_NUMBER, peek(p)->loc);
+    Node *node = parse_or(p);
+    leave(p);
+    return node;
+}

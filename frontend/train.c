@@ -1,0 +1,229 @@
+/* The train block: how the model is trained. Later settings replace earlier ones,
+ * so a model may change one of a library's. */
+#include "frontend/elab.h"
+
+#include <math.h>
+
+void train_defaults(TrainSpec *spec)
+{
+    *spec = (TrainSpec){
+        .optimizer = OPTIMIZER_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9,
+        .schedule = RATE_NOAM, .rate_d_model = 512, .rate_factor = 1, .warmup = 4000,
+        .batch_tokens = 4096, .accumulate = 1,
+    };
+}
+
+/* ---- arguments of adam(…), noam(…) and the like ---- */
+
+typedef struct Param {
+    const char *name;
+    double *real;      /* one of the two */
+    int64_t *whole;
+    bool required;
+} Param;
+
+enum { MAX_PARAMS = 6 };
+
+static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
+{
+    int64_t whole;
+    if (val->kind == VAL_ERROR)
+        return false;
+    if (val->kind != VAL_NUMBER || !isfinite(val->number) || val->number < 0) {
+        fail(e, node, "`%s` is a number of at least 0, not %s", param->name, val_text(e, val));
+        return false;
+    }
+    if (param->real)
+        *param->real = val->number;
+    else if (whole_number(val, &whole))
+        *param->whole = whole;
+    else {
+        fail(e, node, "`%s` is a whole number, not %s", param->name, val_text(e, val));
+        return false;
+    }
+    return true;
+}
+
+static void read_args(Elab *e, const Node *call, const Param *params, int n)
+{
+    bool given[MAX_PARAMS] = {0};
+    const char *names[MAX_PARAMS];
+    for (int i = 0; i < n; i++)
+        names[i] = params[i].name;
+    for (size_t i = 0; call->kind == NODE_CALL && i < call->kids.count; i++) {
+        const Node *arg = call->kids.data[i];
+        int at = arg->name || i >= (size_t)n ? -1 : (int)i;
+        for (int k = 0; arg->name && k < n; k++)
+            if (!strcmp(arg->name, names[k]))
+                at = k;
+        if (at < 0) {
+            if (arg->name)
+                fail(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
+                     did_you_mean(e, arg->name, NULL, 0, names, n));
+            else
+                fail(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n, n == 1 ? "" : "s",
+                     call->kids.count);
+            return;
+        }
+        Val val = eval_in_top(e, arg->a);
+        given[at] = true;
+        if (!store(e, arg, &params[at], &val))
+            return;
+    }
+    for (int i = 0; i < n; i++)
+        if (params[i].required && !given[i]) {
+            fail(e, call, "`%s` needs `%s`", call->name, names[i]);
+            return;
+        }
+}
+
+/* ---- the three settings with words ---- */
+
+static bool is_word(const Node *node, const char *word)
+{
+    return (node->kind == NODE_NAME || node->kind == NODE_CALL) && !strcmp(node->name, word);
+}
+
+static void unknown_word(Elab *e, const Node *value, const char *what, const char *const *words, int n)
+{
+    bool worded = value->kind == NODE_NAME || value->kind == NODE_CALL;
+    const char *near = worded ? did_you_mean(e, value->name, NULL, 0, words, n) : "";
+    Text all = {0};
+    for (int i = 0; i < n; i++)
+        text_add(&all, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", words[i]);
+    fail(e, value, "%s is %s, not `%s`%s", what, all.data, expression_text(e->arena, value), near);
+    text_free(&all);
+}
+
+static void set_optimizer(Elab *e, const Node *value)
+{
+    static const char *const words[] = {"adam", "adamw", "sgd"};
+    TrainSpec *s = &e->model->train;
+    Param adam[] = {{"beta1", &s->beta1, NULL, false}, {"beta2", &s->beta2, NULL, false},
+                    {"eps", &s->eps, NULL, false}, {"weight_decay", &s->weight_decay, NULL, false}};
+    Param sgd[] = {{"momentum", &s->momentum, NULL, false},
+                   {"weight_decay", &s->weight_decay, NULL, false}};
+    s->momentum = s->weight_decay = 0;
+    if (is_word(value, "adam") || is_word(value, "adamw")) {
+        bool decoupled = is_word(value, "adamw");
+        s->optimizer = decoupled ? OPTIMIZER_ADAMW : OPTIMIZER_ADAM;
+        s->beta1 = 0.9;
+        s->beta2 = 0.999;
+        s->eps = 1e-8;
+        s->weight_decay = decoupled ? 0.01 : 0;
+        read_args(e, value, adam, 4);
+        if (s->beta1 >= 1 || s->beta2 >= 1)
+            fail(e, value, "`beta1` and `beta2` lie below 1");
+    } else if (is_word(value, "sgd")) {
+        s->optimizer = OPTIMIZER_SGD;
+        read_args(e, value, sgd, 2);
+    } else
+        unknown_word(e, value, "an optimizer", words, 3);
+}
+
+static void set_rate(Elab *e, const Node *value)
+{
+    static const char *const words[] = {"noam", "inverse_sqrt", "constant", "linear", "cosine"};
+    TrainSpec *s = &e->model->train;
+    Param noam[] = {{"d_model", &s->rate_d_model, NULL, true}, {"warmup", NULL, &s->warmup, true},
+                    {"factor", &s->rate_factor, NULL, false}};
+    Param root[] = {{"peak", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, true}};
+    Param constant[] = {{"rate", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, false}};
+    Param decay[] = {{"peak", &s->rate_peak, NULL, true}, {"steps", NULL, &s->rate_steps, true},
+                     {"warmup", NULL, &s->warmup, false}, {"final", &s->rate_final, NULL, false}};
+    s->warmup = 0;
+    s->rate_final = 0;
+    s->rate_factor = 1;
+    if (is_word(value, "noam")) {
+        s->schedule = RATE_NOAM;
+        read_args(e, value, noam, 3);
+        if (s->rate_d_model <= 0 || s->warmup < 1)
+            fail(e, value, "`d_model` and `warmup` are at least 1");
+    } else if (is_word(value, "inverse_sqrt")) {
+        s->schedule = RATE_INVERSE_SQRT;
+        read_args(e, value, root, 2);
+        if (s->warmup < 1)
+            fail(e, value, "`warmup` is at least 1");
+    } else if (is_word(value, "constant")) {
+        s->schedule = RATE_CONSTANT;
+        read_args(e, value, constant, 2);
+    } else if (is_word(value, "linear") || is_word(value, "cosine")) {
+        s->schedule = is_word(value, "linear") ? RATE_LINEAR : RATE_COSINE;
+        read_args(e, value, decay, 4);
+        if (s->rate_steps <= s->warmup)
+            fail(e, value, "`steps` is more than `warmup`");
+    } else
+        unknown_word(e, value, "a rate", words, 5);
+}
+
+static void set_batch(Elab *e, const Node *value)
+{
+    static const char *const words[] = {"tokens", "sentences"};
+    TrainSpec *s = &e->model->train;
+    bool tokens = is_word(value, "tokens");
+    if (!tokens && !is_word(value, "sentences")) {
+        unknown_word(e, value, "a batch", words, 2);
+        return;
+    }
+    int64_t n = 0;
+    Param param = {"number", NULL, &n, true};
+    read_args(e, value, &param, 1);
+    if (n < 1 || n > INT32_MAX)
+        fail(e, value, "a batch holds at least 1");
+    s->batch_tokens = tokens ? n : 0;
+    s->batch_sentences = tokens ? 0 : n;
+}
+
+/* ---- the plain ones ---- */
+
+static void set_number(Elab *e, const Node *setting)
+{
+    TrainSpec *s = &e->model->train;
+    const struct {
+        Param param;
+        int64_t least;
+    } plain[] = {
+        {{"clip_norm", &s->clip_norm, NULL, true}, 0},
+        {{"accumulate", NULL, &s->accumulate, true}, 1},
+        {{"steps", NULL, &s->steps, true}, 0},
+        {{"validate_every", NULL, &s->validate_every, true}, 0},
+        {{"save_every", NULL, &s->save_every, true}, 0},
+        {{"report_every", NULL, &s->report_every, true}, 0},
+        {{"keep", NULL, &s->keep, true}, 0},
+        {{"average", NULL, &s->average, true}, 0},
+        {{"patience", NULL, &s->patience, true}, 0},
+        {{"max_length", NULL, &s->max_length, true}, 0},
+    };
+    enum { N_PLAIN = sizeof plain / sizeof *plain };
+    const char *names[N_PLAIN + 3] = {"optimizer", "rate", "batch"};
+    for (int i = 0; i < N_PLAIN; i++) {
+        names[i + 3] = plain[i].param.name;
+        if (strcmp(setting->name, plain[i].param.name))
+            continue;
+        Val val = eval_in_top(e, setting->a);
+        if (store(e, setting, &plain[i].param, &val) && plain[i].param.whole &&
+            *plain[i].param.whole < plain[i].least)
+            fail(e, setting, "`%s` is at least %lld", setting->name, (long long)plain[i].least);
+        return;
+    }
+    fail(e, setting, "there is no setting `%.60s`%s", setting->name,
+         did_you_mean(e, setting->name, NULL, 0, names, N_PLAIN + 3));
+}
+
+void elaborate_train(Elab *e, const Node *train)
+{
+    e->model->has_train = true;
+    for (size_t i = 0; i < train->kids.count; i++) {
+        const Node *setting = train->kids.data[i];
+        if (!setting->a)
+            continue; /* not read; reported */
+        if (!strcmp(setting->name, "optimizer"))
+            set_optimizer(e, setting->a);
+        else if (!strcmp(setting->name, "rate"))
+            set_rate(e, setting->a);
+        else if (!strcmp(setting->name, "batch"))
+            set_batch(e, setting->a);
+        else
+            set_number(e, setting);
+    }
+}
