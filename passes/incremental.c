@@ -567,8 +567,10 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
         if (wanted->type.dims[i].symbol == s.time)
             roles.of[i] = ROLE_Q;
     Value *result = build_step(&s, wanted, roles);
-    if (!result)
+    if (!result) {
+        module->functions.count -= 2;
         return false;
+    }
     build_output(&s.b, logits, result);
     if (s.n_memory)
         cut_encoder(&s);

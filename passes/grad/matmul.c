@@ -21,33 +21,37 @@ static Side side_of(const Type *type, const Attr *batch, const Attr *contract)
     return side;
 }
 
-/* Gradient of the operand `mine`. dy's axes are batch, free of a, free of b;
- * theirs_at is where the other operand's free axes begin. */
-static Value *side_gradient(Grad *g, Value *dy, Value *other, const Side *mine, const Side *theirs,
-                            int n_batch, int n_contract, int theirs_at)
+/* Gradient of operand `which`. dy's axes are batch, free of a, free of b. The
+ * operands of the new dot are in the order that gives the axes of x @ w's operands
+ * as they are: da = dy · b, db = a · dy. */
+static Value *side_gradient(Grad *g, Value *dy, Value *other, int which, const Side *mine,
+                            const Side *theirs, int n_batch, int n_contract)
 {
-    int dy_batch[MAX_RANK], dy_contract[MAX_RANK];
+    int dy_batch[MAX_RANK], dy_contract[MAX_RANK], perm[MAX_RANK];
+    int theirs_at = n_batch + (which == 0 ? mine->n_free : 0);
     for (int i = 0; i < n_batch; i++)
         dy_batch[i] = i;
     for (int i = 0; i < theirs->n_free; i++)
         dy_contract[i] = theirs_at + i;
-    Value *dx = build_dot(&g->b, dy, other, n_batch, dy_batch, theirs->batch, theirs->n_free,
-                          dy_contract, theirs->free);
-    if (!dx)
-        return NULL;
-    /* dx's axes: batch, my free ones in order, their contracted axes in ascending order */
-    int perm[MAX_RANK];
+    Value *dx = which == 0 ? build_dot(&g->b, dy, other, n_batch, dy_batch, theirs->batch,
+                                       theirs->n_free, dy_contract, theirs->free)
+                           : build_dot(&g->b, other, dy, n_batch, theirs->batch, dy_batch,
+                                       theirs->n_free, theirs->free, dy_contract);
+    /* dx's axes: batch; my free ones and, behind (da) or before (db) them, the
+     * other's contracted axes in ascending order */
+    int free_at = n_batch + (which == 0 ? 0 : n_contract);
+    int contract_at = n_batch + (which == 0 ? mine->n_free : 0);
     for (int i = 0; i < n_batch; i++)
         perm[mine->batch[i]] = i;
     for (int i = 0; i < mine->n_free; i++)
-        perm[mine->free[i]] = n_batch + i;
+        perm[mine->free[i]] = free_at + i;
     for (int i = 0; i < n_contract; i++) {
         int rank = 0;
         for (int j = 0; j < n_contract; j++)
             rank += theirs->contract[j] < theirs->contract[i];
-        perm[mine->contract[i]] = n_batch + mine->n_free + rank;
+        perm[mine->contract[i]] = contract_at + rank;
     }
-    return build_transpose(&g->b, dx, perm);
+    return dx ? build_transpose(&g->b, dx, perm) : NULL;
 }
 
 void grad_dot(Grad *g, Op *op, Value *dy)
@@ -56,9 +60,8 @@ void grad_dot(Grad *g, Op *op, Value *dy)
     const Attr *batch_b = op_attr(op, ATTR_batch_b), *contract_b = op_attr(op, ATTR_contract_b);
     Value *a = op->args[0], *b = op->args[1];
     Side sa = side_of(&a->type, batch_a, contract_a), sb = side_of(&b->type, batch_b, contract_b);
-    int n_batch = batch_a->n, n_contract = contract_a->n;
     if (grad_wanted(op, 0))
-        grad_give(g, op, 0, side_gradient(g, dy, b, &sa, &sb, n_batch, n_contract, n_batch + sa.n_free));
+        grad_give(g, op, 0, side_gradient(g, dy, b, 0, &sa, &sb, batch_a->n, contract_a->n));
     if (grad_wanted(op, 1))
-        grad_give(g, op, 1, side_gradient(g, dy, a, &sb, &sa, n_batch, n_contract, n_batch));
+        grad_give(g, op, 1, side_gradient(g, dy, a, 1, &sb, &sa, batch_a->n, contract_a->n));
 }
