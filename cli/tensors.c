@@ -126,17 +126,24 @@ static bool put_value(TfcType type, void *data, int64_t i, double value)
     }
 }
 
-static const StTensor *find_made(const Binding *binding, const char *name)
+/* In the file, or made here. */
+static const StTensor *find_tensor(const Binding *binding, const char *name)
 {
-    for (size_t i = 0; i < binding->made.count; i++)
+    const StTensor *found = binding->file ? st_find(binding->file, name) : NULL;
+    for (size_t i = 0; !found && i < binding->made.count; i++)
         if (!strcmp(binding->made.data[i].name, name))
-            return &binding->made.data[i];
-    return NULL;
+            found = &binding->made.data[i];
+    return found;
 }
 
-static const StTensor *find_lengths(Binding *binding, const char *name)
+static const StTensor *find_lengths(const Binding *binding, const char *name)
 {
-    return st_find(binding->file, arena_printf(binding->cli->arena, "%s.lengths", name));
+    return find_tensor(binding, arena_printf(binding->cli->arena, "%s.lengths", name));
+}
+
+static const char *path_of(const Binding *binding)
+{
+    return binding->file ? binding->file->path : "made input";
 }
 
 /* "tgt.next" from "tgt": every row shifted by one, -1 at the end. */
@@ -147,7 +154,7 @@ static const StTensor *make_next(Binding *binding, const char *name)
     if (strlen(name) <= strlen(".next") || strcmp(name + stem, ".next"))
         return NULL;
     const char *base = arena_strndup(arena, name, stem);
-    const StTensor *from = st_find(binding->file, base), *lengths = find_lengths(binding, base);
+    const StTensor *from = find_tensor(binding, base), *lengths = find_lengths(binding, base);
     if (!from || from->rank < 1 || from->rank > 2)
         return NULL;
     int32_t *ids = ARENA_ARRAY(arena, int32_t, from->count + 1);
@@ -170,14 +177,12 @@ static const StTensor *make_next(Binding *binding, const char *name)
     made.data = ids;
     made.bytes = (uint64_t)from->count * 4;
     vec_push(arena, binding->made, made);
-    return find_made(binding, name);
+    return find_tensor(binding, name);
 }
 
 static const StTensor *find_input(Binding *binding, const char *name)
 {
-    const StTensor *found = st_find(binding->file, name);
-    if (!found)
-        found = find_made(binding, name);
+    const StTensor *found = find_tensor(binding, name);
     return found ? found : make_next(binding, name);
 }
 
@@ -203,7 +208,7 @@ static bool bind_size(Binding *binding, const char *name, const char *from, int6
     if (bound->extent == extent)
         return true;
     return cli_error(binding->cli, "%s: the dimension %s is %" PRId64 " in '%s', but %" PRId64
-                     " in '%s'", binding->file->path, name, bound->extent, bound->from, extent, from);
+                     " in '%s'", path_of(binding), name, bound->extent, bound->from, extent, from);
 }
 
 /* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or
@@ -228,7 +233,7 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
         if (!(length >= 0 && length <= 1 << 30) || length != (double)(int64_t)length ||
             (padded >= 0 && length > (double)padded))
             return cli_error(cli, "%s: '%s.lengths' [%" PRId64 "] is %g, which does not fit '%s'",
-                             binding->file->path, from, b, length, from);
+                             path_of(binding), from, b, length, from);
         fresh.length[b] = (int32_t)length;
         fresh.offset[b] = (int32_t)total;
         total += fresh.length[b];
@@ -242,7 +247,7 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
     }
     if (bound->n == rows && !memcmp(bound->length, fresh.length, sizeof(int32_t) * (size_t)rows))
         return true;
-    return cli_error(cli, "%s: '%s' and '%s' have different lengths along %s", binding->file->path,
+    return cli_error(cli, "%s: '%s' and '%s' have different lengths along %s", path_of(binding),
                      bound->from, from, name);
 }
 
@@ -258,7 +263,7 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     bool packed = is_packed(tensor, shape) && find_lengths(binding, port->name);
     if (tensor->rank != shape->rank && !packed)
         return cli_error(binding->cli, "%s: '%s' has %d dimensions, the model's has %d",
-                         binding->file->path, port->name, tensor->rank, shape->rank);
+                         path_of(binding), port->name, tensor->rank, shape->rank);
     for (int i = 0; i < shape->rank; i++) {
         int dim = shape->dims[i].dim, batch = dim >= 0 ? program->dims[dim].batch : -1;
         int64_t size = packed ? (i < 2 ? -1 : tensor->dims[i - 1]) : tensor->dims[i];
@@ -272,7 +277,7 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
             ok = bind_size(binding, program->dims[dim].name, port->name, size);
         else if (shape->dims[i].size != size)
             ok = cli_error(binding->cli, "%s: dimension %d of '%s' is %" PRId64 ", the model's is %" PRId64,
-                           binding->file->path, i, port->name, size, shape->dims[i].size);
+                           path_of(binding), i, port->name, size, shape->dims[i].size);
         if (!ok)
             return false;
     }
@@ -289,7 +294,7 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
     if (is_packed(tensor, &port->shape)) {
         if (tensor->count != place.count)
             ok = cli_error(binding->cli, "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
-                           binding->file->path, port->name, tensor->count, place.count);
+                           path_of(binding), port->name, tensor->count, place.count);
         for (int64_t i = 0; ok && i < place.count; i++)
             ok = put_value(port->type, data, i, st_value(tensor, i));
         return ok ? data : NULL;
@@ -302,7 +307,7 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
             from = from * tensor->dims[d] + index[d];
         if (to >= 0 && !put_value(port->type, data, to, st_value(tensor, from)))
             ok = cli_error(binding->cli, "%s: '%s' holds %g, which is no whole number",
-                           binding->file->path, port->name, st_value(tensor, from));
+                           path_of(binding), port->name, st_value(tensor, from));
     }
     return ok ? data : NULL;
 }
@@ -326,7 +331,7 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
 {
     const char *missing;
     if (!tensors_available(binding, program, &missing))
-        return cli_error(binding->cli, "%s: the input '%s' is missing", binding->file->path, missing);
+        return cli_error(binding->cli, "%s: the input '%s' is missing", path_of(binding), missing);
     for (int i = 0; i < program->n_inputs; i++)
         if (!bind_dims(binding, program, &program->inputs[i],
                        find_input(binding, program->inputs[i].name)))

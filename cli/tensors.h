@@ -17,9 +17,9 @@ typedef struct BoundDim {
 
 typedef struct Binding {
     Cli *cli;
-    const StFile *file;
+    const StFile *file;  /* may be NULL */
     VEC(BoundDim) dims;
-    VEC(StTensor) made; /* inputs made here, such as the shifted "tgt.next" */
+    VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;
 
 /* Whether every input of the program is in the file or can be made; if not and

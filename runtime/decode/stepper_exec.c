@@ -26,7 +26,7 @@ typedef struct Memory {
 typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
-    int dim_rows, dim_past, dim_source, dim_encode_source;
+    int dim_rows, dim_new, dim_past, dim_source, dim_encode_source;
     const char *source;
     Memory *memories;
     int n_memories;
@@ -36,6 +36,7 @@ typedef struct ExecStepper {
     int32_t *slot_length;             /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
     int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
+    int32_t *ones; /* a row: how many tokens it is fed */
     int32_t n_rows_room;
 } ExecStepper;
 
@@ -118,7 +119,10 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
         return true;
     size_t rows = (size_t)n;
     bool ok = grow(&s->rows_length, rows, 4) && grow(&s->rows_offset, rows, 4) &&
-              grow(&s->rows_source_length, rows, 4) && grow(&s->rows_source_offset, rows, 4);
+              grow(&s->rows_source_length, rows, 4) && grow(&s->rows_source_offset, rows, 4) &&
+              grow(&s->ones, rows, 4);
+    for (int32_t r = 0; ok && r < n; r++)
+        s->ones[r] = 1;
     for (int i = 0; ok && i < s->n_memories; i++)
         if (s->memories[i].per_sentence)
             ok = grow(&s->memories[i].rows, rows, s->memories[i].row_bytes);
@@ -195,6 +199,8 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     }
     if (s->dim_rows >= 0)
         exec_set_dim(s->step, s->dim_rows, n);
+    if (s->dim_new >= 0)
+        exec_set_ragged(s->step, s->dim_new, n, s->ones, NULL);
     if (s->dim_past >= 0)
         exec_set_ragged(s->step, s->dim_past, n, s->rows_length, s->rows_offset);
     if (s->dim_source >= 0)
@@ -228,7 +234,8 @@ static void free_stepper(void *self)
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
     void *arrays[] = {s->memories, s->caches, s->slot_length, s->source_length, s->source_offset,
-                      s->rows_length, s->rows_offset, s->rows_source_length, s->rows_source_offset};
+                      s->rows_length, s->rows_offset, s->rows_source_length, s->rows_source_offset,
+                      s->ones};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -292,13 +299,14 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (!s)
         return false;
     s->programs = *programs;
-    s->dim_rows = s->dim_past = s->dim_source = s->dim_encode_source = -1;
+    s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
     const TfcPort *target = find_port(programs->decode_step->inputs, programs->decode_step->n_inputs,
                                       programs->target);
     const TfcPort *logits = find_port(programs->decode_step->outputs,
                                       programs->decode_step->n_outputs, programs->logits);
     assert(target && logits);
     s->dim_rows = target->shape.dims[0].dim;
+    s->dim_new = target->shape.dims[1].dim;
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->step && (s->encode || !programs->encode) && find_memories(s) &&

@@ -1,0 +1,134 @@
+/* tfc info: what a file or folder holds. */
+#include "base/file.h"
+#include "cli/progress.h"
+#include "cli/run_folder.h"
+#include "ir/text.h"
+#include "runtime/data/safetensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int64_t type_elements(const Type *type)
+{
+    int64_t count = 1;
+    for (int i = 0; i < type->rank; i++)
+        count *= type->dims[i].size;
+    return count;
+}
+
+static void print_model(Cli *cli, const Model *model)
+{
+    static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
+    const Module *module = model->module;
+    int64_t total = 0;
+    printf("model %s\n", module->name);
+    FOR_OPS(op, &module_function(module, "model")->body) {
+        if (op->kind == OP_input)
+            printf("  input   %-40s %s\n", op_string(op, ATTR_name),
+                   ir_type_text(module, &op_result(op)->type, cli->arena));
+        else if (op->kind == OP_output)
+            printf("  output  %-40s %s\n", op_string(op, ATTR_name),
+                   ir_type_text(module, &op->args[0]->type, cli->arena));
+    }
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        printf("  param   %-40s %s%s\n", info->name, ir_type_text(module, &info->type, cli->arena),
+               roles[info->role]);
+        total += type_elements(&info->type);
+    }
+    printf("%zu params, %" PRId64 " numbers\n", module->params.count, total);
+}
+
+static bool info_model(Cli *cli, const char *path, const TextList *settings)
+{
+    SessionOptions options = session_defaults(path);
+    options.settings = *settings;
+    Session session;
+    if (!session_open(&session, cli, &options))
+        return false;
+    print_model(cli, session.model);
+    session_close(&session);
+    return true;
+}
+
+static bool info_run(Cli *cli, const char *path)
+{
+    RunFolder run;
+    bool ok = run_folder_open(cli, path, &run);
+    if (ok) {
+        print_model(cli, run.session.model);
+        printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
+               corpus_kind_name(run.kind));
+        for (size_t i = 0; i < run.session.options.settings.count; i++)
+            printf("  set     %s\n", run.session.options.settings.data[i]);
+        static const char *const names[] = {"last", "best", "average"};
+        for (int i = 0; i < 3; i++) {
+            const char *file = arena_printf(cli->arena, "%s/%s.safetensors", path, names[i]);
+            StFile *checkpoint = file_exists(file) ? st_open(&cli->diags, cli->arena, file) : NULL;
+            const char *step = checkpoint ? st_meta(checkpoint, "step") : NULL;
+            if (step)
+                printf("  %-8sstep %s\n", names[i], step);
+            if (checkpoint)
+                st_close(checkpoint);
+        }
+    }
+    run_folder_close(&run);
+    return ok;
+}
+
+static bool info_tensors(Cli *cli, const char *path)
+{
+    static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32", "i64", "i16", "i8", "u8", "bool"};
+    StFile *file = st_open(&cli->diags, cli->arena, path);
+    if (!file)
+        return false;
+    uint64_t bytes = 0;
+    for (int64_t i = 0; i < file->n_meta; i++)
+        printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
+    for (int64_t i = 0; i < file->n; i++) {
+        const StTensor *tensor = &file->tensors[i];
+        printf("  %-48s %s[", tensor->name, types[tensor->type]);
+        for (int d = 0; d < tensor->rank; d++)
+            printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
+        printf("]\n");
+        bytes += tensor->bytes;
+    }
+    printf("%" PRId64 " tensors, %s\n", file->n, bytes_text((int64_t)bytes));
+    st_close(file);
+    return true;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n >= m && !strcmp(path + n - m, suffix);
+}
+
+int command_info(Cli *cli, int argc, char **argv)
+{
+    TextList settings = {0};
+    const Option options[] = {
+        {"set", "NAME=VALUE", OPTION_LIST, &settings, 0, "override a const of the model"},
+    };
+    const Usage usage = {"info", "FILE",
+                         "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
+                         "safetensors file holds.", 1, 1};
+    Arguments arguments;
+    int status;
+    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+        return status;
+    const char *path = arguments.words[0];
+    struct stat info;
+    bool ok;
+    if (stat(path, &info))
+        ok = cli_error(cli, "cannot read %s: no such file", path);
+    else if (S_ISDIR(info.st_mode))
+        ok = info_run(cli, path);
+    else if (has_suffix(path, ".tfg"))
+        ok = info_model(cli, path, &settings);
+    else
+        ok = info_tensors(cli, path);
+    return cli_finish(cli, ok);
+}

@@ -1,0 +1,175 @@
+/* Synthetic inputs and the cost of a function on them. */
+#include "cli/synthetic.h"
+
+#include "runtime/exec/exec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Uniform in [0, 1), by (seed, name of the tensor, element). */
+static double draw(uint64_t seed, uint64_t stream, int64_t i)
+{
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), (uint32_t)stream,
+                                 (uint32_t)(stream >> 32)};
+    uint32_t out[4];
+    philox4x32(counter, key, out);
+    return ((double)out[0] + 0.5) / 4294967296.0;
+}
+
+/* The rows of the table that an index is looked up in, going down from it through
+ * ops of one operand; 0 if it is in none. */
+static int64_t table_rows(const Function *model, const Value *index)
+{
+    int64_t rows = 0;
+    FOR_OPS(op, &model->body) {
+        int64_t found = 0;
+        if (op->kind == OP_gather && op->args[1] == index && dim_is_const(op->args[0]->type.dims[0]))
+            found = op->args[0]->type.dims[0].size;
+        else if (op->kind == OP_ctc && op->args[1] == index)
+            found = op->args[0]->type.dims[2].size;
+        else if (op->n_args >= 1 && op->args[0] == index &&
+                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop))
+            found = table_rows(model, op_result(op));
+        if (found && (!rows || found < rows))
+            rows = found;
+    }
+    return rows;
+}
+
+static int64_t bound_of(const Module *module, const Op *input)
+{
+    const Function *model = module_function(module, "model");
+    ModelPorts ports = ports_of(module);
+    const char *name = op_string(input, ATTR_name);
+    if (ports.next && !strcmp(name, ports.next) && ports.vocab)
+        return ports.vocab;
+    int64_t rows = table_rows(model, op_result((Op *)input));
+    return rows ? rows : ports.vocab ? ports.vocab : 4;
+}
+
+static void add_tensor(Binding *binding, const char *name, StType type, int rank, const int64_t *dims,
+                       const void *data)
+{
+    StTensor tensor = {.name = name, .type = type, .rank = rank, .count = 1, .data = data};
+    for (int i = 0; i < rank; i++) {
+        tensor.dims[i] = dims[i];
+        tensor.count *= dims[i];
+    }
+    tensor.bytes = (uint64_t)tensor.count * (type == ST_F64 ? 8 : 4);
+    vec_push(binding->cli->arena, binding->made, tensor);
+}
+
+static bool is_source_dim(const Module *module, int symbol)
+{
+    ModelPorts ports = ports_of(module);
+    const Function *model = module_function(module, "model");
+    FOR_OPS(op, &model->body)
+        if (op->kind == OP_input && ports.source && !strcmp(op_string(op, ATTR_name), ports.source))
+            return op_result(op)->type.dims[1].symbol == symbol;
+    return false;
+}
+
+static void add_dim(Binding *binding, BoundDim dim)
+{
+    if (!binding_dim(binding, dim.name))
+        vec_push(binding->cli->arena, binding->dims, dim);
+}
+
+/* The lengths follow from the dimension, so that all its tensors agree. */
+static void add_lengths(Binding *binding, const Module *module, const char *name, int symbol,
+                        int64_t longest, const SyntheticOptions *o)
+{
+    Arena *arena = binding->cli->arena;
+    BoundDim dim = {.name = module->symbols.data[symbol].name, .from = name, .n = o->batch};
+    dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
+    dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
+    int32_t total = 0;
+    for (int64_t b = 0; b < o->batch; b++) {
+        int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
+        /* one row is as long as it can be */
+        dim.length[b] = (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
+        dim.offset[b] = total;
+        total += dim.length[b];
+        if (dim.length[b] > dim.extent)
+            dim.extent = dim.length[b];
+    }
+    add_dim(binding, dim);
+    add_tensor(binding, arena_printf(arena, "%s.lengths", name), ST_I32, 1, &o->batch, dim.length);
+}
+
+static void add_input(Binding *binding, const Module *module, const Op *input, uint64_t stream,
+                      const SyntheticOptions *o)
+{
+    Arena *arena = binding->cli->arena;
+    const Type *type = &op_result((Op *)input)->type;
+    const char *name = op_string(input, ATTR_name);
+    int64_t dims[MAX_RANK], count = 1;
+    for (int i = 0; i < type->rank; i++) {
+        int symbol = type->dims[i].symbol;
+        dims[i] = type->dims[i].size;
+        if (symbol_is_ragged(module, symbol)) {
+            dims[i] = is_source_dim(module, symbol) ? o->source_length : o->target_length;
+            add_lengths(binding, module, name, symbol, dims[i], o);
+        } else if (symbol != NO_SYMBOL) {
+            dims[i] = o->batch;
+            add_dim(binding, (BoundDim){.name = module->symbols.data[symbol].name, .from = name,
+                                        .extent = o->batch});
+        }
+        count *= dims[i];
+    }
+    bool whole = !dtype_is_float(type->dtype);
+    double bound = (double)(whole ? bound_of(module, input) : 0);
+    if (type->dtype == DT_BOOL)
+        bound = 2;
+    int32_t *ints = whole ? ARENA_ARRAY(arena, int32_t, count + 1) : NULL;
+    double *floats = whole ? NULL : ARENA_ARRAY(arena, double, count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        double u = draw(o->seed, stream, i);
+        if (whole)
+            ints[i] = (int32_t)(u * bound);
+        else
+            floats[i] = 2 * u - 1;
+    }
+    add_tensor(binding, name, whole ? ST_I32 : ST_F64, type->rank, dims,
+               whole ? (const void *)ints : floats);
+}
+
+void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options)
+{
+    uint64_t stream = 1;
+    FOR_OPS(op, &module_function(module, "model")->body)
+        if (op->kind == OP_input)
+            add_input(binding, module, op, stream++, options);
+}
+
+static double dim_length(Binding *binding, const Module *module, Dim dim)
+{
+    if (dim_is_const(dim))
+        return (double)dim.size;
+    const BoundDim *bound = binding_dim(binding, module->symbols.data[dim.symbol].name);
+    if (!bound)
+        return 1;
+    double total = 0;
+    for (int64_t b = 0; b < bound->n; b++)
+        total += bound->length[b];
+    return bound->length ? total / (double)(bound->n ? bound->n : 1) : (double)bound->extent;
+}
+
+double synthetic_flops(Binding *binding, const Function *function)
+{
+    double flops = 0;
+    FOR_OPS(op, &function->body) {
+        if (op->kind != OP_dot)
+            continue;
+        double work = 2;
+        const Type *result = &op_result(op)->type, *a = &op->args[0]->type;
+        for (int i = 0; i < result->rank; i++)
+            work *= dim_length(binding, function->module, result->dims[i]);
+        const Attr *contract = op_attr(op, ATTR_contract_a);
+        for (int i = 0; contract && i < contract->n; i++)
+            work *= dim_length(binding, function->module, a->dims[contract->ints[i]]);
+        flops += work;
+    }
+    return flops;
+}

@@ -1,0 +1,23 @@
+/* Made-up inputs for a model: what bench measures on and check differentiates at. */
+#ifndef CLI_SYNTHETIC_H
+#define CLI_SYNTHETIC_H
+
+#include "cli/ports.h"
+#include "cli/tensors.h"
+
+typedef struct SyntheticOptions {
+    int64_t batch;                        /* of every uniform dimension */
+    int64_t source_length, target_length; /* of the source's ragged dimension, and of all others */
+    bool ragged;                          /* lengths from 1 to these; else all equal to them */
+    uint64_t seed;
+} SyntheticOptions;
+
+/* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:
+ * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */
+void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
+
+/* Floating-point operations of the function's products, two a multiplication and
+ * addition; of a function not yet lowered, for the dimensions bound; ragged ones count with their mean length. */
+double synthetic_flops(Binding *binding, const Function *function);
+
+#endif
