@@ -1,0 +1,121 @@
+/* jit_compile: the plan of a function, lifetimes, and the program's tables. */
+#include "codegen/plan/plan.h"
+
+#include <assert.h>
+
+/* ---- dimensions ---- */
+
+static int add_dim(Plan *plan, int symbol)
+{
+    if (plan->program_dim[symbol] >= 0)
+        return plan->program_dim[symbol];
+    const Symbol *s = &plan->module->symbols.data[symbol];
+    int batch = s->batch == NO_SYMBOL ? -1 : add_dim(plan, s->batch);
+    TfcProgramDim dim = {arena_strdup(plan->arena, s->name), batch};
+    vec_push(plan->arena, plan->dims, dim);
+    return plan->program_dim[symbol] = (int)plan->dims.count - 1;
+}
+
+static void collect_dims(Plan *plan, const Block *block)
+{
+    FOR_OPS(op, block) {
+        for (int r = 0; r < op->n_results; r++)
+            for (int i = 0; i < op->results[r].type.rank; i++)
+                if (!dim_is_const(op->results[r].type.dims[i]))
+                    add_dim(plan, op->results[r].type.dims[i].symbol);
+        if (op_attr(op, ATTR_dim))
+            add_dim(plan, (int)op_int(op, ATTR_dim));
+        if (op->body)
+            collect_dims(plan, op->body);
+    }
+}
+
+/* ---- lifetimes ---- */
+
+static void touch(Plan *plan, int32_t buffer, int32_t step)
+{
+    TfcBuffer *b = &plan->buffers.data[buffer];
+    if (b->first < 0)
+        b->first = step;
+    b->last = step;
+}
+
+static void find_lifetimes(Plan *plan)
+{
+    for (size_t b = 0; b < plan->buffers.count; b++)
+        plan->buffers.data[b].first = plan->buffers.data[b].last = -1;
+    for (int32_t s = 0; s < (int32_t)plan->steps.count; s++) {
+        const TfcStep *step = &plan->steps.data[s];
+        switch (step->kind) {
+        case TFC_STEP_KERNEL:
+            for (int32_t v = 0; v < step->kernel.n_views; v++)
+                touch(plan, step->kernel.views[v].buffer, s);
+            break;
+        case TFC_STEP_GEMM:
+            touch(plan, step->gemm.a.buffer, s);
+            touch(plan, step->gemm.b.buffer, s);
+            touch(plan, step->gemm.c.buffer, s);
+            break;
+        case TFC_STEP_COPY:
+        case TFC_STEP_ZERO:
+            touch(plan, step->copy.from, s);
+            touch(plan, step->copy.to, s);
+            break;
+        }
+    }
+    for (size_t b = 0; b < plan->buffers.count; b++) {
+        TfcBuffer *buffer = &plan->buffers.data[b];
+        if (buffer->kind == TFC_BUFFER_OUTPUT)
+            buffer->last = (int32_t)plan->steps.count;
+        else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < 0)
+            buffer->size = size_const(0); /* no step needed it */
+    }
+}
+
+/* ---- tables ---- */
+
+static TfcProgram *tables(Plan *plan)
+{
+    TfcProgram *program = ARENA_NEW(plan->arena, TfcProgram);
+    *program = (TfcProgram){
+        .name = arena_strdup(plan->arena, plan->function->name),
+        .n_dims = (int32_t)plan->dims.count,
+        .n_buffers = (int32_t)plan->buffers.count,
+        .n_steps = (int32_t)plan->steps.count,
+        .n_kernels = (int32_t)plan->kernels.count,
+        .n_inputs = (int32_t)plan->inputs.count,
+        .n_outputs = (int32_t)plan->outputs.count,
+        .n_tensors = (int32_t)plan->tensors.count,
+        .dims = plan->dims.data,
+        .buffers = plan->buffers.data,
+        .steps = plan->steps.data,
+        .inputs = plan->inputs.data,
+        .outputs = plan->outputs.data,
+        .tensors = plan->tensors.data,
+    };
+    TfcKernel *kernels = ARENA_ARRAY(plan->arena, TfcKernel, program->n_kernels);
+    const char **names = ARENA_ARRAY(plan->arena, const char *, program->n_kernels);
+    for (int32_t k = 0; k < program->n_kernels; k++) {
+        kernels[k] = jit_address(plan->jit, plan->kernels.data[k]);
+        names[k] = jit_kernel_name(plan->jit, plan->kernels.data[k]);
+    }
+    program->kernels = kernels;
+    program->kernel_names = names;
+    return program;
+}
+
+const TfcProgram *jit_compile(Jit *jit, const Function *function, Arena *arena, Diagnostics *diags)
+{
+    Plan plan = {.jit = jit, .scratch = *function, .function = function, .module = function->module,
+                 .arena = arena, .diags = diags, .position = -1};
+    int n_symbols = (int)function->module->symbols.count;
+    plan.program_dim = ARENA_ARRAY(arena, int, n_symbols);
+    for (int i = 0; i < n_symbols; i++)
+        plan.program_dim[i] = -1;
+    collect_dims(&plan, &function->body);
+    plan_uses(&plan);
+    if (!lower_function(&plan) || !jit_finish(jit, diags))
+        return NULL;
+    find_lifetimes(&plan);
+    return tables(&plan);
+}

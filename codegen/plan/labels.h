@@ -1,0 +1,41 @@
+/* The dimensions of a product, each once for all three tensors, and what becomes
+ * of them: matrix sides or loops. */
+#ifndef CODEGEN_PLAN_LABELS_H
+#define CODEGEN_PLAN_LABELS_H
+
+#include "codegen/plan/plan.h"
+
+enum { DOT_A, DOT_B, DOT_C, DOT_TENSORS, MAX_LABELS = 2 * MAX_RANK, NO_LABEL = -1 };
+
+typedef enum Role { ROLE_BATCH, ROLE_FREE_A, ROLE_FREE_B, ROLE_CONTRACT } Role;
+
+typedef struct Label {
+    Role role;
+    Dim dim;
+    int dims[DOT_TENSORS];       /* its logical dimension in each tensor, or -1 */
+    TfcSize extent;
+    int length_dim;              /* >= 0: as long as the sentence; a ragged program dimension */
+    bool sentences;              /* runs over the sentences of packed tensors */
+    TfcSize strides[DOT_TENSORS]; /* 0 where absent, and of sentences in packed tensors */
+} Label;
+
+typedef struct DotForm {
+    const Type *types[DOT_TENSORS];
+    TfcView views[DOT_TENSORS];
+    bool tokens_joined[DOT_TENSORS]; /* its packed tokens are one label */
+    int ragged_dim[DOT_TENSORS]; /* program dimension whose offsets say where a sentence begins, or -1 */
+    TfcSize ragged_stride[DOT_TENSORS];
+    int n;
+    Label labels[MAX_LABELS];
+    int m, n_side, k;            /* labels that are matrix sides, or NO_LABEL */
+} DotForm;
+
+/* Finds the labels for operands and result seen through `views`: packed tokens that
+ * all tensors share become one label, neighbours that lie alike are joined, ones
+ * are dropped. NULL, or why the product cannot be written as loops of products. */
+const char *label_dot(const Plan *plan, const Op *op, const TfcView views[DOT_TENSORS], DotForm *form);
+/* Chooses the matrix sides; false if no choice leaves each matrix with a contiguous side. */
+bool choose_sides(DotForm *form);
+static inline bool label_is(const Label *label, int tensor) { return label->dims[tensor] >= 0; }
+
+#endif

@@ -1,0 +1,195 @@
+/* The walk over the function: each op as views or steps. */
+#include "codegen/plan/plan.h"
+
+#include <assert.h>
+
+static TfcShape shape_of(const Plan *plan, const Type *type)
+{
+    TfcShape shape = {.rank = type->rank};
+    for (int i = 0; i < type->rank; i++) {
+        shape.dims[i].size = type->dims[i].size;
+        shape.dims[i].dim = dim_is_const(type->dims[i]) ? -1 : plan->program_dim[type->dims[i].symbol];
+    }
+    return shape;
+}
+
+static TfcPort port_of(Plan *plan, const Op *op, const Type *type, int32_t buffer)
+{
+    return (TfcPort){arena_strdup(plan->arena, op_string(op, ATTR_name)), (TfcType)type->dtype,
+                     shape_of(plan, type), buffer};
+}
+
+static void lower_input(Plan *plan, Op *op)
+{
+    const Type *type = &op->results[0].type;
+    int32_t buffer = add_buffer(plan, TFC_BUFFER_INPUT, type, (int32_t)plan->inputs.count);
+    vec_push(plan->arena, plan->inputs, port_of(plan, op, type, buffer));
+    TfcView view = view_packed(plan, type, buffer);
+    place_at(plan, op_result(op), &view);
+}
+
+static const char *copy_text(Plan *plan, const char *text)
+{
+    return text ? arena_strdup(plan->arena, text) : NULL;
+}
+
+static void lower_param(Plan *plan, Op *op)
+{
+    const Type *type = &op->results[0].type;
+    const char *name = op_string(op, ATTR_name);
+    const ParamInfo *info = module_param(plan->module, name);
+    int32_t buffer = add_buffer(plan, TFC_BUFFER_TENSOR, type, (int32_t)plan->tensors.count);
+    TfcTensor tensor = {.name = copy_text(plan, name), .type = (TfcType)type->dtype,
+                        .shape = shape_of(plan, type), .buffer = buffer};
+    if (info) {
+        tensor.role = (TfcRole)info->role;
+        tensor.init = (TfcInit)info->init;
+        tensor.a = info->a;
+        tensor.b = info->b;
+        tensor.file = copy_text(plan, info->file);
+        tensor.tensor = copy_text(plan, info->tensor);
+    }
+    vec_push(plan->arena, plan->tensors, tensor);
+    TfcView view = view_packed(plan, type, buffer);
+    place_at(plan, op_result(op), &view);
+}
+
+static bool lower_shape(Plan *plan, Op *op)
+{
+    const TfcView *from = view_of_value(plan, op->args[0]);
+    TfcView view;
+    if (!from)
+        return false;
+    if (!view_of_op(plan, op, from, &view)) {
+        /* Another order of packed tokens, or strides that are no product: a kernel,
+         * but for a reshape, which is a view of packed memory. */
+        if (op->kind != OP_reshape)
+            return add_op_kernel(plan, op);
+        TfcView packed;
+        if (!packed_view(plan, op->args[0], &packed))
+            return false;
+        if (!view_of_op(plan, op, &packed, &view))
+            return add_op_kernel(plan, op);
+    }
+    place_at(plan, op_result(op), &view);
+    return true;
+}
+
+/* Copies the parts that were not written in place. */
+static bool lower_concat(Plan *plan, Op *op)
+{
+    Value *whole = op_result(op);
+    const int axis = (int)op_int(op, ATTR_axis);
+    TfcView part;
+    if (!placement(whole)->placed)
+        place_results(plan, op);
+    name_steps(plan, op);
+    const TfcView target = placement(whole)->view;
+    if (op->n_args > 1 && !view_part(plan, &whole->type, &target, axis, 1, &part)) /* no constant stride */
+        return add_op_kernel(plan, op);
+    int64_t start = 0;
+    for (int i = 0; i < op->n_args; i++) {
+        const TfcView *from = view_of_value(plan, op->args[i]);
+        if (!from)
+            return false;
+        const Placement *p = placement(op->args[i]);
+        view_part(plan, &whole->type, &target, axis, start, &part);
+        bool in_place = p->concat == op && from->buffer == target.buffer && from->offset == part.offset;
+        if (!in_place && !add_copy(plan, &op->args[i]->type, from, &part))
+            return false;
+        start += op->args[i]->type.dims[axis].size;
+    }
+    return true;
+}
+
+static bool lower_output(Plan *plan, Op *op)
+{
+    Value *value = op->args[0];
+    const TfcView *from = view_of_value(plan, value);
+    if (!from)
+        return false;
+    int32_t buffer = from->buffer, index = (int32_t)plan->outputs.count;
+    name_steps(plan, op);
+    if (plan->buffers.data[buffer].kind == TFC_BUFFER_SLAB && view_is_whole(plan, &value->type, from)) {
+        plan->buffers.data[buffer].kind = TFC_BUFFER_OUTPUT;
+        plan->buffers.data[buffer].index = index;
+    } else {
+        buffer = add_buffer(plan, TFC_BUFFER_OUTPUT, &value->type, index);
+        TfcView to = view_packed(plan, &value->type, buffer);
+        if (!add_copy(plan, &value->type, from, &to))
+            return false;
+    }
+    vec_push(plan->arena, plan->outputs, port_of(plan, op, &value->type, buffer));
+    return true;
+}
+
+static bool lower_op(Plan *plan, Op *op)
+{
+    switch (op->kind) {
+    case OP_input: lower_input(plan, op); return true;
+    case OP_param: lower_param(plan, op); return true;
+    case OP_const: case OP_iota: case OP_size: case OP_lengths: case OP_random:
+        return true; /* computed when first needed */
+    case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_flip:
+        return lower_shape(plan, op);
+    case OP_concat: return lower_concat(plan, op);
+    case OP_dot: return lower_dot(plan, op);
+    case OP_output: return lower_output(plan, op);
+    case OP_assign: {
+        Assign assign = {op->args[0], op->args[1], NULL};
+        name_steps(plan, op);
+        assign.name = plan->name;
+        vec_push(plan->arena, plan->assigns, assign);
+        return view_of_value(plan, op->args[1]) != NULL;
+    }
+    default: return add_op_kernel(plan, op);
+    }
+}
+
+/* Whether the param holds the value already. */
+static bool is_written(const Assign *assign)
+{
+    const Placement *p = placement(assign->value);
+    bool appended = assign->value->op->kind == OP_append &&
+                    p->view.buffer == placement(assign->param)->view.buffer;
+    return assign->value == assign->param || appended ||
+           (p->in_param && p->assign->args[0] == assign->param);
+}
+
+/* The assigns that nothing wrote in place, after all reads: first what still lies
+ * in params is saved, then every param is written. */
+static bool finish_assigns(Plan *plan)
+{
+    for (size_t i = 0; i < plan->assigns.count; i++) {
+        Assign *assign = &plan->assigns.data[i];
+        Placement *p = placement(assign->value);
+        plan->name = assign->name;
+        if (is_written(assign) ||
+            plan->buffers.data[p->view.buffer].kind != TFC_BUFFER_TENSOR)
+            continue;
+        const Type *type = &assign->value->type;
+        TfcView saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
+        if (!add_copy(plan, type, &p->view, &saved))
+            return false;
+        p->view = saved;
+    }
+    for (size_t i = 0; i < plan->assigns.count; i++) {
+        const Assign *assign = &plan->assigns.data[i];
+        plan->name = assign->name;
+        if (!is_written(assign) &&
+            !add_copy(plan, &assign->value->type, &placement(assign->value)->view,
+                      &placement(assign->param)->view))
+            return false;
+    }
+    return true;
+}
+
+bool lower_function(Plan *plan)
+{
+    FOR_OPS(op, &plan->function->body) {
+        plan->position++;
+        if (!lower_op(plan, op))
+            return false;
+    }
+    return finish_assigns(plan);
+}

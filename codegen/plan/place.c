@@ -1,0 +1,126 @@
+/* Which memory a value is written to. */
+#include "codegen/plan/plan.h"
+
+#include <assert.h>
+
+int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index)
+{
+    TfcBuffer buffer = {.kind = kind, .type = (TfcType)type->dtype, .size = type_size(plan, type), .index = index};
+    vec_push(plan->arena, plan->buffers, buffer);
+    vec_push(plan->arena, plan->needed, -1);
+    return (int32_t)plan->buffers.count - 1;
+}
+
+void place_at(Plan *plan, Value *value, const TfcView *view)
+{
+    Placement *p = placement(value);
+    p->placed = true;
+    p->view = *view;
+    if (p->last_use > plan->needed.data[view->buffer])
+        plan->needed.data[view->buffer] = p->last_use;
+}
+
+bool view_is_whole(const Plan *plan, const Type *type, const TfcView *view)
+{
+    TfcSize size = type_size(plan, type);
+    return view->offset == 0 && view_is_packed(plan, type, view) &&
+           size_equal(&size, &plan->buffers.data[view->buffer].size);
+}
+
+const TfcView *view_of_value(Plan *plan, Value *value)
+{
+    if (!placement(value)->placed && !add_op_kernel(plan, value->op))
+        return NULL;
+    return &placement(value)->view;
+}
+
+/* Whether the op may write `result` over this buffer: it reads the buffer not at
+ * all, or each element just before it writes that one. */
+static bool may_overwrite(const Plan *plan, const Op *op, const Value *result, int32_t buffer)
+{
+    bool elementwise = op_is_elementwise(op);
+    for (int r = 0; r < op->n_results; r++)
+        elementwise &= type_same_shape(&op->results[r].type, &result->type);
+    for (int i = 0; i < op->n_args; i++) {
+        const Placement *p = placement(op->args[i]);
+        if (!p->placed || p->view.buffer != buffer)
+            continue;
+        if (!elementwise || !type_equal(&op->args[i]->type, &result->type) ||
+            !view_is_whole(plan, &result->type, &p->view))
+            return false;
+    }
+    return true;
+}
+
+/* Straight into the param it is assigned to, if nobody needs the old value after. */
+static bool place_in_param(Plan *plan, Op *op, Value *value)
+{
+    const Op *assign = placement(value)->assign;
+    if (!assign)
+        return false;
+    Value *param = assign->args[0];
+    const Placement *p = placement(param);
+    if (!p->placed || !type_equal(&param->type, &value->type) ||
+        plan->buffers.data[p->view.buffer].kind != TFC_BUFFER_TENSOR ||
+        plan->needed.data[p->view.buffer] > plan->position || !may_overwrite(plan, op, value, p->view.buffer))
+        return false;
+    place_at(plan, value, &p->view);
+    placement(value)->in_param = true;
+    return true;
+}
+
+static bool place_in_concat(Plan *plan, Value *value)
+{
+    Op *concat = placement(value)->concat;
+    if (!concat)
+        return false;
+    Value *whole = op_result(concat);
+    int axis = (int)op_int(concat, ATTR_axis);
+    if (!placement(whole)->placed)
+        place_results(plan, concat);
+    int64_t start = 0;
+    for (int i = 0; i < placement(value)->concat_arg; i++)
+        start += concat->args[i]->type.dims[axis].size;
+    TfcView part;
+    if (!view_part(plan, &whole->type, &placement(whole)->view, axis, start, &part))
+        return false;
+    place_at(plan, value, &part);
+    return true;
+}
+
+/* Over an operand that ends here. */
+static bool place_over_operand(Plan *plan, Op *op, Value *value)
+{
+    if (!op_is_elementwise(op))
+        return false;
+    for (int i = 0; i < op->n_args; i++) {
+        const Placement *p = placement(op->args[i]);
+        if (!p->placed || !type_equal(&op->args[i]->type, &value->type) ||
+            !view_is_whole(plan, &value->type, &p->view))
+            continue;
+        int32_t buffer = p->view.buffer;
+        if (plan->buffers.data[buffer].kind != TFC_BUFFER_SLAB ||
+            plan->needed.data[buffer] > plan->position || !may_overwrite(plan, op, value, buffer))
+            continue;
+        TfcView view = p->view;
+        place_at(plan, value, &view);
+        plan->needed.data[buffer] = placement(value)->last_use > plan->position
+                                        ? placement(value)->last_use
+                                        : AT_END; /* not for a second result */
+        return true;
+    }
+    return false;
+}
+
+void place_results(Plan *plan, Op *op)
+{
+    for (int r = 0; r < op->n_results; r++) {
+        Value *value = &op->results[r];
+        bool whole = op->kind != OP_concat; /* a concat's parts are written one by one, over time */
+        if (placement(value)->placed || (whole && place_in_param(plan, op, value)) ||
+            place_in_concat(plan, value) || (whole && place_over_operand(plan, op, value)))
+            continue;
+        TfcView view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
+        place_at(plan, value, &view);
+    }
+}

@@ -1,0 +1,106 @@
+/* Inside codegen/plan: from a function to a program's tables.
+ *
+ *   uses.c    how long each value is needed, where it could be written directly
+ *   views.c   shape ops as other strides over the same memory
+ *   place.c   buffers: which one a value is written to
+ *   steps.c   kernels and copies
+ *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
+ *   lower.c   the walk over the function
+ *   compile.c jit_compile: the walk, lifetimes, tables
+ *
+ * A value is placed when its memory and strides are known. Steps come in the
+ * order of the function. */
+#ifndef CODEGEN_PLAN_PLAN_H
+#define CODEGEN_PLAN_PLAN_H
+
+#include "codegen/jit.h"
+#include "codegen/plan/sizes.h"
+
+#include <limits.h>
+
+enum { AT_END = INT_MAX, NO_BUFFER = -1 };
+
+/* What the plan knows of a value of the function (Value.scratch). */
+typedef struct Placement {
+    bool placed;
+    TfcView view;     /* strides per storage axis of the value's layout */
+    int n_uses;
+    int last_use;     /* position of the last op that needs these elements, through views too */
+    Op *concat;       /* the one op that uses it, if it could write into that op's result */
+    int concat_arg;
+    Op *assign;       /* the first op that assigns it to a param */
+    bool in_param;    /* it was written straight into that param */
+    int32_t packed;   /* buffer of a packed copy, or NO_BUFFER */
+} Placement;
+
+/* A param that takes a value when the function is done. */
+typedef struct Assign {
+    Value *param, *value;
+    const char *name;
+} Assign;
+
+typedef struct Plan {
+    Jit *jit;
+    Function scratch;        /* a copy of the function, to make ops of our own in */
+    const Function *function;
+    const Module *module;
+    Arena *arena;
+    Diagnostics *diags;
+    int *program_dim;        /* module symbol → program dimension, or -1 */
+    VEC(TfcProgramDim) dims;
+    VEC(TfcBuffer) buffers;
+    VEC(int) needed;         /* of each buffer: position of the last op that needs it */
+    VEC(TfcStep) steps;
+    VEC(int) kernels;        /* numbers in the Jit */
+    VEC(TfcPort) inputs, outputs;
+    VEC(TfcTensor) tensors;
+    VEC(Assign) assigns;
+    int position;            /* of the op being lowered */
+    const char *name;        /* of the steps being made */
+} Plan;
+
+static inline Placement *placement(const Value *value) { return value->scratch; }
+
+/* ---- uses.c ---- */
+void plan_uses(Plan *plan);
+/* Whether every op of the region (or the bare op) maps elements one to one. */
+bool op_is_elementwise(const Op *op);
+
+/* ---- views.c ---- */
+TfcSize axis_size(const Plan *plan, const Axis *axis);
+TfcSize type_size(const Plan *plan, const Type *type); /* stored elements */
+TfcView view_packed(const Plan *plan, const Type *type, int32_t buffer);
+bool view_is_packed(const Plan *plan, const Type *type, const TfcView *view);
+BufferForm view_form(const Plan *plan, const Type *type, const TfcView *view);
+/* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
+bool view_of_op(const Plan *plan, const Op *op, const TfcView *from, TfcView *to);
+/* The part of a concat's (or pad's) result that begins at `start` of the axis. */
+bool view_part(const Plan *plan, const Type *type, const TfcView *whole, int axis, int64_t start,
+               TfcView *part);
+
+/* ---- place.c ---- */
+int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index);
+void place_at(Plan *plan, Value *value, const TfcView *view);
+/* The view of an operand; a leaf that no op has placed yet is computed now. */
+const TfcView *view_of_value(Plan *plan, Value *value);
+/* Where an op's result goes: the param it is assigned to, its part of a concat, an
+ * operand's memory that nobody needs any more, or a buffer of its own. */
+void place_results(Plan *plan, Op *op);
+bool view_is_whole(const Plan *plan, const Type *type, const TfcView *view);
+
+/* ---- steps.c ---- */
+void name_steps(Plan *plan, const Op *op); /* of the steps to come */
+bool add_kernel(Plan *plan, const Op *op, const TfcView *views);
+bool add_op_kernel(Plan *plan, Op *op); /* places the results */
+bool add_copy(Plan *plan, const Type *type, const TfcView *from, const TfcView *to);
+void add_zero(Plan *plan, int32_t buffer);
+/* A packed copy of a value, made once. */
+bool packed_view(Plan *plan, Value *value, TfcView *view);
+
+/* ---- dot.c ---- */
+bool lower_dot(Plan *plan, Op *op);
+
+/* ---- lower.c ---- */
+bool lower_function(Plan *plan);
+
+#endif

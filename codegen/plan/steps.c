@@ -1,0 +1,187 @@
+/* Kernel, copy and zero steps. */
+#include "codegen/plan/plan.h"
+
+#include "base/text.h"
+
+#include <assert.h>
+
+/* "encoder.layer.0 row(mul reduce_sum …)": what traces and messages show. */
+static const char *step_name(Plan *plan, const Op *op)
+{
+    Text text = {0};
+    if (op->scope && *op->scope)
+        text_add(&text, "%s ", op->scope);
+    text_add(&text, "%s", op_info[op->kind].name);
+    int n = 0;
+    if (op->body) {
+        FOR_OPS(inner, op->body)
+            if (op_family(inner) != FAMILY_leaf && inner->kind != OP_yield && n++ < 6)
+                text_add(&text, "%s%s", n == 1 ? "(" : " ", op_info[inner->kind].name);
+        text_add(&text, n > 6 ? " …)" : n ? ")" : "");
+    }
+    const char *name = arena_strdup(plan->arena, text.data);
+    text_free(&text);
+    return name;
+}
+
+void name_steps(Plan *plan, const Op *op) { plan->name = step_name(plan, op); }
+
+static int kernel_index(Plan *plan, int kernel)
+{
+    for (size_t i = 0; i < plan->kernels.count; i++)
+        if (plan->kernels.data[i] == kernel)
+            return (int)i;
+    vec_push(plan->arena, plan->kernels, kernel);
+    return (int)plan->kernels.count - 1;
+}
+
+static TfcSize stored_dim(const Plan *plan, const Type *type, int dim)
+{
+    if (dim_is_const(type->dims[dim]))
+        return size_const(type->dims[dim].size);
+    return size_dim(plan->program_dim[type->dims[dim].symbol], TFC_EXTENT);
+}
+
+/* Elements of the iteration space that one unit of the kernel touches. A size by
+ * which tasks are cut, not a bound. */
+static TfcSize unit_work(const Plan *plan, const Op *op, const Signature *s)
+{
+    if (op->kind == OP_ctc || op->kind == OP_ctc_grad) /* a unit is a whole sentence */
+        return type_size(plan, &op->args[0]->type);
+    if (op->kind == OP_scatter_add) /* goes through all indices */
+        return size_scaled(type_size(plan, &op->args[1]->type), COLUMN_CHUNK);
+    Layout layout = layout_of(plan->module, &s->space);
+    if (s->range == RANGE_ELEMENTS || layout.n == 0)
+        return size_const(1);
+    if (s->range == RANGE_ROWS)
+        return axis_size(plan, &layout.axes[layout.n - 1]);
+    TfcSize work = size_const(COLUMN_CHUNK);
+    for (int i = 0; i < layout.n; i++) { /* the axes that are summed away */
+        int dim = layout.axes[i].dim, batch = layout.axes[i].batch_dim;
+        bool summed = !dim_equal(s->space.dims[dim], s->output.dims[dim]);
+        if (batch >= 0 && summed && dim_equal(s->space.dims[batch], s->output.dims[batch]))
+            work = size_product(work, stored_dim(plan, &s->space, dim)); /* one sentence's */
+        else if (summed)
+            work = size_product(work, axis_size(plan, &layout.axes[i]));
+    }
+    return work;
+}
+
+/* From kernel-local dimensions to the program's. */
+static TfcSize units_of(const Plan *plan, const Signature *s)
+{
+    TfcSize local = signature_units(plan->module, s), units = size_const(local.coefficient);
+    for (int i = 0; i < local.n_factors; i++)
+        units = size_product(units, size_dim(plan->program_dim[s->dims[local.factors[i].dim]],
+                                             (TfcQuantity)local.factors[i].quantity));
+    return units;
+}
+
+bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
+{
+    int n = op->n_args + op->n_results;
+    BufferForm *forms = ARENA_ARRAY(plan->arena, BufferForm, n);
+    for (int i = 0; i < n; i++)
+        forms[i] = view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
+                             &views[i]);
+    Signature s = signature_of(plan->module, op, forms);
+    int kernel = jit_add(plan->jit, plan->module, op, &s, plan->diags);
+    if (kernel < 0)
+        return false;
+    int32_t *dims = ARENA_ARRAY(plan->arena, int32_t, s.n_dims);
+    for (int i = 0; i < s.n_dims; i++)
+        dims[i] = plan->program_dim[s.dims[i]];
+    TfcStep step = {.kind = TFC_STEP_KERNEL, .name = plan->name};
+    step.kernel = (TfcKernelStep){
+        .kernel = kernel_index(plan, kernel),
+        .n_views = n,
+        .n_results = op->n_results,
+        .n_dims = s.n_dims,
+        .n_ints = s.n_sites,
+        .views = arena_copy(plan->arena, views, sizeof *views * (size_t)n),
+        .dims = dims,
+        .ints = arena_copy(plan->arena, s.sites, sizeof *s.sites * (size_t)s.n_sites),
+        .range = units_of(plan, &s),
+        .work = unit_work(plan, op, &s),
+    };
+    vec_push(plan->arena, plan->steps, step);
+    return true;
+}
+
+/* Buffers past the 63rd of a kernel must not be strided. */
+enum { MAX_STRIDED = 64 };
+
+static bool operand_view(Plan *plan, Value *value, int index, TfcView *view)
+{
+    const TfcView *placed = view_of_value(plan, value);
+    if (!placed)
+        return false;
+    *view = *placed;
+    if (index < MAX_STRIDED || view_form(plan, &value->type, view) != FORM_STRIDED)
+        return true;
+    return packed_view(plan, value, view);
+}
+
+bool add_op_kernel(Plan *plan, Op *op)
+{
+    TfcView *views = ARENA_ARRAY(plan->arena, TfcView, op->n_args + op->n_results);
+    for (int i = 0; i < op->n_args; i++)
+        if (!operand_view(plan, op->args[i], i, &views[i]))
+            return false;
+    if (op->kind == OP_append) /* in place */
+        place_at(plan, op_result(op), &views[0]);
+    place_results(plan, op);
+    name_steps(plan, op);
+    for (int r = 0; r < op->n_results; r++)
+        views[op->n_args + r] = placement(&op->results[r])->view;
+    const TfcView *result = &views[op->n_args];
+    if (op->kind == OP_const && op_float(op, ATTR_value) == 0 &&
+        view_is_whole(plan, &op->results[0].type, result)) {
+        add_zero(plan, result->buffer);
+        return true;
+    }
+    return add_kernel(plan, op, views);
+}
+
+bool add_copy(Plan *plan, const Type *type, const TfcView *from, const TfcView *to)
+{
+    if (view_is_whole(plan, type, from) && view_is_whole(plan, type, to)) {
+        TfcStep step = {.kind = TFC_STEP_COPY, .name = plan->name};
+        step.copy.to = to->buffer;
+        step.copy.from = from->buffer;
+        step.copy.size = type_size(plan, type);
+        vec_push(plan->arena, plan->steps, step);
+        return true;
+    }
+    Value *source = ARENA_NEW(plan->arena, Value);
+    source->type = *type;
+    Op *copy = op_new(&plan->scratch, OP_stop, 1, &source, 1);
+    copy->results[0].type = *type;
+    return add_kernel(plan, copy, (TfcView[]){*from, *to});
+}
+
+void add_zero(Plan *plan, int32_t buffer)
+{
+    TfcStep step = {.kind = TFC_STEP_ZERO, .name = plan->name};
+    step.copy.to = step.copy.from = buffer;
+    step.copy.size = plan->buffers.data[buffer].size;
+    vec_push(plan->arena, plan->steps, step);
+}
+
+bool packed_view(Plan *plan, Value *value, TfcView *view)
+{
+    const TfcView *placed = view_of_value(plan, value);
+    if (!placed)
+        return false;
+    *view = *placed;
+    if (view_is_packed(plan, &value->type, view))
+        return true;
+    Placement *p = placement(value);
+    bool made = p->packed != NO_BUFFER;
+    if (!made) {
+        p->packed = add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0);
+        plan->needed.data[p->packed] = AT_END; /* never written over; its life ends with its last step */
+    }
+    *view = view_packed(plan, &value->type, p->packed);
+    return made || add_copy(plan, &value->type, &p->view, view);
+}

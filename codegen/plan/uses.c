@@ -1,0 +1,78 @@
+/* How long each value is needed, and which values could be written where a concat
+ * or an assign wants them. */
+#include "codegen/plan/plan.h"
+
+static void make_placements(Plan *plan)
+{
+    FOR_OPS(op, &plan->function->body)
+        for (int r = 0; r < op->n_results; r++) {
+            Placement *p = ARENA_NEW(plan->arena, Placement);
+            p->packed = NO_BUFFER;
+            p->last_use = -1;
+            op->results[r].scratch = p;
+        }
+}
+
+/* Whether the result may be seen through the operand's memory. */
+static bool may_share(const Op *op)
+{
+    switch (op->kind) {
+    case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_flip: case OP_append:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void note_uses(const Op *op, int position)
+{
+    int until = position;
+    if (may_share(op) && placement(&op->results[0])->last_use > until)
+        until = placement(&op->results[0])->last_use;
+    if (op->kind == OP_output || op->kind == OP_assign)
+        until = AT_END;
+    for (int i = op->kind == OP_assign; i < op->n_args; i++) { /* an assign does not read its param */
+        Placement *p = placement(op->args[i]);
+        p->n_uses++;
+        if (until > p->last_use)
+            p->last_use = until;
+    }
+}
+
+static bool is_written_by_step(const Op *op)
+{
+    return op->kind == OP_dot || op_family(op) == FAMILY_region || op_family(op) == FAMILY_elementwise ||
+           op_family(op) == FAMILY_reduce;
+}
+
+void plan_uses(Plan *plan)
+{
+    make_placements(plan);
+    int position = 0;
+    FOR_OPS(op, &plan->function->body)
+        position++;
+    for (Op *op = plan->function->body.last; op; op = op->previous)
+        note_uses(op, --position);
+    FOR_OPS(op, &plan->function->body) {
+        for (int i = 0; i < op->n_args && op->kind == OP_concat; i++) {
+            Placement *p = placement(op->args[i]);
+            if (p->n_uses == 1 && (is_written_by_step(op->args[i]->op) || op->args[i]->op->kind == OP_concat)) {
+                p->concat = op;
+                p->concat_arg = i;
+            }
+        }
+        if (op->kind == OP_assign && !placement(op->args[1])->assign)
+            placement(op->args[1])->assign = op;
+    }
+}
+
+bool op_is_elementwise(const Op *op)
+{
+    if (op->kind != OP_row)
+        return op_family(op) == FAMILY_elementwise;
+    FOR_OPS(inner, op->body)
+        if (op_family(inner) != FAMILY_elementwise && op_family(inner) != FAMILY_leaf &&
+            inner->kind != OP_broadcast && inner->kind != OP_yield)
+            return false;
+    return true;
+}
