@@ -33,7 +33,7 @@
  *   BLOCK     the name                              ARG…              body
  *   TRAIN                                           SETTING…
  *   SETTING   the name              a: value
- *   WEIGHTS                                         MAP…
+ *   WEIGHTS                                         MAP… or IF of MAPs
  *   MAP       our pattern           a: where from
  */
 #ifndef FRONTEND_AST_H

@@ -219,9 +219,9 @@ static void expose(Elab *e, const char *pattern, const Node *node)
     }
     if (any)
         return;
-    const Map *maps[] = {&e->exposed};
+    const Map *maps[] = {&e->exposed, &e->decls};
     fail(e, node, "the model computes nothing called `%s`%s", pattern,
-         did_you_mean(e, pattern, maps, 1, NULL, 0));
+         did_you_mean(e, pattern, maps, 2, NULL, 0));
 }
 
 static void expose_all(Elab *e)

@@ -268,6 +268,10 @@ static void run_output(Elab *e, const Node *node)
     if (node->a) {
         val = eval(e, node->a);
         define_var(e, node->name, val);
+    } else if (e->frame == e->top && !map_has(&e->top->vars, node->name) &&
+               !map_has(&e->decls, node->name)) {
+        vec_push(e->arena, e->exposures, node); /* of a block that belongs to no other */
+        return;
     } else {
         Node name = *node;
         name.kind = NODE_NAME;

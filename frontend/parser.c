@@ -231,8 +231,19 @@ static Node *parse_setting(Parser *p)
     return node;
 }
 
+/* pattern = where from; or some of them under a condition. */
 static Node *parse_map(Parser *p)
 {
+    if (peek(p)->kind == TOKEN_IF) {
+        Node *choice = node_new(p, NODE_IF, take(p)->loc);
+        if (!enter(p))
+            return choice;
+        choice->a = parse_expression(p);
+        if (!p->panic)
+            choice->body = parse_lines(p, parse_map);
+        leave(p);
+        return choice;
+    }
     Node *node = node_new(p, NODE_MAP, peek(p)->loc);
     node->name = parse_path(p);
     node->loc = loc_from(p, node->loc);

@@ -150,12 +150,26 @@ static void elaborate_map(Elab *e, const Node *map, Map *mapped)
     fail(e, map, "the model has no param `%s`%s", map->name, did_you_mean(e, map->name, maps, 1, NULL, 0));
 }
 
+static void elaborate_maps(Elab *e, const NodeList *maps, Map *mapped)
+{
+    for (size_t i = 0; i < maps->count; i++) {
+        const Node *map = maps->data[i];
+        if (map->kind == NODE_MAP) {
+            elaborate_map(e, map, mapped);
+            continue;
+        }
+        bool truth;
+        Val condition = map->a ? eval_in_top(e, map->a) : val_error();
+        if (map->a && known_truth(e, map->a, &condition, &truth) && truth)
+            elaborate_maps(e, &map->body, mapped);
+    }
+}
+
 void elaborate_weights(Elab *e, const Node *weights)
 {
     Map mapped;
     map_init(&mapped, e->arena);
     for (size_t i = 0; i < e->model->weights.count; i++)
         map_set(&mapped, e->model->weights.data[i].ours, e);
-    for (size_t i = 0; i < weights->kids.count; i++)
-        elaborate_map(e, weights->kids.data[i], &mapped);
+    elaborate_maps(e, &weights->kids, &mapped);
 }
