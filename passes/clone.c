@@ -1,4 +1,4 @@
-/* Cloning and dead-code removal. */
+/* Cloning, dead-code removal, ordering. */
 #include "passes/clone.h"
 
 #include <stdint.h>
@@ -80,4 +80,31 @@ Op *find_output(const Function *function, const char *name)
 Op *find_input(const Function *function, const char *name)
 {
     return find_named(function, OP_input, name);
+}
+
+/* Depth-first: an op's operands' ops are placed before it. */
+typedef struct Ordering {
+    Block done;
+    Block *from;
+} Ordering;
+
+static void place_op(Ordering *ordering, Op *op)
+{
+    if (op->scratch) /* placed */
+        return;
+    op->scratch = op;
+    for (int i = 0; i < op->n_args; i++)
+        place_op(ordering, op->args[i]->op);
+    block_remove(ordering->from, op);
+    block_append(&ordering->done, op);
+}
+
+void order_ops(Function *function)
+{
+    Ordering ordering = {.from = &function->body};
+    FOR_OPS(op, &function->body)
+        op->scratch = NULL;
+    while (function->body.first)
+        place_op(&ordering, function->body.first);
+    function->body = ordering.done;
 }

@@ -11,6 +11,8 @@ Function *clone_function(const Function *function, const char *name);
 Op *clone_op(Function *into, const Op *op);
 /* Removes ops whose results nobody uses and that leave nothing behind. */
 int remove_dead(Function *function);
+/* Puts the body in an order in which operands come first, close to the present one. */
+void order_ops(Function *function);
 Op *find_output(const Function *function, const char *name); /* NULL if absent */
 Op *find_input(const Function *function, const char *name);
 

@@ -46,8 +46,6 @@ typedef struct Members {
  * as they are, and so do the uses of their values. */
 Op *build_region(Function *function, OpKind kind, const Members *members, int n_outputs,
                  Value *const *outputs, Op *position);
-/* Puts the body in an order in which operands come first, close to the present one. */
-void order_ops(Function *function);
 
 /* A short name of what a region does, for reports: "scale+mask+softmax". */
 const char *describe_members(const Members *members, Arena *arena);

@@ -144,33 +144,6 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
     return region;
 }
 
-/* Depth-first: an op's operands' ops are placed before it. */
-typedef struct Ordering {
-    Block done;
-    Block *from;
-} Ordering;
-
-static void place_op(Ordering *ordering, Op *op)
-{
-    if (op->scratch) /* placed */
-        return;
-    op->scratch = op;
-    for (int i = 0; i < op->n_args; i++)
-        place_op(ordering, op->args[i]->op);
-    block_remove(ordering->from, op);
-    block_append(&ordering->done, op);
-}
-
-void order_ops(Function *function)
-{
-    Ordering ordering = {.from = &function->body};
-    FOR_OPS(op, &function->body)
-        op->scratch = NULL;
-    while (function->body.first)
-        place_op(&ordering, function->body.first);
-    function->body = ordering.done;
-}
-
 const char *describe_members(const Members *members, Arena *arena)
 {
     Text text = {0};

@@ -1,0 +1,199 @@
+/* merge_products: products of one block that share an operand become one.
+ *
+ *   %q = dot %x, %wq                      %w = concat %wq, %wk, %wv {axis = 1}
+ *   %k = dot %x, %wk              ⇒       %y = dot %x, %w
+ *   %v = dot %x, %wv                      %q = slice %y …; %k = slice %y …; …
+ *
+ * so that query, key and value are one product; the same for their weights'
+ * gradients (x · dq, x · dk, x · dv). And the sum of products that comes back,
+ *
+ *   add (add (dot %dq, %wq) (dot %dk, %wk)) (dot %dv, %wv)
+ *       ⇒   dot (concat %dq, %dk, %dv) (concat %wq, %wk, %wv)
+ *
+ * Only products whose scopes have the same parent (one attention block) are
+ * merged: values of different layers would have to be kept for one another.
+ * Sums are taken in another order then: results differ by rounding. */
+#include "passes/clone.h"
+#include "passes/pass.h"
+#include "passes/simplify.h"
+
+#include <stdint.h>
+#include <string.h>
+
+bool pass_merge_products(Function *function, PassContext *context);
+
+enum { MOST_MERGED = 4 };
+
+static bool same_parent(const Op *a, const Op *b)
+{
+    if (!a->scope || !b->scope)
+        return false;
+    const char *x = strrchr(a->scope, '.'), *y = strrchr(b->scope, '.');
+    size_t n = x ? (size_t)(x - a->scope) : 0, m = y ? (size_t)(y - b->scope) : 0;
+    return n == m && !strncmp(a->scope, b->scope, n);
+}
+
+static bool same_attr(const Op *a, const Op *b, AttrName name)
+{
+    const Attr *x = op_attr(a, name), *y = op_attr(b, name);
+    return x->n == y->n && !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
+}
+
+/* The last axis of b is its only free one, constant, and there is no batch. */
+static bool ends_free(const Op *dot)
+{
+    const Attr *contract = op_attr(dot, ATTR_contract_b);
+    const Type *b = &dot->args[1]->type;
+    bool last = false;
+    for (int i = 0; i < contract->n; i++)
+        last |= contract->ints[i] == b->rank - 1;
+    return op_attr(dot, ATTR_batch_a)->n == 0 && contract->n == b->rank - 1 && !last &&
+           dim_is_const(b->dims[b->rank - 1]);
+}
+
+static bool depends_on(Op *op, const Op *source, uintptr_t mark)
+{
+    if (op == source)
+        return true;
+    if ((uintptr_t)op->scratch == mark)
+        return false;
+    op->scratch = (void *)mark;
+    for (int i = 0; i < op->n_args; i++)
+        if (depends_on(op->args[i]->op, source, mark))
+            return true;
+    return false;
+}
+
+static int find_sharing(Op *first, Op **group, uintptr_t *mark)
+{
+    int n = 0;
+    group[n++] = first;
+    for (Op *op = first->next; op && n < MOST_MERGED; op = op->next) {
+        if (op->kind != OP_dot || op->args[0] != first->args[0] || !ends_free(op) ||
+            !same_attr(op, first, ATTR_contract_a) || !same_attr(op, first, ATTR_contract_b) ||
+            op->args[1]->type.rank != first->args[1]->type.rank || !same_parent(op, first))
+            continue;
+        bool independent = true;
+        for (int i = 0; i < n; i++)
+            independent &= !depends_on(op, group[i], ++*mark);
+        if (independent)
+            group[n++] = op;
+    }
+    return n;
+}
+
+/* Places the merged product before the last of the group, where all are known;
+ * users of the first may stand before: the order is mended at the end. */
+static void merge_sharing(Function *function, int n, Op **group)
+{
+    Builder b = builder_before(function, &function->body, group[n - 1]);
+    Value *parts[MOST_MERGED];
+    int axis = group[0]->args[1]->type.rank - 1, last = group[0]->results[0].type.rank - 1;
+    for (int i = 0; i < n; i++)
+        parts[i] = group[i]->args[1];
+    Value *args[] = {group[0]->args[0], build_concat(&b, n, parts, axis)};
+    Value *product = build(&b, OP_dot, 2, args, group[0]->n_attrs, group[0]->attrs);
+    int64_t start = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t size = parts[i]->type.dims[axis].size;
+        Value *slice = build_slice(&b, product, last, start, size);
+        function_replace_uses(function, op_result(group[i]), slice);
+        start += size;
+    }
+    for (int i = 0; i < n; i++)
+        block_remove(&function->body, group[i]);
+}
+
+/* dot a, b over the last axis of a and the last of b (rank 2), used once. */
+static bool is_backward_product(const Value *v)
+{
+    const Op *op = v->op;
+    if (op->kind != OP_dot || (uintptr_t)v->scratch != 1 || op_attr(op, ATTR_batch_a)->n)
+        return false;
+    const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
+    return ca->n == 1 && ca->ints[0] == op->args[0]->type.rank - 1 && cb->ints[0] == 1 &&
+           op->args[1]->type.rank == 2 && dim_is_const(op->args[1]->type.dims[1]);
+}
+
+/* The terms of a sum of adds that are used once. */
+static int collect_terms(Value *v, bool root, Value **terms, int n, int most)
+{
+    Op *op = v->op;
+    if (op->kind == OP_add && (root || (uintptr_t)v->scratch == 1) && n < most - 1 &&
+        type_equal(&op->args[0]->type, &v->type) && type_equal(&op->args[1]->type, &v->type)) {
+        n = collect_terms(op->args[0], false, terms, n, most);
+        return collect_terms(op->args[1], false, terms, n, most);
+    }
+    if (n < most)
+        terms[n++] = v;
+    return n;
+}
+
+static bool merge_sum(Function *function, Op *add)
+{
+    enum { MOST_TERMS = 12 };
+    Value *terms[MOST_TERMS], *parts_a[MOST_MERGED], *parts_b[MOST_MERGED];
+    int count = collect_terms(op_result(add), true, terms, 0, MOST_TERMS);
+    for (int f = 0; f < count && count < MOST_TERMS; f++) {
+        int n = 0, members[MOST_MERGED];
+        for (int i = f; i < count && n < MOST_MERGED; i++)
+            if (is_backward_product(terms[i]) && is_backward_product(terms[f]) &&
+                (i == f || same_parent(terms[i]->op, terms[f]->op)))
+                members[n++] = i;
+        if (n < 2)
+            continue;
+        Builder b = builder_before(function, &function->body, add);
+        for (int i = 0; i < n; i++) {
+            parts_a[i] = terms[members[i]]->op->args[0];
+            parts_b[i] = terms[members[i]]->op->args[1];
+        }
+        int axis = parts_a[0]->type.rank - 1;
+        Value *x = build_concat(&b, n, parts_a, axis), *w = build_concat(&b, n, parts_b, 1);
+        Value *sum = build_dot(&b, x, w, 0, NULL, NULL, 1, &axis, (int[]){1});
+        for (int i = 0; i < count; i++) {
+            bool merged = false;
+            for (int k = 0; k < n; k++)
+                merged |= members[k] == i;
+            if (!merged)
+                sum = build_binary(&b, OP_add, sum, terms[i]);
+        }
+        function_replace_uses(function, op_result(add), sum);
+        block_remove(&function->body, add);
+        return true;
+    }
+    return false;
+}
+
+bool pass_merge_products(Function *function, PassContext *context)
+{
+    uintptr_t mark = 0;
+    FOR_OPS(op, &function->body)
+        op->scratch = NULL;
+    for (Op *op = function->body.first, *next; op; op = next) {
+        next = op->next;
+        Op *group[MOST_MERGED];
+        if (op->kind != OP_dot || !ends_free(op))
+            continue;
+        int n = find_sharing(op, group, &mark);
+        if (n < 2)
+            continue;
+        for (int i = 1; i < n; i++)
+            if (group[i] == next)
+                next = next->next;
+        if (context->report)
+            report_line(context->report, "products: %d of %s share an operand", n, op->scope);
+        merge_sharing(function, n, group);
+    }
+    order_ops(function);
+    for (bool again = true; again;) {
+        again = false;
+        function_count_uses(function);
+        for (Op *op = function->body.last; op && !again; op = op->previous)
+            again = op->kind == OP_add && merge_sum(function, op);
+        if (again)
+            remove_dead(function);
+    }
+    merge_equal_ops(function); /* both kinds concatenate the same values */
+    remove_dead(function);
+    return true;
+}
