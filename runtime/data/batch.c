@@ -103,9 +103,9 @@ static int64_t cut_batch(const Batches *b, int64_t first, int64_t end)
     for (; i < end; i++) {
         source += b->items[i].source;
         target += b->items[i].target;
-        bool full = (b->options.tokens > 0 &&
-                     (source > b->options.tokens || target > b->options.tokens)) ||
-                    (b->options.sentences > 0 && i - first >= b->options.sentences);
+        bool full =
+            (b->options.tokens > 0 && (source > b->options.tokens || target > b->options.tokens)) ||
+            (b->options.sentences > 0 && i - first >= b->options.sentences);
         if (full && i > first)
             break;
     }

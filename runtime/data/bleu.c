@@ -107,8 +107,8 @@ static int64_t closest_length(int64_t length, const Words *references, int n_ref
     return best;
 }
 
-void bleu_add(Bleu *bleu, BleuTokenize tokenize, const char *output,
-              const char *const *references, int n_references)
+void bleu_add(Bleu *bleu, BleuTokenize tokenize, const char *output, const char *const *references,
+              int n_references)
 {
     assert(n_references > 0);
     Arena *arena = arena_new();

@@ -24,8 +24,8 @@ bool bleu_parse_tokenize(const char *name, BleuTokenize *tokenize); /* "13a", "n
 /* Appends the tokens of a line, one space between them. */
 void bleu_tokenize(BleuTokenize tokenize, const char *line, size_t length, Text *out);
 /* Adds a sentence and its references (at least one), UTF-8, NUL-terminated. */
-void bleu_add(Bleu *bleu, BleuTokenize tokenize, const char *output,
-              const char *const *references, int n_references);
+void bleu_add(Bleu *bleu, BleuTokenize tokenize, const char *output, const char *const *references,
+              int n_references);
 double bleu_score(const Bleu *bleu); /* 0 … 100 */
 double bleu_brevity_penalty(const Bleu *bleu);
 /* "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfc.0.1.0" */

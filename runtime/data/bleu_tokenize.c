@@ -85,9 +85,10 @@ static size_t space_length(const char *text, size_t available)
     if ((t[0] >= 9 && t[0] <= 13) || (t[0] >= 28 && t[0] <= 32))
         return 1;
     size_t n = utf8_length(text, available);
-    uint32_t code = n == 2   ? (uint32_t)(t[0] & 31) << 6 | (t[1] & 63)
-                    : n == 3 ? (uint32_t)(t[0] & 15) << 12 | (uint32_t)(t[1] & 63) << 6 | (t[2] & 63)
-                             : 0;
+    uint32_t code = n == 2 ? (uint32_t)(t[0] & 31) << 6 | (t[1] & 63)
+                    : n == 3
+                        ? (uint32_t)(t[0] & 15) << 12 | (uint32_t)(t[1] & 63) << 6 | (t[2] & 63)
+                        : 0;
     bool space = code == 0x85 || code == 0xA0 || code == 0x1680 ||
                  (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
                  code == 0x202F || code == 0x205F || code == 0x3000;

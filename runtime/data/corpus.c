@@ -16,7 +16,10 @@ static void *allocate(size_t size)
 }
 
 static bool has_source(CorpusKind kind) { return kind <= CORPUS_SENTENCES; }
-static bool has_target(CorpusKind kind) { return kind != CORPUS_SOURCES && kind != CORPUS_SENTENCES; }
+static bool has_target(CorpusKind kind)
+{
+    return kind != CORPUS_SOURCES && kind != CORPUS_SENTENCES;
+}
 
 /* How many special tokens a batch adds to a row of the side. */
 static int64_t source_specials(CorpusKind kind) { return kind == CORPUS_SENTENCES ? 2 : 1; }
@@ -32,10 +35,7 @@ int64_t corpus_target_length(const Corpus *corpus, int64_t i)
     return has_target(corpus->options.kind) ? rows_length(&corpus->target, i) + 1 : 0;
 }
 
-static void close_row(Rows *rows)
-{
-    rows->start[++rows->n] = (int64_t)rows->ids.count;
-}
+static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
 
 static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
 
@@ -129,11 +129,12 @@ static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, co
                      (long long)corpus->empty, (long long)corpus->lines, what,
                      (long long)seen->first_empty + 1);
     if (corpus->long_)
-        diag_warning(diags, (Loc){.source = text->source},
-                     "%lld of %lld %s are longer than %lld tokens and are %s (the first on line %lld)",
-                     (long long)corpus->long_, (long long)corpus->lines, what,
-                     (long long)corpus->options.max_length, keep ? "cut" : "left out",
-                     (long long)seen->first_long + 1);
+        diag_warning(
+            diags, (Loc){.source = text->source},
+            "%lld of %lld %s are longer than %lld tokens and are %s (the first on line %lld)",
+            (long long)corpus->long_, (long long)corpus->lines, what,
+            (long long)corpus->options.max_length, keep ? "cut" : "left out",
+            (long long)seen->first_long + 1);
 }
 
 static bool check_counts(Diagnostics *diags, const Lines *source, const Lines *target)

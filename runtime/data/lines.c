@@ -19,8 +19,10 @@ size_t utf8_length(const char *text, size_t available)
         return 0;
     if (t[0] < 0x80)
         return 1;
-    size_t n = t[0] >= 0xC2 && t[0] <= 0xDF ? 2 : (t[0] & 0xF0) == 0xE0 ? 3
-               : t[0] >= 0xF0 && t[0] <= 0xF4 ? 4 : 0;
+    size_t n = t[0] >= 0xC2 && t[0] <= 0xDF   ? 2
+               : (t[0] & 0xF0) == 0xE0        ? 3
+               : t[0] >= 0xF0 && t[0] <= 0xF4 ? 4
+                                              : 0;
     if (n == 0 || available < n)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -70,8 +72,8 @@ static bool check_text(Diagnostics *diags, const Lines *lines)
             diag_error(diags, loc, "a NUL byte: this is not a text file");
     }
     if (bad > MAX_PLACES)
-        diag_error(diags, (Loc){.source = lines->source},
-                   "%lld more lines are not valid UTF-8", (long long)(bad - MAX_PLACES));
+        diag_error(diags, (Loc){.source = lines->source}, "%lld more lines are not valid UTF-8",
+                   (long long)(bad - MAX_PLACES));
     return bad == 0;
 }
 

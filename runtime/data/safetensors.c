@@ -100,11 +100,11 @@ static bool read_offsets(Reader *r, const json_t *value, StTensor *tensor)
         return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
     json_int_t begin = json_integer_value(first), end = json_integer_value(last);
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
-        return refuse(r, tensor->name,
-                      arena_printf(r->arena,
-                                   "its data [%lld, %lld) lies outside the file's %llu bytes of data",
-                                   (long long)begin, (long long)end,
-                                   (unsigned long long)r->data_bytes));
+        return refuse(
+            r, tensor->name,
+            arena_printf(r->arena,
+                         "its data [%lld, %lld) lies outside the file's %llu bytes of data",
+                         (long long)begin, (long long)end, (unsigned long long)r->data_bytes));
     if ((uint64_t)(end - begin) != tensor->bytes)
         return refuse(r, tensor->name,
                       arena_printf(r->arena,
@@ -139,8 +139,8 @@ static bool read_metadata(Reader *r, const json_t *entry)
     json_object_foreach((json_t *)entry, key, value)
     {
         if (!json_is_string(value))
-            return refuse(r, NULL, arena_printf(r->arena, "__metadata__: %s is not a string",
-                                                quote(r, key)));
+            return refuse(
+                r, NULL, arena_printf(r->arena, "__metadata__: %s is not a string", quote(r, key)));
         file->meta_keys[file->n_meta] = arena_strdup(r->arena, key);
         file->meta_values[file->n_meta++] = arena_strdup(r->arena, json_string_value(value));
     }
@@ -212,8 +212,7 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
         length |= (uint64_t)bytes[i] << (8 * i);
     if (length > MAX_HEADER)
         return refuse(r, NULL,
-                      arena_printf(r->arena,
-                                   "not a safetensors file: its header claims %llu bytes",
+                      arena_printf(r->arena, "not a safetensors file: its header claims %llu bytes",
                                    (unsigned long long)length));
     if (length > size - LENGTH_BYTES)
         return refuse(r, NULL, "the file is cut off: it ends within the header");
@@ -223,8 +222,8 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
     json_error_t error;
     json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!header)
-        return refuse(r, NULL, arena_printf(r->arena, "the header is not valid: %s",
-                                            quote(r, error.text)));
+        return refuse(r, NULL,
+                      arena_printf(r->arena, "the header is not valid: %s", quote(r, error.text)));
     r->data = bytes + LENGTH_BYTES + length;
     r->data_bytes = size - LENGTH_BYTES - length;
     bool ok = read_entries(r, header);

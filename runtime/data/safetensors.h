@@ -11,7 +11,18 @@
 #include <stdint.h>
 
 enum { ST_MAX_RANK = 8 };
-typedef enum StType { ST_F32, ST_F64, ST_F16, ST_BF16, ST_I32, ST_I64, ST_I16, ST_I8, ST_U8, ST_BOOL } StType;
+typedef enum StType {
+    ST_F32,
+    ST_F64,
+    ST_F16,
+    ST_BF16,
+    ST_I32,
+    ST_I64,
+    ST_I16,
+    ST_I8,
+    ST_U8,
+    ST_BOOL
+} StType;
 
 typedef struct StTensor {
     const char *name;
@@ -26,11 +37,11 @@ typedef struct StTensor {
 typedef struct StFile {
     const char *path;
     int64_t n;
-    StTensor *tensors;          /* in the order of their data */
+    StTensor *tensors; /* in the order of their data */
     int64_t n_meta;
     const char **meta_keys, **meta_values; /* __metadata__, all strings */
-    Map index;                  /* private: name → tensor */
-    void *map;                  /* private: the mapping, NULL for st_parse */
+    Map index;                             /* private: name → tensor */
+    void *map;                             /* private: the mapping, NULL for st_parse */
     uint64_t map_bytes;
 } StFile;
 
@@ -40,7 +51,8 @@ const char *st_type_name(StType type); /* as in the header: "F32", "BF16", … *
 /* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
  * st_parse reads the bytes of a file in memory, which must outlive the StFile. */
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
-StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, uint64_t size);
+StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                 uint64_t size);
 void st_close(StFile *file);
 const StTensor *st_find(const StFile *file, const char *name);
 const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
@@ -56,7 +68,9 @@ float st_from_f16(uint16_t bits);
 float st_from_bf16(uint16_t bits);
 uint16_t st_to_bf16(float value); /* to nearest even; NaN stays NaN */
 
-typedef struct StMeta { const char *key, *value; } StMeta;
+typedef struct StMeta {
+    const char *key, *value;
+} StMeta;
 /* Writes tensors (name, type, rank, dims and data; count and bytes follow from them) in
  * the order of element size, then name, so that each is aligned and the same tensors give
  * the same bytes whatever their order. Names are unique UTF-8 (an assertion otherwise).

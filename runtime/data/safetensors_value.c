@@ -9,8 +9,8 @@ static const struct {
     const char *name;
     size_t bytes;
 } types[] = {
-    [ST_F32] = {"F32", 4}, [ST_F64] = {"F64", 8}, [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2},
-    [ST_I32] = {"I32", 4}, [ST_I64] = {"I64", 8}, [ST_I16] = {"I16", 2}, [ST_I8] = {"I8", 1},
+    [ST_F32] = {"F32", 4}, [ST_F64] = {"F64", 8},   [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2},
+    [ST_I32] = {"I32", 4}, [ST_I64] = {"I64", 8},   [ST_I16] = {"I16", 2}, [ST_I8] = {"I8", 1},
     [ST_U8] = {"U8", 1},   [ST_BOOL] = {"BOOL", 1},
 };
 
@@ -43,31 +43,36 @@ float st_from_f16(uint16_t bits)
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-#define READ(T, tensor, i)                                                     \
-    T item;                                                                    \
-    memcpy(&item, (const char *)(tensor)->data + (size_t)(i) * sizeof(T), sizeof(T))
+/* A case of a switch over tensor->type: element i, read as `item`, gives `result`. */
+#define READ_CASE(kind, T, result)                                                        \
+    case kind: {                                                                          \
+        T item;                                                                           \
+        memcpy(&item, (const char *)tensor->data + (size_t)i * sizeof item, sizeof item); \
+        return result;                                                                    \
+    }
 
 static bool is_integer(StType type) { return type >= ST_I32; }
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)
 {
     switch (tensor->type) {
-    case ST_I32: { READ(int32_t, tensor, i); return item; }
-    case ST_I64: { READ(int64_t, tensor, i); return item; }
-    case ST_I16: { READ(int16_t, tensor, i); return item; }
-    case ST_I8: { READ(int8_t, tensor, i); return item; }
-    case ST_U8: { READ(uint8_t, tensor, i); return item; }
-    default: { READ(uint8_t, tensor, i); return item != 0; }
+        READ_CASE(ST_I32, int32_t, item)
+        READ_CASE(ST_I64, int64_t, item)
+        READ_CASE(ST_I16, int16_t, item)
+        READ_CASE(ST_I8, int8_t, item)
+        READ_CASE(ST_U8, uint8_t, item)
+        READ_CASE(ST_BOOL, uint8_t, item != 0)
+    default: assert(false); return 0;
     }
 }
 
 double st_value(const StTensor *tensor, int64_t i)
 {
     switch (tensor->type) {
-    case ST_F32: { READ(float, tensor, i); return item; }
-    case ST_F64: { READ(double, tensor, i); return item; }
-    case ST_F16: { READ(uint16_t, tensor, i); return st_from_f16(item); }
-    case ST_BF16: { READ(uint16_t, tensor, i); return st_from_bf16(item); }
+        READ_CASE(ST_F32, float, item)
+        READ_CASE(ST_F64, double, item)
+        READ_CASE(ST_F16, uint16_t, st_from_f16(item))
+        READ_CASE(ST_BF16, uint16_t, st_from_bf16(item))
     default: return (double)integer_at(tensor, i);
     }
 }

@@ -29,7 +29,7 @@ int sp_pad(const SpModel *model); /* each -1 where the model has none */
 int sp_unk(const SpModel *model);
 int sp_bos(const SpModel *model);
 int sp_eos(const SpModel *model);
-const char *sp_piece(const SpModel *model, int id); /* owned by the model */
+const char *sp_piece(const SpModel *model, int id);   /* owned by the model */
 int sp_find(const SpModel *model, const char *piece); /* unk where absent */
 bool sp_encode(const SpModel *model, const char *text, size_t length, Ids *ids); /* appends */
 void sp_decode(const SpModel *model, const int32_t *ids, size_t n, Text *out);   /* appends */

@@ -12,8 +12,8 @@
 enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
 
 struct Vocabulary {
-    SpModel *sp;     /* or NULL */
-    WordList *words; /* or NULL */
+    SpModel *sp;       /* or NULL */
+    WordList *words;   /* or NULL */
     const char *bytes; /* of the SentencePiece model */
     size_t n_bytes;
     int32_t pad, unk, bos, eos;
@@ -25,18 +25,18 @@ struct Vocabulary {
 static Vocabulary *from_words(Arena *arena, WordList *words)
 {
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
-    *vocab = (Vocabulary){.words = words, .pad = words->pad, .unk = words->unk,
-                          .bos = words->bos, .eos = words->eos};
+    *vocab = (Vocabulary){
+        .words = words, .pad = words->pad, .unk = words->unk, .bos = words->bos, .eos = words->eos};
     vocab->hash = hash_u64(HASH_SEED, words->characters);
     for (size_t i = 0; i < words->tokens.count; i++)
-        vocab->hash = hash_bytes(vocab->hash, words->tokens.data[i],
-                                 strlen(words->tokens.data[i]) + 1);
+        vocab->hash =
+            hash_bytes(vocab->hash, words->tokens.data[i], strlen(words->tokens.data[i]) + 1);
     return vocab;
 }
 
 /* Bytes live in the arena. `name`: the file, for messages. */
-static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name,
-                              const char *bytes, size_t n)
+static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
+                              size_t n)
 {
     char *error = NULL;
     SpModel *sp = sp_load(bytes, n, &error);
@@ -52,8 +52,13 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
         return NULL;
     }
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
-    *vocab = (Vocabulary){.sp = sp, .bytes = bytes, .n_bytes = n, .pad = sp_pad(sp),
-                          .unk = sp_unk(sp), .bos = sp_bos(sp), .eos = sp_eos(sp)};
+    *vocab = (Vocabulary){.sp = sp,
+                          .bytes = bytes,
+                          .n_bytes = n,
+                          .pad = sp_pad(sp),
+                          .unk = sp_unk(sp),
+                          .bos = sp_bos(sp),
+                          .eos = sp_eos(sp)};
     if (vocab->bos < 0)
         vocab->bos = vocab->eos;
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
@@ -88,8 +93,8 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     arena_free(scratch);
     Vocabulary *vocab = NULL;
     if (trained) {
-        vocab = from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size),
-                           size);
+        vocab =
+            from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size), size);
         if (vocab && !exact)
             diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
                          vocab_size(vocab), pieces);
@@ -192,8 +197,8 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
                               vocab->n_bytes);
     Text text = {0};
     wordlist_print(vocab->words, &text);
-    bool ok = file_write_all(diags, path_in(diags->arena, folder, "vocab.txt"), text.data,
-                             text.length);
+    bool ok =
+        file_write_all(diags, path_in(diags->arena, folder, "vocab.txt"), text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -224,10 +229,7 @@ bool vocab_is_characters(const Vocabulary *vocab)
     return vocab->words && vocab->words->characters;
 }
 
-bool vocab_is_words(const Vocabulary *vocab)
-{
-    return vocab->words && !vocab->words->characters;
-}
+bool vocab_is_words(const Vocabulary *vocab) { return vocab->words && !vocab->words->characters; }
 
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {

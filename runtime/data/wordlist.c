@@ -6,7 +6,10 @@
 static const char characters_mark[] = "# characters";
 static const char *const special_names[] = {"<pad>", "<unk>", "<s>", "</s>"};
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
 
 /* The next token at or after *at into `token`; false at the end. */
 static bool next_token(bool characters, const char *text, size_t length, size_t *at, Text *token)

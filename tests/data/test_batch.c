@@ -148,8 +148,9 @@ static void check_epoch(const Corpus *corpus, const BatchOptions *options, int64
             int64_t row = batch.row[j], n = rows_length(&corpus->source, row);
             assert_false(seen[row]++);
             assert_int_equal(batch.source_lengths[j], n + 1);
-            assert_memory_equal(batch.source + at, corpus->source.ids.data +
-                                corpus->source.start[row], (size_t)n * sizeof(int32_t));
+            assert_memory_equal(batch.source + at,
+                                corpus->source.ids.data + corpus->source.start[row],
+                                (size_t)n * sizeof(int32_t));
             at += batch.source_lengths[j];
         }
         assert_int_equal(at, batch.shape.source_total);
@@ -167,8 +168,8 @@ static void test_budgets(void **state)
     Corpus *corpus = many_pairs(f, 700);
     static const BatchOptions options[] = {
         {.tokens = 64, .shuffle = true, .seed = 1}, {.tokens = 5, .shuffle = true},
-        {.sentences = 7, .shuffle = true}, {.tokens = 100, .sentences = 3},
-        {.tokens = 100000, .shuffle = true}, {.shuffle = false},
+        {.sentences = 7, .shuffle = true},          {.tokens = 100, .sentences = 3},
+        {.tokens = 100000, .shuffle = true},        {.shuffle = false},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         for (int64_t epoch = 0; epoch < 3; epoch++)

@@ -35,7 +35,11 @@ static const Case cases_13a[] = {
     {"x_y@z #1 $5 ~ `q` ^", "x _ y @ z # 1 $ 5 ~ ` q ` ^"},
     {"ä.ö, 5ß,6", "ä . ö , 5ß , 6"},
     {"„Grün“, sagt’s.", "„Grün“ , sagt’s ."},
-    {"a\xC2\xA0" "b\xE3\x80\x80" "c\xE2\x80\xAF" "d", "a b c d"},
+    {"a\xC2\xA0"
+     "b\xE3\x80\x80"
+     "c\xE2\x80\xAF"
+     "d",
+     "a b c d"},
     {"a\tb\vc", "a b c"},
     {"end-", "end-"},
     {"9-\n", "9 -"},
@@ -54,7 +58,9 @@ static void test_tokenize(void **state)
 {
     for (size_t i = 0; i < sizeof cases_13a / sizeof *cases_13a; i++)
         check_tokens(BLEU_13A, &cases_13a[i]);
-    check_tokens(BLEU_NONE, &(Case){" a.b ,  c\xC2\xA0" "d ", "a.b , c d"});
+    check_tokens(BLEU_NONE, &(Case){" a.b ,  c\xC2\xA0"
+                                    "d ",
+                                    "a.b , c d"});
     BleuTokenize tokenize;
     assert_true(bleu_parse_tokenize("13a", &tokenize) && tokenize == BLEU_13A);
     assert_true(bleu_parse_tokenize("none", &tokenize) && tokenize == BLEU_NONE);
@@ -173,9 +179,9 @@ static void test_edit_distance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokenize), cmocka_unit_test(test_readme),
-        cmocka_unit_test(test_scores), cmocka_unit_test(test_multi30k), cmocka_unit_test(test_signature),
-        cmocka_unit_test(test_edit_distance),
+        cmocka_unit_test(test_tokenize),  cmocka_unit_test(test_readme),
+        cmocka_unit_test(test_scores),    cmocka_unit_test(test_multi30k),
+        cmocka_unit_test(test_signature), cmocka_unit_test(test_edit_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,10 +78,24 @@ static void test_utf8(void **state)
         const char *text;
         size_t length;
     } cases[] = {
-        {"a", 1}, {"ä", 2}, {"€", 3}, {"𝄞", 4}, {"\xED\x9F\xBF", 3}, {"\xF4\x8F\xBF\xBF", 4},
-        {"\x80", 0}, {"\xC0\x80", 0}, {"\xC1\xBF", 0}, {"\xE0\x9F\xBF", 0}, {"\xED\xA0\x80", 0},
-        {"\xF0\x8F\xBF\xBF", 0}, {"\xF4\x90\x80\x80", 0}, {"\xF5\x80\x80\x80", 0}, {"\xC3", 0},
-        {"\xE2\x82", 0}, {"\xC3(", 0}, {"\xFF", 0},
+        {"a", 1},
+        {"ä", 2},
+        {"€", 3},
+        {"𝄞", 4},
+        {"\xED\x9F\xBF", 3},
+        {"\xF4\x8F\xBF\xBF", 4},
+        {"\x80", 0},
+        {"\xC0\x80", 0},
+        {"\xC1\xBF", 0},
+        {"\xE0\x9F\xBF", 0},
+        {"\xED\xA0\x80", 0},
+        {"\xF0\x8F\xBF\xBF", 0},
+        {"\xF4\x90\x80\x80", 0},
+        {"\xF5\x80\x80\x80", 0},
+        {"\xC3", 0},
+        {"\xE2\x82", 0},
+        {"\xC3(", 0},
+        {"\xFF", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(utf8_length(cases[i].text, strlen(cases[i].text)), cases[i].length);
@@ -90,7 +104,8 @@ static void test_utf8(void **state)
 static void test_bad_text(void **state)
 {
     Fixture *f = *state;
-    assert_null(lines_of(f, "fine\nab\xfc" "c\n\xc3\n"));
+    assert_null(lines_of(f, "fine\nab\xfc"
+                            "c\n\xc3\n"));
     expect_message(f, "text:2:3: error: invalid UTF-8: byte 0xfc");
     expect_message(f, "text:3:1: error: invalid UTF-8: byte 0xc3");
     assert_null(lines_of(f, "\xff\n\xff\n\xff\n\xff\n\xff\n"));

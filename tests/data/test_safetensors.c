@@ -137,8 +137,8 @@ static void test_values(void **state)
 
 static StTensor scalar(StType type, const void *data)
 {
-    return (StTensor){.name = "x", .type = type, .count = 1, .bytes = st_type_bytes(type),
-                      .data = data};
+    return (StTensor){
+        .name = "x", .type = type, .count = 1, .bytes = st_type_bytes(type), .data = data};
 }
 
 static void test_conversion_limits(void **state)
@@ -192,7 +192,8 @@ static const Lie lies[] = {
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, "lies outside"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[-8,0]}}", 8, "lies outside"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[9223372036854775807,"
-     "9223372036854775807]}}", 8, "lies outside"},
+     "9223372036854775807]}}",
+     8, "lies outside"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,99999999999999999999]}}", 8,
      "the header is not valid"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4.0]}}", 4, "pair of integers"},
@@ -210,16 +211,19 @@ static const Lie lies[] = {
     {"{\"a\":{\"dtype\":\"F33\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
      "dtype \"F33\" is not supported"},
     {"{\"a\":{\"dtype\":7,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "\"dtype\" is missing"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":1}}", 1, "holds more than"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":1}}", 1,
+     "holds more than"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
-     "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}", 3,
-     "tensor \"b\": its data overlaps that of \"a\""},
+     "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+     3, "tensor \"b\": its data overlaps that of \"a\""},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
-     "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, "overlaps"},
+     "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
+     2, "overlaps"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", 2,
      "1 bytes before its data belong to no tensor"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
-     "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "duplicate"},
+     "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
+     1, "duplicate"},
     {"{\"a\xff\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "not valid"},
     {"{\"a\\u0000b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "not valid"},
     {"{\"\\u001b[2J\":1}", 0, "tensor \"\\x1b[2J\""},
@@ -321,8 +325,8 @@ static void test_foreign(void **state)
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (!strstr(entry->d_name, ".safetensors"))
             continue;
-        StFile *file = st_open(&f->diags, f->arena,
-                               arena_printf(f->arena, "%s/%s", folder, entry->d_name));
+        StFile *file =
+            st_open(&f->diags, f->arena, arena_printf(f->arena, "%s/%s", folder, entry->d_name));
         if (!file)
             fail_msg("%s", messages(f));
         assert_true(file->n > 0);
@@ -331,8 +335,7 @@ static void test_foreign(void **state)
     }
     closedir(dir);
     assert_true(n > 100);
-    StFile *model = st_open(&f->diags, f->arena,
-                            "../shared/data/gpt-nano-sort/model.safetensors");
+    StFile *model = st_open(&f->diags, f->arena, "../shared/data/gpt-nano-sort/model.safetensors");
     assert_non_null(model);
     assert_non_null(st_find(model, model->tensors[0].name));
     st_close(model);
