@@ -1,0 +1,98 @@
+/* Decoding a token at a time must give the logits that forward gives at once. */
+#include "cli/check.h"
+
+#include "cli/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double TOLERANCE = 1e-4;
+
+static const StTensor *find_made(const Variant *v, const char *name)
+{
+    for (size_t i = 0; name && i < v->binding.made.count; i++)
+        if (!strcmp(v->binding.made.data[i].name, name))
+            return &v->binding.made.data[i];
+    return NULL;
+}
+
+/* The rows of a padded input [B, S] with its lengths. */
+static Tokens *rows_of(Check *check, const Variant *v, const char *name)
+{
+    const StTensor *tensor = find_made(v, name);
+    const StTensor *lengths = find_made(v, arena_printf(check->cli->arena, "%s.lengths", name));
+    Tokens *rows = ARENA_ARRAY(check->cli->arena, Tokens, tensor->dims[0]);
+    for (int64_t b = 0; b < tensor->dims[0]; b++)
+        rows[b] = (Tokens){(const int32_t *)tensor->data + b * tensor->dims[1],
+                           (int32_t)st_value(lengths, b)};
+    return rows;
+}
+
+/* The greatest distance of the stepped logits from forward's, relative to the
+ * greatest logit; negative after an error. */
+static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets, int32_t n,
+                            const float *logits)
+{
+    if (!stepper->begin(stepper->self, sources, n, n))
+        return -1;
+    int32_t ids[64], first[64], longest = 0, at = 0;
+    for (int32_t b = 0; b < n; b++) {
+        first[b] = at;
+        at += targets[b].n;
+        longest = targets[b].n > longest ? targets[b].n : longest;
+    }
+    double apart = 0, greatest = 1e-30;
+    for (int32_t t = 0; t < longest; t++) {
+        int32_t rows[64], n_rows = 0;
+        for (int32_t b = 0; b < n; b++)
+            if (t < targets[b].n) {
+                ids[n_rows] = targets[b].ids[t];
+                rows[n_rows++] = b;
+            }
+        const float *out = stepper->step(stepper->self, n_rows, rows, rows, ids);
+        if (!out)
+            return -1;
+        for (int32_t r = 0; r < n_rows; r++)
+            for (int32_t k = 0; k < stepper->vocab; k++) {
+                double expected = logits[(int64_t)(first[rows[r]] + t) * stepper->vocab + k];
+                greatest = fmax(greatest, fabs(expected));
+                apart = fmax(apart, fabs(out[(int64_t)r * stepper->vocab + k] - expected));
+                if (isnan(out[(int64_t)r * stepper->vocab + k]))
+                    return INFINITY;
+            }
+    }
+    return apart / greatest;
+}
+
+bool check_decoding(Check *check)
+{
+    static const char name[] = "token by token = all at once (f32)";
+    Variant v;
+    VariantOptions options = {.function = "forward", .type = DT_F32, .opt_level = 2};
+    bool ok = variant_open(check, &v, &options);
+    Inference inference = {.cli = check->cli};
+    if (ok)
+        inference_init(&inference, &v.session, v.store, NULL);
+    if (ok && (!inference.ports.target || !inference.ports.logits)) {
+        check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
+        variant_close(&v);
+        return true;
+    }
+    ok = ok && inference_prepare_decode(&inference) &&
+         weights_initialise(check->cli, v.store, check->seed) &&
+         tensors_bind(&v.binding, v.program, v.exec) && variant_run(check, &v);
+    if (ok) {
+        const char *source = inference.ports.source;
+        const Tokens *targets = rows_of(check, &v, inference.ports.target);
+        int32_t n = (int32_t)find_made(&v, inference.ports.target)->dims[0];
+        double error = compare_steps(&inference.stepper, source ? rows_of(check, &v, source) : NULL,
+                                     targets, n, exec_output(v.exec, inference.ports.logits));
+        check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
+                  error < 0 ? "out of memory"
+                            : arena_printf(check->cli->arena, "logits of %d sentences, worst %.1e",
+                                           (int)n, error));
+    }
+    inference_free(&inference);
+    variant_close(&v);
+    return ok;
+}

@@ -1,0 +1,148 @@
+/* Gradients in f64 against central differences.
+ *
+ * Five-point differences (error h^4) at a few sizes of h: near a kink (relu, max)
+ * the larger ones cross it, and the smaller ones round. An element is right if
+ * one of them agrees. Dropout is on: its masks are those of one fixed step. */
+#include "cli/check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double steps[] = {1e-4, 1e-3, 1e-5, 1e-6};
+static const double TOLERANCE = 1e-6;
+static const double SMALLEST = 1e-4; /* gradients below this are compared to it */
+
+typedef struct Worst {
+    double error;
+    const char *name;
+    int64_t element, elements, failed;
+    double analytic, numeric;
+} Worst;
+
+static bool loss_at(Check *check, Variant *v, double *at, double value, double *loss)
+{
+    *at = value;
+    if (!variant_run(check, v))
+        return false;
+    *loss = *(const double *)exec_output(v->exec, "loss");
+    return true;
+}
+
+static bool difference(Check *check, Variant *v, double *at, double h, double *slope)
+{
+    const double x = *at;
+    double loss[4];
+    bool ok = loss_at(check, v, at, x + h, &loss[0]) && loss_at(check, v, at, x - h, &loss[1]) &&
+              loss_at(check, v, at, x + 2 * h, &loss[2]) && loss_at(check, v, at, x - 2 * h, &loss[3]);
+    *at = x;
+    *slope = (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * h);
+    return ok;
+}
+
+static bool check_element(Check *check, Variant *v, StoreTensor *param, int64_t i, double analytic,
+                          double scale, Worst *worst)
+{
+    double error = INFINITY, numeric = 0;
+    for (size_t k = 0; k < sizeof steps / sizeof steps[0] && error > TOLERANCE; k++) {
+        double slope;
+        if (!difference(check, v, (double *)param->data + i, steps[k], &slope))
+            return false;
+        double greatest = fmax(fmax(fabs(analytic), fabs(slope)), fmax(scale, SMALLEST));
+        double found = fabs(slope - analytic) / greatest;
+        if (found < error) {
+            error = found;
+            numeric = slope;
+        }
+    }
+    worst->elements++;
+    if (!(error <= TOLERANCE))
+        worst->failed++;
+    if (!(error <= worst->error)) {
+        worst->error = error;
+        worst->name = param->name;
+        worst->element = i;
+        worst->analytic = analytic;
+        worst->numeric = numeric;
+    }
+    return true;
+}
+
+static double root_mean_square(const double *values, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += values[i] * values[i];
+    return n ? sqrt(sum / (double)n) : 0;
+}
+
+/* Element k of the sample: by turns any one, and the next from there with a
+ * gradient (most rows of an embedding have none). */
+static int64_t pick_element(const Check *check, const double *gradient, int64_t n, int64_t k)
+{
+    const uint32_t key[2] = {(uint32_t)check->seed, 77}, counter[4] = {(uint32_t)k, (uint32_t)n, 0, 0};
+    uint32_t random[4];
+    philox4x32(counter, key, random);
+    int64_t i = (int64_t)random[0] % n;
+    for (int64_t tried = 0; k % 2 && gradient[i] == 0 && tried < n; tried++)
+        i = (i + 1) % n;
+    return i;
+}
+
+static bool check_param(Check *check, Variant *v, StoreTensor *param, const double *gradient,
+                        Worst *worst)
+{
+    int64_t n = param->count < check->samples ? param->count : check->samples;
+    double scale = root_mean_square(gradient, param->count);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = n == param->count ? k : pick_element(check, gradient, param->count, k);
+        if (!check_element(check, v, param, i, gradient[i], scale, worst))
+            return false;
+    }
+    return true;
+}
+
+static bool check_params(Check *check, Variant *v, int *n_params, Worst *worst)
+{
+    if (!tensors_bind(&v->binding, v->program, v->exec) || !variant_run(check, v))
+        return false;
+    Arena *arena = arena_new();
+    const double **gradients = ARENA_ARRAY(arena, const double *, store_count(v->store) + 1);
+    for (int64_t i = 0; i < store_count(v->store); i++) {
+        const StoreTensor *param = store_at(v->store, i);
+        const void *out = exec_output(v->exec, arena_printf(arena, "grad.%s", param->name));
+        if (out) /* the next run overwrites it */
+            gradients[i] = arena_copy(arena, out, (size_t)param->count * sizeof(double));
+    }
+    bool ok = true;
+    for (int64_t i = 0; ok && i < store_count(v->store); i++)
+        if (gradients[i]) {
+            ok = check_param(check, v, store_at(v->store, i), gradients[i], worst);
+            ++*n_params;
+        }
+    arena_free(arena);
+    return ok;
+}
+
+bool check_gradients(Check *check)
+{
+    Variant v;
+    VariantOptions options = {.type = DT_F64, .opt_level = 2};
+    Worst worst = {.error = -1};
+    int n_params = 0;
+    bool ok = variant_open(check, &v, &options) && check_params(check, &v, &n_params, &worst);
+    if (ok) {
+        Arena *arena = check->cli->arena;
+        const char *detail = arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)",
+                                          worst.elements, n_params, fmax(worst.error, 0),
+                                          worst.name ? worst.name : "none");
+        if (worst.failed)
+            detail = arena_printf(arena, "%s[%" PRId64 "]: %.9g, by differences %.9g; %" PRId64 " of %" PRId64
+                                  " elements differ", worst.name, worst.element, worst.analytic,
+                                  worst.numeric, worst.failed, worst.elements);
+        check_row(check, "gradients = central differences (f64)",
+                  worst.failed ? CHECK_FAILED : CHECK_OK, detail);
+    }
+    variant_close(&v);
+    return ok;
+}

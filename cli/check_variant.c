@@ -1,0 +1,93 @@
+/* Compiling a model in several ways on the same params and inputs. */
+#include "cli/check.h"
+
+#include "cli/weights.h"
+
+#include <string.h>
+
+/* Sizes tried one after the other; a model takes those it has and that fit. */
+static const char *const small_sizes[] = {
+    "vocab=29",  "layers=2",  "encoder_layers=2", "decoder_layers=2", "n_layers=2", "d_model=16",
+    "heads=4",   "kv_heads=2", "d_ff=24",         "window=2",         "radius=2",   "context=16",
+    "max_length=16", "d_model=16", "heads=4",
+};
+
+static bool loads(const Check *check, const TextList *settings)
+{
+    Arena *arena = arena_new();
+    Cli quiet = {.arena = arena};
+    diag_init(&quiet.diags, arena);
+    SessionOptions options = session_defaults(check->path);
+    options.settings = *settings;
+    Session session;
+    bool ok = session_open(&session, &quiet, &options);
+    arena_free(arena);
+    return ok;
+}
+
+static bool is_set(const TextList *settings, const char *setting)
+{
+    size_t length = strcspn(setting, "=") + 1;
+    for (size_t i = 0; i < settings->count; i++)
+        if (!strncmp(settings->data[i], setting, length))
+            return true;
+    return false;
+}
+
+void check_reduce(Check *check)
+{
+    for (size_t i = 0; i < sizeof small_sizes / sizeof small_sizes[0]; i++) {
+        if (is_set(&check->settings, small_sizes[i]))
+            continue;
+        TextList longer = {0};
+        for (size_t k = 0; k < check->settings.count; k++)
+            vec_push(check->cli->arena, longer, check->settings.data[k]);
+        vec_push(check->cli->arena, longer, small_sizes[i]);
+        if (loads(check, &longer))
+            check->settings = longer;
+    }
+}
+
+bool variant_open(Check *check, Variant *v, const VariantOptions *options)
+{
+    Cli *cli = check->cli;
+    *v = (Variant){.store = store_new(), .binding = {.cli = cli}};
+    SessionOptions session = session_defaults(check->path);
+    session.settings = check->settings;
+    session.float_type = options->type;
+    session.opt_level = options->opt_level;
+    session.scalar = options->scalar;
+    if (!session_open(&v->session, cli, &session))
+        return false;
+    SyntheticOptions shape = {.batch = 3, .source_length = 5, .target_length = 6, .ragged = true,
+                              .seed = check->seed};
+    synthetic_inputs(&v->binding, v->session.model->module, &shape);
+    Function *function = options->function ? session_function(&v->session, options->function)
+                                           : derive_gradient(v->session.model->module, true);
+    v->program = function ? session_compile(&v->session, function) : NULL;
+    if (!v->program)
+        return false;
+    if (!store_add_program(v->store, v->program) || !(v->exec = exec_new(v->program, v->store)))
+        return cli_error(cli, "out of memory");
+    return weights_initialise(cli, v->store, check->seed);
+}
+
+bool variant_run(Check *check, Variant *v)
+{
+    exec_set_rng(v->exec, check->seed, 1);
+    return exec_run(v->exec) || cli_error(check->cli, "out of memory");
+}
+
+void variant_close(Variant *v)
+{
+    exec_free(v->exec);
+    session_close(&v->session);
+    store_free(v->store);
+}
+
+void check_row(Check *check, const char *name, int result, const char *detail)
+{
+    CheckRow row = {.name = name, .detail = detail};
+    row.result = result;
+    vec_push(check->cli->arena, check->rows, row);
+}
