@@ -129,34 +129,39 @@ void block_remove(Block *block, Op *op)
     op->previous = op->next = NULL;
 }
 
-static void replace_in(Block *block, Value *from, Value *to)
+void op_settle(Op *op)
 {
-    FOR_OPS(op, block) {
-        bool uses = false, has = false;
-        for (int i = 0; i < op->n_args; i++) {
-            has |= op->args[i] == to;
-            uses |= op->args[i] == from;
-        }
-        if (!uses)
-            continue;
-        int n = 0;
-        for (int i = 0; i < op->n_args; i++) {
-            Value *arg = op->args[i] == from ? to : op->args[i];
-            /* a region lists each value it reads once */
-            if (op->body && op->args[i] == from && has)
-                continue;
+    int n = 0;
+    for (int i = 0; i < op->n_args; i++) {
+        Value *arg = op->args[i];
+        bool moved = arg->moved_to != NULL, seen = false;
+        while (arg->moved_to)
+            arg = arg->moved_to;
+        /* a region lists each value it reads once */
+        for (int k = 0; op->body && moved && k < op->n_args && !seen; k++)
+            seen = k < n ? op->args[k] == arg : k > i && op->args[k] == arg;
+        if (!seen)
             op->args[n++] = arg;
-        }
-        op->n_args = n;
-        if (op->body)
-            replace_in(op->body, from, to);
     }
+    op->n_args = n;
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            op_settle(inner);
+}
+
+void function_settle(Function *function)
+{
+    FOR_OPS(op, &function->body)
+        op_settle(op);
 }
 
 void function_replace_uses(Function *function, Value *from, Value *to)
 {
-    if (from != to)
-        replace_in(&function->body, from, to);
+    if (from == to)
+        return;
+    from->moved_to = to;
+    function_settle(function);
+    from->moved_to = NULL;
 }
 
 static void number_block(Block *block, int *next)

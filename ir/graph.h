@@ -72,6 +72,7 @@ struct Value {
     Op *op;           /* that defines it */
     int index;        /* which of the op's results */
     int id;           /* printed as %id; unique in its function, see ir_number */
+    Value *moved_to;  /* what its uses become at the next op_settle; NULL between passes */
     void *scratch;    /* a pass's own; meaningless between passes */
 };
 
@@ -159,6 +160,10 @@ void block_remove(Block *block, Op *op);
 
 /* Every use of a value in the function (bodies of regions too) becomes another. */
 void function_replace_uses(Function *function, Value *from, Value *to);
+/* The same for many values in one walk: set moved_to on each, then settle the
+ * function; a pass that walks in order may settle each op as it comes to it. */
+void op_settle(Op *op);
+void function_settle(Function *function);
 /* Ids in order of appearance: what the printer shows. */
 void function_number(Function *function);
 /* Uses of each value by ops of the function body (a region counts as one use per

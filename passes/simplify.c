@@ -244,11 +244,12 @@ bool merge_equal_ops(Function *function)
     Seen seen = {ARENA_ARRAY(function->module->arena, Op *, size), size - 1};
     bool changed = false;
     FOR_OPS(op, &function->body) {
+        op_settle(op);
         if (op_family(op) == FAMILY_effect || op_family(op) == FAMILY_region || op->n_results != 1)
             continue;
         Op *first = find_or_add(&seen, op);
         if (first) {
-            function_replace_uses(function, op_result(op), op_result(first));
+            op_result(op)->moved_to = op_result(first);
             block_remove(&function->body, op);
             changed = true;
         }
@@ -260,6 +261,7 @@ static bool rewrite_once(Function *function)
 {
     bool changed = false;
     FOR_OPS(op, &function->body) {
+        op_settle(op);
         if (op_family(op) == FAMILY_effect || op->n_results != 1 || !op->n_args)
             continue;
         changed |= read_through_broadcast(op);
@@ -269,7 +271,7 @@ static bool rewrite_once(Function *function)
         if (!better)
             better = shorten(function, op);
         if (better && better != op_result(op)) {
-            function_replace_uses(function, op_result(op), better);
+            op_result(op)->moved_to = better;
             block_remove(&function->body, op);
             changed = true;
         }

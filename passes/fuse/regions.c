@@ -32,7 +32,7 @@ static void wrap(Function *function, Op *op, OpKind kind)
     }
     vec_push(arena, members.ops, op);
     Op *region = build_region(function, kind, &members, 1, (Value *[]){op_result(op)}, op);
-    function_replace_uses(function, op_result(op), op_result(region));
+    op_result(op)->moved_to = op_result(region);
     block_remove(&function->body, op);
 }
 
@@ -40,6 +40,7 @@ bool pass_regions(Function *function, PassContext *context)
 {
     const Module *module = function->module;
     FOR_OPS(op, &function->body) {
+        op_settle(op);
         if (is_column_reduction(module, op))
             wrap(function, op, OP_column);
         else if (is_row_op(module, op))
@@ -48,6 +49,7 @@ bool pass_regions(Function *function, PassContext *context)
     FOR_OPS(op, &function->body)
         if (is_generator(op) && read_outside_regions(function, op_result(op)))
             wrap(function, op, OP_row);
+    function_settle(function);
     remove_dead(function);
     return true;
 }

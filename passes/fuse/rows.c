@@ -329,8 +329,8 @@ static void build_groups(Rows *rows)
     }
     for (size_t i = 0; i < built.count; i++)
         for (int v = 0; v < built.data[i].region->n_results; v++)
-            function_replace_uses(rows->function, built.data[i].group->outputs.data[v],
-                                  &built.data[i].region->results[v]);
+            built.data[i].group->outputs.data[v]->moved_to = &built.data[i].region->results[v];
+    function_settle(rows->function);
 }
 
 bool pass_fuse_rows(Function *function, PassContext *context)
