@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CHANGES = 200, LARGEST_SEED = 1 << 20 };
+enum { CHANGES = 100, LARGEST_SEED = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
