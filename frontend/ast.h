@@ -85,6 +85,8 @@ Node *parse_tfg_expression(Arena *arena, Diagnostics *diags, const Source *sourc
 /* Canonical .tfg text: reading it gives the same tree. */
 void print_expression(const Node *node, Text *out);
 void print_item(const Node *node, int indent, Text *out);
+/* As a person would write it: 100000, 0.1, 1e-09. */
+void print_number(double number, Text *out);
 /* An expression on one line for a message, shortened if long. */
 const char *expression_text(Arena *arena, const Node *node);
 

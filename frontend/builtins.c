@@ -134,6 +134,7 @@ static Val run_ctc(Elab *e, const Node *call, Val *args)
     return labels ? val_tensor(e, call, build_binary(&e->b, OP_ctc, x, labels)) : val_error();
 }
 
+/* require(condition, message, a, b): the last two are shown where they come from. */
 static Val run_require(Elab *e, const Node *call, Val *args)
 {
     bool truth;
@@ -141,10 +142,17 @@ static Val run_require(Elab *e, const Node *call, Val *args)
         return val_error();
     if (truth)
         return (Val){0};
-    if (args[1].kind != VAL_STRING)
-        return fail(e, call, "this does not hold: %s",
-                    call->kids.count ? expression_text(e->arena, call->kids.data[0]->a) : "");
-    return fail(e, call, "%s", args[1].text);
+    e->frame->returned = e->frame != e->top; /* what follows relies on it */
+    e->frame->result = val_error();
+    Val error = args[1].kind == VAL_STRING
+                    ? fail(e, call, "%s", args[1].text)
+                    : fail(e, call, "this does not hold: %s",
+                           expression_text(e->arena, call->kids.data[0]->a));
+    for (int i = 2; i < MAX_BUILTIN_ARGS; i++)
+        if (args[i].kind == VAL_NUMBER && args[i].text)
+            fail_note(e, args[i].origin, "%s is %s", args[i].text,
+                      val_text(e, &args[i]) + strlen("the number "));
+    return error;
 }
 
 /* ---- the table ---- */
@@ -199,7 +207,7 @@ static const Builtin builtins[] = {
     {.name = "ragged", .params = "dim", .run = builtin_ragged},
     {.name = "next", .params = "input", .run = run_next},
     {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},
-    {.name = "require", .params = "condition message?", .run = run_require},
+    {.name = "require", .params = "condition message? about? about_too?", .run = run_require},
 };
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
 

@@ -179,7 +179,7 @@ static void check_unused_params(Elab *e)
         Val list = eval_in_top(e, decl->node->a), flat[MAX_RANK];
         Dim dims[MAX_RANK];
         int rank;
-        if (dims_of(e, decl->node->a, &list, &rank, dims, flat))
+        if (dims_of(e, decl->node->a, &list, &rank, dims, flat)) /* checked all the same */
             diag_warning(e->diags, decl->node->loc, "the param `%s` is never used", decl->node->name);
     }
 }
@@ -270,7 +270,8 @@ static void elaborate(Elab *e)
     declare_dims(e);
     declare_all(e);
     run_body(e, &e->loaded.items);
-    check_unused_params(e);
+    if (!e->diags->errors)
+        check_unused_params(e);
     expose_all(e);
     finish_loss(e);
     for (size_t i = 0; i < e->loaded.items.count; i++)

@@ -4,7 +4,7 @@
 
 #include "ir/text.h"
 
-enum { MAX_ERRORS = 20, MAX_CALL_NOTES = 6 };
+enum { MAX_ERRORS = 20, MAX_CALL_NOTES = 4 };
 
 /* The innermost call in the user's own files, if the node lies in a library. */
 static const Frame *users_call(const Elab *e, const Node *node)
@@ -71,7 +71,9 @@ const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int 
     for (int i = 0; i < n_more; i++)
         vec_push(e->arena, names, more[i]);
     const char *near = text_nearest(name, names.data, names.count);
-    return near ? arena_printf(e->arena, "; did you mean `%s`?", near) : "";
+    if (!near || text_distance(name, near) >= strlen(name)) /* shares nothing with it */
+        return "";
+    return arena_printf(e->arena, "; did you mean `%s`?", near);
 }
 
 const char *type_text(Elab *e, const Type *type) { return ir_type_text(e->module, type, e->arena); }
@@ -82,7 +84,7 @@ const char *val_text(Elab *e, const Val *val)
     case VAL_NUMBER: {
         Text text = {0};
         text_add(&text, "the number ");
-        text_number(&text, val->number);
+        print_number(val->number, &text);
         const char *shown = arena_strdup(e->arena, text.data);
         text_free(&text);
         return shown;

@@ -97,6 +97,8 @@ static Val eval_name(Elab *e, const Node *node)
         if (decl->node->kind == NODE_CONST && val.kind == VAL_NUMBER) {
             val.text = node->name;
             val.origin = primary_place(e, node);
+            if (is_library_file(&e->loaded, val.origin.source))
+                val.origin = decl->node->loc; /* more to the point: perhaps the user's own */
         }
         return val;
     }

@@ -24,7 +24,11 @@ static const char *beside_program(Arena *arena)
     program[length] = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const char *folder = file_beside(arena, program, places[i]);
-        if (file_exists(arena_printf(arena, "%s/prelude.tfg", folder)))
+        char *plain = realpath(folder, NULL);
+        bool found = plain && file_exists(arena_printf(arena, "%s/prelude.tfg", plain));
+        folder = found ? arena_strdup(arena, plain) : NULL;
+        free(plain);
+        if (found)
             return folder;
     }
     return NULL;
@@ -126,11 +130,13 @@ static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
         return;
     if (depth > MAX_USE_DEPTH || loaded->files.count >= MAX_FILES) {
         diag_error(loaded->diags, loc, "too many files use each other");
+        loaded->broken = true;
         return;
     }
     const Source *source = file_read(loaded->diags, loaded->arena, path, MAX_FILE_BYTES);
     if (!source) {
         diag_note(loaded->diags, loc, "used here");
+        loaded->broken = true;
         return;
     }
     load_source(loaded, source, depth);
@@ -151,6 +157,7 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
         load_file(loaded, path, use->loc, depth);
         return;
     }
+    loaded->broken = true;
     const char *near = nearest_library(loaded, use->name);
     diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
                near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
@@ -163,7 +170,9 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
 {
     map_set(&loaded->seen, source->path, loaded);
     vec_push(loaded->arena, loaded->files, source);
+    int before = loaded->diags->errors;
     Syntax *syntax = parse_tfg(loaded->arena, loaded->diags, source);
+    loaded->broken |= loaded->diags->errors != before;
     for (size_t i = 0; i < syntax->items.count; i++)
         if (syntax->items.data[i]->kind == NODE_USE)
             load_use(loaded, syntax->items.data[i], depth + 1);
@@ -173,7 +182,6 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
 bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *source,
                 const FrontendOptions *options)
 {
-    int before = diags->errors;
     *loaded = (Loaded){.arena = arena, .diags = diags, .options = options, .main = source,
                        .library = find_library(arena, options)};
     map_init(&loaded->seen, arena);
@@ -181,7 +189,7 @@ bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *
         load_file(loaded, arena_printf(arena, "%s/prelude.tfg", loaded->library), (Loc){0}, 0);
     load_source(loaded, source, 0);
     apply_settings(loaded);
-    return diags->errors == before;
+    return !loaded->broken;
 }
 
 void apply_settings(Loaded *loaded)
@@ -204,8 +212,10 @@ void apply_settings(Loaded *loaded)
             if (strcmp(node->name, setting->name))
                 continue;
             found = true;
-            if (value)
-                node->a = value;
+            if (!value)
+                continue;
+            node->a = value;
+            node->loc = value->loc; /* where messages say the constant comes from */
         }
         const char *near = found ? NULL : text_nearest(setting->name, names.data, names.count);
         if (!found)

@@ -16,9 +16,11 @@ typedef struct Loaded {
     VEC(const Source *) files; /* in order of reading; the first is the prelude if there is one */
     const Source *main;
     Map seen;              /* paths */
+    bool broken;           /* a file is missing or its text is wrong */
 } Loaded;
 
-/* False after errors; what could be read is there all the same. */
+/* False where the text could not be read as meant; other mistakes (names defined
+ * twice, settings) are reported too but leave something to elaborate. */
 bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *source,
                 const FrontendOptions *options);
 bool is_library_file(const Loaded *loaded, const Source *source);

@@ -176,7 +176,7 @@ static const char *known_name(Elab *e, const Val *val)
     if (val->text)
         return val->text;
     Text text = {0};
-    text_number(&text, val->number);
+    print_number(val->number, &text);
     const char *shown = arena_strdup(e->arena, text.data);
     text_free(&text);
     return shown;

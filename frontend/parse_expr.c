@@ -41,20 +41,24 @@ NodeList parse_list(Parser *p, TokenKind close)
     return list;
 }
 
-/* The opening bracket is taken; closes it, or points back at it. */
-static void close_bracket(Parser *p, TokenKind close, Loc open)
+void close_bracket(Parser *p, TokenKind close, Loc open)
 {
     if (p->panic)
         return;
-    if (peek(p)->kind == close) {
+    const Token *seen = peek(p);
+    if (seen->kind == close) {
         p->parens--;
         p->at++; /* not take(): a newline after the bracket counts again */
         return;
     }
-    const Token *seen = peek(p);
-    bool ended = seen->kind == TOKEN_END;
+    bool new_line = p->at && seen[-1].kind == TOKEN_NEWLINE;
+    if (new_line || seen->kind == TOKEN_END) { /* forgotten; the next line is another matter */
+        parse_error(p, open, "this `%s` is not closed", close == TOKEN_CLOSE ? "(" : "[");
+        p->at -= new_line;
+        return;
+    }
     parse_error(p, seen->loc, "expected `%s`, not %s", token_text(close), token_seen(p, seen));
-    if (ended || seen->loc.line != open.line)
+    if (seen->loc.line != open.line)
         diag_note(p->diags, open, "to close this `%s`", close == TOKEN_CLOSE ? "(" : "[");
 }
 
@@ -236,6 +240,22 @@ static Node *parse_unary(Parser *p)
     return node;
 }
 
+/* A line may end with an operator, unless the next begins a statement. */
+static void take_operator(Parser *p)
+{
+    const Token *operator = take(p);
+    size_t after = p->at;
+    skip_newlines(p);
+    TokenKind kind = p->tokens.data[p->at].kind;
+    bool statement = (kind == TOKEN_NAME && peek_at(p, 1)->kind == TOKEN_ASSIGN) ||
+                     kind == TOKEN_RETURN || kind == TOKEN_REPEAT || kind == TOKEN_CLOSE_BODY ||
+                     kind == TOKEN_END;
+    if (p->at == after || !statement || p->parens > 0)
+        return;
+    p->at = after;
+    parse_error(p, operator->loc, "an expression is missing after `%s`", token_text(operator->kind));
+}
+
 /* The left-associative levels. */
 static Node *parse_level(Parser *p, Node *(*next)(Parser *), const TokenKind *kinds, size_t n)
 {
@@ -247,8 +267,7 @@ static Node *parse_level(Parser *p, Node *(*next)(Parser *), const TokenKind *ki
             i++;
         if (i == n)
             break;
-        take(p);
-        skip_newlines(p); /* a line may end with an operator */
+        take_operator(p);
         left = binary(p, kind, left, next(p));
     }
     return left;
@@ -272,8 +291,7 @@ static Node *parse_comparison(Parser *p)
     TokenKind kind = peek(p)->kind;
     if (p->panic || kind < TOKEN_EQUAL || kind > TOKEN_GREATER_EQUAL)
         return left;
-    take(p);
-    skip_newlines(p);
+    take_operator(p);
     left = binary(p, kind, left, parse_sum(p));
     const Token *again = peek(p);
     if (!p->panic && again->kind >= TOKEN_EQUAL && again->kind <= TOKEN_GREATER_EQUAL)

@@ -165,8 +165,7 @@ static Node *parse_dims(Parser *p)
         return list;
     p->parens++;
     list->kids = parse_list(p, TOKEN_CLOSE_LIST);
-    if (!p->panic && expect(p, TOKEN_CLOSE_LIST, " after the dimensions"))
-        p->parens--;
+    close_bracket(p, TOKEN_CLOSE_LIST, list->loc);
     list->loc = loc_from(p, list->loc);
     set_depth(p, list);
     return list;

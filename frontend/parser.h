@@ -36,6 +36,8 @@ bool enter(Parser *p);
 void leave(Parser *p);
 
 Node *parse_expression(Parser *p);         /* never NULL; after an error any node */
+/* The opening bracket is taken and counted; takes the closing one or reports. */
+void close_bracket(Parser *p, TokenKind close, Loc open);
 NodeList parse_list(Parser *p, TokenKind close); /* expressions up to `close`, taken */
 NodeList parse_args(Parser *p);            /* after ( up to ), both kinds of arguments */
 NodeList parse_body(Parser *p);            /* { statements } */

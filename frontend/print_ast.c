@@ -25,6 +25,14 @@ static int precedence(const Node *node)
     return 9;
 }
 
+void print_number(double number, Text *out)
+{
+    if (fabs(number) < 1e15 && number == floor(number))
+        text_add(out, "%.0f", number);
+    else
+        text_number(out, number);
+}
+
 static void print_within(const Node *node, int level, Text *out)
 {
     bool wrap = precedence(node) < level;
@@ -57,7 +65,7 @@ static void print_call(const Node *node, Text *out)
 {
     text_add(out, "%s", node->name);
     if (node->label)
-        text_add(out, " as %s%s ", node->same ? "same " : "", node->label);
+        text_add(out, " as %s%s", node->same ? "same " : "", node->label);
     text_add(out, "(");
     print_list(node->kids, out);
     text_add(out, ")");
@@ -66,7 +74,7 @@ static void print_call(const Node *node, Text *out)
 void print_expression(const Node *node, Text *out)
 {
     switch (node->kind) {
-    case NODE_NUMBER: text_number(out, node->number); break;
+    case NODE_NUMBER: print_number(node->number, out); break;
     case NODE_STRING: text_quote(out, node->name); break;
     case NODE_BOOL: text_add(out, node->number ? "true" : "false"); break;
     case NODE_NAME: text_add(out, "%s", node->name); break;
@@ -96,7 +104,7 @@ void print_expression(const Node *node, Text *out)
     case NODE_AXIS:
         print_within(node->a, 9, out);
         text_add(out, ".");
-        text_number(out, node->number);
+        print_number(node->number, out);
         break;
     case NODE_RAGGED:
         print_within(node->a, 9, out);

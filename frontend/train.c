@@ -44,7 +44,8 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
     return true;
 }
 
-static void read_args(Elab *e, const Node *call, const Param *params, int n)
+/* False after a message. */
+static bool read_args(Elab *e, const Node *call, const Param *params, int n)
 {
     bool given[MAX_PARAMS] = {0};
     const char *names[MAX_PARAMS];
@@ -63,18 +64,19 @@ static void read_args(Elab *e, const Node *call, const Param *params, int n)
             else
                 fail(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n, n == 1 ? "" : "s",
                      call->kids.count);
-            return;
+            return false;
         }
         Val val = eval_in_top(e, arg->a);
         given[at] = true;
         if (!store(e, arg, &params[at], &val))
-            return;
+            return false;
     }
     for (int i = 0; i < n; i++)
         if (params[i].required && !given[i]) {
             fail(e, call, "`%s` needs `%s`", call->name, names[i]);
-            return;
+            return false;
         }
+    return true;
 }
 
 /* ---- the three settings with words ---- */
@@ -111,8 +113,7 @@ static void set_optimizer(Elab *e, const Node *value)
         s->beta2 = 0.999;
         s->eps = 1e-8;
         s->weight_decay = decoupled ? 0.01 : 0;
-        read_args(e, value, adam, 4);
-        if (s->beta1 >= 1 || s->beta2 >= 1)
+        if (read_args(e, value, adam, 4) && (s->beta1 >= 1 || s->beta2 >= 1))
             fail(e, value, "`beta1` and `beta2` lie below 1");
     } else if (is_word(value, "sgd")) {
         s->optimizer = OPTIMIZER_SGD;
@@ -136,21 +137,18 @@ static void set_rate(Elab *e, const Node *value)
     s->rate_factor = 1;
     if (is_word(value, "noam")) {
         s->schedule = RATE_NOAM;
-        read_args(e, value, noam, 3);
-        if (s->rate_d_model <= 0 || s->warmup < 1)
+        if (read_args(e, value, noam, 3) && (s->rate_d_model <= 0 || s->warmup < 1))
             fail(e, value, "`d_model` and `warmup` are at least 1");
     } else if (is_word(value, "inverse_sqrt")) {
         s->schedule = RATE_INVERSE_SQRT;
-        read_args(e, value, root, 2);
-        if (s->warmup < 1)
+        if (read_args(e, value, root, 2) && s->warmup < 1)
             fail(e, value, "`warmup` is at least 1");
     } else if (is_word(value, "constant")) {
         s->schedule = RATE_CONSTANT;
         read_args(e, value, constant, 2);
     } else if (is_word(value, "linear") || is_word(value, "cosine")) {
         s->schedule = is_word(value, "linear") ? RATE_LINEAR : RATE_COSINE;
-        read_args(e, value, decay, 4);
-        if (s->rate_steps <= s->warmup)
+        if (read_args(e, value, decay, 4) && s->rate_steps <= s->warmup)
             fail(e, value, "`steps` is more than `warmup`");
     } else
         unknown_word(e, value, "a rate", words, 5);
@@ -167,9 +165,10 @@ static void set_batch(Elab *e, const Node *value)
     }
     int64_t n = 0;
     Param param = {"number", NULL, &n, true};
-    read_args(e, value, &param, 1);
+    if (!read_args(e, value, &param, 1))
+        return;
     if (n < 1 || n > INT32_MAX)
-        fail(e, value, "a batch holds at least 1");
+        fail(e, value, "a batch holds from 1 to %d", INT32_MAX);
     s->batch_tokens = tokens ? n : 0;
     s->batch_sentences = tokens ? 0 : n;
 }

@@ -1,0 +1,118 @@
+/* Messages, tokens and trees against golden files: tests/golden/frontend/NAME.tfg
+ * with NAME.err, NAME.tokens or NAME.ast beside it. TFC_UPDATE=1 rewrites them. */
+#include "base/file.h"
+#include "frontend/frontend.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#define FOLDER "tests/golden/frontend"
+
+static void compare(Arena *arena, const char *name, const char *ending, const Text *text)
+{
+    const char *path = arena_printf(arena, FOLDER "/%s.%s", name, ending);
+    const char *shown = text->data ? text->data : "";
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    if (getenv("TFC_UPDATE")) {
+        assert_true(file_write_all(&diags, path, shown, text->length));
+        return;
+    }
+    const Source *golden = file_read(&diags, arena, path, 1 << 20);
+    if (!golden || strcmp(golden->text, shown)) {
+        print_message("%s differs; now it is:\n%s", path, shown);
+        fail();
+    }
+}
+
+/* Every .tfg of the folder but those that are meant to load. */
+static void messages(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(FOLDER);
+    int n = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 4, ".tfg") ||
+            !strncmp(entry->d_name, "good_", 5))
+            continue;
+        Arena *arena = arena_new();
+        Diagnostics diags;
+        diag_init(&diags, arena);
+        Text text = {0};
+        const char *path = arena_printf(arena, FOLDER "/%s", entry->d_name);
+        FrontendOptions options = {.library = "models/lib"};
+        assert_null(model_load(arena, &diags, path, &options));
+        assert_true(diags.errors > 0);
+        diag_render(&diags, &text);
+        compare(arena, arena_strndup(arena, entry->d_name, length - 4), "err", &text);
+        text_free(&text);
+        arena_free(arena);
+        n++;
+    }
+    closedir(folder);
+    assert_true(n >= 10);
+}
+
+static void settings(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    Setting given[] = {{"d_modle", "64"}, {"layers", "2 +"}, {"heads", "3"}};
+    FrontendOptions options = {.settings = given, .n_settings = 3, .library = "models/lib"};
+    assert_null(model_load(arena, &diags, "models/multi30k_tiny.tfg", &options));
+    Text text = {0};
+    diag_render(&diags, &text);
+    compare(arena, "settings", "err", &text);
+    text_free(&text);
+    arena_free(arena);
+}
+
+static void tokens(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    const Source *source = file_read(&diags, arena, FOLDER "/good_syntax.tfg", 1 << 20);
+    Text text = {0};
+    assert_non_null(source);
+    assert_true(frontend_dump_tokens(source, &text, &diags));
+    compare(arena, "good_syntax", "tokens", &text);
+    text_free(&text);
+    arena_free(arena);
+}
+
+static void tree(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    const Source *source = file_read(&diags, arena, FOLDER "/good_syntax.tfg", 1 << 20);
+    Text text = {0}, again = {0};
+    assert_non_null(source);
+    assert_true(frontend_dump_ast(arena, source, NULL, &text, &diags));
+    compare(arena, "good_syntax", "ast", &text);
+    source = diag_source(arena, FOLDER "/good_syntax.tfg", text.data, text.length);
+    assert_true(frontend_dump_ast(arena, source, NULL, &again, &diags));
+    assert_string_equal(text.data, again.data); /* canonical: printing it again changes nothing */
+    text_free(&text);
+    text_free(&again);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(settings),
+                                       cmocka_unit_test(tokens), cmocka_unit_test(tree)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
