@@ -1,0 +1,388 @@
+/* The training loop on a program whose one kernel is written here: stopping at any
+ * step and going on gives the same bytes; checkpoints, best, averages and patience
+ * do what train.h says. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "runtime/data/safetensors.h"
+#include "runtime/train/runlog.h"
+#include "runtime/train/train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- a program: w ← 0.9 w + rate × slot, which tokens, step and random numbers
+ * enter; loss = Σ |w| ---- */
+
+enum { N = 4 };
+
+static int64_t bad_step; /* the loss of this step is NaN; 0: none */
+
+static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
+{
+    if (begin == end)
+        return;
+    const int32_t *src = args->buffers[0], *next = args->buffers[2];
+    float rate = *(const float *)args->buffers[3], step = *(const float *)args->buffers[4];
+    float *w = args->buffers[5], *slot = args->buffers[6];
+    float *loss = args->buffers[7], *norm = args->buffers[8];
+    *loss = 0;
+    for (int i = 0; i < N; i++) {
+        float noise = (float)(args->rng[0] * 31 + args->rng[2] * 17 + (uint32_t)i) * 1e-3f;
+        for (int64_t k = 0; k < args->dims[0]->total; k++)
+            noise += (float)(src[k] * (i + 1)) * 1e-2f;
+        for (int64_t k = 0; k < args->dims[1]->total; k++)
+            noise -= (float)(next[k] * i) * 1e-3f;
+        slot[i] = 0.5f * slot[i] + noise + step;
+        w[i] = 0.9f * w[i] + rate * slot[i];
+        *loss += fabsf(w[i]);
+    }
+    if (bad_step && (int64_t)step == bad_step)
+        *loss = NAN;
+    *norm = 1;
+}
+
+static const TfcProgramDim dims[] = {{"B", -1}, {"S", 0}, {"T", 0}};
+static const TfcSize one = {.coefficient = 1}, four = {.coefficient = N};
+#define TOTAL(d) {.coefficient = 1, .n_factors = 1, .factors = {{d, TFC_TOTAL}}}
+static const TfcBuffer buffers[] = {
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(1), 0, 0, 0},   {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 1, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 2, 0, 0},   {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 3, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 4, 0, 0},
+    {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 0, 0, 0},
+    {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 1, 0, 0},
+    {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 0, 0, 0},
+    {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 1, 0, 0},
+};
+static const TfcView views[] = {{.buffer = 0}, {.buffer = 1}, {.buffer = 2}, {.buffer = 3}, {.buffer = 4},
+                                {.buffer = 5}, {.buffer = 6}, {.buffer = 7}, {.buffer = 8}};
+static const int32_t kernel_dims[] = {1, 2};
+static const TfcShape tokens_s = {.rank = 2, .dims = {{0, 0}, {0, 1}}};
+static const TfcShape tokens_t = {.rank = 2, .dims = {{0, 0}, {0, 2}}};
+static const TfcShape vector = {.rank = 1, .dims = {{N, -1}}};
+
+static TfcProgram make_program(void)
+{
+    static TfcStep step = {.kind = TFC_STEP_KERNEL, .name = "walk"};
+    static const TfcKernel kernels[] = {kernel};
+    static const char *const names[] = {"walk"};
+    static TfcPort inputs[] = {{"src", TFC_I32, {0}, 0}, {"tgt", TFC_I32, {0}, 1},
+                               {"tgt.next", TFC_I32, {0}, 2}, {"rate", TFC_F32, {0}, 3},
+                               {"step", TFC_F32, {0}, 4}};
+    static TfcPort outputs[] = {{"loss", TFC_F32, {0}, 7}, {"gradient_norm", TFC_F32, {0}, 8}};
+    static TfcTensor tensors[] = {
+        {.name = "w", .type = TFC_F32, .role = TFC_TRAINED, .init = TFC_INIT_NORMAL, .b = 1, .buffer = 5},
+        {.name = "m.w", .type = TFC_F32, .role = TFC_SLOT, .init = TFC_INIT_ZEROS, .buffer = 6}};
+    step.kernel = (TfcKernelStep){.n_views = 9, .n_results = 4, .n_dims = 2, .views = views,
+                                  .dims = kernel_dims, .range = one, .work = four};
+    inputs[0].shape = tokens_s;
+    inputs[1].shape = inputs[2].shape = tokens_t;
+    tensors[0].shape = tensors[1].shape = vector;
+    return (TfcProgram){.name = "train_step", .n_dims = 3, .n_buffers = 9, .n_steps = 1, .n_kernels = 1,
+                        .n_inputs = 5, .n_outputs = 2, .n_tensors = 2, .dims = dims, .buffers = buffers,
+                        .steps = &step, .kernels = kernels, .kernel_names = names, .inputs = inputs,
+                        .outputs = outputs, .tensors = tensors};
+}
+
+/* ---- a training in a folder of its own ---- */
+
+static volatile sig_atomic_t stop;
+
+typedef struct Bench {
+    Arena *arena;
+    Diagnostics diags;
+    Vocabulary *vocab;
+    Corpus *corpus;
+    char folder[64];
+    TfcProgram program;
+    TrainPrograms programs;
+    TrainSettings settings;
+    Store *store;
+    TrainState state;
+    int64_t stop_at, reports;
+    double valid[64]; /* figures of validations, in turn */
+    int n_valid;
+} Bench;
+
+static void on_planned(void *user, int64_t slab, int64_t params)
+{
+    Bench *bench = user;
+    assert_int_equal(params, store_bytes(bench->store));
+    assert_true(slab >= 0);
+}
+
+static void on_report(void *user, const TrainReport *report, bool due)
+{
+    Bench *bench = user;
+    bench->reports += due;
+    if (report->step == bench->stop_at)
+        stop = 1;
+}
+
+static bool on_validate(void *user, double *loss, double *bleu)
+{
+    Bench *bench = user;
+    *loss = bench->valid[bench->n_valid++];
+    *bleu = NAN;
+    return true;
+}
+
+static void new_store(Bench *bench)
+{
+    store_free(bench->store);
+    bench->store = store_new();
+    assert_true(store_add_program(bench->store, &bench->program));
+    store_initialise(bench->store, 5);
+    bench->state = (TrainState){.seed = 5, .config = train_config(&bench->settings, bench->corpus)};
+}
+
+static Lines *make_lines(Bench *bench, int salt)
+{
+    Text text = {0};
+    for (int i = 0; i < 40; i++) {
+        for (int k = 0; k <= (i * 7 + salt) % 9; k++)
+            text_add(&text, "%sw%d", k ? " " : "", (i * 3 + k * 5 + salt) % 13);
+        text_add(&text, "\n");
+    }
+    const Source *source = diag_source(bench->arena, "text", text.data, text.length);
+    text_free(&text);
+    return lines_parse(&bench->diags, bench->arena, source);
+}
+
+static void open_bench(Bench *bench)
+{
+    *bench = (Bench){.arena = arena_new()};
+    diag_init(&bench->diags, bench->arena);
+    strcpy(bench->folder, "/tmp/tfc-train-XXXXXX");
+    assert_non_null(mkdtemp(bench->folder));
+    Lines *source = make_lines(bench, 1), *target = make_lines(bench, 4);
+    const Lines *texts[] = {source, target};
+    bench->vocab = vocab_make(&bench->diags, bench->arena, "words:auto", texts, 2);
+    CorpusOptions options = {.kind = CORPUS_PAIRS};
+    bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options, source, target);
+    assert_non_null(bench->corpus);
+    bench->program = make_program();
+    bench->programs = (TrainPrograms){
+        .step = &bench->program, .feed = {"src", "tgt", "tgt.next", "B", "S", "T"}};
+    bench->settings = (TrainSettings){
+        .rate = {.kind = RATE_KIND_CONSTANT, .peak = 0.01}, .accumulate = 1, .steps = 37,
+        .batch = {.tokens = 30, .shuffle = true, .seed = 5}, .report_every = 10, .save_every = 10,
+        .keep = 3, .folder = bench->folder, .stop = &stop};
+    stop = 0;
+    bad_step = 0;
+    new_store(bench);
+}
+
+static void close_bench(Bench *bench)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", bench->folder);
+    assert_int_equal(system(command), 0);
+    store_free(bench->store);
+    corpus_free(bench->corpus);
+    vocab_free(bench->vocab);
+    arena_free(bench->arena);
+}
+
+static TrainEnd run(Bench *bench, bool validates)
+{
+    TrainHooks hooks = {bench, on_planned, on_report, validates ? on_validate : NULL};
+    return train(&bench->diags, &bench->programs, &bench->settings, &hooks, bench->corpus, bench->store,
+                 &bench->state);
+}
+
+static const char *in_folder(Bench *bench, const char *name)
+{
+    return run_path(bench->arena, bench->folder, name);
+}
+
+static bool resume(Bench *bench)
+{
+    new_store(bench);
+    stop = 0;
+    return checkpoint_load(&bench->diags, bench->arena, in_folder(bench, "last.safetensors"),
+                           bench->store, &bench->state);
+}
+
+static void copy_params(Bench *bench, float out[2 * N])
+{
+    memcpy(out, store_find(bench->store, "w")->data, N * sizeof(float));
+    memcpy(out + N, store_find(bench->store, "m.w")->data, N * sizeof(float));
+}
+
+/* ---- tests ---- */
+
+static void resuming_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    float whole[2 * N], parts[2 * N];
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    assert_int_equal(bench.state.step, 37);
+    assert_true(bench.state.epoch > 1); /* the order of several epochs is in play */
+    TrainState ended = bench.state;
+    copy_params(&bench, whole);
+    for (int64_t stop_at = 1; stop_at < 37; stop_at += 5) {
+        unlink(in_folder(&bench, "last.safetensors"));
+        new_store(&bench);
+        stop = 0;
+        bench.stop_at = stop_at;
+        assert_int_equal(run(&bench, false), TRAIN_INTERRUPTED);
+        assert_int_equal(bench.state.step, stop_at);
+        bench.stop_at = 0;
+        assert_true(resume(&bench));
+        assert_int_equal(bench.state.step, stop_at);
+        assert_int_equal(run(&bench, false), TRAIN_DONE);
+        copy_params(&bench, parts);
+        assert_memory_equal(parts, whole, sizeof whole);
+        assert_int_equal(bench.state.epoch, ended.epoch);
+        assert_int_equal(bench.state.batch, ended.batch);
+    }
+    close_bench(&bench);
+}
+
+static void a_kill_goes_back_to_the_last_checkpoint(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    float whole[2 * N], parts[2 * N];
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    copy_params(&bench, whole);
+    /* As if killed between step 30 and the end: step-37 is there, last is not. */
+    assert_true(run_link(bench.arena, run_step_path(bench.arena, bench.folder, 20),
+                         in_folder(&bench, "last.safetensors")));
+    assert_true(resume(&bench));
+    assert_int_equal(bench.state.step, 20);
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    copy_params(&bench, parts);
+    assert_memory_equal(parts, whole, sizeof whole);
+    /* The log tells of each step once. */
+    const Source *log = file_read(&bench.diags, bench.arena, in_folder(&bench, "log.jsonl"), 1 << 20);
+    int lines = 0;
+    for (size_t i = 0; i < log->length; i++)
+        lines += log->text[i] == '\n';
+    assert_int_equal(lines, 4); /* 10, 20, 30, 37 */
+    close_bench(&bench);
+}
+
+static void checkpoints_are_kept_and_averaged(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    bench.settings.average = 2;
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    int64_t *steps;
+    assert_int_equal(run_steps(bench.arena, bench.folder, INT64_MAX, &steps), 3);
+    assert_int_equal(steps[0], 20);
+    assert_int_equal(steps[2], 37);
+    StFile *files[3];
+    const char *names[] = {run_step_path(bench.arena, bench.folder, 30),
+                           run_step_path(bench.arena, bench.folder, 37),
+                           in_folder(&bench, "average.safetensors")};
+    for (int i = 0; i < 3; i++)
+        assert_non_null(files[i] = st_open(&bench.diags, bench.arena, names[i]));
+    for (int i = 0; i < N; i++) {
+        double mean = (st_value(st_find(files[0], "w"), i) + st_value(st_find(files[1], "w"), i)) / 2;
+        assert_true(st_value(st_find(files[2], "w"), i) == (float)mean);
+    }
+    for (int i = 0; i < 3; i++)
+        st_close(files[i]);
+    close_bench(&bench);
+}
+
+static void patience_stops_and_best_stays(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    const double figures[] = {3, 2, 2.5, 2.2, 9, 9, 9};
+    memcpy(bench.valid, figures, sizeof figures);
+    bench.settings.validate_every = 5;
+    bench.settings.patience = 2;
+    assert_int_equal(run(&bench, true), TRAIN_DONE);
+    assert_int_equal(bench.state.step, 20);
+    assert_int_equal(bench.state.best_step, 10);
+    assert_true(bench.state.best == 2);
+    StFile *best = st_open(&bench.diags, bench.arena, in_folder(&bench, "best.safetensors"));
+    assert_string_equal(st_meta(best, "step"), "10");
+    st_close(best);
+    /* It stays stopped. */
+    assert_true(resume(&bench));
+    assert_int_equal(run(&bench, true), TRAIN_DONE);
+    assert_int_equal(bench.state.step, 20);
+    close_bench(&bench);
+}
+
+static void a_nan_leaves_the_last_good_checkpoint(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    bad_step = 25;
+    assert_int_equal(run(&bench, false), TRAIN_FAILED);
+    assert_true(bench.diags.errors > 0);
+    assert_non_null(strstr(bench.diags.list.data[0].message, "step 25"));
+    bad_step = 0;
+    assert_true(resume(&bench));
+    assert_int_equal(bench.state.step, 20);
+    close_bench(&bench);
+}
+
+static void a_failed_save_keeps_what_is_there(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    bench.settings.steps = 10;
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    /* The place of the next checkpoint is taken by a folder: it cannot be written. */
+    assert_true(file_make_folder(&bench.diags, run_step_path(bench.arena, bench.folder, 20)));
+    bench.settings.steps = 30;
+    assert_int_equal(run(&bench, false), TRAIN_FAILED);
+    assert_true(bench.diags.errors > 0);
+    assert_true(resume(&bench));
+    assert_int_equal(bench.state.step, 10);
+    close_bench(&bench);
+}
+
+static void wrong_checkpoints_are_refused(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    const char *path = in_folder(&bench, "other.safetensors");
+    float w[2] = {1, 2};
+    StTensor tensor = {.name = "w", .type = ST_F32, .rank = 1, .dims = {2}, .count = 2, .data = w, .bytes = 8};
+    assert_true(st_write(&bench.diags, path, &tensor, 1, NULL, 0));
+    assert_false(checkpoint_load(&bench.diags, bench.arena, path, bench.store, &bench.state));
+    assert_false(checkpoint_load_params(&bench.diags, bench.arena, path, bench.store, NULL));
+    assert_non_null(strstr(vec_last(bench.diags.list).message, "[2]"));
+    assert_false(checkpoint_load(&bench.diags, bench.arena, in_folder(&bench, "none"), bench.store,
+                                 &bench.state));
+    close_bench(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resuming_gives_the_same_bytes),
+        cmocka_unit_test(a_kill_goes_back_to_the_last_checkpoint),
+        cmocka_unit_test(checkpoints_are_kept_and_averaged),
+        cmocka_unit_test(patience_stops_and_best_stays),
+        cmocka_unit_test(a_nan_leaves_the_last_good_checkpoint),
+        cmocka_unit_test(a_failed_save_keeps_what_is_there),
+        cmocka_unit_test(wrong_checkpoints_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
