@@ -327,6 +327,20 @@ static bool check_region(Verifier *v, const Op *op)
     return fits && check_captures(v, op);
 }
 
+/* Rows are reduced along the last axis, columns along the others. */
+static bool check_reduction(Verifier *v, const Op *op)
+{
+    const Attr *axes = op_attr(op, ATTR_axes);
+    bool row = v->region->kind == OP_row;
+    int last = op->args[0]->type.rank - 1;
+    for (int i = 0; i < axes->n; i++)
+        if ((axes->ints[i] == last) != row)
+            return fail(v, op, "in a %s region it goes along %s, not along axis %d",
+                        op_info[v->region->kind].name,
+                        row ? "the last axis" : "axes other than the last", axes->ints[i]);
+    return true;
+}
+
 static bool check_op(Verifier *v, const Op *op)
 {
     bool region = op_family(op) == FAMILY_region;
@@ -339,6 +353,8 @@ static bool check_op(Verifier *v, const Op *op)
         return false;
     if (op->kind == OP_input)
         return check_name(v, op, &v->inputs);
+    if (op_family(op) == FAMILY_reduce && v->region)
+        return check_reduction(v, op);
     if (op->kind == OP_output)
         return check_name(v, op, &v->outputs);
     return op->kind == OP_param ? check_param(v, op) : true;
