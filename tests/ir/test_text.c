@@ -146,6 +146,19 @@ static void test_errors(void **state)
     for_each_file(error_folder, check_errors);
 }
 
+/* docs/ir.md names every op. */
+static void test_reference_names_every_op(void **state)
+{
+    (void)state;
+    Fixture f = fixture_new();
+    const Source *source = file_read(&f.diags, f.arena, "docs/ir.md", 1 << 20);
+    assert_non_null(source);
+    for (int i = 0; i < OP_COUNT; i++)
+        if (!strstr(source->text, arena_printf(f.arena, "`%s`", op_info[i].name)))
+            fail_msg("docs/ir.md does not describe %s", op_info[i].name);
+    arena_free(f.arena);
+}
+
 static Module *parse_text(Fixture *f, const char *text)
 {
     return ir_parse(f->arena, &f->diags, diag_source(f->arena, "test.tir", text, strlen(text)));
@@ -235,7 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_corpus_holds_every_op),
-        cmocka_unit_test(test_errors),           cmocka_unit_test(test_ids_are_renumbered),
+        cmocka_unit_test(test_errors),           cmocka_unit_test(test_reference_names_every_op),
+        cmocka_unit_test(test_ids_are_renumbered),
         cmocka_unit_test(test_many_errors_stop), cmocka_unit_test(test_verify_built_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
