@@ -38,7 +38,8 @@ static void print_model(Cli *cli, const Model *model)
                roles[info->role]);
         total += type_elements(&info->type);
     }
-    printf("%zu params, %" PRId64 " numbers\n", module->params.count, total);
+    printf("%zu param%s, %" PRId64 " numbers\n", module->params.count,
+           module->params.count == 1 ? "" : "s", total);
 }
 
 static bool info_model(Cli *cli, const char *path, const TextList *settings)
