@@ -75,7 +75,9 @@ static bool is_flat(const Op *op, const Body *body, const Type *space, const Buf
         const Op *inner = body->ops[i].op;
         bool fits = op_family(inner) == FAMILY_elementwise || inner->kind == OP_const ||
                     inner->kind == OP_random || inner->kind == OP_size || inner->kind == OP_broadcast;
-        if (!fits || !is_flat_type(&inner->results[0].type, space))
+        /* Rows make random words faster than flat loops do. */
+        bool random = body->ops[i].random >= 0 && space->rank > 1;
+        if (!fits || random || !is_flat_type(&inner->results[0].type, space))
             return false;
     }
     return true;

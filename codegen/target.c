@@ -1,4 +1,5 @@
 /* Targets: CPU names to vector widths, and LLVM's optimiser and code generator. */
+#define _POSIX_C_SOURCE 200809L
 #include "codegen/target.h"
 
 #include <llvm-c/Analysis.h>

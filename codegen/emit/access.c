@@ -1,0 +1,389 @@
+/* Coordinates and memory: from a place to an address, by the layout rule of
+ * ir/layout.h and the strides the kernel is called with.
+ *
+ * A tokens axis is found in one of two ways. The space's own token is at hand if
+ * both coordinates of the pair come from it; otherwise the token is
+ * offset[sentence] + position.
+ *
+ * An address is summed by depth, so that what belongs to the row is added once a
+ * row. Lanes are contiguous when exactly one coordinate moves with the column,
+ * on an axis whose stride is known to be 1; otherwise they are gathered. */
+#include "codegen/emit/emit.h"
+
+#include <assert.h>
+
+/* ---- coordinates ---- */
+
+Depth coord_depth(const Coord *c)
+{
+    return c->step || c->lanes ? DEPTH_BODY : c->base ? c->depth : DEPTH_ENTRY;
+}
+
+Coord coord_of(LlValue base, Depth depth)
+{
+    return (Coord){.base = base, .depth = depth};
+}
+
+Coord coord_const(Emit *e, int64_t value)
+{
+    return coord_of(value ? ll_i64(&e->ll, value) : NULL, DEPTH_ENTRY);
+}
+
+Coord coord_add(Emit *e, Coord a, Coord b)
+{
+    Coord sum = {.depth = depth_max(a.base ? a.depth : DEPTH_ENTRY, b.base ? b.depth : DEPTH_ENTRY),
+                 .step = a.step + b.step};
+    emit_at(e, sum.depth);
+    sum.base = ll_index_add(&e->ll, a.base, b.base);
+    sum.lanes = a.lanes ? a.lanes : b.lanes;
+    if (a.lanes && b.lanes) {
+        emit_at(e, DEPTH_BODY);
+        sum.lanes = LLVMBuildNSWAdd(e->ll.builder, a.lanes, b.lanes, "");
+    }
+    return sum;
+}
+
+Coord coord_scale(Emit *e, Coord c, int64_t factor)
+{
+    Coord scaled = {.depth = c.depth, .step = c.step * factor};
+    if (factor == 1)
+        return c;
+    if (c.base) {
+        emit_at(e, c.depth);
+        scaled.base = ll_index_mul(&e->ll, c.base, ll_i64(&e->ll, factor));
+    }
+    if (c.lanes) {
+        emit_at(e, DEPTH_BODY);
+        scaled.lanes = LLVMBuildNSWMul(e->ll.builder, c.lanes, ll_int(LLVMTypeOf(c.lanes), factor), "");
+    }
+    return scaled;
+}
+
+static LlValue resized(Emit *e, LlValue x, LlType element)
+{
+    LlType type = ll_like(LLVMTypeOf(x), element);
+    return LLVMTypeOf(x) == type ? x : LLVMBuildTrunc(e->ll.builder, x, type, "");
+}
+
+Val coord_value(Emit *e, const Coord *c, LlType element)
+{
+    Ll *ll = &e->ll;
+    Val value = {.depth = coord_depth(c)};
+    emit_at(e, value.depth);
+    LlValue base = c->base;
+    if (c->step)
+        base = ll_index_add(ll, base, ll_index_mul(ll, e->column, ll_i64(ll, c->step)));
+    value.v = base ? resized(e, base, element) : ll_int(element, 0);
+    if (value.depth != DEPTH_BODY || e->lanes == 1) {
+        if (c->lanes)
+            value.v = LLVMBuildNSWAdd(ll->builder, value.v, resized(e, c->lanes, element), "");
+        return value;
+    }
+    LlType vector = ll_vector(element, e->lanes);
+    value.v = ll_splat(ll, value.v, e->lanes);
+    if (c->step)
+        value.v = LLVMBuildAdd(ll->builder, value.v,
+                               LLVMBuildMul(ll->builder, ll_iota(ll, element, e->lanes),
+                                            ll_int(vector, c->step), ""), "");
+    if (c->lanes)
+        value.v = LLVMBuildAdd(ll->builder, value.v, resized(e, c->lanes, element), "");
+    return value;
+}
+
+/* ---- dimensions ---- */
+
+/* TfcKernelArgs and TfcDim as LLVM sees them: 8 bytes a field. */
+static LlValue load_field(Emit *e, LlValue pointer, int64_t field, LlType type)
+{
+    return ll_load(&e->ll, type, ll_gep(&e->ll, e->ll.i64, pointer, ll_i64(&e->ll, field)), 8);
+}
+
+LlValue dim_field(Emit *e, int symbol, DimField field)
+{
+    int number = signature_dim(e->signature, symbol);
+    assert(number >= 0 && "a kernel knows the dimensions of its types");
+    LlValue *slot = &e->dim_fields[number][field];
+    if (*slot)
+        return *slot;
+    emit_at(e, DEPTH_ENTRY);
+    LlValue dims = load_field(e, e->args, 2, e->ll.ptr);
+    LlValue dim = load_field(e, dims, number, e->ll.ptr);
+    *slot = load_field(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
+    return *slot;
+}
+
+LlValue extent_of(Emit *e, const Axis *axis)
+{
+    if (dim_is_const(axis->extent))
+        return ll_i64(&e->ll, axis->extent.size);
+    return dim_field(e, axis->extent.symbol, axis->batch_dim >= 0 ? DIM_TOTAL : DIM_EXTENT);
+}
+
+Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
+{
+    Ll *ll = &e->ll;
+    LlValue base = dim_field(e, symbol, table);
+    Val i = coord_value(e, &index, ll->i64);
+    emit_at(e, i.depth);
+    LlValue address = LLVMBuildGEP2(ll->builder, ll->i32, base, &i.v, 1, "");
+    LlType type = ll_like(LLVMTypeOf(i.v), ll->i32), wide = ll_like(type, ll->i64);
+    if (!ll_is_vector(type))
+        return coord_of(LLVMBuildSExt(ll->builder, ll_load(ll, type, address, 4), wide, ""), i.depth);
+    LlValue all = ll_int(ll_like(type, ll->i1), 1);
+    LlValue entry = ll_gather(ll, type, address, e->mask ? e->mask : all, 4);
+    return (Coord){.lanes = LLVMBuildSExt(ll->builder, entry, wide, "")};
+}
+
+/* The space stands at this token: its sentence and position follow. */
+void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token)
+{
+    int symbol = type->dims[axis->dim].symbol;
+    e->token = token;
+    e->token_symbol = symbol;
+    Coord *sentence = &e->space.at[axis->batch_dim], *position = &e->space.at[axis->dim];
+    *sentence = table_lookup(e, symbol, DIM_BATCH, token);
+    *position = table_lookup(e, symbol, DIM_POSITION, token);
+    sentence->token = position->token = symbol + 1;
+}
+
+/* ---- addresses ---- */
+
+/* Σ coordinate × stride: scalar parts by depth, and what differs between lanes. */
+typedef struct Sum {
+    LlValue scalar[3];
+    LlValue lanes;  /* vector, DEPTH_BODY */
+    bool unit;      /* lane i is also i further on */
+    bool moves;     /* depends on the column */
+} Sum;
+
+static void sum_scalar(Emit *e, Sum *sum, Depth depth, LlValue x, LlValue stride)
+{
+    emit_at(e, depth);
+    sum->scalar[depth] = ll_index_add(&e->ll, sum->scalar[depth], ll_index_mul(&e->ll, x, stride));
+}
+
+static void sum_lanes(Emit *e, Sum *sum, LlValue lanes)
+{
+    emit_at(e, DEPTH_BODY);
+    sum->lanes = sum->lanes ? LLVMBuildNSWAdd(e->ll.builder, sum->lanes, lanes, "") : lanes;
+}
+
+static void sum_coord(Emit *e, Sum *sum, const Coord *c, LlValue stride)
+{
+    Ll *ll = &e->ll;
+    if (c->base)
+        sum_scalar(e, sum, c->depth, c->base, stride);
+    if (c->step) {
+        bool unit = c->step == 1 && LLVMIsAConstantInt(stride) && LLVMConstIntGetSExtValue(stride) == 1;
+        emit_at(e, DEPTH_ENTRY);
+        LlValue each = c->step == 1 ? stride : LLVMBuildNSWMul(ll->builder, stride, ll_i64(ll, c->step), "");
+        sum_scalar(e, sum, DEPTH_BODY, e->column, each);
+        sum->moves = true;
+        if (unit && !sum->unit) {
+            sum->unit = true;
+        } else if (e->lanes > 1) {
+            emit_at(e, DEPTH_ENTRY);
+            LlValue steps = LLVMBuildNSWMul(ll->builder, ll_iota(ll, ll->i64, e->lanes),
+                                            ll_splat(ll, each, e->lanes), "");
+            sum_lanes(e, sum, steps);
+        }
+    }
+    if (c->lanes) {
+        sum->moves = true;
+        emit_at(e, DEPTH_ENTRY);
+        LlValue strides = ll_splat(ll, stride, e->lanes);
+        emit_at(e, DEPTH_BODY);
+        LlValue part = LLVMBuildNSWMul(ll->builder, c->lanes, strides, "");
+        if (e->lanes > 1)
+            sum_lanes(e, sum, part);
+        else
+            sum_scalar(e, sum, DEPTH_BODY, part, ll_i64(ll, 1));
+    }
+}
+
+/* The coordinate on a storage axis. */
+static Coord axis_coord(Emit *e, const Type *type, const Axis *axis, const Place *place)
+{
+    if (dim_is_one(axis->extent))
+        return (Coord){0};
+    Coord c = place->at[axis->dim];
+    if (axis->batch_dim < 0)
+        return c;
+    Coord sentence = place->at[axis->batch_dim];
+    int symbol = type->dims[axis->dim].symbol;
+    if (c.token == symbol + 1 && sentence.token == symbol + 1)
+        return e->token;
+    return coord_add(e, table_lookup(e, symbol, DIM_OFFSET, sentence), c);
+}
+
+static Sum sum_place(Emit *e, const Type *type, const Layout *layout, const Place *place,
+                     LlValue (*stride)(Emit *e, void *data, int axis), void *data)
+{
+    Sum sum = {0};
+    for (int i = 0; i < layout->n; i++) {
+        Coord c = axis_coord(e, type, &layout->axes[i], place);
+        if (c.base || c.step || c.lanes)
+            sum_coord(e, &sum, &c, stride(e, data, i));
+    }
+    return sum;
+}
+
+static LlValue buffer_stride(Emit *e, void *data, int axis)
+{
+    Buffer *buffer = data;
+    if (axis == buffer->layout.n - 1 && !buffer->strided)
+        return ll_i64(&e->ll, 1);
+    if (!buffer->strides[axis]) {
+        emit_at(e, DEPTH_ENTRY);
+        LlValue all = load_field(e, e->args, 1, e->ll.ptr);
+        buffer->strides[axis] = load_field(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
+    }
+    return buffer->strides[axis];
+}
+
+/* In a flat kernel every tensor but a lone scalar is one row of elements. */
+static Sum sum_flat(Emit *e, const Type *type)
+{
+    Sum sum = {0};
+    for (int i = 0; i < type->rank; i++)
+        if (!dim_is_one(type->dims[i]))
+            sum = (Sum){.scalar = {[DEPTH_BODY] = e->column}, .unit = true, .moves = true};
+    return sum;
+}
+
+typedef struct Address {
+    LlValue pointer; /* scalar, or a vector of pointers */
+    Depth depth;
+    LlType type;     /* in memory */
+    bool vector;     /* the access is one of `lanes` elements */
+    LlValue mask;    /* vectors only; NULL: all lanes */
+    unsigned align;
+} Address;
+
+static LlValue access_mask(Emit *e, const Place *place)
+{
+    LlValue valid = place->valid.v ? emit_widen(e, place->valid, DEPTH_BODY) : NULL;
+    emit_at(e, DEPTH_BODY);
+    return valid && e->mask ? LLVMBuildAnd(e->ll.builder, valid, e->mask, "") : valid ? valid : e->mask;
+}
+
+static Address address_of(Emit *e, int number, const Place *place)
+{
+    Ll *ll = &e->ll;
+    Buffer *buffer = &e->buffers[number];
+    bool flat = e->signature->range == RANGE_ELEMENTS;
+    Sum sum = flat ? sum_flat(e, buffer->type)
+                   : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
+    LlType element = buffer->type->dtype == DT_BOOL ? ll->i8 : emit_type(e, buffer->type->dtype);
+    Address a = {.pointer = buffer->base, .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY, .type = element,
+                 .align = (unsigned)dtype_bytes(buffer->type->dtype)};
+    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
+        if (sum.scalar[d]) {
+            emit_at(e, d);
+            a.pointer = ll_gep(ll, element, a.pointer, sum.scalar[d]);
+            a.depth = depth_max(a.depth, d);
+        }
+    if (place->valid.v)
+        a.depth = depth_max(a.depth, place->valid.depth);
+    a.vector = a.depth == DEPTH_BODY && e->lanes > 1;
+    if (!a.vector)
+        return a;
+    a.mask = access_mask(e, place);
+    if (sum.unit && !sum.lanes) {
+        a.type = ll_vector(element, e->lanes);
+        return a;
+    }
+    if (sum.unit)
+        sum_lanes(e, &sum, ll_iota(ll, ll->i64, e->lanes));
+    LlValue lanes = sum.lanes ? sum.lanes : ll_int(ll_vector(ll->i64, e->lanes), 0);
+    emit_at(e, DEPTH_BODY);
+    a.pointer = LLVMBuildGEP2(ll->builder, element, a.pointer, &lanes, 1, "");
+    a.type = ll_vector(element, e->lanes);
+    return a;
+}
+
+static bool is_pointers(LlValue pointer)
+{
+    return ll_is_vector(LLVMTypeOf(pointer));
+}
+
+Val load_at(Emit *e, int number, const Place *place)
+{
+    Ll *ll = &e->ll;
+    Address a = address_of(e, number, place);
+    Val x = {.depth = a.depth};
+    emit_at(e, a.depth);
+    if (!a.vector) {
+        LlValue pointer = a.pointer;
+        if (place->valid.v)
+            pointer = LLVMBuildSelect(ll->builder, place->valid.v, pointer, e->dummy, "");
+        x.v = ll_load(ll, a.type, pointer, a.align);
+    } else if (is_pointers(a.pointer)) {
+        LlValue all = ll_int(ll_vector(ll->i1, e->lanes), 1);
+        x.v = ll_gather(ll, a.type, a.pointer, a.mask ? a.mask : all, a.align);
+    } else {
+        x.v = a.mask ? ll_masked_load(ll, a.type, a.pointer, a.mask, a.align)
+                     : ll_load(ll, a.type, a.pointer, a.align);
+    }
+    if (e->buffers[number].type->dtype == DT_BOOL)
+        x.v = LLVMBuildICmp(ll->builder, LLVMIntNE, x.v, LLVMConstNull(LLVMTypeOf(x.v)), "");
+    return x;
+}
+
+void store_at(Emit *e, int number, const Place *place, Val value)
+{
+    Ll *ll = &e->ll;
+    Address a = address_of(e, number, place);
+    a.depth = depth_max(a.depth, value.depth);
+    LlValue x = emit_widen(e, value, a.depth);
+    emit_at(e, a.depth);
+    if (e->buffers[number].type->dtype == DT_BOOL)
+        x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
+    if (!a.vector)
+        ll_store(ll, x, a.pointer, a.align);
+    else if (is_pointers(a.pointer))
+        ll_scatter(ll, x, a.pointer, a.mask ? a.mask : ll_int(ll_vector(ll->i1, e->lanes), 1), a.align);
+    else if (a.mask)
+        ll_masked_store(ll, x, a.pointer, a.mask, a.align);
+    else
+        ll_store(ll, x, a.pointer, a.align);
+}
+
+/* ---- the number of an element ---- */
+
+static LlValue packed_stride(Emit *e, void *data, int axis)
+{
+    const Layout *layout = data;
+    LlValue stride = ll_i64(&e->ll, 1);
+    for (int i = layout->n - 1; i > axis; i--) {
+        LlValue extent = extent_of(e, &layout->axes[i]);
+        emit_at(e, DEPTH_ENTRY);
+        stride = LLVMBuildNSWMul(e->ll.builder, stride, extent, "");
+    }
+    return stride;
+}
+
+Val element_number(Emit *e, const Type *type, const Place *place, bool *unit)
+{
+    Ll *ll = &e->ll;
+    Layout layout = layout_of(e->module, type);
+    Sum sum = e->signature->range == RANGE_ELEMENTS
+                  ? sum_flat(e, type)
+                  : sum_place(e, type, &layout, place, packed_stride, &layout);
+    Val number = {.depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY};
+    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
+        if (sum.scalar[d])
+            number.depth = depth_max(number.depth, d);
+    emit_at(e, number.depth);
+    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
+        number.v = ll_index_add(ll, number.v, sum.scalar[d]);
+    if (!number.v)
+        number.v = ll_i64(ll, 0);
+    *unit = sum.unit && !sum.lanes;
+    if (sum.lanes && !*unit) {
+        number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes), sum.lanes, "");
+        if (sum.unit)
+            number.v = LLVMBuildNSWAdd(ll->builder, number.v, ll_iota(ll, ll->i64, e->lanes), "");
+    }
+    return number;
+}

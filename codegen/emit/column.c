@@ -1,0 +1,383 @@
+/* Column kernels: reductions over axes other than the last.
+ *
+ * A unit is a chunk of columns of one output row; what is reduced over is looped
+ * through inside, in storage order, with the sums of up to GROUP vectors of
+ * columns in registers. So each sum is formed by one thread, in one order:
+ *
+ *   tokens (B and S~ reduced)   token 0, 1, 2, …
+ *   S~ reduced, B kept          the tokens of the sentence
+ *   B reduced, S~ kept          the sentences that are long enough
+ *
+ * f32 sums are formed in f32. If the last axis is reduced too, each row's columns
+ * are added to a vector, folded at the end (reduce.c). */
+#include "codegen/emit/columns.h"
+
+#include <assert.h>
+
+/* ---- the output's coordinates ---- */
+
+static int out_shift(const Emit *e)
+{
+    return e->signature->space.rank - e->signature->output.rank;
+}
+
+static bool is_kept(const Emit *e, int dim)
+{
+    int own = dim - out_shift(e);
+    return own >= 0 && dim_equal(e->signature->output.dims[own], e->signature->space.dims[dim]);
+}
+
+/* From the unit's number to where the output stands, and its columns. */
+static void place_unit(Emit *e, Columns *c, LlValue unit)
+{
+    Ll *ll = &e->ll;
+    Layout out = layout_of(e->module, &e->signature->output);
+    int64_t chunks = out.n ? signature_chunks(&out.axes[out.n - 1]) : 1;
+    LlValue rest = unit, chunk = ll_i64(ll, 0), extents[MAX_RANK];
+    for (int i = 0; i < out.n; i++)
+        extents[i] = extent_of(e, &out.axes[i]);
+    ll_resume(ll);
+    if (chunks > 1) {
+        chunk = LLVMBuildSRem(ll->builder, unit, ll_i64(ll, chunks), "");
+        rest = LLVMBuildSDiv(ll->builder, unit, ll_i64(ll, chunks), "");
+    }
+    LlValue at[MAX_RANK];
+    for (int i = out.n - 2; i >= 0; i--) {
+        at[i] = i ? LLVMBuildSRem(ll->builder, rest, extents[i], "") : rest;
+        rest = i ? LLVMBuildSDiv(ll->builder, rest, extents[i], "") : rest;
+    }
+    c->start = LLVMBuildNSWMul(ll->builder, chunk, ll_i64(ll, COLUMN_CHUNK), "");
+    c->end = out.n ? extents[out.n - 1] : ll_i64(ll, 1);
+    if (chunks > 1) {
+        LlValue full = LLVMBuildNSWAdd(ll->builder, c->start, ll_i64(ll, COLUMN_CHUNK), "");
+        LlValue less = LLVMBuildICmp(ll->builder, LLVMIntSLT, full, c->end, "");
+        c->even = dim_is_const(out.axes[out.n - 1].extent) &&
+                  out.axes[out.n - 1].extent.size % COLUMN_CHUNK == 0;
+        c->end = c->even ? full : LLVMBuildSelect(ll->builder, less, full, c->end, "");
+    }
+    row_seam(e);
+    for (int i = 0; i + 1 < out.n; i++) {
+        const Axis *axis = &out.axes[i];
+        Axis in_space = *axis;
+        in_space.dim += out_shift(e);
+        in_space.batch_dim += axis->batch_dim >= 0 ? out_shift(e) : 0;
+        if (axis->batch_dim >= 0)
+            bind_tokens(e, &e->signature->space, &in_space, coord_of(at[i], DEPTH_ROW));
+        else if (!dim_is_one(axis->extent))
+            e->space.at[in_space.dim] = coord_of(at[i], DEPTH_ROW);
+    }
+}
+
+/* ---- loops over what is reduced ---- */
+
+static void loop_axis(Emit *e, Columns *c, LlValue from, LlValue to)
+{
+    ll_resume(&e->ll);
+    c->loops[c->n_loops++] = ll_loop_open(&e->ll, from, to, 1, "reduced");
+    row_seam(e);
+}
+
+static LlValue current(const Columns *c)
+{
+    return c->loops[c->n_loops - 1].index;
+}
+
+static void loop_tokens(Emit *e, Columns *c, const Axis *axis)
+{
+    Ll *ll = &e->ll;
+    const Type *space = &e->signature->space;
+    int symbol = space->dims[axis->dim].symbol;
+    bool b = is_kept(e, axis->batch_dim), s = is_kept(e, axis->dim);
+    if (b && s)
+        return;
+    if (!b && !s) {
+        loop_axis(e, c, ll_i64(ll, 0), extent_of(e, axis));
+        bind_tokens(e, space, axis, coord_of(current(c), DEPTH_ROW));
+        c->bound[axis->dim] = true;
+    } else if (b) {
+        Coord length = table_lookup(e, symbol, DIM_LENGTH, e->space.at[axis->batch_dim]);
+        loop_axis(e, c, ll_i64(ll, 0), coord_value(e, &length, ll->i64).v);
+        e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
+        c->bound[axis->dim] = true;
+    } else {
+        Dim batch = space->dims[axis->batch_dim];
+        loop_axis(e, c, ll_i64(ll, 0), extent_of(e, &(Axis){axis->batch_dim, -1, batch}));
+        e->space.at[axis->batch_dim] = coord_of(current(c), DEPTH_ROW);
+    }
+}
+
+/* Opens the loops, innermost last, and stands in a row that exists. */
+static void open_loops(Emit *e, Columns *c)
+{
+    Ll *ll = &e->ll;
+    c->n_loops = 0;
+    for (int i = 0; i < e->signature->space.rank; i++)
+        c->bound[i] = false;
+    for (int i = 0; i < e->layout.n; i++) {
+        const Axis *axis = &e->layout.axes[i];
+        bool columns = i == e->layout.n - 1 && c->folds && !c->work->single;
+        if (axis->batch_dim >= 0) {
+            loop_tokens(e, c, axis);
+        } else if (!columns && !is_kept(e, axis->dim) && !dim_is_one(axis->extent)) {
+            loop_axis(e, c, ll_i64(ll, 0), extent_of(e, axis));
+            e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
+        }
+    }
+    Val exists = row_exists(e, c->bound);
+    c->guarded = exists.v != NULL;
+    if (c->guarded) {
+        c->exists = ll_if_open(ll, exists.v);
+        row_seam(e);
+    }
+}
+
+static void close_loops(Emit *e, Columns *c)
+{
+    ll_resume(&e->ll);
+    if (c->guarded)
+        ll_if_close(&e->ll, &c->exists);
+    while (c->n_loops)
+        ll_loop_close(&e->ll, &c->loops[--c->n_loops]);
+}
+
+/* Whether the columns of a row end at a length that depends on the row. */
+static bool limit_varies(const Emit *e)
+{
+    if (e->layout.n == 0)
+        return false;
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    if (!symbol_is_ragged(e->module, last->extent.symbol))
+        return false;
+    int batch = e->module->symbols.data[last->extent.symbol].batch;
+    for (int i = 0; i < e->signature->space.rank; i++)
+        if (e->signature->space.dims[i].symbol == batch)
+            return true;
+    return false;
+}
+
+/* Lanes of the vector at `column` within the unit and within this row. */
+static LlValue row_mask(Emit *e, const Columns *c, LlValue column)
+{
+    Ll *ll = &e->ll;
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    int batch = e->module->symbols.data[last->extent.symbol].batch, dim = 0;
+    while (e->signature->space.dims[dim].symbol != batch)
+        dim++;
+    Coord length = table_lookup(e, last->extent.symbol, DIM_LENGTH, e->space.at[dim]);
+    LlValue n = coord_value(e, &length, ll->i64).v;
+    ll_resume(ll);
+    LlValue less = LLVMBuildICmp(ll->builder, LLVMIntSLT, n, c->end, "");
+    LlValue end = LLVMBuildSelect(ll->builder, less, n, c->end, "");
+    return lane_mask(e, LLVMBuildNSWSub(ll->builder, end, column, ""));
+}
+
+/* ---- a unit ---- */
+
+void column_at(Emit *e, const Columns *c, int u, bool masked)
+{
+    Ll *ll = &e->ll;
+    ll_resume(ll);
+    LlValue column = ll_index_add(ll, c->first, ll_i64(ll, (int64_t)u * e->lanes));
+    e->column = column ? column : ll_i64(ll, 0);
+    e->mask = NULL;
+    if (masked && e->lanes > 1)
+        e->mask = lane_mask(e, LLVMBuildNSWSub(ll->builder, c->end, e->column, ""));
+}
+
+/* One vector in one row: where the row ends early, its lanes end with it. */
+static void row_vector(Emit *e, Columns *c, int u, bool masked)
+{
+    Ll *ll = &e->ll;
+    bool varies = masked && limit_varies(e);
+    LlIf here;
+    column_at(e, c, u, masked);
+    if (varies) {
+        LlValue mask = row_mask(e, c, e->column);
+        if (e->lanes > 1)
+            e->mask = mask;
+        else
+            here = ll_if_open(ll, mask);
+    }
+    memo_forget(e, DEPTH_BODY);
+    c->work->vector(e, c, u);
+    if (varies && e->lanes == 1)
+        ll_if_close(ll, &here);
+}
+
+/* n vectors of columns from c->first on; masked: the one vector may be partial. */
+static void group(Emit *e, Columns *c, int n, bool masked)
+{
+    c->work->begin(e, c, n);
+    row_seam(e);
+    open_loops(e, c);
+    if (c->work->enter)
+        c->work->enter(e, c);
+    for (int u = 0; u < n; u++)
+        row_vector(e, c, u, masked);
+    if (c->work->leave)
+        c->work->leave(e, c);
+    close_loops(e, c);
+    memo_forget(e, DEPTH_ROW);
+    for (int u = 0; c->work->finish && u < n; u++) {
+        row_seam(e);
+        column_at(e, c, u, masked);
+        c->work->finish(e, c, u);
+        memo_forget(e, DEPTH_ROW);
+    }
+    e->mask = NULL;
+}
+
+/* Kept columns: groups of vectors while they are whole, then vector by vector. */
+static void unit_of_columns(Emit *e, Columns *c)
+{
+    Ll *ll = &e->ll;
+    LlValue whole = c->start;
+    e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.step = 1};
+    ll_resume(ll);
+    if (!limit_varies(e)) {
+        int64_t width = (int64_t)GROUP * e->lanes;
+        LlValue count = LLVMBuildNSWSub(ll->builder, c->end, c->start, "");
+        LlValue odd = LLVMBuildAnd(ll->builder, count, ll_i64(ll, width - 1), "");
+        whole = c->even ? c->end : LLVMBuildNSWSub(ll->builder, c->end, odd, "");
+        if (whole != c->start) {
+            LlLoop loop = ll_loop_open(ll, c->start, whole, width, "groups");
+            c->first = loop.index;
+            group(e, c, GROUP, false);
+            ll_resume(ll);
+            ll_loop_close(ll, &loop);
+        }
+    }
+    if (c->even)
+        return;
+    LlLoop loop = ll_loop_open(ll, whole, c->end, e->lanes, "rest");
+    c->first = loop.index;
+    group(e, c, 1, true);
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+}
+
+void columns_run(Emit *e, const ColumnWork *work, void *data)
+{
+    Ll *ll = &e->ll;
+    Columns c = {.work = work, .data = data};
+    const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
+    bool one = !last || dim_is_one(last->extent);
+    c.folds = one || !is_kept(e, last->dim);
+    if (c.folds && (one || last->batch_dim >= 0 || work->single))
+        e->lanes = 1; /* no columns: a row is one element */
+    Layout out = layout_of(e->module, &e->signature->output);
+    for (int i = 0; i < out.n; i++)
+        extent_of(e, &out.axes[i]);
+    for (int i = 0; i < e->layout.n; i++)
+        extent_of(e, &e->layout.axes[i]);
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, e->begin, e->end, 1, "units");
+    place_unit(e, &c, loop.index);
+    if (c.folds) {
+        c.first = ll_i64(ll, 0);
+        group(e, &c, 1, false);
+    } else {
+        unit_of_columns(e, &c);
+    }
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+}
+
+/* ---- column regions ---- */
+
+typedef struct Sums {
+    LlValue slots[64][GROUP]; /* by body op, by vector */
+} Sums;
+
+static bool is_reduction(const Op *op)
+{
+    return op_family(op) == FAMILY_reduce;
+}
+
+static LlType sum_type(Emit *e, const Op *op)
+{
+    return ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
+}
+
+static unsigned sum_align(const Op *op)
+{
+    return (unsigned)dtype_bytes(op->results[0].type.dtype);
+}
+
+static void begin_sums(Emit *e, Columns *c, int n)
+{
+    Sums *sums = c->data;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        for (int u = 0; is_reduction(op) && u < n; u++) {
+            sums->slots[i][u] = ll_alloca(&e->ll, sum_type(e, op), "sum");
+            ll_store(&e->ll, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u], sum_align(op));
+        }
+    }
+    for (int i = 0; i < e->n_values; i++)
+        e->reduced[i] = (Val){0};
+}
+
+typedef struct Fold {
+    Sums *sums;
+    int vector;
+} Fold;
+
+static void add_vector(Emit *e, void *data)
+{
+    Fold *fold = data;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if (!is_reduction(op))
+            continue;
+        LlValue x = emit_widen(e, eval_aligned(e, op->args[0], &e->space), DEPTH_BODY);
+        emit_at(e, DEPTH_BODY);
+        reduce_into(e, op, fold->sums->slots[i][fold->vector], x, e->mask);
+    }
+}
+
+static void add_row(Emit *e, Columns *c, int u)
+{
+    Fold fold = {c->data, u};
+    const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
+    if (!c->folds || !last || last->batch_dim >= 0 || dim_is_one(last->extent)) {
+        add_vector(e, &fold);
+        return;
+    }
+    e->space.at[last->dim] = (Coord){.step = 1};
+    Coord limit = column_limit(e);
+    LlValue end = coord_value(e, &limit, e->ll.i64).v;
+    each_column(e, ll_i64(&e->ll, 0), end, add_vector, &fold);
+}
+
+static void finish_sums(Emit *e, Columns *c, int u)
+{
+    Sums *sums = c->data;
+    Place out = e->space;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if (!is_reduction(op))
+            continue;
+        LlValue sum = ll_load(&e->ll, sum_type(e, op), sums->slots[i][u], sum_align(op));
+        e->reduced[e->body.n_inputs + i] = c->folds ? (Val){reduce_lanes(e, op, sum), DEPTH_ROW}
+                                                    : (Val){sum, DEPTH_BODY};
+    }
+    row_seam(e);
+    for (int i = 0; i < e->signature->space.rank; i++)
+        if (!is_kept(e, i))
+            out.at[i] = (Coord){0};
+    for (int i = 0; i < e->body.n_results; i++) {
+        Place place = place_aligned(&e->body.yields[i]->type, &out);
+        store_at(e, e->body.n_inputs + i, &place, eval(e, e->body.yields[i], &place));
+    }
+    for (int i = 0; i < e->n_values; i++)
+        e->reduced[i] = (Val){0};
+}
+
+void kernel_column(Emit *e)
+{
+    static const ColumnWork work = {begin_sums, NULL, add_row, NULL, finish_sums, false};
+    Sums *sums = ARENA_NEW(e->arena, Sums);
+    assert(e->body.n_ops <= 64 && "column regions are small");
+    columns_run(e, &work, sums);
+}

@@ -1,0 +1,44 @@
+/* The loops that column kernels and scatter_add share: units of output columns,
+ * and inside them everything that is reduced over. */
+#ifndef CODEGEN_EMIT_COLUMNS_H
+#define CODEGEN_EMIT_COLUMNS_H
+
+#include "codegen/emit/emit.h"
+
+enum { GROUP = 4 }; /* vectors of columns that go through the rows together */
+
+typedef struct ColumnWork ColumnWork;
+
+typedef struct Columns {
+    const ColumnWork *work;
+    void *data;
+    bool folds;          /* the last axis is reduced too (or there is none) */
+    bool even;           /* every chunk is COLUMN_CHUNK columns */
+    LlValue start, end;  /* columns of this unit */
+    LlValue first;       /* of this group */
+    int n_loops;
+    LlLoop loops[MAX_RANK];
+    LlIf exists;
+    bool guarded;
+    bool bound[MAX_RANK];
+} Columns;
+
+/* What is done for a group of n vectors of columns: before its rows, in each row
+ * (before, for each vector u, after), and after its rows for each vector. Only
+ * `begin` and `vector` must be there. */
+struct ColumnWork {
+    void (*begin)(Emit *e, Columns *c, int n);
+    void (*enter)(Emit *e, Columns *c);
+    void (*vector)(Emit *e, Columns *c, int u);
+    void (*leave)(Emit *e, Columns *c);
+    void (*finish)(Emit *e, Columns *c, int u);
+    bool single; /* where columns are folded, vector is called for each element */
+};
+
+/* The builder's column becomes the group's vector u, masked at the unit's end if
+ * it may be partial. */
+void column_at(Emit *e, const Columns *c, int u, bool masked);
+
+void columns_run(Emit *e, const ColumnWork *work, void *data);
+
+#endif

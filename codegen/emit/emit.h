@@ -1,0 +1,187 @@
+/* Inside the emitters: the state of one kernel being written.
+ *
+ * Values are pulled: eval(value, place) gives the value at a place, a coordinate
+ * for each of its logical dimensions. A coordinate is scalar, or moves with the
+ * column vector. What a value depends on says how deep in the loops it is
+ * computed, and it is emitted there, once:
+ *
+ *   DEPTH_ENTRY  once a call of the kernel
+ *   DEPTH_ROW    once a row (in column kernels: once a row that is summed over)
+ *   DEPTH_BODY   for each vector of columns; a vector of `lanes` unless lanes is 1
+ *
+ * So hoisting needs no analysis: a row's mean, a gathered row's address or the
+ * scalar learning rate land outside the loop because of their coordinates. */
+#ifndef CODEGEN_EMIT_EMIT_H
+#define CODEGEN_EMIT_EMIT_H
+
+#include "codegen/body.h"
+#include "codegen/llvm_builder.h"
+#include "codegen/signature.h"
+#include "codegen/target.h"
+
+typedef enum Depth { DEPTH_ENTRY, DEPTH_ROW, DEPTH_BODY } Depth;
+
+typedef struct Val {
+    LlValue v; /* NULL: none */
+    Depth depth;
+} Val;
+
+/* base + step × (column + lane) + lanes[lane], as i64. */
+typedef struct Coord {
+    LlValue base;   /* scalar, NULL: 0 */
+    Depth depth;    /* of base */
+    int64_t step;
+    LlValue lanes;  /* DEPTH_BODY; NULL: 0 */
+    int token;      /* the space's tokens axis whose sentence or position this is, as the
+                       ragged symbol, plus 1; 0: none */
+} Coord;
+
+typedef struct Place {
+    int rank;
+    Coord at[MAX_RANK];
+    Val valid; /* i1; where it is off memory must not be touched */
+} Place;
+
+typedef struct Buffer {
+    LlValue base;
+    const Type *type;
+    Layout layout;
+    LlValue strides[MAX_RANK]; /* filled when first asked for */
+    bool strided;
+} Buffer;
+
+/* Which field of a TfcDim. */
+typedef enum DimField { DIM_EXTENT, DIM_TOTAL, DIM_OFFSET, DIM_LENGTH, DIM_BATCH, DIM_POSITION,
+                        DIM_FIELDS } DimField;
+
+typedef struct Memo {
+    Val val;
+    Place place;
+} Memo;
+
+typedef struct Emit {
+    Ll ll;
+    Arena *arena;
+    const Module *module;
+    const Op *op;
+    const Signature *signature;
+    const Target *target;
+    Body body;
+    int n_values;        /* inputs and body ops */
+    int lanes;           /* columns a vector */
+    LlValue args, begin, end;
+    LlValue anchors[2];  /* jumps before which entry and row code goes */
+    int n_buffers;
+    Buffer *buffers;
+    LlValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
+    Layout layout;       /* of the space */
+    Place space;         /* where each logical dimension of the space stands */
+    Coord token;         /* of the space's tokens axis */
+    int token_symbol;    /* or NO_SYMBOL */
+    LlValue column;      /* first column of the vector being emitted */
+    LlValue mask;        /* its lanes that exist; NULL: all */
+    Memo *memo;          /* by value number */
+    Val *reduced;        /* results of reductions that are done, by value number */
+    LlValue *row_cache;  /* by value number: the row computed by an earlier sweep, or NULL */
+    bool *cached;        /* … which may be read already */
+    LlValue *random_rows; /* by random number: words of this row, or NULL */
+    LlValue dummy;       /* somewhere harmless to read */
+} Emit;
+
+/* ---- depth (value.c) ---- */
+void emit_at(Emit *e, Depth depth);            /* the builder goes there */
+Depth depth_max(Depth a, Depth b);
+LlValue emit_widen(Emit *e, Val x, Depth depth); /* for use at `depth`: splat if needed */
+Val val_select(Emit *e, Val condition, Val x, Val y);
+Val val_and(Emit *e, Val a, Val b);           /* of i1; a missing one is true */
+
+/* ---- values (value.c) ---- */
+Val eval(Emit *e, const Value *value, const Place *place);
+/* Of an operand whose type is right-aligned with a result standing at `place`. */
+Place place_aligned(const Type *type, const Place *place);
+/* Whether this is where the space stands, for a value of this type. */
+bool place_is_own(const Emit *e, const Type *type, const Place *place);
+static inline Val eval_aligned(Emit *e, const Value *value, const Place *place)
+{
+    Place own = place_aligned(&value->type, place);
+    return eval(e, value, &own);
+}
+void memo_forget(Emit *e, Depth from); /* what was emitted at `from` or deeper */
+LlType emit_type(Emit *e, DType dtype);        /* element type in registers */
+
+/* ---- coordinates and memory (access.c) ---- */
+Depth coord_depth(const Coord *c);
+Coord coord_const(Emit *e, int64_t value);
+Coord coord_of(LlValue base, Depth depth);
+Coord coord_add(Emit *e, Coord a, Coord b);
+Coord coord_scale(Emit *e, Coord c, int64_t factor);
+Val coord_value(Emit *e, const Coord *c, LlType element); /* as i32 or i64 */
+LlValue dim_field(Emit *e, int symbol, DimField field); /* at entry: i64, or a table */
+LlValue extent_of(Emit *e, const Axis *axis);           /* at entry */
+Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
+void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
+Val load_at(Emit *e, int buffer, const Place *place);
+void store_at(Emit *e, int buffer, const Place *place, Val value);
+/* The element's number in storage order of a packed tensor of this type, i64;
+ * *unit: whether lanes are neighbours, then only lane 0's number is given. */
+Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
+
+/* ---- loops (loops.c) ---- */
+/* The units of a row kernel: opens the loop, stands in a row that exists, with
+ * e->space set. */
+typedef struct Rows {
+    LlLoop loop;
+    LlIf some, exists;
+    bool guarded;
+    int n;
+    LlValue slots[MAX_RANK];
+    Coord limit; /* columns of this row */
+} Rows;
+Rows rows_open(Emit *e);
+void rows_close(Emit *e, Rows *rows);
+void row_seam(Emit *e); /* row code goes here from now on */
+/* Whether the row stands at positions that exist (NULL: always), and how many
+ * columns it has. `bound`: logical dimensions that loops keep within lengths. */
+Val row_exists(Emit *e, const bool *bound);
+Coord column_limit(Emit *e);
+/* Calls body for every vector of columns [start, limit), the last one masked. */
+typedef void (*ColumnBody)(Emit *e, void *data);
+void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *data);
+LlValue lane_mask(Emit *e, LlValue count); /* lanes below count (i64) */
+
+/* ---- reductions (reduce.c) ---- */
+LlValue reduce_identity(Emit *e, const Op *op, LlType type);
+LlValue reduce_combine(Emit *e, const Op *op, LlValue a, LlValue b);
+LlValue reduce_lanes(Emit *e, const Op *op, LlValue vector); /* a fixed tree */
+/* acc ← acc combined with x; lanes whose mask is off keep theirs. */
+void reduce_into(Emit *e, const Op *op, LlValue slot, LlValue x, LlValue mask);
+
+/* ---- elements (elementwise.c, math.c, random.c, shape.c, index.c) ---- */
+/* One element of a result from one of each operand; dropout's second is its word. */
+LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x);
+LlValue math_call(Emit *e, const char *name, LlValue x);            /* exp log tanh erf sin cos sigmoid */
+LlValue math_pow(Emit *e, LlValue x, LlValue y);
+LlValue convert(Emit *e, LlValue x, DType from, DType to);
+Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits an element */
+/* Makes the words of columns [start, start + count) of the row ready for random_word,
+ * in memory from random_scratch with room for as many columns. */
+void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch);
+LlValue random_scratch(Emit *e, LlValue columns);
+int random_lanes(const Emit *e);
+Val value_shape(Emit *e, const Op *op, const Place *place);
+Val value_gather(Emit *e, const Op *op, const Place *place);
+
+/* ---- kernels ---- */
+void kernel_row(Emit *e);
+void kernel_column(Emit *e);
+void kernel_scatter_add(Emit *e);
+void kernel_append(Emit *e);
+void kernel_concat(Emit *e);
+void kernel_ctc(Emit *e);
+void kernel_ctc_grad(Emit *e);
+
+/* Writes the op's kernel into the module under this name. */
+LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *target,
+                    const Module *module, const Op *op, const Signature *signature, const char *name);
+
+#endif

@@ -1,0 +1,182 @@
+/* Kernels that move rows: scatter_add, append, concat. */
+#include "codegen/emit/columns.h"
+
+#include <assert.h>
+
+/* ---- scatter_add: rows of a added at the indices b into zeros ----
+ *
+ * A unit owns columns of the whole table: it clears them, then goes through the
+ * indices in order. So rows that meet are added in order, by one thread. */
+
+typedef struct Scatter {
+    LlValue row;  /* i64, this row's index */
+    LlIf inside;
+} Scatter;
+
+static Place table_place(Emit *e, Coord row)
+{
+    const Type *table = &e->op->results[0].type;
+    Place place = place_aligned(table, &e->space);
+    place.at[0] = row;
+    return place;
+}
+
+static LlValue table_rows(Emit *e)
+{
+    return ll_i64(&e->ll, e->op->results[0].type.dims[0].size);
+}
+
+static void clear_columns(Emit *e, Columns *c, int n)
+{
+    Ll *ll = &e->ll;
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), table_rows(e), 1, "clear");
+    row_seam(e);
+    Place place = table_place(e, coord_of(loop.index, DEPTH_ROW));
+    LlType type = emit_type(e, e->op->results[0].type.dtype);
+    for (int u = 0; u < n; u++) {
+        column_at(e, c, u, n == 1 && !c->folds);
+        store_at(e, 2, &place, (Val){LLVMConstNull(type), DEPTH_ENTRY});
+    }
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+    e->mask = NULL;
+    memo_forget(e, DEPTH_ROW);
+}
+
+static void find_row(Emit *e, Columns *c)
+{
+    Ll *ll = &e->ll;
+    Scatter *scatter = c->data;
+    const Type *index = &e->op->args[1]->type;
+    Place place = {.rank = index->rank};
+    for (int i = 0; i < index->rank; i++)
+        if (!dim_is_one(index->dims[i]))
+            place.at[i] = e->space.at[i];
+    Val row = load_at(e, 1, &place);
+    emit_at(e, DEPTH_ROW);
+    scatter->row = LLVMBuildSExt(ll->builder, row.v, ll->i64, "");
+    LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntULT, scatter->row, table_rows(e), "");
+    scatter->inside = ll_if_open(ll, inside);
+    row_seam(e);
+}
+
+static void add_to_row(Emit *e, Columns *c, int u)
+{
+    Scatter *scatter = c->data;
+    const Type *table = &e->op->results[0].type;
+    Place from = place_aligned(&e->op->args[0]->type, &e->space);
+    Place to = table_place(e, coord_of(scatter->row, DEPTH_ROW));
+    Val sum = load_at(e, 2, &to), x = load_at(e, 0, &from);
+    Depth depth = depth_max(sum.depth, x.depth);
+    LlValue a = emit_widen(e, sum, depth), b = emit_widen(e, x, depth);
+    emit_at(e, depth);
+    a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b) : LLVMBuildAdd(e->ll.builder, a, b, "");
+    store_at(e, 2, &to, (Val){a, depth});
+}
+
+static void leave_row(Emit *e, Columns *c)
+{
+    Scatter *scatter = c->data;
+    ll_resume(&e->ll);
+    ll_if_close(&e->ll, &scatter->inside);
+}
+
+void kernel_scatter_add(Emit *e)
+{
+    static const ColumnWork work = {clear_columns, find_row, add_to_row, leave_row, NULL, true};
+    Scatter scatter;
+    columns_run(e, &work, &scatter);
+}
+
+/* ---- append: the row b of each sentence becomes the last of the cache ---- */
+
+static void append_vector(Emit *e, void *data)
+{
+    const Place *to = data;
+    Place from = place_aligned(&e->op->args[1]->type, &e->space);
+    Val x = load_at(e, 1, &from);
+    store_at(e, 2, to, x);
+}
+
+void kernel_append(Emit *e)
+{
+    const Type *cache = &e->op->args[0]->type;
+    Rows rows = rows_open(e);
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    bool columns = !dim_is_one(last->extent);
+    if (columns)
+        e->space.at[last->dim] = (Coord){.step = 1};
+    Place to = place_aligned(cache, &e->space);
+    Coord length = table_lookup(e, cache->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
+    to.at[1] = coord_add(e, length, coord_const(e, -1));
+    if (columns) {
+        LlValue limit = coord_value(e, &rows.limit, e->ll.i64).v;
+        each_column(e, ll_i64(&e->ll, 0), limit, append_vector, &to);
+    } else {
+        append_vector(e, &to);
+    }
+    rows_close(e, &rows);
+}
+
+/* ---- concat: each operand's columns into its part of the result ---- */
+
+typedef struct Part {
+    int operand;
+    Place from, to;
+} Part;
+
+static void copy_vector(Emit *e, void *data)
+{
+    const Part *part = data;
+    store_at(e, e->op->n_args, &part->to, load_at(e, part->operand, &part->from));
+}
+
+/* Along a row axis: whether this row is the operand's. */
+static LlValue is_part(Emit *e, const Coord *at, int64_t start, int64_t size)
+{
+    Ll *ll = &e->ll;
+    Coord own = coord_add(e, *at, coord_const(e, -start));
+    Val x = coord_value(e, &own, ll->i64);
+    emit_at(e, DEPTH_ROW);
+    return LLVMBuildICmp(ll->builder, LLVMIntULT, x.v, ll_i64(ll, size), "");
+}
+
+static void copy_part(Emit *e, int operand, int axis, int64_t start, const Rows *rows)
+{
+    Ll *ll = &e->ll;
+    const Type *type = &e->op->args[operand]->type;
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    bool along = last->dim == axis; /* the columns are what is joined */
+    int64_t size = type->dims[axis].size;
+    Part part = {operand, place_aligned(type, &e->space), e->space};
+    LlIf mine;
+    if (along) {
+        part.to.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, start));
+    } else {
+        mine = ll_if_open(ll, is_part(e, &e->space.at[axis], start, size));
+        row_seam(e);
+        if (size > 1)
+            part.from.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, -start));
+    }
+    LlValue limit = along ? ll_i64(ll, size) : coord_value(e, &rows->limit, ll->i64).v;
+    each_column(e, ll_i64(ll, 0), limit, copy_vector, &part);
+    if (!along)
+        ll_if_close(ll, &mine);
+}
+
+void kernel_concat(Emit *e)
+{
+    int axis = (int)op_int(e->op, ATTR_axis);
+    int64_t start = 0;
+    Rows rows = rows_open(e);
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    if (last->batch_dim < 0)
+        e->space.at[last->dim] = (Coord){.step = 1};
+    for (int i = 0; i < e->op->n_args; i++) {
+        row_seam(e);
+        copy_part(e, i, axis, start, &rows);
+        start += e->op->args[i]->type.dims[axis].size;
+    }
+    rows_close(e, &rows);
+}

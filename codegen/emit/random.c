@@ -1,0 +1,197 @@
+/* Random words: Philox4x32-10 (Salmon et al. 2011). A kernel's mask can be had
+ * again by any other kernel, whatever its loops:
+ *
+ *   element e   number in storage order of the random value's own type
+ *   key         seed low, seed high
+ *   counter     (e / 4) low, (e / 4) high ^ step high << 16, site, step low
+ *   word        e mod 4
+ *
+ * Where lanes are neighbours, the words of a row are made beforehand, four a
+ * counter, by one function a module (random_fill); elsewhere each lane computes
+ * its own counter and takes one of its four words. */
+#include "codegen/emit/emit.h"
+
+#include <assert.h>
+
+typedef struct Philox {
+    LlValue x[4];
+} Philox;
+
+/* The low half of a · m stays, the high half is returned. */
+static LlValue multiply(Ll *ll, LlValue *a, uint32_t m)
+{
+    LlType narrow = LLVMTypeOf(*a), wide = ll_like(narrow, ll->i64);
+    LlValue product = LLVMBuildMul(ll->builder, LLVMBuildZExt(ll->builder, *a, wide, ""),
+                                   ll_int(wide, (int64_t)m), "");
+    *a = LLVMBuildTrunc(ll->builder, product, narrow, "");
+    return LLVMBuildTrunc(ll->builder, LLVMBuildLShr(ll->builder, product, ll_int(wide, 32), ""), narrow, "");
+}
+
+static Philox philox(Ll *ll, Philox c, LlValue key0, LlValue key1)
+{
+    LLVMBuilderRef b = ll->builder;
+    int lanes = ll_lanes(LLVMTypeOf(c.x[0]));
+    for (int round = 0; round < 10; round++) {
+        LlValue k0 = ll_splat(ll, key0, lanes), k1 = ll_splat(ll, key1, lanes);
+        LlValue low0 = c.x[0], low1 = c.x[2];
+        LlValue high0 = multiply(ll, &low0, 0xD2511F53u), high1 = multiply(ll, &low1, 0xCD9E8D57u);
+        c.x[0] = LLVMBuildXor(b, LLVMBuildXor(b, high1, c.x[1], ""), k0, "");
+        c.x[2] = LLVMBuildXor(b, LLVMBuildXor(b, high0, c.x[3], ""), k1, "");
+        c.x[1] = low1;
+        c.x[3] = low0;
+        key0 = LLVMBuildAdd(b, key0, ll_int(ll->i32, 0x9E3779B9), "");
+        key1 = LLVMBuildAdd(b, key1, ll_int(ll->i32, 0xBB67AE85), "");
+    }
+    return c;
+}
+
+/* Key and the counter's words that all elements share. */
+typedef struct Stream {
+    LlValue key0, key1, high, site, step; /* i32 */
+} Stream;
+
+static Stream read_stream(Ll *ll, LlValue rng, LlValue site)
+{
+    LlValue words[4];
+    for (int i = 0; i < 4; i++)
+        words[i] = ll_load(ll, ll->i32, ll_gep(ll, ll->i32, rng, ll_i64(ll, i)), 4);
+    return (Stream){.key0 = words[0], .key1 = words[1], .step = words[2],
+                    .high = LLVMBuildShl(ll->builder, words[3], ll_int(ll->i32, 16), ""),
+                    .site = LLVMBuildTrunc(ll->builder, site, ll->i32, "")};
+}
+
+/* Four words for each group of four elements (i64, scalar or vector). */
+static Philox group_words(Ll *ll, const Stream *s, LlValue group)
+{
+    LlType wide = LLVMTypeOf(group), narrow = ll_like(wide, ll->i32);
+    int lanes = ll_lanes(wide);
+    LlValue top = LLVMBuildLShr(ll->builder, group, ll_int(wide, 32), "");
+    Philox c = {{LLVMBuildTrunc(ll->builder, group, narrow, ""),
+                 LLVMBuildXor(ll->builder, LLVMBuildTrunc(ll->builder, top, narrow, ""),
+                              ll_splat(ll, s->high, lanes), ""),
+                 ll_splat(ll, s->site, lanes), ll_splat(ll, s->step, lanes)}};
+    return philox(ll, c, s->key0, s->key1);
+}
+
+/* The kernel's generator state and the site of one of its streams. */
+static LlValue stream_argument(Emit *e, int field)
+{
+    return ll_load(&e->ll, e->ll.ptr, ll_gep(&e->ll, e->ll.i64, e->args, ll_i64(&e->ll, field)), 8);
+}
+
+static LlValue site_argument(Emit *e, const BodyOp *op)
+{
+    LlValue ints = stream_argument(e, 3);
+    return ll_load(&e->ll, e->ll.i64, ll_gep(&e->ll, e->ll.i64, ints, ll_i64(&e->ll, op->random)), 8);
+}
+
+Val random_word(Emit *e, const BodyOp *op, const Place *place)
+{
+    Ll *ll = &e->ll;
+    bool unit;
+    LlValue row = e->random_rows[op->random];
+    if (row && place_is_own(e, &op->op->results[0].type, place)) {
+        emit_at(e, DEPTH_BODY);
+        return (Val){ll_load(ll, ll_vector(ll->i32, e->lanes), ll_gep(ll, ll->i32, row, e->column), 4),
+                     DEPTH_BODY};
+    }
+    Val number = element_number(e, &op->op->results[0].type, place, &unit);
+    emit_at(e, DEPTH_ENTRY);
+    LlValue site = site_argument(e, op);
+    Stream stream = read_stream(ll, stream_argument(e, 4), site);
+    emit_at(e, number.depth);
+    if (unit && e->lanes > 1)
+        number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes),
+                                   ll_iota(ll, ll->i64, e->lanes), "");
+    LlType wide = LLVMTypeOf(number.v), narrow = ll_like(wide, ll->i32);
+    Philox words = group_words(ll, &stream, LLVMBuildLShr(ll->builder, number.v, ll_int(wide, 2), ""));
+    LlValue which = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number.v, narrow, ""),
+                                 ll_int(narrow, 3), "");
+    LlValue word = words.x[0];
+    for (int i = 1; i < 4; i++) {
+        LlValue here = LLVMBuildICmp(ll->builder, LLVMIntEQ, which, ll_int(narrow, i), "");
+        word = LLVMBuildSelect(ll->builder, here, words.x[i], word, "");
+    }
+    return (Val){word, number.depth};
+}
+
+/* ---- whole rows ---- */
+
+/* Words in the order of elements: lane l of word w is element 4 l + w. */
+static LlValue interleave(Ll *ll, const Philox *words, int lanes)
+{
+    LlValue order[128], pairs[2];
+    for (int i = 0; i < 2 * lanes; i++)
+        order[i] = ll_int(ll->i32, i);
+    LlValue two = LLVMConstVector(order, (unsigned)(2 * lanes));
+    for (int p = 0; p < 2; p++)
+        pairs[p] = LLVMBuildShuffleVector(ll->builder, words->x[2 * p], words->x[2 * p + 1], two, "");
+    for (int i = 0; i < 4 * lanes; i++)
+        order[i] = ll_int(ll->i32, i % 4 * lanes + i / 4);
+    return LLVMBuildShuffleVector(ll->builder, pairs[0], pairs[1],
+                                  LLVMConstVector(order, (unsigned)(4 * lanes)), "");
+}
+
+/* void fill(words, first group, groups, generator, site): writes whole vectors. */
+static LlValue fill_function(Emit *e, int lanes)
+{
+    LlValue function = LLVMGetNamedFunction(e->ll.module, "philox.fill");
+    if (function)
+        return function;
+    Ll inner, *ll = &inner;
+    ll_init(ll, e->ll.context, e->ll.module);
+    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->ptr, ll->i64};
+    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 5, false);
+    function = LLVMAddFunction(ll->module, "philox.fill", type);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    ll_begin_function(ll, function);
+    Stream stream = read_stream(ll, LLVMGetParam(function, 3), LLVMGetParam(function, 4));
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 2), lanes, "groups");
+    LlValue group = LLVMBuildNSWAdd(ll->builder, LLVMGetParam(function, 1), loop.index, "");
+    group = LLVMBuildAdd(ll->builder, ll_splat(ll, group, lanes), ll_iota(ll, ll->i64, lanes), "");
+    Philox words = group_words(ll, &stream, group);
+    LlValue to = LLVMBuildShl(ll->builder, loop.index, ll_i64(ll, 2), "");
+    ll_store(ll, interleave(ll, &words, lanes), ll_gep(ll, ll->i32, LLVMGetParam(function, 0), to), 4);
+    ll_loop_close(ll, &loop);
+    LLVMBuildRetVoid(ll->builder);
+    ll_dispose(ll);
+    return function;
+}
+
+void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch)
+{
+    Ll *ll = &e->ll;
+    const Type *type = &op->op->results[0].type;
+    Place place = place_aligned(type, &e->space);
+    bool unit;
+    e->column = start;
+    Val number = element_number(e, type, &place, &unit);
+    assert(unit && "rows of words are for lanes that are neighbours");
+    LlValue fill = fill_function(e, random_lanes(e));
+    emit_at(e, DEPTH_BODY);
+    LlValue within = LLVMBuildAnd(ll->builder, number.v, ll_i64(ll, 3), "");
+    LlValue groups = LLVMBuildNSWAdd(ll->builder, LLVMBuildNSWAdd(ll->builder, within, count, ""),
+                                     ll_i64(ll, 3), "");
+    groups = LLVMBuildLShr(ll->builder, groups, ll_i64(ll, 2), "");
+    LlValue args[] = {scratch, LLVMBuildLShr(ll->builder, number.v, ll_i64(ll, 2), ""), groups,
+                      stream_argument(e, 4), site_argument(e, op)};
+    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 5, "");
+    LlValue first = LLVMBuildNSWSub(ll->builder, within, start, "");
+    e->random_rows[op->random] = ll_gep(ll, ll->i32, scratch, first);
+}
+
+/* Counters a step of the fill. */
+int random_lanes(const Emit *e)
+{
+    return e->target->vector_bits / 32;
+}
+
+LlValue random_scratch(Emit *e, LlValue columns)
+{
+    Ll *ll = &e->ll;
+    emit_at(e, DEPTH_ENTRY);
+    LlValue words = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, 4 * random_lanes(e) + 8), "");
+    LlValue scratch = LLVMBuildArrayAlloca(ll->builder, ll->i32, words, "words");
+    LLVMSetAlignment(scratch, 64);
+    return scratch;
+}
