@@ -281,6 +281,8 @@ static void run_output(Elab *e, const Node *node)
     }
     if (val.kind == VAL_ERROR)
         return;
+    if (val.kind == VAL_NUMBER || val.kind == VAL_BOOL)
+        val = val_tensor(e, node, as_tensor(e, node, val));
     if (val.kind != VAL_TENSOR) {
         fail(e, node, "an output is a tensor, not %s", val_text(e, &val));
         return;

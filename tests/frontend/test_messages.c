@@ -1,7 +1,8 @@
-/* Messages, tokens and trees against golden files: tests/golden/frontend/NAME.tfg
- * with NAME.err, NAME.tokens or NAME.ast beside it. TFC_UPDATE=1 rewrites them. */
+/* Messages, tokens, trees and graphs against golden files: tests/golden/frontend/NAME.tfg
+ * with NAME.err, NAME.tokens, NAME.ast or NAME.tir beside it. TFC_UPDATE=1 rewrites them. */
 #include "base/file.h"
 #include "frontend/frontend.h"
+#include "ir/text.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -110,9 +111,26 @@ static void tree(void **state)
     arena_free(arena);
 }
 
+static void graph(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    FrontendOptions options = {.library = "models/lib"};
+    Text text = {0};
+    Model *model = model_load(arena, &diags, FOLDER "/good_graph.tfg", &options);
+    assert_non_null(model);
+    ir_print_module(model->module, &text);
+    compare(arena, "good_graph", "tir", &text);
+    text_free(&text);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(settings),
-                                       cmocka_unit_test(tokens), cmocka_unit_test(tree)};
+                                       cmocka_unit_test(tokens), cmocka_unit_test(tree),
+                                       cmocka_unit_test(graph)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
