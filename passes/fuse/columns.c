@@ -15,46 +15,35 @@
 
 bool pass_fuse_columns(Function *function, PassContext *context);
 
-/* Value.scratch: a Mark. Stored: comes from, or goes to, an op no row region
- * holds. Likely stored: read by a row op that also depends on a later product or
- * the like, as what the backward reads of the forward. */
+/* Op.scratch: a Mark. Stored: comes from, or goes to, an op no row region holds.
+ * Likely stored: read by a row op that also depends on a later product or the like,
+ * as what the backward reads of the forward. */
 typedef struct Mark {
     int level; /* ops that no row region holds on the longest path to it */
     Presence presence;
+    uintptr_t visited; /* by the question of that number */
 } Mark;
 
-static Presence presence(const Value *value, void *context)
-{
-    return ((Mark *)value->scratch)->presence;
-}
+static Mark *mark_of(const Value *value) { return value->op->scratch; }
 
-static bool row_like(const Module *module, const Op *op)
-{
-    return is_row_op(module, op) || is_generator(op);
-}
+static Presence presence(const Value *value, void *context) { return mark_of(value)->presence; }
 
-static void mark_presence(Function *function)
+static void mark_op(const Module *module, Op *op)
 {
-    const Module *module = function->module;
-    FOR_OPS(op, &function->body) {
-        bool row = row_like(module, op);
-        int level = 0;
-        for (int i = 0; i < op->n_args; i++) {
-            Mark *mark = op->args[i]->scratch;
-            level = mark->level > level ? mark->level : level;
-        }
-        for (int i = 0; i < op->n_args; i++) {
-            Mark *mark = op->args[i]->scratch;
-            if (!row && !is_column_reduction(module, op))
-                mark->presence = STORED;
-            else if (level > mark->level && mark->presence == NOT_STORED && op_family(op) != FAMILY_reduce)
-                mark->presence = LIKELY_STORED;
-        }
-        for (int i = 0; i < op->n_results; i++) {
-            Mark *mark = op->results[i].scratch = ARENA_NEW(module->arena, Mark);
-            *mark = (Mark){level + !row, row ? NOT_STORED : STORED};
-        }
+    bool row = is_row_op(module, op) || is_generator(op);
+    int level = 0;
+    for (int i = 0; i < op->n_args; i++)
+        if (mark_of(op->args[i])->level > level)
+            level = mark_of(op->args[i])->level;
+    for (int i = 0; i < op->n_args; i++) {
+        Mark *mark = mark_of(op->args[i]);
+        if (!row && !is_column_reduction(module, op))
+            mark->presence = STORED;
+        else if (level > mark->level && mark->presence == NOT_STORED && op_family(op) != FAMILY_reduce)
+            mark->presence = LIKELY_STORED;
     }
+    Mark *mark = op->scratch = ARENA_NEW(module->arena, Mark);
+    *mark = (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED};
 }
 
 /* Adds the op and, before it, the ops above it that are worth computing again. */
@@ -83,16 +72,17 @@ static bool same_columns(const Op *a, const Op *b)
            !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
 }
 
-/* Whether `op` or anything above it is `source`; `mark` is new for each question. */
-static bool depends_on(Op *op, const Op *source, uintptr_t mark)
+/* Whether `op` or anything above it is `source`; `question` is new each time. */
+static bool depends_on(const Op *op, const Op *source, uintptr_t question)
 {
+    Mark *mark = op->scratch;
     if (op == source)
         return true;
-    if ((uintptr_t)op->scratch == mark)
+    if (mark->visited == question)
         return false;
-    op->scratch = (void *)mark;
+    mark->visited = question;
     for (int i = 0; i < op->n_args; i++)
-        if (depends_on(op->args[i]->op, source, mark))
+        if (depends_on(op->args[i]->op, source, question))
             return true;
     return false;
 }
@@ -101,7 +91,7 @@ enum { MOST_REDUCTIONS = 4 };
 
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
-static int gather_group(Function *function, Op *first, Op **group, uintptr_t *mark)
+static int gather_group(Function *function, Op *first, Op **group, uintptr_t *question)
 {
     int n = 0;
     group[n++] = first;
@@ -117,25 +107,16 @@ static int gather_group(Function *function, Op *first, Op **group, uintptr_t *ma
                 shares |= first->args[0]->op->args[i] == op->args[0]->op->args[j];
         }
         for (int i = 0; shares && independent && i < n; i++)
-            independent = !depends_on(op, group[i], ++*mark);
+            independent = !depends_on(op, group[i], ++*question);
         if (shares && independent)
             group[n++] = op;
     }
     return n;
 }
 
-static Op *next_reduction(const Function *function)
-{
-    FOR_OPS(op, &function->body)
-        if (is_column_reduction(function->module, op))
-            return op;
-    return NULL;
-}
-
 static void fuse_group(Function *function, PassContext *context, int n, Op **group)
 {
     Arena *arena = function->module->arena;
-    mark_presence(function);
     Recompute r = {.module = function->module, .space = &group[0]->args[0]->type, .presence = presence};
     Members members = {0};
     Value *outputs[MOST_REDUCTIONS];
@@ -144,25 +125,33 @@ static void fuse_group(Function *function, PassContext *context, int n, Op **gro
         outputs[i] = op_result(group[i]);
     }
     Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
+    mark_op(function->module, region);
     if (context->report && members.ops.count > 1)
         report_line(context->report, "column: %s", describe_members(&members, arena));
     for (int i = 0; i < n; i++) {
-        function_replace_uses(function, outputs[i], &region->results[i]);
+        outputs[i]->moved_to = &region->results[i];
         block_remove(&function->body, group[i]);
     }
-    order_ops(function); /* a user of the first may stand before the last */
 }
 
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
-    uintptr_t mark = 0;
+    uintptr_t question = 0;
     FOR_OPS(op, &function->body)
-        op->scratch = NULL;
-    for (Op *op; (op = next_reduction(function));) {
+        mark_op(function->module, op);
+    for (Op *op = function->body.first, *next; op; op = next) {
+        next = op->next;
+        if (!is_column_reduction(function->module, op))
+            continue;
         Op *group[MOST_REDUCTIONS];
-        int n = gather_group(function, op, group, &mark);
+        int n = gather_group(function, op, group, &question);
+        for (int i = 1; i < n; i++)
+            if (group[i] == next)
+                next = next->next;
         fuse_group(function, context, n, group);
     }
+    function_settle(function);
     remove_dead(function);
+    order_ops(function); /* a user of a group's first may stand before its region */
     return true;
 }
