@@ -40,12 +40,13 @@ static bool add_loops(const DotForm *form, TfcGemmStep *gemm)
             const Label *label = &form->labels[i];
             if (!is_loop(form, i) || label->sentences != (pass == 0))
                 continue;
-            if (gemm->n_loops == TFC_MAX_LOOPS || label->length_dim >= 0)
+            if (gemm->n_loops == TFC_MAX_LOOPS)
                 return false;
             int l = gemm->n_loops++;
             if (label->sentences)
                 gemm->batch_loop = l;
             gemm->loops[l] = label->extent;
+            gemm->loop_lengths[l] = label->length_dim;
             gemm->a.loop_strides[l] = label->strides[DOT_A];
             gemm->b.loop_strides[l] = label->strides[DOT_B];
             gemm->c.loop_strides[l] = label->strides[DOT_C];
@@ -118,7 +119,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
                 return false;
         }
     if (!gemm_of(form, op->results[0].type.dtype, &gemm))
-        return fail(plan, op, "it would loop over two ragged dimensions of one sentence");
+        return fail(plan, op, "it would need too many loops");
     TfcView placed = placement(&op->results[0])->view;
     TfcView result = result_view(plan, op, gemm.accumulate);
     if (result.buffer != placed.buffer) { /* the sum is made apart: its strides are its own */

@@ -239,15 +239,9 @@ static double guess_extent(const DotForm *form, int label)
     return guess;
 }
 
-/* Labels that may be the side of this role; sentence-long ones must. */
 static int side_candidates(const DotForm *form, Role role, int out[MAX_LABELS])
 {
     int n = 0;
-    for (int i = 0; i < form->n; i++)
-        if (form->labels[i].role == role && form->labels[i].length_dim >= 0) {
-            out[0] = i;
-            return 1;
-        }
     for (int i = 0; i < form->n; i++)
         if (form->labels[i].role == role && !form->labels[i].sentences)
             out[n++] = i;

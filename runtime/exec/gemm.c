@@ -71,10 +71,14 @@ typedef struct Product {
     int64_t m, n, k;
 } Product;
 
+/* Nothing (m = 0) where a loop has passed the end of the sentence. */
 static Product product_at(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS])
 {
     const TfcGemmStep *step = bound->step;
     int64_t sentence = step->batch_loop >= 0 ? index[step->batch_loop] : 0;
+    for (int32_t l = 0; l < step->n_loops; l++)
+        if (step->loop_lengths[l] >= 0 && index[l] >= bound->dims[step->loop_lengths[l]].length[sentence])
+            return (Product){0, 0, 0};
     return (Product){extent_at(&step->m, bound->m, bound->dims, sentence),
                      extent_at(&step->n, bound->n, bound->dims, sentence),
                      extent_at(&step->k, bound->k, bound->dims, sentence)};
@@ -135,6 +139,8 @@ static bool cut_tasks(BoundGemm *bound)
     const TfcGemmStep *step = bound->step;
     bool uniform = step->m.kind == TFC_EXTENT_SIZE && step->n.kind == TFC_EXTENT_SIZE &&
                    step->k.kind == TFC_EXTENT_SIZE;
+    for (int32_t l = 0; l < step->n_loops; l++)
+        uniform &= step->loop_lengths[l] < 0;
     Product p = {bound->m, bound->n, bound->k};
     GemmTask group = {0, 0, 0, INT64_MAX, 0, INT64_MAX};
     double grouped = 0;

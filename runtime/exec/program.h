@@ -107,6 +107,7 @@ typedef struct TfcGemmStep {
     int32_t n_loops;
     int32_t batch_loop; /* which loop runs over sentences (b), or -1 */
     TfcSize loops[TFC_MAX_LOOPS];
+    int32_t loop_lengths[TFC_MAX_LOOPS]; /* ragged dimension that ends the loop after length[b], or -1 */
 } TfcGemmStep;
 
 typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_STEP_ZERO } TfcStepKind;

@@ -56,6 +56,9 @@ static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t 
 {
     int64_t m = extent(&step->m, step, dims, index), n = extent(&step->n, step, dims, index);
     int64_t k = extent(&step->k, step, dims, index);
+    for (int l = 0; l < step->n_loops; l++)
+        if (step->loop_lengths[l] >= 0 && index[l] >= dims[step->loop_lengths[l]].length[index[step->batch_loop]])
+            return;
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             double *out = &c[element(&step->c, step, dims, index, i, j)];
@@ -210,7 +213,7 @@ static void test_loops_and_sums(void **state)
         .a = matrix(A, constant(5), constant(1)), .b = matrix(B, constant(6), constant(1)),
         .c = matrix(C, constant(6), constant(1)),
         .m = side(4), .n = side(6), .k = side(5),
-        .n_loops = 2, .batch_loop = -1, .loops = {constant(3), constant(2)},
+        .n_loops = 2, .batch_loop = -1, .loops = {constant(3), constant(2)}, .loop_lengths = {-1, -1},
     };
     step.a.loop_strides[0] = constant(40);
     step.a.loop_strides[1] = constant(20);
@@ -267,7 +270,7 @@ static void test_attention(void **state)
                 .b = tokens(B, DIM_T, constant(HEADS * D), constant(D), constant(1), constant(HEADS * D)),
                 .c = tokens(C, DIM_S, dim_size(HEADS, DIM_T), dim_size(1, DIM_T), dim_size(HEADS, DIM_T), constant(1)),
                 .m = length(DIM_S), .n = length(DIM_T), .k = side(D),
-                .n_loops = 2, .batch_loop = 0, .loops = {dim_size(1, DIM_B), constant(HEADS)},
+                .n_loops = 2, .batch_loop = 0, .loops = {dim_size(1, DIM_B), constant(HEADS)}, .loop_lengths = {-1, -1},
             };
             check(&scores, dims, counts);
             TfcGemmStep values = scores; /* a: s × t weights, b: t × d, c: s × d */
