@@ -175,7 +175,7 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     if (target->opt_level == 0 || target->scalar)
         return true;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(module, "function(sroa,early-cse,instcombine,simplifycfg)",
+    LLVMErrorRef error = LLVMRunPasses(module, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
                                        target->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)

@@ -330,7 +330,7 @@ Val load_at(Emit *e, int number, const Place *place)
     return x;
 }
 
-void store_at(Emit *e, int number, const Place *place, Val value)
+void emit_store_at(Emit *e, int number, const Place *place, Val value)
 {
     Ll *ll = &e->ll;
     Address a = address_of(e, number, place);

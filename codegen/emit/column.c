@@ -368,7 +368,7 @@ static void finish_sums(Emit *e, Columns *c, int u)
             out.at[i] = (Coord){0};
     for (int i = 0; i < e->body.n_results; i++) {
         Place place = place_aligned(&e->body.yields[i]->type, &out);
-        store_at(e, e->body.n_inputs + i, &place, eval(e, e->body.yields[i], &place));
+        emit_store_at(e, e->body.n_inputs + i, &place, emit_eval(e, e->body.yields[i], &place));
     }
     for (int i = 0; i < e->n_values; i++)
         e->reduced[i] = (Val){0};

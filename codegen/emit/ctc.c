@@ -208,7 +208,7 @@ void kernel_ctc(Emit *e)
     Ctc c = open_ctc(e);
     LlValue value = forward(&c, a, ll_i64(&e->ll, 0));
     Place place = sentence_place(&c);
-    store_at(e, 2, &place, (Val){LLVMBuildFNeg(e->ll.builder, value, ""), DEPTH_BODY});
+    emit_store_at(e, 2, &place, (Val){LLVMBuildFNeg(e->ll.builder, value, ""), DEPTH_BODY});
     rows_close(e, &c.rows);
 }
 
@@ -223,7 +223,7 @@ static void clear_gradient(Ctc *c)
     LlLoop frames = ll_loop_open(ll, ll_i64(ll, 0), c->frames, 1, "frames");
     LlLoop columns = ll_loop_open(ll, ll_i64(ll, 0), classes, 1, "classes");
     Place place = frame_place(c, frames.index, columns.index);
-    store_at(e, 3, &place, (Val){ll_real(c->type, 0), DEPTH_BODY});
+    emit_store_at(e, 3, &place, (Val){ll_real(c->type, 0), DEPTH_BODY});
     ll_resume(ll);
     ll_loop_close(ll, &columns);
     ll_loop_close(ll, &frames);
@@ -244,7 +244,7 @@ static void backward_state(Ctc *c, LlValue a, LlValue g, LlValue t, LlValue s, L
     Place place = frame_place(c, t, class_of(c, s));
     LlValue term = ll_fmul(ll, scale, math_call(e, "exp", share));
     Val sum = load_at(e, 3, &place);
-    store_at(e, 3, &place, (Val){ll_fsub(ll, sum.v, term), DEPTH_BODY});
+    emit_store_at(e, 3, &place, (Val){ll_fsub(ll, sum.v, term), DEPTH_BODY});
     element_store(c, ll_fadd(ll, b, log_prob(c, t, s)), g, s);
 }
 

@@ -1,6 +1,6 @@
 /* Inside the emitters: the state of one kernel being written.
  *
- * Values are pulled: eval(value, place) gives the value at a place, a coordinate
+ * Values are pulled: emit_eval(value, place) gives the value at a place, a coordinate
  * for each of its logical dimensions. A coordinate is scalar, or moves with the
  * column vector. What a value depends on says how deep in the loops it is
  * computed, and it is emitted there, once:
@@ -96,7 +96,7 @@ Val val_select(Emit *e, Val condition, Val x, Val y);
 Val val_and(Emit *e, Val a, Val b);           /* of i1; a missing one is true */
 
 /* ---- values (value.c) ---- */
-Val eval(Emit *e, const Value *value, const Place *place);
+Val emit_eval(Emit *e, const Value *value, const Place *place);
 /* Of an operand whose type is right-aligned with a result standing at `place`. */
 Place place_aligned(const Type *type, const Place *place);
 /* Whether this is where the space stands, for a value of this type. */
@@ -104,7 +104,7 @@ bool place_is_own(const Emit *e, const Type *type, const Place *place);
 static inline Val eval_aligned(Emit *e, const Value *value, const Place *place)
 {
     Place own = place_aligned(&value->type, place);
-    return eval(e, value, &own);
+    return emit_eval(e, value, &own);
 }
 void memo_forget(Emit *e, Depth from); /* what was emitted at `from` or deeper */
 LlType emit_type(Emit *e, DType dtype);        /* element type in registers */
@@ -121,7 +121,7 @@ LlValue extent_of(Emit *e, const Axis *axis);           /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 Val load_at(Emit *e, int buffer, const Place *place);
-void store_at(Emit *e, int buffer, const Place *place, Val value);
+void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
 /* The element's number in storage order of a packed tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
 Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);

@@ -36,7 +36,7 @@ static void clear_columns(Emit *e, Columns *c, int n)
     LlType type = emit_type(e, e->op->results[0].type.dtype);
     for (int u = 0; u < n; u++) {
         column_at(e, c, u, n == 1 && !c->folds);
-        store_at(e, 2, &place, (Val){LLVMConstNull(type), DEPTH_ENTRY});
+        emit_store_at(e, 2, &place, (Val){LLVMConstNull(type), DEPTH_ENTRY});
     }
     ll_resume(ll);
     ll_loop_close(ll, &loop);
@@ -72,7 +72,7 @@ static void add_to_row(Emit *e, Columns *c, int u)
     LlValue a = emit_widen(e, sum, depth), b = emit_widen(e, x, depth);
     emit_at(e, depth);
     a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b) : LLVMBuildAdd(e->ll.builder, a, b, "");
-    store_at(e, 2, &to, (Val){a, depth});
+    emit_store_at(e, 2, &to, (Val){a, depth});
 }
 
 static void leave_row(Emit *e, Columns *c)
@@ -96,7 +96,7 @@ static void append_vector(Emit *e, void *data)
     const Place *to = data;
     Place from = place_aligned(&e->op->args[1]->type, &e->space);
     Val x = load_at(e, 1, &from);
-    store_at(e, 2, to, x);
+    emit_store_at(e, 2, to, x);
 }
 
 void kernel_append(Emit *e)
@@ -129,7 +129,7 @@ typedef struct Part {
 static void copy_vector(Emit *e, void *data)
 {
     const Part *part = data;
-    store_at(e, e->op->n_args, &part->to, load_at(e, part->operand, &part->from));
+    emit_store_at(e, e->op->n_args, &part->to, load_at(e, part->operand, &part->from));
 }
 
 /* Along a row axis: whether this row is the operand's. */

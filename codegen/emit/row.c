@@ -206,7 +206,7 @@ static void keep_value(Emit *e, int number)
     Ll *ll = &e->ll;
     const Type *type = type_of_number(e, number);
     Place place = place_aligned(type, &e->space);
-    LlValue x = emit_widen(e, eval(e, &op_of(e, number)->results[0], &place), DEPTH_BODY);
+    LlValue x = emit_widen(e, emit_eval(e, &op_of(e, number)->results[0], &place), DEPTH_BODY);
     emit_at(e, DEPTH_BODY);
     LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
@@ -258,7 +258,7 @@ static void store_result(Emit *e, int i, Val x)
         mine = ll_if_open(&e->ll, owner.v);
     if (owner.v && x.depth != DEPTH_BODY)
         row_seam(e);
-    store_at(e, e->body.n_inputs + i, &place, x);
+    emit_store_at(e, e->body.n_inputs + i, &place, x);
     if (owner.v)
         ll_if_close(&e->ll, &mine);
 }

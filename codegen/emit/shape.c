@@ -26,7 +26,7 @@ static Val eval_at(Emit *e, const Value *value, Place place)
     for (int i = 0; i < place.rank; i++)
         if (dim_is_one(value->type.dims[i]))
             place.at[i] = (Coord){0};
-    return eval(e, value, &place);
+    return emit_eval(e, value, &place);
 }
 
 static Val shape_slice(Emit *e, const Op *op, const Place *place)

@@ -1,4 +1,4 @@
-/* Pulling values: eval gives a value at a place, computing what it needs at the
+/* Pulling values: emit_eval gives a value at a place, computing what it needs at the
  * depth where it is known, once (the memo).
  *
  * Which rule computes an op comes from ops.def: a LEAF, SHAPE or ELEMENTWISE row
@@ -225,7 +225,7 @@ static Val value_cached(Emit *e, int number)
     return (Val){x, DEPTH_BODY};
 }
 
-Val eval(Emit *e, const Value *value, const Place *place)
+Val emit_eval(Emit *e, const Value *value, const Place *place)
 {
     int number = body_number(&e->body, value);
     assert(number >= 0 && "a body reads its operands and its own values");
