@@ -14,7 +14,7 @@ static Val extreme(Elab *e, const Node *call, Val *args, OpKind kind)
         double a = args[0].number, b = args[1].number;
         return val_number(kind == OP_max ? fmax(a, b) : fmin(a, b), call->loc);
     }
-    if (!promote(e, call, args[0], args[1], &x, &y) || !check_broadcast(e, call, x, y))
+    if (!promote_pair(e, call, args[0], args[1], &x, &y) || !check_broadcast(e, call, x, y))
         return val_error();
     Val val = val_tensor(e, call, build_binary(&e->b, kind, x, y));
     if (val.kind == VAL_TENSOR) {
@@ -24,8 +24,14 @@ static Val extreme(Elab *e, const Node *call, Val *args, OpKind kind)
     return val;
 }
 
-static Val run_maximum(Elab *e, const Node *call, Val *args) { return extreme(e, call, args, OP_max); }
-static Val run_minimum(Elab *e, const Node *call, Val *args) { return extreme(e, call, args, OP_min); }
+static Val run_maximum(Elab *e, const Node *call, Val *args)
+{
+    return extreme(e, call, args, OP_max);
+}
+static Val run_minimum(Elab *e, const Node *call, Val *args)
+{
+    return extreme(e, call, args, OP_min);
+}
 
 static Val with_names(Elab *e, const Node *call, Value *result, const Value *from)
 {
@@ -61,11 +67,11 @@ static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
     if (condition.kind == VAL_BOOL || condition.kind == VAL_NUMBER)
         return condition.number ? a : b;
     Value *c = as_tensor(e, call, condition);
-    if (!c || !promote(e, call, a, b, &x, &y))
+    if (!c || !promote_pair(e, call, a, b, &x, &y))
         return val_error();
     if (c->type.dtype != DT_BOOL)
-        return fail(e, call, "`%s`: the condition is a truth value, not %s",
-                    expression_text(e->arena, call), type_text(e, &c->type));
+        return elab_error(e, call, "`%s`: the condition is a truth value, not %s",
+                          expression_text(e->arena, call), type_text(e, &c->type));
     if (!check_broadcast(e, call, c, x) || !check_broadcast(e, call, c, y) ||
         !check_broadcast(e, call, x, y))
         return val_error();
@@ -94,8 +100,9 @@ static Val run_dropout(Elab *e, const Node *call, Val *args)
     if (!x)
         return val_error();
     if (args[1].kind != VAL_NUMBER || args[1].number < 0 || args[1].number >= 1)
-        return fail(e, call, "`dropout`: the probability of a zero is a number from 0 to below 1, not %s",
-                    val_text(e, &args[1]));
+        return elab_error(
+            e, call, "`dropout`: the probability of a zero is a number from 0 to below 1, not %s",
+            val_text(e, &args[1]));
     if (args[1].number == 0)
         return val_tensor(e, call, x);
     return with_names(e, call, build_dropout(&e->b, x, args[1].number, e->sites++), x);
@@ -118,7 +125,8 @@ static Val run_next(Elab *e, const Node *call, Val *args)
 {
     const Op *op = args[0].kind == VAL_TENSOR ? args[0].tensor->op : NULL;
     if (!op || op->kind != OP_input || args[0].tensor->type.dtype != DT_I32)
-        return fail(e, call, "`next` takes an input of tokens, not %s", val_text(e, &args[0]));
+        return elab_error(e, call, "`next` takes an input of tokens, not %s",
+                          val_text(e, &args[0]));
     const char *name = arena_printf(e->arena, "%s.next", op_string(op, ATTR_name));
     Value *value = map_get(&e->inputs_next, name);
     if (!value) {
@@ -145,12 +153,12 @@ static Val run_require(Elab *e, const Node *call, Val *args)
     e->frame->returned = e->frame != e->top; /* what follows relies on it */
     e->frame->result = val_error();
     Val error = args[1].kind == VAL_STRING
-                    ? fail(e, call, "%s", args[1].text)
-                    : fail(e, call, "this does not hold: %s",
-                           expression_text(e->arena, call->kids.data[0]->a));
+                    ? elab_error(e, call, "%s", args[1].text)
+                    : elab_error(e, call, "this does not hold: %s",
+                                 expression_text(e->arena, call->kids.data[0]->a));
     for (int i = 2; i < MAX_BUILTIN_ARGS; i++)
         if (args[i].kind == VAL_NUMBER && args[i].text)
-            fail_note(e, args[i].origin, "%s is %s", args[i].text,
+            elab_note(e, args[i].origin, "%s is %s", args[i].text,
                       val_text(e, &args[i]) + strlen("the number "));
     return error;
 }
@@ -275,30 +283,31 @@ static bool bind(Elab *e, const Builtin *builtin, const Node *call, Val *args)
     bool given[MAX_BUILTIN_ARGS] = {0}, ok = true;
     for (size_t i = 0; i < call->kids.count; i++) {
         const Node *arg = call->kids.data[i];
-        Val val = eval(e, arg->a);
+        Val val = eval_node(e, arg->a);
         int at = place_of(&params, arg, i);
         if (at < 0 || given[at]) {
             if (at >= 0)
-                fail(e, arg, "`%s` is given twice", params.names[at]);
+                elab_error(e, arg, "`%s` is given twice", params.names[at]);
             else if (arg->name)
-                fail(e, arg, "`%s` takes no `%s`%s; it is %s", builtin->name, arg->name,
-                     did_you_mean(e, arg->name, NULL, 0, params.names, params.n),
-                     params_text(e, builtin, &params));
+                elab_error(e, arg, "`%s` takes no `%s`%s; it is %s", builtin->name, arg->name,
+                           did_you_mean(e, arg->name, NULL, 0, params.names, params.n),
+                           params_text(e, builtin, &params));
             else
-                fail(e, arg, "`%s` takes %d argument%s, given %zu; it is %s", builtin->name, params.n,
-                     params.n == 1 ? "" : "s", call->kids.count, params_text(e, builtin, &params));
+                elab_error(e, arg, "`%s` takes %d argument%s, given %zu; it is %s", builtin->name,
+                           params.n, params.n == 1 ? "" : "s", call->kids.count,
+                           params_text(e, builtin, &params));
             return false;
         }
         if (val.kind == VAL_NONE)
-            val = fail(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
+            val = elab_error(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
         ok &= val.kind != VAL_ERROR;
         args[at] = val;
         given[at] = true;
     }
     for (int i = 0; i < params.n; i++)
         if (!given[i] && !params.optional[i]) {
-            fail(e, call, "`%s` needs `%s`; it is %s", builtin->name, params.names[i],
-                 params_text(e, builtin, &params));
+            elab_error(e, call, "`%s` needs `%s`; it is %s", builtin->name, params.names[i],
+                       params_text(e, builtin, &params));
             return false;
         }
     return ok;
@@ -315,7 +324,7 @@ Val run_builtin(Elab *e, const Builtin *builtin, const Node *call)
     if (args[0].kind == VAL_NUMBER) {
         double result = builtin->fold(args[0].number);
         if (isnan(result))
-            return fail(e, call, "`%s` is not a number", expression_text(e->arena, call));
+            return elab_error(e, call, "`%s` is not a number", expression_text(e->arena, call));
         return val_number(result, e->b.loc);
     }
     bool whole = builtin->op == OP_abs || builtin->op == OP_relu;

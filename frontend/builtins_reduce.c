@@ -42,8 +42,14 @@ static Val reduce(Elab *e, const Node *call, Val *args, OpKind kind)
     return val_tensor(e, call, reduced(e, kind, x, args[1].kind == VAL_NONE, n, axes));
 }
 
-Val builtin_sum(Elab *e, const Node *call, Val *args) { return reduce(e, call, args, OP_reduce_sum); }
-Val builtin_max(Elab *e, const Node *call, Val *args) { return reduce(e, call, args, OP_reduce_max); }
+Val builtin_sum(Elab *e, const Node *call, Val *args)
+{
+    return reduce(e, call, args, OP_reduce_sum);
+}
+Val builtin_max(Elab *e, const Node *call, Val *args)
+{
+    return reduce(e, call, args, OP_reduce_max);
+}
 
 Val builtin_min(Elab *e, const Node *call, Val *args)
 {
@@ -51,7 +57,8 @@ Val builtin_min(Elab *e, const Node *call, Val *args)
     if (negative.kind == VAL_NUMBER)
         negative = val_tensor(e, call, as_float(e, call, negative));
     args[0] = negative;
-    return negative.kind == VAL_ERROR ? negative : unary_op(e, call, TOKEN_MINUS, builtin_max(e, call, args));
+    return negative.kind == VAL_ERROR ? negative
+                                      : unary_op(e, call, TOKEN_MINUS, builtin_max(e, call, args));
 }
 
 /* The axis of x that is ragged over the dimension, or -1; several: -2. */
@@ -97,7 +104,8 @@ static bool axis_count(Elab *e, const Value *x, int axis, const bool *used, Valu
     Dim shape[MAX_RANK];
     for (int i = 0; i < x->type.rank; i++)
         shape[i] = i == batch_axis ? dim_symbol(batch) : dim_const(1);
-    *factor = build_reshape(&e->b, build_lengths(&e->b, e->float_type, symbol), x->type.rank, shape);
+    *factor =
+        build_reshape(&e->b, build_lengths(&e->b, e->float_type, symbol), x->type.rank, shape);
     return true;
 }
 
@@ -133,7 +141,8 @@ Val builtin_mean(Elab *e, const Node *call, Val *args)
     if (!x || !axes_of(e, call, &args[1], x->type.rank, &n, axes))
         return val_error();
     bool all = args[1].kind == VAL_NONE;
-    Value *sum = build_reduce(&e->b, OP_reduce_sum, x, n, axes), *count = count_along(e, x, n, axes);
+    Value *sum = build_reduce(&e->b, OP_reduce_sum, x, n, axes),
+          *count = count_along(e, x, n, axes);
     Value *mean = sum && count ? build_binary(&e->b, OP_div, sum, count) : NULL;
     if (mean)
         copy_dim_names(e, mean, x);
@@ -165,7 +174,10 @@ static Val along_last(Elab *e, const Node *call, Val *args, OpKind kind)
     return val_tensor(e, call, y);
 }
 
-Val builtin_softmax(Elab *e, const Node *call, Val *args) { return along_last(e, call, args, OP_softmax); }
+Val builtin_softmax(Elab *e, const Node *call, Val *args)
+{
+    return along_last(e, call, args, OP_softmax);
+}
 Val builtin_logsumexp(Elab *e, const Node *call, Val *args)
 {
     return along_last(e, call, args, OP_logsumexp);

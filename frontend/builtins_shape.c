@@ -7,7 +7,8 @@ static bool known_int(Elab *e, const Node *call, const Val *val, const char *wha
     if (val->kind == VAL_NUMBER && whole_number(val, out))
         return true;
     if (val->kind != VAL_ERROR)
-        fail(e, call, "`%s`: %s is a whole number, not %s", call->name, what, val_text(e, val));
+        elab_error(e, call, "`%s`: %s is a whole number, not %s", call->name, what,
+                   val_text(e, val));
     return false;
 }
 
@@ -19,8 +20,8 @@ static bool const_axis(Elab *e, const Node *call, const Val *val, const Value *x
         return false;
     if (dim_is_const(x->type.dims[*axis]))
         return true;
-    fail(e, call, "`%s`: axis %d of %s is known only when a batch arrives", call->name, *axis,
-         type_text(e, &x->type));
+    elab_error(e, call, "`%s`: axis %d of %s is known only when a batch arrives", call->name, *axis,
+               type_text(e, &x->type));
     return false;
 }
 
@@ -35,11 +36,12 @@ Val builtin_reshape(Elab *e, const Node *call, Val *args)
     Value *y = build_reshape(&e->b, x, rank, dims);
     if (!y) {
         Type to = type_of(x->type.dtype, rank, dims);
-        Val error = fail(e, call, "`%s`: %s cannot be seen as %s", expression_text(e->arena, call),
-                         type_text(e, &x->type), type_text(e, &to));
+        Val error =
+            elab_error(e, call, "`%s`: %s cannot be seen as %s", expression_text(e->arena, call),
+                       type_text(e, &x->type), type_text(e, &to));
         for (int i = 0; i < rank; i++)
             if (flat[i].text)
-                fail_note(e, flat[i].origin, "%s = %lld comes from here", flat[i].text,
+                elab_note(e, flat[i].origin, "%s = %lld comes from here", flat[i].text,
                           (long long)dims[i].size);
         return error;
     }
@@ -65,13 +67,14 @@ Val builtin_permute(Elab *e, const Node *call, Val *args)
     if (!x)
         return val_error();
     if (args[1].kind != VAL_LIST || args[1].n != x->type.rank)
-        return fail(e, call, "`permute`: the order names each of the %d axes of %s once, not %s",
-                    x->type.rank, type_text(e, &x->type), val_text(e, &args[1]));
+        return elab_error(e, call,
+                          "`permute`: the order names each of the %d axes of %s once, not %s",
+                          x->type.rank, type_text(e, &x->type), val_text(e, &args[1]));
     for (int i = 0; i < x->type.rank; i++) {
         if (!axis_of(e, call, &args[1].items[i], x->type.rank, &perm[i]))
             return val_error();
         if (used[perm[i]])
-            return fail(e, call, "`permute`: axis %d is named twice", perm[i]);
+            return elab_error(e, call, "`permute`: axis %d is named twice", perm[i]);
         used[perm[i]] = true;
     }
     return permuted(e, call, x, perm);
@@ -84,8 +87,8 @@ Val builtin_transpose(Elab *e, const Node *call, Val *args)
     if (!x)
         return val_error();
     if (x->type.rank < 2)
-        return fail(e, call, "`%s`: there are no two axes to swap in %s", expression_text(e->arena, call),
-                    type_text(e, &x->type));
+        return elab_error(e, call, "`%s`: there are no two axes to swap in %s",
+                          expression_text(e->arena, call), type_text(e, &x->type));
     Val before_last = val_number(-2, call->loc), last = val_number(-1, call->loc);
     if (!axis_of(e, call, args[1].kind == VAL_NONE ? &before_last : &args[1], x->type.rank, &a) ||
         !axis_of(e, call, args[2].kind == VAL_NONE ? &last : &args[2], x->type.rank, &b))
@@ -115,9 +118,10 @@ static Val window_of(Elab *e, const Node *call, Value *x, int axis, int64_t star
 {
     int64_t whole = x->type.dims[axis].size;
     if (start < 0 || size < 1 || start > whole || size > whole - start)
-        return fail(e, call, "`%s`: elements %lld to %lld are not all within %s",
-                    expression_text(e->arena, call), (long long)start, (long long)(start + size - 1),
-                    dim_text(e, x->type.dims[axis], dim_names(e, x) + axis));
+        return elab_error(e, call, "`%s`: elements %lld to %lld are not all within %s",
+                          expression_text(e->arena, call), (long long)start,
+                          (long long)(start + size - 1),
+                          dim_text(e, x->type.dims[axis], dim_names(e, x) + axis));
     Value *y = size == whole ? x : build_slice(&e->b, x, axis, start, size);
     if (y)
         copy_dim_names(e, y, x);
@@ -129,7 +133,8 @@ Val builtin_slice(Elab *e, const Node *call, Val *args)
     Value *x = as_tensor(e, call, args[0]);
     int axis;
     int64_t start, size;
-    if (!x || !const_axis(e, call, &args[1], x, &axis) || !known_int(e, call, &args[2], "the start", &start) ||
+    if (!x || !const_axis(e, call, &args[1], x, &axis) ||
+        !known_int(e, call, &args[2], "the start", &start) ||
         !known_int(e, call, &args[3], "the size", &size))
         return val_error();
     return window_of(e, call, x, axis, start, size);
@@ -145,8 +150,8 @@ Val builtin_pad(Elab *e, const Node *call, Val *args)
         !known_int(e, call, &args[3], "how many zeros come after", &after))
         return val_error();
     if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX)
-        return fail(e, call, "`pad`: %lld and %lld are no numbers of zeros", (long long)before,
-                    (long long)after);
+        return elab_error(e, call, "`pad`: %lld and %lld are no numbers of zeros",
+                          (long long)before, (long long)after);
     Value *y = build_pad(&e->b, x, axis, before, before + x->type.dims[axis].size + after);
     if (y)
         copy_dim_names(e, y, x);
@@ -157,8 +162,9 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
 {
     enum { MAX_PARTS = 1024 };
     if (args[0].kind != VAL_LIST || args[0].n < 1 || args[0].n > MAX_PARTS)
-        return fail(e, call, "`concat` takes a list of tensors, as in `concat([a, b])`, not %s",
-                    val_text(e, &args[0]));
+        return elab_error(e, call,
+                          "`concat` takes a list of tensors, as in `concat([a, b])`, not %s",
+                          val_text(e, &args[0]));
     int n = args[0].n, axis;
     Value **parts = ARENA_ARRAY(e->arena, Value *, n);
     bool floats = false;
@@ -178,9 +184,9 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
             fits = k == axis ? dim_is_const(parts[i]->type.dims[k])
                              : dim_equal(parts[i]->type.dims[k], parts[0]->type.dims[k]);
         if (!fits)
-            return fail(e, call, "`%s`: %s does not continue %s along axis %d",
-                        expression_text(e->arena, call), type_text(e, &parts[i]->type),
-                        type_text(e, &parts[0]->type), axis);
+            return elab_error(e, call, "`%s`: %s does not continue %s along axis %d",
+                              expression_text(e->arena, call), type_text(e, &parts[i]->type),
+                              type_text(e, &parts[0]->type), axis);
     }
     Val val = val_tensor(e, call, n == 1 ? parts[0] : build_concat(&e->b, n, parts, axis));
     if (val.kind == VAL_TENSOR)
@@ -199,9 +205,9 @@ Val builtin_split(Elab *e, const Node *call, Val *args)
         return val_error();
     int64_t size = x->type.dims[axis].size;
     if (n < 1 || n > MAX_PARTS || size % n)
-        return fail(e, call, "`%s`: %s cannot be cut into %lld equal parts",
-                    expression_text(e->arena, call),
-                    dim_text(e, x->type.dims[axis], dim_names(e, x) + axis), (long long)n);
+        return elab_error(e, call, "`%s`: %s cannot be cut into %lld equal parts",
+                          expression_text(e->arena, call),
+                          dim_text(e, x->type.dims[axis], dim_names(e, x) + axis), (long long)n);
     Val list = {.kind = VAL_LIST, .n = (int)n, .items = ARENA_ARRAY(e->arena, Val, n)};
     for (int i = 0; i < n; i++)
         list.items[i] = window_of(e, call, x, axis, i * (size / n), size / n);
@@ -227,7 +233,7 @@ Val builtin_full(Elab *e, const Node *call, Val *args)
     if (!dims_of(e, call, &args[0], &type.rank, type.dims, flat))
         return val_error();
     if (args[1].kind != VAL_NUMBER && args[1].kind != VAL_BOOL)
-        return fail(e, call, "`full`: the value is a number, not %s", val_text(e, &args[1]));
+        return elab_error(e, call, "`full`: the value is a number, not %s", val_text(e, &args[1]));
     if (args[1].kind == VAL_BOOL)
         type.dtype = DT_BOOL;
     Val val = val_tensor(e, call, build_const_of(&e->b, type, args[1].number));
@@ -244,11 +250,14 @@ Val builtin_position(Elab *e, const Node *call, Val *args)
     Dim dim;
     if (args[0].kind == VAL_DIM)
         dim = dim_symbol(args[0].symbol);
-    else if (args[0].kind == VAL_NUMBER && whole_number(&args[0], &size) && size >= 1 && size <= INT32_MAX)
+    else if (args[0].kind == VAL_NUMBER && whole_number(&args[0], &size) && size >= 1 &&
+             size <= INT32_MAX)
         dim = dim_const(size);
     else
-        return fail(e, call, "`position` takes a dimension, as in `position(T)` or `position(x.-1)`, not %s",
-                    val_text(e, &args[0]));
+        return elab_error(
+            e, call,
+            "`position` takes a dimension, as in `position(T)` or `position(x.-1)`, not %s",
+            val_text(e, &args[0]));
     Val val = val_tensor(e, call, build_iota(&e->b, dim));
     if (val.kind == VAL_TENSOR)
         name_dims(e, val.tensor, &args[0]);
@@ -260,14 +269,15 @@ Val builtin_size(Elab *e, const Node *call, Val *args)
     if (args[0].kind == VAL_NUMBER)
         return args[0];
     if (args[0].kind != VAL_DIM)
-        return fail(e, call, "`size` takes a dimension, not %s", val_text(e, &args[0]));
+        return elab_error(e, call, "`size` takes a dimension, not %s", val_text(e, &args[0]));
     return val_tensor(e, call, build_size(&e->b, e->float_type, args[0].symbol));
 }
 
 Val builtin_lengths(Elab *e, const Node *call, Val *args)
 {
     if (args[0].kind != VAL_DIM || !symbol_is_ragged(e->module, args[0].symbol))
-        return fail(e, call, "`lengths` takes a ragged dimension, not %s", val_text(e, &args[0]));
+        return elab_error(e, call, "`lengths` takes a ragged dimension, not %s",
+                          val_text(e, &args[0]));
     return val_tensor(e, call, build_lengths(&e->b, e->float_type, args[0].symbol));
 }
 
@@ -283,9 +293,11 @@ Val builtin_shape(Elab *e, const Node *call, Val *args)
     from += from < 0 ? rank : 0;
     to += to < 0 ? rank : 0;
     if (from < 0 || to > rank || from > to)
-        return fail(e, call, "`%s`: %s has no such axes", expression_text(e->arena, call),
-                    type_text(e, &x->type));
-    Val list = {.kind = VAL_LIST, .n = (int)(to - from), .items = ARENA_ARRAY(e->arena, Val, to - from + 1)};
+        return elab_error(e, call, "`%s`: %s has no such axes", expression_text(e->arena, call),
+                          type_text(e, &x->type));
+    Val list = {.kind = VAL_LIST,
+                .n = (int)(to - from),
+                .items = ARENA_ARRAY(e->arena, Val, to - from + 1)};
     for (int i = 0; i < list.n; i++)
         list.items[i] = dim_val(e, x, (int)from + i);
     return list;

@@ -43,17 +43,18 @@ static Scope *labelled_scope(Elab *e, const Node *call, const Node *block, Scope
 {
     Label *taken = map_get(&outer->labels, call->label);
     if (taken && !call->same) {
-        fail(e, call, "`%s` names something here already", call->label);
-        fail_note(e, taken->site->loc, "here");
+        elab_error(e, call, "`%s` names something here already", call->label);
+        elab_note(e, taken->site->loc, "here");
         if (taken->block == block)
-            fail_note(e, (Loc){0}, "to compute with the same params once more, write `%s as same %s(…)`",
+            elab_note(e, (Loc){0},
+                      "to compute with the same params once more, write `%s as same %s(…)`",
                       call->name, call->label);
     } else if (!taken && call->same) {
         const Map *maps[] = {&outer->labels};
-        fail(e, call, "`same %s`: no call has that name here%s", call->label,
-             did_you_mean(e, call->label, maps, 1, NULL, 0));
+        elab_error(e, call, "`same %s`: no call has that name here%s", call->label,
+                   did_you_mean(e, call->label, maps, 1, NULL, 0));
     } else if (taken && taken->block != block)
-        fail(e, call, "`%s` names a call of another block here", call->label);
+        elab_error(e, call, "`%s` names a call of another block here", call->label);
     if (!taken)
         add_label(e, outer, call->label, block, call);
     return scope_new(e, scope_join(e, outer, call->label));
@@ -69,11 +70,12 @@ static Scope *plain_scope(Elab *e, const Node *call, const Node *block, Scope *o
     }
     size_t count = (size_t)map_get(&outer->counts, block->name) + 1;
     map_set(&outer->counts, block->name, (void *)count);
-    const char *label = count == 1 ? block->name : arena_printf(e->arena, "%s_%zu", block->name, count);
+    const char *label =
+        count == 1 ? block->name : arena_printf(e->arena, "%s_%zu", block->name, count);
     Label *taken = map_get(&outer->labels, label);
     if (taken && taken->site != call) {
-        fail(e, call, "`%s` names something here already: name this call with `as`", label);
-        fail_note(e, taken->site->loc, "here");
+        elab_error(e, call, "`%s` names something here already: name this call with `as`", label);
+        elab_note(e, taken->site->loc, "here");
     }
     add_label(e, outer, label, block, call);
     return scope_new(e, scope_join(e, outer, label));
@@ -116,9 +118,9 @@ static void no_such_parameter(Elab *e, const Node *block, const Node *arg)
     VEC(const char *) names = {0};
     for (size_t i = 0; i < block->kids.count; i++)
         vec_push(e->arena, names, block->kids.data[i]->name);
-    fail(e, arg, "`%s` takes no `%s`%s", block->name, arg->name,
-         did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count));
-    fail_note(e, block->loc, "it is %s", signature_text(e, block));
+    elab_error(e, arg, "`%s` takes no `%s`%s", block->name, arg->name,
+               did_you_mean(e, arg->name, NULL, 0, names.data, (int)names.count));
+    elab_note(e, block->loc, "it is %s", signature_text(e, block));
 }
 
 /* Evaluates in the caller's frame; false after a message about the list itself. */
@@ -128,20 +130,20 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
     bool ok = true;
     for (size_t i = 0; i < call->kids.count; i++) {
         const Node *arg = call->kids.data[i];
-        Val val = eval(e, arg->a);
+        Val val = eval_node(e, arg->a);
         int at = arg->name ? find_parameter(block, arg->name) : i < n ? (int)i : -1;
         if (val.kind == VAL_NONE)
-            val = fail(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
+            val = elab_error(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
         if (at < 0 && arg->name) {
             no_such_parameter(e, block, arg);
             ok = false;
         } else if (at < 0) {
-            fail(e, arg, "`%s` takes %zu argument%s, given %zu", block->name, n, n == 1 ? "" : "s",
-                 call->kids.count);
-            fail_note(e, block->loc, "it is %s", signature_text(e, block));
+            elab_error(e, arg, "`%s` takes %zu argument%s, given %zu", block->name, n,
+                       n == 1 ? "" : "s", call->kids.count);
+            elab_note(e, block->loc, "it is %s", signature_text(e, block));
             return false;
         } else if (given[at]) {
-            fail(e, arg, "`%s` is given twice", block->kids.data[at]->name);
+            elab_error(e, arg, "`%s` is given twice", block->kids.data[at]->name);
             ok = false;
         } else {
             values[at] = val;
@@ -150,8 +152,8 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
     }
     for (size_t i = 0; ok && i < n; i++)
         if (!given[i] && !block->kids.data[i]->a) {
-            fail(e, call, "`%s` needs `%s`", block->name, block->kids.data[i]->name);
-            fail_note(e, block->loc, "it is %s", signature_text(e, block));
+            elab_error(e, call, "`%s` needs `%s`", block->name, block->kids.data[i]->name);
+            elab_note(e, block->loc, "it is %s", signature_text(e, block));
             ok = false;
         }
     return ok;
@@ -165,20 +167,21 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     if (!bind_args(e, call, block, values, given))
         return val_error();
     if (e->call_depth >= MAX_CALL_DEPTH) {
-        Val error = fail(e, call, "calls are nested deeper than %d: does `%s` call itself?",
-                         MAX_CALL_DEPTH, block->name);
+        Val error = elab_error(e, call, "calls are nested deeper than %d: does `%s` call itself?",
+                               MAX_CALL_DEPTH, block->name);
         e->stopped = true;
         return error;
     }
     Scope *scope = call_scope(e, call, block);
     if (strlen(scope->path) > MAX_NAME_LENGTH)
-        return fail(e, call, "the name of this call is longer than %d characters", MAX_NAME_LENGTH);
+        return elab_error(e, call, "the name of this call is longer than %d characters",
+                          MAX_NAME_LENGTH);
     Frame frame = {.up = e->frame, .scope = scope, .call = call, .block = block};
     map_init(&frame.vars, e->arena);
     e->frame = &frame;
     e->call_depth++;
     for (size_t i = 0; i < n; i++) {
-        Val val = given[i] ? values[i] : eval(e, block->kids.data[i]->a);
+        Val val = given[i] ? values[i] : eval_node(e, block->kids.data[i]->a);
         map_set(&frame.vars, block->kids.data[i]->name, arena_copy(e->arena, &val, sizeof val));
     }
     run_body(e, &block->body);
@@ -197,18 +200,20 @@ Val eval_call(Elab *e, const Node *call)
     const Builtin *builtin = find_builtin(call->name);
     if (builtin) {
         if (call->label)
-            return fail(e, call, "`%s` is no block: nothing in it to name with `as`", call->name);
+            return elab_error(e, call, "`%s` is no block: nothing in it to name with `as`",
+                              call->name);
         return run_builtin(e, builtin, call);
     }
     for (size_t i = 0; i < call->kids.count; i++)
-        eval(e, call->kids.data[i]->a); /* further mistakes inside */
+        eval_node(e, call->kids.data[i]->a); /* further mistakes inside */
     const char *names[160];
     int n = builtin_names(NULL);
     builtin_names(names);
     const Map *maps[] = {&e->blocks};
     bool is_value = map_has(&e->frame->vars, call->name) || map_has(&e->decls, call->name);
     if (is_value)
-        return fail(e, call, "`%.60s` is a value, not a block: it cannot be called", call->name);
-    return fail(e, call, "there is no block or function `%.60s`%s", call->name,
-                did_you_mean(e, call->name, maps, 1, names, n));
+        return elab_error(e, call, "`%.60s` is a value, not a block: it cannot be called",
+                          call->name);
+    return elab_error(e, call, "there is no block or function `%.60s`%s", call->name,
+                      did_you_mean(e, call->name, maps, 1, names, n));
 }

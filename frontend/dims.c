@@ -61,7 +61,7 @@ const char *dim_text(Elab *e, Dim dim, const DimName *name)
 void note_origin(Elab *e, Dim dim, const DimName *name)
 {
     if (name && name->origin.source && dim_is_const(dim))
-        fail_note(e, name->origin, "%s comes from here", dim_text(e, dim, name));
+        elab_note(e, name->origin, "%s comes from here", dim_text(e, dim, name));
 }
 
 Val dim_val(Elab *e, Value *tensor, int axis)
@@ -81,8 +81,8 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
     if (val->kind == VAL_ERROR)
         return false;
     if (!whole_number(val, &given) || given < -rank || given >= rank) {
-        fail(e, node, "`%s`: %s is no axis of a tensor of %d dimension%s",
-             expression_text(e->arena, node), val_text(e, val), rank, rank == 1 ? "" : "s");
+        elab_error(e, node, "`%s`: %s is no axis of a tensor of %d dimension%s",
+                   expression_text(e->arena, node), val_text(e, val), rank, rank == 1 ? "" : "s");
         return false;
     }
     *axis = (int)(given < 0 ? given + rank : given);
@@ -101,7 +101,7 @@ static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *d
     if (val->kind == VAL_ERROR)
         return false;
     if (*rank == MAX_RANK) {
-        fail(e, node, "a tensor has at most %d dimensions", MAX_RANK);
+        elab_error(e, node, "a tensor has at most %d dimensions", MAX_RANK);
         return false;
     }
     if (val->kind == VAL_DIM)
@@ -110,9 +110,9 @@ static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *d
         dims[*rank] = dim_const(size);
     else {
         bool number = val->kind == VAL_NUMBER;
-        fail(e, node, "a dimension must be a whole number of at least 1, or a `dim`: %s%s%s",
-             number && val->text ? val->text : "", number && val->text ? " is " : "",
-             val_text(e, val) + (number && val->text ? strlen("the number ") : 0));
+        elab_error(e, node, "a dimension must be a whole number of at least 1, or a `dim`: %s%s%s",
+                   number && val->text ? val->text : "", number && val->text ? " is " : "",
+                   val_text(e, val) + (number && val->text ? strlen("the number ") : 0));
         return false;
     }
     flat[(*rank)++] = *val;
@@ -125,7 +125,8 @@ bool dims_of(Elab *e, const Node *node, const Val *list, int *rank, Dim *dims, V
     if (list->kind == VAL_ERROR)
         return false;
     if (list->kind != VAL_LIST) {
-        fail(e, node, "expected a list of dimensions, as in `[B, S, 64]`, not %s", val_text(e, list));
+        elab_error(e, node, "expected a list of dimensions, as in `[B, S, 64]`, not %s",
+                   val_text(e, list));
         return false;
     }
     return add_dim(e, node, list, rank, dims, flat);

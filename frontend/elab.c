@@ -6,7 +6,10 @@
 
 enum { MAX_MODEL_BYTES = 1 << 20 };
 
-static bool holds(const Node *node, NodeKind kind) { return node->kind == kind && !node->overridden; }
+static bool holds(const Node *node, NodeKind kind)
+{
+    return node->kind == kind && !node->overridden;
+}
 
 /* ---- declarations ---- */
 
@@ -41,16 +44,21 @@ static void find_batches(Elab *e, const Node *input, Map *batches)
         if (dim->kind != NODE_RAGGED)
             continue;
         const Decl *decl = dim->a->kind == NODE_NAME ? map_get(&e->decls, dim->a->name) : NULL;
-        const Decl *batch = before && before->kind == NODE_NAME ? map_get(&e->decls, before->name) : NULL;
+        const Decl *batch =
+            before && before->kind == NODE_NAME ? map_get(&e->decls, before->name) : NULL;
         if (!decl || decl->node->kind != NODE_DIM)
-            fail(e, dim, "only a `dim` can be ragged (~), not `%s`", expression_text(e->arena, dim->a));
+            elab_error(e, dim, "only a `dim` can be ragged (~), not `%s`",
+                       expression_text(e->arena, dim->a));
         else if (!batch || batch->node->kind != NODE_DIM)
-            fail(e, dim, "`%s~` is ragged over the dimension before it, which must be a `dim`, as in "
-                 "`[B, %s~]`", dim->a->name, dim->a->name);
+            elab_error(e, dim,
+                       "`%s~` is ragged over the dimension before it, which must be a `dim`, as in "
+                       "`[B, %s~]`",
+                       dim->a->name, dim->a->name);
         else {
             const Decl *known = map_get(batches, dim->a->name);
             if (known && known != batch)
-                fail(e, dim, "`%s~` is ragged over `%s` already", dim->a->name, known->node->name);
+                elab_error(e, dim, "`%s~` is ragged over `%s` already", dim->a->name,
+                           known->node->name);
             map_set(batches, dim->a->name, (void *)batch);
         }
     }
@@ -72,13 +80,14 @@ static void declare_dims(Elab *e)
             if (!holds(node, NODE_DIM) || (batch != NULL) != ragged)
                 continue;
             if (batch && map_has(&batches, batch->node->name)) {
-                fail(e, node, "`%s` is ragged over `%s`, which is ragged itself", node->name,
-                     batch->node->name);
+                elab_error(e, node, "`%s` is ragged over `%s`, which is ragged itself", node->name,
+                           batch->node->name);
                 batch = NULL;
             }
             int over = batch ? module_symbol(e->module, batch->node->name) : NO_SYMBOL;
             Decl *decl = map_get(&e->decls, node->name);
-            decl->value = (Val){.kind = VAL_DIM, .symbol = module_add_symbol(e->module, node->name, over)};
+            decl->value =
+                (Val){.kind = VAL_DIM, .symbol = module_add_symbol(e->module, node->name, over)};
             decl->state = DECL_DONE;
             decl->used = true;
         }
@@ -95,8 +104,8 @@ static bool element_type(Elab *e, const Node *input, DType *dtype)
     else if (!strcmp(word, "bool"))
         *dtype = DT_BOOL;
     else {
-        fail(e, input->b, "no element type is called `%.60s`%s", word,
-             did_you_mean(e, word, NULL, 0, words, 6));
+        elab_error(e, input->b, "no element type is called `%.60s`%s", word,
+                   did_you_mean(e, word, NULL, 0, words, 6));
         return false;
     }
     return true;
@@ -108,14 +117,15 @@ static Val declare_input(Elab *e, const Node *node)
     Val flat[MAX_RANK];
     if (!node->a || !element_type(e, node, &type.dtype))
         return val_error();
-    Val list = eval_in_top(e, node->a);
+    Val list = eval_at_top(e, node->a);
     if (!dims_of(e, node->a, &list, &type.rank, type.dims, flat))
         return val_error();
     for (int i = 0; i < type.rank && (size_t)i < node->a->kids.count; i++)
-        if (symbol_is_ragged(e->module, type.dims[i].symbol) && node->a->kids.data[i]->kind != NODE_RAGGED)
-            return fail(e, node->a->kids.data[i], "`%s` is ragged elsewhere: write `%s~`",
-                        expression_text(e->arena, node->a->kids.data[i]),
-                        expression_text(e->arena, node->a->kids.data[i]));
+        if (symbol_is_ragged(e->module, type.dims[i].symbol) &&
+            node->a->kids.data[i]->kind != NODE_RAGGED)
+            return elab_error(e, node->a->kids.data[i], "`%s` is ragged elsewhere: write `%s~`",
+                              expression_text(e->arena, node->a->kids.data[i]),
+                              expression_text(e->arena, node->a->kids.data[i]));
     e->b.loc = node->loc;
     Val val = val_tensor(e, node, build_input(&e->b, node->name, type));
     if (val.kind == VAL_TENSOR)
@@ -131,14 +141,15 @@ Val decl_value(Elab *e, Decl *decl, const Node *use)
     if (decl->state == DECL_DONE)
         return decl->value;
     if (decl->state == DECL_BUSY)
-        return fail(e, use, "`%s` is defined by itself", node->name);
+        return elab_error(e, use, "`%s` is defined by itself", node->name);
     decl->state = DECL_BUSY;
     if (node->kind == NODE_CONST) {
-        decl->value = node->a ? eval_in_top(e, node->a) : val_error();
+        decl->value = node->a ? eval_at_top(e, node->a) : val_error();
         ValKind kind = decl->value.kind;
         if (kind == VAL_TENSOR || kind == VAL_DIM || kind == VAL_NONE)
-            decl->value = fail(e, node, "a constant is a number, a truth value or a string, not %s",
-                               val_text(e, &decl->value));
+            decl->value =
+                elab_error(e, node, "a constant is a number, a truth value or a string, not %s",
+                           val_text(e, &decl->value));
     } else if (node->kind == NODE_INPUT)
         decl->value = declare_input(e, node);
     else {
@@ -176,11 +187,12 @@ static void check_unused_params(Elab *e)
         bool library = is_library_file(&e->loaded, decl->node->loc.source);
         if (decl->node->kind != NODE_PARAM || decl->used || library)
             continue;
-        Val list = eval_in_top(e, decl->node->a), flat[MAX_RANK];
+        Val list = eval_at_top(e, decl->node->a), flat[MAX_RANK];
         Dim dims[MAX_RANK];
         int rank;
         if (dims_of(e, decl->node->a, &list, &rank, dims, flat)) /* checked all the same */
-            diag_warning(e->diags, decl->node->loc, "the param `%s` is never used", decl->node->name);
+            diag_warning(e->diags, decl->node->loc, "the param `%s` is never used",
+                         decl->node->name);
     }
 }
 
@@ -220,8 +232,8 @@ static void expose(Elab *e, const char *pattern, const Node *node)
     if (any)
         return;
     const Map *maps[] = {&e->exposed, &e->decls};
-    fail(e, node, "the model computes nothing called `%s`%s", pattern,
-         did_you_mean(e, pattern, maps, 2, NULL, 0));
+    elab_error(e, node, "the model computes nothing called `%s`%s", pattern,
+               did_you_mean(e, pattern, maps, 2, NULL, 0));
 }
 
 static void expose_all(Elab *e)
@@ -243,12 +255,15 @@ static void finish_loss(Elab *e)
         return;
     const Node *node = NULL;
     for (size_t i = 0; i < e->loaded.items.count; i++)
-        if (holds(e->loaded.items.data[i], NODE_ASSIGN) && !strcmp(e->loaded.items.data[i]->name, "loss"))
+        if (holds(e->loaded.items.data[i], NODE_ASSIGN) &&
+            !strcmp(e->loaded.items.data[i]->name, "loss"))
             node = e->loaded.items.data[i];
     if (!node)
         return;
-    if (loss->kind != VAL_TENSOR || loss->tensor->type.rank || !dtype_is_float(loss->tensor->type.dtype)) {
-        fail(e, node, "the loss is one number, not %s; `mean(x)` makes one", val_text(e, loss));
+    if (loss->kind != VAL_TENSOR || loss->tensor->type.rank ||
+        !dtype_is_float(loss->tensor->type.dtype)) {
+        elab_error(e, node, "the loss is one number, not %s; `mean(x)` makes one",
+                   val_text(e, loss));
         return;
     }
     e->b.loc = node->loc;
@@ -259,7 +274,7 @@ static void finish_loss(Elab *e)
 /* Names of dimensions were kept in the values' scratch: passes find it empty. */
 static void clear_scratch(Elab *e)
 {
-    FOR_OPS(op, &e->b.function->body)
+    FOR_OPS (op, &e->b.function->body)
         for (int i = 0; i < op->n_results; i++)
             op->results[i].scratch = NULL;
 }
@@ -285,7 +300,8 @@ static void elaborate(Elab *e)
                    "the model gives nothing: it has neither an `output` nor a `loss`");
 }
 
-Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options)
+Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
+                   const FrontendOptions *options)
 {
     Elab elab = {.arena = arena, .diags = diags}, *e = &elab;
     int before = diags->errors;
@@ -300,8 +316,8 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const
         vec_push(arena, e->model->files, e->loaded.files.data[i]);
     e->module = e->model->module = module_new(arena, &e->inner, "model");
     e->b = builder_at_end(module_add_function(e->module, "model"));
-    Map *maps[] = {&e->blocks, &e->decls, &e->param_sites, &e->inputs_next, &e->exposed, &e->outputs,
-                   &e->reported};
+    Map *maps[] = {&e->blocks,  &e->decls,   &e->param_sites, &e->inputs_next,
+                   &e->exposed, &e->outputs, &e->reported};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         map_init(maps[i], arena);
     Frame top = {.scope = scope_new(e, "")};
@@ -316,7 +332,8 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const
     return e->model;
 }
 
-Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options)
+Model *model_load(Arena *arena, Diagnostics *diags, const char *path,
+                  const FrontendOptions *options)
 {
     const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
     return source ? model_parse(arena, diags, source, options) : NULL;

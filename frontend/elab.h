@@ -70,7 +70,7 @@ typedef struct Decl {
 typedef struct Elab {
     Arena *arena;
     Diagnostics *diags;
-    Diagnostics inner;  /* what the builder reports, reworded by fail() */
+    Diagnostics inner;  /* what the builder reports, reworded by elab_error() */
     Loaded loaded;
     Model *model;
     Module *module;
@@ -96,9 +96,9 @@ Val decl_value(Elab *e, Decl *decl, const Node *use);
 /* ---- errors.c ---- */
 /* Reports at the node, or at the user's call if the node is in a library, with
  * notes on the calls around; once a place. Gives VAL_ERROR. */
-Val fail(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A note to the message that fail just gave (nothing if that was silent). */
-void fail_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Loc primary_place(const Elab *e, const Node *node);
 const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
                          const char *const *more, int n_more); /* "; did you mean `x`?" or "" */
@@ -117,9 +117,9 @@ Val dim_val(Elab *e, Value *tensor, int axis);
 bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis); /* may be negative */
 
 /* ---- eval.c ---- */
-Val eval(Elab *e, const Node *node);
+Val eval_node(Elab *e, const Node *node);
 void run_body(Elab *e, const NodeList *body);
-Val eval_in_top(Elab *e, const Node *node); /* in the outermost frame: constants, settings */
+Val eval_at_top(Elab *e, const Node *node); /* in the outermost frame: constants, settings */
 static inline Val val_error(void) { return (Val){.kind = VAL_ERROR}; }
 static inline Val val_number(double number, Loc origin)
 {
@@ -147,7 +147,7 @@ Val unary_op(Elab *e, const Node *node, TokenKind op, Val a);
 Value *as_tensor(Elab *e, const Node *node, Val val);
 Value *as_float(Elab *e, const Node *node, Val val);
 /* Two operands of one type to compute with. */
-bool promote(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
+bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y);
 Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y); /* x, or NULL after a message */
 Val matmul_op(Elab *e, const Node *node, Value *x, Value *y);
 

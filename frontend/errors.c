@@ -23,7 +23,7 @@ Loc primary_place(const Elab *e, const Node *node)
     return frame ? frame->call->loc : node->loc;
 }
 
-Val fail(Elab *e, const Node *node, const char *format, ...)
+Val elab_error(Elab *e, const Node *node, const char *format, ...)
 {
     const Frame *users = users_call(e, node);
     Loc loc = users ? users->call->loc : node->loc;
@@ -51,7 +51,7 @@ Val fail(Elab *e, const Node *node, const char *format, ...)
     return val_error();
 }
 
-void fail_note(Elab *e, Loc loc, const char *format, ...)
+void elab_note(Elab *e, Loc loc, const char *format, ...)
 {
     if (map_get(&e->reported, "silent"))
         return;
@@ -92,7 +92,8 @@ const char *val_text(Elab *e, const Val *val)
     case VAL_BOOL: return val->number ? "`true`" : "`false`";
     case VAL_STRING: return arena_printf(e->arena, "the string \"%.40s\"", val->text);
     case VAL_DIM:
-        return arena_printf(e->arena, "the dimension %s", e->module->symbols.data[val->symbol].name);
+        return arena_printf(e->arena, "the dimension %s",
+                            e->module->symbols.data[val->symbol].name);
     case VAL_TENSOR: return type_text(e, &val->tensor->type);
     case VAL_LIST: return arena_printf(e->arena, "a list of %d", val->n);
     default: return "nothing";

@@ -18,33 +18,36 @@ bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth)
         return true;
     }
     if (val->kind == VAL_TENSOR)
-        fail(e, node, "this is known only when the model runs (%s): choose between tensors with "
-             "`select(condition, a, b)`", val_text(e, val));
+        elab_error(e, node,
+                   "this is known only when the model runs (%s): choose between tensors with "
+                   "`select(condition, a, b)`",
+                   val_text(e, val));
     else if (val->kind != VAL_ERROR)
-        fail(e, node, "expected a condition, not %s", val_text(e, val));
+        elab_error(e, node, "expected a condition, not %s", val_text(e, val));
     return false;
 }
 
 static void stop(Elab *e, const Node *node, const char *message)
 {
     if (!e->stopped)
-        fail(e, node, "%s", message);
+        elab_error(e, node, "%s", message);
     e->stopped = true;
 }
 
 Val val_tensor(Elab *e, const Node *node, Value *tensor)
 {
     if (!tensor) {
-        const char *message = e->inner.list.count ? vec_last(e->inner.list).message : "does not fit";
-        return fail(e, node, "`%s`: %s", expression_text(e->arena, node), message);
+        const char *message =
+            e->inner.list.count ? vec_last(e->inner.list).message : "does not fit";
+        return elab_error(e, node, "`%s`: %s", expression_text(e->arena, node), message);
     }
     int64_t elements = 1;
     for (int i = 0; i < tensor->type.rank; i++)
         if (dim_is_const(tensor->type.dims[i]) &&
             (__builtin_mul_overflow(elements, tensor->type.dims[i].size, &elements) ||
              elements > MAX_ELEMENTS))
-            return fail(e, node, "`%s`: %s is too large", expression_text(e->arena, node),
-                        type_text(e, &tensor->type));
+            return elab_error(e, node, "`%s`: %s is too large", expression_text(e->arena, node),
+                              type_text(e, &tensor->type));
     if (++e->ops > MAX_OPS)
         stop(e, node, "the model is too large: more than 200000 operations");
     return (Val){.kind = VAL_TENSOR, .tensor = tensor};
@@ -76,12 +79,12 @@ static Val unknown_name(Elab *e, const Node *node)
     static const char *const fixed[] = {"inf", "pi", "training"};
     const char *name = node->name;
     if (map_has(&e->blocks, name))
-        return fail(e, node, "`%s` is a block: call it, as in `%s(…)`", name, name);
+        return elab_error(e, node, "`%s` is a block: call it, as in `%s(…)`", name, name);
     if (find_builtin(name))
-        return fail(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
+        return elab_error(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
     const Map *maps[] = {&e->frame->vars, &e->top->vars, &e->decls};
-    return fail(e, node, "nothing is called `%.60s`%s", name,
-                did_you_mean(e, name, maps, 3, fixed, 3));
+    return elab_error(e, node, "nothing is called `%.60s`%s", name,
+                      did_you_mean(e, name, maps, 3, fixed, 3));
 }
 
 static Val eval_name(Elab *e, const Node *node)
@@ -111,42 +114,47 @@ static Val eval_name(Elab *e, const Node *node)
 
 static Val eval_list(Elab *e, const Node *node)
 {
-    Val list = {.kind = VAL_LIST, .n = (int)node->kids.count,
+    Val list = {.kind = VAL_LIST,
+                .n = (int)node->kids.count,
                 .items = ARENA_ARRAY(e->arena, Val, node->kids.count + 1)};
     for (int i = 0; i < list.n; i++) {
-        list.items[i] = eval(e, node->kids.data[i]);
+        list.items[i] = eval_node(e, node->kids.data[i]);
         if (list.items[i].kind == VAL_ERROR)
             list.kind = VAL_ERROR;
         if (list.items[i].kind == VAL_NONE)
-            return fail(e, node->kids.data[i], "this gives no value");
+            return elab_error(e, node->kids.data[i], "this gives no value");
     }
     return list;
 }
 
 static Val eval_index(Elab *e, const Node *node)
 {
-    Val table = eval(e, node->a), index = eval(e, node->b);
+    Val table = eval_node(e, node->a), index = eval_node(e, node->b);
     int64_t at;
     if (table.kind == VAL_ERROR || index.kind == VAL_ERROR)
         return val_error();
     if (table.kind == VAL_LIST) {
         if (!whole_number(&index, &at) || at < -table.n || at >= table.n)
-            return fail(e, node->b, "%s is no place in a list of %d", val_text(e, &index), table.n);
+            return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, &index),
+                              table.n);
         return table.items[at < 0 ? at + table.n : at];
     }
     if (table.kind != VAL_TENSOR || table.tensor->type.rank < 1)
-        return fail(e, node->a, "`%s` has no rows to look up: it is %s",
-                    expression_text(e->arena, node->a), val_text(e, &table));
+        return elab_error(e, node->a, "`%s` has no rows to look up: it is %s",
+                          expression_text(e->arena, node->a), val_text(e, &table));
     Value *x = as_tensor(e, node->b, index);
     if (!x)
         return val_error();
     if (x->type.dtype != DT_I32)
-        return fail(e, node->b, "rows are looked up by tokens (whole numbers), not by %s; `int(x)` "
-                    "makes whole numbers", type_text(e, &x->type));
+        return elab_error(e, node->b,
+                          "rows are looked up by tokens (whole numbers), not by %s; `int(x)` "
+                          "makes whole numbers",
+                          type_text(e, &x->type));
     if (table.tensor->type.dtype == DT_I32 || table.tensor->type.dtype == DT_BOOL ||
         !dim_is_const(table.tensor->type.dims[0]))
-        return fail(e, node->a, "a table has a constant number of rows and holds floats, not %s",
-                    val_text(e, &table));
+        return elab_error(e, node->a,
+                          "a table has a constant number of rows and holds floats, not %s",
+                          val_text(e, &table));
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
     if (result.kind == VAL_TENSOR) {
         DimName *names = dim_names(e, result.tensor);
@@ -160,13 +168,13 @@ static Val eval_index(Elab *e, const Node *node)
 
 static Val eval_axis(Elab *e, const Node *node)
 {
-    Val of = eval(e, node->a);
+    Val of = eval_node(e, node->a);
     int axis;
     if (of.kind == VAL_ERROR)
         return of;
     if (of.kind != VAL_TENSOR)
-        return fail(e, node, "`%s`: only a tensor has axes, not %s", expression_text(e->arena, node),
-                    val_text(e, &of));
+        return elab_error(e, node, "`%s`: only a tensor has axes, not %s",
+                          expression_text(e->arena, node), val_text(e, &of));
     Val wanted = val_number(node->number, node->loc);
     if (!axis_of(e, node, &wanted, of.tensor->type.rank, &axis))
         return val_error();
@@ -175,10 +183,10 @@ static Val eval_axis(Elab *e, const Node *node)
 
 static Val eval_logic(Elab *e, const Node *node)
 {
-    Val a = eval(e, node->a);
+    Val a = eval_node(e, node->a);
     if (a.kind == VAL_BOOL && (node->op == TOKEN_AND ? !a.number : a.number != 0))
         return a;
-    return binary_op(e, node, node->op, a, eval(e, node->b));
+    return binary_op(e, node, node->op, a, eval_node(e, node->b));
 }
 
 static bool check_limits(Elab *e, const Node *node)
@@ -190,7 +198,7 @@ static bool check_limits(Elab *e, const Node *node)
     return !e->stopped;
 }
 
-Val eval(Elab *e, const Node *node)
+Val eval_node(Elab *e, const Node *node)
 {
     if (e->stopped)
         return val_error();
@@ -207,12 +215,12 @@ Val eval(Elab *e, const Node *node)
     case NODE_BOOL: val = val_bool(node->number != 0); break;
     case NODE_NAME: val = eval_name(e, node); break;
     case NODE_LIST: val = eval_list(e, node); break;
-    case NODE_RAGGED: val = eval(e, node->a); break;
+    case NODE_RAGGED: val = eval_node(e, node->a); break;
     case NODE_INDEX: val = eval_index(e, node); break;
     case NODE_AXIS: val = eval_axis(e, node); break;
     case NODE_CALL: val = eval_call(e, node); break;
     case NODE_UNARY: {
-        Val a = eval(e, node->a);
+        Val a = eval_node(e, node->a);
         e->b.loc = primary_place(e, node);
         val = unary_op(e, node, node->op, a);
         break;
@@ -221,11 +229,11 @@ Val eval(Elab *e, const Node *node)
         if (node->op == TOKEN_AND || node->op == TOKEN_OR) {
             val = eval_logic(e, node);
         } else {
-            Val a = eval(e, node->a), b = eval(e, node->b);
+            Val a = eval_node(e, node->a), b = eval_node(e, node->b);
             val = binary_op(e, node, node->op, a, b);
         }
         break;
-    default: val = fail(e, node, "this is no expression"); break;
+    default: val = elab_error(e, node, "this is no expression"); break;
     }
     e->eval_depth--;
     e->b.loc = kept;
@@ -233,11 +241,11 @@ Val eval(Elab *e, const Node *node)
     return val;
 }
 
-Val eval_in_top(Elab *e, const Node *node)
+Val eval_at_top(Elab *e, const Node *node)
 {
     Frame *kept = e->frame;
     e->frame = e->top;
-    Val val = eval(e, node);
+    Val val = eval_node(e, node);
     e->frame = kept;
     return val;
 }
@@ -246,19 +254,20 @@ Val eval_in_top(Elab *e, const Node *node)
 
 static void run_assign(Elab *e, const Node *node)
 {
-    Val val = eval(e, node->a);
+    Val val = eval_node(e, node->a);
     int n = (int)node->kids.count;
     for (int i = 0; e->frame == e->top && i < n; i++)
         if (map_has(&e->decls, node->kids.data[i]->name)) {
             const Decl *decl = map_get(&e->decls, node->kids.data[i]->name);
-            fail(e, node, "`%s` is declared already and cannot be assigned to", decl->node->name);
-            fail_note(e, decl->node->loc, "declared here");
+            elab_error(e, node, "`%s` is declared already and cannot be assigned to",
+                       decl->node->name);
+            elab_note(e, decl->node->loc, "declared here");
             return;
         }
     if (val.kind == VAL_NONE)
-        val = fail(e, node->a, "`%s` gives no value", expression_text(e->arena, node->a));
+        val = elab_error(e, node->a, "`%s` gives no value", expression_text(e->arena, node->a));
     if (n > 1 && val.kind != VAL_ERROR && (val.kind != VAL_LIST || val.n != n))
-        val = fail(e, node, "%d names take %d values, given %s", n, n, val_text(e, &val));
+        val = elab_error(e, node, "%d names take %d values, given %s", n, n, val_text(e, &val));
     for (int i = 0; i < n; i++)
         define_var(e, node->kids.data[i]->name,
                    n == 1 || val.kind == VAL_ERROR ? val : val.items[i]);
@@ -268,7 +277,7 @@ static void run_output(Elab *e, const Node *node)
 {
     Val val;
     if (node->a) {
-        val = eval(e, node->a);
+        val = eval_node(e, node->a);
         define_var(e, node->name, val);
     } else if (e->frame == e->top && !map_has(&e->top->vars, node->name) &&
                !map_has(&e->decls, node->name)) {
@@ -277,23 +286,25 @@ static void run_output(Elab *e, const Node *node)
     } else {
         Node name = *node;
         name.kind = NODE_NAME;
-        val = eval(e, &name);
+        val = eval_node(e, &name);
     }
     if (val.kind == VAL_ERROR)
         return;
     if (val.kind == VAL_NUMBER || val.kind == VAL_BOOL)
         val = val_tensor(e, node, as_tensor(e, node, val));
     if (val.kind != VAL_TENSOR) {
-        fail(e, node, "an output is a tensor, not %s", val_text(e, &val));
+        elab_error(e, node, "an output is a tensor, not %s", val_text(e, &val));
         return;
     }
     const char *name = scope_join(e, e->frame->scope, node->name);
     const Node *first = map_get(&e->outputs, name);
     if (first || !strcmp(name, "loss")) {
-        fail(e, node, first ? "there is an output `%s` already"
-                            : "`%s` is the name of the loss: write `loss = …`", name);
+        elab_error(e, node,
+                   first ? "there is an output `%s` already"
+                         : "`%s` is the name of the loss: write `loss = …`",
+                   name);
         if (first)
-            fail_note(e, first->loc, "here");
+            elab_note(e, first->loc, "here");
         return;
     }
     map_set(&e->outputs, name, (void *)node);
@@ -304,20 +315,21 @@ static void run_update(Elab *e, const Node *node)
 {
     Node name = *node;
     name.kind = NODE_NAME;
-    Val state = eval(e, &name), val = eval(e, node->a);
+    Val state = eval_node(e, &name), val = eval_node(e, node->a);
     if (state.kind == VAL_ERROR || val.kind == VAL_ERROR)
         return;
     const Op *op = state.kind == VAL_TENSOR ? state.tensor->op : NULL;
-    if (!op || op->kind != OP_param || module_param(e->module, op_string(op, ATTR_name))->role != PARAM_STATE) {
-        fail(e, node, "`%s` is not a `state`: only states are updated", node->name);
+    if (!op || op->kind != OP_param ||
+        module_param(e->module, op_string(op, ATTR_name))->role != PARAM_STATE) {
+        elab_error(e, node, "`%s` is not a `state`: only states are updated", node->name);
         return;
     }
     Value *x = as_float(e, node->a, val);
     if (!x)
         return;
     if (!type_equal(&x->type, &state.tensor->type)) {
-        fail(e, node, "`%s` is %s, its new value %s", node->name, val_text(e, &state),
-             type_text(e, &x->type));
+        elab_error(e, node, "`%s` is %s, its new value %s", node->name, val_text(e, &state),
+                   type_text(e, &x->type));
         return;
     }
     build_assign(&e->b, state.tensor, x);
@@ -325,21 +337,21 @@ static void run_update(Elab *e, const Node *node)
 
 static void run_repeat(Elab *e, const Node *node)
 {
-    Val count = eval(e, node->a);
+    Val count = eval_node(e, node->a);
     int64_t n;
     if (count.kind == VAL_ERROR)
         return;
     if (!whole_number(&count, &n) || n < 0 || n > MAX_REPEAT) {
-        fail(e, node->a, "how often to repeat is a whole number from 0 to %d, not %s", MAX_REPEAT,
-             val_text(e, &count));
+        elab_error(e, node->a, "how often to repeat is a whole number from 0 to %d, not %s",
+                   MAX_REPEAT, val_text(e, &count));
         return;
     }
     Scope *outer = e->frame->scope;
     if (node->label) {
         Label *taken = map_get(&outer->labels, node->label);
         if (taken) {
-            fail(e, node, "`%s` names something here already", node->label);
-            fail_note(e, taken->site->loc, "here");
+            elab_error(e, node, "`%s` names something here already", node->label);
+            elab_note(e, taken->site->loc, "here");
             return;
         }
         Label *label = ARENA_NEW(e->arena, Label);
@@ -348,7 +360,9 @@ static void run_repeat(Elab *e, const Node *node)
     }
     for (int64_t i = 0; i < n && !e->stopped && !e->frame->returned; i++) {
         if (node->label) {
-            e->frame->scope = scope_new(e, scope_join(e, outer, arena_printf(e->arena, "%s.%lld", node->label, (long long)i)));
+            e->frame->scope = scope_new(
+                e,
+                scope_join(e, outer, arena_printf(e->arena, "%s.%lld", node->label, (long long)i)));
             e->frame->scope->repeat = node->label;
             Val *index = ARENA_NEW(e->arena, Val);
             *index = val_number((double)i, node->loc);
@@ -363,11 +377,11 @@ static void run_repeat(Elab *e, const Node *node)
 static void run_return(Elab *e, const Node *node)
 {
     if (e->frame == e->top) {
-        fail(e, node, "`return` belongs in a block");
+        elab_error(e, node, "`return` belongs in a block");
         return;
     }
     int n = (int)node->kids.count;
-    Val val = n == 1 ? eval(e, node->kids.data[0]) : eval_list(e, node);
+    Val val = n == 1 ? eval_node(e, node->kids.data[0]) : eval_list(e, node);
     e->frame->returned = true;
     e->frame->result = val;
 }
@@ -384,9 +398,9 @@ static void run_statement(Elab *e, const Node *node)
     case NODE_UPDATE: run_update(e, node); break;
     case NODE_REPEAT: run_repeat(e, node); break;
     case NODE_RETURN: run_return(e, node); break;
-    case NODE_EXPR: eval(e, node->a); break;
+    case NODE_EXPR: eval_node(e, node->a); break;
     case NODE_IF: {
-        Val condition = eval(e, node->a);
+        Val condition = eval_node(e, node->a);
         if (known_truth(e, node->a, &condition, &truth))
             run_body(e, truth ? &node->body : &node->otherwise);
         break;

@@ -142,19 +142,25 @@ static void lex_punctuation(Lexer *lexer)
     const char *seen = c < 32 || c == 127
                            ? arena_printf(lexer->arena, "\\x%02x", c)
                            : arena_strndup(lexer->arena, start, (size_t)(lexer->at - start));
-    const char *hint = c == '!'   ? "; negation is written `not`"
-                       : c == '&' ? "; write `and`"
-                       : c == '|' ? "; write `or`"
+    const char *hint = c == '!'    ? "; negation is written `not`"
+                       : c == '&'  ? "; write `and`"
+                       : c == '|'  ? "; write `or`"
                        : c == '\'' ? "; strings are written with \"double quotes\""
-                                  : "";
+                                   : "";
     loc.length = 1;
-    lex_error(lexer, loc, "unexpected character ", arena_printf(lexer->arena, "`%s`%s", seen, hint));
+    lex_error(lexer, loc, "unexpected character ",
+              arena_printf(lexer->arena, "`%s`%s", seen, hint));
 }
 
-Tokens lex(Arena *arena, Diagnostics *diags, const Source *source)
+Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)
 {
-    Lexer lexer = {.arena = arena, .diags = diags, .source = source, .at = source->text,
-                   .end = source->text + source->length, .line_start = source->text, .line = 1};
+    Lexer lexer = {.arena = arena,
+                   .diags = diags,
+                   .source = source,
+                   .at = source->text,
+                   .end = source->text + source->length,
+                   .line_start = source->text,
+                   .line = 1};
     while (lexer.at < lexer.end) {
         char c = *lexer.at;
         if (c == '\n') {
@@ -183,7 +189,7 @@ Tokens lex(Arena *arena, Diagnostics *diags, const Source *source)
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags)
 {
     int before = diags->errors;
-    Tokens tokens = lex(diags->arena, diags, source);
+    Tokens tokens = lex_source(diags->arena, diags, source);
     for (size_t i = 0; i < tokens.count; i++) {
         const Token *token = &tokens.data[i];
         text_add(out, "%d:%d ", token->loc.line, token->loc.column);

@@ -48,6 +48,6 @@ typedef struct Tokens {
 
 const char *token_text(TokenKind kind); /* for messages and printing */
 /* Cuts up the source; characters that fit nowhere are reported and skipped. */
-Tokens lex(Arena *arena, Diagnostics *diags, const Source *source);
+Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source);
 
 #endif

@@ -146,13 +146,13 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
 {
     Arena *arena = loaded->arena;
     if (use->same) { /* "file" */
-        const char *path = use->name[0] == '/' ? use->name
-                                               : file_beside(arena, use->loc.source->path, use->name);
+        const char *path =
+            use->name[0] == '/' ? use->name : file_beside(arena, use->loc.source->path, use->name);
         load_file(loaded, path, use->loc, depth);
         return;
     }
-    const char *path = loaded->library ? arena_printf(arena, "%s/%s.tfg", loaded->library, use->name)
-                                       : NULL;
+    const char *path =
+        loaded->library ? arena_printf(arena, "%s/%s.tfg", loaded->library, use->name) : NULL;
     if (path && file_exists(path)) {
         load_file(loaded, path, use->loc, depth);
         return;
@@ -162,8 +162,9 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
     diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
                near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
     if (!loaded->library)
-        diag_note(loaded->diags, (Loc){0}, "the folder of the libraries (models/lib) was not found; "
-                                           "TFC_LIBRARY can name it");
+        diag_note(loaded->diags, (Loc){0},
+                  "the folder of the libraries (models/lib) was not found; "
+                  "TFC_LIBRARY can name it");
 }
 
 static void load_source(Loaded *loaded, const Source *source, int depth)
@@ -182,7 +183,10 @@ static void load_source(Loaded *loaded, const Source *source, int depth)
 bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *source,
                 const FrontendOptions *options)
 {
-    *loaded = (Loaded){.arena = arena, .diags = diags, .options = options, .main = source,
+    *loaded = (Loaded){.arena = arena,
+                       .diags = diags,
+                       .options = options,
+                       .main = source,
                        .library = find_library(arena, options)};
     map_init(&loaded->seen, arena);
     if (loaded->library)
@@ -220,19 +224,21 @@ void apply_settings(Loaded *loaded)
         const char *near = found ? NULL : text_nearest(setting->name, names.data, names.count);
         if (!found)
             diag_error(loaded->diags, (Loc){.source = source}, "the model has no constant `%s`%s",
-                       setting->name, near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
+                       setting->name,
+                       near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
     }
 }
 
 /* ---- the tree, for people and as a copy that stands alone ---- */
 
-bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
-                       Diagnostics *diags)
+bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options,
+                       Text *out, Diagnostics *diags)
 {
     Loaded loaded;
     bool ok = load_model(&loaded, arena, diags, source, options);
     const Source *last = NULL;
-    const char *prelude = loaded.library ? arena_printf(arena, "%s/prelude.tfg", loaded.library) : "";
+    const char *prelude =
+        loaded.library ? arena_printf(arena, "%s/prelude.tfg", loaded.library) : "";
     for (size_t i = 0; i < loaded.items.count; i++) {
         const Node *node = loaded.items.data[i];
         if (node->overridden || !strcmp(node->loc.source->path, prelude) ||

@@ -22,13 +22,17 @@ static Value *tensor_of(Elab *e, const Node *node, Val val, DType beside)
     case VAL_BOOL: return build_const(&e->b, DT_BOOL, val.number);
     case VAL_DIM: {
         const char *name = e->module->symbols.data[val.symbol].name;
-        fail(e, node, "`%s`: %s is a dimension, known only when a batch arrives; `size(%s)` is a number "
-             "to compute with", expression_text(e->arena, node), name, name);
+        elab_error(
+            e, node,
+            "`%s`: %s is a dimension, known only when a batch arrives; `size(%s)` is a number "
+            "to compute with",
+            expression_text(e->arena, node), name, name);
         return NULL;
     }
     case VAL_ERROR: return NULL;
     default:
-        fail(e, node, "`%s`: cannot compute with %s", expression_text(e->arena, node), val_text(e, &val));
+        elab_error(e, node, "`%s`: cannot compute with %s", expression_text(e->arena, node),
+                   val_text(e, &val));
         return NULL;
     }
 }
@@ -45,7 +49,7 @@ Value *as_float(Elab *e, const Node *node, Val val)
     return y;
 }
 
-bool promote(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y)
+bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y)
 {
     DType beside_a = b.kind == VAL_TENSOR ? b.tensor->type.dtype : e->float_type;
     DType beside_b = a.kind == VAL_TENSOR ? a.tensor->type.dtype : e->float_type;
@@ -78,9 +82,9 @@ Value *check_broadcast(Elab *e, const Node *node, Value *x, Value *y)
         if (dim_equal(p, q) || dim_is_one(p) || dim_is_one(q))
             continue;
         const DimName *of_x = dim_names(e, x) + a, *of_y = dim_names(e, y) + b;
-        fail(e, node, "`%s`: dimension %d differs: %s against %s (%s and %s)",
-             expression_text(e->arena, node), -i, dim_text(e, p, of_x), dim_text(e, q, of_y),
-             type_text(e, &x->type), type_text(e, &y->type));
+        elab_error(e, node, "`%s`: dimension %d differs: %s against %s (%s and %s)",
+                   expression_text(e->arena, node), -i, dim_text(e, p, of_x), dim_text(e, q, of_y),
+                   type_text(e, &x->type), type_text(e, &y->type));
         note_origin(e, p, of_x);
         note_origin(e, q, of_y);
         return NULL;
@@ -107,16 +111,17 @@ static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
     int rx = x->type.rank, ry = y->type.rank;
     const char *text = expression_text(e->arena, node);
     if (rx < 1 || ry < 1) {
-        fail(e, node, "`%s`: a product needs matrices, given %s and %s", text, type_text(e, &x->type),
-             type_text(e, &y->type));
+        elab_error(e, node, "`%s`: a product needs matrices, given %s and %s", text,
+                   type_text(e, &x->type), type_text(e, &y->type));
         return false;
     }
     int inner_y = ry == 1 ? 0 : ry - 2;
     Dim p = x->type.dims[rx - 1], q = y->type.dims[inner_y];
     if (!dim_equal(p, q)) {
         const DimName *of_x = dim_names(e, x) + rx - 1, *of_y = dim_names(e, y) + inner_y;
-        fail(e, node, "`%s`: inner dimensions differ: %s against %s (%s and %s)", text,
-             dim_text(e, p, of_x), dim_text(e, q, of_y), type_text(e, &x->type), type_text(e, &y->type));
+        elab_error(e, node, "`%s`: inner dimensions differ: %s against %s (%s and %s)", text,
+                   dim_text(e, p, of_x), dim_text(e, q, of_y), type_text(e, &x->type),
+                   type_text(e, &y->type));
         note_origin(e, p, of_x);
         note_origin(e, q, of_y);
         return false;
@@ -126,9 +131,11 @@ static bool check_product(Elab *e, const Node *node, Value *x, Value *y)
         if (dim_equal(a, b) || dim_is_one(a) || dim_is_one(b))
             continue;
         const DimName *of_x = dim_names(e, x) + rx - i, *of_y = dim_names(e, y) + ry - i;
-        fail(e, node, "`%s`: dimension %d of the two batches of matrices differs: %s against %s (%s and %s)",
-             text, -i, dim_text(e, a, of_x), dim_text(e, b, of_y), type_text(e, &x->type),
-             type_text(e, &y->type));
+        elab_error(
+            e, node,
+            "`%s`: dimension %d of the two batches of matrices differs: %s against %s (%s and %s)",
+            text, -i, dim_text(e, a, of_x), dim_text(e, b, of_y), type_text(e, &x->type),
+            type_text(e, &y->type));
         note_origin(e, a, of_x);
         note_origin(e, b, of_y);
         return false;
@@ -198,7 +205,8 @@ static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val
     default: break;
     }
     if (both_bool)
-        return fail(e, node, "`%s`: cannot compute with truth values", expression_text(e->arena, node));
+        return elab_error(e, node, "`%s`: cannot compute with truth values",
+                          expression_text(e->arena, node));
     double result = 0;
     switch (op) {
     case TOKEN_PLUS: result = x + y; break;
@@ -207,15 +215,16 @@ static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val
     case TOKEN_SLASH: result = x / y; break;
     case TOKEN_PERCENT: result = x - y * floor(x / y); break;
     case TOKEN_CARET: result = pow(x, y); break;
-    default: return fail(e, node, "`@` multiplies tensors, not numbers");
+    default: return elab_error(e, node, "`@` multiplies tensors, not numbers");
     }
     if ((op == TOKEN_SLASH || op == TOKEN_PERCENT) && y == 0)
-        return fail(e, node, "`%s`: division by zero", expression_text(e->arena, node));
+        return elab_error(e, node, "`%s`: division by zero", expression_text(e->arena, node));
     if (isnan(result))
-        return fail(e, node, "`%s` is not a number", expression_text(e->arena, node));
+        return elab_error(e, node, "`%s` is not a number", expression_text(e->arena, node));
     Val val = val_number(result, primary_place(e, node));
     if ((a->text || b->text) && strlen(known_name(e, a)) + strlen(known_name(e, b)) < 40)
-        val.text = arena_printf(e->arena, "%s %s %s", known_name(e, a), token_text(op), known_name(e, b));
+        val.text =
+            arena_printf(e->arena, "%s %s %s", known_name(e, a), token_text(op), known_name(e, b));
     return val;
 }
 
@@ -228,11 +237,12 @@ static Val power(Elab *e, const Node *node, Val a, Val b)
         Value *y = x ? as_float(e, node, b) : NULL;
         return y ? elementwise(e, node, OP_pow, x, y) : val_error();
     }
-    Value *y = b.number == 1      ? x
-               : b.number == 2    ? build_binary(&e->b, OP_mul, x, x)
-               : b.number == 0.5  ? build_unary(&e->b, OP_sqrt, x)
-               : b.number == -0.5 ? build_unary(&e->b, OP_rsqrt, x)
-                                  : build_binary(&e->b, OP_pow, x, build_const(&e->b, e->float_type, b.number));
+    Value *y = b.number == 1     ? x
+               : b.number == 2   ? build_binary(&e->b, OP_mul, x, x)
+               : b.number == 0.5 ? build_unary(&e->b, OP_sqrt, x)
+               : b.number == -0.5
+                   ? build_unary(&e->b, OP_rsqrt, x)
+                   : build_binary(&e->b, OP_pow, x, build_const(&e->b, e->float_type, b.number));
     Val val = val_tensor(e, node, y);
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, y, x);
@@ -278,9 +288,9 @@ static Val logic(Elab *e, const Node *node, TokenKind op, Val a, Val b)
     if (!x || !y)
         return val_error();
     if (x->type.dtype != DT_BOOL || y->type.dtype != DT_BOOL)
-        return fail(e, node, "`%s`: `%s` takes truth values, given %s and %s",
-                    expression_text(e->arena, node), token_text(op), type_text(e, &x->type),
-                    type_text(e, &y->type));
+        return elab_error(e, node, "`%s`: `%s` takes truth values, given %s and %s",
+                          expression_text(e->arena, node), token_text(op), type_text(e, &x->type),
+                          type_text(e, &y->type));
     return elementwise(e, node, op == TOKEN_AND ? OP_and : OP_or, x, y);
 }
 
@@ -292,7 +302,8 @@ static Val compare_words(Elab *e, const Node *node, TokenKind op, const Val *a, 
     if (op == TOKEN_EQUAL || op == TOKEN_UNEQUAL)
         return val_bool(equal == (op == TOKEN_EQUAL));
     if (a->kind == VAL_STRING || b->kind == VAL_STRING)
-        return fail(e, node, "`%s`: cannot compute with strings", expression_text(e->arena, node));
+        return elab_error(e, node, "`%s`: cannot compute with strings",
+                          expression_text(e->arena, node));
     tensor_of(e, node, a->kind == VAL_DIM ? *a : *b, DT_I32); /* reports the dimension */
     return val_error();
 }
@@ -305,7 +316,8 @@ Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b)
         return val_error();
     if (known_a && known_b)
         return fold(e, node, op, &a, &b);
-    bool word_a = a.kind == VAL_STRING || a.kind == VAL_DIM, word_b = b.kind == VAL_STRING || b.kind == VAL_DIM;
+    bool word_a = a.kind == VAL_STRING || a.kind == VAL_DIM,
+         word_b = b.kind == VAL_STRING || b.kind == VAL_DIM;
     if ((word_a || word_b) && (word_a || known_a) && (word_b || known_b))
         return compare_words(e, node, op, &a, &b);
     if (op == TOKEN_AND || op == TOKEN_OR)
@@ -320,7 +332,7 @@ Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b)
             return val_error();
         return op == TOKEN_AT ? matmul_op(e, node, x, y) : elementwise(e, node, OP_div, x, y);
     }
-    if (!promote(e, node, a, b, &x, &y))
+    if (!promote_pair(e, node, a, b, &x, &y))
         return val_error();
     switch (op) {
     case TOKEN_PLUS: return elementwise(e, node, OP_add, x, y);
@@ -343,7 +355,7 @@ Val unary_op(Elab *e, const Node *node, TokenKind op, Val a)
     if (!x)
         return val_error();
     if (op == TOKEN_NOT && x->type.dtype != DT_BOOL)
-        return fail(e, node, "`not` takes a truth value, not %s", type_text(e, &x->type));
+        return elab_error(e, node, "`not` takes a truth value, not %s", type_text(e, &x->type));
     if (op == TOKEN_MINUS && x->type.dtype == DT_BOOL)
         x = build_cast(&e->b, x, DT_I32);
     Val val = val_tensor(e, node, build_unary(&e->b, op == TOKEN_NOT ? OP_not : OP_neg, x));

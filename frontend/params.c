@@ -8,11 +8,16 @@ static const struct InitWord {
     InitKind kind;
     int min_args, max_args;
 } init_words[] = {
-    {"zeros", INIT_ZEROS, 0, 0},         {"ones", INIT_ONES, 0, 0},
-    {"constant", INIT_CONSTANT, 1, 1},   {"normal", INIT_NORMAL, 2, 2},
-    {"uniform", INIT_UNIFORM, 2, 2},     {"xavier_uniform", INIT_XAVIER_UNIFORM, 0, 1},
-    {"xavier_normal", INIT_XAVIER_NORMAL, 0, 1}, {"kaiming_uniform", INIT_KAIMING_UNIFORM, 0, 1},
-    {"kaiming_normal", INIT_KAIMING_NORMAL, 0, 1}, {"orthogonal", INIT_ORTHOGONAL, 0, 1},
+    {"zeros", INIT_ZEROS, 0, 0},
+    {"ones", INIT_ONES, 0, 0},
+    {"constant", INIT_CONSTANT, 1, 1},
+    {"normal", INIT_NORMAL, 2, 2},
+    {"uniform", INIT_UNIFORM, 2, 2},
+    {"xavier_uniform", INIT_XAVIER_UNIFORM, 0, 1},
+    {"xavier_normal", INIT_XAVIER_NORMAL, 0, 1},
+    {"kaiming_uniform", INIT_KAIMING_UNIFORM, 0, 1},
+    {"kaiming_normal", INIT_KAIMING_NORMAL, 0, 1},
+    {"orthogonal", INIT_ORTHOGONAL, 0, 1},
     {"load", INIT_FILE, 1, 2},
 };
 enum { N_INIT_WORDS = sizeof init_words / sizeof *init_words };
@@ -30,8 +35,9 @@ static void load_from(Elab *e, const Node *node, const Val *args, int n, ParamIn
     for (int i = 0; i < n; i++)
         if (args[i].kind != VAL_STRING) {
             if (args[i].kind != VAL_ERROR)
-                fail(e, node, "`load` takes a file and the name of a tensor in it, as in "
-                     "`load(\"vectors.safetensors\", \"weight\")`");
+                elab_error(e, node,
+                           "`load` takes a file and the name of a tensor in it, as in "
+                           "`load(\"vectors.safetensors\", \"weight\")`");
             return;
         }
     const char *file = args[0].text;
@@ -44,16 +50,18 @@ static void init_by_word(Elab *e, const Node *node, const struct InitWord *word,
     int n = node->kind == NODE_CALL ? (int)node->kids.count : 0;
     Val args[2] = {{0}};
     if (n < word->min_args || n > word->max_args) {
-        fail(e, node, "`%s` takes %d%s%s argument%s, given %d", word->name, word->min_args,
-             word->max_args > word->min_args ? " or " : "",
-             word->max_args > word->min_args ? arena_printf(e->arena, "%d", word->max_args) : "",
-             word->max_args == 1 ? "" : "s", n);
+        elab_error(e, node, "`%s` takes %d%s%s argument%s, given %d", word->name, word->min_args,
+                   word->max_args > word->min_args ? " or " : "",
+                   word->max_args > word->min_args ? arena_printf(e->arena, "%d", word->max_args)
+                                                   : "",
+                   word->max_args == 1 ? "" : "s", n);
         return;
     }
     for (int i = 0; i < n; i++) {
-        args[i] = eval(e, node->kids.data[i]->a);
+        args[i] = eval_node(e, node->kids.data[i]->a);
         if (word->kind != INIT_FILE && args[i].kind != VAL_NUMBER && args[i].kind != VAL_ERROR) {
-            fail(e, node->kids.data[i], "`%s` takes numbers, not %s", word->name, val_text(e, &args[i]));
+            elab_error(e, node->kids.data[i], "`%s` takes numbers, not %s", word->name,
+                       val_text(e, &args[i]));
             return;
         }
     }
@@ -79,39 +87,43 @@ static void read_init(Elab *e, const Node *node, ParamInfo *info)
         init_by_word(e, node, word, info);
         return;
     }
-    bool known = worded && (map_has(&e->decls, node->name) || map_has(&e->frame->vars, node->name) ||
-                            find_builtin(node->name) || map_has(&e->blocks, node->name));
+    bool known =
+        worded && (map_has(&e->decls, node->name) || map_has(&e->frame->vars, node->name) ||
+                   find_builtin(node->name) || map_has(&e->blocks, node->name));
     if (worded && !known) {
         const char *names[N_INIT_WORDS];
         for (int i = 0; i < N_INIT_WORDS; i++)
             names[i] = init_words[i].name;
-        fail(e, node, "a param cannot begin as `%.60s`%s", node->name,
-             did_you_mean(e, node->name, NULL, 0, names, N_INIT_WORDS));
+        elab_error(e, node, "a param cannot begin as `%.60s`%s", node->name,
+                   did_you_mean(e, node->name, NULL, 0, names, N_INIT_WORDS));
         return;
     }
-    Val val = eval(e, node);
+    Val val = eval_node(e, node);
     if (val.kind == VAL_NUMBER) {
         info->init = INIT_CONSTANT;
         info->a = val.number;
     } else if (val.kind != VAL_ERROR)
-        fail(e, node, "a param begins as a number or as `zeros`, `normal(mean, deviation)`, "
-             "`xavier_uniform`, …, not %s", val_text(e, &val));
+        elab_error(e, node,
+                   "a param begins as a number or as `zeros`, `normal(mean, deviation)`, "
+                   "`xavier_uniform`, …, not %s",
+                   val_text(e, &val));
 }
 
 /* Declared before under this name: by the same declaration run once more, it is
  * the same param. */
-static Val share_param(Elab *e, const Node *node, const char *name, const Type *type, const Val *dims)
+static Val share_param(Elab *e, const Node *node, const char *name, const Type *type,
+                       const Val *dims)
 {
     const Node *first = map_get(&e->param_sites, name);
     ParamInfo *info = module_param(e->module, name);
     if (first != node) {
-        Val error = fail(e, node, "there is a param `%s` already", name);
-        fail_note(e, first->loc, "declared here");
+        Val error = elab_error(e, node, "there is a param `%s` already", name);
+        elab_note(e, first->loc, "declared here");
         return error;
     }
     if (!type_equal(&info->type, type))
-        return fail(e, node, "`%s` is shared, but is %s here and %s before", name, type_text(e, type),
-                    type_text(e, &info->type));
+        return elab_error(e, node, "`%s` is shared, but is %s here and %s before", name,
+                          type_text(e, type), type_text(e, &info->type));
     Val val = val_tensor(e, node, build_param(&e->b, info));
     name_dims(e, val.tensor, dims);
     return val;
@@ -119,33 +131,39 @@ static Val share_param(Elab *e, const Node *node, const char *name, const Type *
 
 Val declare_param(Elab *e, const Node *node, Scope *scope)
 {
-    Val list = eval(e, node->a), flat[MAX_RANK];
+    Val list = eval_node(e, node->a), flat[MAX_RANK];
     Type type = {.dtype = e->float_type};
     if (!dims_of(e, node->a, &list, &type.rank, type.dims, flat))
         return val_error();
     int64_t elements = 1;
     for (int i = 0; i < type.rank; i++) {
         if (!dim_is_const(type.dims[i]))
-            return fail(e, node->a, "`%s` has a constant shape: %s is known only when a batch arrives",
-                        node->name, dim_text(e, type.dims[i], NULL));
-        if (__builtin_mul_overflow(elements, type.dims[i].size, &elements) || elements > MAX_ELEMENTS)
-            return fail(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));
+            return elab_error(e, node->a,
+                              "`%s` has a constant shape: %s is known only when a batch arrives",
+                              node->name, dim_text(e, type.dims[i], NULL));
+        if (__builtin_mul_overflow(elements, type.dims[i].size, &elements) ||
+            elements > MAX_ELEMENTS)
+            return elab_error(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));
     }
     Label *taken = map_get(&scope->labels, node->name);
     if (taken) {
-        Val error = fail(e, node, "`%s` names something here already", node->name);
-        fail_note(e, taken->site->loc, "here");
+        Val error = elab_error(e, node, "`%s` names something here already", node->name);
+        elab_note(e, taken->site->loc, "here");
         return error;
     }
     const char *name = scope_join(e, scope, node->name);
     if (strlen(name) > MAX_NAME_LENGTH)
-        return fail(e, node, "the name of this param is longer than %d characters", MAX_NAME_LENGTH);
+        return elab_error(e, node, "the name of this param is longer than %d characters",
+                          MAX_NAME_LENGTH);
     Label *label = ARENA_NEW(e->arena, Label);
     *label = (Label){NULL, node};
     map_set(&scope->labels, node->name, label);
     if (module_param(e->module, name))
         return share_param(e, node, name, &type, flat);
-    ParamInfo info = {.name = name, .type = type, .role = node->role, .loc = node->loc,
+    ParamInfo info = {.name = name,
+                      .type = type,
+                      .role = node->role,
+                      .loc = node->loc,
                       .decay = node->role == PARAM_TRAINED && type.rank >= 2};
     read_init(e, node->b, &info);
     map_set(&e->param_sites, name, (void *)node);

@@ -10,7 +10,7 @@ static Node *binary(Parser *p, TokenKind op, Node *a, Node *b)
     node->op = op;
     node->a = a;
     node->b = b;
-    set_depth(p, node);
+    set_node_depth(p, node);
     return node;
 }
 
@@ -19,23 +19,23 @@ static Node *unary(Parser *p, TokenKind op, Loc start, Node *a)
     Node *node = node_new(p, NODE_UNARY, loc_from(p, start));
     node->op = op;
     node->a = a;
-    set_depth(p, node);
+    set_node_depth(p, node);
     return node;
 }
 
 NodeList parse_list(Parser *p, TokenKind close)
 {
     NodeList list = {0};
-    while (!p->panic && peek(p)->kind != close) {
+    while (!p->panic && peek_token(p)->kind != close) {
         Node *item = parse_expression(p);
-        if (accept(p, TOKEN_TILDE)) {
+        if (accept_token(p, TOKEN_TILDE)) {
             Node *ragged = node_new(p, NODE_RAGGED, loc_from(p, item->loc));
             ragged->a = item;
-            set_depth(p, ragged);
+            set_node_depth(p, ragged);
             item = ragged;
         }
         vec_push(p->arena, list, item);
-        if (!accept(p, TOKEN_COMMA))
+        if (!accept_token(p, TOKEN_COMMA))
             break;
     }
     return list;
@@ -45,10 +45,10 @@ void close_bracket(Parser *p, TokenKind close, Loc open)
 {
     if (p->panic)
         return;
-    const Token *seen = peek(p);
+    const Token *seen = peek_token(p);
     if (seen->kind == close) {
         p->parens--;
-        p->at++; /* not take(): a newline after the bracket counts again */
+        p->at++; /* not take_token(): a newline after the bracket counts again */
         return;
     }
     bool new_line = p->at && seen[-1].kind == TOKEN_NEWLINE;
@@ -64,27 +64,27 @@ void close_bracket(Parser *p, TokenKind close, Loc open)
 
 static Node *parse_arg(Parser *p)
 {
-    Node *arg = node_new(p, NODE_ARG, peek(p)->loc);
-    if (peek(p)->kind == TOKEN_NAME && peek_at(p, 1)->kind == TOKEN_ASSIGN) {
-        arg->name = take(p)->text;
-        take(p);
+    Node *arg = node_new(p, NODE_ARG, peek_token(p)->loc);
+    if (peek_token(p)->kind == TOKEN_NAME && peek_ahead(p, 1)->kind == TOKEN_ASSIGN) {
+        arg->name = take_token(p)->text;
+        take_token(p);
     }
     arg->a = parse_expression(p);
     arg->loc = loc_from(p, arg->loc);
-    set_depth(p, arg);
+    set_node_depth(p, arg);
     return arg;
 }
 
 NodeList parse_args(Parser *p)
 {
     NodeList args = {0};
-    Loc open = peek(p)->loc;
-    if (!expect(p, TOKEN_OPEN, ""))
+    Loc open = peek_token(p)->loc;
+    if (!expect_token(p, TOKEN_OPEN, ""))
         return args;
     p->parens++;
-    while (!p->panic && peek(p)->kind != TOKEN_CLOSE) {
+    while (!p->panic && peek_token(p)->kind != TOKEN_CLOSE) {
         vec_push(p->arena, args, parse_arg(p));
-        if (!accept(p, TOKEN_COMMA))
+        if (!accept_token(p, TOKEN_COMMA))
             break;
     }
     close_bracket(p, TOKEN_CLOSE, open);
@@ -94,40 +94,40 @@ NodeList parse_args(Parser *p)
 /* NAME ["as" ["same"] LABEL] "(" arguments ")" */
 static Node *parse_call(Parser *p)
 {
-    const Token *name = take(p);
+    const Token *name = take_token(p);
     Node *call = node_new(p, NODE_CALL, name->loc);
     call->name = name->text;
-    if (accept(p, TOKEN_AS)) {
-        if (at_word(p, "same") && peek_at(p, 1)->kind == TOKEN_NAME) {
-            take(p);
+    if (accept_token(p, TOKEN_AS)) {
+        if (at_word(p, "same") && peek_ahead(p, 1)->kind == TOKEN_NAME) {
+            take_token(p);
             call->same = true;
         }
-        call->label = take(p)->text;
+        call->label = take_token(p)->text;
     }
     call->kids = parse_args(p);
     call->loc = loc_from(p, call->loc);
-    set_depth(p, call);
+    set_node_depth(p, call);
     return call;
 }
 
 static bool call_ahead(Parser *p)
 {
     size_t n = 1;
-    if (peek_at(p, 1)->kind == TOKEN_AS) {
+    if (peek_ahead(p, 1)->kind == TOKEN_AS) {
         n = 2;
-        if (peek_at(p, 2)->kind == TOKEN_NAME && !strcmp(peek_at(p, 2)->text, "same") &&
-            peek_at(p, 3)->kind == TOKEN_NAME)
+        if (peek_ahead(p, 2)->kind == TOKEN_NAME && !strcmp(peek_ahead(p, 2)->text, "same") &&
+            peek_ahead(p, 3)->kind == TOKEN_NAME)
             n = 3;
-        if (peek_at(p, n)->kind != TOKEN_NAME)
+        if (peek_ahead(p, n)->kind != TOKEN_NAME)
             return false;
         n++;
     }
-    return peek_at(p, n)->kind == TOKEN_OPEN;
+    return peek_ahead(p, n)->kind == TOKEN_OPEN;
 }
 
 static Node *parse_bracketed(Parser *p)
 {
-    Loc open = take(p)->loc;
+    Loc open = take_token(p)->loc;
     bool is_list = p->tokens.data[p->at - 1].kind == TOKEN_OPEN_LIST;
     p->parens++;
     Node *node;
@@ -138,36 +138,33 @@ static Node *parse_bracketed(Parser *p)
         node = parse_expression(p);
     close_bracket(p, is_list ? TOKEN_CLOSE_LIST : TOKEN_CLOSE, open);
     node->loc = loc_from(p, open);
-    set_depth(p, node);
+    set_node_depth(p, node);
     return node;
 }
 
 static Node *parse_primary(Parser *p)
 {
-    const Token *token = peek(p);
+    const Token *token = peek_token(p);
     Node *node = node_new(p, NODE_NUMBER, token->loc);
     switch (token->kind) {
     case TOKEN_NAME:
         if (call_ahead(p))
             return parse_call(p);
         node->kind = NODE_NAME;
-        node->name = take(p)->text;
+        node->name = take_token(p)->text;
         return node;
-    case TOKEN_NUMBER:
-        node->number = take(p)->number;
-        return node;
+    case TOKEN_NUMBER: node->number = take_token(p)->number; return node;
     case TOKEN_STRING:
         node->kind = NODE_STRING;
-        node->name = take(p)->text;
+        node->name = take_token(p)->text;
         return node;
     case TOKEN_TRUE:
     case TOKEN_FALSE:
         node->kind = NODE_BOOL;
-        node->number = take(p)->kind == TOKEN_TRUE;
+        node->number = take_token(p)->kind == TOKEN_TRUE;
         return node;
     case TOKEN_OPEN:
-    case TOKEN_OPEN_LIST:
-        return parse_bracketed(p);
+    case TOKEN_OPEN_LIST: return parse_bracketed(p);
     default:
         parse_error(p, token->loc, "expected an expression, not %s", token_seen(p, token));
         return node;
@@ -177,19 +174,21 @@ static Node *parse_primary(Parser *p)
 /* x.-1: how long that axis is. */
 static Node *parse_axis(Parser *p, Node *of)
 {
-    take(p);
-    bool negative = accept(p, TOKEN_MINUS);
-    const Token *token = peek(p);
+    take_token(p);
+    bool negative = accept_token(p, TOKEN_MINUS);
+    const Token *token = peek_token(p);
     Node *node = node_new(p, NODE_AXIS, of->loc);
     node->a = of;
     if (token->kind == TOKEN_NUMBER) {
-        take(p);
+        take_token(p);
         node->number = negative ? -token->number : token->number;
     } else
-        parse_error(p, token->loc, "expected the number of an axis after the dot (`x.-1` is how long "
-                    "the last one is), not %s", token_seen(p, token));
+        parse_error(p, token->loc,
+                    "expected the number of an axis after the dot (`x.-1` is how long "
+                    "the last one is), not %s",
+                    token_seen(p, token));
     node->loc = loc_from(p, of->loc);
-    set_depth(p, node);
+    set_node_depth(p, node);
     return node;
 }
 
@@ -197,18 +196,18 @@ static Node *parse_postfix(Parser *p)
 {
     Node *node = parse_primary(p);
     while (!p->panic) {
-        const Token *token = peek(p);
+        const Token *token = peek_token(p);
         if (token->kind == TOKEN_DOT)
             node = parse_axis(p, node);
         else if (token->kind == TOKEN_OPEN_LIST) {
-            take(p);
+            take_token(p);
             p->parens++;
             Node *index = node_new(p, NODE_INDEX, node->loc);
             index->a = node;
             index->b = parse_expression(p);
             close_bracket(p, TOKEN_CLOSE_LIST, token->loc);
             index->loc = loc_from(p, node->loc);
-            set_depth(p, index);
+            set_node_depth(p, index);
             node = index;
         } else
             break;
@@ -221,39 +220,40 @@ static Node *parse_unary(Parser *p);
 static Node *parse_power(Parser *p)
 {
     Node *base = parse_postfix(p);
-    if (p->panic || !accept(p, TOKEN_CARET) || !enter(p))
+    if (p->panic || !accept_token(p, TOKEN_CARET) || !enter_level(p))
         return base;
     base = binary(p, TOKEN_CARET, base, parse_unary(p)); /* right-associative, may have a sign */
-    leave(p);
+    leave_level(p);
     return base;
 }
 
 static Node *parse_unary(Parser *p)
 {
-    if (peek(p)->kind != TOKEN_MINUS)
+    if (peek_token(p)->kind != TOKEN_MINUS)
         return parse_power(p);
-    Loc start = take(p)->loc;
-    if (!enter(p))
+    Loc start = take_token(p)->loc;
+    if (!enter_level(p))
         return node_new(p, NODE_NUMBER, start);
     Node *node = unary(p, TOKEN_MINUS, start, parse_unary(p));
-    leave(p);
+    leave_level(p);
     return node;
 }
 
 /* A line may end with an operator, unless the next begins a statement. */
 static void take_operator(Parser *p)
 {
-    const Token *operator = take(p);
+    const Token *operator= take_token(p);
     size_t after = p->at;
     skip_newlines(p);
     TokenKind kind = p->tokens.data[p->at].kind;
-    bool statement = (kind == TOKEN_NAME && peek_at(p, 1)->kind == TOKEN_ASSIGN) ||
+    bool statement = (kind == TOKEN_NAME && peek_ahead(p, 1)->kind == TOKEN_ASSIGN) ||
                      kind == TOKEN_RETURN || kind == TOKEN_REPEAT || kind == TOKEN_CLOSE_BODY ||
                      kind == TOKEN_END;
     if (p->at == after || !statement || p->parens > 0)
         return;
     p->at = after;
-    parse_error(p, operator->loc, "an expression is missing after `%s`", token_text(operator->kind));
+    parse_error(p, operator->loc, "an expression is missing after `%s`",
+                token_text(operator->kind));
 }
 
 /* The left-associative levels. */
@@ -261,7 +261,7 @@ static Node *parse_level(Parser *p, Node *(*next)(Parser *), const TokenKind *ki
 {
     Node *left = next(p);
     while (!p->panic) {
-        TokenKind kind = peek(p)->kind;
+        TokenKind kind = peek_token(p)->kind;
         size_t i = 0;
         while (i < n && kinds[i] != kind)
             i++;
@@ -288,12 +288,12 @@ static Node *parse_sum(Parser *p)
 static Node *parse_comparison(Parser *p)
 {
     Node *left = parse_sum(p);
-    TokenKind kind = peek(p)->kind;
+    TokenKind kind = peek_token(p)->kind;
     if (p->panic || kind < TOKEN_EQUAL || kind > TOKEN_GREATER_EQUAL)
         return left;
     take_operator(p);
     left = binary(p, kind, left, parse_sum(p));
-    const Token *again = peek(p);
+    const Token *again = peek_token(p);
     if (!p->panic && again->kind >= TOKEN_EQUAL && again->kind <= TOKEN_GREATER_EQUAL)
         parse_error(p, again->loc, "comparisons do not chain: write `a < b and b < c`");
     return left;
@@ -301,13 +301,13 @@ static Node *parse_comparison(Parser *p)
 
 static Node *parse_not(Parser *p)
 {
-    if (peek(p)->kind != TOKEN_NOT)
+    if (peek_token(p)->kind != TOKEN_NOT)
         return parse_comparison(p);
-    Loc start = take(p)->loc;
-    if (!enter(p))
+    Loc start = take_token(p)->loc;
+    if (!enter_level(p))
         return node_new(p, NODE_NUMBER, start);
     Node *node = unary(p, TOKEN_NOT, start, parse_not(p));
-    leave(p);
+    leave_level(p);
     return node;
 }
 
@@ -325,9 +325,9 @@ static Node *parse_or(Parser *p)
 
 Node *parse_expression(Parser *p)
 {
-    if (!enter(p))
-        return node_new(p, NODE_NUMBER, peek(p)->loc);
+    if (!enter_level(p))
+        return node_new(p, NODE_NUMBER, peek_token(p)->loc);
     Node *node = parse_or(p);
-    leave(p);
+    leave_level(p);
     return node;
 }

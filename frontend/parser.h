@@ -1,4 +1,4 @@
-/* What the two halves of the parser share: tokens in hand and recovery. */
+/* What the files of the parser share: tokens in hand and recovery. */
 #ifndef FRONTEND_PARSER_H
 #define FRONTEND_PARSER_H
 
@@ -17,11 +17,11 @@ typedef struct Parser {
     bool panic;      /* an error was reported in this statement: be silent until recovered */
 } Parser;
 
-const Token *peek(Parser *p);              /* skips newlines inside parentheses */
-const Token *peek_at(const Parser *p, size_t n); /* the n-th after, newlines included */
-const Token *take(Parser *p);
-bool accept(Parser *p, TokenKind kind);
-bool expect(Parser *p, TokenKind kind, const char *where); /* reports if absent */
+const Token *peek_token(Parser *p);              /* skips newlines inside parentheses */
+const Token *peek_ahead(const Parser *p, size_t n); /* the n-th after, newlines included */
+const Token *take_token(Parser *p);
+bool accept_token(Parser *p, TokenKind kind);
+bool expect_token(Parser *p, TokenKind kind, const char *where); /* reports if absent */
 void parse_error(Parser *p, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void skip_newlines(Parser *p);
@@ -30,10 +30,10 @@ const char *token_seen(Parser *p, const Token *token); /* "`x`", for messages */
 
 Node *node_new(Parser *p, NodeKind kind, Loc loc);
 Loc loc_from(const Parser *p, Loc start);  /* from start to the last token taken */
-void set_depth(Parser *p, Node *node);     /* from its children; reports if too deep */
+void set_node_depth(Parser *p, Node *node);     /* from its children; reports if too deep */
 /* Nested constructs count; false (and a message) past MAX_DEPTH. */
-bool enter(Parser *p);
-void leave(Parser *p);
+bool enter_level(Parser *p);
+void leave_level(Parser *p);
 
 Node *parse_expression(Parser *p);         /* never NULL; after an error any node */
 /* The opening bracket is taken and counted; takes the closing one or reports. */
@@ -41,5 +41,21 @@ void close_bracket(Parser *p, TokenKind close, Loc open);
 NodeList parse_list(Parser *p, TokenKind close); /* expressions up to `close`, taken */
 NodeList parse_args(Parser *p);            /* after ( up to ), both kinds of arguments */
 NodeList parse_body(Parser *p);            /* { statements } */
+Node *named_node(Parser *p, NodeKind kind, const char *where); /* takes its name */
+/* { one line after another }, each by `parse_one`. */
+NodeList parse_lines(Parser *p, Node *(*parse_one)(Parser *));
+/* To the end of the line, or before a brace that closes a body. */
+void recover(Parser *p);
+
+typedef struct Declaration {
+    const char *word;
+    Node *(*parse)(Parser *); /* what follows the word */
+    bool braces;              /* begins with { and not a name */
+    bool many;                /* several after one word, separated by commas */
+    bool top_only;            /* not in blocks */
+} Declaration;
+/* The declaration that begins here, its word not taken; NULL: none does. */
+const Declaration *declaration_ahead(Parser *p);
+const char *nearest_declaration(const char *word); /* NULL: none is near */
 
 #endif

@@ -119,8 +119,9 @@ const char *expression_text(Arena *arena, const Node *node)
     enum { LONGEST = 60 };
     Text text = {0};
     print_expression(node, &text);
-    const char *shown = text.length <= LONGEST ? arena_strdup(arena, text.data)
-                                               : arena_printf(arena, "%.*s…", LONGEST - 1, text.data);
+    const char *shown = text.length <= LONGEST
+                            ? arena_strdup(arena, text.data)
+                            : arena_printf(arena, "%.*s…", LONGEST - 1, text.data);
     text_free(&text);
     return shown;
 }
@@ -158,8 +159,8 @@ static void print_if(const Node *node, int indent, Text *out)
 
 static void print_param(const Node *node, Text *out)
 {
-    static const char *const words[] = {[PARAM_TRAINED] = "param", [PARAM_FROZEN] = "frozen param",
-                                        [PARAM_STATE] = "state"};
+    static const char *const words[] = {
+        [PARAM_TRAINED] = "param", [PARAM_FROZEN] = "frozen param", [PARAM_STATE] = "state"};
     text_add(out, "%s %s : ", words[node->role], node->name);
     print_expression(node->a, out);
     print_value(node->b, out);

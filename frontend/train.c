@@ -7,9 +7,16 @@
 void train_defaults(TrainSpec *spec)
 {
     *spec = (TrainSpec){
-        .optimizer = OPTIMIZER_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9,
-        .schedule = RATE_NOAM, .rate_d_model = 512, .rate_factor = 1, .warmup = 4000,
-        .batch_tokens = 4096, .accumulate = 1,
+        .optimizer = OPTIMIZER_ADAM,
+        .beta1 = 0.9,
+        .beta2 = 0.98,
+        .eps = 1e-9,
+        .schedule = RATE_NOAM,
+        .rate_d_model = 512,
+        .rate_factor = 1,
+        .warmup = 4000,
+        .batch_tokens = 4096,
+        .accumulate = 1,
     };
 }
 
@@ -17,7 +24,7 @@ void train_defaults(TrainSpec *spec)
 
 typedef struct Param {
     const char *name;
-    double *real;      /* one of the two */
+    double *real; /* one of the two */
     int64_t *whole;
     bool required;
 } Param;
@@ -30,7 +37,8 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
     if (val->kind == VAL_ERROR)
         return false;
     if (val->kind != VAL_NUMBER || !isfinite(val->number) || val->number < 0) {
-        fail(e, node, "`%s` is a number of at least 0, not %s", param->name, val_text(e, val));
+        elab_error(e, node, "`%s` is a number of at least 0, not %s", param->name,
+                   val_text(e, val));
         return false;
     }
     if (param->real)
@@ -38,7 +46,7 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
     else if (whole_number(val, &whole))
         *param->whole = whole;
     else {
-        fail(e, node, "`%s` is a whole number, not %s", param->name, val_text(e, val));
+        elab_error(e, node, "`%s` is a whole number, not %s", param->name, val_text(e, val));
         return false;
     }
     return true;
@@ -59,21 +67,21 @@ static bool read_args(Elab *e, const Node *call, const Param *params, int n)
                 at = k;
         if (at < 0) {
             if (arg->name)
-                fail(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
-                     did_you_mean(e, arg->name, NULL, 0, names, n));
+                elab_error(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
+                           did_you_mean(e, arg->name, NULL, 0, names, n));
             else
-                fail(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n, n == 1 ? "" : "s",
-                     call->kids.count);
+                elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n,
+                           n == 1 ? "" : "s", call->kids.count);
             return false;
         }
-        Val val = eval_in_top(e, arg->a);
+        Val val = eval_at_top(e, arg->a);
         given[at] = true;
         if (!store(e, arg, &params[at], &val))
             return false;
     }
     for (int i = 0; i < n; i++)
         if (params[i].required && !given[i]) {
-            fail(e, call, "`%s` needs `%s`", call->name, names[i]);
+            elab_error(e, call, "`%s` needs `%s`", call->name, names[i]);
             return false;
         }
     return true;
@@ -86,14 +94,16 @@ static bool is_word(const Node *node, const char *word)
     return (node->kind == NODE_NAME || node->kind == NODE_CALL) && !strcmp(node->name, word);
 }
 
-static void unknown_word(Elab *e, const Node *value, const char *what, const char *const *words, int n)
+static void unknown_word(Elab *e, const Node *value, const char *what, const char *const *words,
+                         int n)
 {
     bool worded = value->kind == NODE_NAME || value->kind == NODE_CALL;
     const char *near = worded ? did_you_mean(e, value->name, NULL, 0, words, n) : "";
     Text all = {0};
     for (int i = 0; i < n; i++)
         text_add(&all, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", words[i]);
-    fail(e, value, "%s is %s, not `%s`%s", what, all.data, expression_text(e->arena, value), near);
+    elab_error(e, value, "%s is %s, not `%s`%s", what, all.data, expression_text(e->arena, value),
+               near);
     text_free(&all);
 }
 
@@ -101,8 +111,10 @@ static void set_optimizer(Elab *e, const Node *value)
 {
     static const char *const words[] = {"adam", "adamw", "sgd"};
     TrainSpec *s = &e->model->train;
-    Param adam[] = {{"beta1", &s->beta1, NULL, false}, {"beta2", &s->beta2, NULL, false},
-                    {"eps", &s->eps, NULL, false}, {"weight_decay", &s->weight_decay, NULL, false}};
+    Param adam[] = {{"beta1", &s->beta1, NULL, false},
+                    {"beta2", &s->beta2, NULL, false},
+                    {"eps", &s->eps, NULL, false},
+                    {"weight_decay", &s->weight_decay, NULL, false}};
     Param sgd[] = {{"momentum", &s->momentum, NULL, false},
                    {"weight_decay", &s->weight_decay, NULL, false}};
     s->momentum = s->weight_decay = 0;
@@ -114,7 +126,7 @@ static void set_optimizer(Elab *e, const Node *value)
         s->eps = 1e-8;
         s->weight_decay = decoupled ? 0.01 : 0;
         if (read_args(e, value, adam, 4) && (s->beta1 >= 1 || s->beta2 >= 1))
-            fail(e, value, "`beta1` and `beta2` lie below 1");
+            elab_error(e, value, "`beta1` and `beta2` lie below 1");
     } else if (is_word(value, "sgd")) {
         s->optimizer = OPTIMIZER_SGD;
         read_args(e, value, sgd, 2);
@@ -126,30 +138,33 @@ static void set_rate(Elab *e, const Node *value)
 {
     static const char *const words[] = {"noam", "inverse_sqrt", "constant", "linear", "cosine"};
     TrainSpec *s = &e->model->train;
-    Param noam[] = {{"d_model", &s->rate_d_model, NULL, true}, {"warmup", NULL, &s->warmup, true},
+    Param noam[] = {{"d_model", &s->rate_d_model, NULL, true},
+                    {"warmup", NULL, &s->warmup, true},
                     {"factor", &s->rate_factor, NULL, false}};
     Param root[] = {{"peak", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, true}};
     Param constant[] = {{"rate", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, false}};
-    Param decay[] = {{"peak", &s->rate_peak, NULL, true}, {"steps", NULL, &s->rate_steps, true},
-                     {"warmup", NULL, &s->warmup, false}, {"final", &s->rate_final, NULL, false}};
+    Param decay[] = {{"peak", &s->rate_peak, NULL, true},
+                     {"steps", NULL, &s->rate_steps, true},
+                     {"warmup", NULL, &s->warmup, false},
+                     {"final", &s->rate_final, NULL, false}};
     s->warmup = 0;
     s->rate_final = 0;
     s->rate_factor = 1;
     if (is_word(value, "noam")) {
         s->schedule = RATE_NOAM;
         if (read_args(e, value, noam, 3) && (s->rate_d_model <= 0 || s->warmup < 1))
-            fail(e, value, "`d_model` and `warmup` are at least 1");
+            elab_error(e, value, "`d_model` and `warmup` are at least 1");
     } else if (is_word(value, "inverse_sqrt")) {
         s->schedule = RATE_INVERSE_SQRT;
         if (read_args(e, value, root, 2) && s->warmup < 1)
-            fail(e, value, "`warmup` is at least 1");
+            elab_error(e, value, "`warmup` is at least 1");
     } else if (is_word(value, "constant")) {
         s->schedule = RATE_CONSTANT;
         read_args(e, value, constant, 2);
     } else if (is_word(value, "linear") || is_word(value, "cosine")) {
         s->schedule = is_word(value, "linear") ? RATE_LINEAR : RATE_COSINE;
         if (read_args(e, value, decay, 4) && s->rate_steps <= s->warmup)
-            fail(e, value, "`steps` is more than `warmup`");
+            elab_error(e, value, "`steps` is more than `warmup`");
     } else
         unknown_word(e, value, "a rate", words, 5);
 }
@@ -168,7 +183,7 @@ static void set_batch(Elab *e, const Node *value)
     if (!read_args(e, value, &param, 1))
         return;
     if (n < 1 || n > INT32_MAX)
-        fail(e, value, "a batch holds from 1 to %d", INT32_MAX);
+        elab_error(e, value, "a batch holds from 1 to %d", INT32_MAX);
     s->batch_tokens = tokens ? n : 0;
     s->batch_sentences = tokens ? 0 : n;
 }
@@ -199,14 +214,15 @@ static void set_number(Elab *e, const Node *setting)
         names[i + 3] = plain[i].param.name;
         if (strcmp(setting->name, plain[i].param.name))
             continue;
-        Val val = eval_in_top(e, setting->a);
+        Val val = eval_at_top(e, setting->a);
         if (store(e, setting, &plain[i].param, &val) && plain[i].param.whole &&
             *plain[i].param.whole < plain[i].least)
-            fail(e, setting, "`%s` is at least %lld", setting->name, (long long)plain[i].least);
+            elab_error(e, setting, "`%s` is at least %lld", setting->name,
+                       (long long)plain[i].least);
         return;
     }
-    fail(e, setting, "there is no setting `%.60s`%s", setting->name,
-         did_you_mean(e, setting->name, NULL, 0, names, N_PLAIN + 3));
+    elab_error(e, setting, "there is no setting `%.60s`%s", setting->name,
+               did_you_mean(e, setting->name, NULL, 0, names, N_PLAIN + 3));
 }
 
 void elaborate_train(Elab *e, const Node *train)

@@ -18,15 +18,15 @@ static bool read_number(Elab *e, const Node *call, size_t i, int64_t *out)
         const Node *arg = call->kids.data[k];
         if (arg->name ? strcmp(arg->name, names[i]) : k != i)
             continue;
-        Val val = eval_in_top(e, arg->a);
+        Val val = eval_at_top(e, arg->a);
         if (val.kind == VAL_ERROR)
             return false;
         if (whole_number(&val, out) && *out >= 0)
             return true;
-        fail(e, arg, "`%s` is a whole number, not %s", names[i], val_text(e, &val));
+        elab_error(e, arg, "`%s` is a whole number, not %s", names[i], val_text(e, &val));
         return false;
     }
-    fail(e, call, "`slice` needs `%s`; it is slice(\"name\", axis, start, size)", names[i]);
+    elab_error(e, call, "`slice` needs `%s`; it is slice(\"name\", axis, start, size)", names[i]);
     return false;
 }
 
@@ -39,12 +39,15 @@ static bool read_from(Elab *e, const Node *node, From *from)
     bool transpose = node->kind == NODE_CALL && !strcmp(node->name, "transpose");
     bool slice = node->kind == NODE_CALL && !strcmp(node->name, "slice");
     if (!node->kids.count || (transpose && node->kids.count != 1) || (!transpose && !slice)) {
-        fail(e, node, "a param comes from \"name\", transpose(…) or slice(\"name\", axis, start, size), "
-             "not `%s`", expression_text(e->arena, node));
+        elab_error(
+            e, node,
+            "a param comes from \"name\", transpose(…) or slice(\"name\", axis, start, size), "
+            "not `%s`",
+            expression_text(e->arena, node));
         return false;
     }
     if (from->sliced || (transpose && from->transpose)) {
-        fail(e, node, "a slice lies inside a transpose, each once");
+        elab_error(e, node, "a slice lies inside a transpose, each once");
         return false;
     }
     if (transpose)
@@ -55,8 +58,9 @@ static bool read_from(Elab *e, const Node *node, From *from)
             !read_number(e, node, 3, &from->size))
             return false;
         if (from->axis >= MAX_RANK || from->size < 1) {
-            fail(e, node, from->size < 1 ? "a slice holds at least one element"
-                                         : "a tensor has no such axis");
+            elab_error(e, node,
+                       from->size < 1 ? "a slice holds at least one element"
+                                      : "a tensor has no such axis");
             return false;
         }
     }
@@ -116,11 +120,11 @@ static void check_slice(Elab *e, const Node *map, const From *from, const ParamI
     if (!from->sliced)
         return;
     if (from->axis >= rank)
-        fail(e, map, "`%s` is %s: it has no axis %lld", param->name, type_text(e, &param->type),
-             (long long)from->axis);
+        elab_error(e, map, "`%s` is %s: it has no axis %lld", param->name,
+                   type_text(e, &param->type), (long long)from->axis);
     else if (param->type.dims[axis].size != from->size)
-        fail(e, map, "`%s` is %s: %lld elements of axis %lld do not fill it", param->name,
-             type_text(e, &param->type), (long long)from->size, (long long)from->axis);
+        elab_error(e, map, "`%s` is %s: %lld elements of axis %lld do not fill it", param->name,
+                   type_text(e, &param->type), (long long)from->size, (long long)from->axis);
 }
 
 static void elaborate_map(Elab *e, const Node *map, Map *mapped)
@@ -139,15 +143,20 @@ static void elaborate_map(Elab *e, const Node *map, Map *mapped)
             continue; /* an earlier line holds */
         map_set(mapped, param->name, (void *)map);
         check_slice(e, map, &from, param);
-        WeightMap weight = {.ours = param->name, .theirs = fill(e, from.pattern, &stars),
-                            .transpose = from.transpose, .axis = (int)from.axis, .start = from.start,
-                            .size = from.size, .loc = map->loc};
+        WeightMap weight = {.ours = param->name,
+                            .theirs = fill(e, from.pattern, &stars),
+                            .transpose = from.transpose,
+                            .axis = (int)from.axis,
+                            .start = from.start,
+                            .size = from.size,
+                            .loc = map->loc};
         vec_push(e->arena, e->model->weights, weight);
     }
     if (any)
         return;
     const Map *maps[] = {&e->module->param_by_name};
-    fail(e, map, "the model has no param `%s`%s", map->name, did_you_mean(e, map->name, maps, 1, NULL, 0));
+    elab_error(e, map, "the model has no param `%s`%s", map->name,
+               did_you_mean(e, map->name, maps, 1, NULL, 0));
 }
 
 static void elaborate_maps(Elab *e, const NodeList *maps, Map *mapped)
@@ -159,7 +168,7 @@ static void elaborate_maps(Elab *e, const NodeList *maps, Map *mapped)
             continue;
         }
         bool truth;
-        Val condition = map->a ? eval_in_top(e, map->a) : val_error();
+        Val condition = map->a ? eval_at_top(e, map->a) : val_error();
         if (map->a && known_truth(e, map->a, &condition, &truth) && truth)
             elaborate_maps(e, &map->body, mapped);
     }

@@ -46,14 +46,14 @@ static const ParamInfo *param(const Given *g, const char *name)
 static int count_ops(const Given *g, OpKind kind)
 {
     int n = 0;
-    FOR_OPS(op, &module_function(g->model->module, "model")->body)
+    FOR_OPS (op, &module_function(g->model->module, "model")->body)
         n += op->kind == kind;
     return n;
 }
 
 static const Value *output(const Given *g, const char *name)
 {
-    FOR_OPS(op, &module_function(g->model->module, "model")->body)
+    FOR_OPS (op, &module_function(g->model->module, "model")->body)
         if (op->kind == OP_output && !strcmp(op_string(op, ATTR_name), name))
             return op->args[0];
     return NULL;
@@ -96,8 +96,13 @@ static void names_of_calls(void **state)
                     "repeat 2 as step { y = some_step(y) }\n"
                     "y = linear as _(y, 4)\n"
                     "output y\n");
-    static const char *const names[] = {"two.linear.weight", "two.linear_2.weight", "last.linear.weight",
-                                        "step.0.inner.weight", "step.1.inner.bias", "weight", "bias"};
+    static const char *const names[] = {"two.linear.weight",
+                                        "two.linear_2.weight",
+                                        "last.linear.weight",
+                                        "step.0.inner.weight",
+                                        "step.1.inner.bias",
+                                        "weight",
+                                        "bias"};
     assert_non_null(g.model);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         param(&g, names[i]);
@@ -150,11 +155,17 @@ static void replacing(void **state)
 static void settings_and_outputs(void **state)
 {
     (void)state;
-    Setting settings[] = {{"d_model", "32"}, {"layers", "1"}, {"d_ff", "2 * d_model"}, {"vocab", "90"},
+    Setting settings[] = {{"d_model", "32"},
+                          {"layers", "1"},
+                          {"d_ff", "2 * d_model"},
+                          {"vocab", "90"},
                           {"heads", "4"}};
     const char *outputs[] = {"encoder.layer.*.self.weights", "decoder.layer.0.cross"};
-    FrontendOptions options = {.settings = settings, .n_settings = 5, .float_type = DT_F64,
-                               .outputs = outputs, .n_outputs = 2};
+    FrontendOptions options = {.settings = settings,
+                               .n_settings = 5,
+                               .float_type = DT_F64,
+                               .outputs = outputs,
+                               .n_outputs = 2};
     Given g = parse_with("use \"transformer_base.tfg\"\n", options);
     assert_non_null(g.model);
     assert_int_equal(param(&g, "encoder.layer.0.feed_forward.inner.weight")->type.dims[1].size, 64);
@@ -169,7 +180,7 @@ static void masks_cost_nothing(void **state)
     Given g = parse("use transformer\nconst vocab = 50, d_model = 16, heads = 2, layers = 1\n");
     assert_non_null(g.model);
     int masks = 0; /* of the decoder's own attention alone */
-    FOR_OPS(op, &module_function(g.model->module, "model")->body)
+    FOR_OPS (op, &module_function(g.model->module, "model")->body)
         masks += op->kind == OP_select && op->results[0].type.rank == 4;
     assert_int_equal(masks, 1);
     arena_free(g.arena);
@@ -212,14 +223,16 @@ static void training(void **state)
     assert_true(t->beta2 == 0.98 && t->eps == 1e-9);
     assert_true(t->schedule == RATE_COSINE && t->rate_peak == 0.1 && t->rate_steps == 1000 &&
                 t->warmup == 100 && t->rate_final == 0);
-    assert_true(t->batch_tokens == 0 && t->batch_sentences == 32 && t->patience == 3 && t->accumulate == 1);
+    assert_true(t->batch_tokens == 0 && t->batch_sentences == 32 && t->patience == 3 &&
+                t->accumulate == 1);
     arena_free(g.arena);
 }
 
 static void variants(void **state)
 {
     (void)state;
-    Given g = parse_with("use \"../tests/golden/frontend/good_variants.tfg\"\n", (FrontendOptions){0});
+    Given g =
+        parse_with("use \"../tests/golden/frontend/good_variants.tfg\"\n", (FrontendOptions){0});
     assert_non_null(g.model);
     assert_true(ir_verify(g.model->module, &g.diags));
     assert_type(&g, "by_alibi", "f32[B, 2, S~, S~]");
@@ -261,11 +274,16 @@ static void copy_that_stands_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_lines),         cmocka_unit_test(names_of_calls),
-        cmocka_unit_test(sharing_and_freezing), cmocka_unit_test(replacing),
-        cmocka_unit_test(settings_and_outputs), cmocka_unit_test(masks_cost_nothing),
-        cmocka_unit_test(weights),           cmocka_unit_test(training),
-        cmocka_unit_test(variants),          cmocka_unit_test(copy_that_stands_alone),
+        cmocka_unit_test(ten_lines),
+        cmocka_unit_test(names_of_calls),
+        cmocka_unit_test(sharing_and_freezing),
+        cmocka_unit_test(replacing),
+        cmocka_unit_test(settings_and_outputs),
+        cmocka_unit_test(masks_cost_nothing),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(training),
+        cmocka_unit_test(variants),
+        cmocka_unit_test(copy_that_stands_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,278 @@
+/* Declarations: statements that begin with a word of their own. */
+#include "frontend/parser.h"
+
+#include <math.h>
+
+/* ---- pieces of declarations ---- */
+
+Node *named_node(Parser *p, NodeKind kind, const char *where)
+{
+    const Token *token = peek_token(p);
+    Node *node = node_new(p, kind, token->loc);
+    node->name = "";
+    if (expect_token(p, TOKEN_NAME, where))
+        node->name = token->text;
+    return node;
+}
+
+static Node *parse_dims(Parser *p)
+{
+    Node *list = node_new(p, NODE_LIST, peek_token(p)->loc);
+    if (!expect_token(p, TOKEN_OPEN_LIST, " and the dimensions, as in `[B, S~]`"))
+        return list;
+    p->parens++;
+    list->kids = parse_list(p, TOKEN_CLOSE_LIST);
+    close_bracket(p, TOKEN_CLOSE_LIST, list->loc);
+    list->loc = loc_from(p, list->loc);
+    set_node_depth(p, list);
+    return list;
+}
+
+/* NAME { "." (NAME | NUMBER | "*") }: of params and of what blocks compute */
+static const char *parse_path(Parser *p)
+{
+    Text path = {0};
+    do {
+        const Token *token = take_token(p);
+        if (path.length)
+            text_put(&path, ".", 1);
+        if (token->kind == TOKEN_NUMBER && token->number == floor(token->number))
+            text_add(&path, "%.0f", token->number);
+        else if (token->kind == TOKEN_STAR)
+            text_put(&path, "*", 1);
+        else if (token->text)
+            text_add(&path, "%s", token->text);
+        else
+            parse_error(p, token->loc, "expected a part of a dotted name, not %s",
+                        token_seen(p, token));
+    } while (!p->panic && accept_token(p, TOKEN_DOT));
+    const char *text = arena_strdup(p->arena, path.data ? path.data : "");
+    text_free(&path);
+    return text;
+}
+
+NodeList parse_lines(Parser *p, Node *(*parse_one)(Parser *))
+{
+    NodeList list = {0};
+    Loc open = peek_token(p)->loc;
+    if (!expect_token(p, TOKEN_OPEN_BODY, ""))
+        return list;
+    while (true) {
+        while (peek_token(p)->kind == TOKEN_NEWLINE || peek_token(p)->kind == TOKEN_SEMICOLON)
+            take_token(p);
+        if (accept_token(p, TOKEN_CLOSE_BODY))
+            return list;
+        if (peek_token(p)->kind == TOKEN_END) {
+            parse_error(p, peek_token(p)->loc, "expected `}`, not the end of file");
+            if (p->errors <= MAX_PARSE_ERRORS)
+                diag_note(p->diags, open, "to close this `{`");
+            return list;
+        }
+        Node *node = parse_one(p);
+        TokenKind next = p->tokens.data[p->at].kind;
+        if (!p->panic && next != TOKEN_NEWLINE && next != TOKEN_SEMICOLON &&
+            next != TOKEN_CLOSE_BODY)
+            parse_error(p, peek_token(p)->loc, "expected the end of the statement, not %s",
+                        token_seen(p, peek_token(p)));
+        if (p->panic)
+            recover(p);
+        vec_push(p->arena, list, node);
+    }
+}
+
+static Node *parse_setting(Parser *p)
+{
+    Node *node = named_node(p, NODE_SETTING, " of a setting");
+    if (expect_token(p, TOKEN_ASSIGN, ""))
+        node->a = parse_expression(p);
+    return node;
+}
+
+/* pattern = where from; or some of them under a condition. */
+static Node *parse_map(Parser *p)
+{
+    if (peek_token(p)->kind == TOKEN_IF) {
+        Node *choice = node_new(p, NODE_IF, take_token(p)->loc);
+        if (!enter_level(p))
+            return choice;
+        choice->a = parse_expression(p);
+        if (!p->panic)
+            choice->body = parse_lines(p, parse_map);
+        leave_level(p);
+        return choice;
+    }
+    Node *node = node_new(p, NODE_MAP, peek_token(p)->loc);
+    node->name = parse_path(p);
+    node->loc = loc_from(p, node->loc);
+    if (expect_token(p, TOKEN_ASSIGN, ""))
+        node->a = parse_expression(p);
+    return node;
+}
+
+/* ---- declarations: one word first ---- */
+
+static Node *parse_model(Parser *p) { return named_node(p, NODE_MODEL, " of the model"); }
+
+static Node *parse_use(Parser *p)
+{
+    const Token *token = peek_token(p);
+    Node *node = node_new(p, NODE_USE, token->loc);
+    node->name = "";
+    if (token->kind != TOKEN_NAME && token->kind != TOKEN_STRING)
+        parse_error(p, token->loc, "expected the name of a library or a \"file\", not %s",
+                    token_seen(p, token));
+    else
+        node->name = take_token(p)->text;
+    node->same = token->kind == TOKEN_STRING;
+    return node;
+}
+
+static Node *parse_const(Parser *p)
+{
+    Node *node = named_node(p, NODE_CONST, " of a constant");
+    if (expect_token(p, TOKEN_ASSIGN, " and the value of the constant"))
+        node->a = parse_expression(p);
+    return node;
+}
+
+static Node *parse_dim(Parser *p) { return named_node(p, NODE_DIM, " of a dimension"); }
+
+static Node *parse_input(Parser *p)
+{
+    Node *node = named_node(p, NODE_INPUT, " of an input");
+    if (!expect_token(p, TOKEN_COLON, " and the type of the input"))
+        return node;
+    const Token *type = peek_token(p);
+    if (expect_token(p, TOKEN_NAME, " of an element type")) {
+        node->text = type->text;
+        node->b = node_new(p, NODE_NAME, type->loc);
+        node->a = parse_dims(p);
+    }
+    return node;
+}
+
+static Node *parse_tensor(Parser *p, ParamRole role)
+{
+    Node *node = named_node(p, NODE_PARAM, role == PARAM_STATE ? " of a state" : " of a param");
+    node->role = role;
+    if (!expect_token(p, TOKEN_COLON, " and the dimensions"))
+        return node;
+    node->a = parse_dims(p);
+    if (!p->panic && accept_token(p, TOKEN_ASSIGN))
+        node->b = parse_expression(p);
+    return node;
+}
+
+static Node *parse_param(Parser *p) { return parse_tensor(p, PARAM_TRAINED); }
+static Node *parse_state(Parser *p) { return parse_tensor(p, PARAM_STATE); }
+
+static Node *parse_frozen(Parser *p)
+{
+    if (at_word(p, "param"))
+        take_token(p);
+    else
+        parse_error(p, peek_token(p)->loc, "expected `param` after `frozen`, not %s",
+                    token_seen(p, peek_token(p)));
+    return parse_tensor(p, PARAM_FROZEN);
+}
+
+static Node *parse_block(Parser *p)
+{
+    Node *node = named_node(p, NODE_BLOCK, " of a block");
+    if (p->panic)
+        return node;
+    node->kids = parse_args(p);
+    for (size_t i = 0; i < node->kids.count; i++) {
+        Node *arg = node->kids.data[i];
+        if (arg->name)
+            continue; /* with a default */
+        if (arg->a->kind != NODE_NAME)
+            parse_error(p, arg->loc, "a block's parameter is a name, or a name = its default");
+        arg->name = arg->a->name ? arg->a->name : "";
+        arg->a = NULL;
+    }
+    if (!p->panic)
+        node->body = parse_body(p);
+    return node;
+}
+
+static Node *parse_output(Parser *p)
+{
+    const Token *token = peek_token(p);
+    Node *node = node_new(p, NODE_OUTPUT, token->loc);
+    if (peek_ahead(p, 1)->kind == TOKEN_DOT || token->kind == TOKEN_STAR) {
+        node->kind = NODE_EXPOSE;
+        node->name = parse_path(p);
+        node->loc = loc_from(p, node->loc);
+        return node;
+    }
+    node = named_node(p, NODE_OUTPUT, " of an output");
+    if (!p->panic && accept_token(p, TOKEN_ASSIGN))
+        node->a = parse_expression(p);
+    return node;
+}
+
+static Node *parse_update(Parser *p)
+{
+    Node *node = named_node(p, NODE_UPDATE, " of a state");
+    if (expect_token(p, TOKEN_ASSIGN, " and its new value"))
+        node->a = parse_expression(p);
+    return node;
+}
+
+static Node *parse_train(Parser *p)
+{
+    Node *node = node_new(p, NODE_TRAIN, p->tokens.data[p->at - 1].loc);
+    node->name = "train";
+    node->kids = parse_lines(p, parse_setting);
+    return node;
+}
+
+static Node *parse_weights(Parser *p)
+{
+    Node *node = node_new(p, NODE_WEIGHTS, p->tokens.data[p->at - 1].loc);
+    node->name = "weights";
+    node->kids = parse_lines(p, parse_map);
+    return node;
+}
+
+/* Words that begin a declaration when a name (or, for the last two, a brace)
+ * follows; elsewhere they are names like any other. */
+static const Declaration declarations[] = {
+    {"model", parse_model, false, false, true},    {"use", parse_use, false, false, true},
+    {"const", parse_const, false, true, true},     {"dim", parse_dim, false, true, true},
+    {"input", parse_input, false, false, true},    {"param", parse_param, false, false, false},
+    {"frozen", parse_frozen, false, false, false}, {"state", parse_state, false, false, false},
+    {"block", parse_block, false, false, true},    {"output", parse_output, false, false, false},
+    {"update", parse_update, false, false, false}, {"train", parse_train, true, false, true},
+    {"weights", parse_weights, true, false, true},
+};
+
+const Declaration *declaration_ahead(Parser *p)
+{
+    if (peek_token(p)->kind != TOKEN_NAME)
+        return NULL;
+    TokenKind next = peek_ahead(p, 1)->kind;
+    for (size_t i = 0; i < sizeof declarations / sizeof *declarations; i++) {
+        if (!at_word(p, declarations[i].word))
+            continue;
+        bool starts = declarations[i].braces
+                          ? next == TOKEN_OPEN_BODY
+                          : next == TOKEN_NAME || next == TOKEN_STRING || next == TOKEN_NUMBER ||
+                                next == TOKEN_NEWLINE || next == TOKEN_END ||
+                                (next == TOKEN_STAR && !strcmp(declarations[i].word, "output")) ||
+                                (next >= TOKEN_AND && next != TOKEN_AS && next != TOKEN_AND &&
+                                 next != TOKEN_OR);
+        return starts ? &declarations[i] : NULL;
+    }
+    return NULL;
+}
+
+const char *nearest_declaration(const char *word)
+{
+    enum { N = sizeof declarations / sizeof *declarations };
+    const char *words[N];
+    for (size_t i = 0; i < N; i++)
+        words[i] = declarations[i].word;
+    return text_nearest(word, words, N);
+}
