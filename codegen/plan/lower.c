@@ -136,11 +136,13 @@ static bool lower_op(Plan *plan, Op *op)
     case OP_dot: return lower_dot(plan, op);
     case OP_output: return lower_output(plan, op);
     case OP_assign: {
-        Assign assign = {op->args[0], op->args[1], NULL};
+        const TfcView *view = view_of_value(plan, op->args[1]);
+        if (!view)
+            return false;
         name_steps(plan, op);
-        assign.name = plan->name;
+        Assign assign = {op->args[0], op->args[1], *view, plan->name};
         vec_push(plan->arena, plan->assigns, assign);
-        return view_of_value(plan, op->args[1]) != NULL;
+        return true;
     }
     default: return add_op_kernel(plan, op);
     }
@@ -162,23 +164,20 @@ static bool finish_assigns(Plan *plan)
 {
     for (size_t i = 0; i < plan->assigns.count; i++) {
         Assign *assign = &plan->assigns.data[i];
-        Placement *p = placement(assign->value);
-        plan->name = assign->name;
-        if (is_written(assign) ||
-            plan->buffers.data[p->view.buffer].kind != TFC_BUFFER_TENSOR)
-            continue;
         const Type *type = &assign->value->type;
+        plan->name = assign->name;
+        if (is_written(assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
+            continue;
         TfcView saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
-        if (!add_copy(plan, type, &p->view, &saved))
+        if (!add_copy(plan, type, &assign->view, &saved))
             return false;
-        p->view = saved;
+        assign->view = saved;
     }
     for (size_t i = 0; i < plan->assigns.count; i++) {
         const Assign *assign = &plan->assigns.data[i];
         plan->name = assign->name;
         if (!is_written(assign) &&
-            !add_copy(plan, &assign->value->type, &placement(assign->value)->view,
-                      &placement(assign->param)->view))
+            !add_copy(plan, &assign->value->type, &assign->view, &placement(assign->param)->view))
             return false;
     }
     return true;

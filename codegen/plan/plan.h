@@ -36,6 +36,7 @@ typedef struct Placement {
 /* A param that takes a value when the function is done. */
 typedef struct Assign {
     Value *param, *value;
+    TfcView view; /* where the value lies when the function is done */
     const char *name;
 } Assign;
 

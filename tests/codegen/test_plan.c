@@ -379,7 +379,7 @@ static void test_assigns(void **state)
     check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = input {name = \"x\"} : f64[N, 4]\n"
           "%2 = exp %0 : f64[4, 4]\nassign %0, %2\n" /* the old value is read below */
           "%3 = dot %1, %0 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f64[N, 4]\n"
-          "%4 = reduce_sum %0 {axes = [0]} : f64[1, 4]\n" OUT("3") OUT("4"), 1, -1);
+          "%4 = reduce_sum %0 {axes = [1]} : f64[4, 1]\n" OUT("3") OUT("4"), 1, -1);
     check("%0 = param {name = \"a\"} : f64[5]\n%1 = param {name = \"b\"} : f64[5]\n%2 = param {name = \"c\"} : f64[5]\n"
           "assign %0, %1\nassign %1, %0\n%3 = flip %2 {axis = 0} : f64[5]\nassign %2, %3\n", 0, -1);
     check("%0 = param {name = \"w\"} : f64[3, 4]\n%1 = input {name = \"x\"} : f64[N, 3]\n"
