@@ -118,6 +118,13 @@ cmp s1.txt s2.txt || fail "samples depend on batches"
 # A disk that is full while saving leaves the last good checkpoint.
 mv away.tfg model.tfg
 status=0
-(ulimit -f 20; train full --steps 20 --save-every 5) || status=$?
-[ $status != 0 ] || fail "a full disk went unseen"
+(ulimit -f 100; train full --steps 20 --save-every 5) || status=$?
+[ $status = 1 ] || fail "a full disk: status $status: $(cat full.err)"
+grep -q "cannot write" full.err || fail "a full disk: $(cat full.err)"
+train full2 --steps 10 --save-every 5 || fail "$(cat full2.err)"
+status=0
+(ulimit -f 100; train full2 --steps 20 --save-every 5 --resume) || status=$?
+[ $status = 1 ] || fail "a full disk while resuming: status $status: $(cat full2.err)"
+grep -q "checkpoint of step 10 is whole" full2.err || fail "a full disk: $(cat full2.err)"
+train full2 --steps 20 --save-every 5 --resume || fail "after a full disk: $(cat full2.err)"
 echo "all is well"
