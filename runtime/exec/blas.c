@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <cblas.h>
 #include <limits.h>
+#include <omp.h>
 #include <string.h>
 
 /* How a matrix lies: its rows contiguous (row-major) or its columns, and the step
@@ -64,7 +65,11 @@ void blas_gemm(TfcType type, int64_t m, int64_t n, int64_t k, BlasMatrix a, Blas
     }
 }
 
+/* OpenBLAS built for OpenMP asks OpenMP how many threads the caller would get. */
 void blas_single_thread(void)
 {
+    if (omp_get_max_threads() == 1)
+        return;
     openblas_set_num_threads(1);
+    omp_set_num_threads(1);
 }

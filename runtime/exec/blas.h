@@ -15,7 +15,8 @@ typedef struct BlasMatrix {
 void blas_gemm(TfcType type, int64_t m, int64_t n, int64_t k, BlasMatrix a, BlasMatrix b, BlasMatrix c,
                bool accumulate);
 
-/* One thread inside each call from now on. */
+/* One thread inside each call that this thread makes from now on. Sets OpenMP's
+ * default for it to 1: parallel loops name their number (exec_threads). */
 void blas_single_thread(void);
 
 #endif

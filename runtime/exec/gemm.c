@@ -11,8 +11,8 @@
 
 /* A task should be worth a fork and small enough to balance: products below
  * TASK_FLOPS are grouped, larger ones cut into at most MAX_BLOCKS. */
-#define TASK_FLOPS 4e6
-enum { MAX_BLOCKS = 16, BLOCK_ROUNDING = 16 };
+#define TASK_FLOPS 16e6
+enum { MAX_BLOCKS = 8, BLOCK_ROUNDING = 64 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops, const TfcDim *dims)
 {
@@ -254,5 +254,6 @@ void gemm_release(BoundGemm *bound)
 
 void gemm_setup(void)
 {
+    exec_threads(); /* reads OpenMP's default before it is changed */
     blas_single_thread();
 }

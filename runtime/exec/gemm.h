@@ -38,7 +38,7 @@ bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims);
 void gemm_run(const BoundGemm *bound, void *const *buffers);
 void gemm_release(BoundGemm *bound);
 
-/* Makes OpenBLAS single-threaded; once per process, cheap to repeat. */
+/* Makes OpenBLAS single-threaded for the calling thread; cheap to repeat. */
 void gemm_setup(void);
 
 #endif

@@ -49,6 +49,7 @@ void exec_run_step(Exec *exec, int32_t s)
 
 static bool prepare(Exec *exec)
 {
+    gemm_setup(); /* an Exec may be run by another thread than the one that made it */
     return (exec->bound || exec_bind(exec)) && exec_point(exec);
 }
 
