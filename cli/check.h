@@ -34,6 +34,7 @@ typedef struct VariantOptions {
     DType type;
     int opt_level;
     bool scalar;
+    int64_t batch, length; /* of the inputs; 0: a few short rows */
 } VariantOptions;
 
 /* Adds the settings that make the model small, as far as it has them. */

@@ -109,7 +109,9 @@ bool check_threads(Check *check)
 {
     static const char name[] = "1 thread = 2 threads, bit for bit";
     Variant v[2];
-    VariantOptions options = {.function = "train_step", .type = DT_F32, .opt_level = 2};
+    /* Large enough that loops are shared out, short enough for every model's context. */
+    VariantOptions options = {.function = "train_step", .type = DT_F32, .opt_level = 2, .batch = 150,
+                              .length = 12};
     int before = exec_threads();
     bool ok = true;
     for (int i = 0; i < 2; i++)

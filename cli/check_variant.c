@@ -61,6 +61,10 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
         return false;
     SyntheticOptions shape = {.batch = 3, .source_length = 5, .target_length = 6, .ragged = true,
                               .seed = check->seed};
+    if (options->batch) {
+        shape.batch = options->batch;
+        shape.source_length = shape.target_length = options->length;
+    }
     synthetic_inputs(&v->binding, v->session.model->module, &shape);
     Function *function = options->function ? session_function(&v->session, options->function)
                                            : derive_gradient(v->session.model->module, true);

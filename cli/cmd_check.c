@@ -13,8 +13,10 @@ static bool check_model(Check *check)
     bool has_loss = session.model->has_loss;
     session_close(&session);
     const char *function = has_loss ? NULL : "forward"; /* NULL: the gradient in training */
-    const VariantOptions fused64 = {function, DT_F64, 2, false}, plain64 = {function, DT_F64, 0, false},
-                         fused32 = {function, DT_F32, 2, false}, scalar32 = {function, DT_F32, 2, true};
+    const VariantOptions fused64 = {function, DT_F64, 2, false, 0, 0},
+                         plain64 = {function, DT_F64, 0, false, 0, 0},
+                         fused32 = {function, DT_F32, 2, false, 0, 0},
+                         scalar32 = {function, DT_F32, 2, true, 0, 0};
     bool ok = !has_loss || check_gradients(check);
     ok = ok && check_same(check, "fused = unfused (f64)", fused64, plain64, 1e-9);
     ok = ok && check_same(check, "kernels = scalar reference (f32)", fused32, scalar32, 1e-4);
