@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task should be worth a fork and small enough to balance: products below
- * TASK_FLOPS are grouped, larger ones cut into at most MAX_BLOCKS. */
-#define TASK_FLOPS 16e6
+/* A task should be worth a fork and small enough to balance: small products are
+ * grouped until they make GROUP_FLOPS, large ones cut into at most MAX_BLOCKS of
+ * BLOCK_FLOPS or more, since every block packs the other operand again. */
+#define GROUP_FLOPS 2e6
+#define BLOCK_FLOPS 16e6
 enum { MAX_BLOCKS = 8, BLOCK_ROUNDING = 64 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops, const TfcDim *dims)
@@ -118,7 +120,7 @@ static bool add_task(BoundGemm *bound, GemmTask task)
 /* One large product as blocks of its longer side. */
 static bool add_blocks(BoundGemm *bound, int64_t iteration, Product p, double flops)
 {
-    double wanted = flops / TASK_FLOPS;
+    double wanted = flops / BLOCK_FLOPS;
     int64_t blocks = wanted < MAX_BLOCKS ? (int64_t)wanted : MAX_BLOCKS;
     bool rows = p.m >= p.n;
     int64_t length = rows ? p.m : p.n, block = blocks > 1 ? (length + blocks - 1) / blocks : length;
@@ -149,7 +151,7 @@ static bool cut_tasks(BoundGemm *bound)
         if (!uniform)
             p = iteration_product(bound, i);
         double flops = 2.0 * (double)p.m * (double)p.n * (double)p.k * (double)bound->sum_iterations;
-        if (flops >= 2 * TASK_FLOPS) {
+        if (flops >= 2 * BLOCK_FLOPS) {
             if (group.count && !add_task(bound, group))
                 return false;
             if (!add_blocks(bound, i, p, flops))
@@ -161,7 +163,7 @@ static bool cut_tasks(BoundGemm *bound)
         }
         group.count++;
         grouped += flops;
-        if (grouped >= TASK_FLOPS) {
+        if (grouped >= GROUP_FLOPS) {
             if (!add_task(bound, group))
                 return false;
             group.first = i + 1;
