@@ -106,7 +106,7 @@ static Product iteration_product(const BoundGemm *bound, int64_t i)
 static bool add_task(BoundGemm *bound, GemmTask task)
 {
     if (bound->n_tasks == bound->capacity) {
-        int64_t capacity = bound->capacity ? bound->capacity * 2 : MAX_BLOCKS;
+        int32_t capacity = bound->capacity ? bound->capacity * 2 : MAX_BLOCKS;
         GemmTask *tasks = realloc(bound->tasks, sizeof *tasks * (size_t)capacity);
         if (!tasks)
             return false;
@@ -236,16 +236,20 @@ static void run_task(const BoundGemm *bound, void *const *buffers, const GemmTas
     }
 }
 
-void gemm_run(const BoundGemm *bound, void *const *buffers)
+typedef struct GemmRun {
+    const BoundGemm *bound;
+    void *const *buffers;
+} GemmRun;
+
+static void run_numbered(const void *context, int64_t t)
 {
-    if (bound->n_tasks <= 1) {
-        if (bound->n_tasks)
-            run_task(bound, buffers, &bound->tasks[0]);
-        return;
-    }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(exec_threads())
-    for (int64_t t = 0; t < bound->n_tasks; t++)
-        run_task(bound, buffers, &bound->tasks[t]);
+    const GemmRun *run = context;
+    run_task(run->bound, run->buffers, &run->bound->tasks[t]);
+}
+
+void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool)
+{
+    pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, buffers});
 }
 
 void gemm_release(BoundGemm *bound)

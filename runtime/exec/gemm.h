@@ -3,6 +3,7 @@
 #ifndef RUNTIME_EXEC_GEMM_H
 #define RUNTIME_EXEC_GEMM_H
 
+#include "runtime/exec/pool.h"
 #include "runtime/exec/program.h"
 
 /* A matrix operand with its strides evaluated. */
@@ -28,14 +29,14 @@ typedef struct BoundGemm {
     int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
     int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
     int64_t iterations, sum_iterations;
-    int64_t n_tasks, capacity;
+    int32_t n_tasks, capacity;
     GemmTask *tasks; /* malloc'd, grows only */
 } BoundGemm;
 
 /* Evaluates sizes and cuts tasks; false if memory cannot be had. `bound` is zeroed
  * before the first call and may be bound again. */
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims);
-void gemm_run(const BoundGemm *bound, void *const *buffers);
+void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
 void gemm_release(BoundGemm *bound);
 
 /* Makes OpenBLAS single-threaded for the calling thread; cheap to repeat. */

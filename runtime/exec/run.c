@@ -6,44 +6,53 @@
 #include <math.h>
 #include <string.h>
 
-enum { COPY_BLOCK = 1 << 20 }; /* bytes */
+enum { COPY_BLOCK = 1 << 18 }; /* bytes */
 
-static void run_kernel(const BoundKernel *kernel)
+static void run_units(const void *context, int64_t task)
 {
-    int64_t range = kernel->range, block = kernel->block;
-    if (range <= block) {
-        if (range > 0)
-            kernel->call(&kernel->args, 0, range);
-        return;
-    }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(exec_threads())
-    for (int64_t begin = 0; begin < range; begin += block)
-        kernel->call(&kernel->args, begin, begin + block < range ? begin + block : range);
+    const BoundKernel *kernel = context;
+    int64_t begin = task * kernel->block, end = begin + kernel->block;
+    kernel->call(&kernel->args, begin, end < kernel->range ? end : kernel->range);
 }
 
-static void copy_or_zero(char *to, const char *from, int64_t bytes)
+static void run_kernel(const BoundKernel *kernel, Pool *pool)
 {
-#pragma omp parallel for schedule(static) num_threads(exec_threads()) if (bytes > COPY_BLOCK)
-    for (int64_t at = 0; at < bytes; at += COPY_BLOCK) {
-        size_t size = (size_t)(bytes - at < COPY_BLOCK ? bytes - at : COPY_BLOCK);
-        if (from)
-            memcpy(to + at, from + at, size);
-        else
-            memset(to + at, 0, size);
-    }
+    pool_run(pool, (int32_t)((kernel->range + kernel->block - 1) / kernel->block), run_units, kernel);
 }
 
-void exec_run_step(Exec *exec, int32_t s)
+typedef struct Copy {
+    char *to;
+    const char *from; /* NULL: zeros */
+    int64_t bytes;
+} Copy;
+
+static void run_copy_block(const void *context, int64_t task)
+{
+    const Copy *copy = context;
+    int64_t at = task * COPY_BLOCK;
+    size_t size = (size_t)(copy->bytes - at < COPY_BLOCK ? copy->bytes - at : COPY_BLOCK);
+    if (copy->from)
+        memcpy(copy->to + at, copy->from + at, size);
+    else
+        memset(copy->to + at, 0, size);
+}
+
+static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Pool *pool)
+{
+    const char *from = step->kind == TFC_STEP_COPY ? exec->addresses[step->copy.from] : NULL;
+    Copy copy = {exec->addresses[step->copy.to], from, bytes};
+    pool_run(pool, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
+}
+
+static void run_step(Exec *exec, int32_t s, Pool *pool)
 {
     const TfcStep *step = &exec->program->steps[s];
     const BoundStep *bound = &exec->steps[s];
     switch (step->kind) {
-    case TFC_STEP_KERNEL: run_kernel(&bound->kernel); break;
-    case TFC_STEP_GEMM: gemm_run(&bound->gemm, exec->addresses); break;
+    case TFC_STEP_KERNEL: run_kernel(&bound->kernel, pool); break;
+    case TFC_STEP_GEMM: gemm_run(&bound->gemm, exec->addresses, pool); break;
     case TFC_STEP_COPY:
-        copy_or_zero(exec->addresses[step->copy.to], exec->addresses[step->copy.from], bound->bytes);
-        break;
-    case TFC_STEP_ZERO: copy_or_zero(exec->addresses[step->copy.to], NULL, bound->bytes); break;
+    case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
     }
 }
 
@@ -53,12 +62,18 @@ static bool prepare(Exec *exec)
     return (exec->bound || exec_bind(exec)) && exec_point(exec);
 }
 
+static void run_steps(Pool *pool, void *argument)
+{
+    Exec *exec = argument;
+    for (int32_t s = 0; s < exec->program->n_steps; s++)
+        run_step(exec, s, pool);
+}
+
 bool exec_run(Exec *exec)
 {
     if (!prepare(exec))
         return false;
-    for (int32_t s = 0; s < exec->program->n_steps; s++)
-        exec_run_step(exec, s);
+    pool_open(exec_threads(), run_steps, exec);
     return true;
 }
 
@@ -121,17 +136,31 @@ static bool wrote_nan(const Exec *exec, const TfcStep *step)
     return false;
 }
 
+typedef struct Search {
+    Exec *exec;
+    int32_t found; /* step, or -1 */
+} Search;
+
+static void run_until_nan(Pool *pool, void *argument)
+{
+    Search *search = argument;
+    const TfcProgram *program = search->exec->program;
+    for (int32_t s = 0; s < program->n_steps && search->found < 0; s++) {
+        clear_new_buffers(search->exec, s);
+        run_step(search->exec, s, pool);
+        if (wrote_nan(search->exec, &program->steps[s]))
+            search->found = s;
+    }
+}
+
 const char *exec_find_nan(Exec *exec, int *step)
 {
+    Search search = {exec, -1};
     if (!prepare(exec))
         return NULL;
-    for (int32_t s = 0; s < exec->program->n_steps; s++) {
-        clear_new_buffers(exec, s);
-        exec_run_step(exec, s);
-        if (wrote_nan(exec, &exec->program->steps[s])) {
-            *step = s;
-            return exec->program->steps[s].name;
-        }
-    }
-    return NULL;
+    pool_open(exec_threads(), run_until_nan, &search);
+    if (search.found < 0)
+        return NULL;
+    *step = search.found;
+    return exec->program->steps[search.found].name;
 }

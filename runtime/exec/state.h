@@ -68,6 +68,5 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
 bool exec_bind(Exec *exec);
 /* Points at the inputs and caches of this run. False if one is missing. */
 bool exec_point(Exec *exec);
-void exec_run_step(Exec *exec, int32_t step);
 
 #endif

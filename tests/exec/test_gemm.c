@@ -107,6 +107,17 @@ static void *random_data(TfcType type, int64_t count)
     return data;
 }
 
+typedef struct Call {
+    const BoundGemm *bound;
+    void *const *buffers;
+} Call;
+
+static void call_gemm(Pool *pool, void *argument)
+{
+    const Call *call = argument;
+    gemm_run(call->bound, call->buffers, pool);
+}
+
 static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t counts[BUFFERS])
 {
     void *buffers[BUFFERS], *first = NULL;
@@ -122,9 +133,8 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     BoundGemm bound = {0};
     assert_true(gemm_bind(&bound, step, dims));
     for (int threads = 1; threads <= 3; threads++) {
-        exec_set_threads(threads);
         memcpy(buffers[C], before, bytes);
-        gemm_run(&bound, buffers);
+        pool_open(threads, call_gemm, &(Call){&bound, buffers});
         if (!first) {
             first = malloc(bytes + 1);
             memcpy(first, buffers[C], bytes);
@@ -297,6 +307,7 @@ static void test_attention(void **state)
 
 int main(void)
 {
+    gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transpositions_and_sizes),
         cmocka_unit_test(test_products_cut_into_blocks),

@@ -1,0 +1,18 @@
+/* Threads for the steps of a run: one parallel region around all of them. The
+ * first thread walks the steps and works too; the others take tasks from whatever
+ * step it is at. Nobody waits for a thread that has not begun a task, so a step
+ * costs no more than its work where the machine is busy with other things. */
+#ifndef RUNTIME_EXEC_POOL_H
+#define RUNTIME_EXEC_POOL_H
+
+#include <stdint.h>
+
+typedef struct Pool Pool;
+
+/* Calls body on this thread while up to `threads` - 1 others stand by. */
+void pool_open(int threads, void (*body)(Pool *pool, void *argument), void *argument);
+/* From within body: runs task 0 … n - 1 in any order on any thread; returns when
+ * all are done. Tasks do not call the pool. */
+void pool_run(Pool *pool, int32_t n, void (*task)(const void *context, int64_t index), const void *context);
+
+#endif
