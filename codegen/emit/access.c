@@ -307,7 +307,7 @@ static bool is_pointers(LlValue pointer)
     return ll_is_vector(LLVMTypeOf(pointer));
 }
 
-Val load_at(Emit *e, int number, const Place *place)
+Val emit_load_at(Emit *e, int number, const Place *place)
 {
     Ll *ll = &e->ll;
     Address a = address_of(e, number, place);

@@ -115,7 +115,7 @@ static void open_loops(Emit *e, Columns *c)
         c->bound[i] = false;
     for (int i = 0; i < e->layout.n; i++) {
         const Axis *axis = &e->layout.axes[i];
-        bool columns = i == e->layout.n - 1 && c->folds && !c->work->single;
+        bool columns = i == e->layout.n - 1 && c->loops_columns;
         if (axis->batch_dim >= 0) {
             loop_tokens(e, c, axis);
         } else if (!columns && !is_kept(e, axis->dim) && !dim_is_one(axis->extent)) {
@@ -261,11 +261,14 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     Ll *ll = &e->ll;
     Columns c = {.work = work, .data = data};
     const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
-    bool one = !last || dim_is_one(last->extent);
-    c.folds = one || !is_kept(e, last->dim);
-    if (c.folds && (one || last->batch_dim >= 0 || work->single))
-        e->lanes = 1; /* no columns: a row is one element */
     Layout out = layout_of(e->module, &e->signature->output);
+    bool one = !last || dim_is_one(last->extent);
+    /* [B, H, S~, T~] summed over S~ lies as tokens(T), H, 1: its unit is one column. */
+    bool in_unit = !one && is_kept(e, last->dim) && out.axes[out.n - 1].dim + out_shift(e) != last->dim;
+    c.folds = one || in_unit || !is_kept(e, last->dim);
+    c.loops_columns = c.folds && !one && !in_unit && last->batch_dim < 0 && !work->single;
+    if (c.folds && !c.loops_columns)
+        e->lanes = 1; /* a row is one element */
     for (int i = 0; i < out.n; i++)
         extent_of(e, &out.axes[i]);
     for (int i = 0; i < e->layout.n; i++)
@@ -274,6 +277,8 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     LlLoop loop = ll_loop_open(ll, e->begin, e->end, 1, "units");
     place_unit(e, &c, loop.index);
     if (c.folds) {
+        if (c.loops_columns)
+            columns_begin(e);
         c.first = ll_i64(ll, 0);
         group(e, &c, 1, false);
     } else {
@@ -330,7 +335,7 @@ static void add_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
-        LlValue x = emit_widen(e, eval_aligned(e, op->args[0], &e->space), DEPTH_BODY);
+        LlValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
         emit_at(e, DEPTH_BODY);
         reduce_into(e, op, fold->sums->slots[i][fold->vector], x, e->mask);
     }
@@ -339,12 +344,10 @@ static void add_vector(Emit *e, void *data)
 static void add_row(Emit *e, Columns *c, int u)
 {
     Fold fold = {c->data, u};
-    const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
-    if (!c->folds || !last || last->batch_dim >= 0 || dim_is_one(last->extent)) {
+    if (!c->loops_columns) {
         add_vector(e, &fold);
         return;
     }
-    e->space.at[last->dim] = (Coord){.step = 1};
     Coord limit = column_limit(e);
     LlValue end = coord_value(e, &limit, e->ll.i64).v;
     each_column(e, ll_i64(&e->ll, 0), end, add_vector, &fold);

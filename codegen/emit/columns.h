@@ -12,7 +12,8 @@ typedef struct ColumnWork ColumnWork;
 typedef struct Columns {
     const ColumnWork *work;
     void *data;
-    bool folds;          /* the last axis is reduced too (or there is none) */
+    bool folds;          /* the unit is one column, or the last axis is reduced too … */
+    bool loops_columns;  /* … and vector is called once a row, to loop over it */
     bool even;           /* every chunk is COLUMN_CHUNK columns */
     LlValue start, end;  /* columns of this unit */
     LlValue first;       /* of this group */
@@ -32,7 +33,7 @@ struct ColumnWork {
     void (*vector)(Emit *e, Columns *c, int u);
     void (*leave)(Emit *e, Columns *c);
     void (*finish)(Emit *e, Columns *c, int u);
-    bool single; /* where columns are folded, vector is called for each element */
+    bool single; /* a reduced last axis is looped over like any other */
 };
 
 /* The builder's column becomes the group's vector u, masked at the unit's end if

@@ -79,7 +79,7 @@ static LlValue class_of(Ctc *c, LlValue state)
     LlValue odd = LLVMBuildTrunc(ll->builder, state, ll->i1, "");
     LlValue at = LLVMBuildAShr(ll->builder, state, ll_i64(ll, 1), "");
     Place place = {.rank = 2, .at = {c->sentence, coord_of(at, DEPTH_BODY)}, .valid = {odd, DEPTH_BODY}};
-    Val label = load_at(e, 1, &place);
+    Val label = emit_load_at(e, 1, &place);
     LlValue wide = LLVMBuildSExt(ll->builder, label.v, ll->i64, "");
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntULT, wide, n, "");
     fits = LLVMBuildAnd(ll->builder, fits, odd, "");
@@ -106,7 +106,7 @@ static Place frame_place(Ctc *c, LlValue t, LlValue k)
 static LlValue log_prob(Ctc *c, LlValue t, LlValue state)
 {
     Place place = frame_place(c, t, class_of(c, state));
-    return load_at(c->e, 0, &place).v;
+    return emit_load_at(c->e, 0, &place).v;
 }
 
 /* log(e^x + e^y + e^z), which is -inf if all are. */
@@ -243,7 +243,7 @@ static void backward_state(Ctc *c, LlValue a, LlValue g, LlValue t, LlValue s, L
     LlValue share = ll_fsub(ll, ll_fadd(ll, element_load(c, a, at), b), total);
     Place place = frame_place(c, t, class_of(c, s));
     LlValue term = ll_fmul(ll, scale, math_call(e, "exp", share));
-    Val sum = load_at(e, 3, &place);
+    Val sum = emit_load_at(e, 3, &place);
     emit_store_at(e, 3, &place, (Val){ll_fsub(ll, sum.v, term), DEPTH_BODY});
     element_store(c, ll_fadd(ll, b, log_prob(c, t, s)), g, s);
 }
@@ -260,7 +260,7 @@ void kernel_ctc_grad(Emit *e)
     LlIf some = ll_if_open(ll, possible);
     clear(&c, g, c.width, add(&c, c.states, -1));
     Place place = sentence_place(&c);
-    LlValue scale = load_at(e, 2, &place).v;
+    LlValue scale = emit_load_at(e, 2, &place).v;
     ll_resume(ll);
     LlLoop frames = ll_loop_open(ll, ll_i64(ll, 0), c.frames, 1, "frames");
     LlValue t = LLVMBuildNSWSub(ll->builder, add(&c, c.frames, -1), frames.index, "");

@@ -61,7 +61,7 @@ static LlValue emit_relu(Emit *e, const Op *op, LlValue *x)
     return choose(e, compare(e, LLVMRealOGT, LLVMIntSGT, zero, x[0]), zero, x[0]);
 }
 
-LlValue convert(Emit *e, LlValue x, DType from, DType to)
+LlValue emit_convert(Emit *e, LlValue x, DType from, DType to)
 {
     Ll *ll = &e->ll;
     LlType type = ll_like(LLVMTypeOf(x), emit_type(e, to));
@@ -82,7 +82,7 @@ LlValue convert(Emit *e, LlValue x, DType from, DType to)
 
 static LlValue emit_cast(Emit *e, const Op *op, LlValue *x)
 {
-    return convert(e, x[0], op->args[0]->type.dtype, op->results[0].type.dtype);
+    return emit_convert(e, x[0], op->args[0]->type.dtype, op->results[0].type.dtype);
 }
 
 /* Kept if word ≥ rate × 2³²; x[1] is the word. */
@@ -146,7 +146,7 @@ static LlValue emit_pow(Emit *e, const Op *op, LlValue *x)
     if (!whole && is_real(x[0]))
         return math_pow(e, x[0], x[1]);
     if (!whole)
-        return convert(e, math_pow(e, convert(e, x[0], DT_I32, DT_F64), convert(e, x[1], DT_I32, DT_F64)),
+        return emit_convert(e, math_pow(e, emit_convert(e, x[0], DT_I32, DT_F64), emit_convert(e, x[1], DT_I32, DT_F64)),
                        DT_F64, DT_I32);
     LlValue power = NULL, square = x[0];
     for (int n = (int)fabs(y); n; n >>= 1) {

@@ -101,7 +101,7 @@ Val emit_eval(Emit *e, const Value *value, const Place *place);
 Place place_aligned(const Type *type, const Place *place);
 /* Whether this is where the space stands, for a value of this type. */
 bool place_is_own(const Emit *e, const Type *type, const Place *place);
-static inline Val eval_aligned(Emit *e, const Value *value, const Place *place)
+static inline Val emit_aligned(Emit *e, const Value *value, const Place *place)
 {
     Place own = place_aligned(&value->type, place);
     return emit_eval(e, value, &own);
@@ -120,7 +120,7 @@ LlValue dim_field(Emit *e, int symbol, DimField field); /* at entry: i64, or a t
 LlValue extent_of(Emit *e, const Axis *axis);           /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
-Val load_at(Emit *e, int buffer, const Place *place);
+Val emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
 /* The element's number in storage order of a packed tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
@@ -139,6 +139,7 @@ typedef struct Rows {
 } Rows;
 Rows rows_open(Emit *e);
 void rows_close(Emit *e, Rows *rows);
+void columns_begin(Emit *e); /* the space's last axis moves with the column from now on */
 void row_seam(Emit *e); /* row code goes here from now on */
 /* Whether the row stands at positions that exist (NULL: always), and how many
  * columns it has. `bound`: logical dimensions that loops keep within lengths. */
@@ -161,7 +162,7 @@ void reduce_into(Emit *e, const Op *op, LlValue slot, LlValue x, LlValue mask);
 LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x);
 LlValue math_call(Emit *e, const char *name, LlValue x);            /* exp log tanh erf sin cos sigmoid */
 LlValue math_pow(Emit *e, LlValue x, LlValue y);
-LlValue convert(Emit *e, LlValue x, DType from, DType to);
+LlValue emit_convert(Emit *e, LlValue x, DType from, DType to);
 Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits an element */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */

@@ -53,7 +53,7 @@ static void find_row(Emit *e, Columns *c)
     for (int i = 0; i < index->rank; i++)
         if (!dim_is_one(index->dims[i]))
             place.at[i] = e->space.at[i];
-    Val row = load_at(e, 1, &place);
+    Val row = emit_load_at(e, 1, &place);
     emit_at(e, DEPTH_ROW);
     scatter->row = LLVMBuildSExt(ll->builder, row.v, ll->i64, "");
     LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntULT, scatter->row, table_rows(e), "");
@@ -67,7 +67,7 @@ static void add_to_row(Emit *e, Columns *c, int u)
     const Type *table = &e->op->results[0].type;
     Place from = place_aligned(&e->op->args[0]->type, &e->space);
     Place to = table_place(e, coord_of(scatter->row, DEPTH_ROW));
-    Val sum = load_at(e, 2, &to), x = load_at(e, 0, &from);
+    Val sum = emit_load_at(e, 2, &to), x = emit_load_at(e, 0, &from);
     Depth depth = depth_max(sum.depth, x.depth);
     LlValue a = emit_widen(e, sum, depth), b = emit_widen(e, x, depth);
     emit_at(e, depth);
@@ -89,33 +89,27 @@ void kernel_scatter_add(Emit *e)
     columns_run(e, &work, &scatter);
 }
 
-/* ---- append: the row b of each sentence becomes the last of the cache ---- */
+/* ---- append: rows b [R, Q~, …] become the last ones of the cache a [R, P~, …] ---- */
 
 static void append_vector(Emit *e, void *data)
 {
-    const Place *to = data;
-    Place from = place_aligned(&e->op->args[1]->type, &e->space);
-    Val x = load_at(e, 1, &from);
-    emit_store_at(e, 2, to, x);
+    (void)data;
+    const Type *cache = &e->op->args[0]->type, *rows = &e->op->args[1]->type;
+    const Axis *last = &e->layout.axes[e->layout.n - 1];
+    if (last->batch_dim >= 0)
+        bind_tokens(e, rows, last, coord_of(e->column, DEPTH_BODY));
+    Place to = place_aligned(cache, &e->space), from = place_aligned(rows, &e->space);
+    Coord all = table_lookup(e, cache->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
+    Coord new = table_lookup(e, rows->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
+    to.at[1] = coord_add(e, coord_add(e, all, coord_scale(e, new, -1)), e->space.at[1]);
+    emit_store_at(e, 2, &to, emit_load_at(e, 1, &from));
 }
 
 void kernel_append(Emit *e)
 {
-    const Type *cache = &e->op->args[0]->type;
     Rows rows = rows_open(e);
-    const Axis *last = &e->layout.axes[e->layout.n - 1];
-    bool columns = !dim_is_one(last->extent);
-    if (columns)
-        e->space.at[last->dim] = (Coord){.step = 1};
-    Place to = place_aligned(cache, &e->space);
-    Coord length = table_lookup(e, cache->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
-    to.at[1] = coord_add(e, length, coord_const(e, -1));
-    if (columns) {
-        LlValue limit = coord_value(e, &rows.limit, e->ll.i64).v;
-        each_column(e, ll_i64(&e->ll, 0), limit, append_vector, &to);
-    } else {
-        append_vector(e, &to);
-    }
+    LlValue limit = coord_value(e, &rows.limit, e->ll.i64).v;
+    each_column(e, ll_i64(&e->ll, 0), limit, append_vector, NULL);
     rows_close(e, &rows);
 }
 
@@ -129,7 +123,7 @@ typedef struct Part {
 static void copy_vector(Emit *e, void *data)
 {
     const Part *part = data;
-    emit_store_at(e, e->op->n_args, &part->to, load_at(e, part->operand, &part->from));
+    emit_store_at(e, e->op->n_args, &part->to, emit_load_at(e, part->operand, &part->from));
 }
 
 /* Along a row axis: whether this row is the operand's. */
@@ -170,9 +164,6 @@ void kernel_concat(Emit *e)
     int axis = (int)op_int(e->op, ATTR_axis);
     int64_t start = 0;
     Rows rows = rows_open(e);
-    const Axis *last = &e->layout.axes[e->layout.n - 1];
-    if (last->batch_dim < 0)
-        e->space.at[last->dim] = (Coord){.step = 1};
     for (int i = 0; i < e->op->n_args; i++) {
         row_seam(e);
         copy_part(e, i, axis, start, &rows);

@@ -121,6 +121,13 @@ static void read_odometer(Emit *e, Rows *rows)
     }
 }
 
+void columns_begin(Emit *e)
+{
+    const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
+    if (last && last->batch_dim < 0 && !dim_is_one(last->extent))
+        e->space.at[last->dim] = (Coord){.step = 1};
+}
+
 Rows rows_open(Emit *e)
 {
     Rows rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
@@ -132,6 +139,7 @@ Rows rows_open(Emit *e)
     start_odometer(e, &rows);
     rows.loop = ll_loop_open(&e->ll, e->begin, e->end, 1, "rows");
     read_odometer(e, &rows);
+    columns_begin(e);
     Val exists = row_exists(e, NULL);
     if (exists.v) {
         rows.guarded = true;

@@ -272,14 +272,14 @@ static void sweep_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!is_root(e, plan, sweep->number, op))
             continue;
-        LlValue x = emit_widen(e, eval_aligned(e, op->args[0], &e->space), DEPTH_BODY);
+        LlValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
         emit_at(e, DEPTH_BODY);
         reduce_into(e, op, sweep->slots[i], x, e->mask);
     }
     for (int i = 0; i < e->body.n_results; i++) {
         if (!stores_in(e, plan, sweep->number, i))
             continue;
-        Val x = eval_aligned(e, e->body.yields[i], &e->space);
+        Val x = emit_aligned(e, e->body.yields[i], &e->space);
         store_result(e, i, (Val){emit_widen(e, x, DEPTH_BODY), DEPTH_BODY});
     }
     for (int n = 0; n < e->n_values; n++)
@@ -344,7 +344,7 @@ static void reduce_single(Emit *e, const Sweep *sweep)
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (reduces_in(e, sweep->plan, sweep->number, op) && !is_root(e, sweep->plan, sweep->number, op))
-            e->reduced[e->body.n_inputs + i] = eval_aligned(e, op->args[0], &e->space);
+            e->reduced[e->body.n_inputs + i] = emit_aligned(e, op->args[0], &e->space);
     }
 }
 
@@ -375,7 +375,7 @@ static void store_scalars(Emit *e, const Plan *plan)
         if (plan->columnar[yield_number(e, i)])
             continue;
         row_seam(e);
-        store_result(e, i, (Val){eval_aligned(e, value, &e->space).v, DEPTH_ROW});
+        store_result(e, i, (Val){emit_aligned(e, value, &e->space).v, DEPTH_ROW});
     }
 }
 
@@ -399,11 +399,6 @@ void kernel_row(Emit *e)
         return;
     }
     Rows rows = rows_open(e);
-    if (e->layout.n > 0) {
-        const Axis *last = &e->layout.axes[e->layout.n - 1];
-        if (last->batch_dim < 0 && !dim_is_one(last->extent))
-            e->space.at[last->dim] = (Coord){.step = 1};
-    }
     Val limit = coord_value(e, &rows.limit, e->ll.i64);
     emit_sweeps(e, limit.v);
     rows_close(e, &rows);

@@ -71,7 +71,7 @@ static Val shape_transpose(Emit *e, const Op *op, const Place *place)
 
 static Val shape_broadcast(Emit *e, const Op *op, const Place *place)
 {
-    return eval_aligned(e, op->args[0], place);
+    return emit_aligned(e, op->args[0], place);
 }
 
 /* c / divisor, or its remainder, of a coordinate that is not negative. */

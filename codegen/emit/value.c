@@ -110,7 +110,7 @@ static Val to_dtype(Emit *e, Val x, DType dtype)
     emit_at(e, x.depth);
     if (LLVMTypeOf(x.v) == e->ll.i64)
         x.v = LLVMBuildTrunc(e->ll.builder, x.v, e->ll.i32, "");
-    return (Val){convert(e, x.v, DT_I32, dtype), x.depth};
+    return (Val){emit_convert(e, x.v, DT_I32, dtype), x.depth};
 }
 
 static Val value_const(Emit *e, const BodyOp *b, const Place *place)
@@ -177,7 +177,7 @@ static Val value_elementwise(Emit *e, const BodyOp *b, const Place *place)
     int n = op->n_args;
     Depth depth = DEPTH_ENTRY;
     for (int i = 0; i < n; i++)
-        args[i] = eval_aligned(e, op->args[i], place);
+        args[i] = emit_aligned(e, op->args[i], place);
     if (op->kind == OP_dropout)
         args[n++] = random_word(e, b, place);
     for (int i = 0; i < n; i++)
@@ -236,7 +236,7 @@ Val emit_eval(Emit *e, const Value *value, const Place *place)
     if (e->reduced[number].v) {
         return e->reduced[number];
     } else if (number < e->body.n_inputs) {
-        val = load_at(e, number, place);
+        val = emit_load_at(e, number, place);
     } else if (e->cached[number] && place_is_own(e, &value->type, place)) {
         val = value_cached(e, number);
     } else {
