@@ -32,7 +32,8 @@ static double norm_of_gradients(const StFile *file)
 {
     double sum = 0;
     for (int64_t i = 0; i < file->n; i++)
-        for (int64_t k = 0; !strncmp(file->tensors[i].name, "grad.", 5) && k < file->tensors[i].count; k++)
+        for (int64_t k = 0;
+             !strncmp(file->tensors[i].name, "grad.", 5) && k < file->tensors[i].count; k++)
             sum += st_value(&file->tensors[i], k) * st_value(&file->tensors[i], k);
     return sqrt(sum);
 }
@@ -71,14 +72,14 @@ static void compare_files(Harness *h, const char *title, const struct Way *way, 
                       d.largest);
         d = tensor_difference(loss, st_find(theirs, "loss"));
         worst.loss = d.norm / d.theirs;
-        harness_check(h, d.same_count && worst.loss <= way->loss, "%s: the loss differs by %g of it",
-                      title, worst.loss);
+        harness_check(h, d.same_count && worst.loss <= way->loss,
+                      "%s: the loss differs by %g of it", title, worst.loss);
     }
     double all = norm_of_gradients(theirs);
     for (int64_t i = 0; i < theirs->n; i++)
         if (!strncmp(theirs->tensors[i].name, "grad.", 5))
-            compare_gradient(h, title, way, st_find(ours, theirs->tensors[i].name), &theirs->tensors[i],
-                             all, &worst);
+            compare_gradient(h, title, way, st_find(ours, theirs->tensors[i].name),
+                             &theirs->tensors[i], all, &worst);
     for (int64_t i = 0; i < ours->n; i++)
         if (!strncmp(ours->tensors[i].name, "grad.", 5))
             harness_check(h, st_find(theirs, ours->tensors[i].name), "%s: a %s that is not there",
@@ -93,8 +94,8 @@ static void test_fixture(Harness *h, const struct Fixture *fixture, const struct
     const char *out = harness_path(h, "out.safetensors");
     const char *title = arena_printf(h->arena, "%s %s %s", fixture->model, way->dtype, way->level);
     Words words = {0};
-    words_add(h, words, "run", fixture->model, "--weights", fixture->file, "--in", fixture->file, "--out",
-              out, "--grad", "--dtype", way->dtype, way->level);
+    words_add(h, words, "run", fixture->model, "--weights", fixture->file, "--in", fixture->file,
+              "--out", out, "--grad", "--dtype", way->dtype, way->level);
     for (int64_t i = 0; i < theirs->n_meta; i++)
         words_add(h, words, "--set",
                   arena_printf(h->arena, "%s=%s", theirs->meta_keys[i], theirs->meta_values[i]));

@@ -34,11 +34,11 @@ StFile *harness_open(Harness *h, const char *path);
 
 /* A growing command line. */
 typedef VEC(const char *) Words;
-#define words_add(h, words, ...)                                                                   \
-    do {                                                                                           \
-        const char *added_[] = {__VA_ARGS__};                                                      \
-        for (size_t i_ = 0; i_ < sizeof added_ / sizeof *added_; i_++)                             \
-            vec_push((h)->arena, words, added_[i_]);                                               \
+#define words_add(h, words, ...)                                       \
+    do {                                                               \
+        const char *added_[] = {__VA_ARGS__};                          \
+        for (size_t i_ = 0; i_ < sizeof added_ / sizeof *added_; i_++) \
+            vec_push((h)->arena, words, added_[i_]);                   \
     } while (0)
 /* Runs the program with these arguments: its exit status (128 + a signal's number).
  * What it said is in harness_said until the next run. */
@@ -49,8 +49,8 @@ const char *harness_said(Harness *h);
  * dimensions of 1 do not count. */
 typedef struct Difference {
     bool same_count;
-    double largest;           /* absolute; infinite where one is no number */
-    double norm, theirs;      /* of the difference; of theirs (Euclidean) */
+    double largest;      /* absolute; infinite where one is no number */
+    double norm, theirs; /* of the difference; of theirs (Euclidean) */
 } Difference;
 Difference tensor_difference(const StTensor *ours, const StTensor *theirs);
 
