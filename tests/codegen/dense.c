@@ -189,6 +189,23 @@ static void run_concat(const Op *op, Dense *out)
     }
 }
 
+/* The cache with the new rows at the end of each sentence. */
+static void run_append(const Oracle *o, const Op *op, Dense *out)
+{
+    const Dense *rows = dense_of(op->args[1]);
+    const SymbolValue *all = &o->symbols[out->type.dims[1].symbol];
+    const SymbolValue *added = &o->symbols[rows->type.dims[1].symbol];
+    int64_t index[MAX_RANK] = {0};
+    memcpy(out->data, dense_of(op->args[0])->data, (size_t)out->count * sizeof(double));
+    do {
+        int64_t to[MAX_RANK];
+        memcpy(to, index, sizeof to);
+        to[1] += all->length[index[0]] - added->length[index[0]];
+        if (dense_exists(o, rows, index))
+            out->data[dense_at(out, to)] = rows->data[dense_at(rows, index)];
+    } while (dense_next(rows, index));
+}
+
 static bool in_list(const Attr *attr, int dim)
 {
     for (int i = 0; i < attr->n; i++)
@@ -236,7 +253,7 @@ static bool has_elements(const Op *op)
     return true;
 }
 
-static void compute(const Op *op, Dense *out)
+static void compute(const Oracle *o, const Op *op, Dense *out)
 {
     switch (op->kind) {
     case OP_const:
@@ -253,6 +270,7 @@ static void compute(const Op *op, Dense *out)
     }
     case OP_transpose: case OP_slice: case OP_flip: case OP_pad: run_moved(op, out); break;
     case OP_concat: run_concat(op, out); break;
+    case OP_append: run_append(o, op, out); break;
     case OP_dot: run_dot(op, out); break;
     case OP_reduce_sum: run_reduce_sum(op, out); break;
     default: run_elementwise(op, out);
@@ -280,7 +298,7 @@ void dense_run(const Oracle *o, const Block *block)
         } else if (op_family(op) != FAMILY_effect && op->kind != OP_input && op->kind != OP_param) {
             Dense *out = dense_new(o, &op->results[0].type);
             if (out->count && has_elements(op)) /* else zeros: the sum of nothing */
-                compute(op, out);
+                compute(o, op, out);
             clear_past_ends(o, out);
             dense_set(op_result(op), out);
         }

@@ -41,7 +41,7 @@ static void fail_with(const Case *c)
 /* The declarations of the params that the body names. */
 static const char *declare_params(Arena *arena, const char *body)
 {
-    static const char op[] = "param {name = ", attrs[] = " {role = trained, init = zeros, decay = false}\n";
+    static const char op[] = "param {name = ", attrs[] = " {role = state, init = zeros, decay = false}\n";
     const char *text = "";
     for (const char *p = strstr(body, op); p; p = strstr(p, op)) {
         p += sizeof op - 1;
@@ -407,6 +407,58 @@ static void test_dying_operands_are_reused(void **state)
     close_case(&c);
 }
 
+/* ---- caches: memory of the caller, rows anywhere in it ---- */
+
+enum { CACHE_ROWS = 3, CACHE_WIDTH = 6, CACHE_TOKENS = 64 };
+
+static void fill_cache(Case *c, Value *value, double *memory, const int32_t *offset)
+{
+    Dense *x = dense_new(&c->oracle, &value->type);
+    int64_t index[MAX_RANK] = {0}, i = 0;
+    dense_set(value, x);
+    do {
+        if (dense_exists(&c->oracle, x, index))
+            x->data[i] = memory[(offset[index[0]] + index[1]) * CACHE_WIDTH + index[2]];
+        i++;
+    } while (dense_next(x, index));
+}
+
+static void test_caches_with_gaps(void **state)
+{
+    (void)state;
+    Case c;
+    open_case(&c, "%0 = param {name = \"cache\"} : f64[B, T~, 6]\n%1 = input {name = \"x\"} : f64[B, S~, 6]\n"
+                  "%2 = append %0, %1 : f64[B, T~, 6]\n"
+                  "%3 = dot %1, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [2]} : f64[B, S~, T~]\n"
+                  "%4 = dot %3, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [1]} : f64[B, S~, 6]\n"
+                  OUT("4"));
+    static const int32_t offset[CACHE_ROWS] = {40, 0, 17};
+    double memory[CACHE_TOKENS * CACHE_WIDTH];
+    for (int i = 0; i < CACHE_TOKENS * CACHE_WIDTH; i++)
+        memory[i] = random_value();
+    store_find(c.store, "cache")->data = memory;
+    for (int32_t step = 1; step < 5; step++) { /* two tokens at first, then one by one */
+        int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
+        SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},
+                                        {past + 7, 3, {past, past + 7, past + 2}}, {1, 0, {0}}};
+        c.oracle = (Oracle){c.module, c.arena, symbols};
+        exec_set_ragged(c.exec, exec_dim(c.exec, "S"), CACHE_ROWS, symbols[SYM_S].length, NULL);
+        exec_set_ragged(c.exec, exec_dim(c.exec, "T"), CACHE_ROWS, symbols[SYM_T].length, offset);
+        double x[2 * CACHE_ROWS * CACHE_WIDTH];
+        FOR_OPS(op, &c.function->body) {
+            if (op->kind == OP_param)
+                fill_cache(&c, op_result(op), memory, offset);
+            if (op->kind == OP_input)
+                fill(&c, op_result(op), x);
+        }
+        assert_true(exec_input(c.exec, "x", x));
+        dense_run(&c.oracle, &c.function->body);
+        assert_true(exec_run(c.exec));
+        check_results(&c);
+    }
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_uniform_products),
         cmocka_unit_test(test_assigns),
         cmocka_unit_test(test_dying_operands_are_reused),
+        cmocka_unit_test(test_caches_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
