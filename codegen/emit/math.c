@@ -134,11 +134,14 @@ static LlValue erf_f32(Ll *ll, LlValue x)
     return pick(ll, LLVMRealOLE, t, 0.927734375, near, copy_sign(ll, far, x));
 }
 
-/* With t = e^-|x| nothing overflows: 1 / (1 + t), and t / (1 + t) for x < 0. */
+/* With t = e^-|x| nothing overflows: 1 / (1 + t), and t / (1 + t) for x < 0. What
+ * the sum 1 + t rounds away is made good in the quotient (1 / (1 + t) ≈ 1 there). */
 static LlValue sigmoid_by(Ll *ll, LlValue x, LlValue t)
 {
-    LlValue one = real_like(x, 1);
-    return ll_fdiv(ll, pick(ll, LLVMRealOLT, x, 0, t, one), ll_fadd(ll, one, t));
+    LlValue one = real_like(x, 1), sum = ll_fadd(ll, one, t);
+    LlValue quotient = ll_fdiv(ll, pick(ll, LLVMRealOLT, x, 0, t, one), sum);
+    LlValue lost = ll_fsub(ll, t, ll_fsub(ll, sum, one));
+    return ll_muladd(ll, LLVMBuildFNeg(ll->builder, quotient, ""), lost, quotient);
 }
 
 static LlValue minus_abs(Ll *ll, LlValue x)

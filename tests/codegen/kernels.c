@@ -111,7 +111,7 @@ Op *case_region(Case *c, OpKind kind, int n, Value *const *results)
     int n_args = 0;
     assert_int_equal(c->diags.errors, 0);
     FOR_OPS(op, &c->function->body) {
-        if (op->kind == OP_input)
+        if (op->kind == OP_input || op->body)
             continue;
         for (int i = 0; i < op->n_args; i++)
             if (op->args[i]->op->kind == OP_input)

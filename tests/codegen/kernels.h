@@ -33,7 +33,7 @@ Dim case_dim(int symbol);
 /* An input of deterministic values: floats in [-2, 2], i32 in [0, limit), bools. */
 Value *case_input(Case *c, DType dtype, int rank, const Dim *dims);
 Value *case_index(Case *c, int rank, const Dim *dims, int limit);
-/* Everything built so far but inputs becomes the body of a region. */
+/* Everything built since the last region but inputs becomes the body of one. */
 Op *case_region(Case *c, OpKind kind, int n, Value *const *results);
 
 /* Runs the op's kernel on every target and in several splits and compares all

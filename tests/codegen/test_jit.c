@@ -1,0 +1,124 @@
+/* The JIT: kernels found again, CPUs refused, text dumped, types it lacks. */
+#include "tests/codegen/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Op *sum_of(Case *c, DType dtype, double factor)
+{
+    Value *x = case_input(c, dtype, 2, (Dim[]){case_dim(c->N), dim_const(48)});
+    Value *y = build_binary(&c->b, OP_mul, x, build_const(&c->b, dtype, factor));
+    Value *sum = build_reduce(&c->b, OP_reduce_sum, y, 1, (int[]){1});
+    return case_region(c, OP_row, 1, &sum);
+}
+
+static int add(Case *c, Jit *jit, Op *op)
+{
+    Signature s = signature_of(c->module, op, NULL);
+    return jit_add(jit, c->module, op, &s, &c->diags);
+}
+
+static void one_kernel_a_hash(void **state)
+{
+    (void)state;
+    Case c;
+    case_open(&c, DT_F32);
+    Jit *jit = jit_new(NULL, &c.diags);
+    int a = add(&c, jit, sum_of(&c, DT_F32, 2)), b = add(&c, jit, sum_of(&c, DT_F32, 3));
+    assert_true(a >= 0 && b >= 0 && a != b);
+    assert_int_equal(add(&c, jit, sum_of(&c, DT_F32, 2)), a);
+    assert_true(jit_finish(jit, &c.diags));
+    TfcKernel kernel = jit_address(jit, a);
+    assert_non_null(kernel);
+    assert_int_equal(add(&c, jit, sum_of(&c, DT_F32, 3)), b); /* after it was compiled, too */
+    assert_true(jit_finish(jit, &c.diags));
+    assert_true(jit_address(jit, a) == kernel);
+    assert_int_equal(jit_stats(jit).kernels_compiled, 2);
+    assert_int_equal(jit_stats(jit).kernels_reused, 2);
+    assert_true(!strncmp(jit_kernel_name(jit, a), "row.", 4));
+    jit_free(jit);
+    case_close(&c);
+}
+
+static void expect_error(const TargetOptions *options, const char *error, const char *note)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    assert_null(jit_new(options, &diags));
+    assert_int_equal(diags.errors, 1);
+    assert_non_null(strstr(diags.list.data[0].message, error));
+    if (note)
+        assert_non_null(strstr(diags.list.data[1].message, note));
+    arena_free(arena);
+}
+
+static void cpus_are_checked(void **state)
+{
+    (void)state;
+    expect_error(&(TargetOptions){"x86-64-v33", false, 2}, "no CPU is called \"x86-64-v33\"", "did you mean");
+    expect_error(&(TargetOptions){"pdp11", false, 2}, "no CPU is called", "general");
+    expect_error(&(TargetOptions){"znver5", false, 2}, "cannot run code for \"znver5\"", NULL);
+}
+
+static void bf16_is_told(void **state)
+{
+    (void)state;
+    Case c;
+    case_open(&c, DT_F32);
+    Jit *jit = jit_new(NULL, &c.diags);
+    Value *x = build_input(&c.b, "x", type_of(DT_BF16, 1, (Dim[]){dim_const(8)}));
+    Value *y = build_unary(&c.b, OP_neg, x);
+    assert_int_equal(add(&c, jit, case_region(&c, OP_row, 1, &y)), -1);
+    assert_int_equal(c.diags.errors, 1);
+    assert_non_null(strstr(c.diags.list.data[0].message, "bf16"));
+    jit_free(jit);
+    case_close(&c);
+}
+
+static char *dump(const char *cpu, bool scalar, bool assembly)
+{
+    Case c;
+    Text text = {0};
+    case_open(&c, DT_F32);
+    Jit *jit = jit_new_dump(&(TargetOptions){cpu, scalar, 2}, assembly, &text, &c.diags);
+    assert_non_null(jit);
+    assert_true(add(&c, jit, sum_of(&c, DT_F32, 2)) >= 0);
+    assert_true(jit_finish(jit, &c.diags));
+    jit_free(jit);
+    case_close(&c);
+    return text.data;
+}
+
+static void expect_text(const char *cpu, bool scalar, bool assembly, const char *there, const char *absent)
+{
+    char *text = dump(cpu, scalar, assembly);
+    assert_non_null(strstr(text, there));
+    assert_null(strstr(text, absent));
+    free(text);
+}
+
+/* The width comes from the target; no vector of sums lives on the stack. */
+static void text_for_any_cpu(void **state)
+{
+    (void)state;
+    expect_text("x86-64-v4", false, false, "<16 x float>", "alloca <16 x float>");
+    expect_text("x86-64-v3", false, false, "<8 x float>", "<16 x float>");
+    expect_text("x86-64", false, false, "<4 x float>", "<8 x float>");
+    expect_text("x86-64", true, false, "float", "x float>");
+    expect_text("znver5", false, true, "zmm", "(%rsp)"); /* not this machine's, but text all the same */
+    expect_text("x86-64-v3", false, true, "ymm", "(%rsp)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_kernel_a_hash), cmocka_unit_test(cpus_are_checked),
+        cmocka_unit_test(bf16_is_told), cmocka_unit_test(text_for_any_cpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
