@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static const double LEAST_BLEU = 1;
+
 typedef struct Trainer {
     Diagnostics *diags;
     const TrainPrograms *programs;
@@ -210,13 +212,11 @@ static TrainReport make_report(const Trainer *t)
     };
 }
 
-/* Lower is better: BLEU where it is measured, else the loss. */
+/* Lower is better: the loss, until there is a BLEU that says something. */
 static void judge(Trainer *t, TrainReport *report)
 {
-    double figure = isnan(report->valid_bleu) ? report->valid_loss : -report->valid_bleu;
-    bool none_yet = !t->state->best_step;
-    /* A BLEU of 0 says nothing about which is better: take the newer. */
-    report->best = none_yet || figure < t->state->best || (figure == 0 && t->state->best == 0);
+    double figure = report->valid_bleu >= LEAST_BLEU ? -report->valid_bleu : report->valid_loss;
+    report->best = !t->state->best_step || figure < t->state->best;
     if (report->best) {
         t->state->best = figure;
         t->state->best_step = t->state->step;
