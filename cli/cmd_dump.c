@@ -44,6 +44,15 @@ static const char *default_function(const Dump *dump, const Session *session)
     return session->model->has_loss ? "train_step" : "forward";
 }
 
+/* The function alone, as a whole module that tfc opt reads. */
+static void print_alone(Function *function, Text *out)
+{
+    Module alone = *function->module;
+    alone.functions.data = &function;
+    alone.functions.count = 1;
+    ir_print_module(&alone, out);
+}
+
 static bool dump_stage(Session *session, const Dump *dump, Text *out)
 {
     Diagnostics *diags = &session->cli->diags;
@@ -53,13 +62,13 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
         return false;
     bool lowered = !is_word(dump->stage, "graph", "grad") || dump->after;
     if (!lowered) {
-        ir_print_function(function, out);
+        print_alone(function, out);
         return true;
     }
     if (!session_lower(session, function, NULL, dump->after))
         return false;
     if (dump->after || !strcmp(dump->stage, "fused"))
-        ir_print_function(function, out);
+        print_alone(function, out);
     else if (!strcmp(dump->stage, "plan")) {
         TargetOptions target = {dump->cpu, false, session->options.opt_level};
         session->jit = jit_new(&target, diags);
