@@ -17,8 +17,9 @@ LlValue lane_mask(Emit *e, LlValue count)
 {
     Ll *ll = &e->ll;
     emit_at(e, DEPTH_BODY);
-    return LLVMBuildICmp(ll->builder, LLVMIntSLT, ll_iota(ll, ll->i64, e->lanes),
-                         ll_splat(ll, count, e->lanes), "");
+    LlValue narrow = LLVMBuildTrunc(ll->builder, count, ll->i32, ""); /* columns of a row fit */
+    return LLVMBuildICmp(ll->builder, LLVMIntSLT, ll_iota(ll, ll->i32, e->lanes),
+                         ll_splat(ll, narrow, e->lanes), "");
 }
 
 /* ---- what exists ---- */
@@ -168,6 +169,23 @@ static bool is_multiple(LlValue start, LlValue limit, int lanes)
            (LLVMConstIntGetSExtValue(limit) - LLVMConstIntGetSExtValue(start)) % lanes == 0;
 }
 
+/* Columns that end at a sentence's length are few: where masks cost nothing, one
+ * loop under a mask is shorter than two. */
+static bool masks_throughout(const Emit *e, LlValue limit)
+{
+    return e->target->vector_bits == 512 && e->signature->range == RANGE_ROWS &&
+           !LLVMIsAConstantInt(limit);
+}
+
+static void masked_vector(Emit *e, LlValue column, LlValue limit, ColumnBody body, void *data)
+{
+    e->column = column;
+    e->mask = lane_mask(e, LLVMBuildNSWSub(e->ll.builder, limit, column, ""));
+    memo_forget(e, DEPTH_BODY);
+    body(e, data);
+    e->mask = NULL;
+}
+
 /* The vectors without a mask, and then the rest under one. */
 void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *data)
 {
@@ -175,27 +193,26 @@ void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *d
     ll_resume(ll);
     LlValue whole = limit;
     bool rest = e->lanes > 1 && !is_multiple(start, limit, e->lanes);
-    if (rest) {
+    bool masked = rest && masks_throughout(e, limit);
+    if (rest && !masked) {
         LlValue count = LLVMBuildNSWSub(ll->builder, limit, start, "");
         LlValue odd = LLVMBuildAnd(ll->builder, count, ll_i64(ll, e->lanes - 1), "");
         whole = LLVMBuildNSWSub(ll->builder, limit, odd, "");
     }
-    e->mask = NULL;
     memo_forget(e, DEPTH_BODY);
     if (whole != start) { /* constants are unique: start = whole means no full vector */
         LlLoop loop = ll_loop_open(ll, start, whole, e->lanes, "columns");
         e->column = loop.index;
-        body(e, data);
+        if (masked)
+            masked_vector(e, loop.index, limit, body, data);
+        else
+            body(e, data);
         ll_loop_close(ll, &loop);
     }
-    if (rest) {
+    if (rest && !masked) {
         LlIf some = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSLT, whole, limit, ""));
-        e->column = whole;
-        e->mask = lane_mask(e, LLVMBuildNSWSub(ll->builder, limit, whole, ""));
-        memo_forget(e, DEPTH_BODY);
-        body(e, data);
+        masked_vector(e, whole, limit, body, data);
         ll_if_close(ll, &some);
-        e->mask = NULL;
     }
     memo_forget(e, DEPTH_BODY);
 }

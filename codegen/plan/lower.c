@@ -75,6 +75,14 @@ static bool lower_shape(Plan *plan, Op *op)
     return true;
 }
 
+static bool same_view(const TfcView *a, const TfcView *b)
+{
+    bool same = a->buffer == b->buffer && a->offset == b->offset && a->n_axes == b->n_axes;
+    for (int i = 0; same && i < a->n_axes; i++)
+        same = size_equal(&a->strides[i], &b->strides[i]);
+    return same;
+}
+
 /* Copies the parts that were not written in place. */
 static bool lower_concat(Plan *plan, Op *op)
 {
@@ -92,10 +100,8 @@ static bool lower_concat(Plan *plan, Op *op)
         const TfcView *from = view_of_value(plan, op->args[i]);
         if (!from)
             return false;
-        const Placement *p = placement(op->args[i]);
         view_part(plan, &whole->type, &target, axis, start, &part);
-        bool in_place = p->concat == op && from->buffer == target.buffer && from->offset == part.offset;
-        if (!in_place && !add_copy(plan, &op->args[i]->type, from, &part))
+        if (!same_view(from, &part) && !add_copy(plan, &op->args[i]->type, from, &part))
             return false;
         start += op->args[i]->type.dims[axis].size;
     }

@@ -69,22 +69,38 @@ static bool place_in_param(Plan *plan, Op *op, Value *value)
     return true;
 }
 
+static int64_t part_start(const Op *concat, const Value *part, int axis)
+{
+    int64_t start = 0;
+    for (int i = 0; concat->args[i] != part; i++)
+        start += concat->args[i]->type.dims[axis].size;
+    return start;
+}
+
+/* Where the value must lie to be its part of the concat that it ends in, perhaps
+ * reshaped or transposed on the way. */
+static bool concat_view(Plan *plan, Value *value, TfcView *view)
+{
+    Op *home = placement(value)->home;
+    if (!home)
+        return false;
+    if (home->kind == OP_concat) {
+        Value *whole = op_result(home);
+        int axis = (int)op_int(home, ATTR_axis);
+        if (!placement(whole)->placed)
+            place_results(plan, home);
+        return view_part(plan, &whole->type, &placement(whole)->view, axis, part_start(home, value, axis), view);
+    }
+    TfcView result;
+    return concat_view(plan, op_result(home), &result) && view_back_through(plan, home, &result, view);
+}
+
 static bool place_in_concat(Plan *plan, Value *value)
 {
-    Op *concat = placement(value)->concat;
-    if (!concat)
+    TfcView view;
+    if (!concat_view(plan, value, &view))
         return false;
-    Value *whole = op_result(concat);
-    int axis = (int)op_int(concat, ATTR_axis);
-    if (!placement(whole)->placed)
-        place_results(plan, concat);
-    int64_t start = 0;
-    for (int i = 0; i < placement(value)->concat_arg; i++)
-        start += concat->args[i]->type.dims[axis].size;
-    TfcView part;
-    if (!view_part(plan, &whole->type, &placement(whole)->view, axis, start, &part))
-        return false;
-    place_at(plan, value, &part);
+    place_at(plan, value, &view);
     return true;
 }
 

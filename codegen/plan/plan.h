@@ -24,10 +24,8 @@ enum { AT_END = INT_MAX, NO_BUFFER = -1 };
 typedef struct Placement {
     bool placed;
     TfcView view;     /* strides per storage axis of the value's layout */
-    int n_uses;
     int last_use;     /* position of the last op that needs these elements, through views too */
-    Op *concat;       /* the one op that uses it, if it could write into that op's result */
-    int concat_arg;
+    Op *home;         /* a concat that it is part of, or the reshape or transpose on the way to one */
     Op *assign;       /* the first op that assigns it to a param */
     bool in_param;    /* it was written straight into that param */
     int32_t packed;   /* buffer of a packed copy, or NO_BUFFER */
@@ -75,6 +73,9 @@ bool view_is_packed(const Plan *plan, const Type *type, const TfcView *view);
 BufferForm view_form(const Plan *plan, const Type *type, const TfcView *view);
 /* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
 bool view_of_op(const Plan *plan, const Op *op, const TfcView *from, TfcView *to);
+/* The other way: where the operand of a reshape or transpose must lie for the
+ * result to lie at `to`. */
+bool view_back_through(const Plan *plan, const Op *op, const TfcView *to, TfcView *from);
 /* The part of a concat's (or pad's) result that begins at `start` of the axis. */
 bool view_part(const Plan *plan, const Type *type, const TfcView *whole, int axis, int64_t start,
                TfcView *part);

@@ -33,16 +33,19 @@ static void note_uses(const Op *op, int position)
         until = AT_END;
     for (int i = op->kind == OP_assign; i < op->n_args; i++) { /* an assign does not read its param */
         Placement *p = placement(op->args[i]);
-        p->n_uses++;
         if (until > p->last_use)
             p->last_use = until;
     }
 }
 
-static bool is_written_by_step(const Op *op)
+/* A part of a concat may be written where the concat's result is, whoever else
+ * reads it: nothing else is ever written there. */
+static void note_homes(Op *op)
 {
-    return op->kind == OP_dot || op_family(op) == FAMILY_region || op_family(op) == FAMILY_elementwise ||
-           op_family(op) == FAMILY_reduce;
+    bool moves = op->kind == OP_reshape || op->kind == OP_transpose;
+    for (int i = 0; i < op->n_args; i++)
+        if (op->kind == OP_concat || (moves && placement(&op->results[0])->home && !placement(op->args[i])->home))
+            placement(op->args[i])->home = op;
 }
 
 void plan_uses(Plan *plan)
@@ -51,17 +54,10 @@ void plan_uses(Plan *plan)
     int position = 0;
     FOR_OPS(op, &plan->function->body)
         position++;
-    for (Op *op = plan->function->body.last; op; op = op->previous)
+    for (Op *op = plan->function->body.last; op; op = op->previous) {
         note_uses(op, --position);
-    FOR_OPS(op, &plan->function->body) {
-        for (int i = 0; i < op->n_args && op->kind == OP_concat; i++) {
-            Placement *p = placement(op->args[i]);
-            if (p->n_uses == 1 && (is_written_by_step(op->args[i]->op) || op->args[i]->op->kind == OP_concat)) {
-                p->concat = op;
-                p->concat_arg = i;
-            }
-        }
-        if (op->kind == OP_assign && !placement(op->args[1])->assign)
+        note_homes(op);
+        if (op->kind == OP_assign)
             placement(op->args[1])->assign = op;
     }
 }

@@ -174,6 +174,30 @@ static bool view_transpose(const Plan *plan, const Op *op, const TfcView *from, 
     return true;
 }
 
+static bool transpose_back(const Plan *plan, const Op *op, const TfcView *to, TfcView *from)
+{
+    Layout a = layout_of(plan->module, &op->args[0]->type), b = layout_of(plan->module, &op->results[0].type);
+    const int *perm = op_attr(op, ATTR_perm)->ints;
+    TfcView ignored;
+    if (!view_transpose(plan, op, to, &ignored))
+        return false;
+    *from = (TfcView){.buffer = to->buffer, .n_axes = a.n, .offset = to->offset};
+    for (int i = 0; i < b.n; i++)
+        from->strides[axis_of_dim(&a, perm[b.axes[i].dim])] = to->strides[i];
+    return true;
+}
+
+bool view_back_through(const Plan *plan, const Op *op, const TfcView *to, TfcView *from)
+{
+    const Type *a = &op->args[0]->type, *b = &op->results[0].type;
+    switch (op->kind) {
+    case OP_transpose: return transpose_back(plan, op, to, from);
+    case OP_reshape:
+        return layout_reshape_is_view(plan->module, b, a) && reshape_strides(plan, b, to, a, from);
+    default: return false;
+    }
+}
+
 /* The stride of one result axis of a broadcast; false if it takes tables to find
  * the operand's element. Dimensions count from the right: `shift` more in front. */
 static bool broadcast_stride(const Type *a_type, const Layout *a, const TfcView *from, int shift,

@@ -24,6 +24,7 @@ typedef struct Case {
     int64_t column_stride;      /* of every buffer that is FORM_STRIDED */
     BufferForm form;            /* of every buffer */
     uint32_t rng[4];
+    bool reference_too;         /* check the scalar reference and -O0 as well */
 } Case;
 
 void case_open(Case *c, DType real);
