@@ -1,6 +1,8 @@
 /* Which memory a value is written to. */
 #include "codegen/plan/plan.h"
 
+#include "ir/infer.h"
+
 #include <assert.h>
 
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index)
@@ -34,19 +36,32 @@ const TfcView *view_of_value(Plan *plan, Value *value)
     return &placement(value)->view;
 }
 
-/* Whether the op may write `result` over this buffer: it reads the buffer not at
- * all, or each element just before it writes that one. */
+/* Whether every element of the op's space is an element of this type. */
+static bool is_space(const Op *op, const Type *type)
+{
+    Type both;
+    for (int i = 0; i < op->n_args; i++)
+        if (!shape_broadcast(&op->args[i]->type, type, &both) || !type_same_shape(&both, type))
+            return false;
+    for (const Op *inner = op->body ? op->body->first : NULL; inner; inner = inner->next)
+        for (int r = 0; r < inner->n_results; r++)
+            if (!shape_broadcast(&inner->results[r].type, type, &both) || !type_same_shape(&both, type))
+                return false;
+    return true;
+}
+
+/* Whether the op may write the result over this buffer: it reads the buffer not at
+ * all, or each element before it writes that one. A kernel stores its results in
+ * order and loads an operand when it first needs it; so this result must need it. */
 static bool may_overwrite(const Plan *plan, const Op *op, const Value *result, int32_t buffer)
 {
-    bool elementwise = op_is_elementwise(op);
-    for (int r = 0; r < op->n_results; r++)
-        elementwise &= type_same_shape(&op->results[r].type, &result->type);
     for (int i = 0; i < op->n_args; i++) {
         const Placement *p = placement(op->args[i]);
         if (!p->placed || p->view.buffer != buffer)
             continue;
-        if (!elementwise || !type_equal(&op->args[i]->type, &result->type) ||
-            !view_is_whole(plan, &result->type, &p->view))
+        if (!op_is_one_sweep(op) || !type_equal(&op->args[i]->type, &result->type) ||
+            !is_space(op, &result->type) || !view_is_whole(plan, &result->type, &p->view) ||
+            !op_result_reads(op, result->index, op->args[i]))
             return false;
     }
     return true;
@@ -107,8 +122,6 @@ static bool place_in_concat(Plan *plan, Value *value)
 /* Over an operand that ends here. */
 static bool place_over_operand(Plan *plan, Op *op, Value *value)
 {
-    if (!op_is_elementwise(op))
-        return false;
     for (int i = 0; i < op->n_args; i++) {
         const Placement *p = placement(op->args[i]);
         if (!p->placed || !type_equal(&op->args[i]->type, &value->type) ||

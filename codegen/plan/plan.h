@@ -62,8 +62,11 @@ static inline Placement *placement(const Value *value) { return value->scratch; 
 
 /* ---- uses.c ---- */
 void plan_uses(Plan *plan);
-/* Whether every op of the region (or the bare op) maps elements one to one. */
-bool op_is_elementwise(const Op *op);
+/* Whether the kernel goes over its elements once, reading and writing each place
+ * before it goes on to the next: elementwise ops, and sums that only leave. */
+bool op_is_one_sweep(const Op *op);
+/* Whether the result is computed from the operand. */
+bool op_result_reads(const Op *op, int result, const Value *operand);
 
 /* ---- views.c ---- */
 TfcSize axis_size(const Plan *plan, const Axis *axis);

@@ -62,13 +62,52 @@ void plan_uses(Plan *plan)
     }
 }
 
-bool op_is_elementwise(const Op *op)
+/* ---- what a kernel reads before it writes ---- */
+
+static bool is_reduction(const Op *op) { return op_family(op) == FAMILY_reduce; }
+
+/* Whether the op of a region computes an element from elements of the same place. */
+static bool stays_in_place(const Op *op)
+{
+    OpFamily family = op_family(op);
+    return family == FAMILY_elementwise || family == FAMILY_leaf || op->kind == OP_broadcast;
+}
+
+bool op_is_one_sweep(const Op *op)
 {
     if (op->kind != OP_row)
         return op_family(op) == FAMILY_elementwise;
-    FOR_OPS(inner, op->body)
-        if (op_family(inner) != FAMILY_elementwise && op_family(inner) != FAMILY_leaf &&
-            inner->kind != OP_broadcast && inner->kind != OP_yield)
+    FOR_OPS(inner, op->body) {
+        if (!stays_in_place(inner) && !is_reduction(inner) && inner->kind != OP_yield)
+            return false;
+        for (int i = 0; i < inner->n_args && inner->kind != OP_yield; i++)
+            if (is_reduction(inner->args[i]->op))
+                return false; /* what needs a sum comes after the sweep that makes it */
+    }
+    return true;
+}
+
+/* Values of the function are the operands; all others are the body's own. */
+static bool is_of_body(const Op *op, const Value *value)
+{
+    for (int i = 0; i < op->n_args; i++)
+        if (op->args[i] == value)
             return false;
     return true;
+}
+
+bool op_result_reads(const Op *op, int result, const Value *operand)
+{
+    if (!op->body)
+        return true;
+    FOR_OPS(inner, op->body) /* marks by scratch: whether a value depends on the operand */
+        for (int r = 0; r < inner->n_results; r++) {
+            bool marked = false;
+            for (int i = 0; i < inner->n_args; i++)
+                marked |= inner->args[i] == operand ||
+                          (is_of_body(op, inner->args[i]) && inner->args[i]->scratch == operand);
+            inner->results[r].scratch = marked ? (void *)operand : NULL;
+        }
+    const Value *yielded = op->body->last->args[result];
+    return yielded == operand || (is_of_body(op, yielded) && yielded->scratch == operand);
 }

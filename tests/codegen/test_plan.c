@@ -386,6 +386,20 @@ static void test_assigns(void **state)
           "%2 = input {name = \"y\"} : f64[N, 4]\n%3 = param {name = \"z\"} : f64[3]\n"
           "%4 = dot %1, %2 {batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f64[3, 4]\n"
           "assign %0, %4\n%5 = const {value = 0} : f64[3]\nassign %3, %5\n", 1, 0);
+    /* an optimizer's row, with the sum of its squares: both params in place */
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = param {name = \"m\"} : f64[6, 4]\n"
+          "%2 = input {name = \"g\"} : f64[6, 4]\n"
+          "%3, %4, %5 = row(%0, %1, %2) : f64[6, 1], f64[6, 4], f64[6, 4] {\n"
+          "%6 = mul %2, %2 : f64[6, 4]\n%7 = reduce_sum %6 {axes = [1]} : f64[6, 1]\n"
+          "%8 = add %1, %6 : f64[6, 4]\n%9 = mul %1, %8 : f64[6, 4]\n%10 = sub %0, %9 : f64[6, 4]\n"
+          "yield %7, %8, %10\n}\nassign %1, %4\nassign %0, %5\n" OUT("3"), 0, 1);
+    /* the same, but a result stored before the param is read, or one that needs the sum */
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
+          "%2, %3 = row(%0, %1) : f64[6, 4], f64[6, 4] {\n%4 = neg %1 : f64[6, 4]\n%5 = relu %0 : f64[6, 4]\n"
+          "yield %4, %5\n}\nassign %0, %2\n" OUT("3"), 0, 2);
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1, %2 = row(%0) : f64[6, 4], f64[6, 4] {\n"
+          "%3 = exp %0 : f64[6, 4]\n%4 = reduce_sum %3 {axes = [1]} : f64[6, 1]\n%5 = mul %3, %4 : f64[6, 4]\n"
+          "yield %3, %5\n}\nassign %0, %1\n" OUT("2"), 0, 2);
     /* a row in place over its operand, which another operand sees transposed */
     check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = transpose %0 {perm = [1, 0]} : f64[4, 4]\n"
           "%2 = add %0, %1 : f64[4, 4]\nassign %0, %2\n", 0, 2);
