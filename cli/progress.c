@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,28 +78,35 @@ void progress_clear(Progress *progress)
     progress->drawn = false;
 }
 
-static void print_report(const Progress *progress, const TrainReport *report)
+static void format_report(const Progress *progress, const TrainReport *report, Text *out)
 {
-    fprintf(stderr, "step %" PRId64, report->step);
+    text_add(out, "step %" PRId64, report->step);
     if (progress->steps)
-        fprintf(stderr, "/%" PRId64, progress->steps);
-    fprintf(stderr, "  epoch %" PRId64, report->epoch + 1);
+        text_add(out, "/%" PRId64, progress->steps);
+    text_add(out, "  epoch %" PRId64, report->epoch + 1);
     if (isfinite(report->loss))
-        fprintf(stderr, "  loss %.4f", report->loss);
-    fprintf(stderr, "  rate %.3g", report->rate);
+        text_add(out, "  loss %.4f", report->loss);
+    text_add(out, "  rate %.3g", report->rate);
     if (isfinite(report->tokens_per_second))
-        fprintf(stderr, "  %.0f tokens/s", report->tokens_per_second);
-    fprintf(stderr, "  %s", bytes_text(resident_bytes()));
-    fprintf(stderr, "  %s", duration_text(report->seconds));
+        text_add(out, "  %.0f tokens/s", report->tokens_per_second);
+    text_add(out, "  %s", bytes_text(resident_bytes()));
+    text_add(out, "  %s", duration_text(report->seconds));
     if (isfinite(report->seconds_left))
-        fprintf(stderr, "  %s left", duration_text(report->seconds_left));
+        text_add(out, "  %s left", duration_text(report->seconds_left));
     if (report->validated) {
-        fprintf(stderr, "  valid loss %.4f", report->valid_loss);
+        text_add(out, "  valid loss %.4f", report->valid_loss);
         if (isfinite(report->valid_bleu))
-            fprintf(stderr, "  BLEU %.2f", report->valid_bleu);
+            text_add(out, "  BLEU %.2f", report->valid_bleu);
         if (report->best)
-            fputs("  best so far", stderr);
+            text_add(out, "  best so far");
     }
+}
+
+/* Columns that a line may fill so that it can be redrawn in place. */
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1u;
 }
 
 void progress_report(Progress *progress, const TrainReport *report, bool due)
@@ -107,10 +114,14 @@ void progress_report(Progress *progress, const TrainReport *report, bool due)
     double time = wall_seconds();
     if (!due && (!progress->terminal || time < progress->next))
         return;
+    Text line = {0};
+    format_report(progress, report, &line);
     progress_clear(progress);
-    print_report(progress, report);
     if (due)
-        fputc('\n', stderr);
+        fprintf(stderr, "%s\n", line.data);
+    else
+        fprintf(stderr, "%.*s", (int)terminal_width(), line.data);
+    text_free(&line);
     progress->drawn = !due;
     progress->next = time + REDRAW_SECONDS;
     fflush(stderr);

@@ -3,6 +3,7 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
+#include "base/text.h"
 #include "runtime/train/train.h"
 
 typedef struct Progress {

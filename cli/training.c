@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEFAULT_EVERY = 1000, DEFAULT_REPORT = 100, DEFAULT_KEEP = 5, DEFAULT_STEPS = 100000,
+enum { DEFAULT_EVERY = 500, DEFAULT_REPORT = 100, DEFAULT_KEEP = 5, DEFAULT_STEPS = 100000,
        DEFAULT_BATCH_TOKENS = 4096, VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
 
 /* ---- settings: the command is stronger than the model, the model than defaults ---- */
