@@ -39,6 +39,18 @@ static bool same_attr(const Op *a, const Op *b, AttrName name)
     return x->n == y->n && !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
 }
 
+/* All three kinds put their parts in the order of scopes (key, query, value), so
+ * that they concatenate the same values. */
+static void sort_by_scope(Op **group, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && strcmp(group[k]->scope, group[k - 1]->scope) < 0; k--) {
+            Op *other = group[k];
+            group[k] = group[k - 1];
+            group[k - 1] = other;
+        }
+}
+
 /* The last axis of b is its only free one, constant, and there is no batch. */
 static bool ends_free(const Op *dot)
 {
@@ -88,6 +100,7 @@ static void merge_sharing(Function *function, int n, Op **group)
 {
     Builder b = builder_before(function, &function->body, group[n - 1]);
     Value *parts[MOST_MERGED];
+    sort_by_scope(group, n);
     int axis = group[0]->args[1]->type.rank - 1, last = group[0]->results[0].type.rank - 1;
     for (int i = 0; i < n; i++)
         parts[i] = group[i]->args[1];
@@ -143,9 +156,13 @@ static bool merge_sum(Function *function, Op *add)
         if (n < 2)
             continue;
         Builder b = builder_before(function, &function->body, add);
+        Op *group[MOST_MERGED];
+        for (int i = 0; i < n; i++)
+            group[i] = terms[members[i]]->op;
+        sort_by_scope(group, n);
         for (int i = 0; i < n; i++) {
-            parts_a[i] = terms[members[i]]->op->args[0];
-            parts_b[i] = terms[members[i]]->op->args[1];
+            parts_a[i] = group[i]->args[0];
+            parts_b[i] = group[i]->args[1];
         }
         int axis = parts_a[0]->type.rank - 1;
         Value *x = build_concat(&b, n, parts_a, axis), *w = build_concat(&b, n, parts_b, 1);
