@@ -24,28 +24,50 @@ static bool check_model(Check *check)
     return ok && check_decoding(check);
 }
 
-static int print_rows(const Check *check)
+static void print_json(const Check *check)
+{
+    static const char *const words[] = {"ok", "failed", "skipped"};
+    Text out = {0};
+    for (size_t i = 0; i < check->rows.count; i++) {
+        const CheckRow *row = &check->rows.data[i];
+        text_add(&out, "%s{\"check\": ", i ? ",\n " : "");
+        text_quote(&out, row->name);
+        text_add(&out, ", \"result\": \"%s\", \"detail\": ", words[row->result]);
+        text_quote(&out, row->detail);
+        text_add(&out, "}");
+    }
+    printf("[%s]\n", out.data ? out.data : "");
+    text_free(&out);
+}
+
+static void print_rows(const Check *check)
 {
     static const char *const words[] = {"ok", "FAILED", "skipped"};
-    int failed = 0;
     for (size_t i = 0; i < check->rows.count; i++) {
         const CheckRow *row = &check->rows.data[i];
         printf("%-8s %-40s %s\n", words[row->result], row->name, row->detail);
-        failed += row->result == CHECK_FAILED;
     }
+}
+
+static int count_failed(const Check *check)
+{
+    int failed = 0;
+    for (size_t i = 0; i < check->rows.count; i++)
+        failed += check->rows.data[i].result == CHECK_FAILED;
     return failed;
 }
 
 int command_check(Cli *cli, int argc, char **argv)
 {
     Check check = {.cli = cli, .samples = 6};
-    bool full = false;
+    bool full = false, json = false;
     int64_t seed = 1;
     const Option options[] = {
         {"full", NULL, OPTION_FLAG, &full, 0, "at the model's own sizes (else reduced where it has the consts)"},
         {"samples", "N", OPTION_INT, &check.samples, 1, "elements of each param whose gradient is checked (6)"},
         {"seed", "S", OPTION_INT, &seed, 0, "of params, inputs and dropout (1)"},
         {"set", "NAME=VALUE", OPTION_LIST, &check.settings, 0, "override a const of the model"},
+        {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
     };
     const Usage usage = {"check", "MODEL.tfg",
                          "Checks a model on a made-up ragged batch: gradients in f64 against central\n"
@@ -61,6 +83,6 @@ int command_check(Cli *cli, int argc, char **argv)
     if (!full)
         check_reduce(&check);
     bool ok = check_model(&check);
-    int failed = print_rows(&check);
-    return cli_finish(cli, ok && !failed);
+    (json ? print_json : print_rows)(&check);
+    return cli_finish(cli, ok && !count_failed(&check));
 }
