@@ -65,10 +65,10 @@ typedef struct NativeSymbol {
 
 #define NATIVE(f) {#f, (AnyFunction)(f)}
 static const NativeSymbol natives[] = {
-    NATIVE(exp), NATIVE(log), NATIVE(tanh), NATIVE(erf), NATIVE(sin), NATIVE(cos), NATIVE(pow),
-    NATIVE(expf), NATIVE(logf), NATIVE(tanhf), NATIVE(erff), NATIVE(sinf), NATIVE(cosf), NATIVE(powf),
-    NATIVE(floor), NATIVE(floorf), NATIVE(fma), NATIVE(fmaf), NATIVE(memcpy), NATIVE(memset),
-    NATIVE(memmove),
+    NATIVE(exp),    NATIVE(log),    NATIVE(tanh),    NATIVE(erf),    NATIVE(sin),  NATIVE(cos),
+    NATIVE(pow),    NATIVE(expf),   NATIVE(logf),    NATIVE(tanhf),  NATIVE(erff), NATIVE(sinf),
+    NATIVE(cosf),   NATIVE(powf),   NATIVE(floor),   NATIVE(floorf), NATIVE(fma),  NATIVE(fmaf),
+    NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
 };
 enum { N_NATIVES = sizeof natives / sizeof natives[0] };
 
@@ -76,10 +76,12 @@ static bool define_natives(Jit *jit, Diagnostics *diags)
 {
     LLVMOrcCSymbolMapPair pairs[N_NATIVES];
     for (int i = 0; i < N_NATIVES; i++) {
-        LLVMJITSymbolFlags flags = {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+        LLVMJITSymbolFlags flags = {
+            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
         /* The map takes over the reference to each name. */
         pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit->orc, natives[i].name);
-        pairs[i].Sym = (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)natives[i].function, flags};
+        pairs[i].Sym =
+            (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)natives[i].function, flags};
     }
     LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, N_NATIVES);
     LLVMErrorRef error = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit->orc), unit);
@@ -168,7 +170,8 @@ static int find_kernel(const Jit *jit, const char *name)
     return (int)(intptr_t)map_get(&jit->by_name, name) - 1;
 }
 
-int jit_add(Jit *jit, const Module *module, const Op *op, const Signature *signature, Diagnostics *diags)
+int jit_add(Jit *jit, const Module *module, const Op *op, const Signature *signature,
+            Diagnostics *diags)
 {
     const char *kind = op->body || op_is_own_kernel(op) ? op_info[op->kind].name : "row";
     char name[64];
@@ -214,8 +217,8 @@ static bool compile_pending(Jit *jit, Diagnostics *diags)
         return true;
     }
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->orc);
-    return report(LLVMOrcLLJITAddObjectFile(jit->orc, library, buffer), "the JIT cannot load the kernels",
-                  diags);
+    return report(LLVMOrcLLJITAddObjectFile(jit->orc, library, buffer),
+                  "the JIT cannot load the kernels", diags);
 }
 
 bool jit_finish(Jit *jit, Diagnostics *diags)
@@ -228,7 +231,8 @@ bool jit_finish(Jit *jit, Diagnostics *diags)
     for (; ok && !jit->dump && jit->compiled < (int)jit->kernels.count; jit->compiled++) {
         Kernel *kernel = &jit->kernels.data[jit->compiled];
         LLVMOrcExecutorAddress address = 0;
-        ok = report(LLVMOrcLLJITLookup(jit->orc, &address, kernel->name), "a kernel is missing", diags);
+        ok = report(LLVMOrcLLJITLookup(jit->orc, &address, kernel->name), "a kernel is missing",
+                    diags);
         kernel->address = (TfcKernel)(uintptr_t)address;
     }
     jit->stats.seconds += seconds_now() - start;

@@ -8,7 +8,8 @@ enum { MAX_LANES = 64 };
 
 void ll_init(Ll *ll, LLVMContextRef context, LLVMModuleRef module)
 {
-    *ll = (Ll){.context = context, .module = module, .builder = LLVMCreateBuilderInContext(context)};
+    *ll =
+        (Ll){.context = context, .module = module, .builder = LLVMCreateBuilderInContext(context)};
     ll->i1 = LLVMInt1TypeInContext(context);
     ll->i8 = LLVMInt8TypeInContext(context);
     ll->i32 = LLVMInt32TypeInContext(context);
@@ -118,12 +119,22 @@ static LlValue contract(LlValue value)
     return value;
 }
 
-LlValue ll_fadd(Ll *ll, LlValue a, LlValue b) { return contract(LLVMBuildFAdd(ll->builder, a, b, "")); }
-LlValue ll_fsub(Ll *ll, LlValue a, LlValue b) { return contract(LLVMBuildFSub(ll->builder, a, b, "")); }
-LlValue ll_fmul(Ll *ll, LlValue a, LlValue b) { return contract(LLVMBuildFMul(ll->builder, a, b, "")); }
+LlValue ll_fadd(Ll *ll, LlValue a, LlValue b)
+{
+    return contract(LLVMBuildFAdd(ll->builder, a, b, ""));
+}
+LlValue ll_fsub(Ll *ll, LlValue a, LlValue b)
+{
+    return contract(LLVMBuildFSub(ll->builder, a, b, ""));
+}
+LlValue ll_fmul(Ll *ll, LlValue a, LlValue b)
+{
+    return contract(LLVMBuildFMul(ll->builder, a, b, ""));
+}
 LlValue ll_fdiv(Ll *ll, LlValue a, LlValue b) { return LLVMBuildFDiv(ll->builder, a, b, ""); }
 
-LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args, LlValue *args)
+LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args,
+                     LlValue *args)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     assert(id && "no such intrinsic");
@@ -220,8 +231,8 @@ LlValue ll_gather(Ll *ll, LlType type, LlValue pointers, LlValue mask, unsigned 
 
 void ll_scatter(Ll *ll, LlValue value, LlValue pointers, LlValue mask, unsigned align)
 {
-    ll_intrinsic(ll, "llvm.masked.scatter", 2, (LlType[]){LLVMTypeOf(value), LLVMTypeOf(pointers)}, 4,
-                 (LlValue[]){value, pointers, ll_int(ll->i32, align), mask});
+    ll_intrinsic(ll, "llvm.masked.scatter", 2, (LlType[]){LLVMTypeOf(value), LLVMTypeOf(pointers)},
+                 4, (LlValue[]){value, pointers, ll_int(ll->i32, align), mask});
 }
 
 /* ---- control ---- */

@@ -54,17 +54,20 @@ LlValue ll_fadd(Ll *ll, LlValue a, LlValue b);
 LlValue ll_fsub(Ll *ll, LlValue a, LlValue b);
 LlValue ll_fmul(Ll *ll, LlValue a, LlValue b);
 LlValue ll_fdiv(Ll *ll, LlValue a, LlValue b);
-LlValue ll_muladd(Ll *ll, LlValue a, LlValue b, LlValue c); /* a·b + c, one rounding where the target can */
+LlValue ll_muladd(Ll *ll, LlValue a, LlValue b,
+                  LlValue c); /* a·b + c, one rounding where the target can */
 /* Index arithmetic, no signed wrap; NULL stands for zero, and zero is given as NULL. */
 LlValue ll_index_add(Ll *ll, LlValue a, LlValue b);
 LlValue ll_index_mul(Ll *ll, LlValue a, LlValue b);
 /* A call of an overloaded intrinsic, such as llvm.sqrt. */
-LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args, LlValue *args);
+LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args,
+                     LlValue *args);
 LlValue ll_unary(Ll *ll, const char *name, LlValue x); /* intrinsic overloaded on its one operand */
 
 /* ---- memory ---- */
 LlValue ll_alloca(Ll *ll, LlType type, const char *name);
-LlValue ll_gep(Ll *ll, LlType element, LlValue pointer, LlValue index); /* index NULL: the pointer */
+LlValue ll_gep(Ll *ll, LlType element, LlValue pointer,
+               LlValue index); /* index NULL: the pointer */
 LlValue ll_load(Ll *ll, LlType type, LlValue pointer, unsigned align);
 void ll_store(Ll *ll, LlValue value, LlValue pointer, unsigned align);
 /* Lanes whose mask is off are neither read nor written; read ones are zero. */

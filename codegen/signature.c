@@ -74,7 +74,8 @@ static bool is_flat(const Op *op, const Body *body, const Type *space, const Buf
     for (int i = 0; i < body->n_ops; i++) {
         const Op *inner = body->ops[i].op;
         bool fits = op_family(inner) == FAMILY_elementwise || inner->kind == OP_const ||
-                    inner->kind == OP_random || inner->kind == OP_size || inner->kind == OP_broadcast;
+                    inner->kind == OP_random || inner->kind == OP_size ||
+                    inner->kind == OP_broadcast;
         /* Rows make random words faster than flat loops do. */
         bool random = body->ops[i].random >= 0 && space->rank > 1;
         if (!fits || random || !is_flat_type(&inner->results[0].type, space))
@@ -155,7 +156,8 @@ static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, 
     case STRING:
         return hash_string(h, attr->s);
     case INTS:
-        return hash_bytes(hash_u64(h, (uint64_t)attr->n), attr->ints, sizeof(int) * (size_t)attr->n);
+        return hash_bytes(hash_u64(h, (uint64_t)attr->n), attr->ints,
+                          sizeof(int) * (size_t)attr->n);
     case SYMBOL:
         return hash_dim(h, module, s, dim_symbol((int)attr->i));
     case INT: case TYPE: case DIMS:

@@ -62,7 +62,8 @@ static void report_unknown_cpu(const char *name, Diagnostics *diags)
     if (nearest)
         diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
     else
-        diag_note(diags, (Loc){0}, "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
+        diag_note(diags, (Loc){0},
+                  "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
 }
 
 /* Width and availability of FMA follow from the level. */
@@ -88,8 +89,8 @@ static bool choose_cpu(Target *target, const char *name, bool foreign, Diagnosti
             report_unknown_cpu(name, diags);
             ok = false;
         } else if (!foreign && (!cpu->is_level || cpu->level > host_level())) {
-            diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"", host,
-                       host_level(), name);
+            diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
+                       host, host_level(), name);
             ok = false;
         } else {
             target->cpu = strdup(name);
@@ -180,8 +181,9 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     if (target->opt_level == 0 || target->scalar)
         return true;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(module, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-                                       target->machine, options);
+    LLVMErrorRef error = LLVMRunPasses(
+        module, "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+        target->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return true;

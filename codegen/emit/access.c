@@ -54,7 +54,8 @@ Coord coord_scale(Emit *e, Coord c, int64_t factor)
     }
     if (c.lanes) {
         emit_at(e, DEPTH_BODY);
-        scaled.lanes = LLVMBuildNSWMul(e->ll.builder, c.lanes, ll_int(LLVMTypeOf(c.lanes), factor), "");
+        scaled.lanes =
+            LLVMBuildNSWMul(e->ll.builder, c.lanes, ll_int(LLVMTypeOf(c.lanes), factor), "");
     }
     return scaled;
 }
@@ -128,7 +129,8 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
     LlValue address = LLVMBuildGEP2(ll->builder, ll->i32, base, &i.v, 1, "");
     LlType type = ll_like(LLVMTypeOf(i.v), ll->i32), wide = ll_like(type, ll->i64);
     if (!ll_is_vector(type))
-        return coord_of(LLVMBuildSExt(ll->builder, ll_load(ll, type, address, 4), wide, ""), i.depth);
+        return coord_of(LLVMBuildSExt(ll->builder, ll_load(ll, type, address, 4), wide, ""),
+                        i.depth);
     LlValue all = ll_int(ll_like(type, ll->i1), 1);
     LlValue entry = ll_gather(ll, type, address, e->mask ? e->mask : all, 4);
     return (Coord){.lanes = LLVMBuildSExt(ll->builder, entry, wide, "")};
@@ -139,7 +141,6 @@ void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token)
 {
     int symbol = type->dims[axis->dim].symbol;
     e->token = token;
-    e->token_symbol = symbol;
     Coord *sentence = &e->space.at[axis->batch_dim], *position = &e->space.at[axis->dim];
     *sentence = table_lookup(e, symbol, DIM_BATCH, token);
     *position = table_lookup(e, symbol, DIM_POSITION, token);
@@ -174,9 +175,11 @@ static void sum_coord(Emit *e, Sum *sum, const Coord *c, LlValue stride)
     if (c->base)
         sum_scalar(e, sum, c->depth, c->base, stride);
     if (c->step) {
-        bool unit = c->step == 1 && LLVMIsAConstantInt(stride) && LLVMConstIntGetSExtValue(stride) == 1;
+        bool unit =
+            c->step == 1 && LLVMIsAConstantInt(stride) && LLVMConstIntGetSExtValue(stride) == 1;
         emit_at(e, DEPTH_ENTRY);
-        LlValue each = c->step == 1 ? stride : LLVMBuildNSWMul(ll->builder, stride, ll_i64(ll, c->step), "");
+        LlValue each =
+            c->step == 1 ? stride : LLVMBuildNSWMul(ll->builder, stride, ll_i64(ll, c->step), "");
         sum_scalar(e, sum, DEPTH_BODY, e->column, each);
         sum->moves = true;
         if (unit && !sum->unit) {
@@ -236,7 +239,8 @@ static LlValue buffer_stride(Emit *e, void *data, int axis)
     if (!buffer->strides[axis]) {
         emit_at(e, DEPTH_ENTRY);
         LlValue all = load_field(e, e->args, 1, e->ll.ptr);
-        buffer->strides[axis] = load_field(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
+        buffer->strides[axis] =
+            load_field(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
     }
     return buffer->strides[axis];
 }
@@ -264,7 +268,9 @@ static LlValue access_mask(Emit *e, const Place *place)
 {
     LlValue valid = place->valid.v ? emit_widen(e, place->valid, DEPTH_BODY) : NULL;
     emit_at(e, DEPTH_BODY);
-    return valid && e->mask ? LLVMBuildAnd(e->ll.builder, valid, e->mask, "") : valid ? valid : e->mask;
+    return valid && e->mask ? LLVMBuildAnd(e->ll.builder, valid, e->mask, "")
+           : valid          ? valid
+                            : e->mask;
 }
 
 static Address address_of(Emit *e, int number, const Place *place)
@@ -275,7 +281,9 @@ static Address address_of(Emit *e, int number, const Place *place)
     Sum sum = flat ? sum_flat(e, buffer->type)
                    : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
     LlType element = buffer->type->dtype == DT_BOOL ? ll->i8 : emit_type(e, buffer->type->dtype);
-    Address a = {.pointer = buffer->base, .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY, .type = element,
+    Address a = {.pointer = buffer->base,
+                 .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY,
+                 .type = element,
                  .align = (unsigned)dtype_bytes(buffer->type->dtype)};
     for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
         if (sum.scalar[d]) {
@@ -342,7 +350,8 @@ void emit_store_at(Emit *e, int number, const Place *place, Val value)
     if (!a.vector)
         ll_store(ll, x, a.pointer, a.align);
     else if (is_pointers(a.pointer))
-        ll_scatter(ll, x, a.pointer, a.mask ? a.mask : ll_int(ll_vector(ll->i1, e->lanes), 1), a.align);
+        ll_scatter(ll, x, a.pointer, a.mask ? a.mask : ll_int(ll_vector(ll->i1, e->lanes), 1),
+                   a.align);
     else if (a.mask)
         ll_masked_store(ll, x, a.pointer, a.mask, a.align);
     else

@@ -264,7 +264,8 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     Layout out = layout_of(e->module, &e->signature->output);
     bool one = !last || dim_is_one(last->extent);
     /* [B, H, S~, T~] summed over S~ lies as tokens(T), H, 1: its unit is one column. */
-    bool in_unit = !one && is_kept(e, last->dim) && out.axes[out.n - 1].dim + out_shift(e) != last->dim;
+    bool in_unit =
+        !one && is_kept(e, last->dim) && out.axes[out.n - 1].dim + out_shift(e) != last->dim;
     c.folds = one || in_unit || !is_kept(e, last->dim);
     c.loops_columns = c.folds && !one && !in_unit && last->batch_dim < 0 && !work->single;
     if (c.folds && !c.loops_columns)
@@ -316,7 +317,8 @@ static void begin_sums(Emit *e, Columns *c, int n)
         const Op *op = e->body.ops[i].op;
         for (int u = 0; is_reduction(op) && u < n; u++) {
             sums->slots[i][u] = ll_alloca(&e->ll, sum_type(e, op), "sum");
-            ll_store(&e->ll, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u], sum_align(op));
+            ll_store(&e->ll, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u],
+                     sum_align(op));
         }
     }
     for (int i = 0; i < e->n_values; i++)

@@ -78,7 +78,8 @@ static LlValue class_of(Ctc *c, LlValue state)
     ll_resume(ll);
     LlValue odd = LLVMBuildTrunc(ll->builder, state, ll->i1, "");
     LlValue at = LLVMBuildAShr(ll->builder, state, ll_i64(ll, 1), "");
-    Place place = {.rank = 2, .at = {c->sentence, coord_of(at, DEPTH_BODY)}, .valid = {odd, DEPTH_BODY}};
+    Place place = {
+        .rank = 2, .at = {c->sentence, coord_of(at, DEPTH_BODY)}, .valid = {odd, DEPTH_BODY}};
     Val label = emit_load_at(e, 1, &place);
     LlValue wide = LLVMBuildSExt(ll->builder, label.v, ll->i64, "");
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntULT, wide, n, "");
@@ -93,14 +94,16 @@ static LlValue may_skip(Ctc *c, LlValue state)
     LlValue before = add(c, state, -2);
     LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntSGE, before, ll_i64(ll, 0), "");
     LlValue safe = LLVMBuildSelect(ll->builder, inside, before, ll_i64(ll, 0), "");
-    LlValue differs = LLVMBuildICmp(ll->builder, LLVMIntNE, class_of(c, state), class_of(c, safe), "");
+    LlValue differs =
+        LLVMBuildICmp(ll->builder, LLVMIntNE, class_of(c, state), class_of(c, safe), "");
     LlValue odd = LLVMBuildTrunc(ll->builder, state, ll->i1, "");
     return LLVMBuildAnd(ll->builder, LLVMBuildAnd(ll->builder, odd, inside, ""), differs, "");
 }
 
 static Place frame_place(Ctc *c, LlValue t, LlValue k)
 {
-    return (Place){.rank = 3, .at = {c->sentence, coord_of(t, DEPTH_BODY), coord_of(k, DEPTH_BODY)}};
+    return (Place){.rank = 3,
+                   .at = {c->sentence, coord_of(t, DEPTH_BODY), coord_of(k, DEPTH_BODY)}};
 }
 
 static LlValue log_prob(Ctc *c, LlValue t, LlValue state)
@@ -118,7 +121,8 @@ static LlValue log_sum(Ctc *c, LlValue x, LlValue y, LlValue z)
         LlValue less = LLVMBuildFCmp(ll->builder, LLVMRealOLT, greatest, terms[i], "");
         greatest = LLVMBuildSelect(ll->builder, less, terms[i], greatest, "");
     }
-    LlValue none = LLVMBuildFCmp(ll->builder, LLVMRealOEQ, greatest, ll_real(c->type, -INFINITY), "");
+    LlValue none =
+        LLVMBuildFCmp(ll->builder, LLVMRealOEQ, greatest, ll_real(c->type, -INFINITY), "");
     LlValue base = LLVMBuildSelect(ll->builder, none, ll_real(c->type, 0), greatest, "");
     for (int i = 0; i < 3; i++)
         sum = ll_fadd(ll, sum, math_call(c->e, "exp", ll_fsub(ll, terms[i], base)));
@@ -191,7 +195,8 @@ static LlValue scratch_row(Emit *e, LlType type, bool every_frame)
     LlValue n = LLVMBuildNSWAdd(ll->builder, LLVMBuildShl(ll->builder, labels, ll_i64(ll, 1), ""),
                                 ll_i64(ll, 3), "");
     if (every_frame)
-        n = LLVMBuildNSWMul(ll->builder, n, LLVMBuildNSWAdd(ll->builder, frames, ll_i64(ll, 1), ""), "");
+        n = LLVMBuildNSWMul(ll->builder, n, LLVMBuildNSWAdd(ll->builder, frames, ll_i64(ll, 1), ""),
+                            "");
     LlValue row = LLVMBuildArrayAlloca(ll->builder, type, n, "states");
     ll_resume(ll);
     return row;
@@ -229,7 +234,8 @@ static void clear_gradient(Ctc *c)
     ll_loop_close(ll, &frames);
 }
 
-static void backward_state(Ctc *c, LlValue a, LlValue g, LlValue t, LlValue s, LlValue total, LlValue scale)
+static void backward_state(Ctc *c, LlValue a, LlValue g, LlValue t, LlValue s, LlValue total,
+                           LlValue scale)
 {
     Emit *e = c->e;
     Ll *ll = &e->ll;

@@ -17,7 +17,8 @@ static LlValue choose(Emit *e, LlValue condition, LlValue a, LlValue b)
 }
 
 /* An ordered comparison of floats, or of signed integers (bools: false < true). */
-static LlValue compare(Emit *e, LLVMRealPredicate real, LLVMIntPredicate integer, LlValue a, LlValue b)
+static LlValue compare(Emit *e, LLVMRealPredicate real, LLVMIntPredicate integer, LlValue a,
+                       LlValue b)
 {
     return is_real(a) ? LLVMBuildFCmp(e->ll.builder, real, a, b, "")
                       : LLVMBuildICmp(e->ll.builder, integer, a, b, "");
@@ -27,7 +28,8 @@ static LlValue compare(Emit *e, LLVMRealPredicate real, LLVMIntPredicate integer
 
 static LlValue emit_neg(Emit *e, const Op *op, LlValue *x)
 {
-    return is_real(x[0]) ? LLVMBuildFNeg(e->ll.builder, x[0], "") : LLVMBuildNeg(e->ll.builder, x[0], "");
+    return is_real(x[0]) ? LLVMBuildFNeg(e->ll.builder, x[0], "")
+                         : LLVMBuildNeg(e->ll.builder, x[0], "");
 }
 
 static LlValue emit_abs(Emit *e, const Op *op, LlValue *x)
@@ -44,11 +46,23 @@ static LlValue emit_tanh(Emit *e, const Op *op, LlValue *x) { return math_call(e
 static LlValue emit_erf(Emit *e, const Op *op, LlValue *x) { return math_call(e, "erf", x[0]); }
 static LlValue emit_sin(Emit *e, const Op *op, LlValue *x) { return math_call(e, "sin", x[0]); }
 static LlValue emit_cos(Emit *e, const Op *op, LlValue *x) { return math_call(e, "cos", x[0]); }
-static LlValue emit_sigmoid(Emit *e, const Op *op, LlValue *x) { return math_call(e, "sigmoid", x[0]); }
-static LlValue emit_sqrt(Emit *e, const Op *op, LlValue *x) { return ll_unary(&e->ll, "llvm.sqrt", x[0]); }
-static LlValue emit_floor(Emit *e, const Op *op, LlValue *x) { return ll_unary(&e->ll, "llvm.floor", x[0]); }
+static LlValue emit_sigmoid(Emit *e, const Op *op, LlValue *x)
+{
+    return math_call(e, "sigmoid", x[0]);
+}
+static LlValue emit_sqrt(Emit *e, const Op *op, LlValue *x)
+{
+    return ll_unary(&e->ll, "llvm.sqrt", x[0]);
+}
+static LlValue emit_floor(Emit *e, const Op *op, LlValue *x)
+{
+    return ll_unary(&e->ll, "llvm.floor", x[0]);
+}
 static LlValue emit_stop(Emit *e, const Op *op, LlValue *x) { return x[0]; }
-static LlValue emit_not(Emit *e, const Op *op, LlValue *x) { return LLVMBuildNot(e->ll.builder, x[0], ""); }
+static LlValue emit_not(Emit *e, const Op *op, LlValue *x)
+{
+    return LLVMBuildNot(e->ll.builder, x[0], "");
+}
 
 static LlValue emit_rsqrt(Emit *e, const Op *op, LlValue *x)
 {
@@ -68,8 +82,9 @@ LlValue emit_convert(Emit *e, LlValue x, DType from, DType to)
     if (from == to)
         return x;
     if (to == DT_BOOL)
-        return is_real(x) ? LLVMBuildFCmp(ll->builder, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "")
-                          : LLVMBuildICmp(ll->builder, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+        return is_real(x)
+                   ? LLVMBuildFCmp(ll->builder, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "")
+                   : LLVMBuildICmp(ll->builder, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
     if (from == DT_BOOL)
         return dtype_is_float(to) ? LLVMBuildUIToFP(ll->builder, x, type, "")
                                   : LLVMBuildZExt(ll->builder, x, type, "");
@@ -102,17 +117,20 @@ static LlValue emit_dropout(Emit *e, const Op *op, LlValue *x)
 
 static LlValue emit_add(Emit *e, const Op *op, LlValue *x)
 {
-    return is_real(x[0]) ? ll_fadd(&e->ll, x[0], x[1]) : LLVMBuildAdd(e->ll.builder, x[0], x[1], "");
+    return is_real(x[0]) ? ll_fadd(&e->ll, x[0], x[1])
+                         : LLVMBuildAdd(e->ll.builder, x[0], x[1], "");
 }
 
 static LlValue emit_sub(Emit *e, const Op *op, LlValue *x)
 {
-    return is_real(x[0]) ? ll_fsub(&e->ll, x[0], x[1]) : LLVMBuildSub(e->ll.builder, x[0], x[1], "");
+    return is_real(x[0]) ? ll_fsub(&e->ll, x[0], x[1])
+                         : LLVMBuildSub(e->ll.builder, x[0], x[1], "");
 }
 
 static LlValue emit_mul(Emit *e, const Op *op, LlValue *x)
 {
-    return is_real(x[0]) ? ll_fmul(&e->ll, x[0], x[1]) : LLVMBuildMul(e->ll.builder, x[0], x[1], "");
+    return is_real(x[0]) ? ll_fmul(&e->ll, x[0], x[1])
+                         : LLVMBuildMul(e->ll.builder, x[0], x[1], "");
 }
 
 /* Integers: by 0 gives 0, and the least by -1 wraps; neither may trap. */
@@ -146,8 +164,10 @@ static LlValue emit_pow(Emit *e, const Op *op, LlValue *x)
     if (!whole && is_real(x[0]))
         return math_pow(e, x[0], x[1]);
     if (!whole)
-        return emit_convert(e, math_pow(e, emit_convert(e, x[0], DT_I32, DT_F64), emit_convert(e, x[1], DT_I32, DT_F64)),
-                       DT_F64, DT_I32);
+        return emit_convert(e,
+                            math_pow(e, emit_convert(e, x[0], DT_I32, DT_F64),
+                                     emit_convert(e, x[1], DT_I32, DT_F64)),
+                            DT_F64, DT_I32);
     LlValue power = NULL, square = x[0];
     for (int n = (int)fabs(y); n; n >>= 1) {
         if (n & 1)
@@ -163,7 +183,8 @@ static LlValue emit_pow(Emit *e, const Op *op, LlValue *x)
 
 static LlValue emit_extreme(Emit *e, LLVMRealPredicate real, LLVMIntPredicate integer, LlValue *x)
 {
-    LlValue first = choose(e, compare(e, real, integer, x[0], x[1]), x[0], x[1]); /* NaN of x[1] stays */
+    LlValue first =
+        choose(e, compare(e, real, integer, x[0], x[1]), x[0], x[1]); /* NaN of x[1] stays */
     if (!is_real(x[0]))
         return first;
     return choose(e, LLVMBuildFCmp(e->ll.builder, LLVMRealUNO, x[0], x[0], ""), x[0], first);

@@ -77,7 +77,6 @@ typedef struct Emit {
     Layout layout;       /* of the space */
     Place space;         /* where each logical dimension of the space stands */
     Coord token;         /* of the space's tokens axis */
-    int token_symbol;    /* or NO_SYMBOL */
     LlValue column;      /* first column of the vector being emitted */
     LlValue mask;        /* its lanes that exist; NULL: all */
     Memo *memo;          /* by value number */
@@ -160,7 +159,7 @@ void reduce_into(Emit *e, const Op *op, LlValue slot, LlValue x, LlValue mask);
 /* ---- elements (elementwise.c, math.c, random.c, shape.c, index.c) ---- */
 /* One element of a result from one of each operand; dropout's second is its word. */
 LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x);
-LlValue math_call(Emit *e, const char *name, LlValue x);            /* exp log tanh erf sin cos sigmoid */
+LlValue math_call(Emit *e, const char *name, LlValue x); /* exp log tanh erf sin cos sigmoid */
 LlValue math_pow(Emit *e, LlValue x, LlValue y);
 LlValue emit_convert(Emit *e, LlValue x, DType from, DType to);
 Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits an element */
@@ -183,6 +182,7 @@ void kernel_ctc_grad(Emit *e);
 
 /* Writes the op's kernel into the module under this name. */
 LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *target,
-                    const Module *module, const Op *op, const Signature *signature, const char *name);
+                    const Module *module, const Op *op, const Signature *signature,
+                    const char *name);
 
 #endif

@@ -71,7 +71,8 @@ static void add_to_row(Emit *e, Columns *c, int u)
     Depth depth = depth_max(sum.depth, x.depth);
     LlValue a = emit_widen(e, sum, depth), b = emit_widen(e, x, depth);
     emit_at(e, depth);
-    a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b) : LLVMBuildAdd(e->ll.builder, a, b, "");
+    a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b)
+                                     : LLVMBuildAdd(e->ll.builder, a, b, "");
     emit_store_at(e, 2, &to, (Val){a, depth});
 }
 

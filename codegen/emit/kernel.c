@@ -29,7 +29,8 @@ static void open_buffers(Emit *e)
     e->n_buffers = e->body.n_inputs + e->body.n_results;
     e->buffers = ARENA_ARRAY(e->arena, Buffer, e->n_buffers + 1);
     for (int i = 0; i < e->n_buffers; i++) {
-        const Value *value = i < e->body.n_inputs ? e->body.inputs[i] : e->body.yields[i - e->body.n_inputs];
+        const Value *value =
+            i < e->body.n_inputs ? e->body.inputs[i] : e->body.yields[i - e->body.n_inputs];
         Buffer *buffer = &e->buffers[i];
         buffer->type = &value->type;
         buffer->layout = layout_of(e->module, &value->type);
@@ -48,7 +49,6 @@ static void open_state(Emit *e)
     e->random_rows = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1);
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
-    e->token_symbol = NO_SYMBOL;
     e->lanes = choose_lanes(e);
 }
 
@@ -60,8 +60,9 @@ static void open_function(Emit *e, const char *name)
     LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 3, false);
     LlValue function = LLVMAddFunction(ll->module, name, type);
     const char *nounwind = "nounwind", *probe = "probe-stack";
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(ll->context, LLVMGetEnumAttributeKindForName(nounwind, 8), 0));
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(ll->context, LLVMGetEnumAttributeKindForName(nounwind, 8), 0));
     /* Rows of scratch may be longer than a guard page: touch each page in turn. */
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(ll->context, probe, 11, "inline-asm", 10));
@@ -85,7 +86,8 @@ static void write_body(Emit *e)
 }
 
 LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *target,
-                    const Module *module, const Op *op, const Signature *signature, const char *name)
+                    const Module *module, const Op *op, const Signature *signature,
+                    const char *name)
 {
     Arena *arena = arena_new();
     Emit e = {.arena = arena, .module = module, .op = op, .signature = signature, .target = target,

@@ -94,7 +94,8 @@ static void step_odometer(Emit *e, Rows *rows)
     Ll *ll = &e->ll;
     LlValue carry = ll_i64(ll, 1);
     for (int i = rows->n - 1; i >= 0; i--) {
-        LlValue at = LLVMBuildNSWAdd(ll->builder, ll_load(ll, ll->i64, rows->slots[i], 8), carry, "");
+        LlValue at =
+            LLVMBuildNSWAdd(ll->builder, ll_load(ll, ll->i64, rows->slots[i], 8), carry, "");
         if (i) {
             LlValue extent = extent_of(e, &e->layout.axes[i]);
             ll_resume(ll);

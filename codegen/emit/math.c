@@ -28,7 +28,8 @@ static LlValue horner(Ll *ll, LlValue x, int n, const double *c)
 #define HORNER(ll, x, ...) \
     horner(ll, x, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
 
-static LlValue pick(Ll *ll, LLVMRealPredicate predicate, LlValue x, double limit, LlValue yes, LlValue no)
+static LlValue pick(Ll *ll, LLVMRealPredicate predicate, LlValue x, double limit, LlValue yes,
+                    LlValue no)
 {
     LlValue c = LLVMBuildFCmp(ll->builder, predicate, x, real_like(x, limit), "");
     return LLVMBuildSelect(ll->builder, c, yes, no, "");
@@ -76,11 +77,13 @@ static LlValue exp_f32(Ll *ll, LlValue x)
                        1.6666665459e-1, 5.0000001201e-1);
     p = ll_fadd(ll, ll_muladd(ll, p, ll_fmul(ll, r, r), r), real_like(x, 1));
     LlType bits = ll_like(LLVMTypeOf(x), ll->i32);
-    LlValue whole = LLVMBuildSub(ll->builder, as_bits(ll, shifted), as_bits(ll, real_like(x, magic)), "");
+    LlValue whole =
+        LLVMBuildSub(ll->builder, as_bits(ll, shifted), as_bits(ll, real_like(x, magic)), "");
     LlValue half = LLVMBuildAShr(ll->builder, whole, ll_int(bits, 1), "");
     LlValue other = power_of_two(ll, LLVMBuildSub(ll->builder, whole, half, ""));
     other = pick(ll, LLVMRealOLT, x, -103.98, LLVMConstNull(LLVMTypeOf(x)), other);
-    return LLVMBuildFMul(ll->builder, LLVMBuildFMul(ll->builder, p, power_of_two(ll, half), ""), other, "");
+    return LLVMBuildFMul(ll->builder, LLVMBuildFMul(ll->builder, p, power_of_two(ll, half), ""),
+                         other, "");
 }
 
 /* x = 2^k m, √½ ≤ m < √2; log x = k ln 2 + log(1 + (m - 1)). */
@@ -88,12 +91,15 @@ static LlValue log_f32(Ll *ll, LlValue x)
 {
     LlType real = LLVMTypeOf(x), bits = ll_like(real, ll->i32);
     LlValue small = LLVMBuildFCmp(ll->builder, LLVMRealOLT, x, ll_real(real, 0x1p-126), "");
-    LlValue normal = LLVMBuildSelect(ll->builder, small, ll_fmul(ll, x, ll_real(real, 0x1p23)), x, "");
+    LlValue normal =
+        LLVMBuildSelect(ll->builder, small, ll_fmul(ll, x, ll_real(real, 0x1p23)), x, "");
     LlValue offset = LLVMBuildSub(ll->builder, as_bits(ll, normal), ll_int(bits, 0x3f3504f3), "");
     LlValue k = LLVMBuildAShr(ll->builder, offset, ll_int(bits, 23), "");
     LlValue m = as_real(ll, LLVMBuildSub(ll->builder, as_bits(ll, normal),
                                          LLVMBuildShl(ll->builder, k, ll_int(bits, 23), ""), ""));
-    k = LLVMBuildSub(ll->builder, k, LLVMBuildSelect(ll->builder, small, ll_int(bits, 23), ll_int(bits, 0), ""), "");
+    k = LLVMBuildSub(ll->builder, k,
+                     LLVMBuildSelect(ll->builder, small, ll_int(bits, 23), ll_int(bits, 0), ""),
+                     "");
     LlValue scale = LLVMBuildSIToFP(ll->builder, k, real, "");
     LlValue f = ll_fsub(ll, m, ll_real(real, 1)), z = ll_fmul(ll, f, f);
     LlValue y = HORNER(ll, f, 7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
@@ -112,8 +118,8 @@ static LlValue log_f32(Ll *ll, LlValue x)
 static LlValue tanh_f32(Ll *ll, LlValue x)
 {
     LlValue t = ll_unary(ll, "llvm.fabs", x), z = ll_fmul(ll, x, x), one = real_like(x, 1);
-    LlValue p = HORNER(ll, z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
-                       -3.33332819422e-1);
+    LlValue p = HORNER(ll, z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
+                       1.33314422036e-1, -3.33332819422e-1);
     LlValue near = ll_muladd(ll, ll_fmul(ll, p, z), x, x);
     LlValue e = exp_f32(ll, ll_fadd(ll, t, t));
     LlValue far = ll_fsub(ll, one, ll_fdiv(ll, real_like(x, 2), ll_fadd(ll, e, one)));
@@ -161,7 +167,8 @@ static LlValue sin_f32(Ll *ll, LlValue x, int turn)
     r = ll_muladd(ll, n, ll_real(wide, -6.07710050650619224932e-11), r);
     LlValue z = ll_fmul(ll, r, r);
     LlValue s = HORNER(ll, z, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
-    LlValue c = HORNER(ll, z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1);
+    LlValue c =
+        HORNER(ll, z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1);
     s = ll_muladd(ll, ll_fmul(ll, s, z), r, r);
     LlValue quadrant = LLVMBuildBitCast(ll->builder, shifted, bits, "");
     quadrant = LLVMBuildAdd(ll->builder, quadrant, ll_int(bits, turn), "");
@@ -183,24 +190,28 @@ static LlValue library_function(Ll *ll, const char *name, LlType element, int n_
     if (function)
         return function;
     LlType types[2] = {element, element};
-    return LLVMAddFunction(ll->module, symbol, LLVMFunctionType(element, types, (unsigned)n_args, false));
+    return LLVMAddFunction(ll->module, symbol,
+                           LLVMFunctionType(element, types, (unsigned)n_args, false));
 }
 
 static LlValue call(Ll *ll, LlValue function, LlValue *args, int n)
 {
-    return LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(function), function, args, (unsigned)n, "");
+    return LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(function), function, args,
+                          (unsigned)n, "");
 }
 
 /* A function of the module that calls the library once a lane. */
 static LlValue lane_function(Ll *ll, LlValue library, const char *name, LlType type, int n_args)
 {
     char symbol[48];
-    snprintf(symbol, sizeof symbol, "lanes.%s.%d.%d", name, ll_lanes(type), ll_element(type) == ll->f64);
+    snprintf(symbol, sizeof symbol, "lanes.%s.%d.%d", name, ll_lanes(type),
+             ll_element(type) == ll->f64);
     LlValue function = LLVMGetNamedFunction(ll->module, symbol);
     if (function)
         return function;
     LlType types[2] = {type, type};
-    function = LLVMAddFunction(ll->module, symbol, LLVMFunctionType(type, types, (unsigned)n_args, false));
+    function =
+        LLVMAddFunction(ll->module, symbol, LLVMFunctionType(type, types, (unsigned)n_args, false));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     Ll inner;
     ll_init(&inner, ll->context, ll->module);
@@ -209,8 +220,10 @@ static LlValue lane_function(Ll *ll, LlValue library, const char *name, LlType t
     for (int i = 0; i < ll_lanes(type); i++) {
         LlValue lane = ll_int(inner.i32, i), x[2];
         for (int j = 0; j < n_args; j++)
-            x[j] = LLVMBuildExtractElement(inner.builder, LLVMGetParam(function, (unsigned)j), lane, "");
-        result = LLVMBuildInsertElement(inner.builder, result, call(&inner, library, x, n_args), lane, "");
+            x[j] = LLVMBuildExtractElement(inner.builder, LLVMGetParam(function, (unsigned)j), lane,
+                                           "");
+        result = LLVMBuildInsertElement(inner.builder, result, call(&inner, library, x, n_args),
+                                        lane, "");
     }
     LLVMBuildRet(inner.builder, result);
     ll_dispose(&inner);

@@ -24,7 +24,8 @@ static LlValue multiply(Ll *ll, LlValue *a, uint32_t m)
     LlValue product = LLVMBuildMul(ll->builder, LLVMBuildZExt(ll->builder, *a, wide, ""),
                                    ll_int(wide, (int64_t)m), "");
     *a = LLVMBuildTrunc(ll->builder, product, narrow, "");
-    return LLVMBuildTrunc(ll->builder, LLVMBuildLShr(ll->builder, product, ll_int(wide, 32), ""), narrow, "");
+    return LLVMBuildTrunc(ll->builder, LLVMBuildLShr(ll->builder, product, ll_int(wide, 32), ""),
+                          narrow, "");
 }
 
 static Philox philox(Ll *ll, Philox c, LlValue key0, LlValue key1)
@@ -82,7 +83,8 @@ static LlValue stream_argument(Emit *e, int field)
 static LlValue site_argument(Emit *e, const BodyOp *op)
 {
     LlValue ints = stream_argument(e, 3);
-    return ll_load(&e->ll, e->ll.i64, ll_gep(&e->ll, e->ll.i64, ints, ll_i64(&e->ll, op->random)), 8);
+    return ll_load(&e->ll, e->ll.i64, ll_gep(&e->ll, e->ll.i64, ints, ll_i64(&e->ll, op->random)),
+                   8);
 }
 
 Val random_word(Emit *e, const BodyOp *op, const Place *place)
@@ -92,8 +94,9 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
     LlValue row = e->random_rows[op->random];
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
         emit_at(e, DEPTH_BODY);
-        return (Val){ll_load(ll, ll_vector(ll->i32, e->lanes), ll_gep(ll, ll->i32, row, e->column), 4),
-                     DEPTH_BODY};
+        return (Val){
+            ll_load(ll, ll_vector(ll->i32, e->lanes), ll_gep(ll, ll->i32, row, e->column), 4),
+            DEPTH_BODY};
     }
     Val number = element_number(e, &op->op->results[0].type, place, &unit);
     emit_at(e, DEPTH_ENTRY);
@@ -104,7 +107,8 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
         number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes),
                                    ll_iota(ll, ll->i64, e->lanes), "");
     LlType wide = LLVMTypeOf(number.v), narrow = ll_like(wide, ll->i32);
-    Philox words = group_words(ll, &stream, LLVMBuildLShr(ll->builder, number.v, ll_int(wide, 2), ""));
+    Philox words =
+        group_words(ll, &stream, LLVMBuildLShr(ll->builder, number.v, ll_int(wide, 2), ""));
     LlValue which = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number.v, narrow, ""),
                                  ll_int(narrow, 3), "");
     LlValue word = words.x[0];
@@ -125,7 +129,8 @@ static LlValue interleave(Ll *ll, const Philox *words, int lanes)
         order[i] = ll_int(ll->i32, i);
     LlValue two = LLVMConstVector(order, (unsigned)(2 * lanes));
     for (int p = 0; p < 2; p++)
-        pairs[p] = LLVMBuildShuffleVector(ll->builder, words->x[2 * p], words->x[2 * p + 1], two, "");
+        pairs[p] =
+            LLVMBuildShuffleVector(ll->builder, words->x[2 * p], words->x[2 * p + 1], two, "");
     for (int i = 0; i < 4 * lanes; i++)
         order[i] = ll_int(ll->i32, i % 4 * lanes + i / 4);
     return LLVMBuildShuffleVector(ll->builder, pairs[0], pairs[1],
@@ -151,7 +156,8 @@ static LlValue fill_function(Emit *e, int lanes)
     group = LLVMBuildAdd(ll->builder, ll_splat(ll, group, lanes), ll_iota(ll, ll->i64, lanes), "");
     Philox words = group_words(ll, &stream, group);
     LlValue to = LLVMBuildShl(ll->builder, loop.index, ll_i64(ll, 2), "");
-    ll_store(ll, interleave(ll, &words, lanes), ll_gep(ll, ll->i32, LLVMGetParam(function, 0), to), 4);
+    ll_store(ll, interleave(ll, &words, lanes), ll_gep(ll, ll->i32, LLVMGetParam(function, 0), to),
+             4);
     ll_loop_close(ll, &loop);
     LLVMBuildRetVoid(ll->builder);
     ll_dispose(ll);

@@ -38,10 +38,11 @@ LlValue reduce_lanes(Emit *e, const Op *op, LlValue vector)
         for (int h = 0; h < 2; h++) {
             for (int i = 0; i < lanes / 2; i++)
                 order[i] = ll_int(ll->i32, h * lanes / 2 + i);
-            halves[h] = lanes == 2
-                            ? LLVMBuildExtractElement(ll->builder, vector, order[0], "")
-                            : LLVMBuildShuffleVector(ll->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
-                                                     LLVMConstVector(order, (unsigned)lanes / 2), "");
+            halves[h] =
+                lanes == 2
+                    ? LLVMBuildExtractElement(ll->builder, vector, order[0], "")
+                    : LLVMBuildShuffleVector(ll->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                             LLVMConstVector(order, (unsigned)lanes / 2), "");
         }
         vector = reduce_combine(e, op, halves[0], halves[1]);
     }

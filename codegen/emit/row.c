@@ -94,8 +94,13 @@ static int own_cost(const Op *op)
 {
     switch (op->kind) {
     case OP_exp: case OP_log: case OP_tanh: case OP_erf: case OP_sigmoid: case OP_sin: case OP_cos:
-    case OP_pow: case OP_sqrt: case OP_rsqrt: case OP_div: case OP_random: case OP_dropout: case OP_gather:
-        return CHEAP + 1;
+    case OP_pow:
+    case OP_sqrt:
+    case OP_rsqrt:
+    case OP_div:
+    case OP_random:
+    case OP_dropout:
+    case OP_gather: return CHEAP + 1;
     default:
         return 1;
     }
@@ -195,8 +200,8 @@ static void allocate_rows(Emit *e, const Plan *plan)
         LlValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         emit_at(e, DEPTH_ENTRY);
         LlValue room = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, e->lanes), "");
-        e->row_cache[n] = LLVMBuildArrayAlloca(ll->builder, dtype == DT_BOOL ? ll->i8 : emit_type(e, dtype),
-                                               room, "kept");
+        e->row_cache[n] = LLVMBuildArrayAlloca(
+            ll->builder, dtype == DT_BOOL ? ll->i8 : emit_type(e, dtype), room, "kept");
         LLVMSetAlignment(e->row_cache[n], 64);
     }
 }
@@ -211,7 +216,8 @@ static void keep_value(Emit *e, int number)
     LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
         x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
-    ll_store(ll, x, ll_gep(ll, element, e->row_cache[number], e->column), (unsigned)dtype_bytes(type->dtype));
+    ll_store(ll, x, ll_gep(ll, element, e->row_cache[number], e->column),
+             (unsigned)dtype_bytes(type->dtype));
 }
 
 /* Tokens as columns: each stands in its own sentence. */
@@ -293,8 +299,8 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue limit, LlValue *scra
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
         int n = e->body.n_inputs + i;
-        if (b->random < 0 || e->lanes == 1 || !may_keep(e) || !sweep->plan->columnar[n] || !b->aligned ||
-            sweep->plan->sweep[n] != sweep->number + 1)
+        if (b->random < 0 || e->lanes == 1 || !may_keep(e) || !sweep->plan->columnar[n] ||
+            !b->aligned || sweep->plan->sweep[n] != sweep->number + 1)
             continue;
         if (!scratch[b->random])
             scratch[b->random] = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
@@ -333,7 +339,8 @@ static void close_reductions(Emit *e, Sweep *sweep)
         if (!is_root(e, sweep->plan, sweep->number, op))
             continue;
         LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-        LlValue sum = ll_load(&e->ll, type, sweep->slots[i], (unsigned)dtype_bytes(op->results[0].type.dtype));
+        LlValue sum = ll_load(&e->ll, type, sweep->slots[i],
+                              (unsigned)dtype_bytes(op->results[0].type.dtype));
         e->reduced[e->body.n_inputs + i] = (Val){reduce_lanes(e, op, sum), DEPTH_ROW};
     }
 }
@@ -343,7 +350,8 @@ static void reduce_single(Emit *e, const Sweep *sweep)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (reduces_in(e, sweep->plan, sweep->number, op) && !is_root(e, sweep->plan, sweep->number, op))
+        if (reduces_in(e, sweep->plan, sweep->number, op) &&
+            !is_root(e, sweep->plan, sweep->number, op))
             e->reduced[e->body.n_inputs + i] = emit_aligned(e, op->args[0], &e->space);
     }
 }
@@ -393,7 +401,8 @@ static void emit_sweeps(Emit *e, LlValue limit)
 void kernel_row(Emit *e)
 {
     if (e->signature->range == RANGE_ELEMENTS) {
-        e->space.at[e->signature->space.rank ? e->signature->space.rank - 1 : 0] = (Coord){.step = 1};
+        e->space.at[e->signature->space.rank ? e->signature->space.rank - 1 : 0] =
+            (Coord){.step = 1};
         row_seam(e);
         emit_sweeps(e, e->end);
         return;

@@ -41,7 +41,8 @@ static Val shape_flip(Emit *e, const Op *op, const Place *place)
 {
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
-    in.at[axis] = coord_plus(e, coord_scale(e, in.at[axis], -1), op->args[0]->type.dims[axis].size - 1);
+    in.at[axis] =
+        coord_plus(e, coord_scale(e, in.at[axis], -1), op->args[0]->type.dims[axis].size - 1);
     return eval_at(e, op->args[0], in);
 }
 
@@ -82,7 +83,8 @@ static Coord coord_divide(Emit *e, const Coord *c, int64_t divisor, bool remaind
     Val x = coord_value(e, c, lanes ? ll->i32 : ll->i64);
     emit_at(e, x.depth);
     LlValue d = ll_int(LLVMTypeOf(x.v), divisor);
-    x.v = remainder ? LLVMBuildURem(ll->builder, x.v, d, "") : LLVMBuildUDiv(ll->builder, x.v, d, "");
+    x.v =
+        remainder ? LLVMBuildURem(ll->builder, x.v, d, "") : LLVMBuildUDiv(ll->builder, x.v, d, "");
     if (!lanes)
         return coord_of(x.v, x.depth);
     return (Coord){.lanes = LLVMBuildZExt(ll->builder, x.v, ll_vector(ll->i64, e->lanes), "")};
@@ -110,8 +112,8 @@ static void regroup(Emit *e, const Type *result, int from, int to, const Place *
 }
 
 /* Neighbouring constant dimensions of the same lengths keep their coordinates. */
-static bool keep_equal(const Type *result, int from, int to, const Place *place, const Type *operand,
-                       int a, int b, Place *in)
+static bool keep_equal(const Type *result, int from, int to, const Place *place,
+                       const Type *operand, int a, int b, Place *in)
 {
     Place kept = *in;
     for (;; from++, a++) {
@@ -191,8 +193,10 @@ Val value_gather(Emit *e, const Op *op, const Place *place)
     n = emit_widen(e, (Val){n, DEPTH_ENTRY}, row.depth);
     emit_at(e, row.depth);
     inside.v = LLVMBuildICmp(ll->builder, LLVMIntULT, row.v, n, "");
-    LlValue safe = LLVMBuildSelect(ll->builder, inside.v, row.v, LLVMConstNull(LLVMTypeOf(row.v)), "");
+    LlValue safe =
+        LLVMBuildSelect(ll->builder, inside.v, row.v, LLVMConstNull(LLVMTypeOf(row.v)), "");
     LlValue wide = LLVMBuildZExt(ll->builder, safe, ll_like(LLVMTypeOf(safe), ll->i64), "");
-    at_table.at[0] = ll_is_vector(LLVMTypeOf(wide)) ? (Coord){.lanes = wide} : coord_of(wide, row.depth);
+    at_table.at[0] =
+        ll_is_vector(LLVMTypeOf(wide)) ? (Coord){.lanes = wide} : coord_of(wide, row.depth);
     return val_select(e, inside, eval_at(e, table, at_table), zero_of(e, table));
 }

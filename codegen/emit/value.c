@@ -34,7 +34,8 @@ LlValue emit_widen(Emit *e, Val x, Depth depth)
 Val val_select(Emit *e, Val condition, Val x, Val y)
 {
     Depth depth = depth_max(condition.depth, depth_max(x.depth, y.depth));
-    LlValue c = emit_widen(e, condition, depth), a = emit_widen(e, x, depth), b = emit_widen(e, y, depth);
+    LlValue c = emit_widen(e, condition, depth), a = emit_widen(e, x, depth),
+            b = emit_widen(e, y, depth);
     emit_at(e, depth);
     return (Val){LLVMBuildSelect(e->ll.builder, c, a, b, ""), depth};
 }
@@ -120,7 +121,8 @@ static Val value_const(Emit *e, const BodyOp *b, const Place *place)
     double value = op_float(b->op, ATTR_value);
     if (dtype == DT_BOOL)
         return (Val){ll_int(type, value != 0), DEPTH_ENTRY};
-    return (Val){dtype_is_float(dtype) ? ll_real(type, value) : ll_int(type, (int64_t)value), DEPTH_ENTRY};
+    return (Val){dtype_is_float(dtype) ? ll_real(type, value) : ll_int(type, (int64_t)value),
+                 DEPTH_ENTRY};
 }
 
 static Val value_iota(Emit *e, const BodyOp *b, const Place *place)
@@ -241,7 +243,8 @@ Val emit_eval(Emit *e, const Value *value, const Place *place)
         val = value_cached(e, number);
     } else {
         const BodyOp *op = &e->body.ops[number - e->body.n_inputs];
-        assert(rules[op->op->kind] && "bodies hold leaves, elementwise and shape ops, reductions, gather");
+        assert(rules[op->op->kind] &&
+               "bodies hold leaves, elementwise and shape ops, reductions, gather");
         val = rules[op->op->kind](e, op, place);
     }
     if (!memo->val.v)

@@ -1,5 +1,4 @@
-/* Running kernels in tests; see kernels.h. The evaluation in double shares nothing
- * with the emitters: it goes over logical elements one by one. */
+/* Cases, their memory and their runs; see kernels.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/codegen/kernels.h"
 
@@ -18,7 +17,8 @@
 
 void case_lengths(Case *c, int symbol, int n, const int32_t *lengths)
 {
-    SymbolValue *s = &c->symbols[symbol], *batch = &c->symbols[c->module->symbols.data[symbol].batch];
+    SymbolValue *s = &c->symbols[symbol],
+                *batch = &c->symbols[c->module->symbols.data[symbol].batch];
     *s = (SymbolValue){.n = n};
     for (int i = 0; i < n; i++) {
         s->length[i] = lengths[i];
@@ -58,15 +58,23 @@ Dim case_dim(int symbol)
     return dim_symbol(symbol);
 }
 
+Oracle case_oracle(const Case *c)
+{
+    return (Oracle){c->module, c->arena, c->symbols};
+}
+
+int64_t case_total(const Case *c, int symbol)
+{
+    int64_t total = 0;
+    for (int b = 0; b < c->symbols[symbol].n; b++)
+        total += c->symbols[symbol].length[b];
+    return c->symbols[symbol].n ? total : c->symbols[symbol].extent;
+}
+
 static double next_unit(Case *c)
 {
     c->seed = c->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(c->seed >> 40) * 0x1p-24;
-}
-
-static Oracle oracle_of(const Case *c)
-{
-    return (Oracle){c->module, c->arena, c->symbols};
 }
 
 static Value *new_input(Case *c, DType dtype, int rank, const Dim *dims, int limit)
@@ -76,11 +84,13 @@ static Value *new_input(Case *c, DType dtype, int rank, const Dim *dims, int lim
     char name[16];
     snprintf(name, sizeof name, "x%d", number++);
     Value *value = build_input(&c->b, arena_strdup(c->arena, name), type);
-    Oracle o = oracle_of(c);
+    Oracle o = case_oracle(c);
     Dense *x = dense_new(&o, &type);
     for (int64_t i = 0; i < x->count; i++) {
         double u = next_unit(c);
-        x->data[i] = dtype == DT_I32 ? floor(u * limit) : dtype == DT_BOOL ? u < 0.5 : (float)(4 * u - 2);
+        x->data[i] = dtype == DT_I32    ? floor(u * limit)
+                     : dtype == DT_BOOL ? u < 0.5
+                                        : (float)(4 * u - 2);
     }
     dense_set(value, x);
     return value;
@@ -131,277 +141,6 @@ Op *case_region(Case *c, OpKind kind, int n, Value *const *results)
     return region;
 }
 
-/* ---- evaluation ---- */
-
-static double read_aligned(const Dense *x, const Dense *to, const int64_t *index)
-{
-    int64_t own[MAX_RANK];
-    int shift = to->type.rank - x->type.rank;
-    for (int i = 0; i < x->type.rank; i++)
-        own[i] = x->dims[i] == 1 ? 0 : index[i + shift];
-    return x->data[dense_at(x, own)];
-}
-
-static double whole_quotient(double a, double b)
-{
-    return b == 0 ? 0 : trunc(a / b);
-}
-
-static double apply(const Op *op, const double *a)
-{
-    bool real = dtype_is_float(op->args[0]->type.dtype);
-    switch (op->kind) {
-    case OP_neg: return -a[0];
-    case OP_abs: return fabs(a[0]);
-    case OP_exp: return exp(a[0]);
-    case OP_log: return log(a[0]);
-    case OP_sqrt: return sqrt(a[0]);
-    case OP_rsqrt: return 1 / sqrt(a[0]);
-    case OP_tanh: return tanh(a[0]);
-    case OP_erf: return erf(a[0]);
-    case OP_sigmoid: return 1 / (1 + exp(-a[0]));
-    case OP_sin: return sin(a[0]);
-    case OP_cos: return cos(a[0]);
-    case OP_floor: return floor(a[0]);
-    case OP_relu: return a[0] > 0 ? a[0] : 0;
-    case OP_cast:
-        return op->results[0].type.dtype == DT_BOOL ? a[0] != 0
-               : op->results[0].type.dtype == DT_I32 ? trunc(a[0]) : a[0];
-    case OP_stop: return a[0];
-    case OP_not: return !a[0];
-    case OP_add: return a[0] + a[1];
-    case OP_sub: return a[0] - a[1];
-    case OP_mul: return a[0] * a[1];
-    case OP_div: return real ? a[0] / a[1] : whole_quotient(a[0], a[1]);
-    case OP_pow: return pow(a[0], a[1]);
-    case OP_max: return fmax(a[0], a[1]);
-    case OP_min: return fmin(a[0], a[1]);
-    case OP_lt: return a[0] < a[1];
-    case OP_le: return a[0] <= a[1];
-    case OP_eq: return a[0] == a[1];
-    case OP_and: return a[0] && a[1];
-    case OP_or: return a[0] || a[1];
-    case OP_select: return a[0] ? a[1] : a[2];
-    default: fail_msg("no evaluation of %s", op_info[op->kind].name); return 0;
-    }
-}
-
-/* The word of the element by the rule stated in codegen/emit/random.c. */
-static uint32_t word_of(const Case *c, const Op *op, int64_t element)
-{
-    uint64_t group = (uint64_t)element / 4;
-    uint32_t counter[4] = {(uint32_t)group, (uint32_t)(group >> 32) ^ c->rng[3] << 16,
-                           (uint32_t)op_int(op, ATTR_site), c->rng[2]}, out[4];
-    philox4x32(counter, c->rng, out);
-    return out[element % 4];
-}
-
-static double gathered(const Op *op, const int64_t *index)
-{
-    const Dense *table = dense_of(op->args[0]), *rows = dense_of(op->args[1]);
-    int64_t at[MAX_RANK] = {(int64_t)rows->data[dense_at(rows, index)]};
-    for (int i = 1; i < table->type.rank; i++)
-        at[i] = index[rows->type.rank + i - 1];
-    return at[0] < 0 || at[0] >= table->dims[0] ? 0 : table->data[dense_at(table, at)];
-}
-
-static double moved(const Op *op, const int64_t *index)
-{
-    const Dense *x = dense_of(op->args[0]);
-    int64_t from[MAX_RANK];
-    int axis = op_attr(op, ATTR_axis) ? (int)op_int(op, ATTR_axis) : 0;
-    memcpy(from, index, sizeof from);
-    if (op->kind == OP_transpose)
-        for (int d = 0; d < x->type.rank; d++)
-            from[op_attr(op, ATTR_perm)->ints[d]] = index[d];
-    else if (op->kind == OP_slice)
-        from[axis] += op_int(op, ATTR_start);
-    else if (op->kind == OP_flip)
-        from[axis] = x->dims[axis] - 1 - index[axis];
-    else
-        from[axis] -= op_int(op, ATTR_start);
-    bool inside = from[axis] >= 0 && from[axis] < x->dims[axis];
-    return inside ? x->data[dense_at(x, from)] : 0;
-}
-
-static double joined(const Op *op, const int64_t *index)
-{
-    int axis = (int)op_int(op, ATTR_axis);
-    int64_t at[MAX_RANK];
-    memcpy(at, index, sizeof at);
-    for (int i = 0;; i++) {
-        const Dense *x = dense_of(op->args[i]);
-        if (at[axis] < x->dims[axis])
-            return x->data[dense_at(x, at)];
-        at[axis] -= x->dims[axis];
-    }
-}
-
-static double total_of(const Case *c, int symbol)
-{
-    double total = 0;
-    for (int b = 0; b < c->symbols[symbol].n; b++)
-        total += c->symbols[symbol].length[b];
-    return c->symbols[symbol].n ? total : (double)c->symbols[symbol].extent;
-}
-
-static double element_of(Case *c, const Op *op, const Dense *out, const int64_t *index, int64_t flat)
-{
-    Oracle o = oracle_of(c);
-    double args[4];
-    switch (op->kind) {
-    case OP_const: return op_float(op, ATTR_value);
-    case OP_iota: return (double)index[0];
-    case OP_size: return total_of(c, (int)op_int(op, ATTR_dim));
-    case OP_lengths: return c->symbols[op_int(op, ATTR_dim)].length[index[0]];
-    case OP_random: return (word_of(c, op, dense_storage(&o, out, index)) >> 8) * 0x1p-24;
-    case OP_dropout: {
-        double rate = op_float(op, ATTR_rate), x = read_aligned(dense_of(op->args[0]), out, index);
-        return word_of(c, op, dense_storage(&o, out, index)) >= rate * 0x1p32 ? x / (1 - rate) : 0;
-    }
-    case OP_gather: return gathered(op, index);
-    case OP_transpose: case OP_slice: case OP_flip: case OP_pad: return moved(op, index);
-    case OP_concat: return joined(op, index);
-    case OP_reshape: return dense_of(op->args[0])->data[flat];
-    case OP_broadcast: return read_aligned(dense_of(op->args[0]), out, index);
-    default:
-        for (int i = 0; i < op->n_args; i++)
-            args[i] = read_aligned(dense_of(op->args[i]), out, index);
-        return apply(op, args);
-    }
-}
-
-static void reduce(Case *c, const Op *op, Dense *out)
-{
-    Oracle o = oracle_of(c);
-    const Dense *x = dense_of(op->args[0]);
-    const Attr *axes = op_attr(op, ATTR_axes);
-    bool sum = op->kind == OP_reduce_sum;
-    int64_t index[MAX_RANK] = {0};
-    for (int64_t i = 0; i < out->count; i++)
-        out->data[i] = sum ? 0 : out->type.dtype == DT_I32 ? INT32_MIN : -INFINITY;
-    if (x->count)
-        do {
-            int64_t to[MAX_RANK];
-            memcpy(to, index, sizeof to);
-            for (int i = 0; i < axes->n; i++)
-                to[axes->ints[i]] = 0;
-            double *slot = &out->data[dense_at(out, to)], value = x->data[dense_at(x, index)];
-            if (dense_exists(&o, x, index))
-                *slot = sum ? *slot + value : value > *slot ? value : *slot;
-        } while (dense_next(x, index));
-}
-
-static void scatter(Case *c, const Op *op, Dense *out)
-{
-    Oracle o = oracle_of(c);
-    const Dense *x = dense_of(op->args[0]), *rows = dense_of(op->args[1]);
-    int64_t index[MAX_RANK] = {0};
-    if (x->count)
-        do {
-            int64_t to[MAX_RANK] = {(int64_t)rows->data[dense_at(rows, index)]};
-            for (int i = 1; i < out->type.rank; i++)
-                to[i] = index[rows->type.rank + i - 1];
-            if (dense_exists(&o, x, index) && to[0] >= 0 && to[0] < out->dims[0])
-                out->data[dense_at(out, to)] += x->data[dense_at(x, index)];
-        } while (dense_next(x, index));
-}
-
-static void append(Case *c, const Op *op, Dense *out)
-{
-    Oracle o = oracle_of(c);
-    const Dense *cache = dense_of(op->args[0]), *row = dense_of(op->args[1]);
-    memcpy(out->data, cache->data, (size_t)out->count * sizeof(double));
-    int64_t index[MAX_RANK] = {0};
-    do {
-        int64_t to[MAX_RANK];
-        memcpy(to, index, sizeof to);
-        if (!dense_exists(&o, row, index))
-            continue;
-        to[1] += c->symbols[c->P].length[index[0]] - c->symbols[c->Q].length[index[0]];
-        out->data[dense_at(out, to)] = row->data[dense_at(row, index)];
-    } while (dense_next(row, index));
-}
-
-/* Log of the sum over all ways to read the labels, by trying every path. */
-static double paths(const double *p, int64_t frames, int64_t classes, const double *labels, int64_t n,
-                    int64_t t, int64_t done, int64_t last)
-{
-    if (t == frames)
-        return done == n ? 1 : 0;
-    double sum = 0;
-    for (int64_t k = 0; k < classes; k++) {
-        bool next = done < n && k == (int64_t)labels[done] && k != last;
-        bool same = k == last && k != 0;
-        if (k == 0 || next || same)
-            sum += exp(p[t * classes + k]) *
-                   paths(p, frames, classes, labels, n, t + 1, done + next, k);
-    }
-    return sum;
-}
-
-static double ctc_value(const Case *c, const Op *op, int64_t b)
-{
-    const Dense *p = dense_of(op->args[0]), *l = dense_of(op->args[1]);
-    int64_t frames = c->symbols[p->type.dims[1].symbol].length[b];
-    int64_t n = c->symbols[l->type.dims[1].symbol].length[b];
-    return -log(paths(p->data + b * p->dims[1] * p->dims[2], frames, p->dims[2],
-                      l->data + b * l->dims[1], n, 0, 0, -1));
-}
-
-static void ctc(Case *c, const Op *op, Dense *out)
-{
-    for (int64_t b = 0; b < out->count; b++)
-        out->data[b] = ctc_value(c, op, b);
-}
-
-static void ctc_gradient(Case *c, const Op *op, Dense *out)
-{
-    Dense *p = dense_of(op->args[0]);
-    int64_t index[MAX_RANK] = {0};
-    const double h = 1e-5;
-    do {
-        double *x = &p->data[dense_at(p, index)], kept = *x;
-        *x = kept + h;
-        double up = ctc_value(c, op, index[0]);
-        *x = kept - h;
-        double down = ctc_value(c, op, index[0]);
-        *x = kept;
-        double slope = isfinite(up) ? (up - down) / (2 * h) : 0;
-        out->data[dense_at(out, index)] = slope * dense_of(op->args[2])->data[index[0]];
-    } while (dense_next(out, index));
-}
-
-static void evaluate(Case *c, Op *op)
-{
-    Oracle o = oracle_of(c);
-    if (op->body) {
-        FOR_OPS(inner, op->body)
-            if (inner->kind != OP_yield)
-                evaluate(c, inner);
-        for (int i = 0; i < op->n_results; i++)
-            dense_set(&op->results[i], dense_of(op->body->last->args[i]));
-        return;
-    }
-    Dense *out = dense_new(&o, &op->results[0].type);
-    dense_set(op_result(op), out);
-    switch (op->kind) {
-    case OP_reduce_sum: case OP_reduce_max: reduce(c, op, out); return;
-    case OP_scatter_add: scatter(c, op, out); return;
-    case OP_append: append(c, op, out); return;
-    case OP_ctc: ctc(c, op, out); return;
-    case OP_ctc_grad: ctc_gradient(c, op, out); return;
-    default: break;
-    }
-    int64_t index[MAX_RANK] = {0}, i = 0;
-    if (out->count)
-        do {
-            if (dense_exists(&o, out, index))
-                out->data[i] = element_of(c, op, out, index, i);
-            i++;
-        } while (dense_next(out, index));
-}
-
 /* ---- memory ---- */
 
 /* A buffer with its strides: packed, or with gaps. */
@@ -420,7 +159,7 @@ static Memory memory_new(const Case *c, const Type *type, bool strided)
     for (int i = m.layout.n - 1; i >= 0; i--) {
         const Axis *axis = &m.layout.axes[i];
         m.extents[i] = dim_is_const(axis->extent) ? axis->extent.size
-                       : axis->batch_dim >= 0 ? (int64_t)total_of(c, axis->extent.symbol)
+                       : axis->batch_dim >= 0 ? case_total(c, axis->extent.symbol)
                                               : c->symbols[axis->extent.symbol].extent;
         m.strides[i] = stride;
         stride = stride * m.extents[i] + (c->form != FORM_PACKED && i ? c->gap : 0);
@@ -466,7 +205,7 @@ static void memory_set(const Memory *m, DType dtype, int64_t at, double x)
 
 static void memory_fill(const Case *c, const Memory *m, const Dense *x)
 {
-    Oracle o = oracle_of(c);
+    Oracle o = case_oracle(c);
     int64_t index[MAX_RANK] = {0};
     if (x->count)
         do
@@ -483,8 +222,9 @@ static TfcDim dim_tables(Case *c, int symbol)
     TfcDim dim = {.extent = s->extent, .total = s->extent};
     if (!symbol_is_ragged(c->module, symbol))
         return dim;
-    dim.total = (int64_t)total_of(c, symbol);
-    int32_t *offset = ARENA_ARRAY(c->arena, int32_t, s->n), *batch = ARENA_ARRAY(c->arena, int32_t, dim.total + 1);
+    dim.total = case_total(c, symbol);
+    int32_t *offset = ARENA_ARRAY(c->arena, int32_t, s->n),
+            *batch = ARENA_ARRAY(c->arena, int32_t, dim.total + 1);
     int32_t *position = ARENA_ARRAY(c->arena, int32_t, dim.total + 1), token = 0;
     for (int b = 0; b < s->n; b++) {
         offset[b] = token;
@@ -503,7 +243,8 @@ static int64_t units_of(const Case *c, const Signature *s)
     int64_t units = size.coefficient;
     for (int i = 0; i < size.n_factors; i++) {
         int symbol = s->dims[size.factors[i].dim];
-        units *= size.factors[i].quantity == TFC_TOTAL ? (int64_t)total_of(c, symbol) : c->symbols[symbol].extent;
+        units *= size.factors[i].quantity == TFC_TOTAL ? case_total(c, symbol)
+                                                       : c->symbols[symbol].extent;
     }
     return units;
 }
@@ -589,7 +330,7 @@ static bool close_to(double got, double want, double tolerance)
 
 static void compare(Case *c, Op *op, const Run *run, double tolerance, const char *how)
 {
-    Oracle o = oracle_of(c);
+    Oracle o = case_oracle(c);
     for (int r = 0; r < op->n_results; r++) {
         const Dense *want = dense_of(&op->results[r]);
         const Memory *m = &run->memory[op->n_args + r];
@@ -602,7 +343,8 @@ static void compare(Case *c, Op *op, const Run *run, double tolerance, const cha
                 double expected = want->data[dense_at(want, index)];
                 if (!close_to(got, expected, tolerance))
                     fail_msg("%s: result %d at [%d, %d, %d, %d]: %.9g instead of %.9g", how, r,
-                             (int)index[0], (int)index[1], (int)index[2], (int)index[3], got, expected);
+                             (int)index[0], (int)index[1], (int)index[2], (int)index[3], got,
+                             expected);
             } while (dense_next(want, index));
     }
 }
@@ -610,10 +352,11 @@ static void compare(Case *c, Op *op, const Run *run, double tolerance, const cha
 void case_check(Case *c, Op *op, double tolerance)
 {
     static const TargetOptions targets[] = {
-        {"x86-64-v4", false, 2}, {"x86-64-v3", false, 2}, {"x86-64", false, 2}, {NULL, true, 0}, {NULL, false, 0},
+        {"x86-64-v4", false, 2}, {"x86-64-v3", false, 2}, {"x86-64", false, 2},
+        {NULL, true, 0},         {NULL, false, 0},
     };
     size_t n = c->reference_too ? sizeof targets / sizeof targets[0] : 3;
-    evaluate(c, op);
+    case_evaluate(c, op);
     for (size_t t = 0; t < n; t++) {
         Diagnostics ignored;
         diag_init(&ignored, c->arena);

@@ -37,6 +37,10 @@ Value *case_index(Case *c, int rank, const Dim *dims, int limit);
 /* Everything built since the last region but inputs becomes the body of one. */
 Op *case_region(Case *c, OpKind kind, int n, Value *const *results);
 
+Oracle case_oracle(const Case *c);
+int64_t case_total(const Case *c, int symbol); /* stored positions of a dimension */
+/* The op's results in double (dense_of), and those of a region's body. */
+void case_evaluate(Case *c, Op *op);
 /* Runs the op's kernel on every target and in several splits and compares all
  * existing elements of its results; tolerance is relative to 1 + |value|. */
 void case_check(Case *c, Op *op, double tolerance);

@@ -60,7 +60,8 @@ static void expect_error(const TargetOptions *options, const char *error, const 
 static void cpus_are_checked(void **state)
 {
     (void)state;
-    expect_error(&(TargetOptions){"x86-64-v33", false, 2}, "no CPU is called \"x86-64-v33\"", "did you mean");
+    expect_error(&(TargetOptions){"x86-64-v33", false, 2}, "no CPU is called \"x86-64-v33\"",
+                 "did you mean");
     expect_error(&(TargetOptions){"pdp11", false, 2}, "no CPU is called", "general");
     expect_error(&(TargetOptions){"znver5", false, 2}, "cannot run code for \"znver5\"", NULL);
 }
@@ -94,7 +95,8 @@ static char *dump(const char *cpu, bool scalar, bool assembly)
     return text.data;
 }
 
-static void expect_text(const char *cpu, bool scalar, bool assembly, const char *there, const char *absent)
+static void expect_text(const char *cpu, bool scalar, bool assembly, const char *there,
+                        const char *absent)
 {
     char *text = dump(cpu, scalar, assembly);
     assert_non_null(strstr(text, there));
@@ -110,7 +112,8 @@ static void text_for_any_cpu(void **state)
     expect_text("x86-64-v3", false, false, "<8 x float>", "<16 x float>");
     expect_text("x86-64", false, false, "<4 x float>", "<8 x float>");
     expect_text("x86-64", true, false, "float", "x float>");
-    expect_text("znver5", false, true, "zmm", "(%rsp)"); /* not this machine's, but text all the same */
+    expect_text("znver5", false, true, "zmm",
+                "(%rsp)"); /* not this machine's, but text all the same */
     expect_text("x86-64-v3", false, true, "ymm", "(%rsp)");
 }
 

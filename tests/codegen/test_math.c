@@ -74,8 +74,8 @@ static void check_row(const MathRow *row, const TargetOptions *options)
         fail_msg("%s(%.9g) on %s is %.2f ulp off: %.9g instead of %.9g", op_info[row->op].name,
                  values->data[at], options->cpu, worst, ((float *)result)[at],
                  row->reference(values->data[at]));
-    printf("%-8s %-10s [%g, %g]%s: %.2f ulp\n", op_info[row->op].name, options->cpu, row->from, row->to,
-           row->logarithmic ? " (log)" : "", worst);
+    printf("%-8s %-10s [%g, %g]%s: %.2f ulp\n", op_info[row->op].name, options->cpu, row->from,
+           row->to, row->logarithmic ? " (log)" : "", worst);
     case_close(&c);
 }
 
@@ -107,8 +107,8 @@ static void sse2(void **state) { (void)state; check_target("x86-64"); }
 static void special_values(void **state)
 {
     (void)state;
-    static const float special[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 1, -1, 1e-45f, 3e38f, -3e38f, 88.73f,
-                                    -103.9f, -104.1f, -200, 200, 1000};
+    static const float special[] = {0,     -0.0f,  INFINITY, -INFINITY, NAN,     1,    -1,  1e-45f,
+                                    3e38f, -3e38f, 88.73f,   -103.9f,   -104.1f, -200, 200, 1000};
     static const OpKind ops[] = {OP_exp, OP_log, OP_tanh, OP_erf, OP_sigmoid, OP_sqrt, OP_relu};
     static double (*const functions[])(double) = {exp, log, tanh, erf, sigmoid, sqrt, NULL};
     enum { N = sizeof special / sizeof special[0] };
@@ -132,7 +132,8 @@ static void special_values(void **state)
                 double want = functions[f] ? functions[f](special[i])
                                            : isnan(special[i]) || special[i] > 0 ? special[i] : 0;
                 if (ulps_off(got, want) > 2)
-                    fail_msg("%s(%g) is %g instead of %g", op_info[ops[f]].name, special[i], got, want);
+                    fail_msg("%s(%g) is %g instead of %g", op_info[ops[f]].name, special[i], got,
+                             want);
             }
             case_close(&c);
         }
