@@ -527,16 +527,36 @@ static void same_bits_for_any_split(void **state)
 #define ONCE(body) \
     static void test_##body(void **state) { (void)state; in_both_types(body, 3); }
 IN_WIDTHS(unary_ops)
-IN_WIDTHS(binary_ops) IN_WIDTHS(integer_ops) IN_WIDTHS(flat_loop) ONCE(scalars)
-    IN_WIDTHS(softmax_rows) ONCE(ragged_softmax) IN_WIDTHS(layer_norm) IN_WIDTHS(randoms)
-        IN_WIDTHS(random_vector) ONCE(tokens_only) IN_WIDTHS(positions) IN_WIDTHS(small_results)
-            IN_WIDTHS(moves) IN_WIDTHS(split_heads) IN_WIDTHS(join_heads) ONCE(transpose_ragged)
-                IN_WIDTHS(bare_pad) IN_WIDTHS(gathers) IN_WIDTHS(gather_elements) IN_WIDTHS(concats)
-                    IN_WIDTHS(column_sums) IN_WIDTHS(column_axes) ONCE(column_of_scores)
-                        ONCE(column_of_tokens) IN_WIDTHS(column_to_scalar) IN_WIDTHS(scatters)
-                            IN_WIDTHS(appends) ONCE(ctc_loss)
+IN_WIDTHS(binary_ops)
+IN_WIDTHS(integer_ops)
+IN_WIDTHS(flat_loop)
+ONCE(scalars)
+IN_WIDTHS(softmax_rows)
+ONCE(ragged_softmax)
+IN_WIDTHS(layer_norm)
+IN_WIDTHS(randoms)
+IN_WIDTHS(random_vector)
+ONCE(tokens_only)
+IN_WIDTHS(positions)
+IN_WIDTHS(small_results)
+IN_WIDTHS(moves)
+IN_WIDTHS(split_heads)
+IN_WIDTHS(join_heads)
+ONCE(transpose_ragged)
+IN_WIDTHS(bare_pad)
+IN_WIDTHS(gathers)
+IN_WIDTHS(gather_elements)
+IN_WIDTHS(concats)
+IN_WIDTHS(column_sums)
+IN_WIDTHS(column_axes)
+ONCE(column_of_scores)
+ONCE(column_of_tokens)
+IN_WIDTHS(column_to_scalar)
+IN_WIDTHS(scatters)
+IN_WIDTHS(appends)
+ONCE(ctc_loss)
 
-                                int main(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scalars), cmocka_unit_test(test_flat_loop),
@@ -555,7 +575,6 @@ IN_WIDTHS(binary_ops) IN_WIDTHS(integer_ops) IN_WIDTHS(flat_loop) ONCE(scalars)
         cmocka_unit_test(test_scatters), cmocka_unit_test(test_appends),
         cmocka_unit_test(test_ctc_loss), cmocka_unit_test(strided_rows),
         cmocka_unit_test(edge_batches), cmocka_unit_test(same_bits_for_any_split),
-       
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
