@@ -46,8 +46,9 @@ void check_row(Check *check, const char *name, int result, const char *detail);
 
 /* Each false only when it could not be done (an error is in the diagnostics). */
 bool check_gradients(Check *check); /* f64 against central differences */
-bool check_same(Check *check, const char *name, VariantOptions a, VariantOptions b, double tolerance);
-bool check_threads(Check *check);   /* two steps of training with 1 and with 2 threads, bit for bit */
-bool check_decoding(Check *check);  /* a token at a time against forward */
+bool check_same(Check *check, const char *name, VariantOptions a, VariantOptions b,
+                double tolerance);
+bool check_threads(Check *check); /* two steps of training with 1 and with 2 threads, bit for bit */
+bool check_decoding(Check *check); /* a token at a time against forward */
 
 #endif

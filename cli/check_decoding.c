@@ -30,8 +30,8 @@ static Tokens *rows_of(Check *check, const Variant *v, const char *name)
 
 /* The greatest distance of the stepped logits from forward's, relative to the
  * greatest logit; negative after an error. */
-static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets, int32_t n,
-                            const float *logits)
+static double compare_steps(Stepper *stepper, const Tokens *sources, const Tokens *targets,
+                            int32_t n, const float *logits)
 {
     if (!stepper->begin(stepper->self, sources, n, n))
         return -1;

@@ -16,7 +16,8 @@ static double element(const TfcPort *port, const void *data, int64_t i)
 }
 
 /* ||a|| and ||a - b|| of an output. */
-static void norms(const TfcPort *port, const void *a, const void *b, int64_t n, double *size, double *apart)
+static void norms(const TfcPort *port, const void *a, const void *b, int64_t n, double *size,
+                  double *apart)
 {
     double sum = 0, distance = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -68,13 +69,14 @@ bool check_same(Check *check, const char *name, VariantOptions a_options, Varian
     bool ok = variant_open(check, &a, &a_options);
     bool ok_b = variant_open(check, &b, &b_options);
     ok = ok && ok_b && tensors_bind(&a.binding, a.program, a.exec) &&
-         tensors_bind(&b.binding, b.program, b.exec) && variant_run(check, &a) && variant_run(check, &b);
+         tensors_bind(&b.binding, b.program, b.exec) && variant_run(check, &a) &&
+         variant_run(check, &b);
     if (ok) {
         const char *worst = "none";
         double error = compare_outputs(&a, &b, &worst);
         check_row(check, name, error <= tolerance ? CHECK_OK : CHECK_FAILED,
-                  arena_printf(check->cli->arena, "%d outputs, worst %.1e (%s)", a.program->n_outputs,
-                               error, worst));
+                  arena_printf(check->cli->arena, "%d outputs, worst %.1e (%s)",
+                               a.program->n_outputs, error, worst));
     }
     variant_close(&a);
     variant_close(&b);
@@ -110,8 +112,8 @@ bool check_threads(Check *check)
     static const char name[] = "1 thread = 2 threads, bit for bit";
     Variant v[2];
     /* Large enough that loops are shared out, short enough for every model's context. */
-    VariantOptions options = {.function = "train_step", .type = DT_F32, .opt_level = 2, .batch = 150,
-                              .length = 12};
+    VariantOptions options = {
+        .function = "train_step", .type = DT_F32, .opt_level = 2, .batch = 150, .length = 12};
     int before = exec_threads();
     bool ok = true;
     for (int i = 0; i < 2; i++)

@@ -34,7 +34,8 @@ static bool difference(Check *check, Variant *v, double *at, double h, double *s
     const double x = *at;
     double loss[4];
     bool ok = loss_at(check, v, at, x + h, &loss[0]) && loss_at(check, v, at, x - h, &loss[1]) &&
-              loss_at(check, v, at, x + 2 * h, &loss[2]) && loss_at(check, v, at, x - 2 * h, &loss[3]);
+              loss_at(check, v, at, x + 2 * h, &loss[2]) &&
+              loss_at(check, v, at, x - 2 * h, &loss[3]);
     *at = x;
     *slope = (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * h);
     return ok;
@@ -80,7 +81,8 @@ static double root_mean_square(const double *values, int64_t n)
  * gradient (most rows of an embedding have none). */
 static int64_t pick_element(const Check *check, const double *gradient, int64_t n, int64_t k)
 {
-    const uint32_t key[2] = {(uint32_t)check->seed, 77}, counter[4] = {(uint32_t)k, (uint32_t)n, 0, 0};
+    const uint32_t key[2] = {(uint32_t)check->seed, 77},
+                   counter[4] = {(uint32_t)k, (uint32_t)n, 0, 0};
     uint32_t random[4];
     philox4x32(counter, key, random);
     int64_t i = (int64_t)random[0] % n;
@@ -133,13 +135,15 @@ bool check_gradients(Check *check)
     bool ok = variant_open(check, &v, &options) && check_params(check, &v, &n_params, &worst);
     if (ok) {
         Arena *arena = check->cli->arena;
-        const char *detail = arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)",
-                                          worst.elements, n_params, fmax(worst.error, 0),
-                                          worst.name ? worst.name : "none");
+        const char *detail = arena_printf(
+            arena, "%" PRId64 " elements of %d params, worst %.1e (%s)", worst.elements, n_params,
+            fmax(worst.error, 0), worst.name ? worst.name : "none");
         if (worst.failed)
-            detail = arena_printf(arena, "%s[%" PRId64 "]: %.9g, by differences %.9g; %" PRId64 " of %" PRId64
-                                  " elements differ", worst.name, worst.element, worst.analytic,
-                                  worst.numeric, worst.failed, worst.elements);
+            detail = arena_printf(arena,
+                                  "%s[%" PRId64 "]: %.9g, by differences %.9g; %" PRId64
+                                  " of %" PRId64 " elements differ",
+                                  worst.name, worst.element, worst.analytic, worst.numeric,
+                                  worst.failed, worst.elements);
         check_row(check, "gradients = central differences (f64)",
                   worst.failed ? CHECK_FAILED : CHECK_OK, detail);
     }

@@ -7,9 +7,9 @@
 
 /* Sizes tried one after the other; a model takes those it has and that fit. */
 static const char *const small_sizes[] = {
-    "vocab=29",  "layers=2",  "encoder_layers=2", "decoder_layers=2", "n_layers=2", "d_model=16",
-    "heads=4",   "kv_heads=2", "d_ff=24",         "window=2",         "radius=2",   "context=16",
-    "max_length=16", "d_model=16", "heads=4",
+    "vocab=29",   "layers=2",   "encoder_layers=2", "decoder_layers=2", "n_layers=2",
+    "d_model=16", "heads=4",    "kv_heads=2",       "d_ff=24",          "window=2",
+    "radius=2",   "context=16", "max_length=16",    "d_model=16",       "heads=4",
 };
 
 static bool loads(const Check *check, const TextList *settings)
@@ -59,8 +59,8 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     session.scalar = options->scalar;
     if (!session_open(&v->session, cli, &session))
         return false;
-    SyntheticOptions shape = {.batch = 3, .source_length = 5, .target_length = 6, .ragged = true,
-                              .seed = check->seed};
+    SyntheticOptions shape = {
+        .batch = 3, .source_length = 5, .target_length = 6, .ragged = true, .seed = check->seed};
     if (options->batch) {
         shape.batch = options->batch;
         shape.source_length = shape.target_length = options->length;

@@ -36,8 +36,10 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
 {
     Cli *cli = session->cli;
     Binding binding = {.cli = cli};
-    SyntheticOptions shape = {.batch = o->batch, .source_length = o->source_length,
-                              .target_length = o->target_length, .seed = 1};
+    SyntheticOptions shape = {.batch = o->batch,
+                              .source_length = o->source_length,
+                              .target_length = o->target_length,
+                              .seed = 1};
     synthetic_inputs(&binding, session->model->module, &shape);
     const float rate = 1e-4f, one = 1;
     const StTensor scalars[] = {
@@ -45,7 +47,8 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
         {.name = "step", .type = ST_F32, .count = 1, .data = &one, .bytes = 4}};
     for (int i = 0; i < 2; i++)
         vec_push(cli->arena, binding.made, scalars[i]);
-    Function *function = session_function(session, !strcmp(o->mode, "train") ? "train_step" : "forward");
+    Function *function =
+        session_function(session, !strcmp(o->mode, "train") ? "train_step" : "forward");
     if (!function)
         return false;
     m->flops = synthetic_flops(&binding, function);
@@ -98,8 +101,8 @@ static bool bench_decode(Session *session, const Bench *o, Store *store, Measure
         Arena *arena = arena_new();
         Decoded *results = ARENA_ARRAY(arena, Decoded, o->batch);
         double start = wall_seconds();
-        ok = decode_batch(&inference.stepper, &settings, inference.ports.source ? sources : NULL, NULL,
-                          NULL, (int32_t)o->batch, arena, results) ||
+        ok = decode_batch(&inference.stepper, &settings, inference.ports.source ? sources : NULL,
+                          NULL, NULL, (int32_t)o->batch, arena, results) ||
              out_of_memory(cli);
         if (i >= 0)
             m->seconds[i] = wall_seconds() - start;
@@ -116,14 +119,15 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
     double median = m->seconds[o->steps / 2];
     Text name = {0};
     text_quote(&name, session->model->module->name);
-    printf("{\"model\": %s, \"mode\": \"%s\", \"dtype\": \"%s\", \"threads\": %d, \"batch\": %" PRId64
-           ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
-           ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
-           ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
-           ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64 "}\n",
-           name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
-           o->steps, median, m->seconds[0], (double)m->tokens / median, m->flops / median,
-           session->compile_seconds, stats.kernels_compiled, m->planned_bytes, peak_resident_bytes());
+    printf(
+        "{\"model\": %s, \"mode\": \"%s\", \"dtype\": \"%s\", \"threads\": %d, \"batch\": %" PRId64
+        ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
+        ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
+        ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
+        ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64 "}\n",
+        name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
+        o->steps, median, m->seconds[0], (double)m->tokens / median, m->flops / median,
+        session->compile_seconds, stats.kernels_compiled, m->planned_bytes, peak_resident_bytes());
     text_free(&name);
 }
 
@@ -166,8 +170,15 @@ static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
 
 int command_bench(Cli *cli, int argc, char **argv)
 {
-    Bench o = {.mode = "train", .dtype = "f32", .batch = 64, .source_length = 32, .target_length = 32,
-               .steps = 10, .warm_up = 2, .beam = 4, .level = 2};
+    Bench o = {.mode = "train",
+               .dtype = "f32",
+               .batch = 64,
+               .source_length = 32,
+               .target_length = 32,
+               .steps = 10,
+               .warm_up = 2,
+               .beam = 4,
+               .level = 2};
     const Option options[] = {
         {"mode", "train|forward|decode", OPTION_CHOICE, &o.mode, 0, "what a step is (train)"},
         {"batch", "B", OPTION_INT, &o.batch, 1, "sentences (64)"},
@@ -182,10 +193,12 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object with every figure"},
     };
-    const Usage usage = {"bench", "MODEL.tfg",
-                         "Runs a model on made-up tokens of equal length: seconds a step (median and\n"
-                         "minimum), target tokens a second, FLOP/s of the products, compile seconds,\n"
-                         "planned and resident bytes.", 1, 1};
+    const Usage usage = {
+        "bench", "MODEL.tfg",
+        "Runs a model on made-up tokens of equal length: seconds a step (median and\n"
+        "minimum), target tokens a second, FLOP/s of the products, compile seconds,\n"
+        "planned and resident bytes.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

@@ -63,17 +63,21 @@ int command_check(Cli *cli, int argc, char **argv)
     bool full = false, json = false;
     int64_t seed = 1;
     const Option options[] = {
-        {"full", NULL, OPTION_FLAG, &full, 0, "at the model's own sizes (else reduced where it has the consts)"},
-        {"samples", "N", OPTION_INT, &check.samples, 1, "elements of each param whose gradient is checked (6)"},
+        {"full", NULL, OPTION_FLAG, &full, 0,
+         "at the model's own sizes (else reduced where it has the consts)"},
+        {"samples", "N", OPTION_INT, &check.samples, 1,
+         "elements of each param whose gradient is checked (6)"},
         {"seed", "S", OPTION_INT, &seed, 0, "of params, inputs and dropout (1)"},
         {"set", "NAME=VALUE", OPTION_LIST, &check.settings, 0, "override a const of the model"},
         {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
     };
-    const Usage usage = {"check", "MODEL.tfg",
-                         "Checks a model on a made-up ragged batch: gradients in f64 against central\n"
-                         "differences, fused against unfused code, vector kernels against the scalar\n"
-                         "reference, one thread against two, decoding token by token against all at\n"
-                         "once. Prints a table; exit status 1 if any check fails.", 1, 1};
+    const Usage usage = {
+        "check", "MODEL.tfg",
+        "Checks a model on a made-up ragged batch: gradients in f64 against central\n"
+        "differences, fused against unfused code, vector kernels against the scalar\n"
+        "reference, one thread against two, decoding token by token against all at\n"
+        "once. Prints a table; exit status 1 if any check fails.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

@@ -47,13 +47,16 @@ static bool measure_output(Cli *cli, const Eval *o, RunFolder *run, const Corpus
     BleuTokenize tokenize = inference_tokenize(&run->inference);
     if (o->tokenize)
         bleu_parse_tokenize(o->tokenize, &tokenize);
-    bool ok = inference_decode(&run->inference, corpus, &settings, EVAL_DECODE_TOKENS, arena, results);
+    bool ok =
+        inference_decode(&run->inference, corpus, &settings, EVAL_DECODE_TOKENS, arena, results);
     Bleu bleu = {0};
     int64_t exact = 0, errors = 0, symbols = 0;
     for (int64_t i = 0; ok && i < corpus->n; i++) {
         Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
-        const char *reference = inference_reference(&run->inference, &target->at[corpus->line[i]], arena);
-        bleu_add(&bleu, tokenize, best->n ? inference_text(&run->inference, best, arena) : "", &reference, 1);
+        const char *reference =
+            inference_reference(&run->inference, &target->at[corpus->line[i]], arena);
+        bleu_add(&bleu, tokenize, best->n ? inference_text(&run->inference, best, arena) : "",
+                 &reference, 1);
         const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
         int64_t length = rows_length(&corpus->target, i);
         int64_t wrong = edit_distance(best->ids, best->n, ids, length);
@@ -80,7 +83,8 @@ static void print_json(const Figures *f)
         text_add(&out, ", \"accuracy\": %.9g, \"symbol_error_rate\": %.9g", f->accuracy,
                  f->symbol_error_rate);
     }
-    text_add(&out, ", \"sentences\": %" PRId64 ", \"tokens\": %" PRId64 "}", f->sentences, f->tokens);
+    text_add(&out, ", \"sentences\": %" PRId64 ", \"tokens\": %" PRId64 "}", f->sentences,
+             f->tokens);
     puts(out.data);
     text_free(&out);
 }
@@ -103,16 +107,18 @@ static bool eval(Cli *cli, const Eval *o, RunFolder *run)
     bool pairs = run->kind == CORPUS_PAIRS;
     if (pairs ? !o->source || !o->target : !o->text)
         return cli_error(cli, "%s: %s needed", run->path,
-                         pairs ? "--source and --target are" : "the model reads one text: --text is");
+                         pairs ? "--source and --target are"
+                               : "the model reads one text: --text is");
     Lines *source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text);
     Lines *target = pairs && source ? lines_read(&cli->diags, cli->arena, o->target) : NULL;
     if (!source || (pairs && !target))
         return false;
     bool window = run->kind == CORPUS_STREAM;
     int64_t longest = run->session.model->train.max_length;
-    CorpusOptions options = {.kind = run->kind, .keep_all = !window,
-                             .max_length = window && !longest ? 128
-                                                              : inference_max_length(&run->inference)};
+    CorpusOptions options = {.kind = run->kind,
+                             .keep_all = !window,
+                             .max_length =
+                                 window && !longest ? 128 : inference_max_length(&run->inference)};
     Corpus *corpus = corpus_encode(&cli->diags, run->vocab, &options, source, target);
     bool decodes = pairs && run->inference.ports.logits;
     Figures figures = {0};
@@ -144,9 +150,11 @@ int command_eval(Cli *cli, int argc, char **argv)
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object: loss, perplexity, bleu, signature, …"},
     };
-    const Usage usage = {"eval", "RUN",
-                         "Measures a run on given text: the loss without label smoothing, perplexity,\n"
-                         "BLEU as sacrebleu counts it, and how many lines come out exactly right.", 1, 1};
+    const Usage usage = {
+        "eval", "RUN",
+        "Measures a run on given text: the loss without label smoothing, perplexity,\n"
+        "BLEU as sacrebleu counts it, and how many lines come out exactly right.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

@@ -72,12 +72,13 @@ static bool continue_text(Cli *cli, const Generate *o, RunFolder *run, Ids *ids)
     for (int64_t piece = 0; left > 0 && !ended; piece++) {
         size_t seen = ids->count <= (size_t)window / 2 ? ids->count : (size_t)window / 2;
         Tokens prompt = {ids->data + ids->count - seen, (int32_t)seen};
-        s.length_extra = s.length_limit = (int32_t)(left < window - (int32_t)seen ? left
-                                                                               : window - (int32_t)seen);
+        s.length_extra = s.length_limit =
+            (int32_t)(left < window - (int32_t)seen ? left : window - (int32_t)seen);
         if (s.length_limit < 1)
             return cli_error(cli, "%s: the model is too short-sighted to go on", run->path);
         Decoded decoded;
-        if (!decode_batch(&run->inference.stepper, &s, NULL, &prompt, &piece, 1, cli->arena, &decoded) ||
+        if (!decode_batch(&run->inference.stepper, &s, NULL, &prompt, &piece, 1, cli->arena,
+                          &decoded) ||
             !decoded.n)
             return cli_error(cli, "decoding failed: out of memory, or the model gives no numbers");
         for (int32_t i = 0; i < decoded.best[0].n; i++)
@@ -122,7 +123,8 @@ int command_generate(Cli *cli, int argc, char **argv)
          "params from here (RUN's average, else best, else last)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
     };
-    const Usage usage = {"generate", "RUN", "Prints a prompt and what a language model goes on with.", 1, 1};
+    const Usage usage = {"generate", "RUN",
+                         "Prints a prompt and what a language model goes on with.", 1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

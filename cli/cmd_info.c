@@ -24,7 +24,7 @@ static void print_model(Cli *cli, const Model *model)
     const Module *module = model->module;
     int64_t total = 0;
     printf("model %s\n", module->name);
-    FOR_OPS(op, &module_function(module, "model")->body) {
+    FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind == OP_input)
             printf("  input   %-40s %s\n", op_string(op, ATTR_name),
                    ir_type_text(module, &op_result(op)->type, cli->arena));
@@ -81,7 +81,8 @@ static bool info_run(Cli *cli, const char *path)
 
 static bool info_tensors(Cli *cli, const char *path)
 {
-    static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32", "i64", "i16", "i8", "u8", "bool"};
+    static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32",
+                                        "i64", "i16", "i8",  "u8",   "bool"};
     StFile *file = st_open(&cli->diags, cli->arena, path);
     if (!file)
         return false;
@@ -113,9 +114,11 @@ int command_info(Cli *cli, int argc, char **argv)
     const Option options[] = {
         {"set", "NAME=VALUE", OPTION_LIST, &settings, 0, "override a const of the model"},
     };
-    const Usage usage = {"info", "FILE",
-                         "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
-                         "safetensors file holds.", 1, 1};
+    const Usage usage = {
+        "info", "FILE",
+        "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
+        "safetensors file holds.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

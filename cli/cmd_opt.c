@@ -29,7 +29,8 @@ static bool unknown_pass(Cli *cli, const char *name)
 }
 
 /* Runs the comma-separated passes, each over every function. */
-static bool run_passes(Cli *cli, Module *module, const char *passes, bool after_each, Report *report)
+static bool run_passes(Cli *cli, Module *module, const char *passes, bool after_each,
+                       Report *report)
 {
     for (const char *at = passes; *at;) {
         size_t length = strcspn(at, ",");
@@ -58,12 +59,15 @@ int command_opt(Cli *cli, int argc, char **argv)
     const Option options[] = {
         {"passes", "a,b,c", OPTION_TEXT, &passes, 0, "the passes, in order"},
         {"after-each", NULL, OPTION_FLAG, &after_each, 0, "print the IR after each pass"},
-        {"report", NULL, OPTION_FLAG, &want_report, 0, "print what the passes tell to standard error"},
+        {"report", NULL, OPTION_FLAG, &want_report, 0,
+         "print what the passes tell to standard error"},
         {"list", NULL, OPTION_FLAG, &list, 0, "list the passes"},
     };
-    const Usage usage = {"opt", "FILE.tir",
-                         "Reads IR text, checks it, runs passes over every function and prints the\n"
-                         "result. Without --passes it prints what it read.", 0, 1};
+    const Usage usage = {
+        "opt", "FILE.tir",
+        "Reads IR text, checks it, runs passes over every function and prints the\n"
+        "result. Without --passes it prints what it read.",
+        0, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

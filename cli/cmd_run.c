@@ -57,7 +57,8 @@ static int pick_functions(Session *session, const Run *run, Function *functions[
     }
     functions[n++] = session_function(session, "forward");
     if (run->grad && !session->model->has_loss) {
-        cli_error(session->cli, "%s: the model has no loss to differentiate", session->options.path);
+        cli_error(session->cli, "%s: the model has no loss to differentiate",
+                  session->options.path);
         return 0;
     }
     if (run->grad)
@@ -94,8 +95,8 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
         if (!run_program(&binding, programs[i], store, (uint64_t)run->seed, &outputs))
             return false;
     }
-    return st_write(&cli->diags, run->out, outputs.tensors.data, (int64_t)outputs.tensors.count, NULL,
-                    0);
+    return st_write(&cli->diags, run->out, outputs.tensors.data, (int64_t)outputs.tensors.count,
+                    NULL, 0);
 }
 
 int command_run(Cli *cli, int argc, char **argv)
@@ -115,11 +116,12 @@ int command_run(Cli *cli, int argc, char **argv)
         {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
         {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
     };
-    const Usage usage = {"run", "MODEL.tfg",
-                         "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
-                         "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
-                         "padded with zeros. TARGET.next is made by shifting where it is absent.",
-                         1, 1};
+    const Usage usage = {
+        "run", "MODEL.tfg",
+        "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
+        "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
+        "padded with zeros. TARGET.next is made by shifting where it is absent.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

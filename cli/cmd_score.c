@@ -5,16 +5,18 @@
 
 enum { SCORE_TOKENS = 2048 };
 
-static bool score(Cli *cli, RunFolder *run, const char *source, const char *target, const char *text,
-                  const char *checkpoint)
+static bool score(Cli *cli, RunFolder *run, const char *source, const char *target,
+                  const char *text, const char *checkpoint)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
     if (!run->inference.ports.logits || !run->inference.ports.next)
         return cli_error(cli, "%s: the model gives no probabilities of next tokens", run->path);
     if (pairs ? !source || !target : !text)
         return cli_error(cli, "%s: %s needed", run->path,
-                         pairs ? "--source and --target are" : "the model reads one text: --text is");
-    CorpusOptions options = {.kind = pairs ? CORPUS_PAIRS : CORPUS_LINES, .keep_all = true,
+                         pairs ? "--source and --target are"
+                               : "the model reads one text: --text is");
+    CorpusOptions options = {.kind = pairs ? CORPUS_PAIRS : CORPUS_LINES,
+                             .keep_all = true,
                              .max_length = inference_max_length(&run->inference)};
     Corpus *corpus = corpus_read(&cli->diags, run->vocab, &options, pairs ? source : text,
                                  pairs ? target : NULL);
@@ -46,7 +48,8 @@ int command_score(Cli *cli, int argc, char **argv)
     };
     const Usage usage = {"score", "RUN",
                          "Prints the natural logarithm of the probability of each target, its end\n"
-                         "included, given its source: one line each.", 1, 1};
+                         "included, given its source: one line each.",
+                         1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

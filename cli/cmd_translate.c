@@ -28,10 +28,12 @@ static DecodeSettings decode_settings(const Translate *o, const Inference *infer
     return s;
 }
 
-static void print_json(const Translate *o, int64_t line, const char *text, const Hypothesis *h, Text *out)
+static void print_json(const Translate *o, int64_t line, const char *text, const Hypothesis *h,
+                       Text *out)
 {
-    json_t *json = json_pack("{s:I, s:s, s:f, s:f}", "line", (json_int_t)line, "text", text, "score",
-                             h ? h->score : 0.0, "log_probability", h ? h->log_probability : 0.0);
+    json_t *json =
+        json_pack("{s:I, s:s, s:f, s:f}", "line", (json_int_t)line, "text", text, "score",
+                  h ? h->score : 0.0, "log_probability", h ? h->log_probability : 0.0);
     char *dumped = json ? json_dumps(json, JSON_REAL_PRECISION(9)) : NULL;
     text_add(out, "%s\n", dumped ? dumped : "{}");
     free(dumped);
@@ -75,9 +77,11 @@ static bool translate_corpus(Cli *cli, const Translate *o, RunFolder *run, const
 static bool translate(Cli *cli, const Translate *o, RunFolder *run)
 {
     if (run->kind != CORPUS_PAIRS)
-        return cli_error(cli, "%s: the model does not translate; tfc generate is for language models",
+        return cli_error(cli,
+                         "%s: the model does not translate; tfc generate is for language models",
                          run->path);
-    CorpusOptions options = {.kind = CORPUS_SOURCES, .keep_all = true,
+    CorpusOptions options = {.kind = CORPUS_SOURCES,
+                             .keep_all = true,
                              .max_length = inference_max_length(&run->inference)};
     Corpus *corpus = corpus_read(&cli->diags, run->vocab, &options, o->input, NULL);
     if (!corpus)
@@ -91,13 +95,20 @@ static bool translate(Cli *cli, const Translate *o, RunFolder *run)
 
 int command_translate(Cli *cli, int argc, char **argv)
 {
-    Translate o = {.input = "-", .beam = 4, .nbest = 1, .batch_tokens = 1024, .length_penalty = 0.6,
-                   .temperature = 1, .top_p = 1, .seed = 1};
+    Translate o = {.input = "-",
+                   .beam = 4,
+                   .nbest = 1,
+                   .batch_tokens = 1024,
+                   .length_penalty = 0.6,
+                   .temperature = 1,
+                   .top_p = 1,
+                   .seed = 1};
     const Option options[] = {
         {"input", "FILE", OPTION_TEXT, &o.input, 0, "text, one sentence a line (standard input)"},
         {"output", "FILE", OPTION_TEXT, &o.output, 0, "where to write (standard output)"},
         {"beam", "N", OPTION_INT, &o.beam, 1, "width of the beam; 1 is greedy (4)"},
-        {"length-penalty", "A", OPTION_NUMBER, &o.length_penalty, 0, "scores are log p / ((5 + n) / 6)^A (0.6)"},
+        {"length-penalty", "A", OPTION_NUMBER, &o.length_penalty, 0,
+         "scores are log p / ((5 + n) / 6)^A (0.6)"},
         {"nbest", "K", OPTION_INT, &o.nbest, 1, "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
         {"sample", NULL, OPTION_FLAG, &o.sample, 0, "draw at random instead of searching"},
         {"temperature", "X", OPTION_NUMBER, &o.temperature, 0, "of --sample (1)"},
@@ -108,11 +119,14 @@ int command_translate(Cli *cli, int argc, char **argv)
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
-        {"json", NULL, OPTION_FLAG, &o.json, 0, "an object a result: line, text, score, log_probability"},
+        {"json", NULL, OPTION_FLAG, &o.json, 0,
+         "an object a result: line, text, score, log_probability"},
     };
-    const Usage usage = {"translate", "RUN",
-                         "Translates text with a trained run: one line out for each line in, in order,\n"
-                         "the same whatever the size of batches.", 1, 1};
+    const Usage usage = {
+        "translate", "RUN",
+        "Translates text with a trained run: one line out for each line in, in order,\n"
+        "the same whatever the size of batches.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

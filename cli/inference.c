@@ -8,7 +8,7 @@ enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
 static const Type *input_type(const Module *module, const char *name)
 {
     const Function *model = module_function(module, "model");
-    FOR_OPS(op, &model->body)
+    FOR_OPS (op, &model->body)
         if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
             return &op_result(op)->type;
     return NULL;
@@ -22,8 +22,11 @@ static const char *symbol_name(const Module *module, const Type *type, int axis)
 
 Feed feed_of(const Module *module, const ModelPorts *ports)
 {
-    const Type *source = input_type(module, ports->source), *target = input_type(module, ports->target);
-    return (Feed){.source = ports->source, .target = ports->target, .next = ports->next,
+    const Type *source = input_type(module, ports->source),
+               *target = input_type(module, ports->target);
+    return (Feed){.source = ports->source,
+                  .target = ports->target,
+                  .next = ports->next,
                   .batch = symbol_name(module, target ? target : source, 0),
                   .source_dim = symbol_name(module, source, 1),
                   .target_dim = symbol_name(module, target, 1)};
@@ -31,7 +34,10 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
 
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)
 {
-    *inference = (Inference){.cli = session->cli, .session = session, .store = store, .vocab = vocab,
+    *inference = (Inference){.cli = session->cli,
+                             .session = session,
+                             .store = store,
+                             .vocab = vocab,
                              .ports = ports_of(session->model->module)};
     inference->feed = feed_of(session->model->module, &inference->ports);
 }
@@ -55,8 +61,8 @@ static const TfcProgram *add_program(Inference *inference, Function *function)
 
 bool inference_prepare_score(Inference *inference)
 {
-    inference->score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed,
-                                    .store = inference->store};
+    inference->score = (ScoreModel){
+        .logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
     if (inference->ports.logits && inference->ports.next) {
         Function *forward = session_function(inference->session, "forward");
         return (inference->score.forward = add_program(inference, forward)) != NULL;
@@ -111,10 +117,11 @@ static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch 
         sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
         offset += batch->source_lengths[i];
     }
-    bool ok = decode_batch(&inference->stepper, settings, sources, NULL, batch->row, (int32_t)n, arena,
-                           decoded);
+    bool ok = decode_batch(&inference->stepper, settings, sources, NULL, batch->row, (int32_t)n,
+                           arena, decoded);
     for (int64_t i = 0; ok && i < n; i++)
-        results[batch->row[i]] = rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
+        results[batch->row[i]] =
+            rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
     arena_free(scratch);
     return ok || cli_error(inference->cli, "out of memory while decoding");
 }

@@ -17,8 +17,8 @@ typedef struct Inference {
     const Vocabulary *vocab;
     ModelPorts ports;
     Feed feed;
-    ScoreModel score;  /* after inference_prepare_score */
-    Stepper stepper;   /* after inference_prepare_decode */
+    ScoreModel score; /* after inference_prepare_score */
+    Stepper stepper;  /* after inference_prepare_decode */
     bool has_stepper;
     const TfcProgram *encode, *decode_step;
 } Inference;

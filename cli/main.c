@@ -23,8 +23,10 @@ const int command_count = sizeof commands / sizeof commands[0];
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "tfc %s: a compiler and runtime for Transformers\n\n"
-                 "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n", TFC_VERSION);
+    fprintf(out,
+            "tfc %s: a compiler and runtime for Transformers\n\n"
+            "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n",
+            TFC_VERSION);
     for (int i = 0; i < command_count; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version.\n\n"

@@ -114,15 +114,9 @@ static bool parse_number(const char *text, double *out)
 static const char *store_value(Cli *cli, const Option *option, const char *text)
 {
     switch (option->kind) {
-    case OPTION_FLAG:
-        *(bool *)option->into = true;
-        return NULL;
-    case OPTION_TEXT:
-        *(const char **)option->into = text;
-        return NULL;
-    case OPTION_LIST:
-        vec_push(cli->arena, *(TextList *)option->into, text);
-        return NULL;
+    case OPTION_FLAG: *(bool *)option->into = true; return NULL;
+    case OPTION_TEXT: *(const char **)option->into = text; return NULL;
+    case OPTION_LIST: vec_push(cli->arena, *(TextList *)option->into, text); return NULL;
     case OPTION_CHOICE:
         if (!is_choice(option->value, text))
             return option->value;
@@ -163,75 +157,97 @@ static const Option *find_letter(const Option *options, int n, char letter)
     return NULL;
 }
 
+/* The arguments that are left to read. */
+typedef struct Reader {
+    const Usage *usage;
+    const Option *options;
+    int n, argc, at;
+    char **argv;
+} Reader;
+
+/* The option that a word names, and its value if the word has one; NULL after an
+ * error was printed. */
+static const Option *match_option(Cli *cli, const Reader *r, const char *word, const char **value)
+{
+    const Option *option;
+    if (word[1] != '-') {
+        option = find_letter(r->options, r->n, word[1]);
+        *value = word[2] ? word + 2 : NULL;
+        if (!option)
+            cli_usage_error("%s: there is no option '%s'; see tfc %s --help", r->usage->command,
+                            word, r->usage->command);
+        return option;
+    }
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+    *value = equals ? equals + 1 : NULL;
+    option = find_option(r->options, r->n, word + 2, length);
+    if (!option)
+        unknown_option(r->usage, r->options, r->n, arena_strndup(cli->arena, word + 2, length));
+    return option;
+}
+
+/* Stores the option at the reader's place, with the word after it if it needs one.
+ * false after an error was printed. */
+static bool read_option(Cli *cli, Reader *r)
+{
+    const char *word = r->argv[r->at], *value, *command = r->usage->command;
+    const Option *option = match_option(cli, r, word, &value);
+    if (!option)
+        return false;
+    if (option->kind == OPTION_FLAG && value) {
+        cli_usage_error("%s: the option '%s' takes no value", command, word);
+        return false;
+    }
+    if (option->kind != OPTION_FLAG && !value) {
+        if (r->at + 1 == r->argc) {
+            cli_usage_error("%s: the option '%s' needs a value (%s)", command, word, option->value);
+            return false;
+        }
+        value = r->argv[++r->at];
+    }
+    const char *expected = store_value(cli, option, value);
+    if (expected)
+        cli_usage_error("%s: %s%s is '%s'; expected %s", command, is_letter(option) ? "" : "--",
+                        option->name, value, expected);
+    return !expected;
+}
+
+static bool count_fits(const Usage *usage, const Arguments *arguments)
+{
+    if (arguments->count > usage->max_arguments)
+        cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]",
+                        usage->command, arguments->words[usage->max_arguments], usage->command,
+                        usage->arguments);
+    else if (arguments->count < usage->min_arguments)
+        cli_usage_error("%s: expected %s; see tfc %s --help", usage->command, usage->arguments,
+                        usage->command);
+    else
+        return true;
+    return false;
+}
+
 OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
                             char **argv, Arguments *arguments, int *status)
 {
+    Reader r = {usage, options, n, argc, 1, argv};
     *arguments = (Arguments){ARENA_ARRAY(cli->arena, const char *, argc + 1), 0};
-    bool only_words = false;
     *status = EXIT_USAGE;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value = NULL;
-        if (only_words || word[0] != '-' || !word[1]) {
+    for (bool only_words = false; r.at < argc; r.at++) {
+        const char *word = argv[r.at];
+        if (only_words || word[0] != '-' || !word[1])
             arguments->words[arguments->count++] = word;
-            continue;
-        }
-        if (!strcmp(word, "--")) {
+        else if (!strcmp(word, "--"))
             only_words = true;
-            continue;
-        }
-        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
             print_help(usage, options, n);
             *status = EXIT_DONE;
             return OPTIONS_STOP;
-        }
-        const Option *option;
-        if (word[1] == '-') {
-            const char *equals = strchr(word, '=');
-            size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
-            option = find_option(options, n, word + 2, length);
-            value = equals ? equals + 1 : NULL;
-            if (!option) {
-                unknown_option(usage, options, n, arena_strndup(cli->arena, word + 2, length));
-                return OPTIONS_STOP;
-            }
-        } else {
-            option = find_letter(options, n, word[1]);
-            value = word[2] ? word + 2 : NULL;
-            if (!option) {
-                cli_usage_error("%s: there is no option '%s'; see tfc %s --help", usage->command,
-                                word, usage->command);
-                return OPTIONS_STOP;
-            }
-        }
-        if (option->kind == OPTION_FLAG && value) {
-            cli_usage_error("%s: the option '%s' takes no value", usage->command, word);
+        } else if (!read_option(cli, &r))
             return OPTIONS_STOP;
-        }
-        if (option->kind != OPTION_FLAG && !value) {
-            if (i + 1 == argc) {
-                cli_usage_error("%s: the option '%s' needs a value (%s)", usage->command, word,
-                                option->value);
-                return OPTIONS_STOP;
-            }
-            value = argv[++i];
-        }
-        const char *expected = store_value(cli, option, value);
-        if (expected) {
-            cli_usage_error("%s: %s%s is '%s'; expected %s", usage->command,
-                            is_letter(option) ? "" : "--", option->name, value, expected);
-            return OPTIONS_STOP;
-        }
     }
-    if (arguments->count < usage->min_arguments || arguments->count > usage->max_arguments) {
-        if (arguments->count > usage->max_arguments)
-            cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]",
-                            usage->command, arguments->words[usage->max_arguments], usage->command,
-                            usage->arguments);
-        else
-            cli_usage_error("%s: expected %s; see tfc %s --help", usage->command, usage->arguments,
-                            usage->command);
+    if (!count_fits(usage, arguments))
         return OPTIONS_STOP;
-    }
     *status = EXIT_DONE;
     return OPTIONS_GO;
 }

@@ -5,12 +5,13 @@
 
 static bool is_tokens(const Module *module, const Type *type)
 {
-    return type->dtype == DT_I32 && type->rank == 2 && symbol_is_ragged(module, type->dims[1].symbol);
+    return type->dtype == DT_I32 && type->rank == 2 &&
+           symbol_is_ragged(module, type->dims[1].symbol);
 }
 
 static const Op *find_input(const Function *model, const char *name, size_t length)
 {
-    FOR_OPS(op, &model->body)
+    FOR_OPS (op, &model->body)
         if (op->kind == OP_input && strlen(op_string(op, ATTR_name)) == length &&
             !strncmp(op_string(op, ATTR_name), name, length))
             return op;
@@ -25,7 +26,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 static void find_inputs(const Module *module, const Function *model, ModelPorts *ports)
 {
-    FOR_OPS(op, &model->body) {
+    FOR_OPS (op, &model->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : "";
         if (!has_suffix(name, ".next"))
             continue;
@@ -33,7 +34,7 @@ static void find_inputs(const Module *module, const Function *model, ModelPorts 
         ports->next = name;
         ports->target = target ? op_string(target, ATTR_name) : NULL;
     }
-    FOR_OPS(op, &model->body) {
+    FOR_OPS (op, &model->body) {
         if (op->kind != OP_input || !is_tokens(module, &op_result(op)->type))
             continue;
         const char *name = op_string(op, ATTR_name);
@@ -47,11 +48,12 @@ ModelPorts ports_of(const Module *module)
     ModelPorts ports = {0};
     const Function *model = module_function(module, "model");
     find_inputs(module, model, &ports);
-    FOR_OPS(op, &model->body) {
+    FOR_OPS (op, &model->body) {
         if (op->kind != OP_output || !strcmp(op_string(op, ATTR_name), "loss"))
             continue;
         const Type *type = &op->args[0]->type;
-        bool is_logits = type->rank == 3 && dtype_is_float(type->dtype) && dim_is_const(type->dims[2]);
+        bool is_logits =
+            type->rank == 3 && dtype_is_float(type->dtype) && dim_is_const(type->dims[2]);
         if (!is_logits || (ports.logits && strcmp(op_string(op, ATTR_name), "logits")))
             continue;
         ports.logits = op_string(op, ATTR_name);

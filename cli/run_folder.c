@@ -61,8 +61,10 @@ static bool write_files(Cli *cli, const char *folder, const Session *session)
         const Source *file = session->model->files.data[i];
         const char *place = place_of_file(cli, session, file);
         if (!place) {
-            diag_warning(&cli->diags, (Loc){0}, "%s is not beside the model: the run needs it where it "
-                         "is, and --out %s cannot be moved", file->path, folder);
+            diag_warning(&cli->diags, (Loc){0},
+                         "%s is not beside the model: the run needs it where it "
+                         "is, and --out %s cannot be moved",
+                         file->path, folder);
             continue;
         }
         const char *path = in_folder(cli, folder, place);
@@ -147,7 +149,8 @@ bool run_folder_open(Cli *cli, const char *path, RunFolder *run)
 
 static const char *pick_checkpoint(Cli *cli, const char *folder)
 {
-    static const char *const names[] = {"average.safetensors", "best.safetensors", "last.safetensors"};
+    static const char *const names[] = {"average.safetensors", "best.safetensors",
+                                        "last.safetensors"};
     for (int i = 0; i < 3; i++)
         if (file_exists(in_folder(cli, folder, names[i])))
             return in_folder(cli, folder, names[i]);

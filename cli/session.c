@@ -54,8 +54,10 @@ void session_close(Session *session)
 
 bool session_lower(Session *session, Function *function, const char *passes, const char *after)
 {
-    PipelineOptions options = {.opt_level = session->options.opt_level, .passes = passes,
-                               .after = after, .report = &session->report};
+    PipelineOptions options = {.opt_level = session->options.opt_level,
+                               .passes = passes,
+                               .after = after,
+                               .report = &session->report};
     return pipeline_run(function, &options, &session->cli->diags);
 }
 
@@ -77,8 +79,11 @@ const TfcProgram *session_compile(Session *session, Function *function)
 OptimizerSpec session_optimizer(const Session *session)
 {
     const TrainSpec *train = &session->model->train;
-    OptimizerSpec spec = {.beta1 = train->beta1, .beta2 = train->beta2, .eps = train->eps,
-                          .momentum = train->momentum, .weight_decay = train->weight_decay,
+    OptimizerSpec spec = {.beta1 = train->beta1,
+                          .beta2 = train->beta2,
+                          .eps = train->eps,
+                          .momentum = train->momentum,
+                          .weight_decay = train->weight_decay,
                           .clip_norm = train->clip_norm};
     spec.kind = train->optimizer == OPTIMIZER_ADAM    ? OPT_ADAM
                 : train->optimizer == OPTIMIZER_ADAMW ? OPT_ADAMW

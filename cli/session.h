@@ -10,13 +10,13 @@
 #include "runtime/exec/exec.h"
 
 typedef struct SessionOptions {
-    const char *path;        /* MODEL.tfg */
-    const char *library;     /* NULL: the standard one */
-    TextList settings;       /* "NAME=VALUE" */
+    const char *path;    /* MODEL.tfg */
+    const char *library; /* NULL: the standard one */
+    TextList settings;   /* "NAME=VALUE" */
     DType float_type;
-    int opt_level;           /* 0 or 2 */
-    bool scalar;             /* the reference kernels */
-    const char *cpu;         /* NULL: this machine */
+    int opt_level;   /* 0 or 2 */
+    bool scalar;     /* the reference kernels */
+    const char *cpu; /* NULL: this machine */
 } SessionOptions;
 
 typedef struct Session {

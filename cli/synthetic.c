@@ -22,9 +22,10 @@ static double draw(uint64_t seed, uint64_t stream, int64_t i)
 static int64_t table_rows(const Function *model, const Value *index)
 {
     int64_t rows = 0;
-    FOR_OPS(op, &model->body) {
+    FOR_OPS (op, &model->body) {
         int64_t found = 0;
-        if (op->kind == OP_gather && op->args[1] == index && dim_is_const(op->args[0]->type.dims[0]))
+        if (op->kind == OP_gather && op->args[1] == index &&
+            dim_is_const(op->args[0]->type.dims[0]))
             found = op->args[0]->type.dims[0].size;
         else if (op->kind == OP_ctc && op->args[1] == index)
             found = op->args[0]->type.dims[2].size;
@@ -48,8 +49,8 @@ static int64_t bound_of(const Module *module, const Op *input)
     return rows ? rows : ports.vocab ? ports.vocab : 4;
 }
 
-static void add_tensor(Binding *binding, const char *name, StType type, int rank, const int64_t *dims,
-                       const void *data)
+static void add_tensor(Binding *binding, const char *name, StType type, int rank,
+                       const int64_t *dims, const void *data)
 {
     StTensor tensor = {.name = name, .type = type, .rank = rank, .count = 1, .data = data};
     for (int i = 0; i < rank; i++) {
@@ -64,7 +65,7 @@ static bool is_source_dim(const Module *module, int symbol)
 {
     ModelPorts ports = ports_of(module);
     const Function *model = module_function(module, "model");
-    FOR_OPS(op, &model->body)
+    FOR_OPS (op, &model->body)
         if (op->kind == OP_input && ports.source && !strcmp(op_string(op, ATTR_name), ports.source))
             return op_result(op)->type.dims[1].symbol == symbol;
     return false;
@@ -88,7 +89,8 @@ static void add_lengths(Binding *binding, const Module *module, const char *name
     for (int64_t b = 0; b < o->batch; b++) {
         int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
         /* one row is as long as it can be */
-        dim.length[b] = (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
+        dim.length[b] =
+            (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
         dim.offset[b] = total;
         total += dim.length[b];
         if (dim.length[b] > dim.extent)
@@ -113,7 +115,8 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
             add_lengths(binding, module, name, symbol, dims[i], o);
         } else if (symbol != NO_SYMBOL) {
             dims[i] = o->batch;
-            add_dim(binding, (BoundDim){.name = module->symbols.data[symbol].name, .from = name,
+            add_dim(binding, (BoundDim){.name = module->symbols.data[symbol].name,
+                                        .from = name,
                                         .extent = o->batch});
         }
         count *= dims[i];
@@ -138,7 +141,7 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options)
 {
     uint64_t stream = 1;
-    FOR_OPS(op, &module_function(module, "model")->body)
+    FOR_OPS (op, &module_function(module, "model")->body)
         if (op->kind == OP_input)
             add_input(binding, module, op, stream++, options);
 }
@@ -159,7 +162,7 @@ static double dim_length(Binding *binding, const Module *module, Dim dim)
 double synthetic_flops(Binding *binding, const Function *function)
 {
     double flops = 0;
-    FOR_OPS(op, &function->body) {
+    FOR_OPS (op, &function->body) {
         if (op->kind != OP_dot)
             continue;
         double work = 2;

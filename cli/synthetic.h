@@ -16,8 +16,9 @@ typedef struct SyntheticOptions {
  * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 
-/* Floating-point operations of the function's products, two a multiplication and
- * addition; of a function not yet lowered, for the dimensions bound; ragged ones count with their mean length. */
+/* Floating-point operations of the products of a function not yet lowered, two a
+ * multiplication and addition, for the dimensions bound; ragged ones count with
+ * their mean length. */
 double synthetic_flops(Binding *binding, const Function *function);
 
 #endif

@@ -17,10 +17,10 @@ BoundDim *binding_dim(Binding *binding, const char *name)
 /* A shape with its dimensions bound: extents of the logical array, and the way
  * from logical indices to storage. */
 typedef struct Place {
-    int rank, tokens, batch;       /* tokens, batch: axes of the packed pair, or -1 */
-    int64_t dims[TFC_MAX_AXES];    /* logical, padded */
-    int64_t strides[TFC_MAX_AXES]; /* storage; of `tokens`: a token's; of `batch`: 0 */
-    int64_t count;                 /* stored elements */
+    int rank, tokens, batch;              /* tokens, batch: axes of the packed pair, or -1 */
+    int64_t dims[TFC_MAX_AXES];           /* logical, padded */
+    int64_t strides[TFC_MAX_AXES];        /* storage; of `tokens`: a token's; of `batch`: 0 */
+    int64_t count;                        /* stored elements */
     const BoundDim *ragged[TFC_MAX_AXES]; /* lengths along an axis, or NULL */
     int ragged_batch[TFC_MAX_AXES];       /* the axis that picks the length, or -1 */
 } Place;
@@ -111,18 +111,12 @@ static size_t type_bytes(TfcType type)
 static bool put_value(TfcType type, void *data, int64_t i, double value)
 {
     switch (type) {
-    case TFC_F64:
-        ((double *)data)[i] = value;
-        return true;
+    case TFC_F64: ((double *)data)[i] = value; return true;
     case TFC_I32:
         ((int32_t *)data)[i] = (int32_t)value;
         return value == (double)((int32_t *)data)[i];
-    case TFC_BOOL:
-        ((uint8_t *)data)[i] = value != 0;
-        return true;
-    default:
-        ((float *)data)[i] = (float)value;
-        return true;
+    case TFC_BOOL: ((uint8_t *)data)[i] = value != 0; return true;
+    default: ((float *)data)[i] = (float)value; return true;
     }
 }
 
@@ -207,8 +201,9 @@ static bool bind_size(Binding *binding, const char *name, const char *from, int6
     }
     if (bound->extent == extent)
         return true;
-    return cli_error(binding->cli, "%s: the dimension %s is %" PRId64 " in '%s', but %" PRId64
-                     " in '%s'", path_of(binding), name, bound->extent, bound->from, extent, from);
+    return cli_error(binding->cli,
+                     "%s: the dimension %s is %" PRId64 " in '%s', but %" PRId64 " in '%s'",
+                     path_of(binding), name, bound->extent, bound->from, extent, from);
 }
 
 /* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or
@@ -269,14 +264,15 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
         int64_t size = packed ? (i < 2 ? -1 : tensor->dims[i - 1]) : tensor->dims[i];
         bool ok = true;
         if (batch >= 0)
-            ok = bind_ragged(binding, program->dims[dim].name, program->dims[batch].name, port->name,
-                             packed ? 0 : tensor->dims[0], size);
+            ok = bind_ragged(binding, program->dims[dim].name, program->dims[batch].name,
+                             port->name, packed ? 0 : tensor->dims[0], size);
         else if (size < 0)
             continue; /* the batch of a packed tensor: bound by its lengths */
         else if (dim >= 0)
             ok = bind_size(binding, program->dims[dim].name, port->name, size);
         else if (shape->dims[i].size != size)
-            ok = cli_error(binding->cli, "%s: dimension %d of '%s' is %" PRId64 ", the model's is %" PRId64,
+            ok = cli_error(binding->cli,
+                           "%s: dimension %d of '%s' is %" PRId64 ", the model's is %" PRId64,
                            path_of(binding), i, port->name, size, shape->dims[i].size);
         if (!ok)
             return false;
@@ -289,11 +285,13 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
                               const StTensor *tensor)
 {
     Place place = place_of(binding, program, &port->shape);
-    char *data = arena_alloc(binding->cli->arena, (size_t)(place.count + 1) * type_bytes(port->type));
+    char *data =
+        arena_alloc(binding->cli->arena, (size_t)(place.count + 1) * type_bytes(port->type));
     bool ok = true;
     if (is_packed(tensor, &port->shape)) {
         if (tensor->count != place.count)
-            ok = cli_error(binding->cli, "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
+            ok = cli_error(binding->cli,
+                           "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
                            path_of(binding), port->name, tensor->count, place.count);
         for (int64_t i = 0; ok && i < place.count; i++)
             ok = put_value(port->type, data, i, st_value(tensor, i));
@@ -356,7 +354,9 @@ StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPo
     static const StType types[] = {ST_F32, ST_F64, ST_BF16, ST_I32, ST_BOOL};
     Place place = place_of(binding, program, &port->shape);
     size_t bytes = type_bytes(port->type);
-    StTensor out = {.name = port->name, .type = types[port->type], .rank = place.rank,
+    StTensor out = {.name = port->name,
+                    .type = types[port->type],
+                    .rank = place.rank,
                     .count = logical_count(&place)};
     memcpy(out.dims, place.dims, sizeof(int64_t) * (size_t)place.rank);
     out.bytes = (uint64_t)out.count * bytes;

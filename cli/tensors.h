@@ -17,7 +17,7 @@ typedef struct BoundDim {
 
 typedef struct Binding {
     Cli *cli;
-    const StFile *file;  /* may be NULL */
+    const StFile *file; /* may be NULL */
     VEC(BoundDim) dims;
     VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;

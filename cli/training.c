@@ -11,8 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEFAULT_EVERY = 500, DEFAULT_REPORT = 100, DEFAULT_KEEP = 5, DEFAULT_STEPS = 100000,
-       DEFAULT_BATCH_TOKENS = 4096, VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
+enum {
+    DEFAULT_EVERY = 500,
+    DEFAULT_REPORT = 100,
+    DEFAULT_KEEP = 5,
+    DEFAULT_STEPS = 100000,
+    DEFAULT_BATCH_TOKENS = 4096,
+    VALID_TOKENS = 2048,
+    VALID_STREAM_TOKENS = 8192
+};
 
 /* ---- settings: the command is stronger than the model, the model than defaults ---- */
 
@@ -28,9 +35,12 @@ static RateSettings rate_settings(const TrainSpec *spec, int64_t steps)
                                      [RATE_INVERSE_SQRT] = RATE_KIND_INVERSE_SQRT,
                                      [RATE_LINEAR] = RATE_KIND_LINEAR,
                                      [RATE_COSINE] = RATE_KIND_COSINE};
-    return (RateSettings){.kind = kinds[spec->schedule], .d_model = spec->rate_d_model,
-                          .factor = spec->rate_factor, .peak = spec->rate_peak,
-                          .final = spec->rate_final, .warmup = spec->warmup,
+    return (RateSettings){.kind = kinds[spec->schedule],
+                          .d_model = spec->rate_d_model,
+                          .factor = spec->rate_factor,
+                          .peak = spec->rate_peak,
+                          .final = spec->rate_final,
+                          .warmup = spec->warmup,
                           .steps = spec->rate_steps > 0 ? spec->rate_steps : steps};
 }
 
@@ -39,14 +49,16 @@ static void make_settings(Training *t)
     const TrainOptions *o = t->options;
     const TrainSpec *spec = &t->session.model->train;
     TrainSettings *s = &t->settings;
-    *s = (TrainSettings){.seconds = o->minutes * 60, .folder = o->out,
-                         .check_numerics = o->check_numerics};
+    *s = (TrainSettings){
+        .seconds = o->minutes * 60, .folder = o->out, .check_numerics = o->check_numerics};
     s->steps = o->steps ? o->steps : spec->steps;
     if (!s->steps && !o->minutes)
         s->steps = DEFAULT_STEPS;
     s->rate = rate_settings(spec, s->steps);
-    s->batch = (BatchOptions){.tokens = o->batch_tokens, .sentences = o->batch_sentences,
-                              .shuffle = true, .seed = (uint64_t)o->seed};
+    s->batch = (BatchOptions){.tokens = o->batch_tokens,
+                              .sentences = o->batch_sentences,
+                              .shuffle = true,
+                              .seed = (uint64_t)o->seed};
     if (!s->batch.tokens && !s->batch.sentences) {
         s->batch.tokens = spec->batch_tokens;
         s->batch.sentences = spec->batch_sentences;
@@ -103,8 +115,10 @@ static bool fill_store(Training *t)
     if (!checkpoint_load(&t->cli->diags, t->cli->arena, last, t->store, &t->state))
         return false;
     if (t->state.config != config)
-        return cli_error(t->cli, "%s was trained with another text, vocabulary, seed or batch size: "
-                         "give the same to go on bit for bit", o->out);
+        return cli_error(t->cli,
+                         "%s was trained with another text, vocabulary, seed or batch size: "
+                         "give the same to go on bit for bit",
+                         o->out);
     return true;
 }
 
@@ -124,11 +138,14 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
 {
     Training *t = user;
     JitStats stats = jit_stats(t->session.jit);
-    fprintf(stderr, "%s: %" PRId64 " rows of text, %d tokens in the vocabulary\n", t->options->model,
-            t->corpus->n, (int)vocab_size(t->vocab));
-    fprintf(stderr, "compiled in %.1f s (%d kernels); memory at most %s: %s of params and optimizer, "
-            "%s of activations\n", t->session.compile_seconds, stats.kernels_compiled,
-            bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_), bytes_text(slab_bytes));
+    fprintf(stderr, "%s: %" PRId64 " rows of text, %d tokens in the vocabulary\n",
+            t->options->model, t->corpus->n, (int)vocab_size(t->vocab));
+    fprintf(stderr,
+            "compiled in %.1f s (%d kernels); memory at most %s: %s of params and optimizer, "
+            "%s of activations\n",
+            t->session.compile_seconds, stats.kernels_compiled,
+            bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
+            bytes_text(slab_bytes));
     if (t->state.step)
         fprintf(stderr, "going on from step %" PRId64 "\n", t->state.step);
 }
@@ -157,7 +174,8 @@ static bool valid_bleu(Training *t, double *bleu)
     bool ok = inference_decode(&t->inference, t->valid, &settings, VALID_TOKENS, arena, results);
     Bleu counts = {0};
     for (int64_t i = 0; ok && i < t->valid->n; i++) {
-        const char *output = results[i].n ? inference_text(&t->inference, results[i].best, arena) : "";
+        const char *output =
+            results[i].n ? inference_text(&t->inference, results[i].best, arena) : "";
         const char *reference =
             inference_reference(&t->inference, &t->valid_target->at[t->valid->line[i]], arena);
         bleu_add(&counts, inference_tokenize(&t->inference), output, &reference, 1);
@@ -203,9 +221,11 @@ static bool write_summary(Training *t, const char *ended)
     Text text = {0}, line = {0};
     t->last.validated = t->valid != NULL;
     runlog_print(&t->last, &line);
-    text_add(&text, "%.*s, \"best_step\": %" PRId64 ", \"compile_seconds\": %.3f, "
-             "\"resident_peak_bytes\": %" PRId64 ", \"ended\": \"%s\"}\n", (int)line.length - 1,
-             line.data, t->state.best_step, t->session.compile_seconds, peak_resident_bytes(), ended);
+    text_add(&text,
+             "%.*s, \"best_step\": %" PRId64 ", \"compile_seconds\": %.3f, "
+             "\"resident_peak_bytes\": %" PRId64 ", \"ended\": \"%s\"}\n",
+             (int)line.length - 1, line.data, t->state.best_step, t->session.compile_seconds,
+             peak_resident_bytes(), ended);
     bool ok = file_write_all(&t->cli->diags, t->options->json_summary, text.data, text.length);
     text_free(&text);
     text_free(&line);
@@ -215,10 +235,13 @@ static bool write_summary(Training *t, const char *ended)
 static void tell_end(const Training *t, TrainEnd end)
 {
     if (end == TRAIN_INTERRUPTED)
-        fprintf(stderr, "interrupted at step %" PRId64 " and saved; --resume goes on\n", t->state.step);
+        fprintf(stderr, "interrupted at step %" PRId64 " and saved; --resume goes on\n",
+                t->state.step);
     else if (end == TRAIN_DONE && t->settings.patience > 0 && t->state.bad >= t->settings.patience)
-        fprintf(stderr, "stopped at step %" PRId64 ": %" PRId64 " validations without a better one; the "
-                "best was at step %" PRId64 "\n", t->state.step, t->state.bad, t->state.best_step);
+        fprintf(stderr,
+                "stopped at step %" PRId64 ": %" PRId64 " validations without a better one; the "
+                "best was at step %" PRId64 "\n",
+                t->state.step, t->state.bad, t->state.best_step);
     else if (end == TRAIN_DONE)
         fprintf(stderr, "done at step %" PRId64 " after %s\n", t->state.step,
                 duration_text(t->state.seconds));
@@ -226,16 +249,24 @@ static void tell_end(const Training *t, TrainEnd end)
 
 int training_run(Training *t)
 {
-    t->last = (TrainReport){.step = t->state.step, .epoch = t->state.epoch, .loss = NAN, .rate = NAN,
-                            .gradient_norm = NAN, .tokens_per_second = NAN,
-                            .seconds = t->state.seconds, .valid_loss = NAN, .valid_bleu = NAN};
-    TrainHooks hooks = {.user = t, .planned = on_planned, .report = on_report,
+    t->last = (TrainReport){.step = t->state.step,
+                            .epoch = t->state.epoch,
+                            .loss = NAN,
+                            .rate = NAN,
+                            .gradient_norm = NAN,
+                            .tokens_per_second = NAN,
+                            .seconds = t->state.seconds,
+                            .valid_loss = NAN,
+                            .valid_bleu = NAN};
+    TrainHooks hooks = {.user = t,
+                        .planned = on_planned,
+                        .report = on_report,
                         .validate = t->valid ? on_validate : NULL};
     progress_init(&t->progress, t->settings.steps);
     t->settings.stop = &stop_asked;
     catch_signals();
-    TrainEnd end = train(&t->cli->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store,
-                         &t->state);
+    TrainEnd end =
+        train(&t->cli->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&t->progress);
     tell_end(t, end);
     static const char *const ended[] = {"done", "interrupted", "failed"};

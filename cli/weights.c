@@ -9,17 +9,10 @@
 static void put_value(StoreTensor *tensor, int64_t i, double value)
 {
     switch (tensor->type) {
-    case TFC_F64:
-        ((double *)tensor->data)[i] = value;
-        break;
-    case TFC_I32:
-        ((int32_t *)tensor->data)[i] = (int32_t)value;
-        break;
-    case TFC_BOOL:
-        ((uint8_t *)tensor->data)[i] = value != 0;
-        break;
-    default:
-        ((float *)tensor->data)[i] = (float)value;
+    case TFC_F64: ((double *)tensor->data)[i] = value; break;
+    case TFC_I32: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
+    case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
+    default: ((float *)tensor->data)[i] = (float)value;
     }
 }
 

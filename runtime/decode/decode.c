@@ -9,9 +9,17 @@
 
 DecodeSettings decode_defaults(void)
 {
-    return (DecodeSettings){.beam = 4, .nbest = 1, .length_penalty = 0.6, .length_factor = 2,
-                            .length_extra = 20, .temperature = 1, .top_p = 1, .bos = -1, .eos = -1,
-                            .forbidden = {-1, -1, -1, -1}, .until_eos = true};
+    return (DecodeSettings){.beam = 4,
+                            .nbest = 1,
+                            .length_penalty = 0.6,
+                            .length_factor = 2,
+                            .length_extra = 20,
+                            .temperature = 1,
+                            .top_p = 1,
+                            .bos = -1,
+                            .eos = -1,
+                            .forbidden = {-1, -1, -1, -1},
+                            .until_eos = true};
 }
 
 static int32_t longest_result(const DecodeSettings *settings, const Tokens *source)
@@ -74,10 +82,10 @@ static void examine_rows(Driver *driver, const float *logits)
     int threads = driver->settings->sample ? 1 : exec_threads();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int32_t row = 0; row < driver->n_rows; row++)
-        driver->counts[row] = search_examine(
-            driver->rows[row].search, driver->rows[row].live, driver->settings,
-            logits + (int64_t)row * vocab, vocab, driver->candidates + (int64_t)row * driver->stride,
-            driver->scratch);
+        driver->counts[row] =
+            search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
+                           logits + (int64_t)row * vocab, vocab,
+                           driver->candidates + (int64_t)row * driver->stride, driver->scratch);
 }
 
 static void choose(Driver *driver, Arena *arena)
@@ -99,7 +107,9 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   Decoded *results)
 {
     Arena *scratch = arena_new();
-    Driver driver = {.stepper = stepper, .settings = settings, .n = n,
+    Driver driver = {.stepper = stepper,
+                     .settings = settings,
+                     .n = n,
                      .width = settings->sample ? settings->nbest : settings->beam,
                      .stride = search_candidates(settings)};
     assert(driver.width >= 1);
@@ -117,8 +127,8 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
     make_driver(&driver, scratch);
     bool ok = stepper->begin(stepper->self, sources, n, n * driver.width);
     for (gather_rows(&driver); ok && driver.n_rows; gather_rows(&driver)) {
-        const float *logits = stepper->step(stepper->self, driver.n_rows, driver.sentence,
-                                            driver.slot, driver.token);
+        const float *logits =
+            stepper->step(stepper->self, driver.n_rows, driver.sentence, driver.slot, driver.token);
         ok = logits != NULL;
         if (ok) {
             examine_rows(&driver, logits);

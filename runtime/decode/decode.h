@@ -14,15 +14,15 @@ typedef struct DecodeSettings {
     double length_penalty; /* alpha of lp(n) = ((5 + n) / 6)^alpha (Wu et al. 2016, eq. 14) */
     double length_factor;  /* longest result: factor × source length + extra tokens … */
     int32_t length_extra;
-    int32_t length_limit;  /* … but never more than this; 0: no limit */
-    bool sample;           /* draw instead of search; nbest samples a sentence */
-    double temperature;    /* of sampling; 0 takes the most probable */
-    int32_t top_k;         /* draw among the k most probable; 0: all */
-    double top_p;          /* … among the smallest set of at least this mass; 1: all */
+    int32_t length_limit; /* … but never more than this; 0: no limit */
+    bool sample;          /* draw instead of search; nbest samples a sentence */
+    double temperature;   /* of sampling; 0 takes the most probable */
+    int32_t top_k;        /* draw among the k most probable; 0: all */
+    double top_p;         /* … among the smallest set of at least this mass; 1: all */
     uint64_t seed;
-    int32_t bos, eos;      /* a target begins with bos and ends with eos */
-    int32_t forbidden[4];  /* never chosen: padding, bos, unknown …; -1: unused */
-    bool until_eos;        /* false: eos is an ordinary token, length_limit ends it */
+    int32_t bos, eos;     /* a target begins with bos and ends with eos */
+    int32_t forbidden[4]; /* never chosen: padding, bos, unknown …; -1: unused */
+    bool until_eos;       /* false: eos is an ordinary token, length_limit ends it */
 } DecodeSettings;
 
 DecodeSettings decode_defaults(void);

@@ -26,7 +26,10 @@ void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
         exec_input(exec, feed->next, batch->target_next);
 }
 
-static bool is_named(const char *name, const char *wanted) { return wanted && !strcmp(name, wanted); }
+static bool is_named(const char *name, const char *wanted)
+{
+    return wanted && !strcmp(name, wanted);
+}
 
 void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *shape, ExecDim *out)
 {

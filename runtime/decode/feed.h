@@ -8,8 +8,8 @@
 /* The model's names; NULL where it has no such input. A program that lacks an
  * input or dimension is simply not given it. */
 typedef struct Feed {
-    const char *source, *target, *next;           /* inputs */
-    const char *batch, *source_dim, *target_dim;  /* dimensions: B, S~, T~ */
+    const char *source, *target, *next;          /* inputs */
+    const char *batch, *source_dim, *target_dim; /* dimensions: B, S~, T~ */
 } Feed;
 
 /* The batch must stay as it is until the program has run. */

@@ -17,7 +17,8 @@ static int64_t vocab_of(const ScoreModel *model)
 }
 
 /* From logits in storage order: a row's tokens follow each other. */
-static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, double *each, Scores *out)
+static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, double *each,
+                     Scores *out)
 {
     int64_t total = batch->shape.target_total;
     double *values = malloc(sizeof(double) * (size_t)(total ? total : 1));

@@ -32,7 +32,8 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
     if (search->fed < search->prompt.n)
         return 0;
     if (must_end(search)) {
-        double end = settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
+        double end =
+            settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
         out[0] = (Candidate){settings->eos, end};
         return 1;
     }

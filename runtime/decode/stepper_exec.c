@@ -17,7 +17,8 @@ typedef struct Cache {
 /* Output of encode that is an input of decode_step. */
 typedef struct Memory {
     const char *name;
-    bool per_sentence; /* [B, …] without a ragged dimension: rows are gathered for each hypothesis */
+    bool
+        per_sentence; /* [B, …] without a ragged dimension: rows are gathered for each hypothesis */
     size_t row_bytes;
     void *rows;
     const void *encoded;
@@ -32,8 +33,8 @@ typedef struct ExecStepper {
     int n_memories;
     Cache *caches;
     int n_caches;
-    int32_t capacity, n_slots;        /* of the caches */
-    int32_t *slot_length;             /* tokens fed */
+    int32_t capacity, n_slots;              /* of the caches */
+    int32_t *slot_length;                   /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
     int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
     int32_t *ones; /* a row: how many tokens it is fed */
@@ -147,7 +148,8 @@ static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
         return false;
     for (int32_t i = 0; i < n; i++)
         if (sources[i].n)
-            memcpy(ids + s->source_offset[i], sources[i].ids, sizeof(int32_t) * (size_t)sources[i].n);
+            memcpy(ids + s->source_offset[i], sources[i].ids,
+                   sizeof(int32_t) * (size_t)sources[i].n);
     exec_set_ragged(s->encode, s->dim_encode_source, n, s->source_length, NULL);
     bool ok = exec_input(s->encode, s->source, ids) && exec_run(s->encode);
     free(ids);
@@ -233,9 +235,9 @@ static void free_stepper(void *self)
     }
     for (int i = 0; i < s->n_memories; i++)
         free(s->memories[i].rows);
-    void *arrays[] = {s->memories, s->caches, s->slot_length, s->source_length, s->source_offset,
-                      s->rows_length, s->rows_offset, s->rows_source_length, s->rows_source_offset,
-                      s->ones};
+    void *arrays[] = {s->memories,           s->caches,      s->slot_length, s->source_length,
+                      s->source_offset,      s->rows_length, s->rows_offset, s->rows_source_length,
+                      s->rows_source_offset, s->ones};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -300,8 +302,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
         return false;
     s->programs = *programs;
     s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
-    const TfcPort *target = find_port(programs->decode_step->inputs, programs->decode_step->n_inputs,
-                                      programs->target);
+    const TfcPort *target =
+        find_port(programs->decode_step->inputs, programs->decode_step->n_inputs, programs->target);
     const TfcPort *logits = find_port(programs->decode_step->outputs,
                                       programs->decode_step->n_outputs, programs->logits);
     assert(target && logits);
@@ -311,8 +313,9 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->step && (s->encode || !programs->encode) && find_memories(s) &&
               find_caches(s, store) && (!programs->encode || find_source(s));
-    *out = (Stepper){s, (int32_t)logits->shape.dims[logits->shape.rank - 1].size, begin, step, copy,
-                     free_stepper};
+    *out = (Stepper){s,     (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
+                     begin, step,
+                     copy,  free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

@@ -6,10 +6,10 @@
 #include "runtime/exec/exec.h"
 
 typedef struct StepperPrograms {
-    const TfcProgram *encode;      /* NULL for a decoder-only model */
+    const TfcProgram *encode; /* NULL for a decoder-only model */
     const TfcProgram *decode_step;
-    const char *target;            /* input of decode_step: the newest token of each row, i32[B, Q~] */
-    const char *logits;            /* its output [B, Q~, V] */
+    const char *target; /* input of decode_step: the newest token of each row, i32[B, Q~] */
+    const char *logits; /* its output [B, Q~, V] */
 } StepperPrograms;
 
 /* Both programs' params must be in the store, which must outlive the stepper.

@@ -34,8 +34,11 @@ static bool is_param(const StoreTensor *tensor)
 
 static StTensor describe(const StoreTensor *tensor)
 {
-    StTensor out = {.name = tensor->name, .type = st_type(tensor->type), .rank = tensor->rank,
-                    .count = tensor->count, .data = tensor->data,
+    StTensor out = {.name = tensor->name,
+                    .type = st_type(tensor->type),
+                    .rank = tensor->rank,
+                    .count = tensor->count,
+                    .data = tensor->data,
                     .bytes = (uint64_t)tensor->count * type_bytes(tensor->type)};
     memcpy(out.dims, tensor->dims, sizeof out.dims);
     return out;
@@ -74,9 +77,9 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
 {
     const char *text;
     *state = (TrainState){0};
-#define FIELD(key, parse)                                                      \
-    if (!read_field(file, #key, &text, diags))                                 \
-        return false;                                                          \
+#define FIELD(key, parse)                      \
+    if (!read_field(file, #key, &text, diags)) \
+        return false;                          \
     state->key = parse
     FIELD(step, strtoll(text, NULL, 10));
     FIELD(epoch, strtoll(text, NULL, 10));
@@ -156,8 +159,10 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
         ok = true;
     }
     if (!ok)
-        diag_error(diags, (Loc){0}, "%s: the tensor '%s' has an element type that the model's cannot "
-                   "take", file->path, tensor->name);
+        diag_error(diags, (Loc){0},
+                   "%s: the tensor '%s' has an element type that the model's cannot "
+                   "take",
+                   file->path, tensor->name);
     return ok;
 }
 

@@ -10,9 +10,9 @@
  * numbers of a step follow from seed and step, the order of an epoch from seed
  * and epoch. */
 typedef struct TrainState {
-    int64_t step;      /* updates done */
-    int64_t epoch;     /* being read, from 0 */
-    int64_t batch;     /* batches of this epoch done */
+    int64_t step;  /* updates done */
+    int64_t epoch; /* being read, from 0 */
+    int64_t batch; /* batches of this epoch done */
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
     int64_t best_step; /* 0: none yet */

@@ -24,13 +24,10 @@ double schedule_rate(const RateSettings *s, int64_t step)
     if (step < s->warmup)
         return s->peak * n / warmup;
     switch (s->kind) {
-    case RATE_KIND_INVERSE_SQRT:
-        return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
-    case RATE_KIND_LINEAR:
-        return s->peak + (s->final - s->peak) * progress(s, n);
+    case RATE_KIND_INVERSE_SQRT: return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
+    case RATE_KIND_LINEAR: return s->peak + (s->final - s->peak) * progress(s, n);
     case RATE_KIND_COSINE:
         return s->final + (s->peak - s->final) * 0.5 * (1 + cos(acos(-1.0) * progress(s, n)));
-    default:
-        return s->peak;
+    default: return s->peak;
     }
 }

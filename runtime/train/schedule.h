@@ -4,8 +4,13 @@
 
 #include <stdint.h>
 
-typedef enum RateKind { RATE_KIND_CONSTANT, RATE_KIND_NOAM, RATE_KIND_INVERSE_SQRT, RATE_KIND_LINEAR,
-                        RATE_KIND_COSINE } RateKind;
+typedef enum RateKind {
+    RATE_KIND_CONSTANT,
+    RATE_KIND_NOAM,
+    RATE_KIND_INVERSE_SQRT,
+    RATE_KIND_LINEAR,
+    RATE_KIND_COSINE
+} RateKind;
 
 /* With n the step, from 1, and w the warm-up:
  *   noam          factor × d_model^-0.5 × min(n^-0.5, n × w^-1.5)  (Vaswani et al. 2017, eq. 3)

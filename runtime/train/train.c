@@ -25,7 +25,7 @@ typedef struct Trainer {
     Exec *compute, *update; /* update: only when accumulating */
     Batches *batches;       /* of state->epoch */
     Batch batch;
-    double start, earlier;  /* when this session began; seconds of those before */
+    double start, earlier; /* when this session began; seconds of those before */
     /* since the last report */
     double loss_sum, norm;
     int64_t loss_tokens;
@@ -55,7 +55,7 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
     }
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
-                               s->batch.sentences, (int64_t)s->batch.seed, s->accumulate};
+                               s->batch.sentences,   (int64_t)s->batch.seed,     s->accumulate};
     return hash_bytes(hash, numbers, sizeof numbers);
 }
 
@@ -77,7 +77,8 @@ static bool open_epoch(Trainer *t)
     }
     batches_free(t->batches);
     t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
-    if (!t->batches || !feed_reserve(t->compute, compute_program(t), &t->programs->feed, t->batches))
+    if (!t->batches ||
+        !feed_reserve(t->compute, compute_program(t), &t->programs->feed, t->batches))
         return out_of_memory(t);
     if (t->state->batch >= batches_count(t->batches)) { /* saved at the very end of an epoch */
         t->state->epoch++;
@@ -96,7 +97,8 @@ static bool run_checked(Trainer *t, Exec *exec)
     int step = 0;
     const char *name = exec_find_nan(exec, &step);
     if (name)
-        diag_error(t->diags, (Loc){0}, "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
+        diag_error(t->diags, (Loc){0},
+                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
                    t->state->step + 1, name, step);
     return !name;
 }
@@ -142,11 +144,13 @@ static bool is_number(Trainer *t, double loss)
     diag_error(t->diags, (Loc){0}, "step %" PRId64 ": the loss is %s", t->state->step + 1,
                isnan(loss) ? "not a number" : "infinite");
     if (t->saved_step)
-        diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64
+        diag_note(t->diags, (Loc){0},
+                  "the last good checkpoint is that of step %" PRId64
                   "; a lower rate or clipping may help, and --check-numerics names the operation",
                   t->saved_step);
     else
-        diag_note(t->diags, (Loc){0}, "nothing was saved yet; a lower rate or clipping may help, and "
+        diag_note(t->diags, (Loc){0},
+                  "nothing was saved yet; a lower rate or clipping may help, and "
                   "--check-numerics names the operation");
     return false;
 }
@@ -256,8 +260,10 @@ static bool save(Trainer *t, bool best)
         run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);
         t->saved_step = t->state->step;
     } else if (t->saved_step)
-        diag_note(t->diags, (Loc){0}, "the checkpoint of step %" PRId64 " is whole; --resume goes on "
-                  "from it", t->saved_step);
+        diag_note(t->diags, (Loc){0},
+                  "the checkpoint of step %" PRId64 " is whole; --resume goes on "
+                  "from it",
+                  t->saved_step);
     arena_free(arena);
     return ok;
 }
@@ -272,9 +278,9 @@ static bool average_last(Trainer *t)
     const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
     for (int i = from; i < n; i++)
         paths[i - from] = run_step_path(arena, s->folder, steps[i]);
-    bool ok = n == from || checkpoint_average(t->diags, arena, run_path(arena, s->folder,
-                                                                         "average.safetensors"),
-                                              paths, n - from, t->store);
+    bool ok = n == from ||
+              checkpoint_average(t->diags, arena, run_path(arena, s->folder, "average.safetensors"),
+                                 paths, n - from, t->store);
     arena_free(arena);
     return ok;
 }
@@ -364,10 +370,18 @@ static bool open_trainer(Trainer *t)
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state)
 {
-    Trainer t = {.diags = diags, .programs = programs, .settings = settings, .hooks = hooks,
-                 .corpus = corpus, .store = store, .state = state, .start = now(),
-                 .earlier = state->seconds, .saved_step = state->step,
-                 .validated_step = state->step, .norm = NAN};
+    Trainer t = {.diags = diags,
+                 .programs = programs,
+                 .settings = settings,
+                 .hooks = hooks,
+                 .corpus = corpus,
+                 .store = store,
+                 .state = state,
+                 .start = now(),
+                 .earlier = state->seconds,
+                 .saved_step = state->step,
+                 .validated_step = state->step,
+                 .norm = NAN};
     t.report_start = t.start;
     TrainEnd end = open_trainer(&t) ? run_loop(&t) : TRAIN_FAILED;
     exec_free(t.compute);

@@ -26,15 +26,15 @@ typedef struct TrainPrograms {
 
 typedef struct TrainSettings {
     RateSettings rate;
-    BatchOptions batch;    /* its seed is that of the order of the data */
-    int64_t accumulate;    /* batches a step, at least 1 */
-    int64_t steps;         /* updates in all, those before a resume included; 0: no limit */
-    double seconds;        /* of this session; 0: no limit */
+    BatchOptions batch; /* its seed is that of the order of the data */
+    int64_t accumulate; /* batches a step, at least 1 */
+    int64_t steps;      /* updates in all, those before a resume included; 0: no limit */
+    double seconds;     /* of this session; 0: no limit */
     int64_t report_every, validate_every, save_every; /* steps; 0: never */
-    int64_t keep;          /* step-N files; at least `average` are kept */
-    int64_t average;       /* 0 or 1: no average.safetensors */
-    int64_t patience;      /* validations without a better one before stopping; 0: off */
-    bool check_numerics;   /* name the first op that makes a NaN */
+    int64_t keep;        /* step-N files; at least `average` are kept */
+    int64_t average;     /* 0 or 1: no average.safetensors */
+    int64_t patience;    /* validations without a better one before stopping; 0: off */
+    bool check_numerics; /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
 } TrainSettings;

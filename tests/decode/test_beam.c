@@ -93,8 +93,8 @@ typedef struct Best {
     int32_t ids[8];
 } Best;
 
-static void brute_force(uint64_t history, int32_t token, double log_probability, int32_t *ids, int n,
-                        int longest, double alpha, Best *best)
+static void brute_force(uint64_t history, int32_t token, double log_probability, int32_t *ids,
+                        int n, int longest, double alpha, Best *best)
 {
     history = hash_u64(history, (uint64_t)token);
     float logits[VOCAB];
@@ -112,8 +112,8 @@ static void brute_force(uint64_t history, int32_t token, double log_probability,
     }
     for (int next = 1; n < longest && next < BOS; next++) {
         ids[n] = next;
-        brute_force(history, next, log_probability + logits[next] - total, ids, n + 1, longest, alpha,
-                    best);
+        brute_force(history, next, log_probability + logits[next] - total, ids, n + 1, longest,
+                    alpha, best);
     }
 }
 
@@ -274,7 +274,8 @@ static void sampling_follows_the_distribution(void **state)
     }
     settings.top_k = 2;
     for (uint32_t i = 0; i < 200; i++) {
-        int32_t token = pick_sample(logits, VOCAB, &settings, (uint32_t[4]){i, 1, 0, 0}, scratch).token;
+        int32_t token =
+            pick_sample(logits, VOCAB, &settings, (uint32_t[4]){i, 1, 0, 0}, scratch).token;
         assert_true(token == 1 || token == 3);
     }
     settings.top_k = 0;

@@ -41,7 +41,8 @@ static void inverse_square_root_reaches_its_peak(void **state)
 static void linear_and_cosine_end_at_the_final_rate(void **state)
 {
     (void)state;
-    RateSettings s = {.kind = RATE_KIND_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
+    RateSettings s = {
+        .kind = RATE_KIND_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
     expect(&s, 5, 0.5);
     expect(&s, 10, 1);
     expect(&s, 60, 0.6);

@@ -52,18 +52,24 @@ static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
 
 static const TfcProgramDim dims[] = {{"B", -1}, {"S", 0}, {"T", 0}};
 static const TfcSize one = {.coefficient = 1}, four = {.coefficient = N};
-#define TOTAL(d) {.coefficient = 1, .n_factors = 1, .factors = {{d, TFC_TOTAL}}}
+#define TOTAL(d)                                                        \
+    {                                                                   \
+        .coefficient = 1, .n_factors = 1, .factors = { {d, TFC_TOTAL} } \
+    }
 static const TfcBuffer buffers[] = {
-    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(1), 0, 0, 0},   {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 1, 0, 0},
-    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 2, 0, 0},   {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 3, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(1), 0, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 1, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 2, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 3, 0, 0},
     {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 4, 0, 0},
     {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 0, 0, 0},
     {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 1, 0, 0},
     {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 0, 0, 0},
     {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 1, 0, 0},
 };
-static const TfcView views[] = {{.buffer = 0}, {.buffer = 1}, {.buffer = 2}, {.buffer = 3}, {.buffer = 4},
-                                {.buffer = 5}, {.buffer = 6}, {.buffer = 7}, {.buffer = 8}};
+static const TfcView views[] = {{.buffer = 0}, {.buffer = 1}, {.buffer = 2},
+                                {.buffer = 3}, {.buffer = 4}, {.buffer = 5},
+                                {.buffer = 6}, {.buffer = 7}, {.buffer = 8}};
 static const int32_t kernel_dims[] = {1, 2};
 static const TfcShape tokens_s = {.rank = 2, .dims = {{0, 0}, {0, 1}}};
 static const TfcShape tokens_t = {.rank = 2, .dims = {{0, 0}, {0, 2}}};
@@ -74,22 +80,46 @@ static TfcProgram make_program(void)
     static TfcStep step = {.kind = TFC_STEP_KERNEL, .name = "walk"};
     static const TfcKernel kernels[] = {kernel};
     static const char *const names[] = {"walk"};
-    static TfcPort inputs[] = {{"src", TFC_I32, {0}, 0}, {"tgt", TFC_I32, {0}, 1},
-                               {"tgt.next", TFC_I32, {0}, 2}, {"rate", TFC_F32, {0}, 3},
+    static TfcPort inputs[] = {{"src", TFC_I32, {0}, 0},
+                               {"tgt", TFC_I32, {0}, 1},
+                               {"tgt.next", TFC_I32, {0}, 2},
+                               {"rate", TFC_F32, {0}, 3},
                                {"step", TFC_F32, {0}, 4}};
     static TfcPort outputs[] = {{"loss", TFC_F32, {0}, 7}, {"gradient_norm", TFC_F32, {0}, 8}};
     static TfcTensor tensors[] = {
-        {.name = "w", .type = TFC_F32, .role = TFC_TRAINED, .init = TFC_INIT_NORMAL, .b = 1, .buffer = 5},
+        {.name = "w",
+         .type = TFC_F32,
+         .role = TFC_TRAINED,
+         .init = TFC_INIT_NORMAL,
+         .b = 1,
+         .buffer = 5},
         {.name = "m.w", .type = TFC_F32, .role = TFC_SLOT, .init = TFC_INIT_ZEROS, .buffer = 6}};
-    step.kernel = (TfcKernelStep){.n_views = 9, .n_results = 4, .n_dims = 2, .views = views,
-                                  .dims = kernel_dims, .range = one, .work = four};
+    step.kernel = (TfcKernelStep){.n_views = 9,
+                                  .n_results = 4,
+                                  .n_dims = 2,
+                                  .views = views,
+                                  .dims = kernel_dims,
+                                  .range = one,
+                                  .work = four};
     inputs[0].shape = tokens_s;
     inputs[1].shape = inputs[2].shape = tokens_t;
     tensors[0].shape = tensors[1].shape = vector;
-    return (TfcProgram){.name = "train_step", .n_dims = 3, .n_buffers = 9, .n_steps = 1, .n_kernels = 1,
-                        .n_inputs = 5, .n_outputs = 2, .n_tensors = 2, .dims = dims, .buffers = buffers,
-                        .steps = &step, .kernels = kernels, .kernel_names = names, .inputs = inputs,
-                        .outputs = outputs, .tensors = tensors};
+    return (TfcProgram){.name = "train_step",
+                        .n_dims = 3,
+                        .n_buffers = 9,
+                        .n_steps = 1,
+                        .n_kernels = 1,
+                        .n_inputs = 5,
+                        .n_outputs = 2,
+                        .n_tensors = 2,
+                        .dims = dims,
+                        .buffers = buffers,
+                        .steps = &step,
+                        .kernels = kernels,
+                        .kernel_names = names,
+                        .inputs = inputs,
+                        .outputs = outputs,
+                        .tensors = tensors};
 }
 
 /* ---- a training in a folder of its own ---- */
@@ -170,12 +200,17 @@ static void open_bench(Bench *bench)
     bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options, source, target);
     assert_non_null(bench->corpus);
     bench->program = make_program();
-    bench->programs = (TrainPrograms){
-        .step = &bench->program, .feed = {"src", "tgt", "tgt.next", "B", "S", "T"}};
-    bench->settings = (TrainSettings){
-        .rate = {.kind = RATE_KIND_CONSTANT, .peak = 0.01}, .accumulate = 1, .steps = 37,
-        .batch = {.tokens = 30, .shuffle = true, .seed = 5}, .report_every = 10, .save_every = 10,
-        .keep = 3, .folder = bench->folder, .stop = &stop};
+    bench->programs =
+        (TrainPrograms){.step = &bench->program, .feed = {"src", "tgt", "tgt.next", "B", "S", "T"}};
+    bench->settings = (TrainSettings){.rate = {.kind = RATE_KIND_CONSTANT, .peak = 0.01},
+                                      .accumulate = 1,
+                                      .steps = 37,
+                                      .batch = {.tokens = 30, .shuffle = true, .seed = 5},
+                                      .report_every = 10,
+                                      .save_every = 10,
+                                      .keep = 3,
+                                      .folder = bench->folder,
+                                      .stop = &stop};
     stop = 0;
     bad_step = 0;
     new_store(bench);
@@ -195,8 +230,8 @@ static void close_bench(Bench *bench)
 static TrainEnd run(Bench *bench, bool validates)
 {
     TrainHooks hooks = {bench, on_planned, on_report, validates ? on_validate : NULL};
-    return train(&bench->diags, &bench->programs, &bench->settings, &hooks, bench->corpus, bench->store,
-                 &bench->state);
+    return train(&bench->diags, &bench->programs, &bench->settings, &hooks, bench->corpus,
+                 bench->store, &bench->state);
 }
 
 static const char *in_folder(Bench *bench, const char *name)
@@ -267,7 +302,8 @@ static void a_kill_goes_back_to_the_last_checkpoint(void **state)
     copy_params(&bench, parts);
     assert_memory_equal(parts, whole, sizeof whole);
     /* The log tells of each step once. */
-    const Source *log = file_read(&bench.diags, bench.arena, in_folder(&bench, "log.jsonl"), 1 << 20);
+    const Source *log =
+        file_read(&bench.diags, bench.arena, in_folder(&bench, "log.jsonl"), 1 << 20);
     int lines = 0;
     for (size_t i = 0; i < log->length; i++)
         lines += log->text[i] == '\n';
@@ -293,7 +329,8 @@ static void checkpoints_are_kept_and_averaged(void **state)
     for (int i = 0; i < 3; i++)
         assert_non_null(files[i] = st_open(&bench.diags, bench.arena, names[i]));
     for (int i = 0; i < N; i++) {
-        double mean = (st_value(st_find(files[0], "w"), i) + st_value(st_find(files[1], "w"), i)) / 2;
+        double mean =
+            (st_value(st_find(files[0], "w"), i) + st_value(st_find(files[1], "w"), i)) / 2;
         assert_true(st_value(st_find(files[2], "w"), i) == (float)mean);
     }
     for (int i = 0; i < 3; i++)
@@ -363,7 +400,8 @@ static void wrong_checkpoints_are_refused(void **state)
     open_bench(&bench);
     const char *path = in_folder(&bench, "other.safetensors");
     float w[2] = {1, 2};
-    StTensor tensor = {.name = "w", .type = ST_F32, .rank = 1, .dims = {2}, .count = 2, .data = w, .bytes = 8};
+    StTensor tensor = {
+        .name = "w", .type = ST_F32, .rank = 1, .dims = {2}, .count = 2, .data = w, .bytes = 8};
     assert_true(st_write(&bench.diags, path, &tensor, 1, NULL, 0));
     assert_false(checkpoint_load(&bench.diags, bench.arena, path, bench.store, &bench.state));
     assert_false(checkpoint_load_params(&bench.diags, bench.arena, path, bench.store, NULL));
