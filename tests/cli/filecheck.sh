@@ -5,7 +5,7 @@
 # Usage: filecheck.sh TFC   (from the project's root)
 set -u
 tfc=$1
-export TFC_LIBRARY=$PWD/models/lib
+export TFC_LIBRARY="$PWD/models/lib"
 check=$(command -v FileCheck-19 || echo /usr/lib/llvm-19/bin/FileCheck)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
