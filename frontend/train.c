@@ -144,7 +144,7 @@ static void set_rate(Elab *e, const Node *value)
     Param root[] = {{"peak", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, true}};
     Param constant[] = {{"rate", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, false}};
     Param decay[] = {{"peak", &s->rate_peak, NULL, true},
-                     {"steps", NULL, &s->rate_steps, true},
+                     {"steps", NULL, &s->rate_steps, false},
                      {"warmup", NULL, &s->warmup, false},
                      {"final", &s->rate_final, NULL, false}};
     s->warmup = 0;
@@ -163,7 +163,8 @@ static void set_rate(Elab *e, const Node *value)
         read_args(e, value, constant, 2);
     } else if (is_word(value, "linear") || is_word(value, "cosine")) {
         s->schedule = is_word(value, "linear") ? RATE_LINEAR : RATE_COSINE;
-        if (read_args(e, value, decay, 4) && s->rate_steps <= s->warmup)
+        s->rate_steps = 0; /* the run's end */
+        if (read_args(e, value, decay, 4) && s->rate_steps && s->rate_steps <= s->warmup)
             elab_error(e, value, "`steps` is more than `warmup`");
     } else
         unknown_word(e, value, "a rate", words, 5);

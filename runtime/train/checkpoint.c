@@ -57,6 +57,7 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("seed", "%" PRIu64, s->seed);
     FIELD("best", "%a", s->best);
     FIELD("best_step", "%" PRId64, s->best_step);
+    FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
     FIELD("seconds", "%a", s->seconds);
     FIELD("config", "%" PRIu64, s->config);
@@ -87,6 +88,7 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     FIELD(seed, strtoull(text, NULL, 10));
     FIELD(best, strtod(text, NULL));
     FIELD(best_step, strtoll(text, NULL, 10));
+    FIELD(horizon, strtoll(text, NULL, 10));
     FIELD(bad, strtoll(text, NULL, 10));
     FIELD(seconds, strtod(text, NULL));
     FIELD(config, strtoull(text, NULL, 10));

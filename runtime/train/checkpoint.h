@@ -16,6 +16,7 @@ typedef struct TrainState {
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
     int64_t best_step; /* 0: none yet */
+    int64_t horizon;   /* step at which a falling rate ends; 0: as the settings say */
     int64_t bad;       /* validations since the best */
     double seconds;    /* of training, all sessions together */
     uint64_t config;   /* hash of what must not change between sessions */

@@ -59,6 +59,31 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
     return hash_bytes(hash, numbers, sizeof numbers);
 }
 
+/* ---- the rate ---- */
+
+static double rate_at(const Trainer *t, int64_t step)
+{
+    RateSettings rate = t->settings->rate;
+    if (t->state->horizon)
+        rate.steps = t->state->horizon;
+    return schedule_rate(&rate, step);
+}
+
+/* A rate that falls over the whole run, in a run that only time ends: when the
+ * warm-up is over it is known how long a step takes, and so how many there will be.
+ * The state keeps that number, so that a resumed run follows the same curve. */
+static void set_horizon(Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    bool falls = s->rate.kind == RATE_KIND_LINEAR || s->rate.kind == RATE_KIND_COSINE;
+    int64_t step = t->state->step;
+    if (!falls || s->rate.steps || s->seconds <= 0 || t->state->horizon || step < s->rate.warmup ||
+        step < 1)
+        return;
+    double spent = now() - t->start, a_step = t->state->seconds / (double)step;
+    t->state->horizon = step + 1 + (int64_t)(fmax(s->seconds - spent, 0) / a_step);
+}
+
 /* ---- one step ---- */
 
 static const TfcProgram *compute_program(const Trainer *t)
@@ -159,7 +184,8 @@ static bool run_step(Trainer *t)
 {
     if (!open_epoch(t))
         return false;
-    float rate = (float)schedule_rate(&t->settings->rate, t->state->step + 1);
+    set_horizon(t);
+    float rate = (float)rate_at(t, t->state->step + 1);
     int64_t n = count_batches(t), total = 0;
     for (int64_t i = 0; i < n; i++) {
         BatchShape shape = batches_shape(t->batches, t->state->batch + i);
@@ -206,7 +232,7 @@ static TrainReport make_report(const Trainer *t)
         .step = t->state->step,
         .epoch = t->state->epoch,
         .loss = t->loss_tokens ? t->loss_sum / (double)t->loss_tokens : NAN,
-        .rate = schedule_rate(&t->settings->rate, t->state->step),
+        .rate = rate_at(t, t->state->step),
         .gradient_norm = t->norm,
         .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
         .seconds = t->state->seconds,
