@@ -45,7 +45,7 @@ static StTensor describe(const StoreTensor *tensor)
 }
 
 /* One row a field: the name in the file, and how its value reads as text. */
-enum { N_FIELDS = 9 };
+enum { N_FIELDS = 10 };
 static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
 {
     int n = 0;
