@@ -18,11 +18,11 @@
  * That the newest positions may be computed from the past is proved: each
  * contraction over P must have weights that a causal mask makes zero for later
  * positions; anything else that mixes positions is reported. */
+#include "passes/causal.h"
 #include "passes/clone.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef enum Role { ROLE_Q = 'Q', ROLE_P = 'P' } Role;
@@ -79,95 +79,6 @@ static Value *refuse(Step *s, const Op *op, const char *why)
                    op_info[op->kind].name, op->scope ? " in " : "", op->scope ? op->scope : "", why);
     s->failed = true;
     return NULL;
-}
-
-/* ---- the proof that a contraction over positions only looks back ---- */
-
-/* v is the position along T, laid out along axis `axis` of a rank-`rank` result. */
-static bool is_position(const Value *v, int time, int axis, int rank)
-{
-    while (v->op->kind == OP_cast || v->op->kind == OP_broadcast)
-        v = v->op->args[0];
-    int at = axis - (rank - v->type.rank);
-    return v->op->kind == OP_iota && at >= 0 && v->type.dims[at].symbol == time;
-}
-
-static bool implies_causal(const Value *mask, int time, int query, int key, int rank)
-{
-    const Op *op = mask->op;
-    int shift = rank - mask->type.rank;
-    switch (op->kind) {
-    case OP_broadcast: case OP_reshape: {
-        int gone = op->args[0]->type.rank - mask->type.rank;
-        return implies_causal(op->args[0], time, query, key, rank + (op->kind == OP_reshape ? gone : 0)) ;
-    }
-    case OP_and:
-        return implies_causal(op->args[0], time, query, key, rank) ||
-               implies_causal(op->args[1], time, query, key, rank);
-    case OP_le: case OP_lt:
-        return is_position(op->args[0], time, key - shift, mask->type.rank) &&
-               is_position(op->args[1], time, query - shift, mask->type.rank);
-    case OP_not: {
-        const Op *inner = op->args[0]->op;
-        return (inner->kind == OP_le || inner->kind == OP_lt) &&
-               is_position(inner->args[0], time, query - shift, mask->type.rank) &&
-               is_position(inner->args[1], time, key - shift, mask->type.rank);
-    }
-    default:
-        return false;
-    }
-}
-
-static bool is_minus_infinity(const Value *v)
-{
-    return v->op->kind == OP_const && op_float(v->op, ATTR_value) <= -1e9;
-}
-
-/* Scores that are -inf wherever key > query. */
-static bool is_masked(const Value *v, int time, int query, int key)
-{
-    const Op *op = v->op;
-    int rank = v->type.rank;
-    switch (op->kind) {
-    case OP_select:
-        return (is_minus_infinity(op->args[2]) && implies_causal(op->args[0], time, query, key, rank)) ||
-               (is_minus_infinity(op->args[2]) && op->args[1]->type.rank == rank &&
-                is_masked(op->args[1], time, query, key));
-    case OP_add: case OP_sub:
-        return (op->args[0]->type.rank == rank && is_masked(op->args[0], time, query, key)) ||
-               (op->kind == OP_add && op->args[1]->type.rank == rank &&
-                is_masked(op->args[1], time, query, key));
-    default:
-        return false;
-    }
-}
-
-/* Weights that are 0 wherever key > query. */
-static bool is_causal(const Value *v, int time, int query, int key)
-{
-    const Op *op = v->op;
-    switch (op->kind) {
-    case OP_softmax:
-        return key == v->type.rank - 1 && is_masked(op->args[0], time, query, key);
-    case OP_cast:
-        return is_causal(op->args[0], time, query, key);
-    case OP_mul: case OP_div:
-        return (op->args[0]->type.rank == v->type.rank && is_causal(op->args[0], time, query, key)) ||
-               (op->kind == OP_mul && op->args[1]->type.rank == v->type.rank &&
-                is_causal(op->args[1], time, query, key));
-    case OP_reshape: { /* ones may come and go before both axes */
-        int shift = op->args[0]->type.rank - v->type.rank;
-        return dim_equal(op->args[0]->type.dims[query + shift], v->type.dims[query]) &&
-               dim_equal(op->args[0]->type.dims[key + shift], v->type.dims[key]) &&
-               is_causal(op->args[0], time, query + shift, key + shift);
-    }
-    case OP_transpose: {
-        const Attr *perm = op_attr(op, ATTR_perm);
-        return is_causal(op->args[0], time, perm->ints[query], perm->ints[key]);
-    }
-    default:
-        return false;
-    }
 }
 
 /* ---- building ---- */

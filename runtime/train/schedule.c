@@ -13,6 +13,8 @@ static double noam(const RateSettings *s, double n)
 static double progress(const RateSettings *s, double n)
 {
     double span = (double)(s->steps - s->warmup);
+    if (!s->steps)
+        return 0;
     return span <= 0 ? 1 : fmin((n - (double)s->warmup) / span, 1);
 }
 

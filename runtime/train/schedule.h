@@ -18,7 +18,7 @@ typedef enum RateKind {
  *   inverse_sqrt  peak × sqrt(w / n)
  *   linear        from peak after w steps in a line to final at `steps`, then final
  *   cosine        the same along half a cosine
- * `steps` 0: the end of the run, which is not known before the warm-up is over.
+ * `steps` 0: not known yet, the rate stays at its peak.
  * All but noam rise in a line from 0 to peak over the first w steps. */
 typedef struct RateSettings {
     RateKind kind;

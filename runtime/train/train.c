@@ -184,7 +184,6 @@ static bool run_step(Trainer *t)
 {
     if (!open_epoch(t))
         return false;
-    set_horizon(t);
     float rate = (float)rate_at(t, t->state->step + 1);
     int64_t n = count_batches(t), total = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -208,6 +207,7 @@ static bool run_step(Trainer *t)
     t->state->batch += n;
     t->state->step++;
     t->state->seconds = t->earlier + now() - t->start;
+    set_horizon(t);
     return true;
 }
 

@@ -411,6 +411,24 @@ static void wrong_checkpoints_are_refused(void **state)
     close_bench(&bench);
 }
 
+static void a_falling_rate_ends_with_the_time(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    bench.settings.rate =
+        (RateSettings){.kind = RATE_KIND_COSINE, .peak = 0.01, .final = 0.001, .warmup = 20};
+    bench.settings.steps = 0;
+    bench.settings.seconds = 0.5;
+    bench.settings.report_every = bench.settings.save_every = 0;
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    int64_t horizon = bench.state.horizon;
+    assert_true(horizon > 20); /* known once the warm-up was over */
+    assert_true(resume(&bench));
+    assert_int_equal(bench.state.horizon, horizon); /* a resumed run follows the same curve */
+    close_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_nan_leaves_the_last_good_checkpoint),
         cmocka_unit_test(a_failed_save_keeps_what_is_there),
         cmocka_unit_test(wrong_checkpoints_are_refused),
+        cmocka_unit_test(a_falling_rate_ends_with_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
