@@ -324,7 +324,7 @@ Val emit_load_at(Emit *e, int number, const Place *place)
     if (!a.vector) {
         LlValue pointer = a.pointer;
         if (place->valid.v)
-            pointer = LLVMBuildSelect(ll->builder, place->valid.v, pointer, e->dummy, "");
+            pointer = LLVMBuildSelect(ll->builder, place->valid.v, pointer, e->spare, "");
         x.v = ll_load(ll, a.type, pointer, a.align);
     } else if (is_pointers(a.pointer)) {
         LlValue all = ll_int(ll_vector(ll->i1, e->lanes), 1);

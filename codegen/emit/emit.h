@@ -84,7 +84,7 @@ typedef struct Emit {
     LlValue *row_cache;  /* by value number: the row computed by an earlier sweep, or NULL */
     bool *cached;        /* … which may be read already */
     LlValue *random_rows; /* by random number: words of this row, or NULL */
-    LlValue dummy;       /* somewhere harmless to read */
+    LlValue spare;       /* somewhere harmless to read */
 } Emit;
 
 /* ---- depth (value.c) ---- */

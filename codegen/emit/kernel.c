@@ -96,7 +96,7 @@ LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *ta
     open_state(&e);
     open_function(&e, name);
     open_buffers(&e);
-    e.dummy = ll_alloca(&e.ll, LLVMArrayType2(e.ll.i64, 8), "nothing");
+    e.spare = ll_alloca(&e.ll, LLVMArrayType2(e.ll.i64, 8), "nothing");
     e.anchors[DEPTH_ENTRY] = ll_seam(&e.ll, "start");
     write_body(&e);
     ll_resume(&e.ll);
