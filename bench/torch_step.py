@@ -18,10 +18,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-SIZES = {  # layers, d_model, d_ff, heads, vocabulary, batch, length
-    "T": (4, 128, 256, 4, 10000, 256, 16),
-    "S": (3, 256, 1024, 8, 8000, 128, 16),
-    "B": (6, 512, 2048, 8, 37000, 64, 32),
+SIZES = {  # layers, d_model, d_ff, heads, vocabulary, norms before the sublayers, batch, length
+    "T": (4, 128, 256, 4, 10000, True, 256, 16),
+    "S": (3, 256, 1024, 8, 8000, False, 128, 16),
+    "B": (6, 512, 2048, 8, 37000, False, 64, 32),
 }
 DROPOUT = 0.1
 
@@ -53,27 +53,36 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, d, ff, heads, decoder):
+    """Residual sublayers, normalised before each (Xiong et al. 2020) or after it."""
+
+    def __init__(self, d, ff, heads, decoder, norm_first):
         super().__init__()
         self.self_attention = Attention(d, heads)
         self.cross_attention = Attention(d, heads) if decoder else None
         self.inner, self.outer = nn.Linear(d, ff), nn.Linear(ff, d)
         self.norms = nn.ModuleList(nn.LayerNorm(d) for _ in range(3 if decoder else 2))
+        self.norm_first = norm_first
+
+    def sublayer(self, x, norm, f):
+        drop = lambda t: F.dropout(t, DROPOUT, self.training)
+        return x + drop(f(norm(x))) if self.norm_first else norm(x + drop(f(x)))
 
     def forward(self, x, mask=None, memory=None):
-        drop = lambda t: F.dropout(t, DROPOUT, self.training)
-        x = self.norms[0](x + drop(self.self_attention(x, x, mask)))
+        x = self.sublayer(x, self.norms[0], lambda t: self.self_attention(t, t, mask))
         if self.cross_attention is not None:
-            x = self.norms[2](x + drop(self.cross_attention(x, memory, None)))
-        return self.norms[1](x + drop(self.outer(F.relu(self.inner(x)))))
+            x = self.sublayer(x, self.norms[2], lambda t: self.cross_attention(t, memory, None))
+        return self.sublayer(x, self.norms[1], lambda t: self.outer(F.relu(self.inner(t))))
 
 
 class Transformer(nn.Module):
-    def __init__(self, layers, d, ff, heads, vocab, length):
+    def __init__(self, layers, d, ff, heads, vocab, norm_first, length):
         super().__init__()
         self.embedding = nn.Parameter(torch.randn(vocab, d) * d ** -0.5)
-        self.encoder = nn.ModuleList(Layer(d, ff, heads, False) for _ in range(layers))
-        self.decoder = nn.ModuleList(Layer(d, ff, heads, True) for _ in range(layers))
+        stack = lambda decoder: nn.ModuleList(
+            Layer(d, ff, heads, decoder, norm_first) for _ in range(layers))
+        self.encoder, self.decoder = stack(False), stack(True)
+        last = lambda: nn.LayerNorm(d) if norm_first else nn.Identity()
+        self.encoder_norm, self.decoder_norm = last(), last()
         angles = torch.arange(length)[:, None] * 10000 ** (-torch.arange(0, d, 2) / d)
         self.register_buffer("positions", torch.stack([angles.sin(), angles.cos()], -1).flatten(1))
         self.register_buffer("causal", torch.ones(length, length, dtype=torch.bool).tril())
@@ -86,10 +95,11 @@ class Transformer(nn.Module):
         x = self.embed(source)
         for layer in self.encoder:
             x = layer(x)
+        x = self.encoder_norm(x)
         y = self.embed(target)
         for layer in self.decoder:
             y = layer(y, self.causal, x)
-        return y @ self.embedding.t()
+        return self.decoder_norm(y) @ self.embedding.t()
 
 
 def main():
@@ -102,9 +112,9 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1)
-    layers, d, ff, heads, vocab, batch, length = SIZES[arguments.model]
+    layers, d, ff, heads, vocab, norm_first, batch, length = SIZES[arguments.model]
     vocab = arguments.vocab or vocab
-    model = Transformer(layers, d, ff, heads, vocab, length)
+    model = Transformer(layers, d, ff, heads, vocab, norm_first, length)
     source, target, following = (torch.randint(4, vocab, (batch, length)) for _ in range(3))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 
