@@ -1,4 +1,4 @@
-/* Reading safetensors: the header through jansson, then every claim it makes is
+/* Reading safetensors: the header's JSON (st_json.h), then every claim it makes is
  * checked against the size of the file before a pointer is formed. The rules:
  *
  *   the header is a JSON object of at most MAX_HEADER bytes, without duplicate keys;
@@ -9,16 +9,17 @@
 #define _GNU_SOURCE
 #include "runtime/data/safetensors.h"
 
+#include "runtime/data/st_json.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Real headers stay below 5 MB; parsing takes up to some hundred times the bytes. */
+/* Real headers stay below 5 MB; parsing takes up to some ten times the bytes. */
 enum { MAX_HEADER = 16 << 20, LENGTH_BYTES = 8, QUOTE_LIMIT = 100 };
 
 typedef struct Reader {
@@ -53,9 +54,9 @@ static bool refuse(Reader *r, const char *tensor, const char *what)
     return false;
 }
 
-static bool read_type(Reader *r, const char *name, const json_t *value, StType *type)
+static bool read_type(Reader *r, const char *name, const StJson *value, StType *type)
 {
-    const char *text = json_string_value(value);
+    const char *text = value && value->kind == STJ_STRING ? value->text : NULL;
     if (!text)
         return refuse(r, name, "\"dtype\" is missing or not a string");
     for (StType t = ST_F32; t <= ST_BOOL; t++) {
@@ -68,11 +69,11 @@ static bool read_type(Reader *r, const char *name, const json_t *value, StType *
 }
 
 /* Fills rank, dims, count and bytes. */
-static bool read_shape(Reader *r, const json_t *value, StTensor *tensor)
+static bool read_shape(Reader *r, const StJson *value, StTensor *tensor)
 {
-    if (!json_is_array(value))
+    if (!value || value->kind != STJ_LIST)
         return refuse(r, tensor->name, "\"shape\" is missing or not a list");
-    size_t rank = json_array_size(value);
+    size_t rank = value->n;
     if (rank > ST_MAX_RANK)
         return refuse(r, tensor->name,
                       arena_printf(r->arena, "it has %zu dimensions; at most %d are supported",
@@ -80,10 +81,10 @@ static bool read_shape(Reader *r, const json_t *value, StTensor *tensor)
     tensor->rank = (int)rank;
     tensor->count = 1;
     for (size_t i = 0; i < rank; i++) {
-        const json_t *size = json_array_get(value, i);
-        if (!json_is_integer(size) || json_integer_value(size) < 0)
+        const StJson *size = &value->items[i];
+        if (size->kind != STJ_INTEGER || size->integer < 0)
             return refuse(r, tensor->name, "its shape holds something other than sizes");
-        tensor->dims[i] = json_integer_value(size);
+        tensor->dims[i] = size->integer;
         if (__builtin_mul_overflow(tensor->count, tensor->dims[i], &tensor->count))
             return refuse(r, tensor->name, "its shape has more elements than can be counted");
     }
@@ -93,12 +94,12 @@ static bool read_shape(Reader *r, const json_t *value, StTensor *tensor)
     return true;
 }
 
-static bool read_offsets(Reader *r, const json_t *value, StTensor *tensor)
+static bool read_offsets(Reader *r, const StJson *value, StTensor *tensor)
 {
-    const json_t *first = json_array_get(value, 0), *last = json_array_get(value, 1);
-    if (json_array_size(value) != 2 || !json_is_integer(first) || !json_is_integer(last))
+    if (!value || value->kind != STJ_LIST || value->n != 2 ||
+        value->items[0].kind != STJ_INTEGER || value->items[1].kind != STJ_INTEGER)
         return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
-    json_int_t begin = json_integer_value(first), end = json_integer_value(last);
+    int64_t begin = value->items[0].integer, end = value->items[1].integer;
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
         return refuse(
             r, tensor->name,
@@ -114,35 +115,32 @@ static bool read_offsets(Reader *r, const json_t *value, StTensor *tensor)
     return true;
 }
 
-static bool read_tensor(Reader *r, const char *name, const json_t *entry, StTensor *tensor)
+static bool read_tensor(Reader *r, const char *name, const StJson *entry, StTensor *tensor)
 {
     tensor->name = arena_strdup(r->arena, name);
-    if (!json_is_object(entry))
+    if (entry->kind != STJ_OBJECT)
         return refuse(r, name, "its entry is not an object");
-    if (json_object_size(entry) > 3)
+    if (entry->n > 3)
         return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
-    return read_type(r, name, json_object_get(entry, "dtype"), &tensor->type) &&
-           read_shape(r, json_object_get(entry, "shape"), tensor) &&
-           read_offsets(r, json_object_get(entry, "data_offsets"), tensor);
+    return read_type(r, name, st_json_get(entry, "dtype"), &tensor->type) &&
+           read_shape(r, st_json_get(entry, "shape"), tensor) &&
+           read_offsets(r, st_json_get(entry, "data_offsets"), tensor);
 }
 
-static bool read_metadata(Reader *r, const json_t *entry)
+static bool read_metadata(Reader *r, const StJson *entry)
 {
-    if (!json_is_object(entry))
+    if (entry->kind != STJ_OBJECT)
         return refuse(r, NULL, "__metadata__ is not an object");
     StFile *file = r->file;
-    size_t n = json_object_size(entry);
-    file->meta_keys = ARENA_ARRAY(r->arena, const char *, n);
-    file->meta_values = ARENA_ARRAY(r->arena, const char *, n);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)entry, key, value)
-    {
-        if (!json_is_string(value))
-            return refuse(
-                r, NULL, arena_printf(r->arena, "__metadata__: %s is not a string", quote(r, key)));
-        file->meta_keys[file->n_meta] = arena_strdup(r->arena, key);
-        file->meta_values[file->n_meta++] = arena_strdup(r->arena, json_string_value(value));
+    file->meta_keys = ARENA_ARRAY(r->arena, const char *, entry->n);
+    file->meta_values = ARENA_ARRAY(r->arena, const char *, entry->n);
+    for (size_t i = 0; i < entry->n; i++) {
+        if (entry->items[i].kind != STJ_STRING)
+            return refuse(r, NULL,
+                          arena_printf(r->arena, "__metadata__: %s is not a string",
+                                       quote(r, entry->keys[i])));
+        file->meta_keys[file->n_meta] = entry->keys[i];
+        file->meta_values[file->n_meta++] = entry->items[i].text;
     }
     return true;
 }
@@ -181,18 +179,16 @@ static bool check_cover(Reader *r)
     return true;
 }
 
-static bool read_entries(Reader *r, const json_t *header)
+static bool read_entries(Reader *r, const StJson *header)
 {
     StFile *file = r->file;
-    file->tensors = ARENA_ARRAY(r->arena, StTensor, json_object_size(header) + 1);
-    const char *name;
-    json_t *entry;
-    json_object_foreach((json_t *)header, name, entry)
-    {
-        if (!strcmp(name, "__metadata__")) {
+    file->tensors = ARENA_ARRAY(r->arena, StTensor, header->n + 1);
+    for (size_t i = 0; i < header->n; i++) {
+        const StJson *entry = &header->items[i];
+        if (!strcmp(header->keys[i], "__metadata__")) {
             if (!read_metadata(r, entry))
                 return false;
-        } else if (!read_tensor(r, name, entry, &file->tensors[file->n++])) {
+        } else if (!read_tensor(r, header->keys[i], entry, &file->tensors[file->n++])) {
             return false;
         }
     }
@@ -219,16 +215,13 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
     const char *text = (const char *)bytes + LENGTH_BYTES;
     if (length == 0 || text[0] != '{')
         return refuse(r, NULL, "not a safetensors file: its header is not a JSON object");
-    json_error_t error;
-    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    const char *problem;
+    const StJson *header = st_json_parse(r->arena, text, length, &problem);
     if (!header)
-        return refuse(r, NULL,
-                      arena_printf(r->arena, "the header is not valid: %s", quote(r, error.text)));
+        return refuse(r, NULL, arena_printf(r->arena, "the header is not valid: %s", problem));
     r->data = bytes + LENGTH_BYTES + length;
     r->data_bytes = size - LENGTH_BYTES - length;
-    bool ok = read_entries(r, header);
-    json_decref(header);
-    return ok;
+    return read_entries(r, header);
 }
 
 StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,

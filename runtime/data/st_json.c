@@ -1,0 +1,324 @@
+/* The reader of st_json.h: recursive descent over bytes, with an end that is never
+ * passed and a limit of depth. */
+#include "runtime/data/st_json.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 16 };
+
+typedef struct Scan {
+    Arena *arena;
+    const unsigned char *bytes, *at, *end;
+    int depth;
+    const char *problem;
+} Scan;
+
+static bool fail(Scan *s, const char *what)
+{
+    if (!s->problem)
+        s->problem = arena_printf(s->arena, "%s at byte %zu", what, (size_t)(s->at - s->bytes));
+    return false;
+}
+
+static void skip_blanks(Scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+        s->at++;
+}
+
+static bool accept(Scan *s, char c)
+{
+    skip_blanks(s);
+    if (s->at == s->end || *s->at != (unsigned char)c)
+        return false;
+    s->at++;
+    return true;
+}
+
+/* ---- strings ---- */
+
+/* Bytes of the UTF-8 character at s->at, or 0: overlong forms, surrogates and what
+ * lies above U+10FFFF are none. */
+static int utf8_length(const Scan *s)
+{
+    const unsigned char *p = s->at;
+    size_t left = (size_t)(s->end - p);
+    int n = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3
+            : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+    if (!n || left < (size_t)n)
+        return 0;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    bool wrong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+                 (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F);
+    return wrong ? 0 : n;
+}
+
+static bool scan_hex(Scan *s, uint32_t *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++, s->at++) {
+        int c = s->at < s->end ? *s->at : 0;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return fail(s, "an escape that is not \\uXXXX");
+        *code = *code << 4 | (uint32_t)digit;
+    }
+    return true;
+}
+
+static char *put_utf8(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+    } else if (code < 0x800) {
+        *to++ = (char)(0xC0 | code >> 6);
+        *to++ = (char)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        *to++ = (char)(0xE0 | code >> 12);
+        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (char)(0x80 | (code & 0x3F));
+    } else {
+        *to++ = (char)(0xF0 | code >> 18);
+        *to++ = (char)(0x80 | (code >> 12 & 0x3F));
+        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *to++ = (char)(0x80 | (code & 0x3F));
+    }
+    return to;
+}
+
+/* After the backslash and the u. */
+static bool scan_unicode(Scan *s, char **to)
+{
+    uint32_t code, low;
+    if (!scan_hex(s, &code))
+        return false;
+    if (code >= 0xD800 && code < 0xDC00) {
+        if (s->end - s->at < 2 || s->at[0] != '\\' || s->at[1] != 'u')
+            return fail(s, "half of a surrogate pair");
+        s->at += 2;
+        if (!scan_hex(s, &low))
+            return false;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return fail(s, "half of a surrogate pair");
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xDC00 && code < 0xE000)
+        return fail(s, "half of a surrogate pair");
+    if (!code)
+        return fail(s, "a NUL in a string");
+    *to = put_utf8(*to, code);
+    return true;
+}
+
+static bool scan_escape(Scan *s, char **to)
+{
+    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+    int c = s->at < s->end ? *s->at++ : 0;
+    const char *simple = c ? strchr(from, c) : NULL;
+    if (simple)
+        *(*to)++ = into[simple - from];
+    else if (c == 'u')
+        return scan_unicode(s, to);
+    else
+        return fail(s, "an unknown escape");
+    return true;
+}
+
+/* After the opening quote. No escape is longer than what it stands for. */
+static bool scan_string(Scan *s, const char **text)
+{
+    const unsigned char *close = s->at;
+    while (close < s->end && *close != '"')
+        close += *close == '\\' ? 2 : 1;
+    if (close >= s->end)
+        return fail(s, "a string without an end");
+    char *to = arena_alloc(s->arena, (size_t)(close - s->at) + 1);
+    *text = to;
+    while (*s->at != '"') {
+        int n = utf8_length(s);
+        if (!n)
+            return fail(s, "bytes that are not UTF-8");
+        if (*s->at < 0x20)
+            return fail(s, "a control character in a string");
+        if (*s->at == '\\') {
+            s->at++;
+            if (!scan_escape(s, &to))
+                return false;
+            continue;
+        }
+        memcpy(to, s->at, (size_t)n);
+        to += n;
+        s->at += n;
+    }
+    s->at++;
+    return true;
+}
+
+/* ---- values ---- */
+
+static bool is_digit(const Scan *s)
+{
+    return s->at < s->end && *s->at >= '0' && *s->at <= '9';
+}
+
+static bool scan_digits(Scan *s)
+{
+    if (!is_digit(s))
+        return fail(s, "a number without digits");
+    while (is_digit(s))
+        s->at++;
+    return true;
+}
+
+static bool scan_number(Scan *s, StJson *value)
+{
+    bool negative = *s->at == '-', fits = true;
+    s->at += negative;
+    const unsigned char *first = s->at;
+    if (!scan_digits(s))
+        return false;
+    if (*first == '0' && s->at - first > 1)
+        return fail(s, "a number that begins with 0");
+    value->kind = STJ_INTEGER;
+    for (const unsigned char *p = first; p < s->at; p++)
+        fits = fits && !__builtin_mul_overflow(value->integer, 10, &value->integer) &&
+               !__builtin_sub_overflow(value->integer, *p - '0', &value->integer);
+    if (!negative)
+        fits = fits && !__builtin_sub_overflow(0, value->integer, &value->integer);
+    if (s->at < s->end && *s->at == '.') {
+        value->kind = STJ_ELSE;
+        s->at++;
+        if (!scan_digits(s))
+            return false;
+    }
+    if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
+        value->kind = STJ_ELSE;
+        s->at++;
+        if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
+            s->at++;
+        if (!scan_digits(s))
+            return false;
+    }
+    return value->kind == STJ_ELSE || fits || fail(s, "too big a number");
+}
+
+static bool scan_word(Scan *s, StJson *value)
+{
+    static const char *const words[] = {"null", "true", "false"};
+    value->kind = STJ_ELSE;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(words[i]);
+        if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, words[i], n)) {
+            s->at += n;
+            return true;
+        }
+    }
+    return fail(s, "something that is no value");
+}
+
+static bool scan_value(Scan *s, StJson *value);
+
+typedef VEC(StJson) Items;
+typedef VEC(const char *) Keys;
+
+static bool scan_list(Scan *s, StJson *value)
+{
+    Items items = {0};
+    value->kind = STJ_LIST;
+    if (accept(s, ']'))
+        return true;
+    do {
+        StJson item = {0};
+        if (!scan_value(s, &item))
+            return false;
+        vec_push(s->arena, items, item);
+    } while (accept(s, ','));
+    value->items = items.data;
+    value->n = items.count;
+    return accept(s, ']') || fail(s, "no ',' or ']'");
+}
+
+static bool scan_object(Scan *s, StJson *value)
+{
+    Items items = {0};
+    Keys keys = {0};
+    Map seen;
+    value->kind = STJ_OBJECT;
+    if (accept(s, '}'))
+        return true;
+    map_init(&seen, s->arena);
+    do {
+        const char *key;
+        StJson item = {0};
+        if (!accept(s, '"'))
+            return fail(s, "no key");
+        if (!scan_string(s, &key))
+            return false;
+        if (map_has(&seen, key))
+            return fail(s, "a duplicate object key");
+        map_set(&seen, key, s);
+        if (!accept(s, ':'))
+            return fail(s, "no ':'");
+        if (!scan_value(s, &item))
+            return false;
+        vec_push(s->arena, keys, key);
+        vec_push(s->arena, items, item);
+    } while (accept(s, ','));
+    value->keys = keys.data;
+    value->items = items.data;
+    value->n = items.count;
+    return accept(s, '}') || fail(s, "no ',' or '}'");
+}
+
+static bool scan_nested(Scan *s, StJson *value, bool (*scan)(Scan *s, StJson *value))
+{
+    if (++s->depth > MAX_DEPTH)
+        return fail(s, "too many levels");
+    bool ok = scan(s, value);
+    s->depth--;
+    return ok;
+}
+
+static bool scan_value(Scan *s, StJson *value)
+{
+    if (accept(s, '{'))
+        return scan_nested(s, value, scan_object);
+    if (accept(s, '['))
+        return scan_nested(s, value, scan_list);
+    value->kind = STJ_STRING;
+    if (accept(s, '"'))
+        return scan_string(s, &value->text);
+    if (s->at == s->end)
+        return fail(s, "the end");
+    return is_digit(s) || *s->at == '-' ? scan_number(s, value) : scan_word(s, value);
+}
+
+StJson *st_json_parse(Arena *arena, const char *bytes, size_t length, const char **problem)
+{
+    const unsigned char *first = (const unsigned char *)bytes;
+    Scan s = {arena, first, first, first + length, 0, NULL};
+    StJson *value = ARENA_NEW(arena, StJson);
+    bool ok = scan_value(&s, value);
+    skip_blanks(&s);
+    if (ok && s.at < s.end)
+        ok = fail(&s, "something after the end");
+    *problem = s.problem;
+    return ok ? value : NULL;
+}
+
+const StJson *st_json_get(const StJson *object, const char *key)
+{
+    if (!object || object->kind != STJ_OBJECT)
+        return NULL;
+    for (size_t i = 0; i < object->n; i++)
+        if (!strcmp(object->keys[i], key))
+            return &object->items[i];
+    return NULL;
+}
