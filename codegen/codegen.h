@@ -10,6 +10,7 @@ typedef struct TargetOptions {
     const char *cpu;     /* NULL: this machine; else an LLVM CPU name, x86-64-v2/-v3/-v4 … */
     bool scalar;         /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;       /* 0 or 2 */
+    const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
 } TargetOptions;
 
 typedef struct Jit Jit;

@@ -1,0 +1,42 @@
+/* Programs as object code: what the JIT loads, the cache keeps and `tfc compile`
+ * links is the same set of object files.
+ *
+ *   kernels.N   the kernels, over a few files that are compiled in parallel; how they
+ *               are split depends on the kernels alone, so the same functions give
+ *               the same bytes on any number of threads
+ *   tables      the programs' tables as constants, with relocations to kernels and strings
+ *
+ * Code is position-independent. Each program is a constant `TfcProgram` (the host's
+ * layout of runtime/exec/program.h, which every 64-bit little-endian target shares)
+ * under the symbol "<prefix><function name>"; kernels are hidden symbols that begin
+ * with the prefix too, so sets with different prefixes (instruction sets, models) link
+ * into one library. Beside each other they need libm's functions and memcpy, memmove,
+ * memset. */
+#ifndef CODEGEN_OBJECT_H
+#define CODEGEN_OBJECT_H
+
+#include "codegen/codegen.h"
+
+typedef struct ObjectFile {
+    const char *name; /* "kernels.0" … "tables" */
+    const void *bytes; /* 16-byte aligned */
+    size_t size;
+} ObjectFile;
+
+typedef struct ObjectSet {
+    int n_files;
+    const ObjectFile *files;
+    int n_programs, n_kernels;
+    /* The tables as planned, in the order of the functions: for headers and reports.
+     * They do not run: their kernels' addresses are NULL. NULL in a set out of the cache. */
+    const TfcProgram *const *programs;
+    const char *const *symbols; /* of each program: prefix and name */
+} ObjectSet;
+
+/* Compiles functions (after the passes) of one module or several; a kernel that they
+ * share is compiled once. Any target that LLVM knows and whose pointers have 64 bits.
+ * Everything in `out` lives in the arena. False after errors. */
+bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
+                    const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags);
+
+#endif
