@@ -92,6 +92,7 @@ static TfcProgram *tables(Plan *plan)
         .inputs = plan->inputs.data,
         .outputs = plan->outputs.data,
         .tensors = plan->tensors.data,
+        .products = {.blas = {tfc_blas_f32, tfc_blas_f64}},
     };
     TfcKernel *kernels = ARENA_ARRAY(plan->arena, TfcKernel, program->n_kernels);
     const char **names = ARENA_ARRAY(plan->arena, const char *, program->n_kernels);

@@ -143,7 +143,7 @@ bool exec_bind(Exec *exec)
             n_dims += step->kernel.n_dims;
             break;
         case TFC_STEP_GEMM:
-            if (!gemm_bind(&bound->gemm, &step->gemm, exec->dims))
+            if (!gemm_bind(&bound->gemm, &step->gemm, exec->dims, &program->products))
                 return false;
             break;
         case TFC_STEP_COPY:

@@ -1,13 +1,12 @@
 /* Cutting products into tasks; see gemm.h. */
 #include "runtime/exec/gemm.h"
 
-#include "runtime/exec/blas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/size.h"
 
 #include <assert.h>
+#include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A task should be worth a fork and small enough to balance: small products are
  * grouped until they make GROUP_FLOPS, large ones cut into at most MAX_BLOCKS of
@@ -174,8 +173,10 @@ static bool cut_tasks(BoundGemm *bound)
     return !group.count || add_task(bound, group);
 }
 
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims)
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims,
+               const TfcProducts *products)
 {
+    bound->products = products;
     bound->step = step;
     bound->dims = dims;
     bind_matrix(&bound->a, &step->a, step->n_loops, dims);
@@ -201,13 +202,39 @@ static int64_t matrix_origin(const BoundGemm *bound, const GemmMatrix *matrix,
     return at;
 }
 
-static BlasMatrix blas_matrix(const BoundGemm *bound, const GemmMatrix *matrix, void *const *buffers,
-                              const int64_t index[TFC_MAX_LOOPS], int64_t row, int64_t column)
+/* A matrix for one product: element (i, j) at data + i × row_stride + j × column_stride. */
+typedef struct Operand {
+    void *data;
+    int64_t row_stride, column_stride;
+} Operand;
+
+static Operand operand_at(const BoundGemm *bound, const GemmMatrix *matrix, void *const *buffers,
+                          const int64_t index[TFC_MAX_LOOPS], int64_t row, int64_t column)
 {
     int64_t at = matrix_origin(bound, matrix, index) + row * matrix->row_stride +
                  column * matrix->column_stride;
-    return (BlasMatrix){(char *)buffers[matrix->buffer] + at * type_bytes(bound->step->type),
-                        matrix->row_stride, matrix->column_stride};
+    return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(bound->step->type),
+                     matrix->row_stride, matrix->column_stride};
+}
+
+static Operand transposed(Operand x)
+{
+    return (Operand){x.data, x.column_stride, x.row_stride};
+}
+
+static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c)
+{
+    if (c.column_stride != 1 && p.n > 1) { /* c' = b' a' */
+        assert(c.row_stride == 1 || p.m <= 1);
+        Operand left = transposed(b);
+        b = transposed(a);
+        a = left;
+        c = transposed(c);
+        p = (Product){p.n, p.m, p.k};
+    }
+    TfcGemm *product = bound->products->blas[bound->step->type];
+    product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
+            b.column_stride, c.data, c.row_stride, bound->step->accumulate, NULL);
 }
 
 static void run_product(const BoundGemm *bound, void *const *buffers, const GemmTask *task,
@@ -218,10 +245,10 @@ static void run_product(const BoundGemm *bound, void *const *buffers, const Gemm
     int64_t n_end = task->n_end < p.n ? task->n_end : p.n, n = n_end - task->n_begin;
     if (m <= 0 || n <= 0)
         return;
-    BlasMatrix a = blas_matrix(bound, &bound->a, buffers, index, task->m_begin, 0);
-    BlasMatrix b = blas_matrix(bound, &bound->b, buffers, index, 0, task->n_begin);
-    BlasMatrix c = blas_matrix(bound, &bound->c, buffers, index, task->m_begin, task->n_begin);
-    blas_gemm(bound->step->type, m, n, p.k, a, b, c, bound->step->accumulate);
+    Operand a = operand_at(bound, &bound->a, buffers, index, task->m_begin, 0);
+    Operand b = operand_at(bound, &bound->b, buffers, index, 0, task->n_begin);
+    Operand c = operand_at(bound, &bound->c, buffers, index, task->m_begin, task->n_begin);
+    multiply(bound, (Product){m, n, p.k}, a, b, c);
 }
 
 static void run_task(const BoundGemm *bound, void *const *buffers, const GemmTask *task)
@@ -252,6 +279,29 @@ void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool)
     pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, buffers});
 }
 
+GemmCost gemm_cost(const BoundGemm *bound)
+{
+    GemmCost cost = {0};
+    int64_t index[TFC_MAX_LOOPS] = {0};
+    for (int64_t i = 0; i < bound->iterations; i++) {
+        decode(bound, bound->free, bound->n_free, i, index);
+        for (int64_t s = 0; s < bound->sum_iterations; s++) {
+            decode(bound, bound->sums, bound->n_sums, s, index);
+            Product p = product_at(bound, index);
+            double m = (double)p.m, n = (double)p.n, k = (double)p.k;
+            cost.m = p.m > cost.m ? p.m : cost.m;
+            cost.n = p.n > cost.n ? p.n : cost.n;
+            cost.k = p.k > cost.k ? p.k : cost.k;
+            cost.products += p.m > 0 && p.n > 0;
+            cost.flops += 2 * m * n * k;
+            cost.elements[0] += m * k;
+            cost.elements[1] += k * n;
+            cost.elements[2] += m * n;
+        }
+    }
+    return cost;
+}
+
 void gemm_release(BoundGemm *bound)
 {
     free(bound->tasks);
@@ -261,5 +311,6 @@ void gemm_release(BoundGemm *bound)
 void gemm_setup(void)
 {
     exec_threads(); /* reads OpenMP's default before it is changed */
-    blas_single_thread();
+    if (omp_get_max_threads() != 1) /* OpenBLAS takes as many as OpenMP would */
+        omp_set_num_threads(1);
 }

@@ -1,5 +1,6 @@
-/* Matrix products through OpenBLAS, cut into tasks that depend on the shape alone
- * and each run on one thread, so that results do not depend on their number. */
+/* Matrix products, by OpenBLAS or the program's kernels, cut into tasks that depend
+ * on the shape alone and each run on one thread, so that results do not depend on
+ * their number. */
 #ifndef RUNTIME_EXEC_GEMM_H
 #define RUNTIME_EXEC_GEMM_H
 
@@ -23,6 +24,7 @@ typedef struct GemmTask {
 typedef struct BoundGemm {
     const TfcGemmStep *step;
     const TfcDim *dims;
+    const TfcProducts *products;
     GemmMatrix a, b, c;
     int64_t m, n, k;                  /* where the extents are sizes */
     int64_t loops[TFC_MAX_LOOPS];
@@ -35,11 +37,21 @@ typedef struct BoundGemm {
 
 /* Evaluates sizes and cuts tasks; false if memory cannot be had. `bound` is zeroed
  * before the first call and may be bound again. */
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims);
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims,
+               const TfcProducts *products);
 void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
+/* What one run of it computes, the way it was bound: the largest sides, how many
+ * products, operations (a multiplication and an addition each), elements of operands
+ * and results. */
+typedef struct GemmCost {
+    int64_t m, n, k, products;
+    double flops, elements[3]; /* of a, b, c; an element counts for each product it is in */
+} GemmCost;
+GemmCost gemm_cost(const BoundGemm *bound);
 void gemm_release(BoundGemm *bound);
 
-/* Makes OpenBLAS single-threaded for the calling thread; cheap to repeat. */
+/* Makes OpenBLAS single-threaded for the calling thread, cheap to repeat. Sets
+ * OpenMP's default for it to 1: parallel loops name their number (exec_threads). */
 void gemm_setup(void);
 
 #endif

@@ -56,6 +56,24 @@ typedef struct TfcKernelArgs {
 /* Does units [begin, end) of the kernel's range; any split gives the same bits. */
 typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
 
+/* c[m, n] = Σ_k a[m, k] b[k, n] (+ c if accumulate); k = 0 gives zeros. Element
+ * (i, j) of a is at a + i × a_row + j × a_column elements, of b alike, of c at
+ * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1.
+ * `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
+typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
+                     const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
+                     int64_t accumulate, void *workspace);
+enum { TFC_GEMM_WORKSPACE = 5 << 18 };
+
+/* OpenBLAS's products (blas.c): a program that names them needs the library. */
+TfcGemm tfc_blas_f32, tfc_blas_f64;
+
+/* What multiplies: OpenBLAS, kernels of the program's own, or, where both are
+ * given, the faster one for each shape. By element type: f32, f64. */
+typedef struct TfcProducts {
+    TfcGemm *blas[2], *native[2];
+} TfcProducts;
+
 /* A tensor in memory: a buffer seen through an offset and strides. */
 typedef struct TfcView {
     int32_t buffer;
@@ -181,6 +199,7 @@ typedef struct TfcProgram {
     const TfcStep *steps;
     const TfcKernel *kernels;
     const char *const *kernel_names;
+    TfcProducts products;
     const TfcPort *inputs, *outputs;
     const TfcTensor *tensors;
 } TfcProgram;

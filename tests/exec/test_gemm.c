@@ -118,6 +118,8 @@ static void call_gemm(Pool *pool, void *argument)
     gemm_run(call->bound, call->buffers, pool);
 }
 
+static const TfcProducts blas = {.blas = {tfc_blas_f32, tfc_blas_f64}};
+
 static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t counts[BUFFERS])
 {
     void *buffers[BUFFERS], *first = NULL;
@@ -131,7 +133,7 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     void *before = malloc(bytes + 1);
     memcpy(before, buffers[C], bytes);
     BoundGemm bound = {0};
-    assert_true(gemm_bind(&bound, step, dims));
+    assert_true(gemm_bind(&bound, step, dims, &blas));
     for (int threads = 1; threads <= 3; threads++) {
         memcpy(buffers[C], before, bytes);
         pool_open(threads, call_gemm, &(Call){&bound, buffers});
