@@ -13,16 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef void (*Task)(const void *context, int64_t index);
-
 struct Pool {
     _Alignas(64) _Atomic uint64_t claim;
     _Alignas(64) _Atomic int32_t done; /* tasks of this step that are finished */
-    _Alignas(64) _Atomic(Task) task;
+    _Alignas(64) _Atomic(PoolTask) task;
     _Atomic(const void *) context;
     _Atomic int32_t n;
     uint64_t step;
     bool alone;                         /* no other thread stands by */
+    const PoolWatch *watch;
     _Atomic bool closed;
     _Atomic int32_t sleeping;
     pthread_mutex_t mutex;
@@ -47,7 +46,7 @@ static bool run_one(Pool *pool)
 {
     uint64_t claim = atomic_load(&pool->claim);
     while ((uint32_t)claim) {
-        Task task = atomic_load(&pool->task);
+        PoolTask task = atomic_load(&pool->task);
         const void *context = atomic_load(&pool->context);
         int32_t n = atomic_load(&pool->n);
         if (!atomic_compare_exchange_weak(&pool->claim, &claim, claim - 1))
@@ -95,8 +94,27 @@ static void wake_sleepers(Pool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void pool_run(Pool *pool, int32_t n, Task task, const void *context)
+typedef struct WatchedTask {
+    const PoolWatch *watch;
+    PoolTask task;
+    const void *context;
+} WatchedTask;
+
+static void run_watched(const void *context, int64_t index)
 {
+    const WatchedTask *w = context;
+    w->watch->around(w->watch, w->task, w->context, index);
+}
+
+void pool_watch(Pool *pool, const PoolWatch *watch) { pool->watch = watch; }
+
+void pool_run(Pool *pool, int32_t n, PoolTask task, const void *context)
+{
+    WatchedTask watched = {pool->watch, task, context};
+    if (pool->watch) {
+        task = run_watched;
+        context = &watched;
+    }
     if (pool->alone || n <= 1) {
         for (int32_t i = 0; i < n; i++)
             task(context, i);

@@ -9,10 +9,20 @@
 
 typedef struct Pool Pool;
 
+/* A piece of a step's work. Tasks do not call the pool. */
+typedef void (*PoolTask)(const void *context, int64_t index);
+
 /* Calls body on this thread while up to `threads` - 1 others stand by. */
 void pool_open(int threads, void (*body)(Pool *pool, void *argument), void *argument);
 /* From within body: runs task 0 … n - 1 in any order on any thread; returns when
- * all are done. Tasks do not call the pool. */
-void pool_run(Pool *pool, int32_t n, void (*task)(const void *context, int64_t index), const void *context);
+ * all are done. */
+void pool_run(Pool *pool, int32_t n, PoolTask task, const void *context);
+
+/* From within body: until this is called with NULL, `around` runs each task, on the
+ * task's thread. */
+typedef struct PoolWatch {
+    void (*around)(const struct PoolWatch *watch, PoolTask task, const void *context, int64_t index);
+} PoolWatch;
+void pool_watch(Pool *pool, const PoolWatch *watch);
 
 #endif

@@ -1,6 +1,7 @@
 /* Running: the steps in order, each cut into tasks for the threads. */
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
+#include "runtime/exec/trace_state.h"
 
 #include <assert.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Pool *pool)
     pool_run(pool, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
 }
 
-static void run_step(Exec *exec, int32_t s, Pool *pool)
+static void run_tasks(Exec *exec, int32_t s, Pool *pool)
 {
     const TfcStep *step = &exec->program->steps[s];
     const BoundStep *bound = &exec->steps[s];
@@ -54,6 +55,98 @@ static void run_step(Exec *exec, int32_t s, Pool *pool)
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
     }
+}
+
+/* ---- traces ---- */
+
+static int64_t buffer_bytes(const Exec *exec, int32_t b)
+{
+    const TfcBuffer *buffer = &exec->program->buffers[b];
+    return size_value(&buffer->size, exec->dims) * type_bytes(buffer->type);
+}
+
+/* Of so many elements in a buffer that may hold less (they are read again) or more. */
+static double touched_bytes(const Exec *exec, int32_t b, double elements)
+{
+    double bytes = elements * (double)type_bytes(exec->program->buffers[b].type), all = (double)buffer_bytes(exec, b);
+    return bytes < all ? bytes : all;
+}
+
+static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const BoundKernel *bound, TraceStep *record)
+{
+    int64_t work = size_value(&step->work, exec->dims);
+    record->shape[0] = bound->range;
+    record->shape[1] = work;
+    for (int32_t v = 0; v < step->n_views; v++)
+        record->bytes += touched_bytes(exec, step->views[v].buffer, (double)bound->range * (double)work);
+}
+
+static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const BoundGemm *bound, TraceStep *record)
+{
+    GemmCost cost = gemm_cost(bound);
+    record->shape[0] = cost.m;
+    record->shape[1] = cost.n;
+    record->shape[2] = cost.k;
+    record->shape[3] = cost.products;
+    record->flops = cost.flops;
+    record->bytes = touched_bytes(exec, step->a.buffer, cost.elements[0]) +
+                    touched_bytes(exec, step->b.buffer, cost.elements[1]) +
+                    touched_bytes(exec, step->c.buffer, cost.elements[2]) * (step->accumulate ? 2 : 1);
+}
+
+static void describe_step(const Exec *exec, int32_t s, TraceStep *record)
+{
+    const TfcStep *step = &exec->program->steps[s];
+    const BoundStep *bound = &exec->steps[s];
+    *record = (TraceStep){.program = exec->program, .step = s};
+    switch (step->kind) {
+    case TFC_STEP_KERNEL: describe_kernel(exec, &step->kernel, &bound->kernel, record); break;
+    case TFC_STEP_GEMM: describe_gemm(exec, &step->gemm, &bound->gemm, record); break;
+    case TFC_STEP_COPY:
+    case TFC_STEP_ZERO:
+        record->shape[0] = bound->bytes;
+        record->bytes = (double)bound->bytes * (step->kind == TFC_STEP_COPY ? 2 : 1);
+        break;
+    }
+}
+
+typedef struct StepWatch {
+    PoolWatch watch;
+    Trace *trace;
+    const TraceStep *record;
+} StepWatch;
+
+static void record_task(const PoolWatch *watch, PoolTask task, const void *context, int64_t index)
+{
+    const StepWatch *w = (const StepWatch *)watch;
+    int64_t begin = trace_now(w->trace);
+    task(context, index);
+    trace_add_task(w->trace, w->record, begin, trace_now(w->trace));
+}
+
+static void run_recorded(Exec *exec, int32_t s, Pool *pool, Trace *trace)
+{
+    TraceStep *record = trace_add_step(trace);
+    if (!record) {
+        run_tasks(exec, s, pool);
+        return;
+    }
+    describe_step(exec, s, record);
+    StepWatch watch = {{record_task}, trace, record};
+    pool_watch(pool, &watch.watch);
+    record->begin = trace_now(trace);
+    run_tasks(exec, s, pool);
+    record->end = trace_now(trace);
+    pool_watch(pool, NULL);
+}
+
+static void run_step(Exec *exec, int32_t s, Pool *pool)
+{
+    Trace *trace = trace_in_use();
+    if (trace)
+        run_recorded(exec, s, pool, trace);
+    else
+        run_tasks(exec, s, pool);
 }
 
 static bool prepare(Exec *exec)
@@ -73,17 +166,13 @@ bool exec_run(Exec *exec)
 {
     if (!prepare(exec))
         return false;
+    int64_t begin = trace_begin();
     pool_open(exec_threads(), run_steps, exec);
+    trace_end(exec->program->name, begin);
     return true;
 }
 
 /* ---- --check-numerics ---- */
-
-static int64_t buffer_bytes(const Exec *exec, int32_t b)
-{
-    const TfcBuffer *buffer = &exec->program->buffers[b];
-    return size_value(&buffer->size, exec->dims) * type_bytes(buffer->type);
-}
 
 /* Places that no step writes (score columns past a sentence's end) hold what was
  * there before; zeroed when a buffer's life begins, they cannot pass for a NaN. */

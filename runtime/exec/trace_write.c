@@ -1,0 +1,186 @@
+/* A trace as Chrome's JSON (the "JSON Array with metadata" form: complete events,
+ * times in microseconds), and its sums by kernel. */
+#include "runtime/exec/trace_state.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const categories[] = {
+    [TFC_STEP_KERNEL] = "kernel", [TFC_STEP_GEMM] = "product", [TFC_STEP_COPY] = "copy", [TFC_STEP_ZERO] = "zero"};
+
+static const TfcStep *step_of(const TraceStep *record) { return &record->program->steps[record->step]; }
+
+/* A kernel's name, or what else the step is. */
+static const char *kernel_name(const TraceStep *record)
+{
+    const TfcStep *step = step_of(record);
+    const char *const *names = record->program->kernel_names;
+    return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel] : categories[step->kind];
+}
+
+static void add_shape(const TraceStep *record, Text *out)
+{
+    const int64_t *s = record->shape;
+    switch (step_of(record)->kind) {
+    case TFC_STEP_GEMM:
+        text_add(out, "%" PRId64 " x %" PRId64 " x %" PRId64, s[0], s[1], s[2]);
+        if (s[3] != 1)
+            text_add(out, ", %" PRId64 " times", s[3]);
+        break;
+    case TFC_STEP_KERNEL: text_add(out, "%" PRId64 " x %" PRId64, s[0], s[1]); break;
+    case TFC_STEP_COPY:
+    case TFC_STEP_ZERO: text_add(out, "%" PRId64 " bytes", s[0]); break;
+    }
+}
+
+/* JSON strings: text_quote's escapes but for control characters. */
+static void add_string(Text *out, const char *text)
+{
+    text_add(out, "\"");
+    for (const char *at = text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text_add(out, "\\%c", *at);
+        else if ((unsigned char)*at < 0x20)
+            text_add(out, "\\u%04x", *at);
+        else
+            text_put(out, at, 1);
+    }
+    text_add(out, "\"");
+}
+
+static void add_event(Text *out, int32_t thread, int64_t begin, int64_t end)
+{
+    text_add(out, ", \"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f", thread,
+             (double)begin / 1e3, (double)(end - begin) / 1e3);
+}
+
+/* FLOPs and bytes are those of the whole step, whichever threads shared it. */
+static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slice, Text *out)
+{
+    const TraceStep *record = &trace->steps[slice->step];
+    const TfcStep *step = step_of(record);
+    Text name = {0};
+    text_add(&name, "%s", step->name ? step->name : categories[step->kind]);
+    if (step->kind == TFC_STEP_KERNEL)
+        text_add(&name, " [%s]", kernel_name(record));
+    text_add(out, ",\n{\"name\": ");
+    add_string(out, name.data);
+    text_free(&name);
+    text_add(out, ", \"cat\": \"%s\"", categories[step->kind]);
+    add_event(out, thread, slice->begin, slice->end);
+    text_add(out, ", \"args\": {\"function\": ");
+    add_string(out, record->program->name);
+    text_add(out, ", \"step\": %d, \"kernel\": ", record->step);
+    add_string(out, kernel_name(record));
+    text_add(out, ", \"shape\": \"");
+    add_shape(record, out);
+    text_add(out, "\", \"tasks\": %d", slice->tasks);
+    if (record->flops > 0)
+        text_add(out, ", \"flops\": %.0f", record->flops);
+    text_add(out, ", \"bytes\": %.0f}}", record->bytes);
+}
+
+static void flush(FileWriter *file, Text *out)
+{
+    if (out->length)
+        file_write(file, out->data, out->length);
+    out->length = 0;
+}
+
+static void write_thread(const Trace *trace, int32_t thread, FileWriter *file, Text *out)
+{
+    text_add(out,
+             ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %d, "
+             "\"args\": {\"name\": \"thread %d\"}}",
+             thread, thread);
+    for (int32_t i = 0; i < trace->threads[thread].n; i++) {
+        add_slice(trace, thread, &trace->threads[thread].slices[i], out);
+        flush(file, out);
+    }
+}
+
+bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
+{
+    FileWriter *file = file_create(diags, path);
+    if (!file)
+        return false;
+    Text out = {0};
+    text_add(&out,
+             "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"dropped\": %" PRId64 "}, \"traceEvents\": [\n"
+             "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"tfc\"}}",
+             trace_dropped(trace));
+    int32_t spans = trace_filled(atomic_load(&trace->used_spans), TRACE_SPANS);
+    for (int32_t i = 0; i < spans; i++) {
+        const TraceSpan *span = &trace->spans[i];
+        text_add(&out, ",\n{\"name\": ");
+        add_string(&out, span->name);
+        text_add(&out, ", \"cat\": \"span\"");
+        add_event(&out, span->thread, span->begin, span->end);
+        text_add(&out, "}");
+        flush(file, &out);
+    }
+    int32_t threads = trace_filled(atomic_load(&trace->used_threads), trace->n_threads);
+    for (int32_t t = 0; t < threads; t++)
+        write_thread(trace, t, file, &out);
+    text_add(&out, "\n]}\n");
+    flush(file, &out);
+    text_free(&out);
+    return file_commit(file, diags);
+}
+
+/* ---- sums ---- */
+
+static int compare_totals(const void *a, const void *b)
+{
+    const TraceTotal *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? 1 : -1;
+    return strcmp(x->kernel, y->kernel);
+}
+
+static TraceTotal *total_of(Map *map, const TraceStep *record)
+{
+    Text key = {0}, shape = {0};
+    if (step_of(record)->kind == TFC_STEP_GEMM)
+        add_shape(record, &shape);
+    text_add(&key, "%s %s", kernel_name(record), shape.data ? shape.data : "");
+    TraceTotal *total = map_get(map, key.data);
+    if (!total) {
+        total = ARENA_NEW(map->arena, TraceTotal);
+        const TfcStep *step = step_of(record);
+        *total = (TraceTotal){.kind = step->kind,
+                              .kernel = kernel_name(record),
+                              .shape = arena_strdup(map->arena, shape.data ? shape.data : ""),
+                              .name = step->name ? step->name : ""};
+        map_set(map, key.data, total);
+    }
+    text_free(&key);
+    text_free(&shape);
+    return total;
+}
+
+TraceTotal *trace_totals(const Trace *trace, Arena *arena, int *n)
+{
+    Map map;
+    map_init(&map, arena);
+    int32_t steps = trace_filled(atomic_load(&trace->used_steps), trace->capacity);
+    for (int32_t i = 0; i < steps; i++) {
+        const TraceStep *record = &trace->steps[i];
+        TraceTotal *total = total_of(&map, record);
+        total->calls++;
+        total->seconds += 1e-9 * (double)(record->end - record->begin);
+        total->flops += record->flops;
+        total->bytes += record->bytes;
+    }
+    TraceTotal *totals = ARENA_ARRAY(arena, TraceTotal, map.count + 1);
+    for (size_t i = 0; i < map.count; i++)
+        totals[i] = *(const TraceTotal *)map.entries[i].value;
+    qsort(totals, map.count, sizeof *totals, compare_totals);
+    *n = (int)map.count;
+    return totals;
+}
