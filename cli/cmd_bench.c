@@ -2,6 +2,7 @@
 #include "cli/inference.h"
 #include "cli/progress.h"
 #include "cli/synthetic.h"
+#include "cli/tracing.h"
 #include "cli/weights.h"
 
 #include <inttypes.h>
@@ -10,9 +11,9 @@
 #include <string.h>
 
 typedef struct Bench {
-    const char *mode, *dtype;
+    const char *mode, *dtype, *trace;
     int64_t batch, source_length, target_length, steps, warm_up, threads, beam, level;
-    bool json;
+    bool json, report;
     TextList settings;
 } Bench;
 
@@ -21,6 +22,7 @@ typedef struct Measured {
     int64_t tokens;  /* of the target, a step */
     double flops;    /* a step; 0: not counted */
     int64_t planned_bytes;
+    Trace *trace;    /* of the measured steps, or NULL */
 } Measured;
 
 static int compare_seconds(const void *a, const void *b)
@@ -62,6 +64,7 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
               tensors_bind(&binding, program, exec);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         exec_set_rng(exec, 1, (uint64_t)(i + o->warm_up + 1));
+        trace_use(i >= 0 ? m->trace : NULL);
         double start = wall_seconds();
         ok = exec_run(exec) || out_of_memory(cli);
         if (i >= 0)
@@ -100,6 +103,7 @@ static bool bench_decode(Session *session, const Bench *o, Store *store, Measure
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Arena *arena = arena_new();
         Decoded *results = ARENA_ARRAY(arena, Decoded, o->batch);
+        trace_use(i >= 0 ? m->trace : NULL);
         double start = wall_seconds();
         ok = decode_batch(&inference.stepper, &settings, inference.ports.source ? sources : NULL,
                           NULL, NULL, (int32_t)o->batch, arena, results) ||
@@ -113,6 +117,14 @@ static bool bench_decode(Session *session, const Bench *o, Store *store, Measure
     return ok;
 }
 
+static double sum_seconds(const Bench *o, const Measured *m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < o->steps; i++)
+        sum += m->seconds[i];
+    return sum;
+}
+
 static void print_json(const Session *session, const Bench *o, const Measured *m)
 {
     JitStats stats = jit_stats(session->jit);
@@ -124,11 +136,18 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
         ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
         ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
         ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
-        ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64 "}\n",
+        ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64,
         name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
         o->steps, median, m->seconds[0], (double)m->tokens / median, m->flops / median,
         session->compile_seconds, stats.kernels_compiled, m->planned_bytes, peak_resident_bytes());
     text_free(&name);
+    if (o->report) {
+        Text report = {0};
+        tracing_report_json(m->trace, sum_seconds(o, m), &report);
+        printf(", \"kernels\": %s", report.data);
+        text_free(&report);
+    }
+    puts("}");
 }
 
 static void print_text(const Session *session, const Bench *o, const Measured *m)
@@ -145,6 +164,12 @@ static void print_text(const Session *session, const Bench *o, const Measured *m
            jit_stats(session->jit).kernels_compiled);
     printf("memory           %s planned, %s resident at most\n", bytes_text(m->planned_bytes),
            bytes_text(peak_resident_bytes()));
+    if (o->report) {
+        Text report = {0};
+        tracing_report(m->trace, sum_seconds(o, m), &report);
+        fputs(report.data, stdout);
+        text_free(&report);
+    }
 }
 
 static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
@@ -157,12 +182,15 @@ static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
     if (!ports_of(session.model->module).target)
         m.tokens = o->batch * o->source_length;
     Store *store = store_new();
-    bool ok = !strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
-                                         : bench_program(&session, o, store, &m);
+    bool ok = tracing_open(cli, o->trace, o->report, &m.trace) &&
+              (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
+                                          : bench_program(&session, o, store, &m));
+    trace_use(NULL);
     if (ok) {
         qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
         (o->json ? print_json : print_text)(&session, o, &m);
     }
+    ok = tracing_close(cli, ok ? o->trace : NULL, m.trace) && ok;
     session_close(&session);
     store_free(store);
     return ok;
@@ -192,6 +220,9 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object with every figure"},
+        {"report", NULL, OPTION_FLAG, &o.report, 0,
+         "the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
+        OPTION_TRACE(&o.trace),
     };
     const Usage usage = {
         "bench", "MODEL.tfg",

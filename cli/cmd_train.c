@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "cli/training.h"
 
+#include "cli/tracing.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +56,40 @@ static int check_usage(Cli *cli, const TrainOptions *o)
     return 0;
 }
 
+static bool load_data(Training *training)
+{
+    int64_t begin = trace_begin();
+    bool ok = training_load_data(training);
+    trace_end("load data", begin);
+    return ok;
+}
+
+static bool prepare(Training *training)
+{
+    int64_t begin = trace_begin();
+    bool ok = training_prepare(training);
+    trace_end("prepare", begin);
+    return ok;
+}
+
+/* Everything between the options and the exit status. */
+static int run_training(Cli *cli, TrainOptions *o)
+{
+    Trace *trace;
+    if (!tracing_open(cli, o->trace, false, &trace))
+        return EXIT_INPUT;
+    trace_use(trace);
+    Training training;
+    bool ok = training_load_model(&training, cli, o) && check_texts(cli, o, &training.ports) &&
+              load_data(&training) && prepare(&training);
+    cli_flush(cli);
+    int status = ok ? training_run(&training) : EXIT_INPUT;
+    if (!tracing_close(cli, o->trace, trace) && status == EXIT_DONE)
+        status = EXIT_INPUT;
+    training_free(&training);
+    return status;
+}
+
 int command_train(Cli *cli, int argc, char **argv)
 {
     TrainOptions o = {.dtype = "f32",
@@ -104,6 +140,7 @@ int command_train(Cli *cli, int argc, char **argv)
         {"check-numerics", NULL, OPTION_FLAG, &o.check_numerics, 0,
          "name the first operation that makes a NaN"},
         {"json-summary", "FILE", OPTION_TEXT, &o.json_summary, 0, "write the last figures as JSON"},
+        OPTION_TRACE(&o.trace),
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
     };
     const Usage usage = {
@@ -120,12 +157,7 @@ int command_train(Cli *cli, int argc, char **argv)
         return status;
     if (o.threads)
         exec_set_threads((int)o.threads);
-    Training training;
-    bool ok = training_load_model(&training, cli, &o) && check_texts(cli, &o, &training.ports) &&
-              training_load_data(&training) && training_prepare(&training);
-    cli_flush(cli);
-    status = ok ? training_run(&training) : EXIT_INPUT;
-    training_free(&training);
+    status = run_training(cli, &o);
     cli_flush(cli);
     return status;
 }

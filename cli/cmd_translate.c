@@ -1,6 +1,7 @@
 /* tfc translate: text in, text out. */
 #include "base/file.h"
 #include "cli/run_folder.h"
+#include "cli/tracing.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 
 typedef struct Translate {
-    const char *input, *output, *checkpoint;
+    const char *input, *output, *checkpoint, *trace;
     int64_t beam, nbest, batch_tokens, threads, top_k, seed;
     double length_penalty, temperature, top_p;
     bool sample, json;
@@ -65,10 +66,12 @@ static bool translate_corpus(Cli *cli, const Translate *o, RunFolder *run, const
     bool ok = inference_decode(&run->inference, corpus, &settings, o->batch_tokens, arena, results);
     for (int64_t i = 0; ok && i < corpus->n; i++)
         print_result(o, &run->inference, corpus->line[i], &results[i], arena, &out);
+    int64_t begin = trace_begin();
     if (ok && o->output)
         ok = file_write_all(&cli->diags, o->output, out.data ? out.data : "", out.length);
     else if (ok && out.length)
         fwrite(out.data, 1, out.length, stdout);
+    trace_end("write output", begin);
     text_free(&out);
     arena_free(arena);
     return ok;
@@ -83,7 +86,9 @@ static bool translate(Cli *cli, const Translate *o, RunFolder *run)
     CorpusOptions options = {.kind = CORPUS_SOURCES,
                              .keep_all = true,
                              .max_length = inference_max_length(&run->inference)};
+    int64_t begin = trace_begin();
     Corpus *corpus = corpus_read(&cli->diags, run->vocab, &options, o->input, NULL);
+    trace_end("read input", begin);
     if (!corpus)
         return false;
     bool ok = inference_prepare_decode(&run->inference) && run_folder_load(cli, run, o->checkpoint);
@@ -121,6 +126,7 @@ int command_translate(Cli *cli, int argc, char **argv)
          "params from here (RUN's average, else best, else last)"},
         {"json", NULL, OPTION_FLAG, &o.json, 0,
          "an object a result: line, text, score, log_probability"},
+        OPTION_TRACE(&o.trace),
     };
     const Usage usage = {
         "translate", "RUN",
@@ -134,7 +140,14 @@ int command_translate(Cli *cli, int argc, char **argv)
     if (o.threads)
         exec_set_threads((int)o.threads);
     RunFolder run;
-    bool ok = run_folder_open(cli, arguments.words[0], &run) && translate(cli, &o, &run);
+    Trace *trace;
+    bool ok = run_folder_open(cli, arguments.words[0], &run) &&
+              tracing_open(cli, o.trace, false, &trace);
+    if (ok) {
+        trace_use(trace);
+        ok = translate(cli, &o, &run);
+        ok = tracing_close(cli, o.trace, trace) && ok;
+    }
     run_folder_close(&run);
     return cli_finish(cli, ok);
 }

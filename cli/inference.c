@@ -1,6 +1,8 @@
 /* Scoring and decoding with a compiled model. */
 #include "cli/inference.h"
 
+#include "runtime/exec/trace.h"
+
 #include <string.h>
 
 enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
@@ -134,8 +136,12 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
     Batch batch = {0};
     bool ok = batches || cli_error(inference->cli, "out of memory");
     for (int64_t i = 0; ok && i < batches_count(batches); i++) {
+        int64_t begin = trace_begin();
         batches_fill(batches, i, &batch);
+        trace_end("load batch", begin);
+        begin = trace_begin();
         ok = decode_rows(inference, corpus, &batch, settings, arena, results);
+        trace_end("decode batch", begin);
     }
     batch_free(&batch);
     batches_free(batches);

@@ -9,7 +9,7 @@
 
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
-    const char *vocab, *out, *dtype, *json_summary;
+    const char *vocab, *out, *dtype, *json_summary, *trace;
     bool resume, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;

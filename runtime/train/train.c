@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
@@ -101,7 +102,9 @@ static bool open_epoch(Trainer *t)
         t->state->batch = 0;
     }
     batches_free(t->batches);
+    int64_t begin = trace_begin();
     t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
+    trace_end("order batches", begin);
     if (!t->batches ||
         !feed_reserve(t->compute, compute_program(t), &t->programs->feed, t->batches))
         return out_of_memory(t);
@@ -139,8 +142,10 @@ static int64_t count_batches(const Trainer *t)
 static bool run_batch(Trainer *t, int64_t index, float rate, float share, double *loss)
 {
     const float step = (float)(t->state->step + 1);
+    int64_t begin = trace_begin();
     batches_fill(t->batches, t->state->batch + index, &t->batch);
     feed_batch(t->compute, &t->programs->feed, &t->batch);
+    trace_end("load batch", begin);
     if (t->programs->step) {
         exec_input(t->compute, "rate", &rate);
         exec_input(t->compute, "step", &step);
@@ -258,8 +263,10 @@ static void judge(Trainer *t, TrainReport *report)
 static bool validate(Trainer *t, TrainReport *report)
 {
     double pause = now();
+    int64_t begin = trace_begin();
     if (!t->hooks->validate(t->hooks->user, &report->valid_loss, &report->valid_bleu))
         return false;
+    trace_end("validate", begin);
     report->validated = true;
     t->validated_step = t->state->step;
     judge(t, report);
@@ -273,6 +280,7 @@ static bool save(Trainer *t, bool best)
 {
     const TrainSettings *s = t->settings;
     Arena *arena = arena_new();
+    int64_t begin = trace_begin();
     const char *path = run_step_path(arena, s->folder, t->state->step);
     const char *last = run_path(arena, s->folder, "last.safetensors");
     const char *best_path = run_path(arena, s->folder, "best.safetensors");
@@ -290,6 +298,7 @@ static bool save(Trainer *t, bool best)
                   "the checkpoint of step %" PRId64 " is whole; --resume goes on "
                   "from it",
                   t->saved_step);
+    trace_end("save checkpoint", begin);
     arena_free(arena);
     return ok;
 }

@@ -1,0 +1,91 @@
+/* Opening and writing traces; the table of kernels. */
+#include "cli/tracing.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Whether the path can be written, before hours of training go by. */
+static bool can_write(Cli *cli, const char *path)
+{
+    FileWriter *file = file_create(&cli->diags, path);
+    if (file)
+        file_discard(file);
+    return file != NULL;
+}
+
+bool tracing_open(Cli *cli, const char *path, bool report, Trace **trace)
+{
+    *trace = NULL;
+    if (path && !can_write(cli, path))
+        return false;
+    if (path || report)
+        *trace = trace_new(0);
+    return *trace || !(path || report) || cli_error(cli, "out of memory for the trace");
+}
+
+bool tracing_close(Cli *cli, const char *path, Trace *trace)
+{
+    if (!trace)
+        return true;
+    trace_use(NULL);
+    bool ok = !path || trace_write(trace, &cli->diags, path);
+    int64_t dropped = trace_dropped(trace);
+    if (dropped)
+        diag_note(&cli->diags, (Loc){0},
+                  "the trace was full: %" PRId64 " slices came after what it holds and were left out",
+                  dropped);
+    trace_free(trace);
+    return ok;
+}
+
+static double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds / 1e9 : 0; }
+
+void tracing_report(const Trace *trace, double seconds, Text *out)
+{
+    Arena *arena = arena_new();
+    int n;
+    const TraceTotal *totals = trace_totals(trace, arena, &n);
+    double sum = 0;
+    text_add(out, "\n share      calls          ms   GFLOP/s      GB/s  kernel\n");
+    for (int i = 0; i < n; i++) {
+        const TraceTotal *t = &totals[i];
+        sum += t->seconds;
+        text_add(out, "%5.1f %% %10" PRId64 " %11.3f", 100 * t->seconds / seconds, t->calls, 1e3 * t->seconds);
+        if (t->flops > 0)
+            text_add(out, " %9.1f", per_second(t->flops, t->seconds));
+        else
+            text_add(out, " %9s", "");
+        text_add(out, " %9.1f  %s%s%s", per_second(t->bytes, t->seconds), t->kernel, *t->shape ? " " : "", t->shape);
+        text_add(out, "%s%s\n", *t->name ? "  " : "", t->name);
+    }
+    text_add(out, "%5.1f %% %10s %11.3f %30s between steps\n", 100 * (seconds - sum) / seconds, "",
+             1e3 * (seconds - sum), "");
+    if (trace_dropped(trace))
+        text_add(out, "incomplete: %" PRId64 " slices found no room\n", trace_dropped(trace));
+    arena_free(arena);
+}
+
+void tracing_report_json(const Trace *trace, double seconds, Text *out)
+{
+    Arena *arena = arena_new();
+    int n;
+    const TraceTotal *totals = trace_totals(trace, arena, &n);
+    text_add(out, "[");
+    for (int i = 0; i < n; i++) {
+        const TraceTotal *t = &totals[i];
+        text_add(out, "%s{\"kernel\": ", i ? ", " : "");
+        text_quote(out, t->kernel);
+        text_add(out, ", \"shape\": ");
+        text_quote(out, t->shape);
+        text_add(out, ", \"first\": ");
+        text_quote(out, t->name);
+        text_add(out,
+                 ", \"calls\": %" PRId64 ", \"seconds\": %.9g, \"share\": %.6g, \"flops\": %.9g, "
+                 "\"bytes\": %.9g}",
+                 t->calls, t->seconds, t->seconds / seconds, t->flops, t->bytes);
+    }
+    text_add(out, "]");
+    arena_free(arena);
+}

@@ -1,0 +1,25 @@
+/* --trace FILE, and the table of kernels of tfc bench --report. */
+#ifndef CLI_TRACING_H
+#define CLI_TRACING_H
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "runtime/exec/trace.h"
+
+#define OPTION_TRACE(into)                                                                         \
+    {"trace", "FILE", OPTION_TEXT, (into), 0,                                                      \
+     "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
+
+/* Makes a trace for a path, or for a report without one; else *trace is NULL. Recording
+ * begins with trace_use. False, with an error, where the path cannot be written or memory
+ * is short. */
+bool tracing_open(Cli *cli, const char *path, bool report, Trace **trace);
+/* Ends the recording, writes the file if there is a path, says what was left out, and
+ * frees the trace. The programs that ran must still be there. */
+bool tracing_close(Cli *cli, const char *path, Trace *trace);
+
+/* The kernels by their share of `seconds`, as lines or as a JSON array. */
+void tracing_report(const Trace *trace, double seconds, Text *out);
+void tracing_report_json(const Trace *trace, double seconds, Text *out);
+
+#endif
