@@ -32,6 +32,7 @@ typedef struct StoreTensor {
     int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
     int64_t count; /* elements; 0 of a cache */
     void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set */
+    bool borrowed; /* data is another's: not freed, and perhaps not to be written */
 } StoreTensor;
 
 Store *store_new(void);
@@ -39,6 +40,13 @@ void store_free(Store *store);
 /* Adds the program's tensors; one already there by name must agree in type and
  * shape (an assertion otherwise). Names are copied. */
 bool store_add_program(Store *store, const TfcProgram *program);
+/* The same, but a new tensor for which `find` gives an address has its data there,
+ * borrowed: it must outlive the store. NULL: the store makes it as ever. */
+typedef void *(*StoreFind)(void *context, const TfcTensor *tensor);
+bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context);
+/* Copies what is borrowed, so that it may be written. Executors made before keep
+ * the old addresses and must be made anew. False: memory cannot be had. */
+bool store_own(Store *store);
 int64_t store_count(const Store *store);
 StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
 StoreTensor *store_find(Store *store, const char *name);

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct Store {
     Arena *arena; /* names and the tensors' headers; data is allocated one by one */
@@ -25,9 +26,9 @@ Store *store_new(void)
     return store;
 }
 
-static bool owns_data(const StoreTensor *tensor)
+static bool is_cache(const StoreTensor *tensor)
 {
-    return tensor->rank == 0 || tensor->dims[0] >= 0;
+    return tensor->rank > 0 && tensor->dims[0] < 0;
 }
 
 void store_free(Store *store)
@@ -35,7 +36,7 @@ void store_free(Store *store)
     if (!store)
         return;
     for (size_t i = 0; i < store->tensors.count; i++)
-        if (owns_data(store->tensors.data[i]))
+        if (!is_cache(store->tensors.data[i]) && !store->tensors.data[i]->borrowed)
             free(store->tensors.data[i]->data);
     arena_free(store->arena);
 }
@@ -48,7 +49,7 @@ static inline bool agrees(const StoreTensor *have, const TfcTensor *want)
     return same;
 }
 
-static bool add_tensor(Store *store, const TfcTensor *from)
+static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
 {
     StoreTensor *tensor = ARENA_NEW(store->arena, StoreTensor);
     *tensor = (StoreTensor){
@@ -68,7 +69,10 @@ static bool add_tensor(Store *store, const TfcTensor *from)
         tensor->dims[i] = fixed ? from->shape.dims[i].size : -1;
         tensor->count *= fixed ? tensor->dims[i] : 0;
     }
-    if (owns_data(tensor)) {
+    tensor->borrowed = borrowed != NULL;
+    if (borrowed) {
+        tensor->data = borrowed;
+    } else if (!is_cache(tensor)) {
         tensor->data = memory_new(tensor->count * type_bytes(tensor->type));
         if (!tensor->data)
             return false;
@@ -78,13 +82,36 @@ static bool add_tensor(Store *store, const TfcTensor *from)
     return true;
 }
 
-bool store_add_program(Store *store, const TfcProgram *program)
+bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context)
 {
     for (int32_t i = 0; i < program->n_tensors; i++) {
-        const StoreTensor *have = store_find(store, program->tensors[i].name);
-        assert(!have || agrees(have, &program->tensors[i]));
-        if (!have && !add_tensor(store, &program->tensors[i]))
+        const TfcTensor *tensor = &program->tensors[i];
+        const StoreTensor *have = store_find(store, tensor->name);
+        assert(!have || agrees(have, tensor));
+        if (!have && !add_tensor(store, tensor, find ? find(context, tensor) : NULL))
             return false;
+    }
+    return true;
+}
+
+bool store_add_program(Store *store, const TfcProgram *program)
+{
+    return store_add_borrowing(store, program, NULL, NULL);
+}
+
+bool store_own(Store *store)
+{
+    for (size_t i = 0; i < store->tensors.count; i++) {
+        StoreTensor *tensor = store->tensors.data[i];
+        if (!tensor->borrowed)
+            continue;
+        int64_t bytes = tensor->count * type_bytes(tensor->type);
+        void *data = memory_new(bytes);
+        if (!data)
+            return false;
+        memcpy(data, tensor->data, (size_t)bytes);
+        tensor->data = data;
+        tensor->borrowed = false;
     }
     return true;
 }
