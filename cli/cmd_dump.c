@@ -70,15 +70,12 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(function, out);
     else if (!strcmp(dump->stage, "plan")) {
-        TargetOptions target = {dump->cpu, false, session->options.opt_level};
-        session->jit = jit_new(&target, diags);
-        const TfcProgram *program =
-            session->jit ? jit_compile(session->jit, function, session->cli->arena, diags) : NULL;
+        const TfcProgram *program = codegen_plan(function, session->cli->arena, diags);
         if (!program)
             return false;
         plan_print(program, out);
     } else {
-        TargetOptions target = {dump->cpu, false, session->options.opt_level};
+        TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level};
         return codegen_dump(function, &target, !strcmp(dump->stage, "asm"), out, diags);
     }
     return true;

@@ -61,17 +61,32 @@ bool session_lower(Session *session, Function *function, const char *passes, con
     return pipeline_run(function, &options, &session->cli->diags);
 }
 
+static bool start_jit(Session *session)
+{
+    if (session->jit)
+        return true;
+    TargetOptions target = {.cpu = session->options.cpu,
+                            .scalar = session->options.scalar,
+                            .opt_level = session->options.opt_level};
+    session->jit = jit_new(&target, &session->cli->diags);
+    if (session->jit)
+        jit_use_cache(session->jit, NULL);
+    return session->jit != NULL;
+}
+
+/* A program that was compiled before needs no passes either. */
 const TfcProgram *session_compile(Session *session, Function *function)
 {
     double start = now();
-    if (!session->jit) {
-        TargetOptions target = {session->options.cpu, session->options.scalar,
-                                session->options.opt_level};
-        session->jit = jit_new(&target, &session->cli->diags);
-    }
     const TfcProgram *program = NULL;
-    if (session->jit && function && session_lower(session, function, NULL, NULL))
-        program = jit_compile(session->jit, function, session->cli->arena, &session->cli->diags);
+    if (function && start_jit(session)) {
+        const char *pipeline =
+            arena_printf(session->cli->arena, "level %d", session->options.opt_level);
+        ProgramKey key = jit_key(session->jit, function, pipeline);
+        program = jit_recall(session->jit, &key);
+        if (!program && session_lower(session, function, NULL, NULL))
+            program = jit_compile(session->jit, function, &key, &session->cli->diags);
+    }
     session->compile_seconds += now() - start;
     return program;
 }

@@ -13,18 +13,37 @@ typedef struct TargetOptions {
     const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
 } TargetOptions;
 
+/* The plan of a function all of whose ops are regions, dots, shape ops or their own
+ * kernels: a program that lives in the arena and has no addresses of kernels yet. */
+const TfcProgram *codegen_plan(const Function *function, Arena *arena, Diagnostics *diags);
+
+/* ---- the JIT ---- */
+
 typedef struct Jit Jit;
 Jit *jit_new(const TargetOptions *options, Diagnostics *diags); /* NULL after errors */
-void jit_free(Jit *jit); /* unloads the kernels: programs compiled with it must not run again */
+void jit_free(Jit *jit); /* unloads its programs: they must not run again */
 
-/* Compiles a function all of whose ops are regions, dots, shape ops or their own
- * kernels. Kernels already in the JIT are found by hash. The program lives in
- * `arena`; the kernels as long as the Jit. */
-const TfcProgram *jit_compile(Jit *jit, const Function *function, Arena *arena, Diagnostics *diags);
+/* What a program is kept under: a hash of everything that its code depends on. */
+typedef struct ProgramKey {
+    unsigned char hash[32];
+} ProgramKey;
+/* Keeps programs in the folder; NULL: in $TFC_CACHE, $XDG_CACHE_HOME/tfc or
+ * ~/.cache/tfc (TFC_CACHE=off: nowhere). A folder that cannot be used is no error. */
+void jit_use_cache(Jit *jit, const char *folder);
+/* `function` before the passes, `pipeline` what will be done to it. */
+ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
+/* The program kept under the key, or NULL. It lives as long as the Jit. */
+const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
+/* Compiles a function after the passes, and keeps the program under the key (NULL:
+ * does not). It lives as long as the Jit; NULL after errors. */
+const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
+                              Diagnostics *diags);
 
 typedef struct JitStats {
-    int kernels_compiled, kernels_reused;
-    double seconds;
+    int programs_compiled, kernels_compiled;
+    int programs_cached, kernels_cached; /* found in the cache */
+    double seconds;                      /* in jit_compile and jit_recall */
+    const char *cache_note;              /* why programs cannot be kept, or NULL */
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 

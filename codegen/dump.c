@@ -1,15 +1,52 @@
 /* dump --stage llvm and asm: the kernels of a function as text, for any CPU. */
-#include "codegen/jit.h"
+#include "codegen/emit/emit.h"
+#include "codegen/plan/plan.h"
+
+#include <string.h>
+
+static bool print_module(const Target *target, LLVMModuleRef module, bool assembly, Text *out,
+                         Diagnostics *diags)
+{
+    if (!assembly) {
+        char *text = LLVMPrintModuleToString(module);
+        text_put(out, text, strlen(text));
+        LLVMDisposeMessage(text);
+        return true;
+    }
+    LLVMMemoryBufferRef buffer = target_emit(target, module, true, diags);
+    if (!buffer)
+        return false;
+    text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return true;
+}
+
+bool kernels_dump(const KernelSet *set, const TargetOptions *options, bool assembly,
+                          Text *out, Diagnostics *diags)
+{
+    Target target;
+    bool ok = target_init(&target, options, true, diags);
+    if (ok) {
+        LLVMContextRef context = LLVMContextCreate();
+        LLVMModuleRef module =
+            emit_kernels(set, 0, (int)set->list.count, "", &target, context, diags);
+        ok = module && print_module(&target, module, assembly, out, diags);
+        if (module)
+            LLVMDisposeModule(module);
+        LLVMContextDispose(context);
+    }
+    target_dispose(&target);
+    return ok;
+}
 
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags)
 {
-    Jit *jit = jit_new_dump(options, assembly, out, diags);
-    if (!jit)
-        return false;
     Arena *arena = arena_new();
-    bool ok = jit_compile(jit, function, arena, diags) != NULL;
+    KernelSet set;
+    kernels_init(&set, arena);
+    bool ok = plan_program(function, &set, arena, diags) &&
+              kernels_dump(&set, options, assembly, out, diags);
     arena_free(arena);
-    jit_free(jit);
     return ok;
 }

@@ -1,40 +1,29 @@
-/* The JIT: kernels are written into one pending LLVM module, compiled together
- * to an object, and linked into this process by LLJIT. Kernels are found by hash,
- * so a Jit compiles each structure once, however many functions use it.
+/* The JIT: object files linked into this process by LLJIT, each set of them in a
+ * library of its own, so that names of different programs cannot clash.
  *
- * Only absolute symbols are offered to the object: the C library's functions that
- * the scalar reference and f64 call, and what LLVM's code generator may call on
- * its own. */
+ * Only absolute symbols are offered to the objects: OpenBLAS's products, the C
+ * library's functions that the scalar reference and f64 call, and what LLVM's code
+ * generator may call on its own. */
 #include "codegen/jit.h"
 
-#include "codegen/emit/emit.h"
+#include "codegen/cache.h"
+#include "codegen/target.h"
 
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-typedef struct Kernel {
-    uint64_t hash;
-    const char *name;
-    TfcKernel address; /* NULL until jit_finish */
-} Kernel;
-
 struct Jit {
     Arena *arena;
+    TargetOptions options;
     Target target;
-    LLVMOrcLLJITRef orc; /* NULL in a dump */
-    VEC(Kernel) kernels;
-    Map by_name;         /* name → number + 1 */
-    int compiled;        /* kernels before this one are compiled */
-    LLVMContextRef context; /* of the pending module, NULL: none */
-    LLVMModuleRef module;
-    Text *dump;
-    bool assembly;
+    LLVMOrcLLJITRef orc;
+    Cache *cache; /* NULL: nothing is kept */
+    int n_libraries;
     JitStats stats;
 };
 
@@ -69,10 +58,11 @@ static const NativeSymbol natives[] = {
     NATIVE(pow),    NATIVE(expf),   NATIVE(logf),    NATIVE(tanhf),  NATIVE(erff), NATIVE(sinf),
     NATIVE(cosf),   NATIVE(powf),   NATIVE(floor),   NATIVE(floorf), NATIVE(fma),  NATIVE(fmaf),
     NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
+    NATIVE(tfc_blas_f32), NATIVE(tfc_blas_f64),
 };
 enum { N_NATIVES = sizeof natives / sizeof natives[0] };
 
-static bool define_natives(Jit *jit, Diagnostics *diags)
+static bool define_natives(Jit *jit, LLVMOrcJITDylibRef library, Diagnostics *diags)
 {
     LLVMOrcCSymbolMapPair pairs[N_NATIVES];
     for (int i = 0; i < N_NATIVES; i++) {
@@ -84,7 +74,7 @@ static bool define_natives(Jit *jit, Diagnostics *diags)
             (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)natives[i].function, flags};
     }
     LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, N_NATIVES);
-    LLVMErrorRef error = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit->orc), unit);
+    LLVMErrorRef error = LLVMOrcJITDylibDefine(library, unit);
     if (error)
         LLVMOrcDisposeMaterializationUnit(unit);
     return report(error, "the JIT cannot define its symbols", diags);
@@ -92,161 +82,167 @@ static bool define_natives(Jit *jit, Diagnostics *diags)
 
 /* ---- making and freeing ---- */
 
-static Jit *new_jit(const TargetOptions *options, bool foreign, Diagnostics *diags)
+static const char *copy_text(Arena *arena, const char *text)
 {
-    Arena *arena = arena_new();
-    Jit *jit = ARENA_NEW(arena, Jit);
-    jit->arena = arena;
-    map_init(&jit->by_name, arena);
-    if (target_init(&jit->target, options, foreign, diags))
-        return jit;
-    jit_free(jit);
-    return NULL;
+    return text ? arena_strdup(arena, text) : NULL;
 }
 
 Jit *jit_new(const TargetOptions *options, Diagnostics *diags)
 {
-    Jit *jit = new_jit(options, false, diags);
-    if (!jit)
-        return NULL;
-    LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit->orc, LLVMOrcCreateLLJITBuilder());
-    if (report(error, "the JIT cannot start", diags) && define_natives(jit, diags))
+    Arena *arena = arena_new();
+    Jit *jit = ARENA_NEW(arena, Jit);
+    jit->arena = arena;
+    jit->options = options ? *options : (TargetOptions){.opt_level = 2};
+    jit->options.cpu = copy_text(arena, jit->options.cpu);
+    jit->options.triple = NULL;
+    if (target_init(&jit->target, &jit->options, false, diags) &&
+        report(LLVMOrcCreateLLJIT(&jit->orc, LLVMOrcCreateLLJITBuilder()), "the JIT cannot start",
+               diags))
         return jit;
     jit_free(jit);
     return NULL;
-}
-
-Jit *jit_new_dump(const TargetOptions *options, bool assembly, Text *out, Diagnostics *diags)
-{
-    Jit *jit = new_jit(options, true, diags);
-    if (jit) {
-        jit->dump = out;
-        jit->assembly = assembly;
-    }
-    return jit;
-}
-
-static void drop_pending(Jit *jit)
-{
-    if (jit->module)
-        LLVMDisposeModule(jit->module);
-    if (jit->context)
-        LLVMContextDispose(jit->context);
-    jit->module = NULL;
-    jit->context = NULL;
 }
 
 void jit_free(Jit *jit)
 {
     if (!jit)
         return;
-    drop_pending(jit);
     if (jit->orc)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->orc));
+    cache_close(jit->cache);
     target_dispose(&jit->target);
     arena_free(jit->arena);
 }
 
-/* ---- kernels ---- */
+void jit_use_cache(Jit *jit, const char *folder)
+{
+    jit->cache = cache_open(jit->arena, folder, CACHE_BYTES);
+    jit->stats.cache_note = cache_note(jit->cache);
+}
 
-/* Element types that kernels do not have yet are the user's to hear of. */
-static bool check_types(const Op *op, Diagnostics *diags)
+/* ---- loading ---- */
+
+static bool add_objects(Jit *jit, LLVMOrcJITDylibRef library, const ObjectSet *objects,
+                        Diagnostics *diags)
+{
+    for (int i = 0; i < objects->n_files; i++) {
+        const ObjectFile *file = &objects->files[i];
+        LLVMMemoryBufferRef buffer = /* taken over by the JIT, whatever happens */
+            LLVMCreateMemoryBufferWithMemoryRangeCopy(file->bytes, file->size, file->name);
+        if (!report(LLVMOrcLLJITAddObjectFile(jit->orc, library, buffer),
+                    "the JIT cannot load object code", diags))
+            return false;
+    }
+    return true;
+}
+
+typedef struct Found {
+    LLVMErrorRef error;
+    uintptr_t address;
+} Found;
+
+static void take_address(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t n, void *context)
+{
+    Found *found = context;
+    found->error = error;
+    if (!error && n == 1)
+        found->address = (uintptr_t)result[0].Sym.Address;
+}
+
+/* Links what the symbol needs. Nothing is left for other threads, so the answer has
+ * come when the call returns. */
+static uintptr_t look_up(Jit *jit, LLVMOrcJITDylibRef library, const char *symbol,
+                         Diagnostics *diags)
+{
+    LLVMOrcCJITDylibSearchOrderElement order = {library, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
+    LLVMOrcCLookupSetElement element = {LLVMOrcLLJITMangleAndIntern(jit->orc, symbol),
+                                        LLVMOrcSymbolLookupFlagsRequiredSymbol};
+    Found found = {0};
+    LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(jit->orc), LLVMOrcLookupKindStatic,
+                                  &order, 1, &element, 1, take_address, &found);
+    report(found.error, "the JIT cannot link object code", diags);
+    return found.address;
+}
+
+static uintptr_t load_symbol(Jit *jit, const ObjectSet *objects, const char *symbol,
+                             Diagnostics *diags)
+{
+    char name[32];
+    snprintf(name, sizeof name, "program.%d", jit->n_libraries++);
+    LLVMOrcJITDylibRef library =
+        LLVMOrcExecutionSessionCreateBareJITDylib(LLVMOrcLLJITGetExecutionSession(jit->orc), name);
+    if (!define_natives(jit, library, diags) || !add_objects(jit, library, objects, diags))
+        return 0;
+    return look_up(jit, library, symbol, diags);
+}
+
+const TfcProgram *jit_load(Jit *jit, const ObjectSet *objects, Diagnostics *diags)
+{
+    return (const TfcProgram *)load_symbol(jit, objects, objects->symbols[0], diags);
+}
+
+/* ---- programs ---- */
+
+const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
+                              Diagnostics *diags)
+{
+    double start = seconds_now();
+    Arena *arena = arena_new();
+    ObjectSet objects;
+    const TfcProgram *program = NULL;
+    if (object_compile(&function, 1, &jit->options, "", arena, &objects, diags)) {
+        program = jit_load(jit, &objects, diags);
+        jit->stats.programs_compiled++;
+        jit->stats.kernels_compiled += objects.n_kernels;
+    }
+    if (program && key && jit->cache) {
+        cache_put(jit->cache, key, &objects);
+        jit->stats.cache_note = cache_note(jit->cache);
+    }
+    arena_free(arena);
+    jit->stats.seconds += seconds_now() - start;
+    return program;
+}
+
+const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
+{
+    if (!jit->cache)
+        return NULL;
+    double start = seconds_now();
+    Arena *arena = arena_new();
+    Diagnostics ignored; /* what cannot be loaded is compiled */
+    ObjectSet objects;
+    diag_init(&ignored, arena);
+    const TfcProgram *program = NULL;
+    if (cache_get(jit->cache, key, arena, &objects))
+        program = jit_load(jit, &objects, &ignored);
+    if (program) {
+        jit->stats.programs_cached++;
+        jit->stats.kernels_cached += objects.n_kernels;
+    }
+    arena_free(arena);
+    jit->stats.seconds += seconds_now() - start;
+    return program;
+}
+
+ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline)
+{
+    return key_of(&jit->target, function, pipeline);
+}
+
+TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signature *signature,
+                     Diagnostics *diags)
 {
     Arena *arena = arena_new();
-    Body body = body_of(arena, op);
-    bool bf16 = false;
-    for (int i = 0; i < body.n_inputs; i++)
-        bf16 |= body.inputs[i]->type.dtype == DT_BF16;
-    for (int i = 0; i < body.n_ops; i++)
-        bf16 |= body.ops[i].op->results[0].type.dtype == DT_BF16;
+    KernelSet set;
+    ObjectSet objects;
+    uintptr_t address = 0;
+    kernels_init(&set, arena);
+    if (kernels_add(&set, module, op, signature, diags) >= 0 &&
+        kernels_compile(&set, &jit->options, "", arena, &objects, diags))
+        address = load_symbol(jit, &objects, kernels_name(&set, 0), diags);
     arena_free(arena);
-    if (bf16)
-        diag_error(diags, op->loc, "kernels do not have bf16 elements yet: use f32");
-    return !bf16;
-}
-
-static int find_kernel(const Jit *jit, const char *name)
-{
-    return (int)(intptr_t)map_get(&jit->by_name, name) - 1;
-}
-
-int jit_add(Jit *jit, const Module *module, const Op *op, const Signature *signature,
-            Diagnostics *diags)
-{
-    const char *kind = op->body || op_is_own_kernel(op) ? op_info[op->kind].name : "row";
-    char name[64];
-    snprintf(name, sizeof name, "%s.%016llx", kind, (unsigned long long)signature->hash);
-    int found = find_kernel(jit, name);
-    if (found >= 0) {
-        jit->stats.kernels_reused++;
-        return found;
-    }
-    if (!check_types(op, diags))
-        return -1;
-    double start = seconds_now();
-    if (!jit->module) {
-        jit->context = LLVMContextCreate();
-        jit->module = target_new_module(&jit->target, jit->context, "kernels");
-    }
-    Kernel kernel = {.hash = signature->hash, .name = arena_strdup(jit->arena, name)};
-    emit_kernel(jit->context, jit->module, &jit->target, module, op, signature, kernel.name);
-    vec_push(jit->arena, jit->kernels, kernel);
-    map_set(&jit->by_name, kernel.name, (void *)(intptr_t)jit->kernels.count);
-    jit->stats.kernels_compiled++;
-    jit->stats.seconds += seconds_now() - start;
-    return (int)jit->kernels.count - 1;
-}
-
-/* The object, or the text a dump is after. */
-static bool compile_pending(Jit *jit, Diagnostics *diags)
-{
-    if (!target_optimise(&jit->target, jit->module, diags))
-        return false;
-    if (jit->dump && !jit->assembly) {
-        char *text = LLVMPrintModuleToString(jit->module);
-        text_put(jit->dump, text, strlen(text));
-        LLVMDisposeMessage(text);
-        return true;
-    }
-    LLVMMemoryBufferRef buffer = target_emit(&jit->target, jit->module, jit->dump != NULL, diags);
-    if (!buffer)
-        return false;
-    if (jit->dump) {
-        text_put(jit->dump, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-        LLVMDisposeMemoryBuffer(buffer);
-        return true;
-    }
-    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->orc);
-    return report(LLVMOrcLLJITAddObjectFile(jit->orc, library, buffer),
-                  "the JIT cannot load the kernels", diags);
-}
-
-bool jit_finish(Jit *jit, Diagnostics *diags)
-{
-    if (!jit->module)
-        return true;
-    double start = seconds_now();
-    bool ok = compile_pending(jit, diags);
-    drop_pending(jit);
-    for (; ok && !jit->dump && jit->compiled < (int)jit->kernels.count; jit->compiled++) {
-        Kernel *kernel = &jit->kernels.data[jit->compiled];
-        LLVMOrcExecutorAddress address = 0;
-        ok = report(LLVMOrcLLJITLookup(jit->orc, &address, kernel->name), "a kernel is missing",
-                    diags);
-        kernel->address = (TfcKernel)(uintptr_t)address;
-    }
-    jit->stats.seconds += seconds_now() - start;
-    return ok;
-}
-
-TfcKernel jit_address(const Jit *jit, int kernel)
-{
-    return jit->kernels.data[kernel].address;
-}
-
-const char *jit_kernel_name(const Jit *jit, int kernel)
-{
-    return jit->kernels.data[kernel].name;
+    return (TfcKernel)address;
 }
 
 JitStats jit_stats(const Jit *jit)

@@ -21,7 +21,7 @@ typedef struct CpuInfo {
     bool is_level; /* its level is all that its code needs */
 } CpuInfo;
 
-static const CpuInfo cpus[] = {
+static const CpuInfo x86_cpus[] = {
     {"x86-64", 1, true},          {"x86-64-v2", 2, true},      {"x86-64-v3", 3, true},
     {"x86-64-v4", 4, true},       {"nehalem", 2, true},        {"westmere", 2, true},
     {"sandybridge", 2, false},    {"ivybridge", 2, false},     {"haswell", 3, true},
@@ -32,7 +32,54 @@ static const CpuInfo cpus[] = {
     {"znver1", 3, false},         {"znver2", 3, false},        {"znver3", 3, false},
     {"znver4", 4, false},         {"znver5", 4, false},
 };
-enum { N_CPUS = sizeof cpus / sizeof cpus[0] };
+static const CpuInfo arm_cpus[] = {
+    {"generic", 1, true},      {"cortex-a53", 1, false},  {"cortex-a57", 1, false},
+    {"cortex-a72", 1, false},  {"cortex-a76", 1, false},  {"cortex-x1", 1, false},
+    {"neoverse-n1", 1, false}, {"neoverse-v1", 1, false}, {"neoverse-n2", 1, false},
+    {"neoverse-v2", 1, false}, {"apple-m1", 1, false},    {"apple-m2", 1, false},
+};
+static const CpuInfo riscv_cpus[] = {{"generic-rv64", 1, true}, {"sifive-u74", 1, false}};
+enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
+
+#define INITIALISE(llvm)                                                                           \
+    static void initialise_##llvm(void)                                                            \
+    {                                                                                              \
+        LLVMInitialize##llvm##TargetInfo();                                                        \
+        LLVMInitialize##llvm##Target();                                                            \
+        LLVMInitialize##llvm##TargetMC();                                                          \
+        LLVMInitialize##llvm##AsmPrinter();                                                        \
+        LLVMInitialize##llvm##AsmParser();                                                         \
+    }
+INITIALISE(X86)
+INITIALISE(AArch64)
+INITIALISE(RISCV)
+
+/* The architectures that kernels were tried on. Vector widths by level, from 1. */
+typedef struct Arch {
+    const char *name; /* how triples begin */
+    void (*initialise)(void);
+    const CpuInfo *cpus;
+    int n_cpus, vector_bits[4], fma_level;
+    const char *features, *abi;
+} Arch;
+
+static const Arch arches[] = {
+    {"x86_64", initialise_X86, x86_cpus, MAX_CPUS, {128, 128, 256, 512}, 3, "", NULL},
+    {"aarch64", initialise_AArch64, arm_cpus, sizeof arm_cpus / sizeof arm_cpus[0], {128}, 1, "", NULL},
+    {"riscv64", initialise_RISCV, riscv_cpus, sizeof riscv_cpus / sizeof riscv_cpus[0], {0}, 1,
+     "+m,+a,+f,+d,+c", "lp64d"},
+};
+enum { N_ARCHES = sizeof arches / sizeof arches[0] };
+
+static const Arch *find_arch(const char *triple)
+{
+    for (int i = 0; i < N_ARCHES; i++) {
+        size_t n = strlen(arches[i].name);
+        if (!strncmp(triple, arches[i].name, n) && (!triple[n] || triple[n] == '-'))
+            return &arches[i];
+    }
+    return NULL;
+}
 
 static int host_level(void)
 {
@@ -44,105 +91,153 @@ static int host_level(void)
     return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
 }
 
-static const CpuInfo *find_cpu(const char *name)
+static const CpuInfo *find_cpu(const Arch *arch, const char *name)
 {
-    for (int i = 0; i < N_CPUS; i++)
-        if (!strcmp(cpus[i].name, name))
-            return &cpus[i];
+    for (int i = 0; i < arch->n_cpus; i++)
+        if (!strcmp(arch->cpus[i].name, name))
+            return &arch->cpus[i];
     return NULL;
 }
 
-static void report_unknown_cpu(const char *name, Diagnostics *diags)
+static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *diags)
 {
-    const char *names[N_CPUS];
-    for (int i = 0; i < N_CPUS; i++)
-        names[i] = cpus[i].name;
-    const char *nearest = text_nearest(name, names, N_CPUS);
+    const char *names[MAX_CPUS];
+    for (int i = 0; i < arch->n_cpus; i++)
+        names[i] = arch->cpus[i].name;
+    const char *nearest = text_nearest(name, names, (size_t)arch->n_cpus);
     diag_error(diags, (Loc){0}, "no CPU is called \"%s\"", name);
     if (nearest)
         diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
-    else
+    else if (arch == &arches[0])
         diag_note(diags, (Loc){0},
                   "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
+    else
+        diag_note(diags, (Loc){0}, "the general one is %s", arch->cpus[0].name);
 }
 
 /* Width and availability of FMA follow from the level. */
-static void set_level(Target *target, int level)
+static void set_cpu(Target *target, const Arch *arch, const char *name, const char *features, int level)
 {
-    target->vector_bits = target->scalar ? 0 : level >= 4 ? 512 : level == 3 ? 256 : 128;
-    target->fma = level >= 3;
+    target->cpu = strdup(name);
+    target->features = strdup(features);
+    target->vector_bits = target->scalar ? 0 : arch->vector_bits[level - 1];
+    target->fma = level >= arch->fma_level;
 }
 
-static bool choose_cpu(Target *target, const char *name, bool foreign, Diagnostics *diags)
+static void set_host(Target *target, const Arch *arch, const char *name)
+{
+    char *features = LLVMGetHostCPUFeatures();
+    set_cpu(target, arch, name, features, host_level());
+    LLVMDisposeMessage(features);
+}
+
+static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool foreign,
+                       Diagnostics *diags)
 {
     char *host = LLVMGetHostCPUName();
+    const bool here = arch == &arches[0];
+    const CpuInfo *cpu = name ? find_cpu(arch, name) : &arch->cpus[0];
     bool ok = true;
-    if (!name || !strcmp(name, "native") || !strcmp(name, host)) {
-        char *features = LLVMGetHostCPUFeatures();
-        target->cpu = strdup(host);
-        target->features = strdup(features);
-        LLVMDisposeMessage(features);
-        set_level(target, host_level());
-    } else {
-        const CpuInfo *cpu = find_cpu(name);
-        if (!cpu) {
-            report_unknown_cpu(name, diags);
-            ok = false;
-        } else if (!foreign && (!cpu->is_level || cpu->level > host_level())) {
-            diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
-                       host, host_level(), name);
-            ok = false;
-        } else {
-            target->cpu = strdup(name);
-            target->features = strdup("");
-            set_level(target, cpu->level);
-        }
-    }
+    if (here && (!name || !strcmp(name, "native") || !strcmp(name, host)))
+        set_host(target, arch, host);
+    else if (!cpu) {
+        report_unknown_cpu(arch, name, diags);
+        ok = false;
+    } else if (!foreign && (!cpu->is_level || cpu->level > host_level())) {
+        diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
+                   host, host_level(), name);
+        ok = false;
+    } else
+        set_cpu(target, arch, cpu->name, arch->features, cpu->level);
     LLVMDisposeMessage(host);
     return ok;
 }
 
-static void initialise_llvm(void)
+static void set_options(void)
 {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();
     /* Loop strength reduction takes a third of the time of code generation and finds
      * nothing: addresses are a base and an index already. */
     const char *const settings[] = {"tfc", "-disable-lsr"};
     LLVMParseCommandLineOptions(2, settings, "");
 }
 
-bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
+/* LLVM's registry of targets is not for several threads at once. */
+static void initialise_llvm(const Arch *arch)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, initialise_llvm);
-    *target = (Target){.scalar = options && options->scalar,
-                       .opt_level = options ? options->opt_level : 2};
-    if (!choose_cpu(target, options ? options->cpu : NULL, foreign, diags))
-        return false;
-    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool options_set, ready[N_ARCHES];
+    pthread_mutex_lock(&lock);
+    if (!options_set)
+        set_options();
+    options_set = true;
+    if (!ready[arch - arches])
+        arch->initialise();
+    ready[arch - arches] = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static const Arch *choose_arch(const char *triple, Diagnostics *diags)
+{
+    const char *names[N_ARCHES];
+    const Arch *arch = find_arch(triple);
+    if (arch)
+        return arch;
+    for (int i = 0; i < N_ARCHES; i++)
+        names[i] = arches[i].name;
+    const char *nearest = text_nearest(triple, names, N_ARCHES);
+    diag_error(diags, (Loc){0}, "there is no code generator for \"%s\"", triple);
+    if (nearest)
+        diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
+    else
+        diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64 or riscv64");
+    return NULL;
+}
+
+static bool make_machine(Target *target, const Arch *arch, const char *triple, Diagnostics *diags)
+{
+    char *message = NULL;
     LLVMTargetRef llvm_target;
+    initialise_llvm(arch);
     if (LLVMGetTargetFromTriple(triple, &llvm_target, &message)) {
         diag_error(diags, (Loc){0}, "LLVM has no target for %s: %s", triple, message);
         LLVMDisposeMessage(message);
-    } else {
-        bool optimise = target->opt_level > 0 && !target->scalar;
-        LLVMTargetMachineOptionsRef o = LLVMCreateTargetMachineOptions();
-        LLVMTargetMachineOptionsSetCPU(o, target->cpu);
-        LLVMTargetMachineOptionsSetFeatures(o, target->features);
-        LLVMTargetMachineOptionsSetCodeGenOptLevel(
-            o, optimise ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone);
-        LLVMTargetMachineOptionsSetRelocMode(o, LLVMRelocPIC);
-        target->machine = LLVMCreateTargetMachineWithOptions(llvm_target, triple, o);
-        LLVMDisposeTargetMachineOptions(o);
-        if (!target->machine)
-            diag_error(diags, (Loc){0}, "LLVM has no code generator for %s", triple);
+        return false;
     }
-    LLVMDisposeMessage(triple);
+    bool optimise = target->opt_level > 0 && !target->scalar;
+    LLVMTargetMachineOptionsRef o = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineOptionsSetCPU(o, target->cpu);
+    LLVMTargetMachineOptionsSetFeatures(o, target->features);
+    if (arch->abi)
+        LLVMTargetMachineOptionsSetABI(o, arch->abi);
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(
+        o, optimise ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone);
+    LLVMTargetMachineOptionsSetRelocMode(o, LLVMRelocPIC);
+    target->machine = LLVMCreateTargetMachineWithOptions(llvm_target, triple, o);
+    LLVMDisposeTargetMachineOptions(o);
+    if (!target->machine)
+        diag_error(diags, (Loc){0}, "LLVM has no code generator for %s", triple);
     return target->machine != NULL;
+}
+
+bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
+{
+    *target = (Target){.scalar = options && options->scalar,
+                       .opt_level = options ? options->opt_level : 2};
+    char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
+                                              : LLVMGetDefaultTargetTriple();
+    const Arch *arch = choose_arch(triple, diags);
+    bool ok = arch && choose_cpu(target, arch, options ? options->cpu : NULL, foreign, diags) &&
+              make_machine(target, arch, triple, diags);
+    LLVMDisposeMessage(triple);
+    return ok;
+}
+
+bool target_has_layout(const Target *target)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target->machine);
+    bool has = LLVMPointerSize(layout) == 8 && LLVMByteOrder(layout) == LLVMLittleEndian;
+    LLVMDisposeTargetData(layout);
+    return has;
 }
 
 void target_dispose(Target *target)

@@ -15,6 +15,7 @@
 #define CODEGEN_EMIT_EMIT_H
 
 #include "codegen/body.h"
+#include "codegen/kernels.h"
 #include "codegen/llvm_builder.h"
 #include "codegen/signature.h"
 #include "codegen/target.h"
@@ -180,9 +181,10 @@ void kernel_concat(Emit *e);
 void kernel_ctc(Emit *e);
 void kernel_ctc_grad(Emit *e);
 
-/* Writes the op's kernel into the module under this name. */
-LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *target,
-                    const Module *module, const Op *op, const Signature *signature,
-                    const char *name);
+/* A new module of the kernels [begin, end) of the set, optimised; their symbols are
+ * hidden and begin with the prefix. Reads the set and the graph alone, so that threads
+ * may call it at once, each with a context and a target of its own. NULL after errors. */
+LLVMModuleRef emit_kernels(const KernelSet *set, int begin, int end, const char *prefix,
+                           const Target *target, LLVMContextRef context, Diagnostics *diags);
 
 #endif

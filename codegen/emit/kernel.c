@@ -85,13 +85,13 @@ static void write_body(Emit *e)
     }
 }
 
-LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *target,
-                    const Module *module, const Op *op, const Signature *signature,
-                    const char *name)
+/* Writes an entry's kernel into the module under this name. */
+static LlValue emit_kernel(const KernelEntry *entry, LLVMContextRef context, LLVMModuleRef llvm,
+                           const Target *target, const char *name)
 {
     Arena *arena = arena_new();
-    Emit e = {.arena = arena, .module = module, .op = op, .signature = signature, .target = target,
-              .body = body_of(arena, op)};
+    Emit e = {.arena = arena, .module = entry->module, .op = entry->op,
+              .signature = &entry->signature, .target = target, .body = body_of(arena, entry->op)};
     ll_init(&e.ll, context, llvm);
     open_state(&e);
     open_function(&e, name);
@@ -104,4 +104,23 @@ LlValue emit_kernel(LLVMContextRef context, LLVMModuleRef llvm, const Target *ta
     ll_dispose(&e.ll);
     arena_free(arena);
     return e.ll.function;
+}
+
+LLVMModuleRef emit_kernels(const KernelSet *set, int begin, int end, const char *prefix,
+                           const Target *target, LLVMContextRef context, Diagnostics *diags)
+{
+    LLVMModuleRef module = target_new_module(target, context, "kernels");
+    Text symbol = {0};
+    for (int k = begin; k < end; k++) {
+        const KernelEntry *entry = &set->list.data[k];
+        symbol.length = 0;
+        text_add(&symbol, "%s%s", prefix, entry->name);
+        LLVMSetVisibility(emit_kernel(entry, context, module, target, symbol.data),
+                          LLVMHiddenVisibility);
+    }
+    text_free(&symbol);
+    if (target_optimise(target, module, diags))
+        return module;
+    LLVMDisposeModule(module);
+    return NULL;
 }

@@ -1,4 +1,4 @@
-/* jit_compile: the plan of a function, lifetimes, and the program's tables. */
+/* plan_program: the plan of a function, lifetimes, and the program's tables. */
 #include "codegen/plan/plan.h"
 
 #include <assert.h>
@@ -94,20 +94,18 @@ static TfcProgram *tables(Plan *plan)
         .tensors = plan->tensors.data,
         .products = {.blas = {tfc_blas_f32, tfc_blas_f64}},
     };
-    TfcKernel *kernels = ARENA_ARRAY(plan->arena, TfcKernel, program->n_kernels);
     const char **names = ARENA_ARRAY(plan->arena, const char *, program->n_kernels);
-    for (int32_t k = 0; k < program->n_kernels; k++) {
-        kernels[k] = jit_address(plan->jit, plan->kernels.data[k]);
-        names[k] = jit_kernel_name(plan->jit, plan->kernels.data[k]);
-    }
-    program->kernels = kernels;
+    for (int32_t k = 0; k < program->n_kernels; k++)
+        names[k] = arena_strdup(plan->arena, kernels_name(plan->set, plan->kernels.data[k]));
+    program->kernels = ARENA_ARRAY(plan->arena, TfcKernel, program->n_kernels);
     program->kernel_names = names;
     return program;
 }
 
-const TfcProgram *jit_compile(Jit *jit, const Function *function, Arena *arena, Diagnostics *diags)
+const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,
+                               Diagnostics *diags)
 {
-    Plan plan = {.jit = jit, .scratch = *function, .function = function, .module = function->module,
+    Plan plan = {.set = set, .scratch = *function, .function = function, .module = function->module,
                  .arena = arena, .diags = diags, .position = -1};
     int n_symbols = (int)function->module->symbols.count;
     plan.program_dim = ARENA_ARRAY(arena, int, n_symbols);
@@ -115,8 +113,15 @@ const TfcProgram *jit_compile(Jit *jit, const Function *function, Arena *arena, 
         plan.program_dim[i] = -1;
     collect_dims(&plan, &function->body);
     plan_uses(&plan);
-    if (!lower_function(&plan) || !jit_finish(jit, diags))
+    if (!lower_function(&plan))
         return NULL;
     find_lifetimes(&plan);
     return tables(&plan);
+}
+
+const TfcProgram *codegen_plan(const Function *function, Arena *arena, Diagnostics *diags)
+{
+    KernelSet set;
+    kernels_init(&set, arena);
+    return plan_program(function, &set, arena, diags);
 }

@@ -6,14 +6,14 @@
  *   steps.c   kernels and copies
  *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c   the walk over the function
- *   compile.c jit_compile: the walk, lifetimes, tables
+ *   compile.c plan_program: the walk, lifetimes, tables
  *
  * A value is placed when its memory and strides are known. Steps come in the
  * order of the function. */
 #ifndef CODEGEN_PLAN_PLAN_H
 #define CODEGEN_PLAN_PLAN_H
 
-#include "codegen/jit.h"
+#include "codegen/kernels.h"
 #include "codegen/plan/sizes.h"
 
 #include <limits.h>
@@ -39,7 +39,7 @@ typedef struct Assign {
 } Assign;
 
 typedef struct Plan {
-    Jit *jit;
+    KernelSet *set;
     Function scratch;        /* a copy of the function, to make ops of our own in */
     const Function *function;
     const Module *module;
@@ -50,7 +50,7 @@ typedef struct Plan {
     VEC(TfcBuffer) buffers;
     VEC(int) needed;         /* of each buffer: position of the last op that needs it */
     VEC(TfcStep) steps;
-    VEC(int) kernels;        /* numbers in the Jit */
+    VEC(int) kernels;        /* numbers in the set */
     VEC(TfcPort) inputs, outputs;
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
@@ -107,5 +107,11 @@ bool lower_dot(Plan *plan, Op *op);
 
 /* ---- lower.c ---- */
 bool lower_function(Plan *plan);
+
+/* ---- compile.c ---- */
+/* The program of a function, with its kernels added to the set: their names are in
+ * the tables, their addresses are NULL. NULL after errors. */
+const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,
+                               Diagnostics *diags);
 
 #endif

@@ -85,7 +85,7 @@ bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
         forms[i] = view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
                              &views[i]);
     Signature s = signature_of(plan->module, op, forms);
-    int kernel = jit_add(plan->jit, plan->module, op, &s, plan->diags);
+    int kernel = kernels_add(plan->set, plan->module, op, &s, plan->diags);
     if (kernel < 0)
         return false;
     int32_t *dims = ARENA_ARRAY(plan->arena, int32_t, s.n_dims);

@@ -274,8 +274,8 @@ static void run_op(Case *c, Op *op, Jit *jit, int cuts, Run *run)
         forms[i] = c->form;
     run->signature = signature_of(c->module, op, forms);
     Signature *s = &run->signature;
-    int kernel = jit_add(jit, c->module, op, s, &c->diags);
-    if (kernel < 0 || !jit_finish(jit, &c->diags)) {
+    TfcKernel kernel = jit_kernel(jit, c->module, op, s, &c->diags);
+    if (!kernel) {
         Text text = {0};
         diag_render(&c->diags, &text);
         fail_msg("%s", text.data);
@@ -299,7 +299,7 @@ static void run_op(Case *c, Op *op, Jit *jit, int cuts, Run *run)
         dim_pointers[i] = &dims[i];
     }
     TfcKernelArgs args = {buffers, strides, dim_pointers, s->sites, c->rng};
-    call_in_pieces(jit_address(jit, kernel), &args, units_of(c, s), cuts);
+    call_in_pieces(kernel, &args, units_of(c, s), cuts);
 }
 
 static void run_free(Run *run)
@@ -352,8 +352,9 @@ static void compare(Case *c, Op *op, const Run *run, double tolerance, const cha
 void case_check(Case *c, Op *op, double tolerance)
 {
     static const TargetOptions targets[] = {
-        {"x86-64-v4", false, 2}, {"x86-64-v3", false, 2}, {"x86-64", false, 2},
-        {NULL, true, 0},         {NULL, false, 0},
+        {.cpu = "x86-64-v4", .opt_level = 2}, {.cpu = "x86-64-v3", .opt_level = 2},
+        {.cpu = "x86-64", .opt_level = 2},    {.scalar = true},
+        {.opt_level = 0},
     };
     size_t n = c->reference_too ? sizeof targets / sizeof targets[0] : 3;
     case_evaluate(c, op);

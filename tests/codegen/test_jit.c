@@ -1,4 +1,4 @@
-/* The JIT: kernels found again, CPUs refused, text dumped, types it lacks. */
+/* Kernels found again, CPUs refused, text dumped, types that kernels lack. */
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
@@ -16,31 +16,25 @@ static Op *sum_of(Case *c, DType dtype, double factor)
     return case_region(c, OP_row, 1, &sum);
 }
 
-static int add(Case *c, Jit *jit, Op *op)
+static int add(Case *c, KernelSet *set, Op *op)
 {
     Signature s = signature_of(c->module, op, NULL);
-    return jit_add(jit, c->module, op, &s, &c->diags);
+    return kernels_add(set, c->module, op, &s, &c->diags);
 }
 
 static void one_kernel_a_hash(void **state)
 {
     (void)state;
     Case c;
+    KernelSet set;
     case_open(&c, DT_F32);
-    Jit *jit = jit_new(NULL, &c.diags);
-    int a = add(&c, jit, sum_of(&c, DT_F32, 2)), b = add(&c, jit, sum_of(&c, DT_F32, 3));
+    kernels_init(&set, c.arena);
+    int a = add(&c, &set, sum_of(&c, DT_F32, 2)), b = add(&c, &set, sum_of(&c, DT_F32, 3));
     assert_true(a >= 0 && b >= 0 && a != b);
-    assert_int_equal(add(&c, jit, sum_of(&c, DT_F32, 2)), a);
-    assert_true(jit_finish(jit, &c.diags));
-    TfcKernel kernel = jit_address(jit, a);
-    assert_non_null(kernel);
-    assert_int_equal(add(&c, jit, sum_of(&c, DT_F32, 3)), b); /* after it was compiled, too */
-    assert_true(jit_finish(jit, &c.diags));
-    assert_true(jit_address(jit, a) == kernel);
-    assert_int_equal(jit_stats(jit).kernels_compiled, 2);
-    assert_int_equal(jit_stats(jit).kernels_reused, 2);
-    assert_true(!strncmp(jit_kernel_name(jit, a), "row.", 4));
-    jit_free(jit);
+    assert_int_equal(add(&c, &set, sum_of(&c, DT_F32, 2)), a);
+    assert_int_equal(add(&c, &set, sum_of(&c, DT_F32, 3)), b);
+    assert_int_equal(set.list.count, 2);
+    assert_true(!strncmp(kernels_name(&set, a), "row.", 4));
     case_close(&c);
 }
 
@@ -60,10 +54,10 @@ static void expect_error(const TargetOptions *options, const char *error, const 
 static void cpus_are_checked(void **state)
 {
     (void)state;
-    expect_error(&(TargetOptions){"x86-64-v33", false, 2}, "no CPU is called \"x86-64-v33\"",
+    expect_error(&(TargetOptions){.cpu = "x86-64-v33", .opt_level = 2}, "no CPU is called \"x86-64-v33\"",
                  "did you mean");
-    expect_error(&(TargetOptions){"pdp11", false, 2}, "no CPU is called", "general");
-    expect_error(&(TargetOptions){"znver5", false, 2}, "cannot run code for \"znver5\"", NULL);
+    expect_error(&(TargetOptions){.cpu = "pdp11", .opt_level = 2}, "no CPU is called", "general");
+    expect_error(&(TargetOptions){.cpu = "znver5", .opt_level = 2}, "cannot run code for \"znver5\"", NULL);
 }
 
 static void bf16_is_told(void **state)
@@ -71,13 +65,13 @@ static void bf16_is_told(void **state)
     (void)state;
     Case c;
     case_open(&c, DT_F32);
-    Jit *jit = jit_new(NULL, &c.diags);
+    KernelSet set;
+    kernels_init(&set, c.arena);
     Value *x = build_input(&c.b, "x", type_of(DT_BF16, 1, (Dim[]){dim_const(8)}));
     Value *y = build_unary(&c.b, OP_neg, x);
-    assert_int_equal(add(&c, jit, case_region(&c, OP_row, 1, &y)), -1);
+    assert_int_equal(add(&c, &set, case_region(&c, OP_row, 1, &y)), -1);
     assert_int_equal(c.diags.errors, 1);
     assert_non_null(strstr(c.diags.list.data[0].message, "bf16"));
-    jit_free(jit);
     case_close(&c);
 }
 
@@ -86,11 +80,11 @@ static char *dump(const char *cpu, bool scalar, bool assembly)
     Case c;
     Text text = {0};
     case_open(&c, DT_F32);
-    Jit *jit = jit_new_dump(&(TargetOptions){cpu, scalar, 2}, assembly, &text, &c.diags);
-    assert_non_null(jit);
-    assert_true(add(&c, jit, sum_of(&c, DT_F32, 2)) >= 0);
-    assert_true(jit_finish(jit, &c.diags));
-    jit_free(jit);
+    KernelSet set;
+    kernels_init(&set, c.arena);
+    assert_true(add(&c, &set, sum_of(&c, DT_F32, 2)) >= 0);
+    TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2};
+    assert_true(kernels_dump(&set, &options, assembly, &text, &c.diags));
     case_close(&c);
     return text.data;
 }

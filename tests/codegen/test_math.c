@@ -92,7 +92,7 @@ static bool runs_here(const TargetOptions *options)
 
 static void check_target(const char *cpu)
 {
-    TargetOptions options = {cpu, false, 2};
+    TargetOptions options = {.cpu = cpu, .opt_level = 2};
     if (!runs_here(&options))
         skip();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -115,7 +115,7 @@ static void special_values(void **state)
     for (int cpu = 0; cpu < 3; cpu++)
         for (size_t f = 0; f < sizeof ops / sizeof ops[0]; f++) {
             static const char *const cpus[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
-            TargetOptions options = {cpus[cpu], false, 2};
+            TargetOptions options = {.cpu = cpus[cpu], .opt_level = 2};
             if (!runs_here(&options))
                 continue;
             Case c;

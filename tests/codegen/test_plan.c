@@ -63,7 +63,7 @@ static void open_case(Case *c, const char *body)
     c->function = c->module->functions.data[0];
     TargetOptions options = {.opt_level = 2};
     c->jit = jit_new(&options, &c->diags);
-    c->program = c->jit ? jit_compile(c->jit, c->function, c->arena, &c->diags) : NULL;
+    c->program = c->jit ? jit_compile(c->jit, c->function, NULL, &c->diags) : NULL;
     if (!c->program)
         fail_with(c);
     c->store = store_new();

@@ -1,0 +1,372 @@
+/* Compiled programs on disk; see cache.h. */
+#define _GNU_SOURCE
+#include "codegen/cache.h"
+
+#include "base/file.h"
+#include "base/sha256.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_FILES = 4096,  /* object files in one program */
+    NAME_BYTES = 2 * SHA256_BYTES + sizeof ".tfcc",
+    STALE_SECONDS = 3600 /* of a temporary file whose writer is gone */
+};
+#define SUFFIX ".tfcc"
+#define TEMPORARY ".tmp-"
+
+struct Cache {
+    Arena *arena;
+    int folder; /* -1: unusable */
+    int64_t max_bytes;
+    const char *note;
+};
+
+typedef struct Header {
+    char magic[8];
+    uint32_t n_files, n_kernels;
+    uint64_t symbol_bytes; /* with its NUL */
+    uint64_t payload_bytes;
+    unsigned char key[SHA256_BYTES];
+    unsigned char checksum[SHA256_BYTES]; /* of the fields above and the payload */
+} Header;
+
+static const char magic[8] = "TFCOBJ1";
+
+/* ---- the folder ---- */
+
+static const char *default_folder(Arena *arena, bool *off)
+{
+    const char *own = getenv("TFC_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    *off = own && !strcmp(own, "off");
+    if (own && *own)
+        return own;
+    if (xdg && *xdg == '/')
+        return arena_printf(arena, "%s/tfc", xdg);
+    return home && *home == '/' ? arena_printf(arena, "%s/.cache/tfc", home) : NULL;
+}
+
+/* Its own permissions must keep others out, whatever the umask. */
+static void make_folder(Arena *arena, const char *path)
+{
+    if (!mkdir(path, 0700) || errno != ENOENT)
+        return;
+    Diagnostics ignored; /* opening tells */
+    diag_init(&ignored, arena);
+    const char *slash = strrchr(path, '/');
+    if (slash && slash > path &&
+        file_make_folder(&ignored, arena_strndup(arena, path, (size_t)(slash - path))))
+        mkdir(path, 0700);
+}
+
+static bool is_private(const struct stat *info)
+{
+    return info->st_uid == geteuid() && !(info->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static void open_folder(Cache *cache, const char *path)
+{
+    struct stat info;
+    make_folder(cache->arena, path);
+    cache->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (cache->folder < 0 || fstat(cache->folder, &info)) {
+        cache->note = arena_printf(cache->arena, "%s: %s", path, strerror(errno));
+        cache_close(cache);
+    } else if (!is_private(&info)) {
+        cache->note = arena_printf(cache->arena, "%s: others than this user may write to it", path);
+        cache_close(cache);
+    }
+}
+
+Cache *cache_open(Arena *arena, const char *folder, int64_t max_bytes)
+{
+    bool off = false;
+    if (!folder)
+        folder = default_folder(arena, &off);
+    if (off)
+        return NULL;
+    Cache *cache = ARENA_NEW(arena, Cache);
+    *cache = (Cache){.arena = arena, .folder = -1, .max_bytes = max_bytes};
+    if (folder)
+        open_folder(cache, folder);
+    else
+        cache->note = "neither XDG_CACHE_HOME nor HOME names a folder";
+    return cache;
+}
+
+void cache_close(Cache *cache)
+{
+    if (cache && cache->folder >= 0)
+        close(cache->folder);
+    if (cache)
+        cache->folder = -1;
+}
+
+const char *cache_note(const Cache *cache) { return cache ? cache->note : NULL; }
+
+static void name_file(const ProgramKey *key, char name[NAME_BYTES])
+{
+    for (int i = 0; i < SHA256_BYTES; i++)
+        snprintf(name + 2 * i, 3, "%02x", key->hash[i]);
+    memcpy(name + 2 * SHA256_BYTES, SUFFIX, sizeof SUFFIX);
+}
+
+/* ---- payloads ----
+ * u64 sizes of the object files, the symbol, then the files, each part begins at a
+ * multiple of 16. */
+
+static size_t padded(size_t size) { return (size + 15) / 16 * 16; }
+
+static unsigned char *pack(Arena *arena, const ObjectSet *objects, Header *header)
+{
+    const char *symbol = objects->symbols[0];
+    size_t symbol_bytes = strlen(symbol) + 1, n = (size_t)objects->n_files;
+    size_t size = padded(n * sizeof(uint64_t)) + padded(symbol_bytes);
+    for (size_t i = 0; i < n; i++)
+        size += padded(objects->files[i].size);
+    unsigned char *bytes = arena_alloc(arena, size), *at = bytes;
+    for (size_t i = 0; i < n; i++)
+        memcpy(at + i * sizeof(uint64_t), &(uint64_t){objects->files[i].size}, sizeof(uint64_t));
+    at += padded(n * sizeof(uint64_t));
+    memcpy(at, symbol, symbol_bytes);
+    at += padded(symbol_bytes);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(at, objects->files[i].bytes, objects->files[i].size);
+        at += padded(objects->files[i].size);
+    }
+    *header = (Header){.n_files = (uint32_t)n,
+                       .n_kernels = (uint32_t)objects->n_kernels,
+                       .symbol_bytes = symbol_bytes,
+                       .payload_bytes = size};
+    return bytes;
+}
+
+/* The part of `size` bytes at the cursor, or NULL where the payload ends before. */
+static const unsigned char *take(const unsigned char *bytes, size_t total, size_t *cursor, uint64_t size)
+{
+    size_t at = *cursor;
+    if (size > total - at || padded((size_t)size) > total - at)
+        return NULL;
+    *cursor = at + padded((size_t)size);
+    return bytes + at;
+}
+
+static bool unpack(Arena *arena, const unsigned char *bytes, const Header *header, ObjectSet *out)
+{
+    size_t cursor = 0, total = (size_t)header->payload_bytes;
+    const unsigned char *sizes =
+        take(bytes, total, &cursor, header->n_files * sizeof(uint64_t));
+    const char *symbol = (const char *)take(bytes, total, &cursor, header->symbol_bytes);
+    if (!sizes || !symbol || !header->symbol_bytes || symbol[header->symbol_bytes - 1])
+        return false;
+    ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, header->n_files);
+    for (uint32_t i = 0; i < header->n_files; i++) {
+        uint64_t size;
+        memcpy(&size, sizes + i * sizeof size, sizeof size);
+        files[i].name = arena_printf(arena, "object.%u", i);
+        files[i].size = (size_t)size;
+        files[i].bytes = take(bytes, total, &cursor, size);
+        if (!files[i].bytes)
+            return false;
+    }
+    const char **symbols = ARENA_NEW(arena, const char *);
+    symbols[0] = symbol;
+    *out = (ObjectSet){.n_files = (int)header->n_files,
+                       .files = files,
+                       .n_programs = 1,
+                       .n_kernels = (int)header->n_kernels,
+                       .symbols = symbols};
+    return true;
+}
+
+static void checksum(const Header *header, const unsigned char *payload,
+                     unsigned char out[SHA256_BYTES])
+{
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, header, offsetof(Header, checksum));
+    sha256_add(&sha, payload, (size_t)header->payload_bytes);
+    sha256_finish(&sha, out);
+}
+
+/* ---- reading ---- */
+
+static bool read_exactly(int file, void *to, size_t size)
+{
+    for (char *at = to; size;) {
+        ssize_t n = read(file, at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Arena *arena,
+                         ObjectSet *out)
+{
+    struct stat info;
+    Header header;
+    unsigned char sum[SHA256_BYTES];
+    if (fstat(file, &info) || !S_ISREG(info.st_mode) || !is_private(&info) ||
+        info.st_size > max_bytes || !read_exactly(file, &header, sizeof header) ||
+        memcmp(header.magic, magic, sizeof magic) || memcmp(header.key, key->hash, SHA256_BYTES) ||
+        header.n_files > MAX_FILES ||
+        header.payload_bytes != (uint64_t)info.st_size - sizeof header)
+        return false;
+    unsigned char *payload = arena_alloc(arena, (size_t)header.payload_bytes);
+    if (!read_exactly(file, payload, (size_t)header.payload_bytes))
+        return false;
+    checksum(&header, payload, sum);
+    return !memcmp(sum, header.checksum, sizeof sum) && unpack(arena, payload, &header, out);
+}
+
+bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out)
+{
+    char name[NAME_BYTES];
+    if (cache->folder < 0)
+        return false;
+    name_file(key, name);
+    int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool ok = read_program(file, cache->max_bytes, key, arena, out);
+    if (ok)
+        futimens(file, NULL); /* when it was used; what cannot be touched ages */
+    close(file);
+    return ok;
+}
+
+/* ---- room ---- */
+
+typedef struct Entry {
+    char name[NAME_BYTES];
+    int64_t bytes;
+    struct timespec used;
+} Entry;
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct timespec *x = &((const Entry *)a)->used, *y = &((const Entry *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+/* Removes what writers that died left behind, and the files used longest ago. */
+static void make_room(Cache *cache)
+{
+    int copy = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    if (!folder) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    Arena *arena = arena_new();
+    VEC(Entry) entries = {0};
+    int64_t total = 0;
+    time_t now = time(NULL);
+    for (struct dirent *d; (d = readdir(folder));) {
+        struct stat info;
+        bool temporary = !strncmp(d->d_name, TEMPORARY, sizeof TEMPORARY - 1);
+        if ((!temporary && !ends_with(d->d_name, SUFFIX)) || strlen(d->d_name) >= NAME_BYTES ||
+            fstatat(copy, d->d_name, &info, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (temporary && now - info.st_mtim.tv_sec > STALE_SECONDS)
+            unlinkat(copy, d->d_name, 0);
+        if (temporary)
+            continue;
+        Entry entry = {.bytes = (int64_t)info.st_size, .used = info.st_mtim};
+        memcpy(entry.name, d->d_name, strlen(d->d_name) + 1);
+        vec_push(arena, entries, entry);
+        total += entry.bytes;
+    }
+    if (total > cache->max_bytes)
+        qsort(entries.data, entries.count, sizeof(Entry), compare_use);
+    for (size_t i = 0; i < entries.count && total > cache->max_bytes; i++)
+        if (!unlinkat(copy, entries.data[i].name, 0))
+            total -= entries.data[i].bytes;
+    closedir(folder);
+    arena_free(arena);
+}
+
+/* ---- writing ---- */
+
+static bool write_exactly(int file, const void *from, size_t size)
+{
+    for (const char *at = from; size;) {
+        ssize_t n = write(file, at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static int create_temporary(Cache *cache, const char *name)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int file = openat(cache->folder, name, flags, 0600);
+    if (file >= 0 || errno != EEXIST)
+        return file;
+    unlinkat(cache->folder, name, 0); /* of an earlier process with this number */
+    return openat(cache->folder, name, flags, 0600);
+}
+
+void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
+{
+    assert(objects->n_programs == 1 && "a file holds one program");
+    if (cache->folder < 0)
+        return;
+    Arena *arena = arena_new();
+    Header header;
+    unsigned char *payload = pack(arena, objects, &header);
+    size_t size = (size_t)header.payload_bytes;
+    memcpy(header.magic, magic, sizeof magic);
+    memcpy(header.key, key->hash, SHA256_BYTES);
+    checksum(&header, payload, header.checksum);
+    char name[NAME_BYTES], temporary[NAME_BYTES];
+    name_file(key, name);
+    snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%.16s", (long)getpid(), name);
+    int file = create_temporary(cache, temporary);
+    bool ok = file >= 0 && write_exactly(file, &header, sizeof header) &&
+              write_exactly(file, payload, size);
+    int error = errno;
+    if (file >= 0 && close(file) && ok) {
+        ok = false;
+        error = errno;
+    }
+    if (ok && renameat(cache->folder, temporary, cache->folder, name)) {
+        ok = false;
+        error = errno;
+    }
+    if (!ok) {
+        cache->note = arena_printf(cache->arena, "cannot write to the cache: %s", strerror(error));
+        if (file >= 0)
+            unlinkat(cache->folder, temporary, 0);
+    }
+    arena_free(arena);
+    make_room(cache);
+}

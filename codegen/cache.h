@@ -1,0 +1,37 @@
+/* Compiled programs on disk: one file a program, named after its key.
+ *
+ *   header    magic, number of object files and of kernels, size, key, checksum
+ *   payload   the program's symbol and the object files
+ *
+ * A file is written beside and renamed, so processes that share a folder see whole
+ * files only, and the last of two that write the same key wins. What is loaded runs
+ * as code: a file counts only if it is a regular one of this user's that nobody else
+ * may write, in a folder of which the same holds, and its key and SHA-256 fit. All
+ * else, damage included, is as if it were absent. The folder is bounded: after a
+ * write the files that were used longest ago go. */
+#ifndef CODEGEN_CACHE_H
+#define CODEGEN_CACHE_H
+
+#include "codegen/object.h"
+
+enum { CACHE_BYTES = 256 << 20 };
+
+typedef struct Cache Cache;
+/* `folder` is made if it is absent; NULL: the user's (jit_use_cache). NULL if the
+ * user's is off. The Cache lives in the arena, and holds the folder open. */
+Cache *cache_open(Arena *arena, const char *folder, int64_t max_bytes);
+void cache_close(Cache *cache);
+/* Why nothing can be kept, or NULL. */
+const char *cache_note(const Cache *cache);
+
+/* Objects of one program, in the arena; false if there are none. */
+bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
+void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
+
+/* ---- key.c ---- */
+/* Of all that a program's code depends on: this build of the compiler, LLVM, the
+ * layout of program.h, the target, the pipeline, and the text of the function. */
+struct Target;
+ProgramKey key_of(const struct Target *target, const Function *function, const char *pipeline);
+
+#endif

@@ -1,0 +1,42 @@
+/* The kernels that programs are made of, as a list: codegen/plan asks for them while
+ * it builds a program, and they are emitted later, several modules at once.
+ *
+ * Two ops with the same Signature.hash get the same kernel, also across functions
+ * planned with one set. Ops and modules must outlive it. */
+#ifndef CODEGEN_KERNELS_H
+#define CODEGEN_KERNELS_H
+
+#include "codegen/object.h"
+#include "codegen/signature.h"
+
+typedef struct KernelEntry {
+    const char *name; /* such as "row.1f0c…" */
+    const Module *module;
+    const Op *op;
+    Signature signature;
+} KernelEntry;
+
+typedef struct KernelSet {
+    Arena *arena;
+    VEC(KernelEntry) list;
+    Map by_name; /* name → number + 1 */
+} KernelSet;
+
+void kernels_init(KernelSet *set, Arena *arena);
+/* The number of the op's kernel in this set, or -1 after an error (an element type
+ * that kernels do not have yet). */
+int kernels_add(KernelSet *set, const Module *module, const Op *op, const Signature *signature,
+                Diagnostics *diags);
+static inline const char *kernels_name(const KernelSet *set, int kernel)
+{
+    return set->list.data[kernel].name;
+}
+
+/* Object files of the kernels alone, without a program (object.c). */
+bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
+                     Arena *arena, ObjectSet *out, Diagnostics *diags);
+/* The text of all of them: LLVM IR or assembly (dump.c). */
+bool kernels_dump(const KernelSet *set, const TargetOptions *options, bool assembly,
+                          Text *out, Diagnostics *diags);
+
+#endif
