@@ -3,6 +3,30 @@
 
 #include <string.h>
 
+static bool trail_holds(const Trail *trail, const Trail *place)
+{
+    for (; trail; trail = trail->up)
+        if (trail->source == place->source && trail->line == place->line)
+            return true;
+    return false;
+}
+
+Loc loc_join(Arena *arena, Loc a, Loc b)
+{
+    const Trail alone_a = {a.source, a.line, NULL}, alone_b = {b.source, b.line, NULL};
+    const Trail *all = a.trail ? a.trail : &alone_a;
+    for (const Trail *from = b.trail ? b.trail : &alone_b; from; from = from->up)
+        if (from->source && !trail_holds(all, from)) {
+            Trail *added = ARENA_NEW(arena, Trail);
+            *added = (Trail){from->source, from->line,
+                             all == &alone_a ? arena_copy(arena, all, sizeof *all) : all};
+            all = added;
+        }
+    if (all != &alone_a)
+        a.trail = all;
+    return a;
+}
+
 void diag_init(Diagnostics *diags, Arena *arena)
 {
     *diags = (Diagnostics){.arena = arena};

@@ -24,7 +24,16 @@ typedef struct Source {
 typedef struct Loc {
     const Source *source;
     int line, column, length; /* length: bytes to underline, at least 1 */
+    const struct Trail *trail; /* NULL, or all the places it came by */
 } Loc;
+
+/* Where something came from, from the inside out: the place itself, the call of
+ * the block around it, the call around that … */
+typedef struct Trail {
+    const Source *source;
+    int line;
+    const struct Trail *up; /* NULL at the outermost */
+} Trail;
 
 typedef enum Severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
@@ -33,6 +42,9 @@ typedef struct Diag {
     Loc loc;
     const char *message; /* one sentence, no final stop */
 } Diag;
+
+/* Place `a` with the places that `b` came by added: of what was made from both. */
+Loc loc_join(Arena *arena, Loc a, Loc b);
 
 typedef struct Diagnostics {
     Arena *arena;

@@ -90,8 +90,10 @@ static bool dump_model(Cli *cli, const Dump *dump, const SessionOptions *options
     if (ok && dump->report) {
         text_free(out);
         *out = (Text){0};
-        for (size_t i = 0; i < session.report.lines.count; i++)
-            text_add(out, "%s\n", session.report.lines.data[i]);
+        for (size_t i = 0; i < session.report.lines.count; i++) {
+            report_print(&session.report.lines.data[i], out);
+            text_add(out, "\n");
+        }
     }
     session_close(&session);
     return ok;

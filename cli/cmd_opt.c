@@ -86,7 +86,13 @@ int command_opt(Cli *cli, int argc, char **argv)
               run_passes(cli, module, passes, after_each, &report);
     if (ok && !after_each)
         print_module(module);
-    for (size_t i = 0; want_report && i < report.lines.count; i++)
-        fprintf(stderr, "%s\n", report.lines.data[i]);
+    Text told = {0};
+    for (size_t i = 0; want_report && i < report.lines.count; i++) {
+        report_print(&report.lines.data[i], &told);
+        text_add(&told, "\n");
+    }
+    if (told.length)
+        fputs(told.data, stderr);
+    text_free(&told);
     return cli_finish(cli, ok);
 }

@@ -176,7 +176,8 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
     if (strlen(scope->path) > MAX_NAME_LENGTH)
         return elab_error(e, call, "the name of this call is longer than %d characters",
                           MAX_NAME_LENGTH);
-    Frame frame = {.up = e->frame, .scope = scope, .call = call, .block = block};
+    Frame frame = {.up = e->frame, .scope = scope, .call = call, .block = block,
+                   .trail = trail_to(e, call)};
     map_init(&frame.vars, e->arena);
     e->frame = &frame;
     e->call_depth++;

@@ -55,6 +55,7 @@ typedef struct Frame {
     Map vars;           /* name → Val */
     Scope *scope;
     const Node *call, *block;
+    const Trail *trail; /* of the call; NULL at the top */
     bool returned;
     Val result;
 } Frame;
@@ -100,6 +101,8 @@ Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__
 /* A note to the message that fail just gave (nothing if that was silent). */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Loc primary_place(const Elab *e, const Node *node);
+/* The node's own place and the calls that led to it. */
+const Trail *trail_to(const Elab *e, const Node *node);
 const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
                          const char *const *more, int n_more); /* "; did you mean `x`?" or "" */
 const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number 3", … */

@@ -17,10 +17,19 @@ static const Frame *users_call(const Elab *e, const Node *node)
     return NULL;
 }
 
+const Trail *trail_to(const Elab *e, const Node *node)
+{
+    Trail *trail = ARENA_NEW(e->arena, Trail);
+    *trail = (Trail){node->loc.source, node->loc.line, e->frame->trail};
+    return trail;
+}
+
 Loc primary_place(const Elab *e, const Node *node)
 {
     const Frame *frame = users_call(e, node);
-    return frame ? frame->call->loc : node->loc;
+    Loc place = frame ? frame->call->loc : node->loc;
+    place.trail = trail_to(e, node);
+    return place;
 }
 
 Val elab_error(Elab *e, const Node *node, const char *format, ...)

@@ -29,7 +29,10 @@ typedef struct Lexer {
 static Loc place(const Lexer *lexer, const char *start, const char *end)
 {
     int length = end > start ? (int)(end - start) : 1;
-    return (Loc){lexer->source, lexer->line, (int)(start - lexer->line_start) + 1, length};
+    return (Loc){.source = lexer->source,
+                 .line = lexer->line,
+                 .column = (int)(start - lexer->line_start) + 1,
+                 .length = length};
 }
 
 static void push(Lexer *lexer, TokenKind kind, const char *start, const char *text, double number)

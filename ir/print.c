@@ -99,6 +99,16 @@ static void print_results(const Op *op, Text *out)
         text_add(out, " = ");
 }
 
+void ir_print_attrs(const Module *module, const Op *op, Text *out)
+{
+    for (int i = 0; i < op->n_attrs; i++) {
+        text_add(out, "%s", i ? ", " : " {");
+        print_attr(module, &op->attrs[i], out);
+    }
+    if (op->n_attrs)
+        text_put(out, "}", 1);
+}
+
 static void print_block(const Function *function, const Block *block, int depth, Text *out);
 
 static void print_op(const Function *function, const Op *op, int depth, Text *out)
@@ -115,12 +125,7 @@ static void print_op(const Function *function, const Op *op, int depth, Text *ou
         text_put(out, " ", 1);
         print_operands(op, out);
     }
-    for (int i = 0; i < op->n_attrs; i++) {
-        text_add(out, "%s", i ? ", " : " {");
-        print_attr(module, &op->attrs[i], out);
-    }
-    if (op->n_attrs)
-        text_put(out, "}", 1);
+    ir_print_attrs(module, op, out);
     for (int i = 0; i < op->n_results; i++) {
         text_add(out, "%s", i ? ", " : " : ");
         ir_print_type(module, &op->results[i].type, out);

@@ -9,6 +9,10 @@ void ir_print_module(const Module *module, Text *out);
 void ir_print_function(const Function *function, Text *out);
 void ir_print_op(const Function *function, const Op *op, Text *out); /* one line; a region's body too */
 void ir_print_type(const Module *module, const Type *type, Text *out);
+/* " {name = …}": the attributes of an op; nothing where it has none. */
+void ir_print_attrs(const Module *module, const Op *op, Text *out);
+/* The function for Graphviz's dot: regions as clusters, types on the edges. */
+void ir_print_dot(const Function *function, Text *out);
 const char *ir_type_text(const Module *module, const Type *type, Arena *arena);
 
 /* NULL after errors, which name line and column. */

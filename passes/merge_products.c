@@ -76,19 +76,37 @@ static bool depends_on(Op *op, const Op *source, uintptr_t mark)
     return false;
 }
 
-static int find_sharing(Op *first, Op **group, uintptr_t *mark)
+/* NULL if the product, which has `first`'s operand, may join the group, or why not. */
+static const char *why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
+{
+    const Op *first = group[0];
+    if (!same_attr(op, first, ATTR_contract_a) || !same_attr(op, first, ATTR_contract_b) ||
+        op->args[1]->type.rank != first->args[1]->type.rank)
+        return "a sum over another axis";
+    if (!ends_free(op))
+        return "its columns are no constant last axis";
+    if (!same_parent(op, first))
+        return "it belongs to another block";
+    if (n == MOST_MERGED)
+        return "as many are merged already as one product takes";
+    for (int i = 0; i < n; i++)
+        if (depends_on(op, group[i], ++*mark))
+            return "one needs the other's result";
+    return NULL;
+}
+
+static int find_sharing(PassContext *context, Op *first, Op **group, uintptr_t *mark)
 {
     int n = 0;
     group[n++] = first;
-    for (Op *op = first->next; op && n < MOST_MERGED; op = op->next) {
-        if (op->kind != OP_dot || op->args[0] != first->args[0] || !ends_free(op) ||
-            !same_attr(op, first, ATTR_contract_a) || !same_attr(op, first, ATTR_contract_b) ||
-            op->args[1]->type.rank != first->args[1]->type.rank || !same_parent(op, first))
+    for (Op *op = first->next; op; op = op->next) {
+        if (op->kind != OP_dot || op->args[0] != first->args[0])
             continue;
-        bool independent = true;
-        for (int i = 0; i < n; i++)
-            independent &= !depends_on(op, group[i], ++*mark);
-        if (independent)
+        const char *why = why_apart(op, n, group, mark);
+        if (why)
+            report_op(context->report, op, "not fused: dot with dot of %s: %s",
+                      first->scope ? first->scope : "the same operand", why);
+        else
             group[n++] = op;
     }
     return n;
@@ -100,6 +118,8 @@ static void merge_sharing(Function *function, int n, Op **group)
 {
     Builder b = builder_before(function, &function->body, group[n - 1]);
     Value *parts[MOST_MERGED];
+    for (int i = 0; i < n; i++)
+        b.loc = loc_join(function->module->arena, b.loc, group[i]->loc);
     sort_by_scope(group, n);
     int axis = group[0]->args[1]->type.rank - 1, last = group[0]->results[0].type.rank - 1;
     for (int i = 0; i < n; i++)
@@ -109,6 +129,8 @@ static void merge_sharing(Function *function, int n, Op **group)
     int64_t start = 0;
     for (int i = 0; i < n; i++) {
         int64_t size = parts[i]->type.dims[axis].size;
+        b.loc = group[i]->loc;
+        b.scope = group[i]->scope;
         Value *slice = build_slice(&b, product, last, start, size);
         function_replace_uses(function, op_result(group[i]), slice);
         start += size;
@@ -117,11 +139,13 @@ static void merge_sharing(Function *function, int n, Op **group)
         block_remove(&function->body, group[i]);
 }
 
-/* dot a, b over the last axis of a and the last of b (rank 2), used once. */
+static bool is_used_once(const Value *v) { return (uintptr_t)v->scratch == 1; }
+
+/* dot a, b over the last axis of a and the last of b (rank 2). */
 static bool is_backward_product(const Value *v)
 {
     const Op *op = v->op;
-    if (op->kind != OP_dot || (uintptr_t)v->scratch != 1 || op_attr(op, ATTR_batch_a)->n)
+    if (op->kind != OP_dot || op_attr(op, ATTR_batch_a)->n)
         return false;
     const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
     return ca->n == 1 && ca->ints[0] == op->args[0]->type.rank - 1 && cb->ints[0] == 1 &&
@@ -150,7 +174,8 @@ static bool merge_sum(Function *function, Op *add)
     for (int f = 0; f < count && count < MOST_TERMS; f++) {
         int n = 0, members[MOST_MERGED];
         for (int i = f; i < count && n < MOST_MERGED; i++)
-            if (is_backward_product(terms[i]) && is_backward_product(terms[f]) &&
+            if (is_backward_product(terms[i]) && is_used_once(terms[i]) &&
+                is_backward_product(terms[f]) && is_used_once(terms[f]) &&
                 (i == f || same_parent(terms[i]->op, terms[f]->op)))
                 members[n++] = i;
         if (n < 2)
@@ -161,6 +186,7 @@ static bool merge_sum(Function *function, Op *add)
             group[i] = terms[members[i]]->op;
         sort_by_scope(group, n);
         for (int i = 0; i < n; i++) {
+            b.loc = loc_join(function->module->arena, b.loc, group[i]->loc);
             parts_a[i] = group[i]->args[0];
             parts_b[i] = group[i]->args[1];
         }
@@ -181,6 +207,23 @@ static bool merge_sum(Function *function, Op *add)
     return false;
 }
 
+/* Sums of two such products that stayed. Uses are counted. */
+static void report_sums(Function *function, Report *report)
+{
+    FOR_OPS(add, &function->body) {
+        if (add->kind != OP_add || !is_backward_product(add->args[0]) ||
+            !is_backward_product(add->args[1]))
+            continue;
+        const char *why = !is_used_once(add->args[0]) || !is_used_once(add->args[1])
+                              ? "used twice"
+                          : !same_parent(add->args[0]->op, add->args[1]->op)
+                              ? "they belong to different blocks"
+                              : NULL;
+        if (why)
+            report_op(report, add, "not fused: the sum of two dots into one: %s", why);
+    }
+}
+
 bool pass_merge_products(Function *function, PassContext *context)
 {
     uintptr_t mark = 0;
@@ -191,14 +234,13 @@ bool pass_merge_products(Function *function, PassContext *context)
         Op *group[MOST_MERGED];
         if (op->kind != OP_dot || !ends_free(op))
             continue;
-        int n = find_sharing(op, group, &mark);
+        int n = find_sharing(context, op, group, &mark);
         if (n < 2)
             continue;
         for (int i = 1; i < n; i++)
             if (group[i] == next)
                 next = next->next;
-        if (context->report)
-            report_line(context->report, "products: %d of %s share an operand", n, op->scope);
+        report_op(context->report, op, "products: %d share an operand", n);
         merge_sharing(function, n, group);
     }
     order_ops(function);
@@ -210,6 +252,7 @@ bool pass_merge_products(Function *function, PassContext *context)
         if (again)
             remove_dead(function);
     }
+    report_sums(function, context->report);
     merge_equal_ops(function); /* both kinds concatenate the same values */
     remove_dead(function);
     return true;

@@ -4,12 +4,28 @@
 
 #include "ir/graph.h"
 
-/* What a pass tells about what it did and what it nearly did (--report). */
+#include <string.h>
+
+/* What a pass tells about what it did and what it nearly did (--report), and the op
+ * that it is about. Near misses begin with "not fused: ". */
+typedef struct ReportLine {
+    const char *text;
+    Loc loc;
+    const char *scope; /* or NULL */
+} ReportLine;
 typedef struct Report {
     Arena *arena;
-    VEC(const char *) lines;
+    VEC(ReportLine) lines;
 } Report;
-void report_line(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Nothing where `report` is NULL. */
+void report_op(Report *report, const Op *op, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "path:line: text, in scope", without a newline. */
+void report_print(const ReportLine *line, Text *out);
+static inline bool report_is_miss(const ReportLine *line)
+{
+    return !strncmp(line->text, "not fused", 9);
+}
 
 typedef struct PassContext {
     Diagnostics *diags;
@@ -30,6 +46,9 @@ typedef struct PipelineOptions {
     const char *passes;     /* comma-separated names instead; NULL: by level. "-name" leaves one out */
     const char *after;      /* stop after this pass; NULL: all */
     Report *report;
+    /* Called after each pass that ran, with the function as it is then; may be NULL. */
+    void (*observe)(void *observer, const PassInfo *pass, Function *function);
+    void *observer;
 } PipelineOptions;
 /* Runs the pipeline over one function; verifies between passes in debug builds. */
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags);

@@ -31,12 +31,24 @@ const PassInfo *pass_find(const char *name)
     return NULL;
 }
 
-void report_line(Report *report, const char *format, ...)
+void report_op(Report *report, const Op *op, const char *format, ...)
 {
+    if (!report)
+        return;
     va_list args;
     va_start(args, format);
-    vec_push(report->arena, report->lines, arena_vprintf(report->arena, format, args));
+    ReportLine line = {arena_vprintf(report->arena, format, args), op->loc, op->scope};
+    vec_push(report->arena, report->lines, line);
     va_end(args);
+}
+
+void report_print(const ReportLine *line, Text *out)
+{
+    if (line->loc.source)
+        text_add(out, "%s:%d: ", line->loc.source->path, line->loc.line);
+    text_add(out, "%s", line->text);
+    if (line->scope && *line->scope)
+        text_add(out, ", in %s", line->scope);
 }
 
 typedef enum Listed { NOT_LISTED, LISTED, LEFT_OUT } Listed;
@@ -103,6 +115,8 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
         if (runs(&pass_info[i], options)) {
             if (!pass_info[i].run(function, &context))
                 return false;
+            if (options->observe)
+                options->observe(options->observer, &pass_info[i], function);
 #ifndef NDEBUG
             if (!ir_verify(function->module, diags)) {
                 diag_note(diags, (Loc){0}, "after pass %s over %s", pass_info[i].name, function->name);

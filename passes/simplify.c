@@ -249,6 +249,8 @@ bool merge_equal_ops(Function *function)
             continue;
         Op *first = find_or_add(&seen, op);
         if (first) {
+            if (op->n_args)
+                first->loc = loc_join(function->module->arena, first->loc, op->loc);
             op_result(op)->moved_to = op_result(first);
             block_remove(&function->body, op);
             changed = true;

@@ -89,26 +89,51 @@ static bool depends_on(const Op *op, const Op *source, uintptr_t question)
 
 enum { MOST_REDUCTIONS = 4 };
 
+/* Whether two reductions read the same value, or one op away from it. */
+static bool share_reads(const Op *a, const Op *b)
+{
+    const Op *above_a = a->args[0]->op, *above_b = b->args[0]->op;
+    bool shares = a->args[0] == b->args[0];
+    for (int i = 0; i < above_b->n_args; i++)
+        shares |= above_b->args[i] == a->args[0];
+    for (int i = 0; i < above_a->n_args; i++) {
+        shares |= above_a->args[i] == b->args[0];
+        for (int j = 0; j < above_b->n_args; j++)
+            shares |= above_a->args[i] == above_b->args[j];
+    }
+    return shares;
+}
+
+/* NULL if `op`, which reads what `first` reads, may join the group, or why not. */
+static const char *why_apart(const Op *op, int n, Op *const *group, uintptr_t *question)
+{
+    if (!type_same_shape(&group[0]->args[0]->type, &op->args[0]->type))
+        return "the rows differ";
+    if (!same_columns(group[0], op))
+        return "a reduction over other axes";
+    if (n == MOST_REDUCTIONS)
+        return "the region would be too large";
+    for (int i = 0; i < n; i++)
+        if (depends_on(op, group[i], ++*question))
+            return "one needs the other's result";
+    return NULL;
+}
+
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
-static int gather_group(Function *function, Op *first, Op **group, uintptr_t *question)
+static int gather_group(Function *function, PassContext *context, Op *first, Op **group,
+                        uintptr_t *question)
 {
     int n = 0;
     group[n++] = first;
-    for (Op *op = first->next; op && n < MOST_REDUCTIONS; op = op->next) {
-        if (!is_column_reduction(function->module, op) || !same_columns(first, op))
+    for (Op *op = first->next; op; op = op->next) {
+        if (!is_column_reduction(function->module, op) || !share_reads(first, op))
             continue;
-        bool shares = op->args[0] == first->args[0], independent = true;
-        for (int i = 0; i < op->args[0]->op->n_args; i++)
-            shares |= op->args[0]->op->args[i] == first->args[0];
-        for (int i = 0; i < first->args[0]->op->n_args; i++) {
-            shares |= first->args[0]->op->args[i] == op->args[0];
-            for (int j = 0; j < op->args[0]->op->n_args; j++)
-                shares |= first->args[0]->op->args[i] == op->args[0]->op->args[j];
-        }
-        for (int i = 0; shares && independent && i < n; i++)
-            independent = !depends_on(op, group[i], ++*question);
-        if (shares && independent)
+        const char *why = why_apart(op, n, group, question);
+        if (why)
+            report_op(context->report, op, "not fused: %s with %s: %s", op_info[op->kind].name,
+                      op_info[first->kind].name, why);
+        else
             group[n++] = op;
     }
     return n;
@@ -127,7 +152,7 @@ static void fuse_group(Function *function, PassContext *context, int n, Op **gro
     Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
     mark_op(function->module, region);
     if (context->report && members.ops.count > 1)
-        report_line(context->report, "column: %s", describe_members(&members, arena));
+        report_op(context->report, region, "column: %s", describe_members(&members, arena));
     for (int i = 0; i < n; i++) {
         outputs[i]->moved_to = &region->results[i];
         block_remove(&function->body, group[i]);
@@ -144,7 +169,7 @@ bool pass_fuse_columns(Function *function, PassContext *context)
         if (!is_column_reduction(function->module, op))
             continue;
         Op *group[MOST_REDUCTIONS];
-        int n = gather_group(function, op, group, &question);
+        int n = gather_group(function, context, op, group, &question);
         for (int i = 1; i < n; i++)
             if (group[i] == next)
                 next = next->next;

@@ -289,15 +289,17 @@ static void report_groups(Rows *rows)
         for (int a = 0; mine >= 0 && a < op->n_args; a++) {
             int theirs = info_of(op->args[a])->group;
             Type space;
+            if (op->args[a]->op->kind == OP_column)
+                report_op(report, op, "not fused: column into %s: a reduction over other axes",
+                          op_info[op->kind].name);
             if (theirs < 0 || theirs == mine ||
                 rows->groups[mine].holds[info_of(op->args[a])->index])
                 continue;
             const char *why = op->kind == OP_gather ? "a gather reads its table from memory"
                                                     : why_apart(rows, theirs, mine, &space);
             if (why)
-                report_line(report, "not fused: %s into %s%s%s: %s",
-                            op_info[op->args[a]->op->kind].name, op_info[op->kind].name,
-                            op->scope ? " in " : "", op->scope ? op->scope : "", why);
+                report_op(report, op, "not fused: %s into %s: %s",
+                          op_info[op->args[a]->op->kind].name, op_info[op->kind].name, why);
         }
     }
 }
@@ -324,8 +326,7 @@ static void build_groups(Rows *rows)
                                   group->outputs.data, before);
         vec_push(rows->arena, built, ((Built){region, group}));
         if (rows->context->report && members.ops.count > 1)
-            report_line(rows->context->report, "row: %s%s%s", describe_members(&members, rows->arena),
-                        region->scope ? " in " : "", region->scope ? region->scope : "");
+            report_op(rows->context->report, region, "row: %s", describe_members(&members, rows->arena));
     }
     for (size_t i = 0; i < built.count; i++)
         for (int v = 0; v < built.data[i].region->n_results; v++)

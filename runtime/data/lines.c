@@ -79,7 +79,10 @@ static bool check_text(Diagnostics *diags, const Lines *lines)
 
 Loc lines_place(const Lines *lines, int64_t i)
 {
-    return (Loc){lines->source, (int)(i < INT32_MAX ? i + 1 : INT32_MAX), 1, 1};
+    return (Loc){.source = lines->source,
+                 .line = (int)(i < INT32_MAX ? i + 1 : INT32_MAX),
+                 .column = 1,
+                 .length = 1};
 }
 
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source)

@@ -81,8 +81,11 @@ static void process(Arena *arena, const Source *source, Text *out)
         }
     }
     ir_verify(module, &diags);
-    for (size_t i = 0; i < report.lines.count; i++)
-        text_add(out, "# %s\n", report.lines.data[i]);
+    for (size_t i = 0; i < report.lines.count; i++) {
+        text_add(out, "# ");
+        report_print(&report.lines.data[i], out);
+        text_add(out, "\n");
+    }
     diag_render(&diags, out);
 }
 
