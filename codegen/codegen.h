@@ -5,17 +5,27 @@
 #include "ir/graph.h"
 #include "runtime/exec/program.h"
 
+/* What multiplies matrices (TfcProducts). */
+typedef enum GemmChoice {
+    GEMM_BLAS,
+    GEMM_NATIVE, /* kernels in the program's own code: OpenBLAS is not needed */
+    GEMM_AUTO    /* the faster one for each shape */
+} GemmChoice;
+
 /* The machine to compile for. */
 typedef struct TargetOptions {
     const char *cpu;     /* NULL: this machine; else an LLVM CPU name, x86-64-v2/-v3/-v4 … */
     bool scalar;         /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;       /* 0 or 2 */
     const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
+    GemmChoice gemm;
 } TargetOptions;
 
 /* The plan of a function all of whose ops are regions, dots, shape ops or their own
- * kernels: a program that lives in the arena and has no addresses of kernels yet. */
-const TfcProgram *codegen_plan(const Function *function, Arena *arena, Diagnostics *diags);
+ * kernels: a program that lives in the arena and has no addresses of kernels yet.
+ * `origins` (may be NULL) becomes the op that each step was made for. */
+const TfcProgram *codegen_plan(const Function *function, Arena *arena,
+                               const Op *const **origins, Diagnostics *diags);
 
 /* ---- the JIT ---- */
 
@@ -52,5 +62,7 @@ bool codegen_dump(const Function *function, const TargetOptions *options, bool a
                   Diagnostics *diags);
 /* Text of the plan: buffers with lifetimes, steps (dump --stage plan). */
 void plan_print(const TfcProgram *program, Text *out);
+/* The same for Graphviz's dot: steps as nodes, buffers on the edges. */
+void plan_print_dot(const TfcProgram *program, Text *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* dump --stage llvm and asm: the kernels of a function as text, for any CPU. */
 #include "codegen/emit/emit.h"
+#include "codegen/emit/gemm.h"
 #include "codegen/plan/plan.h"
+#include "codegen/tables.h"
 
 #include <string.h>
 
@@ -21,8 +23,22 @@ static bool print_module(const Target *target, LLVMModuleRef module, bool assemb
     return true;
 }
 
-bool kernels_dump(const KernelSet *set, const TargetOptions *options, bool assembly,
-                          Text *out, Diagnostics *diags)
+/* Native products go with the kernels where they are asked for. */
+static bool add_products(const TfcProgram *program, const Target *target, LLVMModuleRef module,
+                         Diagnostics *diags)
+{
+    bool added = false;
+    for (int type = 0; program && target->gemm != GEMM_BLAS && type < 2; type++)
+        if (program_multiplies(program, (TfcType)type)) {
+            emit_gemm(LLVMGetModuleContext(module), module, target, type == TFC_F32 ? 4 : 8,
+                      product_names[type]);
+            added = true;
+        }
+    return !added || target_optimise(target, module, diags);
+}
+
+bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
+                  bool assembly, Text *out, Diagnostics *diags)
 {
     Target target;
     bool ok = target_init(&target, options, true, diags);
@@ -30,7 +46,8 @@ bool kernels_dump(const KernelSet *set, const TargetOptions *options, bool assem
         LLVMContextRef context = LLVMContextCreate();
         LLVMModuleRef module =
             emit_kernels(set, 0, (int)set->list.count, "", &target, context, diags);
-        ok = module && print_module(&target, module, assembly, out, diags);
+        ok = module && add_products(program, &target, module, diags) &&
+             print_module(&target, module, assembly, out, diags);
         if (module)
             LLVMDisposeModule(module);
         LLVMContextDispose(context);
@@ -45,8 +62,8 @@ bool codegen_dump(const Function *function, const TargetOptions *options, bool a
     Arena *arena = arena_new();
     KernelSet set;
     kernels_init(&set, arena);
-    bool ok = plan_program(function, &set, arena, diags) &&
-              kernels_dump(&set, options, assembly, out, diags);
+    const TfcProgram *program = plan_program(function, &set, arena, diags);
+    bool ok = program && kernels_dump(&set, program, options, assembly, out, diags);
     arena_free(arena);
     return ok;
 }

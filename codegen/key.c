@@ -4,7 +4,6 @@
 
 #include "base/sha256.h"
 #include "codegen/target.h"
-#include "ir/text.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -55,19 +54,129 @@ static void add_target(Sha256 *sha, const Target *target)
     add_number(sha, target->vector_bits);
     add_number(sha, target->scalar);
     add_number(sha, target->opt_level);
+    add_number(sha, target->gemm);
 }
 
-/* The function alone, with the module's dimensions and params. */
+/* ---- the function: what its text form says, in fewer bytes ---- */
+
+typedef struct Bytes {
+    Arena *arena;
+    VEC(unsigned char) list;
+    const char *scope; /* of the op before */
+} Bytes;
+
+static void put_bytes(Bytes *out, const void *data, size_t size)
+{
+    vec_reserve(out->arena, out->list, out->list.count + size);
+    memcpy(out->list.data + out->list.count, data, size);
+    out->list.count += size;
+}
+
+/* Seven bits a byte, the lowest first; the last byte is below 128. */
+static void put_number(Bytes *out, int64_t number)
+{
+    uint64_t rest = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
+    unsigned char bytes[10];
+    size_t n = 0;
+    for (; rest > 127; rest >>= 7)
+        bytes[n++] = (unsigned char)(rest & 127) | 128;
+    bytes[n++] = (unsigned char)rest;
+    put_bytes(out, bytes, n);
+}
+
+static void put_text(Bytes *out, const char *text)
+{
+    put_number(out, text ? (int64_t)strlen(text) : -1);
+    if (text)
+        put_bytes(out, text, strlen(text));
+}
+
+static void put_dims(Bytes *out, int rank, const Dim *dims)
+{
+    put_number(out, rank);
+    for (int i = 0; i < rank; i++) {
+        put_number(out, dims[i].symbol);
+        put_number(out, dims[i].size);
+    }
+}
+
+static void put_type(Bytes *out, const Type *type)
+{
+    put_number(out, type->dtype);
+    put_dims(out, type->rank, type->dims);
+}
+
+static void put_attr(Bytes *out, const Attr *attr)
+{
+    put_number(out, attr->name);
+    switch (attr_info[attr->name].kind) {
+    case INT: case TYPE: case SYMBOL: put_number(out, attr->i); break;
+    case FLOAT: put_bytes(out, &attr->f, sizeof attr->f); break;
+    case STRING: put_text(out, attr->s); break;
+    case DIMS: put_dims(out, attr->rank, attr->dims); break;
+    case INTS:
+        put_number(out, attr->n);
+        for (int i = 0; i < attr->n; i++)
+            put_number(out, attr->ints[i]);
+        break;
+    }
+}
+
+static void put_block(Bytes *out, const Block *block)
+{
+    for (const Op *op = block->first; op; op = op->next) {
+        bool moved = op->scope != out->scope; /* scopes of neighbours are one string */
+        put_number(out, op->kind);
+        put_number(out, op->n_args);
+        for (int i = 0; i < op->n_args; i++)
+            put_number(out, op->args[i]->id);
+        put_number(out, op->n_attrs);
+        for (int i = 0; i < op->n_attrs; i++)
+            put_attr(out, &op->attrs[i]);
+        put_number(out, op->n_results);
+        for (int i = 0; i < op->n_results; i++)
+            put_type(out, &op->results[i].type);
+        put_number(out, moved);
+        if (moved)
+            put_text(out, op->scope);
+        out->scope = op->scope;
+        put_number(out, op->body != NULL);
+        if (op->body)
+            put_block(out, op->body);
+    }
+    put_number(out, OP_COUNT); /* the end */
+}
+
+static void put_param(Bytes *out, const ParamInfo *info)
+{
+    put_text(out, info->name);
+    put_type(out, &info->type);
+    put_number(out, info->role);
+    put_number(out, info->init);
+    put_bytes(out, &info->a, sizeof info->a);
+    put_bytes(out, &info->b, sizeof info->b);
+    put_text(out, info->file);
+    put_text(out, info->tensor);
+    put_number(out, info->decay);
+}
+
 static void add_function(Sha256 *sha, const Function *function)
 {
-    Function *only = (Function *)function;
-    Module alone = *function->module;
-    Text text = {0};
-    alone.functions.data = &only;
-    alone.functions.count = 1;
-    ir_print_module(&alone, &text);
-    add_text(sha, text.data, text.length);
-    text_free(&text);
+    const Module *module = function->module;
+    Bytes bytes = {.arena = arena_new()};
+    function_number((Function *)function); /* ids are names, not what is meant */
+    put_text(&bytes, function->name);
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        put_text(&bytes, module->symbols.data[i].name);
+        put_number(&bytes, module->symbols.data[i].batch);
+    }
+    put_number(&bytes, -1);
+    for (size_t i = 0; i < module->params.count; i++)
+        put_param(&bytes, module->params.data[i]);
+    put_number(&bytes, -1);
+    put_block(&bytes, &function->body);
+    sha256_add(sha, bytes.list.data, bytes.list.count);
+    arena_free(bytes.arena);
 }
 
 ProgramKey key_of(const Target *target, const Function *function, const char *pipeline)

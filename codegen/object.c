@@ -2,9 +2,11 @@
 #include "codegen/object.h"
 
 #include "codegen/emit/emit.h"
+#include "codegen/emit/gemm.h"
 #include "codegen/plan/plan.h"
 #include "codegen/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Kernels an object file: fewer balance better between threads, more spare the cost
@@ -24,21 +26,56 @@ static LLVMModuleRef emit_tables(const Job *job, const Target *target, LLVMConte
 {
     LLVMModuleRef module = target_new_module(target, context, "tables");
     for (int p = 0; p < job->n_programs; p++)
-        tables_emit(context, module, job->programs[p], job->prefix);
+        tables_emit(context, module, job->programs[p], job->prefix, target->gemm);
     return module;
 }
 
-/* File 0 has the tables, the others kernels. */
+static int kernel_files(const Job *job)
+{
+    return ((int)job->set->list.count + KERNELS_A_FILE - 1) / KERNELS_A_FILE;
+}
+
+/* Types whose native products the programs need, in rising order. */
+static int product_types(const Job *job, GemmChoice gemm, TfcType types[2])
+{
+    int n = 0;
+    for (int type = 0; gemm != GEMM_BLAS && type < 2; type++)
+        for (int p = 0; p < job->n_programs; p++)
+            if (program_multiplies(job->programs[p], (TfcType)type)) {
+                types[n++] = (TfcType)type;
+                break;
+            }
+    return n;
+}
+
+static LLVMModuleRef emit_product(const Job *job, int product, const Target *target,
+                                  LLVMContextRef context, Diagnostics *diags)
+{
+    TfcType types[2];
+    char symbol[256];
+    LLVMModuleRef module = target_new_module(target, context, "products");
+    product_types(job, target->gemm, types);
+    snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
+    emit_gemm(context, module, target, types[product] == TFC_F32 ? 4 : 8, symbol);
+    if (target_optimise(target, module, diags))
+        return module;
+    LLVMDisposeModule(module);
+    return NULL;
+}
+
+/* File 0 has the tables, the next ones kernels, the last products. */
 static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *target,
                                         Diagnostics *diags)
 {
     LLVMContextRef context = LLVMContextCreate();
     int begin = (file - 1) * KERNELS_A_FILE, end = begin + KERNELS_A_FILE;
+    int product = file - 1 - kernel_files(job);
     if (end > (int)job->set->list.count)
         end = (int)job->set->list.count;
     LLVMModuleRef module =
-        file == 0 ? emit_tables(job, target, context)
-                  : emit_kernels(job->set, begin, end, job->prefix, target, context, diags);
+        file == 0      ? emit_tables(job, target, context)
+        : product >= 0 ? emit_product(job, product, target, context, diags)
+                       : emit_kernels(job->set, begin, end, job->prefix, target, context, diags);
     LLVMMemoryBufferRef buffer = module ? target_emit(target, module, false, diags) : NULL;
     if (module)
         LLVMDisposeModule(module);
@@ -70,7 +107,7 @@ static void compile_files(const Job *job, const TargetOptions *options, int n_fi
     }
 }
 
-static bool collect_files(int n_files, const LLVMMemoryBufferRef *buffers, Arena *arena,
+static bool collect_files(int n_files, int n_products, const LLVMMemoryBufferRef *buffers, Arena *arena,
                           ObjectSet *out)
 {
     bool ok = true;
@@ -80,7 +117,10 @@ static bool collect_files(int n_files, const LLVMMemoryBufferRef *buffers, Arena
             ok = false;
             continue;
         }
-        files[i].name = i == 0 ? "tables" : arena_printf(arena, "kernels.%d", i - 1);
+        int product = i - (n_files - n_products);
+        files[i].name = i == 0 ? "tables"
+                        : product >= 0 ? arena_printf(arena, "products.%d", product)
+                                       : arena_printf(arena, "kernels.%d", i - 1);
         files[i].size = LLVMGetBufferSize(buffers[i]);
         files[i].bytes = arena_copy(arena, LLVMGetBufferStart(buffers[i]), files[i].size);
         LLVMDisposeMemoryBuffer(buffers[i]);
@@ -110,12 +150,14 @@ static bool compile_job(const Job *job, const TargetOptions *target, Arena *aren
                         Diagnostics *diags)
 {
     int n_kernels = (int)job->set->list.count;
-    int n_files = 1 + (n_kernels + KERNELS_A_FILE - 1) / KERNELS_A_FILE;
+    TfcType types[2];
+    int n_products = product_types(job, target ? target->gemm : GEMM_BLAS, types);
+    int n_files = 1 + kernel_files(job) + n_products;
     LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);
     compile_files(job, target, n_files, buffers, diags);
     *out = (ObjectSet){
         .n_programs = job->n_programs, .n_kernels = n_kernels, .programs = job->programs};
-    return collect_files(n_files, buffers, arena, out);
+    return collect_files(n_files, n_products, buffers, arena, out);
 }
 
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
@@ -134,9 +176,14 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const TfcProgram **programs = ARENA_ARRAY(arena, const TfcProgram *, n);
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++) {
-        programs[i] = plan_program(functions[i], &set, arena, diags);
-        if (!programs[i])
+        TfcProgram *program = ARENA_NEW(arena, TfcProgram);
+        const TfcProgram *planned = plan_program(functions[i], &set, arena, diags);
+        if (!planned)
             return false;
+        *program = *planned;
+        if (!target || target->gemm != GEMM_NATIVE)
+            program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
+        programs[i] = program;
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
     }
     Job job = {&set, n, programs, prefix};

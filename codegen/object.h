@@ -4,6 +4,7 @@
  *   kernels.N   the kernels, over a few files that are compiled in parallel; how they
  *               are split depends on the kernels alone, so the same functions give
  *               the same bytes on any number of threads
+ *   products.N  native products, one an element type, if they are asked for
  *   tables      the programs' tables as constants, with relocations to kernels and strings
  *
  * Code is position-independent. Each program is a constant `TfcProgram` (the host's

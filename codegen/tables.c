@@ -30,6 +30,7 @@ typedef struct Tables {
     LLVMModuleRef module;
     LlType i8, i64;
     const char *prefix;
+    GemmChoice gemm;
     LlValue strings;       /* all strings of the program, one after the other */
     VEC(char) characters;
     Map offsets;           /* of a string → its offset + 1 */
@@ -282,14 +283,30 @@ static LlValue kernel_names_table(Tables *t, const TfcProgram *program)
     return image_define(t, &image, ".names");
 }
 
+const char *const product_names[2] = {"gemm.f32", "gemm.f64"};
+
+bool program_multiplies(const TfcProgram *program, TfcType type)
+{
+    for (int32_t s = 0; s < program->n_steps; s++)
+        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.type == type)
+            return true;
+    return false;
+}
+
 static void point_products(Tables *t, const TfcProgram *program, Image *image)
 {
     static const char *const blas[2] = {"tfc_blas_f32", "tfc_blas_f64"};
     for (size_t i = 0; i < 2; i++)
         image_point(t, image, offsetof(TfcProgram, products.blas) + i * sizeof(TfcGemm *),
                     program->products.blas[i] ? external(t, blas[i]) : NULL);
-    for (size_t i = 0; i < 2; i++)
-        image_point(t, image, offsetof(TfcProgram, products.native) + i * sizeof(TfcGemm *), NULL);
+    for (size_t i = 0; i < 2; i++) {
+        LlValue native = NULL;
+        if (t->gemm != GEMM_BLAS && program_multiplies(program, (TfcType)i)) {
+            native = external(t, arena_printf(t->arena, "%s%s", t->prefix, product_names[i]));
+            LLVMSetVisibility(native, LLVMHiddenVisibility);
+        }
+        image_point(t, image, offsetof(TfcProgram, products.native) + i * sizeof(TfcGemm *), native);
+    }
 }
 
 /* ---- the program ---- */
@@ -319,14 +336,15 @@ static Image program_image(Tables *t, const TfcProgram *p)
 }
 
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
-                 const char *prefix)
+                 const char *prefix, GemmChoice gemm)
 {
     Tables t = {.arena = arena_new(),
                 .context = context,
                 .module = module,
                 .i8 = LLVMInt8TypeInContext(context),
                 .i64 = LLVMInt64TypeInContext(context),
-                .prefix = prefix};
+                .prefix = prefix,
+                .gemm = gemm};
     map_init(&t.offsets, t.arena);
     define_strings(&t, program);
     Image image = program_image(&t, program);

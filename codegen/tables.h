@@ -6,12 +6,18 @@
 #ifndef CODEGEN_TABLES_H
 #define CODEGEN_TABLES_H
 
+#include "codegen/codegen.h"
 #include "codegen/llvm_builder.h"
 #include "runtime/exec/program.h"
 
 /* Defines the constant <prefix><program name> of type TfcProgram. Kernels are the
- * symbols <prefix><kernel name>. */
+ * symbols <prefix><kernel name>; native products, for the types that the program
+ * multiplies, <prefix>gemm.f32 and <prefix>gemm.f64. */
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
-                 const char *prefix);
+                 const char *prefix, GemmChoice gemm);
+
+/* Names of the products by element type: f32, f64. */
+extern const char *const product_names[2];
+bool program_multiplies(const TfcProgram *program, TfcType type);
 
 #endif

@@ -222,7 +222,8 @@ static bool make_machine(Target *target, const Arch *arch, const char *triple, D
 bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
 {
     *target = (Target){.scalar = options && options->scalar,
-                       .opt_level = options ? options->opt_level : 2};
+                       .opt_level = options ? options->opt_level : 2,
+                       .gemm = options ? options->gemm : GEMM_BLAS};
     char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
                                               : LLVMGetDefaultTargetTriple();
     const Arch *arch = choose_arch(triple, diags);

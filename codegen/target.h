@@ -14,6 +14,7 @@ typedef struct Target {
     bool fma;
     bool scalar;
     int opt_level;
+    GemmChoice gemm;
     LLVMTargetMachineRef machine;
 } Target;
 

@@ -92,7 +92,6 @@ static TfcProgram *tables(Plan *plan)
         .inputs = plan->inputs.data,
         .outputs = plan->outputs.data,
         .tensors = plan->tensors.data,
-        .products = {.blas = {tfc_blas_f32, tfc_blas_f64}},
     };
     const char **names = ARENA_ARRAY(plan->arena, const char *, program->n_kernels);
     for (int32_t k = 0; k < program->n_kernels; k++)
@@ -102,26 +101,41 @@ static TfcProgram *tables(Plan *plan)
     return program;
 }
 
+static const TfcProgram *plan_with(Plan *plan)
+{
+    int n_symbols = (int)plan->module->symbols.count;
+    plan->program_dim = ARENA_ARRAY(plan->arena, int, n_symbols);
+    for (int i = 0; i < n_symbols; i++)
+        plan->program_dim[i] = -1;
+    collect_dims(plan, &plan->function->body);
+    plan_uses(plan);
+    if (!lower_function(plan))
+        return NULL;
+    find_lifetimes(plan);
+    return tables(plan);
+}
+
+static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Diagnostics *diags)
+{
+    return (Plan){.set = set, .scratch = *function, .function = function, .module = function->module,
+                  .arena = arena, .diags = diags, .position = -1};
+}
+
 const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,
                                Diagnostics *diags)
 {
-    Plan plan = {.set = set, .scratch = *function, .function = function, .module = function->module,
-                 .arena = arena, .diags = diags, .position = -1};
-    int n_symbols = (int)function->module->symbols.count;
-    plan.program_dim = ARENA_ARRAY(arena, int, n_symbols);
-    for (int i = 0; i < n_symbols; i++)
-        plan.program_dim[i] = -1;
-    collect_dims(&plan, &function->body);
-    plan_uses(&plan);
-    if (!lower_function(&plan))
-        return NULL;
-    find_lifetimes(&plan);
-    return tables(&plan);
+    Plan plan = new_plan(function, set, arena, diags);
+    return plan_with(&plan);
 }
 
-const TfcProgram *codegen_plan(const Function *function, Arena *arena, Diagnostics *diags)
+const TfcProgram *codegen_plan(const Function *function, Arena *arena,
+                               const Op *const **origins, Diagnostics *diags)
 {
     KernelSet set;
     kernels_init(&set, arena);
-    return plan_program(function, &set, arena, diags);
+    Plan plan = new_plan(function, &set, arena, diags);
+    const TfcProgram *program = plan_with(&plan);
+    if (origins)
+        *origins = plan.origins.data;
+    return program;
 }

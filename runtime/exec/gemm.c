@@ -3,6 +3,7 @@
 
 #include "runtime/exec/exec.h"
 #include "runtime/exec/size.h"
+#include "runtime/exec/workspace.h"
 
 #include <assert.h>
 #include <omp.h>
@@ -222,6 +223,27 @@ static Operand transposed(Operand x)
     return (Operand){x.data, x.column_stride, x.row_stride};
 }
 
+/* Shapes at which OpenBLAS is the faster one: the table is gemm_choice.def. */
+static bool blas_is_faster(Product p)
+{
+#define BLAS(m_from, m_to, n_from, n_to, k_from, k_to)                                    \
+    if (p.m >= (m_from) && p.m <= (m_to) && p.n >= (n_from) && p.n <= (n_to) && p.k >= (k_from) && \
+        p.k <= (k_to))                                                                    \
+        return true;
+#include "runtime/exec/gemm_choice.def"
+#undef BLAS
+    return false;
+}
+
+static TfcGemm *product_for(const TfcProducts *products, TfcType type, Product p)
+{
+    TfcGemm *blas = products->blas[type], *native = products->native[type];
+    assert(blas || native);
+    if (!blas || !native)
+        return native ? native : blas;
+    return blas_is_faster(p) ? blas : native;
+}
+
 static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c)
 {
     if (c.column_stride != 1 && p.n > 1) { /* c' = b' a' */
@@ -232,9 +254,9 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
         c = transposed(c);
         p = (Product){p.n, p.m, p.k};
     }
-    TfcGemm *product = bound->products->blas[bound->step->type];
+    TfcGemm *product = product_for(bound->products, bound->step->type, p);
     product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
-            b.column_stride, c.data, c.row_stride, bound->step->accumulate, NULL);
+            b.column_stride, c.data, c.row_stride, bound->step->accumulate, workspace_here());
 }
 
 static void run_product(const BoundGemm *bound, void *const *buffers, const GemmTask *task,

@@ -84,7 +84,7 @@ static char *dump(const char *cpu, bool scalar, bool assembly)
     kernels_init(&set, c.arena);
     assert_true(add(&c, &set, sum_of(&c, DT_F32, 2)) >= 0);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2};
-    assert_true(kernels_dump(&set, &options, assembly, &text, &c.diags));
+    assert_true(kernels_dump(&set, NULL, &options, assembly, &text, &c.diags));
     case_close(&c);
     return text.data;
 }

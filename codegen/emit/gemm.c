@@ -1,0 +1,233 @@
+/* A native product's blocks; see gemm.h. */
+#include "codegen/emit/gemm.h"
+
+#include "runtime/exec/program.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The packed block of b, and after it one panel of a with room for the vector that
+ * reaches past its end. */
+enum { B_BYTES = 1 << 20, DEPTH_BYTES = 2048, A_BYTES = DEPTH_BYTES * GEMM_MAX_ROWS + 256 };
+static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
+
+/* Operands that no more tiles than this read are read where they are. */
+enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 3 };
+
+/* ---- helpers ---- */
+
+LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, bool private)
+{
+    Ll *ll = &g->ll;
+    LlType types[16];
+    char name[96];
+    assert(n_params <= 16);
+    for (int i = 0; i < n_params; i++)
+        types[i] = pointers >> i & 1 ? ll->ptr : ll->i64;
+    snprintf(name, sizeof name, "%s%s%s", g->name, *part ? "." : "", part);
+    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, (unsigned)n_params, false);
+    LlValue function = LLVMAddFunction(ll->module, name, type);
+    if (private)
+        LLVMSetLinkage(function, LLVMInternalLinkage);
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(ll->context, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
+    ll_begin_function(ll, function);
+    return function;
+}
+
+LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args)
+{
+    return LLVMBuildCall2(g->ll.builder, LLVMGlobalGetValueType(function), function, args, (unsigned)n, "");
+}
+
+LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index)
+{
+    return ll_gep(&g->ll, g->element, pointer, index);
+}
+
+LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b)
+{
+    Ll *ll = &g->ll;
+    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, a, b, ""), a, b, "");
+}
+
+void gemm_return(GemmEmit *g)
+{
+    LLVMBuildRetVoid(g->ll.builder);
+}
+
+/* ---- blocks ---- */
+
+typedef struct Blocks {
+    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, accumulate, workspace;
+    LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
+    LlValue panel_a;
+    /* of the block at work */
+    LlValue depth, adds;    /* terms; whether c is added to */
+    LlValue columns;
+} Blocks;
+
+static LlValue add(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWAdd(g->ll.builder, a, b, ""); }
+static LlValue sub(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWSub(g->ll.builder, a, b, ""); }
+static LlValue mul(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWMul(g->ll.builder, a, b, ""); }
+static LlValue select(GemmEmit *g, LlValue condition, LlValue yes, LlValue no)
+{
+    return LLVMBuildSelect(g->ll.builder, condition, yes, no, "");
+}
+
+/* A panel of b is packed if all are, or if its last vector would read past the end. */
+static LlValue packs_panel(GemmEmit *g, const Blocks *x, LlValue width)
+{
+    LlValue ragged = LLVMBuildICmp(g->ll.builder, LLVMIntNE, width, ll_i64(&g->ll, gemm_columns(g)), "");
+    return LLVMBuildOr(g->ll.builder, x->pack_b, ragged, "");
+}
+
+static LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
+{
+    return gemm_min(g, sub(g, x->columns, j), ll_i64(&g->ll, gemm_columns(g)));
+}
+
+static LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
+{
+    return gemm_at(g, x->workspace, mul(g, j, x->depth));
+}
+
+static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
+{
+    Ll *ll = &g->ll;
+    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "panels");
+    LlValue width = panel_width(g, x, panels.index);
+    LlIf packs = ll_if_open(ll, packs_panel(g, x, width));
+    LlValue from = gemm_at(g, b, mul(g, panels.index, x->b_column));
+    gemm_call(g, g->pack_b, 6, (LlValue[]){x->depth, from, x->b_k, x->b_column, width,
+                                           packed_b(g, x, panels.index)});
+    ll_if_close(ll, &packs);
+    ll_loop_close(ll, &panels);
+}
+
+/* One panel of a times every panel of the block of b. */
+static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
+{
+    Ll *ll = &g->ll;
+    LlIf packs = ll_if_open(ll, x->pack_a);
+    gemm_call(g, g->pack_a, 6, (LlValue[]){x->depth, a, x->a_k, x->a_row, rows, x->panel_a});
+    ll_if_close(ll, &packs);
+    LlValue a_at = select(g, x->pack_a, x->panel_a, a);
+    LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
+    LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
+    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "tiles");
+    LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
+    LlValue in_place = gemm_at(g, b, mul(g, panels.index, x->b_column));
+    LlValue b_at = select(g, packed, packed_b(g, x, panels.index), in_place);
+    LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
+    LlValue both = LLVMBuildAnd(ll->builder, x->pack_a, packed, "");
+    gemm_call(g, g->tile_rows, 12,
+              (LlValue[]){x->depth, a_at, a_row, a_k, b_at, b_k, gemm_at(g, c, panels.index),
+                          x->c_row, width, x->adds, rows,
+                          LLVMBuildZExt(ll->builder, both, ll->i64, "")});
+    ll_loop_close(ll, &panels);
+}
+
+/* Columns of b a block: what fits into its room at this depth. */
+static LlValue block_columns(GemmEmit *g, const Blocks *x)
+{
+    Ll *ll = &g->ll;
+    LlValue at_least_one = select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->depth, ll_i64(ll, 1), ""),
+                                  x->depth, ll_i64(ll, 1));
+    LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, B_BYTES / g->bytes), at_least_one, "");
+    return LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
+}
+
+/* A loop whose step is known at run time only: from 0 while below `end`. */
+static LlLoop open_steps(GemmEmit *g, LlValue end, LlValue step, const char *name)
+{
+    LlLoop loop = ll_loop_open(&g->ll, ll_i64(&g->ll, 0), end, 1, name);
+    loop.step = step;
+    return loop;
+}
+
+static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
+{
+    Ll *ll = &g->ll;
+    LlValue step = block_columns(g, x);
+    LlLoop blocks = open_steps(g, x->n, step, "blocks");
+    x->columns = gemm_min(g, sub(g, x->n, blocks.index), step);
+    LlValue b = gemm_at(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
+    pack_b_block(g, x, b);
+    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g), "rows");
+    LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g)));
+    LlValue a = gemm_at(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
+    LlValue c = gemm_at(g, x->c, add(g, blocks.index, mul(g, rows.index, x->c_row)));
+    multiply_panel(g, x, a, b, c, count);
+    ll_loop_close(ll, &rows);
+    ll_loop_close(ll, &blocks);
+}
+
+static void read_params(GemmEmit *g, LlValue function, Blocks *x)
+{
+    Ll *ll = &g->ll;
+    LlValue *const params[] = {&x->m,   &x->n,        &x->k, &x->a,     &x->a_row,      &x->a_k, &x->b,
+                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->accumulate, &x->workspace};
+    for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
+        *params[i] = LLVMGetParam(function, i);
+    x->panel_a = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
+    x->pack_a = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n, ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
+    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
+    LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
+    x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
+}
+
+/* Depths, blocks of columns, panels of rows. Without terms one pass of depth zero
+ * gives the zeros. */
+static void write_product(GemmEmit *g)
+{
+    Ll *ll = &g->ll;
+    Blocks x;
+    LlValue function = gemm_open(g, "", 13, 1 << 3 | 1 << 6 | 1 << 9 | 1 << 12, false);
+    LLVMSetVisibility(function, LLVMHiddenVisibility);
+    read_params(g, function, &x);
+    LlValue zero = ll_i64(ll, 0), one = ll_i64(ll, 1);
+    LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, x.k, zero, "");
+    LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
+    x.depth = gemm_min(g, sub(g, select(g, some, x.k, zero), depths.index), ll_i64(ll, g->depth));
+    LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, depths.index, zero, "");
+    x.adds = select(g, later, one, x.accumulate);
+    multiply_depth(g, &x, depths.index);
+    ll_loop_close(ll, &depths);
+    gemm_return(g);
+}
+
+/* ---- shape of the tiles ---- */
+
+/* Fourteen rows of two vectors leave, of 32 registers, four for the operands; six
+ * rows leave four of 16. Shorter tiles are for what is left over below. */
+static void choose_tiles(GemmEmit *g, const Target *target)
+{
+    static const int wide[] = {14, 8, 4, 2, 1}, narrow[] = {6, 4, 2, 1};
+    bool many = target->vector_bits == 512;
+    g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
+    g->vectors = 2;
+    g->n_heights = many ? 5 : 4;
+    memcpy(g->heights, many ? wide : narrow, (size_t)g->n_heights * sizeof g->heights[0]);
+    g->depth = DEPTH_BYTES / g->bytes;
+}
+
+void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, int bytes,
+               const char *name)
+{
+    GemmEmit g = {.name = name, .bytes = bytes};
+    ll_init(&g.ll, context, module);
+    g.element = bytes == 4 ? g.ll.f32 : g.ll.f64;
+    choose_tiles(&g, target);
+    for (int h = 0; h < g.n_heights; h++)
+        for (int v = 0; v < g.vectors; v++)
+            g.tiles[h][v] = gemm_tile(&g, g.heights[h], v + 1, false);
+    g.packed_tile = gemm_tile(&g, gemm_rows(&g), g.vectors, true);
+    g.tile_rows = gemm_tile_rows(&g);
+    g.pack_a = gemm_pack(&g, "pack_a", gemm_rows(&g));
+    g.pack_b = gemm_pack(&g, "pack_b", gemm_columns(&g));
+    write_product(&g);
+    ll_dispose(&g.ll);
+}

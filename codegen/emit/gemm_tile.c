@@ -1,0 +1,272 @@
+/* Tiles: height × vectors accumulators, held in registers over the whole sum. */
+#include "codegen/emit/gemm.h"
+
+#include <stdio.h>
+
+/* Every third row has a pointer of its own; the two after it are reached by adding
+ * the row stride once and twice, which an address does for nothing. */
+enum { ROWS_A_POINTER = 3, MAX_POINTERS = (GEMM_MAX_ROWS + 2) / 3 };
+
+typedef struct Tile {
+    int height, vectors, pointers;
+    bool packed; /* both operands lie as gemm_pack puts them: strides are constants */
+    LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate;
+    LlValue twice; /* 2 × a_row */
+    LlValue at[MAX_POINTERS]; /* into a, at the next term */
+    LlValue sums[GEMM_MAX_ROWS][GEMM_MAX_VECTORS];
+} Tile;
+
+static void read_params(GemmEmit *g, LlValue function, Tile *tile)
+{
+    LlValue *const params[] = {&tile->k,   &tile->a, &tile->a_row, &tile->a_k,     &tile->b,
+                               &tile->b_k, &tile->c, &tile->c_row, &tile->columns, &tile->accumulate};
+    for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
+        *params[i] = LLVMGetParam(function, i);
+    if (tile->packed) {
+        tile->a_k = ll_i64(&g->ll, gemm_rows(g));
+        tile->b_k = ll_i64(&g->ll, gemm_columns(g));
+    }
+    tile->twice = LLVMBuildShl(g->ll.builder, tile->a_row, ll_i64(&g->ll, 1), "");
+}
+
+/* Zero sums, and pointers at the first term. */
+static void start_sums(GemmEmit *g, Tile *tile)
+{
+    LlType vector = ll_vector(g->element, g->lanes);
+    LlValue step = LLVMBuildNSWAdd(g->ll.builder, tile->a_row, tile->twice, "");
+    tile->at[0] = tile->a;
+    for (int p = 1; p < tile->pointers; p++)
+        tile->at[p] = gemm_at(g, tile->at[p - 1], step);
+    for (int r = 0; r < tile->height; r++)
+        for (int v = 0; v < tile->vectors; v++)
+            tile->sums[r][v] = LLVMConstNull(vector);
+}
+
+static LlValue row_address(GemmEmit *g, const Tile *tile, int row)
+{
+    if (tile->packed)
+        return gemm_at(g, tile->at[0], ll_i64(&g->ll, row));
+    int offset = row % ROWS_A_POINTER;
+    LlValue pointer = tile->at[row / ROWS_A_POINTER];
+    return offset == 0 ? pointer : gemm_at(g, pointer, offset == 1 ? tile->a_row : tile->twice);
+}
+
+/* One term of every sum. */
+static void add_term(GemmEmit *g, Tile *tile)
+{
+    Ll *ll = &g->ll;
+    LlType vector = ll_vector(g->element, g->lanes);
+    LlValue right[GEMM_MAX_VECTORS];
+    for (int v = 0; v < tile->vectors; v++) {
+        LlValue at = gemm_at(g, tile->b, ll_i64(ll, v * g->lanes));
+        right[v] = ll_load(ll, vector, at, (unsigned)g->bytes);
+    }
+    for (int r = 0; r < tile->height; r++) {
+        LlValue scalar = ll_load(ll, g->element, row_address(g, tile, r), (unsigned)g->bytes);
+        LlValue left = ll_splat(ll, scalar, g->lanes);
+        for (int v = 0; v < tile->vectors; v++)
+            tile->sums[r][v] = ll_muladd(ll, left, right[v], tile->sums[r][v]);
+    }
+}
+
+/* What a loop carries: the pointers and the sums. */
+typedef struct Carried {
+    LlValue *values[2 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
+    LlValue phis[2 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
+    int n;
+} Carried;
+
+static Carried carried_by(Tile *tile)
+{
+    Carried carried = {.n = 0};
+    carried.values[carried.n++] = &tile->b;
+    for (int p = 0; p < tile->pointers; p++)
+        carried.values[carried.n++] = &tile->at[p];
+    for (int r = 0; r < tile->height; r++)
+        for (int v = 0; v < tile->vectors; v++)
+            carried.values[carried.n++] = &tile->sums[r][v];
+    return carried;
+}
+
+/* Each value becomes a phi of what it is now, coming from `before`. */
+static void open_phis(GemmEmit *g, Carried *carried, LlBlock before)
+{
+    for (int i = 0; i < carried->n; i++) {
+        LlValue start = *carried->values[i];
+        carried->phis[i] = LLVMBuildPhi(g->ll.builder, LLVMTypeOf(start), "");
+        LLVMAddIncoming(carried->phis[i], &start, &before, 1);
+        *carried->values[i] = carried->phis[i];
+    }
+}
+
+/* … and of what it is now, coming from `after`. */
+static void close_phis(Carried *carried, LlBlock after)
+{
+    for (int i = 0; i < carried->n; i++)
+        LLVMAddIncoming(carried->phis[i], carried->values[i], &after, 1);
+}
+
+/* All k terms: do … while within an if. */
+static void sum_terms(GemmEmit *g, Tile *tile)
+{
+    Ll *ll = &g->ll;
+    LlValue zero = ll_i64(ll, 0);
+    LlBlock before = ll->block, loop = ll_new_block(ll, "terms"), done = ll_new_block(ll, "");
+    LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, tile->k, zero, "");
+    LLVMBuildCondBr(ll->builder, some, loop, done);
+    Carried skipped = carried_by(tile), looped = skipped;
+    LlValue start[sizeof skipped.values / sizeof skipped.values[0]];
+    for (int i = 0; i < skipped.n; i++)
+        start[i] = *skipped.values[i];
+    ll_at_block(ll, loop);
+    LlValue left = LLVMBuildPhi(ll->builder, ll->i64, "");
+    LLVMAddIncoming(left, &tile->k, &before, 1);
+    open_phis(g, &looped, before);
+    add_term(g, tile);
+    tile->b = gemm_at(g, tile->b, tile->b_k);
+    for (int p = 0; p < tile->pointers; p++)
+        tile->at[p] = gemm_at(g, tile->at[p], tile->a_k);
+    LlValue rest = LLVMBuildNSWSub(ll->builder, left, ll_i64(ll, 1), "");
+    LLVMAddIncoming(left, &rest, &loop, 1);
+    close_phis(&looped, loop);
+    LLVMBuildCondBr(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntNE, rest, zero, ""), loop, done);
+    ll_at_block(ll, done);
+    for (int i = 0; i < skipped.n; i++) {
+        LlValue summed = *skipped.values[i];
+        LlValue phi = LLVMBuildPhi(ll->builder, LLVMTypeOf(summed), "");
+        LLVMAddIncoming(phi, (LlValue[]){start[i], summed}, (LlBlock[]){before, loop}, 2);
+        *skipped.values[i] = phi;
+    }
+}
+
+typedef enum Put { PUT_OVER, PUT_ADD, PUT_MASKED } Put;
+
+static LlValue column_mask(GemmEmit *g, LlValue columns, int vector)
+{
+    Ll *ll = &g->ll;
+    LlValue count = LLVMBuildTrunc(ll->builder, columns, ll->i32, "");
+    count = LLVMBuildSub(ll->builder, count, ll_int(ll->i32, vector * g->lanes), "");
+    return LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, count, g->lanes),
+                         ll_iota(ll, ll->i32, g->lanes), "");
+}
+
+static void put_sums(GemmEmit *g, const Tile *tile, Put how)
+{
+    Ll *ll = &g->ll;
+    LlType vector = ll_vector(g->element, g->lanes);
+    unsigned align = (unsigned)g->bytes;
+    LlValue stored[GEMM_MAX_VECTORS], loaded[GEMM_MAX_VECTORS], row = tile->c;
+    for (int v = 0; how == PUT_MASKED && v < tile->vectors; v++) {
+        LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntNE, tile->accumulate, ll_i64(ll, 0), "");
+        stored[v] = column_mask(g, tile->columns, v);
+        loaded[v] = LLVMBuildAnd(ll->builder, stored[v], ll_splat(ll, adds, g->lanes), "");
+    }
+    for (int r = 0; r < tile->height; r++, row = gemm_at(g, row, tile->c_row))
+        for (int v = 0; v < tile->vectors; v++) {
+            LlValue at = gemm_at(g, row, ll_i64(ll, v * g->lanes)), sum = tile->sums[r][v];
+            if (how == PUT_ADD)
+                sum = ll_fadd(ll, ll_load(ll, vector, at, align), sum);
+            else if (how == PUT_MASKED)
+                sum = ll_fadd(ll, ll_masked_load(ll, vector, at, loaded[v], align), sum);
+            if (how == PUT_MASKED)
+                ll_masked_store(ll, sum, at, stored[v], align);
+            else
+                ll_store(ll, sum, at, align);
+        }
+}
+
+/* Puts the sums so where the condition holds, and returns. */
+static void put_if(GemmEmit *g, const Tile *tile, LlValue condition, Put how)
+{
+    Ll *ll = &g->ll;
+    LlBlock yes = ll_new_block(ll, ""), no = ll_new_block(ll, "");
+    LLVMBuildCondBr(ll->builder, condition, yes, no);
+    ll_at_block(ll, yes);
+    put_sums(g, tile, how);
+    LLVMBuildRetVoid(ll->builder);
+    ll_at_block(ll, no);
+}
+
+LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed)
+{
+    Ll *ll = &g->ll;
+    char part[32];
+    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, packed ? ".packed" : "");
+    LlValue function = gemm_open(g, part, 10, 1 << 1 | 1 << 4 | 1 << 6, true);
+    Tile tile = {.height = height, .vectors = vectors, .packed = packed,
+                 .pointers = packed ? 1 : (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER};
+    read_params(g, function, &tile);
+    start_sums(g, &tile);
+    sum_terms(g, &tile);
+    LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntNE, tile.accumulate, ll_i64(ll, 0), "");
+    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns,
+                                  ll_i64(ll, vectors * g->lanes), "");
+    LlIf full = ll_if_open(ll, whole);
+    put_if(g, &tile, adds, PUT_ADD);
+    put_sums(g, &tile, PUT_OVER);
+    gemm_return(g);
+    ll_at_block(ll, full.done);
+    if (g->lanes > 1)
+        put_sums(g, &tile, PUT_MASKED);
+    gemm_return(g);
+    return function;
+}
+
+/* ---- any number of rows ---- */
+
+/* The tile that fits the columns; whole ones of packed operands have one of their own. */
+static void call_tile(GemmEmit *g, int height, LlValue packed, LlValue *args)
+{
+    Ll *ll = &g->ll;
+    LlBlock narrow = ll_new_block(ll, ""), wide = ll_new_block(ll, ""), done = ll_new_block(ll, "");
+    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, args[8], ll_i64(ll, g->lanes), "");
+    LLVMBuildCondBr(ll->builder, fits, narrow, wide);
+    ll_at_block(ll, narrow);
+    gemm_call(g, g->tiles[height][0], 10, args);
+    LLVMBuildBr(ll->builder, done);
+    ll_at_block(ll, wide);
+    if (height == 0) {
+        LlIf special = ll_if_open(ll, packed);
+        gemm_call(g, g->packed_tile, 10, args);
+        LLVMBuildBr(ll->builder, done);
+        ll_at_block(ll, special.done);
+    }
+    gemm_call(g, g->tiles[height][1], 10, args);
+    LLVMBuildBr(ll->builder, done);
+    ll_at_block(ll, done);
+}
+
+/* while (rows >= height) { tile; rows -= height; a, c a tile further } for each height */
+LlValue gemm_tile_rows(GemmEmit *g)
+{
+    Ll *ll = &g->ll;
+    LlValue function = gemm_open(g, "rows", 12, 1 << 1 | 1 << 4 | 1 << 6, true), args[10];
+    for (unsigned i = 0; i < 10; i++)
+        args[i] = LLVMGetParam(function, i);
+    LlValue rows = LLVMGetParam(function, 10);
+    LlValue packed = LLVMBuildICmp(ll->builder, LLVMIntNE, LLVMGetParam(function, 11), ll_i64(ll, 0), "");
+    for (int h = 0; h < g->n_heights; h++) {
+        LlBlock before = ll->block, head = ll_new_block(ll, ""), body = ll_new_block(ll, "");
+        LlBlock done = ll_new_block(ll, "");
+        LLVMBuildBr(ll->builder, head);
+        ll_at_block(ll, head);
+        Carried carried = {.values = {&rows, &args[1], &args[6]}, .n = 3};
+        open_phis(g, &carried, before);
+        LlValue height = ll_i64(ll, g->heights[h]);
+        LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGE, rows, height, "");
+        LLVMBuildCondBr(ll->builder, more, body, done);
+        ll_at_block(ll, body);
+        call_tile(g, h, packed, args);
+        rows = LLVMBuildNSWSub(ll->builder, rows, height, "");
+        args[1] = gemm_at(g, args[1], LLVMBuildNSWMul(ll->builder, args[2], height, ""));
+        args[6] = gemm_at(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
+        close_phis(&carried, ll->block);
+        LLVMBuildBr(ll->builder, head);
+        ll_at_block(ll, done);
+        rows = carried.phis[0];
+        args[1] = carried.phis[1];
+        args[6] = carried.phis[2];
+    }
+    gemm_return(g);
+    return function;
+}

@@ -1,0 +1,216 @@
+/* Native products of every CPU level that runs here, in f32 and f64, called as the
+ * executor calls them, against plain sums in double; and the code of the tiles. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "codegen/codegen.h"
+#include "ir/text.h"
+#include "runtime/exec/workspace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char text[] =
+    "module \"test\"\n"
+    "func f {\n"
+    "  %%0 = input {name = \"a\"} : %s[2, 3]\n"
+    "  %%1 = input {name = \"b\"} : %s[3, 4]\n"
+    "  %%2 = dot %%0, %%1 {contract_a = [1], contract_b = [0], batch_a = [], batch_b = []} : %s[2, 4]\n"
+    "  output %%2 {name = \"c\"}\n"
+    "}\n";
+
+typedef struct Case {
+    Arena *arena;
+    Diagnostics diags;
+    const Function *function;
+} Case;
+
+static void open_case(Case *c, TfcType type)
+{
+    const char *name = type == TFC_F32 ? "f32" : "f64";
+    *c = (Case){.arena = arena_new()};
+    diag_init(&c->diags, c->arena);
+    const char *source = arena_printf(c->arena, text, name, name, name);
+    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", source, strlen(source)));
+    assert_non_null(module);
+    c->function = module->functions.data[0];
+}
+
+/* ---- products ---- */
+
+static double get(TfcType type, const void *data, int64_t i)
+{
+    return type == TFC_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+static void *random_data(TfcType type, int64_t count)
+{
+    static uint32_t seed = 1;
+    void *data = malloc((size_t)(count + 1) * 8);
+    for (int64_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        double value = (double)(seed >> 8) / (1 << 23) - 1;
+        if (type == TFC_F32)
+            ((float *)data)[i] = (float)value;
+        else
+            ((double *)data)[i] = value;
+    }
+    return data;
+}
+
+typedef struct Shape {
+    int64_t m, n, k;
+} Shape;
+
+static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64_t room, bool accumulate)
+{
+    int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
+    int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
+    int64_t c_row = s.n + room, count = s.m * c_row;
+    void *a = random_data(type, (s.m + room) * (s.k + room)), *b = random_data(type, (s.k + room) * (s.n + room));
+    void *c = random_data(type, count);
+    double *want = malloc((size_t)(count + 1) * sizeof *want);
+    for (int64_t i = 0; i < count; i++)
+        want[i] = get(type, c, i);
+    for (int64_t i = 0; i < s.m; i++)
+        for (int64_t j = 0; j < s.n; j++) {
+            double sum = accumulate ? want[i * c_row + j] : 0;
+            for (int64_t l = 0; l < s.k; l++)
+                sum += get(type, a, i * a_row + l * a_column) * get(type, b, l * b_row + j * b_column);
+            want[i * c_row + j] = sum;
+        }
+    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, workspace_here());
+    double tolerance = type == TFC_F32 ? 1e-4 : 1e-12;
+    for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
+        if (!(fabs(get(type, c, i) - want[i]) <= tolerance * (1 + fabs(want[i]))))
+            fail_msg("%lld x %lld x %lld, transposed %d: element %lld is %g, not %g", (long long)s.m,
+                     (long long)s.n, (long long)s.k, transposed, (long long)i, get(type, c, i), want[i]);
+    free(a);
+    free(b);
+    free(c);
+    free(want);
+}
+
+/* Around every edge: of tiles, vectors, panels, squares that are turned, depths. */
+static const Shape shapes[] = {
+    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},     {9, 1, 4},    {16, 16, 1},  {13, 31, 15}, {14, 32, 16},
+    {15, 33, 17}, {14, 14, 32},  {45, 65, 33},  {6, 8, 130},  {48, 129, 16}, {2, 70, 66}, {64, 64, 1030},
+    {100, 20, 600}, {29, 2100, 40}, {0, 4, 4},  {4, 0, 4},    {4, 4, 0},    {50, 100, 0},
+};
+
+static void check_cpu(const char *cpu, bool scalar, TfcType type)
+{
+    Case c;
+    open_case(&c, type);
+    TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_NATIVE};
+    Jit *jit = jit_new(&options, &c.diags);
+    if (jit) { /* else this machine cannot run code for it */
+        const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
+        assert_non_null(program);
+        assert_null(program->products.blas[0]);
+        assert_null(program->products.native[type == TFC_F32 ? TFC_F64 : TFC_F32]);
+        for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+            for (int variant = 0; variant < 16; variant++)
+                check(program->products.native[type], type, shapes[s], variant & 3, variant & 4 ? 3 : 0,
+                      variant & 8);
+        jit_free(jit);
+    } else if (!cpu)
+        fail_msg("no code for this machine");
+    arena_free(c.arena);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    static const char *const cpus[] = {NULL, "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+        check_cpu(cpus[i], false, TFC_F32);
+        check_cpu(cpus[i], false, TFC_F64);
+    }
+    check_cpu(NULL, true, TFC_F32);
+}
+
+/* ---- which product a program has ---- */
+
+static void test_choices(void **state)
+{
+    (void)state;
+    for (GemmChoice gemm = GEMM_BLAS; gemm <= GEMM_AUTO; gemm++) {
+        Case c;
+        open_case(&c, TFC_F32);
+        TargetOptions options = {.opt_level = 2, .gemm = gemm};
+        Jit *jit = jit_new(&options, &c.diags);
+        const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
+        assert_non_null(program);
+        assert_int_equal(program->products.blas[TFC_F32] != NULL, gemm != GEMM_NATIVE);
+        assert_int_equal(program->products.native[TFC_F32] != NULL, gemm != GEMM_BLAS);
+        jit_free(jit);
+        arena_free(c.arena);
+    }
+}
+
+/* ---- the tiles' code ---- */
+
+/* A loop of a tile is the lines from its label to the jump back to it; in those that
+ * multiply nothing may be kept in memory beside the operands. */
+static void check_loops(const char *assembly, const char *cpu)
+{
+    int loops = 0, multiplies = 0, spills = 0;
+    bool in_tile = false;
+    char label[64] = "", line[256], spilled[256] = "";
+    for (const char *at = assembly; *at;) {
+        size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        at += length + (at[length] == '\n');
+        if (line[0] != '\t' && line[0] != ' ' && strchr(line, ':')) {
+            snprintf(label, sizeof label, "%.*s", (int)strcspn(line, ":"), line);
+            if (label[0] != '.')
+                in_tile = strstr(label, ".tile") != NULL;
+            multiplies = spills = 0;
+        }
+        multiplies += strstr(line, "vfmadd") || strstr(line, "mulps") || strstr(line, "mulpd");
+        if (strstr(line, "(%rsp") || strstr(line, "(%rbp")) {
+            spills++;
+            snprintf(spilled, sizeof spilled, "%s", line);
+        }
+        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' && strstr(line, label)) {
+            loops++;
+            if (spills)
+                fail_msg("%s: a tile's loop %s keeps %d values in memory: %s", cpu, label, spills, spilled);
+        }
+    }
+    if (loops < 8)
+        fail_msg("%s: found %d loops of tiles", cpu, loops);
+}
+
+static void test_tiles_stay_in_registers(void **state)
+{
+    (void)state;
+    static const char *const cpus[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4"};
+    for (int type = 0; type < 2; type++)
+        for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+            Case c;
+            Text assembly = {0};
+            open_case(&c, (TfcType)type);
+            TargetOptions options = {.cpu = cpus[i], .opt_level = 2, .gemm = GEMM_NATIVE};
+            assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
+            check_loops(assembly.data, cpus[i]);
+            text_free(&assembly);
+            arena_free(c.arena);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_tiles_stay_in_registers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
