@@ -22,9 +22,18 @@ static uint32_t read_word(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
+/* One round; the eight words move by one place in their names instead of in memory. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t t_ = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) +  \
+                      constants[i] + w[i];                                                         \
+        d += t_;                                                                                   \
+        h = t_ + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));   \
+    } while (0)
+
 static void add_block(Sha256 *sha, const unsigned char *block)
 {
-    uint32_t w[64], s[8];
+    uint32_t w[64], *s = sha->state;
     for (int i = 0; i < 16; i++)
         w[i] = read_word(block + 4 * i);
     for (int i = 16; i < 64; i++) {
@@ -32,19 +41,19 @@ static void add_block(Sha256 *sha, const unsigned char *block)
         w[i] = w[i - 16] + (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) + w[i - 7] +
                (rotate(y, 17) ^ rotate(y, 19) ^ y >> 10);
     }
-    memcpy(s, sha->state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t a = s[0], e = s[4];
-        uint32_t t = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                     ((e & s[5]) ^ (~e & s[6])) + constants[i] + w[i];
-        uint32_t u = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-                     ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += t;
-        s[0] = t + u;
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < 8; i++)
-        sha->state[i] += s[i];
+    s[0] += a, s[1] += b, s[2] += c, s[3] += d;
+    s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }
 
 void sha256_init(Sha256 *sha)

@@ -30,7 +30,7 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
 
 /* ---- key.c ---- */
 /* Of all that a program's code depends on: this build of the compiler, LLVM, the
- * layout of program.h, the target, the pipeline, and the text of the function. */
+ * layout of program.h, the target, the pipeline, and the function with its module's dimensions and params. */
 struct Target;
 ProgramKey key_of(const struct Target *target, const Function *function, const char *pipeline);
 

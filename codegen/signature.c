@@ -254,8 +254,8 @@ static void multiply(TfcSize *size, const Signature *s, const Axis *axis)
     }
     assert(size->n_factors < TFC_MAX_FACTORS);
     size->factors[size->n_factors++] =
-        (TfcFactor){(int16_t)signature_dim(s, axis->extent.symbol),
-                    (int16_t)(axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT)};
+        (TfcFactor){(uint8_t)signature_dim(s, axis->extent.symbol) & 127,
+                    axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT};
 }
 
 int64_t signature_chunks(const Axis *last)

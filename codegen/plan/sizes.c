@@ -7,7 +7,8 @@ TfcSize size_const(int64_t value) { return (TfcSize){.coefficient = value}; }
 
 TfcSize size_dim(int dim, TfcQuantity quantity)
 {
-    return (TfcSize){1, 1, {{(int16_t)dim, (int16_t)quantity}}};
+    assert(dim >= 0 && dim < 128 && "a factor has seven bits for its dimension");
+    return (TfcSize){1, 1, {{(uint8_t)dim & 127, quantity}}};
 }
 
 static bool factor_before(TfcFactor a, TfcFactor b)

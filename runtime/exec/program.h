@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 6 };
+enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7 };
 
 typedef enum TfcType { TFC_F32, TFC_F64, TFC_BF16, TFC_I32, TFC_BOOL } TfcType; /* as DType */
 
@@ -33,12 +33,11 @@ typedef enum TfcQuantity {
     TFC_TOTAL   /* dims[dim].total */
 } TfcQuantity;
 typedef struct TfcFactor {
-    int16_t dim;
-    int16_t quantity;
+    uint8_t dim : 7, quantity : 1;
 } TfcFactor;
-typedef struct TfcSize {
+typedef struct TfcSize { /* 16 bytes: tables are mostly sizes */
     int64_t coefficient;
-    int32_t n_factors;
+    uint8_t n_factors;
     TfcFactor factors[TFC_MAX_FACTORS];
 } TfcSize;
 
