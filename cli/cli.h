@@ -8,9 +8,14 @@
 
 enum { EXIT_DONE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 3 };
 
+struct Usage;
+struct Option;
+
 typedef struct Cli {
     Arena *arena;
     Diagnostics diags;
+    /* Where commands tell their options and do nothing else; usually NULL. */
+    void (*describe)(const struct Usage *usage, const struct Option *options, int n);
 } Cli;
 
 typedef struct Command {

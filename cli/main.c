@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
+#include "cli/describe.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +31,8 @@ static void print_help(FILE *out)
             TFC_VERSION);
     for (int i = 0; i < command_count; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version.\n\n"
+    fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version;\n"
+                 "  tfc help --man, --bash and --zsh print the manual page and completions.\n\n"
                  "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
                  "3 interrupted but saved.\n");
 }
@@ -77,8 +80,12 @@ int main(int argc, char **argv)
     }
     char *help_argv[] = {argv[1], "--help", NULL};
     bool help = !strcmp(name, "help");
-    if (help)
+    if (help) {
+        const Describer *form = strncmp(argv[2], "--", 2) ? NULL : find_describer(argv[2] + 2);
+        if (form)
+            return describe_program(form);
         help_argv[0] = argv[2];
+    }
     for (int i = 0; i < command_count; i++)
         if (!strcmp(help ? argv[2] : name, commands[i].name))
             return help ? run_command(&commands[i], 2, help_argv)

@@ -233,6 +233,10 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
     Reader r = {usage, options, n, argc, 1, argv};
     *arguments = (Arguments){ARENA_ARRAY(cli->arena, const char *, argc + 1), 0};
     *status = EXIT_USAGE;
+    if (cli->describe) {
+        cli->describe(usage, options, n);
+        return OPTIONS_STOP;
+    }
     for (bool only_words = false; r.at < argc; r.at++) {
         const char *word = argv[r.at];
         if (only_words || word[0] != '-' || !word[1])

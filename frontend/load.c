@@ -16,7 +16,7 @@ enum { MAX_FILE_BYTES = 1 << 20, MAX_FILES = 64, MAX_USE_DEPTH = 16 };
 static const char *beside_program(Arena *arena)
 {
     static const char *const places[] = {"../models/lib", "../../models/lib", "../../../models/lib",
-                                         "models/lib", "../share/tfc/lib"};
+                                         "models/lib", "../share/tfc/models/lib"};
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)

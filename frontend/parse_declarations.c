@@ -268,6 +268,13 @@ const Declaration *declaration_ahead(Parser *p)
     return NULL;
 }
 
+int declaration_words(const char **words)
+{
+    for (size_t i = 0; words && i < sizeof declarations / sizeof *declarations; i++)
+        words[i] = declarations[i].word;
+    return (int)(sizeof declarations / sizeof *declarations);
+}
+
 const char *nearest_declaration(const char *word)
 {
     enum { N = sizeof declarations / sizeof *declarations };

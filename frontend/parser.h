@@ -57,5 +57,6 @@ typedef struct Declaration {
 /* The declaration that begins here, its word not taken; NULL: none does. */
 const Declaration *declaration_ahead(Parser *p);
 const char *nearest_declaration(const char *word); /* NULL: none is near */
+int declaration_words(const char **words);         /* NULL: how many */
 
 #endif

@@ -1,0 +1,12 @@
+/* The commands and options of this program as a man page and as completions for bash
+ * and zsh: made from the tables that parse them (tfc help --man, --bash, --zsh). */
+#ifndef CLI_DESCRIBE_H
+#define CLI_DESCRIBE_H
+
+/* "man", "bash" or "zsh"; NULL for any other word. */
+typedef struct Describer Describer;
+const Describer *find_describer(const char *form);
+/* The whole text, on standard output; an exit status. */
+int describe_program(const Describer *describer);
+
+#endif
