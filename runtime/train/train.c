@@ -27,6 +27,7 @@ typedef struct Trainer {
     Batches *batches;       /* of state->epoch */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
+    bool own_horizon;      /* the state's was estimated in this session */
     /* since the last report */
     double loss_sum, norm;
     int64_t loss_tokens;
@@ -72,17 +73,21 @@ static double rate_at(const Trainer *t, int64_t step)
 
 /* A rate that falls over the whole run, in a run that only time ends: when the
  * warm-up is over it is known how long a step takes, and so how many there will be.
- * The state keeps that number, so that a resumed run follows the same curve. */
+ * The estimate is renewed now and then, for the machine may have other work at times.
+ * The state keeps it, so that a resumed run goes on along the same curve. */
 static void set_horizon(Trainer *t)
 {
+    enum { STEPS_AN_ESTIMATE = 50 };
     const TrainSettings *s = t->settings;
     bool falls = s->rate.kind == RATE_KIND_LINEAR || s->rate.kind == RATE_KIND_COSINE;
     int64_t step = t->state->step;
-    if (!falls || s->rate.steps || s->seconds <= 0 || t->state->horizon || step < s->rate.warmup ||
-        step < 1)
+    if (!falls || s->rate.steps || s->seconds <= 0 || step < s->rate.warmup || step < 1)
+        return;
+    if (t->state->horizon && !(t->own_horizon && step % STEPS_AN_ESTIMATE == 0))
         return;
     double spent = now() - t->start, a_step = t->state->seconds / (double)step;
     t->state->horizon = step + 1 + (int64_t)(fmax(s->seconds - spent, 0) / a_step);
+    t->own_horizon = true;
 }
 
 /* ---- one step ---- */
