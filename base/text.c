@@ -31,14 +31,33 @@ void text_put(Text *text, const char *bytes, size_t length)
     text->data[text->length] = 0;
 }
 
+void text_string(Text *text, const char *string) { text_put(text, string, strlen(string)); }
+
+void text_integer(Text *text, int64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        digits[--at] = '-';
+    text_put(text, digits + at, sizeof digits - at);
+}
+
 void text_vadd(Text *text, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    reserve(text, (size_t)length);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
-    text->length += (size_t)length;
+    reserve(text, 64);
+    size_t room = text->capacity - text->length;
+    size_t length = (size_t)vsnprintf(text->data + text->length, room, format, args);
+    if (length >= room) {
+        reserve(text, length);
+        vsnprintf(text->data + text->length, length + 1, format, again);
+    }
+    text->length += length;
     va_end(again);
 }
 
@@ -54,17 +73,23 @@ void text_quote(Text *text, const char *bytes)
 {
     text_put(text, "\"", 1);
     for (; *bytes; bytes++) {
+        size_t plain = 0;
+        while ((unsigned char)bytes[plain] >= 32 && bytes[plain] != '"' && bytes[plain] != '\\' &&
+               bytes[plain] != 127)
+            plain++;
+        text_put(text, bytes, plain);
+        bytes += plain;
         unsigned char c = (unsigned char)*bytes;
+        if (!c)
+            break;
         if (c == '"' || c == '\\')
             text_add(text, "\\%c", c);
         else if (c == '\n')
             text_add(text, "\\n");
         else if (c == '\t')
             text_add(text, "\\t");
-        else if (c < 32 || c == 127)
-            text_add(text, "\\x%02x", c);
         else
-            text_put(text, bytes, 1);
+            text_add(text, "\\x%02x", c);
     }
     text_put(text, "\"", 1);
 }
@@ -78,6 +103,10 @@ void text_number(Text *text, double value)
     }
     if (isinf(value)) {
         text_add(text, value < 0 ? "-inf" : "inf");
+        return;
+    }
+    if (value >= 0 && value < 10 && value == (int)value && !signbit(value)) {
+        text_integer(text, (int)value);
         return;
     }
     for (int precision = 1; precision <= 17; precision++) {

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Text {
     char *data; /* NUL-terminated once anything was added; NULL before */
@@ -13,6 +14,8 @@ typedef struct Text {
 void text_add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vadd(Text *text, const char *format, va_list args);
 void text_put(Text *text, const char *bytes, size_t length);
+void text_string(Text *text, const char *string);
+void text_integer(Text *text, int64_t value);
 /* "…" with \", \\, \n, \t and \xNN escapes. */
 void text_quote(Text *text, const char *bytes);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */

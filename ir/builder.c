@@ -78,6 +78,11 @@ Value *build_param(Builder *b, const ParamInfo *info)
     FOR_OPS(op, &b->function->body)
         if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), info->name))
             return op_result(op);
+    return build_new_param(b, info);
+}
+
+Value *build_new_param(Builder *b, const ParamInfo *info)
+{
     Attr attr = attr_string(ATTR_name, info->name);
     Op *op = place(b, OP_param, 0, NULL, 1, &attr, 1);
     op->results[0].type = info->type;

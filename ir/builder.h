@@ -29,6 +29,7 @@ static inline Value *build_binary(Builder *b, OpKind kind, Value *x, Value *y)
 }
 Value *build_input(Builder *b, const char *name, Type type);
 Value *build_param(Builder *b, const ParamInfo *info); /* one op a name in a function: found again */
+Value *build_new_param(Builder *b, const ParamInfo *info); /* one that the function does not read yet */
 Value *build_const(Builder *b, DType dtype, double value);            /* scalar */
 Value *build_const_of(Builder *b, Type type, double value);           /* splat */
 Value *build_iota(Builder *b, Dim dim);

@@ -4,13 +4,11 @@
 
 #include "ir/words.h"
 
-#include <inttypes.h>
-
 /* Bare where the parser can read it so, else quoted. */
 static void print_name(const char *name, Text *out)
 {
     if (tir_word_is_bare(name))
-        text_add(out, "%s", name);
+        text_string(out, name);
     else
         text_quote(out, name);
 }
@@ -27,9 +25,9 @@ static void print_dims(const Module *module, int rank, const Dim *dims, Text *ou
 {
     text_put(out, "[", 1);
     for (int i = 0; i < rank && i < MAX_RANK; i++) {
-        text_add(out, "%s", i ? ", " : "");
+        text_string(out, i ? ", " : "");
         if (dim_is_const(dims[i])) {
-            text_add(out, "%" PRId64, dims[i].size);
+            text_integer(out, dims[i].size);
             continue;
         }
         print_symbol(module, dims[i].symbol, out);
@@ -42,7 +40,7 @@ static void print_dims(const Module *module, int rank, const Dim *dims, Text *ou
 
 void ir_print_type(const Module *module, const Type *type, Text *out)
 {
-    text_add(out, "%s", (unsigned)type->dtype < DT_COUNT ? dtype_name(type->dtype) : "?");
+    text_string(out, (unsigned)type->dtype < DT_COUNT ? dtype_name(type->dtype) : "?");
     print_dims(module, type->rank, type->dims, out);
 }
 
@@ -61,20 +59,23 @@ static void print_attr(const Module *module, const Attr *attr, Text *out)
         text_put(out, "?", 1);
         return;
     }
-    text_add(out, "%s = ", attr_info[attr->name].name);
+    text_string(out, attr_info[attr->name].name);
+    text_string(out, " = ");
     switch (attr_info[attr->name].kind) {
-    case INT: text_add(out, "%" PRId64, attr->i); break;
+    case INT: text_integer(out, attr->i); break;
     case FLOAT: text_number(out, attr->f); break;
     case STRING: text_quote(out, attr->s ? attr->s : ""); break;
     case TYPE:
-        text_add(out, "%s", (uint64_t)attr->i < DT_COUNT ? dtype_name((DType)attr->i) : "?");
+        text_string(out, (uint64_t)attr->i < DT_COUNT ? dtype_name((DType)attr->i) : "?");
         break;
     case SYMBOL: print_symbol(module, (int)attr->i, out); break;
     case DIMS: print_dims(module, attr->rank, attr->dims, out); break;
     case INTS:
         text_put(out, "[", 1);
-        for (int i = 0; i < attr->n && i < MAX_RANK; i++)
-            text_add(out, "%s%d", i ? ", " : "", attr->ints[i]);
+        for (int i = 0; i < attr->n && i < MAX_RANK; i++) {
+            text_string(out, i ? ", " : "");
+            text_integer(out, attr->ints[i]);
+        }
         text_put(out, "]", 1);
         break;
     }
@@ -83,26 +84,29 @@ static void print_attr(const Module *module, const Attr *attr, Text *out)
 static void print_operands(const Op *op, Text *out)
 {
     for (int i = 0; i < op->n_args; i++) {
-        text_add(out, "%s", i ? ", " : "");
+        text_string(out, i ? ", " : "");
+        text_put(out, "%", 1);
         if (op->args[i])
-            text_add(out, "%%%d", op->args[i]->id);
+            text_integer(out, op->args[i]->id);
         else
-            text_add(out, "%%?");
+            text_put(out, "?", 1);
     }
 }
 
 static void print_results(const Op *op, Text *out)
 {
-    for (int i = 0; i < op->n_results; i++)
-        text_add(out, "%s%%%d", i ? ", " : "", op->results[i].id);
+    for (int i = 0; i < op->n_results; i++) {
+        text_string(out, i ? ", %" : "%");
+        text_integer(out, op->results[i].id);
+    }
     if (op->n_results)
-        text_add(out, " = ");
+        text_string(out, " = ");
 }
 
 void ir_print_attrs(const Module *module, const Op *op, Text *out)
 {
     for (int i = 0; i < op->n_attrs; i++) {
-        text_add(out, "%s", i ? ", " : " {");
+        text_string(out, i ? ", " : " {");
         print_attr(module, &op->attrs[i], out);
     }
     if (op->n_attrs)
@@ -116,7 +120,7 @@ static void print_op(const Function *function, const Op *op, int depth, Text *ou
     const Module *module = function->module;
     text_add(out, "%*s", 2 * depth, "");
     print_results(op, out);
-    text_add(out, "%s", op_info[op->kind].name);
+    text_string(out, op_info[op->kind].name);
     if (op_family(op) == FAMILY_region) {
         text_put(out, "(", 1);
         print_operands(op, out);
@@ -127,15 +131,15 @@ static void print_op(const Function *function, const Op *op, int depth, Text *ou
     }
     ir_print_attrs(module, op, out);
     for (int i = 0; i < op->n_results; i++) {
-        text_add(out, "%s", i ? ", " : " : ");
+        text_string(out, i ? ", " : " : ");
         ir_print_type(module, &op->results[i].type, out);
     }
     if (op->scope && *op->scope) {
-        text_add(out, " @ ");
+        text_string(out, " @ ");
         print_name(op->scope, out);
     }
     if (op->body) {
-        text_add(out, " {\n");
+        text_string(out, " {\n");
         print_block(function, op->body, depth + 1, out);
         text_add(out, "%*s}", 2 * depth, "");
     }
@@ -156,18 +160,18 @@ void ir_print_op(const Function *function, const Op *op, Text *out)
 void ir_print_function(const Function *function, Text *out)
 {
     function_number((Function *)function); /* ids are what is shown, not what is meant */
-    text_add(out, "func ");
+    text_string(out, "func ");
     print_name(function->name, out);
-    text_add(out, " {\n");
+    text_string(out, " {\n");
     print_block(function, &function->body, 1, out);
-    text_add(out, "}\n");
+    text_string(out, "}\n");
 }
 
 static void print_param(const Module *module, const ParamInfo *info, Text *out)
 {
-    text_add(out, "param ");
+    text_string(out, "param ");
     text_quote(out, info->name);
-    text_add(out, " : ");
+    text_string(out, " : ");
     ir_print_type(module, &info->type, out);
     text_add(out, " {role = %s, init = %s", tir_roles[info->role], tir_inits[info->init].name);
     if (info->init == INIT_FILE) {
@@ -190,15 +194,15 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
 
 void ir_print_module(const Module *module, Text *out)
 {
-    text_add(out, "module ");
+    text_string(out, "module ");
     text_quote(out, module->name);
     text_put(out, "\n", 1);
     for (size_t i = 0; i < module->symbols.count; i++) {
         const Symbol *symbol = &module->symbols.data[i];
-        text_add(out, "dim ");
+        text_string(out, "dim ");
         print_name(symbol->name, out);
         if (symbol->batch != NO_SYMBOL) {
-            text_add(out, " ragged ");
+            text_string(out, " ragged ");
             print_symbol(module, symbol->batch, out);
         }
         text_put(out, "\n", 1);

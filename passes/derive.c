@@ -15,14 +15,14 @@ typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS } Keep;
 static void settle_mode(Function *function, bool training, bool random)
 {
     FOR_OPS(op, &function->body) {
+        op_settle(op);
         Builder b = builder_before(function, &function->body, op);
         if (op->kind == OP_training)
-            function_replace_uses(function, op_result(op), build_const(&b, DT_BOOL, training));
+            op_result(op)->moved_to = build_const(&b, DT_BOOL, training);
         else if (op->kind == OP_dropout && !training)
-            function_replace_uses(function, op_result(op), op->args[0]);
+            op_result(op)->moved_to = op->args[0];
         else if (op->kind == OP_random && !random)
-            function_replace_uses(function, op_result(op),
-                                  build_const_of(&b, op_result(op)->type, 1));
+            op_result(op)->moved_to = build_const_of(&b, op_result(op)->type, 1);
     }
 }
 
@@ -50,6 +50,17 @@ typedef struct Trained {
     Value **params, **gradients;
 } Trained;
 
+/* The params that the function reads: name → Value*. */
+static Map params_read(const Function *function)
+{
+    Map reads;
+    map_init(&reads, function->module->arena);
+    FOR_OPS(op, &function->body)
+        if (op->kind == OP_param)
+            map_set(&reads, op_string(op, ATTR_name), op_result(op));
+    return reads;
+}
+
 /* Differentiates the loss by every trained param the function uses. */
 static Trained differentiate(Function *function, Value *scale)
 {
@@ -57,11 +68,12 @@ static Trained differentiate(Function *function, Value *scale)
     Trained t = {0};
     t.params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
     t.gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
-    for (size_t i = 0; i < module->params.count; i++)
-        FOR_OPS(op, &function->body)
-            if (op->kind == OP_param && module->params.data[i]->role == PARAM_TRAINED &&
-                !strcmp(op_string(op, ATTR_name), module->params.data[i]->name))
-                t.params[t.n++] = op_result(op);
+    Map reads = params_read(function);
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        if (info->role == PARAM_TRAINED && map_has(&reads, info->name))
+            t.params[t.n++] = map_get(&reads, info->name);
+    }
     Op *loss = find_output(function, "loss");
     assert(loss);
     autodiff(function, loss->args[0], scale, t.n, t.params, t.gradients);
@@ -128,16 +140,14 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer)
     Builder b = builder_at_end(function);
     Value **params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
     Value **gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
+    Map reads = params_read(model);
     int n = 0;
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
-        FOR_OPS(op, &model->body) {
-            if (op->kind != OP_param || info->role != PARAM_TRAINED ||
-                strcmp(op_string(op, ATTR_name), info->name))
-                continue;
-            params[n] = build_param(&b, info);
-            gradients[n++] = gradient_param(&b, info->name, info->type);
-        }
+        if (info->role != PARAM_TRAINED || !map_has(&reads, info->name))
+            continue;
+        params[n] = build_param(&b, info);
+        gradients[n++] = gradient_param(&b, info->name, info->type);
     }
     build_optimizer(function, optimizer, n, params, gradients);
     b = builder_at_end(function);

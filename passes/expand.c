@@ -80,6 +80,7 @@ static Value *split_reduction(Builder *b, Op *op)
 bool pass_expand(Function *function, PassContext *context)
 {
     FOR_OPS(op, &function->body) {
+        op_settle(op);
         Builder b = builder_before(function, &function->body, op);
         Value *by = op->kind == OP_softmax     ? expand_softmax(&b, op->args[0])
                     : op->kind == OP_logsumexp ? expand_logsumexp(&b, op->args[0])
@@ -87,20 +88,21 @@ bool pass_expand(Function *function, PassContext *context)
                                                : NULL;
         if (!by)
             continue;
-        function_replace_uses(function, op_result(op), by);
+        op_result(op)->moved_to = by;
         block_remove(&function->body, op);
     }
     /* A second walk: a split reduction may have to be split again. */
     for (bool again = true; again;) {
         again = false;
         FOR_OPS(op, &function->body) {
+            op_settle(op);
             if (op_family(op) != FAMILY_reduce)
                 continue;
             Builder b = builder_before(function, &function->body, op);
             Value *by = split_reduction(&b, op);
             if (!by)
                 continue;
-            function_replace_uses(function, op_result(op), by);
+            op_result(op)->moved_to = by;
             block_remove(&function->body, op);
             again = true;
         }

@@ -132,9 +132,10 @@ static void merge_sharing(Function *function, int n, Op **group)
         b.loc = group[i]->loc;
         b.scope = group[i]->scope;
         Value *slice = build_slice(&b, product, last, start, size);
-        function_replace_uses(function, op_result(group[i]), slice);
+        op_result(group[i])->moved_to = slice;
         start += size;
     }
+    function_settle(function);
     for (int i = 0; i < n; i++)
         block_remove(&function->body, group[i]);
 }
@@ -248,7 +249,7 @@ bool pass_merge_products(Function *function, PassContext *context)
         again = false;
         function_count_uses(function);
         for (Op *op = function->body.last; op && !again; op = op->previous)
-            again = op->kind == OP_add && merge_sum(function, op);
+            again = op->kind == OP_add && op_result(op)->type.rank && merge_sum(function, op);
         if (again)
             remove_dead(function);
     }

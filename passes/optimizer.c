@@ -64,7 +64,7 @@ static Value *bias_correction(Update *u, Value *step, double beta)
 static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
 {
     if (u->spec->momentum > 0) {
-        Value *m = build_param(&u->b, slot(u->b.function->module, "m", param));
+        Value *m = build_new_param(&u->b, slot(u->b.function->module, "m", param));
         gradient = add(u, scale(u, m, u->spec->momentum), gradient);
         build_assign(&u->b, m, gradient);
     }
@@ -75,8 +75,8 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
 {
     const OptimizerSpec *spec = u->spec;
     Module *module = u->b.function->module;
-    Value *m = build_param(&u->b, slot(module, "m", param));
-    Value *v = build_param(&u->b, slot(module, "v", param));
+    Value *m = build_new_param(&u->b, slot(module, "m", param));
+    Value *v = build_new_param(&u->b, slot(module, "v", param));
     Value *new_m = add(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
     Value *new_v = add(u, scale(u, v, spec->beta2),
                        scale(u, mul(u, gradient, gradient), 1 - spec->beta2));

@@ -176,12 +176,36 @@ static bool read_through_broadcast(Op *op)
     return changed;
 }
 
+static uint64_t hash_attr(uint64_t hash, const Attr *attr)
+{
+    switch (attr_info[attr->name].kind) {
+    case STRING: return hash_string(hash, attr->s);
+    case FLOAT: return hash_bytes(hash, &attr->f, sizeof attr->f);
+    case INTS: return hash_bytes(hash, attr->ints, sizeof(int) * (size_t)attr->n);
+    case DIMS: return hash; /* follows from the result's type, mostly */
+    default: return hash_u64(hash, (uint64_t)attr->i);
+    }
+}
+
+/* Words of eight bytes at once: a kind, an address, a number. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
 static uint64_t hash_op(const Op *op)
 {
-    uint64_t hash = hash_u64(HASH_SEED, op->kind);
+    uint64_t hash = mix(HASH_SEED, op->kind);
+    const Type *type = &op->results[0].type;
+    hash = mix(hash, (uint64_t)type->dtype);
+    for (int i = 0; i < type->rank; i++)
+        hash = mix(hash, (uint64_t)type->dims[i].size ^ (uint64_t)type->dims[i].symbol << 48);
     for (int i = 0; i < op->n_args; i++)
-        hash = hash_u64(hash, (uint64_t)(uintptr_t)op->args[i]);
-    return hash_u64(hash, (uint64_t)op->n_attrs);
+        hash = mix(hash, (uint64_t)(uintptr_t)op->args[i]);
+    for (int i = 0; i < op->n_attrs; i++)
+        hash = hash_attr(hash, &op->attrs[i]);
+    return hash;
 }
 
 static bool attr_equal(const Attr *a, const Attr *b)

@@ -21,6 +21,7 @@ bool pass_fuse_columns(Function *function, PassContext *context);
 typedef struct Mark {
     int level; /* ops that no row region holds on the longest path to it */
     Presence presence;
+    int position;      /* in the function as it came */
     uintptr_t visited; /* by the question of that number */
 } Mark;
 
@@ -78,7 +79,7 @@ static bool depends_on(const Op *op, const Op *source, uintptr_t question)
     Mark *mark = op->scratch;
     if (op == source)
         return true;
-    if (mark->visited == question)
+    if (mark->visited == question || mark->position < mark_of(&source->results[0])->position)
         return false;
     mark->visited = question;
     for (int i = 0; i < op->n_args; i++)
@@ -162,8 +163,11 @@ static void fuse_group(Function *function, PassContext *context, int n, Op **gro
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
     uintptr_t question = 0;
-    FOR_OPS(op, &function->body)
+    int position = 0;
+    FOR_OPS(op, &function->body) {
         mark_op(function->module, op);
+        ((Mark *)op->scratch)->position = position++;
+    }
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         if (!is_column_reduction(function->module, op))

@@ -25,21 +25,27 @@ bool pass_fuse_rows(Function *function, PassContext *context);
 
 enum { LARGEST_GROUP = 240, MOST_EDGES = 48 };
 
+/* An op that a group holds: a member, or one computed again here. */
+typedef struct Held {
+    int index;
+    bool live; /* needed here */
+} Held;
+
 /* What is known of one op; at op->scratch while this runs. */
 typedef struct Info {
     Op *op;
     int index;     /* position in the function */
     int group;     /* of a row op; -1 of others */
+    Held held;     /* by its group */
     int visited;   /* by search number `visited` */
     bool in_memory;
 } Info;
 
 typedef struct Group {
     VEC(int) members;  /* indices; empty once merged into another */
-    VEC(int) again;    /* indices of ops computed again here */
+    VEC(Held) again;
     Type space;
     int last;          /* greatest member index */
-    unsigned char *holds, *live; /* per op index: is here; is needed here */
     VEC(Value *) outputs;
 } Group;
 
@@ -76,7 +82,7 @@ static void visit_all(Rows *rows)
     FOR_OPS(op, &rows->function->body) {
         Info *info = &rows->info[index];
         bool row = is_row_op(module, op);
-        *info = (Info){.op = op, .index = index, .group = row ? index : -1};
+        *info = (Info){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
         op->scratch = info;
         if (row) {
             Group *group = &rows->groups[index];
@@ -195,6 +201,18 @@ static Presence presence(const Value *value, void *context)
     return info_of(value)->in_memory ? STORED : NOT_STORED;
 }
 
+/* The op in the group, as a member or computed again; NULL if it is not there. */
+static Held *find_held(Rows *rows, Group *group, int index)
+{
+    Info *info = &rows->info[index];
+    if (info->group >= 0 && &rows->groups[info->group] == group)
+        return &info->held;
+    for (size_t i = 0; i < group->again.count; i++)
+        if (group->again.data[i].index == index)
+            return &group->again.data[i];
+    return NULL;
+}
+
 /* Computes the value again in the group, with what is above it as far as that is
  * worth it; the rest is read, and so in memory from now on. */
 static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *value)
@@ -203,29 +221,19 @@ static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *v
     recompute_cost(r, value, 0, &again);
     Info *info = info_of(value);
     if (!again) {
-        info->in_memory |= !group->holds[info->index];
+        info->in_memory |= !find_held(rows, group, info->index);
         return;
     }
-    if (group->holds[info->index])
+    if (find_held(rows, group, info->index))
         return;
-    group->holds[info->index] = 1;
-    vec_push(rows->arena, group->again, info->index);
+    vec_push(rows->arena, group->again, ((Held){info->index, false}));
     for (int i = 0; i < info->op->n_args; i++)
-        if (!group->holds[info_of(info->op->args[i])->index])
+        if (!find_held(rows, group, info_of(info->op->args[i])->index))
             compute_again(rows, r, group, info->op->args[i]);
 }
 
 static void choose_recomputed(Rows *rows)
 {
-    for (int g = 0; g < rows->n; g++) {
-        Group *group = &rows->groups[g];
-        if (!group->members.count)
-            continue;
-        group->holds = arena_alloc(rows->arena, (size_t)rows->n);
-        group->live = arena_alloc(rows->arena, (size_t)rows->n);
-        for (size_t m = 0; m < group->members.count; m++)
-            group->holds[group->members.data[m]] = 1;
-    }
     for (int i = 0; i < rows->n; i++) {
         int g = rows->info[i].group;
         if (g < 0)
@@ -235,7 +243,7 @@ static void choose_recomputed(Rows *rows)
                        .presence = presence, .any_op = true};
         Op *op = rows->info[i].op;
         for (int a = 0; a < op->n_args; a++)
-            if (!group->holds[info_of(op->args[a])->index] &&
+            if (!find_held(rows, group, info_of(op->args[a])->index) &&
                 (op->kind != OP_gather || is_generator(op->args[a]->op)))
                 compute_again(rows, &r, group, op->args[a]);
     }
@@ -243,15 +251,15 @@ static void choose_recomputed(Rows *rows)
 
 static void need_outside(Rows *rows, Value *value);
 
-static void need_within(Rows *rows, Group *group, int index)
+static void need_within(Rows *rows, Group *group, Held *held)
 {
-    if (group->live[index])
+    if (held->live)
         return;
-    group->live[index] = 1;
-    Op *op = rows->info[index].op;
+    held->live = true;
+    Op *op = rows->info[held->index].op;
     for (int i = 0; i < op->n_args; i++) {
-        int above = info_of(op->args[i])->index;
-        if (group->holds[above])
+        Held *above = find_held(rows, group, info_of(op->args[i])->index);
+        if (above)
             need_within(rows, group, above);
         else
             need_outside(rows, op->args[i]);
@@ -269,7 +277,7 @@ static void need_outside(Rows *rows, Value *value)
         if (group->outputs.data[i] == value)
             return;
     vec_push(rows->arena, group->outputs, value);
-    need_within(rows, group, info->index);
+    need_within(rows, group, &info->held);
 }
 
 static void choose_outputs(Rows *rows)
@@ -293,7 +301,7 @@ static void report_groups(Rows *rows)
                 report_op(report, op, "not fused: column into %s: a reduction over other axes",
                           op_info[op->kind].name);
             if (theirs < 0 || theirs == mine ||
-                rows->groups[mine].holds[info_of(op->args[a])->index])
+                find_held(rows, &rows->groups[mine], info_of(op->args[a])->index))
                 continue;
             const char *why = op->kind == OP_gather ? "a gather reads its table from memory"
                                                     : why_apart(rows, theirs, mine, &space);
@@ -302,6 +310,28 @@ static void report_groups(Rows *rows)
                           op_info[op->args[a]->op->kind].name, op_info[op->kind].name, why);
         }
     }
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* What the group holds and needs, in function order. */
+static Members live_members(Rows *rows, const Group *group)
+{
+    VEC(int) live = {0};
+    Members members = {0};
+    for (size_t m = 0; m < group->members.count; m++)
+        if (rows->info[group->members.data[m]].held.live)
+            vec_push(rows->arena, live, group->members.data[m]);
+    for (size_t i = 0; i < group->again.count; i++)
+        if (group->again.data[i].live)
+            vec_push(rows->arena, live, group->again.data[i].index);
+    qsort(live.data, live.count, sizeof *live.data, compare_positions);
+    for (size_t i = 0; i < live.count; i++)
+        vec_push(rows->arena, members.ops, rows->info[live.data[i]].op);
+    return members;
 }
 
 typedef struct Built {
@@ -315,12 +345,9 @@ static void build_groups(Rows *rows)
     Op *before = NULL;
     for (int g = 0; g < rows->n; g++) {
         Group *group = &rows->groups[g];
-        Members members = {0};
-        for (int i = 0; group->live && i < rows->n; i++)
-            if (group->live[i])
-                vec_push(rows->arena, members.ops, rows->info[i].op);
         if (!group->outputs.count)
             continue;
+        Members members = live_members(rows, group);
         before = rows->info[group->last].op;
         Op *region = build_region(rows->function, OP_row, &members, (int)group->outputs.count,
                                   group->outputs.data, before);
