@@ -70,7 +70,7 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(function, out);
     else if (!strcmp(dump->stage, "plan")) {
-        const TfcProgram *program = codegen_plan(function, session->cli->arena, diags);
+        const TfcProgram *program = codegen_plan(function, session->cli->arena, NULL, diags);
         if (!program)
             return false;
         plan_print(program, out);

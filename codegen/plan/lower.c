@@ -189,12 +189,21 @@ static bool finish_assigns(Plan *plan)
     return true;
 }
 
+static void note_origin(Plan *plan, const Op *op)
+{
+    while (plan->origins.count < plan->steps.count)
+        vec_push(plan->arena, plan->origins, op);
+}
+
 bool lower_function(Plan *plan)
 {
     FOR_OPS(op, &plan->function->body) {
         plan->position++;
         if (!lower_op(plan, op))
             return false;
+        note_origin(plan, op);
     }
-    return finish_assigns(plan);
+    bool done = finish_assigns(plan);
+    note_origin(plan, plan->function->body.last);
+    return done;
 }

@@ -50,6 +50,7 @@ typedef struct Plan {
     VEC(TfcBuffer) buffers;
     VEC(int) needed;         /* of each buffer: position of the last op that needs it */
     VEC(TfcStep) steps;
+    VEC(const Op *) origins; /* of each step: the op that it was made for */
     VEC(int) kernels;        /* numbers in the set */
     VEC(TfcPort) inputs, outputs;
     VEC(TfcTensor) tensors;
