@@ -14,6 +14,7 @@ struct Option;
 typedef struct Cli {
     Arena *arena;
     Diagnostics diags;
+    const char *gemm; /* --gemm, or NULL */
     /* Where commands tell their options and do nothing else; usually NULL. */
     void (*describe)(const struct Usage *usage, const struct Option *options, int n);
 } Cli;

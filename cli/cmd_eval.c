@@ -148,6 +148,7 @@ int command_eval(Cli *cli, int argc, char **argv)
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
+        OPTION_GEMM(cli),
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object: loss, perplexity, bleu, signature, …"},
     };
     const Usage usage = {

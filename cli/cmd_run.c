@@ -114,6 +114,7 @@ int command_run(Cli *cli, int argc, char **argv)
         {"-O", "0|2", OPTION_INT, &run.level, 0, "level of optimisation (2)"},
         {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
         {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
+        OPTION_GEMM(cli),
         {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
     };
     const Usage usage = {

@@ -122,6 +122,7 @@ int command_translate(Cli *cli, int argc, char **argv)
         {"seed", "S", OPTION_INT, &o.seed, 0, "of --sample (1)"},
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "source tokens a batch (1024)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
+        OPTION_GEMM(cli),
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
         {"json", NULL, OPTION_FLAG, &o.json, 0,

@@ -45,6 +45,10 @@ typedef enum OptionsResult { OPTIONS_GO, OPTIONS_STOP } OptionsResult;
 OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
                             char **argv, Arguments *arguments, int *status);
 
+#define OPTION_GEMM(cli)                                                                           \
+    {"gemm", "blas|native|auto", OPTION_CHOICE, &(cli)->gemm, 0,                                   \
+     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (blas)"}
+
 #define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
 
 #endif

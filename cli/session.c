@@ -61,13 +61,23 @@ bool session_lower(Session *session, Function *function, const char *passes, con
     return pipeline_run(function, &options, &session->cli->diags);
 }
 
+GemmChoice session_gemm(const Cli *cli)
+{
+    if (!cli->gemm)
+        return GEMM_BLAS;
+    return !strcmp(cli->gemm, "native") ? GEMM_NATIVE
+           : !strcmp(cli->gemm, "auto") ? GEMM_AUTO
+                                        : GEMM_BLAS;
+}
+
 static bool start_jit(Session *session)
 {
     if (session->jit)
         return true;
     TargetOptions target = {.cpu = session->options.cpu,
                             .scalar = session->options.scalar,
-                            .opt_level = session->options.opt_level};
+                            .opt_level = session->options.opt_level,
+                            .gemm = session_gemm(session->cli)};
     session->jit = jit_new(&target, &session->cli->diags);
     if (session->jit)
         jit_use_cache(session->jit, NULL);

@@ -45,6 +45,9 @@ OptimizerSpec session_optimizer(const Session *session);
 bool session_incremental(Session *session, Incremental *out, const char **target,
                          const char **logits);
 
+/* What --gemm says. */
+GemmChoice session_gemm(const Cli *cli);
+
 /* "NAME=VALUE" split into settings; false (with an error) where there is no "=". */
 bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n);
 

@@ -1,0 +1,28 @@
+#!/bin/sh
+# --gemm: what checks find with native products and with both, and that programs hold
+# them when they are asked for and not otherwise.
+# Usage: gemm.sh TFC   (from the project's root)
+set -u
+tfc=$1
+status=0
+for gemm in native auto; do
+    out=$("$tfc" check models/multi30k_tiny.tfg --samples 2 --set vocab=50 --gemm $gemm) || status=1
+    if [ "$(echo "$out" | grep -c '^ok')" -ne 5 ]; then
+        echo "check --gemm $gemm: $out"
+        status=1
+    fi
+done
+for gemm in blas native auto; do
+    found=$("$tfc" dump models/gpt.tfg --stage llvm --gemm $gemm | grep -c '^define.*@gemm.f32(')
+    wanted=$([ $gemm = blas ] && echo 0 || echo 1)
+    if [ "$found" -ne "$wanted" ]; then
+        echo "dump --gemm $gemm: $found native products, not $wanted"
+        status=1
+    fi
+done
+"$tfc" check models/gpt.tfg --gemm openblas >/dev/null 2>&1
+if [ $? -ne 2 ]; then
+    echo "--gemm openblas is not refused"
+    status=1
+fi
+exit $status
