@@ -42,6 +42,7 @@ int command_generate(Cli *cli, int argc, char **argv);
 int command_score(Cli *cli, int argc, char **argv);
 int command_eval(Cli *cli, int argc, char **argv);
 int command_run(Cli *cli, int argc, char **argv);
+int command_compile(Cli *cli, int argc, char **argv);
 int command_dump(Cli *cli, int argc, char **argv);
 int command_opt(Cli *cli, int argc, char **argv);
 int command_check(Cli *cli, int argc, char **argv);

@@ -15,6 +15,7 @@ const Command commands[] = {
     {"score", "log-probability of given pairs, a line each", command_score},
     {"eval", "loss, perplexity and BLEU of a run on given pairs", command_eval},
     {"run", "run a model on tensors from a safetensors file", command_run},
+    {"compile", "make a native library with a C header of a model", command_compile},
     {"dump", "show a stage of compilation", command_dump},
     {"opt", "run passes over IR text", command_opt},
     {"check", "check gradients, fusion, kernels and threads of a model", command_check},

@@ -1,0 +1,146 @@
+/* The C file that joins programs, runtime and header: the model's constant
+ * (runtime/model/abi.h, whose fields are eight bytes each) and a function for each
+ * export, which goes on to the runtime's. It includes the header it defines. */
+#include "cli/compile.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { WEIGHT_ALIGN = 64 };
+
+static const char *c_string(Arena *arena, const char *text)
+{
+    if (!text)
+        return "0";
+    Text out = {0};
+    text_quote(&out, text);
+    const char *copy = arena_strdup(arena, out.data);
+    text_free(&out);
+    return copy;
+}
+
+static bool is_inside(const StoreTensor *tensor)
+{
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
+}
+
+static int64_t padded_bytes(const StoreTensor *tensor)
+{
+    static const int64_t bytes[] = {4, 8, 2, 4, 1};
+    return (tensor->count * bytes[tensor->type] + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+}
+
+bool compile_weights(const Artifact *a, const char *path)
+{
+    FileWriter *file = file_create(&a->cli->diags, path);
+    if (!file)
+        return false;
+    static const char zeros[WEIGHT_ALIGN];
+    static const int64_t bytes[] = {4, 8, 2, 4, 1};
+    for (int64_t i = 0; i < store_count(a->weights); i++) {
+        const StoreTensor *tensor = store_at(a->weights, i);
+        if (!is_inside(tensor))
+            continue;
+        int64_t size = tensor->count * bytes[tensor->type];
+        file_write(file, tensor->data, (size_t)size);
+        file_write(file, zeros, (size_t)(padded_bytes(tensor) - size));
+    }
+    return file_commit(file, &a->cli->diags);
+}
+
+static int put_weights(const Artifact *a, Text *out)
+{
+    int n = 0;
+    int64_t at = 0;
+    if (!a->weights)
+        return 0;
+    text_add(out,
+             "__asm__(\".section .rodata.tfc_weights,\\\"a\\\"\\n.balign 4096\\n"
+             ".globl %s_weights_inside\\n.hidden %s_weights_inside\\n%s_weights_inside:\\n"
+             ".incbin \\\"weights.bin\\\"\\n.text\\n\");\n"
+             "extern HIDDEN const char %s_weights_inside[];\n"
+             "static const struct weight { const char *name; const void *data; } weights[] = {\n",
+             a->name, a->name, a->name, a->name);
+    for (int64_t i = 0; i < store_count(a->weights); i++) {
+        const StoreTensor *tensor = store_at(a->weights, i);
+        if (!is_inside(tensor))
+            continue;
+        text_add(out, "    {%s, %s_weights_inside + %" PRId64 "},\n",
+                 c_string(a->cli->arena, tensor->name), a->name, at);
+        at += padded_bytes(tensor);
+        n++;
+    }
+    text_add(out, "};\n");
+    return n;
+}
+
+static void put_variants(const Artifact *a, Text *out)
+{
+    for (int c = 0; c < a->n_cpus; c++)
+        for (int p = 0; p < a->cpus[c].objects.n_programs; p++)
+            text_add(out, "extern HIDDEN const char %s[];\n", a->cpus[c].objects.symbols[p]);
+    text_add(out, "static const struct variant { long long level; const void *programs[%d]; } "
+                  "variants[] = {\n", TFC_N_FUNCTIONS);
+    for (int c = 0; c < a->n_cpus; c++) {
+        int p = 0;
+        text_add(out, "    {%d, {", a->cpus[c].level);
+        for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+            text_add(out, "%s, ", a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
+        text_add(out, "}},\n");
+    }
+    text_add(out, "};\n");
+}
+
+static void put_model(const Artifact *a, int n_weights, Text *out)
+{
+    Arena *arena = a->cli->arena;
+    const ModelPorts *ports = &a->ports;
+    text_add(out,
+             "static const struct model {\n"
+             "    long long abi, header; const char *name;\n"
+             "    long long n_variants; const void *variants;\n"
+             "    long long n_weights; const void *weights;\n"
+             "    const char *source, *target, *next, *logits;\n"
+             "    long long vocab, bos, eos, pad, unk, max_length;\n"
+             "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
+             ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "};\n\n",
+             TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_weights,
+             n_weights ? "weights" : "0", c_string(arena, ports->source),
+             c_string(arena, ports->target), c_string(arena, ports->next),
+             c_string(arena, ports->logits), ports->vocab, a->bos, a->eos, a->pad, a->unk,
+             a->session.model->train.max_length);
+}
+
+static void put_export(const Artifact *a, const Export *e, Text *out)
+{
+    const char *arguments = artifact_text(a, e->arguments);
+    bool gives = strcmp(e->result, "void") != 0;
+    text_add(out, "extern HIDDEN %s model_%s(%s%s);\n", e->result,
+             !strcmp(e->name, "open_version")       ? "open"
+             : !strcmp(e->name, "open_new_version") ? "open_new"
+                                                    : e->name,
+             e->takes_model ? "const void *constant, " : "", arguments);
+    text_add(out, "%s %s_%s(%s)\n{\n    %smodel_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
+             gives ? "return " : "",
+             !strcmp(e->name, "open_version")       ? "open"
+             : !strcmp(e->name, "open_new_version") ? "open_new"
+                                                    : e->name,
+             e->takes_model ? "&model_constant, " : "", e->values);
+}
+
+void compile_glue(const Artifact *a, Text *out)
+{
+    text_add(out, "#include \"%s.h\"\n#define HIDDEN __attribute__((visibility(\"hidden\")))\n", a->name);
+    int n_weights = put_weights(a, out);
+    put_variants(a, out);
+    put_model(a, n_weights, out);
+    for (int i = 0; i < export_count; i++)
+        if (artifact_has_export(a, &exports[i]))
+            put_export(a, &exports[i], out);
+    if (!strcmp(a->emit, "exe"))
+        text_add(out, "extern HIDDEN int model_main(const void *constant, int argc, char **argv);\n"
+                      "int main(int argc, char **argv)\n"
+                      "{\n    return model_main(&model_constant, argc, argv);\n}\n");
+}

@@ -1,0 +1,310 @@
+/* The header of a compiled model: what is exported, and the structs that say what
+ * each function takes and gives. */
+#include "cli/compile.h"
+
+#include "base/map.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define SESSION "@_session *session"
+
+const Export exports[] = {
+    {"error_text", "const char *", "int status", "status", -1, false,
+     "What a status says, in words."},
+    {"error_detail", "const char *", "void", "", -1, false,
+     "More about the last error of this thread: file, tensor, shapes. Valid until the next one."},
+    {"open_version", "int", "int64_t header, const char *weights, @ **model",
+     "header, weights, model", -1, true, NULL},
+    {"open_new_version", "int", "int64_t header, uint64_t seed, @ **model", "header, seed, model",
+     -1, true, NULL},
+    {"close", "void", "@ *model", "model", -1, false,
+     "Frees the model, after its sessions. NULL is allowed."},
+    {"save", "int", "@ *model, const char *path", "model, path", -1, false,
+     "Writes the parameters (and what the optimizer keeps) to a safetensors file that\n"
+     " * @_open and tfc read; beside and renamed, so never half of it."},
+    {"parameter_count", "int64_t", "@ *model", "model", -1, false, "How many parameters there are."},
+    {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info", -1,
+     false, "Describes one of them."},
+    {"parameter_named", "int", "@ *model, const char *name, @_parameter_info *info",
+     "model, name, info", -1, false, "The same by name."},
+    {"set_threads", "void", "int n", "n", -1, false,
+     "Threads of every call from now on, in all models of this library; at first OpenMP's\n"
+     " * number. Results do not depend on it."},
+    {"session_new", "int", "@ *model, @_session **session", "model, session", -1, false,
+     "A session: working memory for one thread at a time. Free it before the model."},
+    {"session_free", "void", SESSION, "session", -1, false, "NULL is allowed."},
+    {"forward", "int", SESSION ", const @_forward_in *in, @_forward_out *out", "session, in, out",
+     TFC_FORWARD, false,
+     "The outputs of the model, dropout off. They belong to the session and are valid until\n"
+     " * its next @_forward."},
+    {"loss", "int", SESSION ", const @_loss_in *in, @_loss_out *out", "session, in, out", TFC_LOSS,
+     false, "The loss, dropout off."},
+    {"train_step", "int", SESSION ", const @_train_step_in *in, @_train_step_out *out",
+     "session, in, out", TFC_TRAIN_STEP, false,
+     "One step of training: forward, loss, backward, clipping, optimizer. It writes the\n"
+     " * model's parameters: no other session may run meanwhile."},
+    {"encode", "int",
+     SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
+     "session, n, lengths, ids, slots", TFC_ENCODE, false,
+     "Begins to decode n sentences: ids are those of all sentences, one after the other.\n"
+     " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them."},
+    {"decode_begin", "int", SESSION ", int32_t slots", "session, slots", -2, false,
+     "Begins to decode: texts live in slots 0 … slots - 1, which remember the tokens fed to\n"
+     " * them."},
+    {"decode_step", "int",
+     SESSION ", int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *token, "
+             "const float **logits",
+     "session, n, sentence, slot, token, logits", TFC_DECODE_STEP, false,
+     "Feeds token[r] to slot[r], a hypothesis of sentence[r], for r < n. *logits becomes\n"
+     " * [n, vocabulary], the session's, valid until the next call. `sentence` may be NULL\n"
+     " * where slots and sentences are the same."},
+    {"decode_copy", "int", SESSION ", int32_t from, int32_t to", "session, from, to",
+     TFC_DECODE_STEP, false, "Slot `to` becomes what slot `from` is."},
+    {"generation_defaults", "void", "@ *model, @_generation *settings", "model, settings",
+     TFC_DECODE_STEP, false, "The settings to start from."},
+    {"generate", "int",
+     SESSION ", const @_generation *settings, int32_t n, const int32_t *lengths, "
+             "const int32_t *ids, @_result *results",
+     "session, settings, n, lengths, ids, results", TFC_DECODE_STEP, false,
+     "The best continuations: ids are those of n source sentences (or, of a model without\n"
+     " * an encoder, prompts), one after the other. A beam of 1 is greedy search. `results` has\n"
+     " * room for n × nbest, a sentence's best first; their ids belong to the session and are\n"
+     " * valid until its next generation. settings NULL: the defaults."},
+};
+const int export_count = sizeof exports / sizeof exports[0];
+
+bool artifact_has_export(const Artifact *artifact, const Export *export)
+{
+    if (export->function == -2)
+        return artifact->names[TFC_DECODE_STEP] && !artifact->names[TFC_ENCODE];
+    return export->function < 0 || artifact->names[export->function];
+}
+
+const char *artifact_text(const Artifact *artifact, const char *text)
+{
+    Text out = {0};
+    for (const char *p = text; *p; p++)
+        if (*p == '@')
+            text_add(&out, "%s", artifact->name);
+        else
+            text_put(&out, p, 1);
+    const char *copy = arena_strdup(artifact->cli->arena, out.data ? out.data : "");
+    text_free(&out);
+    return copy;
+}
+
+const char *artifact_c_name(Arena *arena, const char *name)
+{
+    static const char *const words[] = {
+        "auto",   "break",    "case",  "char",     "const",    "continue", "default",  "do",
+        "double", "else",     "enum",  "extern",   "float",    "for",      "goto",     "if",
+        "inline", "int",      "long",  "register", "restrict", "return",   "short",    "signed",
+        "sizeof", "static",   "struct", "switch",  "typedef",  "union",    "unsigned", "void",
+        "while",  "volatile", "class", "template", "new",      "this",     "seed"};
+    char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
+    for (char *p = copy; *p; p++)
+        if (!isalnum((unsigned char)*p))
+            *p = '_';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(copy, words[i]))
+            return arena_printf(arena, "%s_", copy);
+    return copy;
+}
+
+/* ---- what functions take and give ---- */
+
+static const char *c_type(TfcType type)
+{
+    static const char *const names[] = {"float", "double", "uint16_t", "int32_t", "uint8_t"};
+    return names[type];
+}
+
+static void put_shape(const TfcProgram *program, const TfcPort *port, Text *out)
+{
+    text_add(out, "[");
+    for (int i = 0; i < port->shape.rank; i++) {
+        int32_t dim = port->shape.dims[i].dim;
+        const char *comma = i ? ", " : "";
+        if (dim < 0)
+            text_add(out, "%s%" PRId64, comma, port->shape.dims[i].size);
+        else
+            text_add(out, "%s%s%s", comma, program->dims[dim].name,
+                     program->dims[dim].batch >= 0 ? "~" : "");
+    }
+    text_add(out, "]");
+}
+
+static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort *port, bool input,
+                     Text *out)
+{
+    const char *name = artifact_c_name(a->cli->arena, port->name);
+    if (port->shape.rank == 0) {
+        text_add(out, "    double %s;\n", name);
+        return;
+    }
+    text_add(out, "    const %s *%s; /* ", c_type(port->type), name);
+    put_shape(program, port, out);
+    if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->eos >= 0)
+        text_add(out, "; NULL: %s moved by one, ended by %" PRId64, a->ports.target, a->eos);
+    text_add(out, " */\n");
+}
+
+static void put_structs(const Artifact *a, TfcFunction f, Text *out)
+{
+    const TfcProgram *program = a->programs[f];
+    const char *name = a->names[f];
+    text_add(out, "typedef struct %s_%s_in {\n", a->name, name);
+    if (f == TFC_TRAIN_STEP)
+        text_add(out, "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        const char *dim = artifact_c_name(a->cli->arena, program->dims[d].name);
+        if (program->dims[d].batch < 0)
+            text_add(out, "    int64_t %s;\n", dim);
+        else
+            text_add(out, "    const int32_t *%s_lengths; /* of each of the %s rows */\n", dim,
+                     program->dims[program->dims[d].batch].name);
+    }
+    for (int32_t i = 0; i < program->n_inputs; i++)
+        if (f != TFC_TRAIN_STEP || strcmp(program->inputs[i].name, "step"))
+            put_port(a, program, &program->inputs[i], true, out);
+    text_add(out, "} %s_%s_in;\ntypedef struct %s_%s_out {\n", a->name, name, a->name, name);
+    for (int32_t i = 0; i < program->n_outputs; i++)
+        put_port(a, program, &program->outputs[i], false, out);
+    text_add(out, "} %s_%s_out;\n\n", a->name, name);
+}
+
+static void put_generation(const Artifact *a, Text *out)
+{
+    text_add(out, "%s", artifact_text(a,
+        "typedef struct @_generation {\n"
+        "    int32_t beam;         /* at least 1 */\n"
+        "    int32_t nbest;        /* results a sentence; at most beam, unless sampling */\n"
+        "    int32_t length_extra; /* longest result: length_factor × source length + this … */\n"
+        "    int32_t length_limit; /* … but never more than this; 0: no limit */\n"
+        "    int32_t sample;       /* 1: draw nbest samples instead of searching */\n"
+        "    int32_t top_k;        /* draw among the k most probable; 0: all */\n"
+        "    double length_penalty, length_factor, temperature, top_p;\n"
+        "    uint64_t seed;\n"
+        "    int32_t bos, eos;     /* begin and end of a target; -1: not known, to be set */\n"
+        "    int32_t forbidden[4]; /* ids never chosen; -1: unused */\n"
+        "} @_generation;\n"
+        "typedef struct @_result {\n"
+        "    const int32_t *ids; /* without bos and eos */\n"
+        "    int64_t n;\n"
+        "    double log_probability, score;\n"
+        "} @_result;\n\n"));
+}
+
+/* ---- parameters ---- */
+
+static void put_tensor(const TfcTensor *tensor, Text *out)
+{
+    text_add(out, " *   %-40s %s [", tensor->name, c_type(tensor->type));
+    for (int i = 0; i < tensor->shape.rank; i++)
+        text_add(out, "%s%" PRId64, i ? ", " : "", tensor->shape.dims[i].size);
+    text_add(out, "]\n");
+}
+
+static void put_parameters(const Artifact *a, Text *out)
+{
+    Arena *arena = arena_new();
+    Map seen;
+    map_init(&seen, arena);
+    text_add(out, "/* The parameters, as weights files name them:\n");
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        for (int32_t i = 0; a->names[f] && i < a->programs[f]->n_tensors; i++) {
+            const TfcTensor *tensor = &a->programs[f]->tensors[i];
+            bool is_cache = tensor->shape.rank > 0 && tensor->shape.dims[0].dim >= 0;
+            if (tensor->role == TFC_SLOT || tensor->role == TFC_GRADIENT || is_cache ||
+                map_has(&seen, tensor->name))
+                continue;
+            map_set(&seen, tensor->name, out);
+            put_tensor(tensor, out);
+        }
+    text_add(out, " */\n");
+    arena_free(arena);
+    text_add(out, "%s", artifact_text(a,
+        "typedef struct @_parameter_info {\n"
+        "    const char *name;\n"
+        "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
+        "    int64_t rank, dims[8], count;\n"
+        "    const void *data; /* valid until the first training step, then until close */\n"
+        "} @_parameter_info;\n\n"));
+}
+
+/* ---- the whole ---- */
+
+static void put_opening(const Artifact *a, Text *out)
+{
+    text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out.\n", a->name);
+    text_add(out, "%s", artifact_text(a,
+        " *\n"
+        " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
+        " * session belongs to one thread at a time. What functions return belongs to the model or\n"
+        " * session; inputs are the caller's and only read during the call.\n"
+        " *\n"
+        " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
+        " * one after the other without padding. */\n"));
+    text_add(out,
+             "#ifndef TFC_MODEL_%s_H\n#define TFC_MODEL_%s_H\n\n#include <stdint.h>\n\n"
+             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+             "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
+             a->name, a->name);
+    text_add(out, "%s", artifact_text(a,
+        "typedef struct @ @; /* parameters */\n"
+        "typedef struct @_session @_session;\n\n"
+        "enum {\n"
+        "    @_OK = 0,\n"
+        "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
+        "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
+        "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
+        "    @_ERROR_MEMORY = 4,\n"
+        "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
+        "    @_ERROR_ARGUMENT = 6,\n"
+        "    @_ERROR_FILE = 7      /* cannot be written */\n"
+        "};\n"));
+    text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId64 ", %s_EOS = %" PRId64
+                  ", %s_PAD = %" PRId64 ", %s_UNK = %" PRId64 " }; /* -1: not known */\n\n",
+             a->name, a->ports.vocab, a->name, a->bos, a->name, a->eos, a->name, a->pad, a->name,
+             a->unk);
+    put_parameters(a, out);
+}
+
+static void put_versions(const Artifact *a, uint64_t version, Text *out)
+{
+    text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
+    text_add(out, "%s", artifact_text(a,
+        "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
+        " * library, in place (an error where it was compiled without). */\n"
+        "static inline int @_open(const char *weights, @ **model)\n"
+        "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
+        "/* Opens it with initial values, to be trained. */\n"
+        "static inline int @_open_new(uint64_t seed, @ **model)\n"
+        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n\n"
+        "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"));
+}
+
+void compile_header(Artifact *a, Text *out)
+{
+    put_opening(a, out);
+    for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
+        if (a->names[f])
+            put_structs(a, (TfcFunction)f, out);
+    if (a->names[TFC_DECODE_STEP])
+        put_generation(a, out);
+    for (int i = 0; i < export_count; i++) {
+        const Export *e = &exports[i];
+        if (!artifact_has_export(a, e))
+            continue;
+        if (e->help)
+            text_add(out, "/* %s */\n", artifact_text(a, e->help));
+        text_add(out, "TFC_API %s%s%s_%s(%s);\n", e->result,
+                 e->result[strlen(e->result) - 1] == '*' ? "" : " ", a->name, e->name,
+                 artifact_text(a, e->arguments));
+    }
+    text_add(out, "\n");
+    a->version = hash_bytes(hash_u64(HASH_SEED, TFC_MODEL_ABI), out->data, out->length) >> 1;
+    put_versions(a, a->version, out);
+}

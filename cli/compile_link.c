@@ -1,0 +1,213 @@
+/* Linking: objects, glue and the runtime's archive through the system's compiler,
+ * in a folder beside the output; the finished file is renamed into its place. */
+#define _GNU_SOURCE
+#include "cli/compile.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef VEC(const char *) Words;
+
+typedef struct Link {
+    const Artifact *artifact;
+    Cli *cli;
+    const char *folder; /* where everything is made */
+    Words files;        /* in it, to be removed */
+    Words command;
+} Link;
+
+/* The path of a new file in the folder. */
+static const char *new_file(Link *l, const char *name)
+{
+    const char *path = arena_printf(l->cli->arena, "%s/%s", l->folder, name);
+    vec_push(l->cli->arena, l->files, path);
+    return path;
+}
+
+static bool write_text(Link *l, const char *name, const Text *text)
+{
+    return file_write_all(&l->cli->diags, new_file(l, name), text->data, text->length);
+}
+
+static void add_word(Link *l, const char *word) { vec_push(l->cli->arena, l->command, word); }
+
+/* ---- what is found beside the program ---- */
+
+static const char *find_runtime(Cli *cli)
+{
+    static const char *const places[] = {"libtfc_runtime.a", "../lib/tfc/libtfc_runtime.a",
+                                         "../lib/libtfc_runtime.a", "../libtfc_runtime.a"};
+    const char *told = getenv("TFC_RUNTIME");
+    if (told)
+        return told;
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *path = file_beside(cli->arena, program, places[i]);
+        if (file_exists(path))
+            return path;
+    }
+    cli_error(cli, "libtfc_runtime.a is not beside the program; the variable TFC_RUNTIME can name it");
+    return NULL;
+}
+
+/* ---- the files ---- */
+
+static bool write_inputs(Link *l, const char *header)
+{
+    const Artifact *a = l->artifact;
+    Text text = {0};
+    text_add(&text, "%s", header);
+    bool ok = write_text(l, arena_printf(l->cli->arena, "%s.h", a->name), &text);
+    text.length = 0;
+    compile_glue(a, &text);
+    ok = ok && write_text(l, "glue.c", &text);
+    text.length = 0;
+    text_add(&text, "{ global: %s_*; local: *; };\n", a->name);
+    ok = ok && write_text(l, "exports", &text);
+    text_free(&text);
+    if (ok && a->weights)
+        ok = compile_weights(a, new_file(l, "weights.bin"));
+    add_word(l, "glue.c");
+    for (int c = 0; ok && c < a->n_cpus; c++)
+        for (int i = 0; ok && i < a->cpus[c].objects.n_files; i++) {
+            const ObjectFile *object = &a->cpus[c].objects.files[i];
+            const char *name = arena_printf(l->cli->arena, "%d.%s.o", c, object->name);
+            ok = file_write_all(&l->cli->diags, new_file(l, name), object->bytes, object->size);
+            add_word(l, name);
+        }
+    return ok;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* $CC may hold options, too. */
+static void add_compiler(Link *l)
+{
+    const char *cc = getenv("CC");
+    char *words = arena_strdup(l->cli->arena, cc && *cc ? cc : "cc"), *rest = NULL;
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        add_word(l, word);
+}
+
+static bool add_options(Link *l)
+{
+    const Artifact *a = l->artifact;
+    static const char *const always[] = {"-std=c17", "-O2", "-fPIC", "-fvisibility=hidden", "-o",
+                                         "output"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        add_word(l, always[i]);
+    if (!strcmp(a->emit, "obj")) {
+        add_word(l, "-r");
+        add_word(l, "-nostdlib");
+        return true;
+    }
+    const char *runtime = find_runtime(l->cli);
+    char *absolute = runtime ? realpath(runtime, NULL) : NULL;
+    if (!absolute)
+        return runtime ? cli_error(l->cli, "cannot read %s: %s", runtime, strerror(errno)) : false;
+    add_word(l, arena_strdup(l->cli->arena, absolute));
+    free(absolute);
+    if (!strcmp(a->emit, "so")) {
+        add_word(l, "-shared");
+        add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
+        add_word(l, arena_printf(l->cli->arena, "-Wl,-soname,%s", base_name(a->output)));
+    }
+    add_word(l, "-Wl,--gc-sections,--as-needed,-z,noexecstack");
+    add_word(l, "-s");
+    add_word(l, "-fopenmp");
+    if (a->gemm != GEMM_NATIVE)
+        add_word(l, TFC_OPENBLAS);
+    add_word(l, "-lm");
+    return true;
+}
+
+/* ---- the compiler ---- */
+
+static const char *read_messages(Link *l, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[2000];
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
+    if (fd >= 0)
+        close(fd);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    return arena_strndup(l->cli->arena, text, n > 0 ? (size_t)n : 0);
+}
+
+static void run_child(const Link *l, const char *messages)
+{
+    int fd = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd >= 0) {
+        dup2(fd, 1);
+        dup2(fd, 2);
+    }
+    if (!chdir(l->folder))
+        execvp(l->command.data[0], (char *const *)l->command.data);
+    _exit(127);
+}
+
+static bool run_compiler(Link *l)
+{
+    add_word(l, NULL);
+    const char *messages = new_file(l, "messages");
+    pid_t child = fork();
+    if (child == 0)
+        run_child(l, messages);
+    int status = 0;
+    if (child < 0)
+        return cli_error(l->cli, "cannot start %s: %s", l->command.data[0], strerror(errno));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return cli_error(l->cli,
+                         "there is no C compiler '%s' to link with; install one or name it in CC",
+                         l->command.data[0]);
+    return cli_error(l->cli, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
+                     read_messages(l, messages));
+}
+
+static bool put_in_place(Link *l, const char *header)
+{
+    const Artifact *a = l->artifact;
+    const char *made = new_file(l, "output");
+    const char *beside =
+        file_beside(l->cli->arena, a->output, arena_printf(l->cli->arena, "%s.h", a->name));
+    if (strcmp(a->emit, "exe") && !file_write_all(&l->cli->diags, beside, header, strlen(header)))
+        return false;
+    return !rename(made, a->output) ||
+           cli_error(l->cli, "cannot write %s: %s", a->output, strerror(errno));
+}
+
+bool compile_link(const Artifact *artifact, const char *header)
+{
+    Cli *cli = artifact->cli;
+    char *folder = arena_printf(cli->arena, "%s.tmp-XXXXXX", artifact->output);
+    if (!mkdtemp(folder))
+        return cli_error(cli, "cannot write %s: %s", artifact->output, strerror(errno));
+    Link l = {.artifact = artifact, .cli = cli, .folder = folder};
+    add_compiler(&l);
+    new_file(&l, "output");
+    bool ok = write_inputs(&l, header) && add_options(&l) && run_compiler(&l) &&
+              put_in_place(&l, header);
+    for (size_t i = 0; i < l.files.count; i++)
+        unlink(l.files.data[i]);
+    rmdir(folder);
+    return ok;
+}

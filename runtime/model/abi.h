@@ -1,0 +1,57 @@
+/* A compiled model: what `tfc compile` writes beside the programs, one constant
+ * that the generated functions hand to model.h. Plain data, as program.h. */
+#ifndef RUNTIME_MODEL_ABI_H
+#define RUNTIME_MODEL_ABI_H
+
+#include "runtime/exec/program.h"
+
+enum { TFC_MODEL_ABI = 1 };
+
+/* As the generated header's constants. */
+typedef enum TfcStatus {
+    TFC_OK,
+    TFC_ERROR_VERSION,
+    TFC_ERROR_CPU,
+    TFC_ERROR_WEIGHTS,
+    TFC_ERROR_MEMORY,
+    TFC_ERROR_FUNCTION,
+    TFC_ERROR_ARGUMENT,
+    TFC_ERROR_FILE,
+    TFC_N_STATUS
+} TfcStatus;
+
+typedef enum TfcFunction {
+    TFC_FORWARD,
+    TFC_LOSS,
+    TFC_TRAIN_STEP,
+    TFC_ENCODE,
+    TFC_DECODE_STEP,
+    TFC_N_FUNCTIONS
+} TfcFunction;
+
+/* The programs for one CPU; those left out are NULL. */
+typedef struct TfcVariant {
+    int64_t level; /* x86-64 level that the machine must have; 0: any machine */
+    const TfcProgram *programs[TFC_N_FUNCTIONS];
+} TfcVariant;
+
+/* Where a param's values lie, in its own type and from its first element. */
+typedef struct TfcWeight {
+    const char *name;
+    const void *data;
+} TfcWeight;
+
+typedef struct TfcModel {
+    int64_t abi;      /* TFC_MODEL_ABI */
+    int64_t header;   /* version of the generated header: a hash of its interface */
+    const char *name;
+    int64_t n_variants;
+    const TfcVariant *variants; /* the most demanding first */
+    int64_t n_weights;          /* 0: none inside */
+    const TfcWeight *weights;
+    const char *source, *target, *next, *logits; /* ports; NULL: none */
+    int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
+    int64_t max_length;                          /* of sentences; 0: no limit known */
+} TfcModel;
+
+#endif

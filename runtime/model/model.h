@@ -1,0 +1,74 @@
+/* Running a compiled model: what the functions of a generated header do. Each of
+ * them, `NAME_forward` and so on, is one jump to a function here, so this header
+ * and cli/compile_header.c describe the same calls.
+ *
+ * A TfcLoaded holds params and is shared by sessions; a TfcSession belongs to one
+ * thread at a time. model_train_step writes the params: nothing else may run on the
+ * model meanwhile. Functions give a TfcStatus; model_error_detail tells more. */
+#ifndef RUNTIME_MODEL_MODEL_H
+#define RUNTIME_MODEL_MODEL_H
+
+#include "runtime/model/abi.h"
+
+typedef struct TfcLoaded TfcLoaded;
+typedef struct TfcSession TfcSession;
+
+typedef struct TfcParameter {
+    const char *name;
+    int64_t type; /* TfcType */
+    int64_t rank, dims[TFC_MAX_AXES], count;
+    const void *data;
+} TfcParameter;
+
+typedef struct TfcGeneration {
+    int32_t beam, nbest, length_extra, length_limit, sample, top_k;
+    double length_penalty, length_factor, temperature, top_p;
+    uint64_t seed;
+    int32_t bos, eos, forbidden[4];
+} TfcGeneration;
+
+typedef struct TfcResult {
+    const int32_t *ids;
+    int64_t n;
+    double log_probability, score;
+} TfcResult;
+
+/* A word of a function's arguments or results: all fields of the generated structs
+ * are eight bytes. Arguments: the seed (train_step alone); each dimension of the
+ * program, its extent or, if ragged, its lengths; each input, a pointer or, of a
+ * scalar, its value. Results: each output, in the same way. */
+typedef union TfcWord {
+    int64_t extent;
+    uint64_t seed;
+    double value;
+    const void *data;
+} TfcWord;
+
+const char *model_error_text(int status);
+const char *model_error_detail(void);
+int model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out);
+int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out);
+void model_close(TfcLoaded *loaded);
+int model_save(TfcLoaded *loaded, const char *path);
+int64_t model_parameter_count(TfcLoaded *loaded);
+int model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out);
+int model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out);
+void model_set_threads(int n);
+
+int model_session_new(TfcLoaded *loaded, TfcSession **out);
+void model_session_free(TfcSession *session);
+int model_forward(TfcSession *session, const TfcWord *in, TfcWord *out);
+int model_loss(TfcSession *session, const TfcWord *in, TfcWord *out);
+int model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out);
+
+int model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
+                 int32_t slots);
+int model_decode_begin(TfcSession *session, int32_t slots);
+int model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
+                      const int32_t *token, const float **logits);
+int model_decode_copy(TfcSession *session, int32_t from, int32_t to);
+void model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out);
+int model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
+                   const int32_t *lengths, const int32_t *ids, TfcResult *out);
+
+#endif

@@ -1,0 +1,106 @@
+#!/bin/sh
+# tfc compile: libraries, objects and programs; the same numbers as the JIT's, bit for
+# bit; the examples; mistakes.
+set -eu
+tfc=$1
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+model=$root/models/multi30k_small.tfg
+
+fail()
+{
+    echo "FAILED: $1" >&2
+    exit 1
+}
+
+# refuses STATUS PATTERN COMMAND …: the command ends so, with such a message
+refuses()
+{
+    want=$1 pattern=$2
+    shift 2
+    status=0
+    "$@" >out.txt 2>err.txt || status=$?
+    [ $status -eq "$want" ] || fail "$*: exit status $status, not $want"
+    grep -q -- "$pattern" err.txt || fail "$*: no '$pattern' in: $(cat err.txt)"
+}
+
+cd "$work"
+cp "$root"/examples/translate.c "$root"/examples/fine_tune.c .
+"$tfc" compile "$model" -o libmulti30k_small.so $small
+[ -f multi30k_small.h ] || fail "no header"
+! ldd libmulti30k_small.so | grep -E 'LLVM|stdc\+\+|jansson' || fail "the library needs too much"
+nm -D --defined-only libmulti30k_small.so | grep -v ' multi30k_small_' && fail "other names are exported"
+export LD_LIBRARY_PATH="$work"
+
+# Examples: the line of the manual is all that is needed.
+cc fine_tune.c -o fine_tune -L. -lmulti30k_small -I.
+cc translate.c -o translate -L. -lmulti30k_small -I.
+cc "$root"/tests/cli/compile_jit.c -o aot -L. -lmulti30k_small -I.
+./aot initial.safetensors forward.aot
+./fine_tune initial.safetensors trained.safetensors 20 >losses.txt
+[ "$(wc -l <losses.txt)" -eq 20 ] || fail "20 steps print 20 losses"
+awk 'NR == 1 { first = $2 } { last = $2 } END { exit !(last < first) }' losses.txt || fail "nothing learned"
+
+# The JIT on the same weights and tensors.
+"$tfc" run "$model" $small --weights initial.safetensors --in tensors.safetensors \
+    --out jit.safetensors --function forward
+tail -c "$(wc -c <forward.aot)" jit.safetensors >forward.jit
+cmp forward.aot forward.jit || fail "forward differs from the JIT's"
+
+# Weights inside, used in place; translations are those of the weights from a file.
+"$tfc" compile "$model" -o inside/libmulti30k_small.so $small 2>/dev/null && fail "no such folder"
+mkdir inside
+"$tfc" compile "$model" -o inside/libmulti30k_small.so $small --weights trained.safetensors
+cc translate.c -o inside/translate -Linside -lmulti30k_small -Iinside
+for beam in 1 4; do
+    WEIGHTS=trained.safetensors ./translate 1 2 $beam 5 6 7 >from_file.txt
+    LD_LIBRARY_PATH="$work/inside" inside/translate 1 2 $beam 5 6 7 >from_inside.txt
+    cmp from_file.txt from_inside.txt || fail "weights inside translate otherwise"
+done
+
+# A program of its own; an object.
+"$tfc" compile "$model" -o translator $small --weights trained.safetensors
+echo 5 6 7 | ./translator --beam 4 --bos 1 --eos 2 >from_program.txt
+head -n 1 from_file.txt | cmp - from_program.txt || fail "the program translates otherwise"
+echo 5 x | ./translator --bos 1 --eos 2 2>/dev/null && fail "x is no token id"
+"$tfc" compile "$model" -o model.o $small
+cc translate.c model.o "$(dirname "$tfc")"/libtfc_runtime.a -I. -fopenmp -lm -o from_object \
+    $(ldd libmulti30k_small.so | sed -n 's/.*=> \(.*openblas[^ ]*\).*/\1/p')
+WEIGHTS=trained.safetensors ./from_object 1 2 4 5 6 7 | cmp - from_file.txt || fail "the object differs"
+
+# Several instruction sets in one file, each taken.
+mkdir levels
+"$tfc" compile "$model" -o levels/libmulti30k_small.so $small --cpu x86-64-v2,x86-64-v3,x86-64-v4 \
+    --weights trained.safetensors
+cc translate.c -o levels/translate -Llevels -lmulti30k_small -Ilevels
+for level in 2 3 4; do
+    TFC_CPU_LEVEL=$level LD_LIBRARY_PATH="$work/levels" levels/translate 1 2 4 5 6 7 | head -n 1 >level.txt
+    head -n 1 from_file.txt | cmp - level.txt || fail "x86-64-v$level translates otherwise"
+done
+status=0
+TFC_CPU_LEVEL=1 LD_LIBRARY_PATH="$work/levels" levels/translate 1 2 4 5 2>err.txt || status=$?
+[ $status -eq 1 ] && grep -q 'needs x86-64-v2' err.txt || fail "a machine that is too old is told"
+
+# Mistakes.
+refuses 1 'there is no function .forwad.*forward' "$tfc" compile "$model" -o a.so --function forwad
+refuses 1 'no CPU to compile for is called "x86-64-v9"' "$tfc" compile "$model" -o a.so --cpu x86-64-v9
+refuses 1 'is \[32\]\|gives \[' "$tfc" compile "$model" -o a.so --weights initial.safetensors
+refuses 1 'cannot write nowhere/a.so' "$tfc" compile "$model" -o nowhere/a.so $small
+refuses 1 'no C compiler' env CC=no-such-cc "$tfc" compile "$model" -o a.so $small
+refuses 2 '-o FILE is missing' "$tfc" compile "$model"
+refuses 1 'no weights are inside' ./translate 1 2 4 5 6 7
+mkdir other
+"$tfc" compile "$model" -o other/libmulti30k_small.so $small --set vocab=41
+refuses 1 'the header is not the one' env LD_LIBRARY_PATH="$work/other" ./translate 1 2 4 5
+# Products of its own: no OpenBLAS.
+mkdir native
+"$tfc" compile "$model" -o native/libmulti30k_small.so $small --gemm native --weights trained.safetensors
+! ldd native/libmulti30k_small.so | grep openblas || fail "native products need OpenBLAS"
+LD_LIBRARY_PATH="$work/native" ./translate 1 2 4 5 6 7 | head -n 1 >native.txt
+head -n 1 from_file.txt | cmp - native.txt || fail "native products translate otherwise"
+"$tfc" compile "$model" -o text.s $small --function forward
+grep -q '\.text' text.s || fail "no assembly"
+ls -d -- a.so* *.tmp-* 2>/dev/null && fail "something is left behind"
+exit 0
