@@ -75,7 +75,8 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
             return false;
         plan_print(program, out);
     } else {
-        TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level};
+        TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level,
+                                .gemm = session_gemm(session->cli)};
         return codegen_dump(function, &target, !strcmp(dump->stage, "asm"), out, diags);
     }
     return true;
@@ -113,6 +114,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"format", "text|html|dot", OPTION_CHOICE, &dump.format, 0, "text is the one there is"},
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
         {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
+        OPTION_GEMM(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
     const Usage usage = {"dump", "MODEL.tfg",
