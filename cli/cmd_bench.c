@@ -136,10 +136,12 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
         ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
         ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
         ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
+        ", \"cached_kernels\": %d"
         ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64,
         name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
         o->steps, median, m->seconds[0], (double)m->tokens / median, m->flops / median,
-        session->compile_seconds, stats.kernels_compiled, m->planned_bytes, peak_resident_bytes());
+        session->compile_seconds, stats.kernels_compiled, stats.kernels_cached, m->planned_bytes,
+        peak_resident_bytes());
     text_free(&name);
     if (o->report) {
         Text report = {0};
@@ -160,8 +162,9 @@ static void print_text(const Session *session, const Bench *o, const Measured *m
     printf("tokens/s         %.0f of the target\n", (double)m->tokens / median);
     if (m->flops > 0)
         printf("products         %.1f GFLOP/s\n", m->flops / median / 1e9);
-    printf("compilation      %.2f s, %d kernels\n", session->compile_seconds,
-           jit_stats(session->jit).kernels_compiled);
+    JitStats stats = jit_stats(session->jit);
+    printf("compilation      %.2f s, %d kernels, %d from the cache\n", session->compile_seconds,
+           stats.kernels_compiled + stats.kernels_cached, stats.kernels_cached);
     printf("memory           %s planned, %s resident at most\n", bytes_text(m->planned_bytes),
            bytes_text(peak_resident_bytes()));
     if (o->report) {

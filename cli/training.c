@@ -141,11 +141,14 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
     fprintf(stderr, "%s: %" PRId64 " rows of text, %d tokens in the vocabulary\n",
             t->options->model, t->corpus->n, (int)vocab_size(t->vocab));
     fprintf(stderr,
-            "compiled in %.1f s (%d kernels); memory at most %s: %s of params and optimizer, "
-            "%s of activations\n",
-            t->session.compile_seconds, stats.kernels_compiled,
+            "compiled in %.1f s (%d kernels, %d from the cache); memory at most %s: %s of params "
+            "and optimizer, %s of activations\n",
+            t->session.compile_seconds, stats.kernels_compiled + stats.kernels_cached,
+            stats.kernels_cached,
             bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
             bytes_text(slab_bytes));
+    if (stats.cache_note)
+        fprintf(stderr, "compiled programs are not kept: %s\n", stats.cache_note);
     if (t->state.step)
         fprintf(stderr, "going on from step %" PRId64 "\n", t->state.step);
 }
