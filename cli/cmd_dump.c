@@ -1,6 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
 #include "cli/session.h"
+#include "inspect/inspect.h"
 #include "ir/text.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@ typedef struct Dump {
     const char *stage, *function, *after, *format, *cpu;
     bool report;
     int64_t level;
-    TextList settings;
+    TextList settings, dims;
 } Dump;
 
 enum { LARGEST_MODEL_TEXT = 1 << 24 };
@@ -44,9 +45,13 @@ static const char *default_function(const Dump *dump, const Session *session)
     return session->model->has_loss ? "train_step" : "forward";
 }
 
-/* The function alone, as a whole module that tfc opt reads. */
-static void print_alone(Function *function, Text *out)
+/* The function alone, as a whole module that tfc opt reads, or for dot. */
+static void print_alone(const Dump *dump, Function *function, Text *out)
 {
+    if (!strcmp(dump->format, "dot")) {
+        ir_print_dot(function, out);
+        return;
+    }
     Module alone = *function->module;
     alone.functions.data = &function;
     alone.functions.count = 1;
@@ -62,18 +67,18 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
         return false;
     bool lowered = !is_word(dump->stage, "graph", "grad") || dump->after;
     if (!lowered) {
-        print_alone(function, out);
+        print_alone(dump, function, out);
         return true;
     }
     if (!session_lower(session, function, NULL, dump->after))
         return false;
     if (dump->after || !strcmp(dump->stage, "fused"))
-        print_alone(function, out);
+        print_alone(dump, function, out);
     else if (!strcmp(dump->stage, "plan")) {
         const TfcProgram *program = codegen_plan(function, session->cli->arena, NULL, diags);
         if (!program)
             return false;
-        plan_print(program, out);
+        (strcmp(dump->format, "dot") ? plan_print : plan_print_dot)(program, out);
     } else {
         TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level,
                                 .gemm = session_gemm(session->cli)};
@@ -82,22 +87,92 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     return true;
 }
 
+/* ---- the report and the page: the whole way of one function ---- */
+
+static void take_snapshot(void *observer, const PassInfo *pass, Function *function)
+{
+    if (observer)
+        snapshots_take(observer, pass->name, pass->help, function);
+}
+
+static bool write_page(Session *session, const Dump *dump, const Function *function,
+                       Snapshots *snapshots, const Measured *measured, Text *out)
+{
+    Diagnostics *diags = &session->cli->diags;
+    TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level,
+                            .gemm = session_gemm(session->cli)};
+    Text llvm = {0}, assembly = {0};
+    bool ok = codegen_dump(function, &target, false, &llvm, diags) &&
+              codegen_dump(function, &target, true, &assembly, diags);
+    if (ok) {
+        PageInput input = {.title = session->model->path,
+                           .files = session->model->files.data,
+                           .n_files = session->model->files.count,
+                           .snapshots = snapshots,
+                           .report = &session->report,
+                           .measured = measured,
+                           .llvm = llvm.data ? llvm.data : "",
+                           .assembly = assembly.data ? assembly.data : ""};
+        page_write(&input, session->cli->arena, out);
+    }
+    text_free(&llvm);
+    text_free(&assembly);
+    return ok;
+}
+
+static bool inspect(Session *session, const Dump *dump, Text *out)
+{
+    Arena *arena = session->cli->arena;
+    Diagnostics *diags = &session->cli->diags;
+    const char *usual = session->model->has_loss ? "train_step" : "forward";
+    Function *function = session_function(session, dump->function ? dump->function : usual);
+    if (!function)
+        return false;
+    Snapshots *snapshots = strcmp(dump->format, "html") ? NULL : snapshots_new(arena);
+    if (snapshots)
+        snapshots_take(snapshots, "derived", "the function before any pass", function);
+    PipelineOptions pipeline = {.opt_level = session->options.opt_level,
+                                .report = &session->report,
+                                .observe = take_snapshot,
+                                .observer = snapshots};
+    const Op *const *origins;
+    const TfcProgram *program = NULL;
+    if (pipeline_run(function, &pipeline, diags))
+        program = codegen_plan(function, arena, &origins, diags);
+    Measured measured;
+    if (!program || !measure_program(function, program, origins, dump->dims.data, dump->dims.count,
+                                     arena, &measured, diags))
+        return false;
+    if (snapshots)
+        return write_page(session, dump, function, snapshots, &measured, out);
+    inspect_report(&session->report, &measured, out);
+    return true;
+}
+
 static bool dump_model(Cli *cli, const Dump *dump, const SessionOptions *options, Text *out)
 {
     Session session;
     if (!session_open(&session, cli, options))
         return false;
-    bool ok = dump_stage(&session, dump, out);
-    if (ok && dump->report) {
-        text_free(out);
-        *out = (Text){0};
-        for (size_t i = 0; i < session.report.lines.count; i++) {
-            report_print(&session.report.lines.data[i], out);
-            text_add(out, "\n");
-        }
-    }
+    bool whole = dump->report || !strcmp(dump->format, "html");
+    bool ok = (whole ? inspect : dump_stage)(&session, dump, out);
     session_close(&session);
     return ok;
+}
+
+/* What the format and the stage cannot be together; 0 if all is well. */
+static int check_format(const Dump *dump)
+{
+    static const char *const drawn[] = {"graph", "grad", "fused", "plan"};
+    bool dot = !strcmp(dump->format, "dot"), can_draw = dump->after != NULL;
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++)
+        can_draw |= !strcmp(dump->stage, drawn[i]);
+    if (dot && (!can_draw || dump->report))
+        return cli_usage_error("dump: --format dot is for the stages graph, grad, fused and plan");
+    if (dump->report && strcmp(dump->format, "text"))
+        return cli_usage_error("dump: the page of --format html holds the report; "
+                               "--report alone prints it");
+    return 0;
 }
 
 int command_dump(Cli *cli, int argc, char **argv)
@@ -110,8 +185,11 @@ int command_dump(Cli *cli, int argc, char **argv)
          "forward, loss, gradient, train_step, encode, decode_step"},
         {"after", "PASS", OPTION_TEXT, &dump.after, 0, "the function as it is after this pass"},
         {"report", NULL, OPTION_FLAG, &dump.report, 0,
-         "what fused instead, and for each near miss why not"},
-        {"format", "text|html|dot", OPTION_CHOICE, &dump.format, 0, "text is the one there is"},
+         "instead: what fused, near misses and why, kernels, work, memory"},
+        {"format", "text|html|dot", OPTION_CHOICE, &dump.format, 0,
+         "dot: the stage for Graphviz; html: one page with every stage (text)"},
+        {"dim", "NAME=SIZE", OPTION_LIST, &dump.dims, 0,
+         "size of a dimension (or each length) for report and page (32)"},
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
         {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
         OPTION_GEMM(cli),
@@ -123,15 +201,16 @@ int command_dump(Cli *cli, int argc, char **argv)
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
-    if (strcmp(dump.format, "text"))
-        return cli_usage_error("dump: --format %s is not there yet", dump.format);
+    if ((status = check_format(&dump)))
+        return status;
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = dump.settings;
     session.opt_level = dump.level ? 2 : 0;
     session.cpu = dump.cpu;
     Text out = {0};
-    bool ok = is_word(dump.stage, "tokens", "ast") ? dump_text(cli, &dump, &session, &out)
-                                                   : dump_model(cli, &dump, &session, &out);
+    bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");
+    bool ok = text ? dump_text(cli, &dump, &session, &out)
+                   : dump_model(cli, &dump, &session, &out);
     if (out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);

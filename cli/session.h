@@ -33,7 +33,7 @@ SessionOptions session_defaults(const char *path);
 bool session_open(Session *session, Cli *cli, const SessionOptions *options);
 void session_close(Session *session);
 
-/* Runs the passes of the session's level (or `after` a pass) over a function. */
+/* Runs the passes of the session's level (up to `after` a pass) over a function. */
 bool session_lower(Session *session, Function *function, const char *passes, const char *after);
 /* Lowers and compiles; NULL after errors. */
 const TfcProgram *session_compile(Session *session, Function *function);

@@ -1,0 +1,75 @@
+/* Looking into a compilation: what each pass made of a function, what its program
+ * costs for given dimensions, and the two ways to show it: a report and a page. */
+#ifndef INSPECT_INSPECT_H
+#define INSPECT_INSPECT_H
+
+#include "codegen/codegen.h"
+#include "passes/pass.h"
+
+/* ---- measure.c: a program for one batch ---- */
+
+/* What one step of the program does, by its shapes. */
+typedef struct StepCost {
+    double flops, bytes; /* bytes read and written */
+    const char *shape;   /* "m 1024 n 512 k 512", or the iteration space */
+} StepCost;
+
+typedef struct SlabBuffer {
+    int32_t buffer; /* of the program */
+    int32_t first, last, writer; /* steps; the one that writes it first */
+    int64_t offset, bytes;
+} SlabBuffer;
+
+typedef struct Measured {
+    const TfcProgram *program;
+    const Op *const *origins; /* of each step */
+    int64_t *sizes;           /* of each program dimension: of a ragged one, each sentence's length */
+    StepCost *steps;
+    SlabBuffer *slab;
+    int32_t n_slab;
+    int64_t slab_bytes, peak_bytes; /* the slab; what lives at the peak */
+    int32_t peak_step;
+} Measured;
+
+enum { DEFAULT_SIZE = 32 }; /* of a dimension that `sizes` does not name */
+
+/* `sizes` is "NAME=SIZE", n of them. False after errors. */
+bool measure_program(const Function *function, const TfcProgram *program, const Op *const *origins,
+                     const char *const *sizes, size_t n, Arena *arena, Measured *out,
+                     Diagnostics *diags);
+const char *slab_buffer_name(const Measured *measured, const SlabBuffer *buffer);
+
+/* ---- report.c ---- */
+
+void inspect_report(const Report *report, const Measured *measured, Text *out);
+
+/* ---- snapshot.c: the function after each pass ---- */
+
+typedef struct Snapshots Snapshots;
+Snapshots *snapshots_new(Arena *arena);
+/* Keeps the function as it is now. */
+void snapshots_take(Snapshots *snapshots, const char *name, const char *help, const Function *function);
+/* The number that the op has in the page; it must be part of a snapshot. */
+int snapshots_op(Snapshots *snapshots, const Op *op);
+/* The number of a place (a list of source lines) in the page. */
+int snapshots_place(Snapshots *snapshots, Loc loc);
+/* Members of a JSON object, each with a comma behind it. */
+void snapshots_write(const Snapshots *snapshots, Text *out);
+
+/* ---- page.c: one HTML file without any other ---- */
+
+typedef struct PageInput {
+    const char *title;
+    const Source *const *files; /* of the model, to be shown; the first is the model's own */
+    size_t n_files;
+    Snapshots *snapshots;
+    const Report *report;
+    const Measured *measured;
+    const char *llvm, *assembly; /* of all kernels (codegen_dump) */
+} PageInput;
+void page_write(const PageInput *input, Arena *arena, Text *out);
+
+/* "…" as in JSON, fit to stand inside a script element. */
+void json_string(const char *bytes, size_t length, Text *out);
+
+#endif

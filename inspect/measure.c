@@ -1,0 +1,208 @@
+/* Shapes, work and memory of a program for one batch. */
+#include "inspect/inspect.h"
+
+#include "ir/layout.h"
+#include "ir/text.h"
+#include "runtime/exec/size.h"
+#include "runtime/exec/slab.h"
+
+#include <stdlib.h>
+
+typedef struct Sizing {
+    const Module *module;
+    const TfcProgram *program;
+    TfcDim *dims;
+} Sizing;
+
+static int program_dim(const TfcProgram *program, const char *name, size_t length)
+{
+    for (int32_t i = 0; i < program->n_dims; i++)
+        if (strlen(program->dims[i].name) == length && !strncmp(program->dims[i].name, name, length))
+            return i;
+    return -1;
+}
+
+static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnostics *diags)
+{
+    for (int32_t i = 0; i < m->program->n_dims; i++)
+        m->sizes[i] = DEFAULT_SIZE;
+    for (size_t i = 0; i < n; i++) {
+        const char *equals = strchr(sizes[i], '=');
+        char *end = NULL;
+        int64_t size = equals ? strtoll(equals + 1, &end, 10) : 0;
+        int dim = equals ? program_dim(m->program, sizes[i], (size_t)(equals - sizes[i])) : -1;
+        if (!equals || size < 1 || size > 1 << 24 || *end) {
+            diag_error(diags, (Loc){0}, "--dim %s: expected NAME=SIZE, a size from 1", sizes[i]);
+            return false;
+        }
+        if (dim < 0) {
+            diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension", sizes[i],
+                       m->program->name);
+            return false;
+        }
+        m->sizes[dim] = size;
+    }
+    return true;
+}
+
+/* ---- work ---- */
+
+static double axis_length(const Sizing *s, const Dim *dim, bool tokens)
+{
+    if (dim_is_const(*dim))
+        return (double)dim->size;
+    const char *name = s->module->symbols.data[dim->symbol].name;
+    int d = program_dim(s->program, name, strlen(name));
+    return d < 0 ? DEFAULT_SIZE : (double)(tokens ? s->dims[d].total : s->dims[d].extent);
+}
+
+static double elements(const Sizing *s, const Type *type)
+{
+    Layout layout = layout_of(s->module, type);
+    double n = 1;
+    for (int i = 0; i < layout.n; i++)
+        n *= axis_length(s, &layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
+    return n;
+}
+
+static double op_bytes(const Sizing *s, const Type *type)
+{
+    return elements(s, type) * (double)type_bytes((TfcType)type->dtype);
+}
+
+/* One operation an element of what the op goes over; moving is none. */
+static double op_flops(const Sizing *s, const Op *op)
+{
+    double flops = 0;
+    if (op->body) {
+        FOR_OPS(inner, op->body)
+            flops += op_flops(s, inner);
+        return flops;
+    }
+    if (op_family(op) == FAMILY_reduce)
+        return elements(s, &op->args[0]->type);
+    return op_family(op) == FAMILY_elementwise ? elements(s, &op->results[0].type) : 0;
+}
+
+static StepCost kernel_cost(const Sizing *s, const Op *op, Arena *arena)
+{
+    StepCost cost = {.flops = op_flops(s, op)};
+    const Type *space = op->n_results ? &op->results[0].type : &op->args[0]->type;
+    for (int i = 0; i < op->n_args; i++) {
+        cost.bytes += op_bytes(s, &op->args[i]->type);
+        if (elements(s, &op->args[i]->type) > elements(s, space))
+            space = &op->args[i]->type;
+    }
+    for (int i = 0; i < op->n_results; i++)
+        cost.bytes += op_bytes(s, &op->results[i].type);
+    cost.shape = ir_type_text(s->module, space, arena);
+    return cost;
+}
+
+static double extent_value(const Sizing *s, const TfcExtent *extent)
+{
+    return extent->kind == TFC_EXTENT_LENGTH ? (double)s->dims[extent->dim].extent
+                                             : (double)size_value(&extent->size, s->dims);
+}
+
+static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena)
+{
+    double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n), k = extent_value(s, &gemm->k);
+    double times = 1;
+    for (int32_t i = 0; i < gemm->n_loops; i++)
+        times *= (double)size_value(&gemm->loops[i], s->dims);
+    return (StepCost){.flops = 2 * m * n * k * times,
+                      .bytes = times * (m * k + k * n + m * n) * (double)type_bytes(gemm->type),
+                      .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
+                                            times > 1 ? arena_printf(arena, ", %g times", times)
+                                                      : "")};
+}
+
+static StepCost step_cost(const Sizing *s, const TfcStep *step, const Op *op, Arena *arena)
+{
+    if (step->kind == TFC_STEP_GEMM)
+        return gemm_cost(s, &step->gemm, arena);
+    if (step->kind == TFC_STEP_KERNEL)
+        return kernel_cost(s, op, arena);
+    double n = (double)size_value(&step->copy.size, s->dims);
+    double size = (double)type_bytes(s->program->buffers[step->copy.to].type);
+    return (StepCost){.bytes = n * size * (step->kind == TFC_STEP_COPY ? 2 : 1),
+                      .shape = arena_printf(arena, "%g elements", n)};
+}
+
+/* ---- the slab ---- */
+
+static int32_t first_writer(const TfcProgram *program, int32_t buffer)
+{
+    for (int32_t s = 0; s < program->n_steps; s++) {
+        const TfcStep *step = &program->steps[s];
+        if (step->kind == TFC_STEP_KERNEL) {
+            for (int32_t v = step->kernel.n_views - step->kernel.n_results; v < step->kernel.n_views; v++)
+                if (step->kernel.views[v].buffer == buffer)
+                    return s;
+        } else if ((step->kind == TFC_STEP_GEMM ? step->gemm.c.buffer : step->copy.to) == buffer)
+            return s;
+    }
+    return -1;
+}
+
+static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
+{
+    const TfcProgram *program = m->program;
+    SlabItem *items = ARENA_ARRAY(arena, SlabItem, program->n_buffers + 1);
+    m->slab = ARENA_ARRAY(arena, SlabBuffer, program->n_buffers + 1);
+    int64_t *live = ARENA_ARRAY(arena, int64_t, program->n_steps + 2);
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
+        bool output = buffer->kind == TFC_BUFFER_OUTPUT;
+        if ((buffer->kind != TFC_BUFFER_SLAB && !output) || buffer->first < 0)
+            continue;
+        int64_t bytes = size_value(&buffer->size, dims) * type_bytes(buffer->type);
+        items[m->n_slab] = (SlabItem){.bytes = bytes, .first = buffer->first, .last = buffer->last};
+        m->slab[m->n_slab++] = (SlabBuffer){.buffer = b, .first = buffer->first, .last = buffer->last,
+                                            .writer = first_writer(program, b), .bytes = bytes};
+        for (int32_t s = buffer->first; s <= buffer->last; s++)
+            live[s] += bytes;
+    }
+    m->slab_bytes = slab_plan(items, m->n_slab);
+    for (int32_t i = 0; i < m->n_slab; i++)
+        m->slab[i].offset = items[i].offset;
+    for (int32_t s = 0; s <= program->n_steps; s++)
+        if (live[s] > m->peak_bytes) {
+            m->peak_bytes = live[s];
+            m->peak_step = s;
+        }
+    return m->slab_bytes >= 0;
+}
+
+const char *slab_buffer_name(const Measured *measured, const SlabBuffer *buffer)
+{
+    const TfcProgram *program = measured->program;
+    if (program->buffers[buffer->buffer].kind == TFC_BUFFER_OUTPUT)
+        return program->outputs[program->buffers[buffer->buffer].index].name;
+    const char *name = buffer->writer >= 0 ? program->steps[buffer->writer].name : NULL;
+    return name ? name : "";
+}
+
+bool measure_program(const Function *function, const TfcProgram *program, const Op *const *origins,
+                     const char *const *sizes, size_t n, Arena *arena, Measured *out,
+                     Diagnostics *diags)
+{
+    *out = (Measured){.program = program, .origins = origins,
+                      .sizes = ARENA_ARRAY(arena, int64_t, program->n_dims + 1),
+                      .steps = ARENA_ARRAY(arena, StepCost, program->n_steps + 1)};
+    if (!read_sizes(out, sizes, n, diags))
+        return false;
+    Sizing sizing = {function->module, program, ARENA_ARRAY(arena, TfcDim, program->n_dims + 1)};
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        int32_t batch = program->dims[d].batch;
+        sizing.dims[d].extent = out->sizes[d];
+        sizing.dims[d].total = out->sizes[d] * (batch >= 0 ? out->sizes[batch] : 1);
+    }
+    for (int32_t s = 0; s < program->n_steps; s++)
+        out->steps[s] = step_cost(&sizing, &program->steps[s], origins[s], arena);
+    if (lay_out(out, sizing.dims, arena))
+        return true;
+    diag_error(diags, (Loc){0}, "no memory to plan the slab");
+    return false;
+}

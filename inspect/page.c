@@ -1,0 +1,168 @@
+/* The page: its HTML, style and script (inspect/page/, built into the program) with
+ * the data of one compilation as JSON. */
+#include "inspect/inspect.h"
+
+/* Made from inspect/page/ by cmake/embed.cmake. */
+extern const char page_html[], page_css[], page_js[];
+
+void json_string(const char *bytes, size_t length, Text *out)
+{
+    text_put(out, "\"", 1);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c == '"' || c == '\\')
+            text_add(out, "\\%c", c);
+        else if (c == '\n')
+            text_put(out, "\\n", 2);
+        else if (c == '\t')
+            text_put(out, "\\t", 2);
+        else if (c < 0x20 || c == '<') /* no "</script>" may stand inside */
+            text_add(out, "\\u%04x", c);
+        else
+            text_put(out, bytes + i, 1);
+    }
+    text_put(out, "\"", 1);
+}
+
+static void write_text(const char *text, Text *out) { json_string(text, strlen(text), out); }
+
+static void write_files(const PageInput *input, Text *out)
+{
+    text_add(out, "\"sources\":[");
+    for (size_t i = 0; i < input->n_files; i++) {
+        text_add(out, "%s{\"path\":", i ? ",\n" : "");
+        write_text(input->files[i]->path, out);
+        text_add(out, ",\"text\":");
+        json_string(input->files[i]->text, input->files[i]->length, out);
+        text_add(out, "}");
+    }
+    text_add(out, "],\n");
+}
+
+static void write_report(const PageInput *input, Text *out)
+{
+    text_add(out, "\"report\":[");
+    for (size_t i = 0; i < input->report->lines.count; i++) {
+        const ReportLine *line = &input->report->lines.data[i];
+        text_add(out, "%s[", i ? ",\n" : "");
+        write_text(line->text, out);
+        text_add(out, ",%d,", snapshots_place(input->snapshots, line->loc));
+        write_text(line->scope ? line->scope : "", out);
+        text_add(out, "]");
+    }
+    text_add(out, "],\n");
+}
+
+/* ---- kernels ---- */
+
+/* The text of one function out of LLVM's: from its definition to the brace. */
+static void write_llvm(const char *all, const char *name, Arena *arena, Text *out)
+{
+    const char *at = strstr(all, arena_printf(arena, "@%s(", name));
+    while (at && at > all && at[-1] != '\n')
+        at--;
+    while (at && strncmp(at, "define", 6)) { /* a call comes before the definition */
+        at = strstr(strchr(at, '\n'), arena_printf(arena, "@%s(", name));
+        while (at && at > all && at[-1] != '\n')
+            at--;
+    }
+    const char *end = at ? strstr(at, "\n}\n") : NULL;
+    json_string(at ? at : "", end ? (size_t)(end + 3 - at) : 0, out);
+}
+
+/* Its assembly with the constants before it: from behind the last function's size. */
+static void write_assembly(const char *all, const char *name, Arena *arena, Text *out)
+{
+    const char *end = strstr(all, arena_printf(arena, "\t.size\t%s,", name));
+    const char *begin = end && end > all ? end - 1 : end;
+    while (begin && begin > all && strncmp(begin - 1, "\n\t.size\t", 8))
+        begin--;
+    const char *after = begin && begin > all ? strchr(begin, '\n') : begin;
+    json_string(after ? after : "", after ? (size_t)(end - after) : 0, out);
+}
+
+static void write_kernels(const PageInput *input, Arena *arena, Text *out)
+{
+    const TfcProgram *program = input->measured->program;
+    text_add(out, "\"kernels\":[");
+    for (int32_t k = 0; k < program->n_kernels; k++) {
+        const char *name = program->kernel_names[k];
+        text_add(out, "%s[\"%s\",", k ? ",\n" : "", name);
+        write_llvm(input->llvm, name, arena, out);
+        text_add(out, ",");
+        write_assembly(input->assembly, name, arena, out);
+        text_add(out, "]");
+    }
+    text_add(out, "],\n");
+}
+
+/* [kind, name, op, kernel, flops, bytes, shape] */
+static void write_steps(const PageInput *input, Text *out)
+{
+    const Measured *m = input->measured;
+    text_add(out, "\"steps\":[");
+    for (int32_t s = 0; s < m->program->n_steps; s++) {
+        const TfcStep *step = &m->program->steps[s];
+        text_add(out, "%s[%d,", s ? ",\n" : "", (int)step->kind);
+        write_text(step->name ? step->name : "", out);
+        text_add(out, ",%d,%d,%.6g,%.6g,", snapshots_op(input->snapshots, m->origins[s]),
+                 step->kind == TFC_STEP_KERNEL ? step->kernel.kernel : -1, m->steps[s].flops,
+                 m->steps[s].bytes);
+        write_text(m->steps[s].shape, out);
+        text_add(out, "]");
+    }
+    text_add(out, "],\n");
+}
+
+static void write_slab(const Measured *m, Text *out)
+{
+    text_add(out, "\"slab\":{\"bytes\":%lld,\"peak\":%lld,\"step\":%d,\"buffers\":[",
+             (long long)m->slab_bytes, (long long)m->peak_bytes, m->peak_step);
+    for (int32_t i = 0; i < m->n_slab; i++) {
+        const SlabBuffer *b = &m->slab[i];
+        text_add(out, "%s[", i ? ",\n" : "");
+        write_text(slab_buffer_name(m, b), out);
+        text_add(out, ",%d,%d,%d,%lld,%lld,%d]", b->first, b->last, b->writer, (long long)b->offset,
+                 (long long)b->bytes, b->buffer);
+    }
+    text_add(out, "]},\n");
+}
+
+static void write_data(const PageInput *input, Arena *arena, Text *out)
+{
+    const Measured *m = input->measured;
+    text_add(out, "{\"title\":");
+    write_text(input->title, out);
+    text_add(out, ",\"function\":");
+    write_text(m->program->name, out);
+    text_add(out, ",\"dims\":[");
+    for (int32_t d = 0; d < m->program->n_dims; d++) {
+        text_add(out, "%s[", d ? "," : "");
+        write_text(m->program->dims[d].name, out);
+        text_add(out, ",%lld]", (long long)m->sizes[d]);
+    }
+    text_add(out, "],\n");
+    write_files(input, out);
+    write_report(input, out); /* before the snapshots' tables: it may add places */
+    write_kernels(input, arena, out);
+    write_steps(input, out);
+    write_slab(m, out);
+    snapshots_write(input->snapshots, out);
+    text_add(out, "\"end\":0}");
+}
+
+void page_write(const PageInput *input, Arena *arena, Text *out)
+{
+    const char *at = page_html, *mark;
+    while ((mark = strstr(at, "@@"))) {
+        text_put(out, at, (size_t)(mark - at));
+        if (!strncmp(mark, "@@css", 5))
+            text_put(out, page_css, strlen(page_css));
+        else if (!strncmp(mark, "@@js", 4))
+            text_put(out, page_js, strlen(page_js));
+        else
+            write_data(input, arena, out);
+        at = strchr(mark, '\n');
+    }
+    text_put(out, at, strlen(at));
+}
