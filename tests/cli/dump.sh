@@ -1,0 +1,67 @@
+#!/bin/sh
+# `tfc dump`: every stage of every model; what is printed of a graph parses back to the
+# same graph; dot's braces close; the report and the page; the page's own test in a
+# headless Chromium, where there is one. Usage: dump.sh TFC   (from the project's root)
+set -u
+tfc=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+small="--set layers=1 --set d_model=16 --set heads=2"
+fail() {
+    echo "FAILED: $*"
+    status=1
+}
+
+# round_trip MODEL ARGUMENTS…: printed, parsed and printed again.
+round_trip() {
+    "$tfc" dump "$@" >"$folder/a.tir" 2>"$folder/errors" || { fail "dump $*"; cat "$folder/errors"; return; }
+    "$tfc" opt "$folder/a.tir" >"$folder/b.tir" 2>"$folder/errors" && cmp -s "$folder/a.tir" "$folder/b.tir" ||
+        { fail "$* does not parse back"; head -5 "$folder/errors"; }
+}
+
+passes=$("$tfc" opt --list | cut -d' ' -f1)
+for model in models/*.tfg; do
+    for stage in tokens ast plan llvm asm; do
+        "$tfc" dump "$model" --stage $stage >"$folder/out" 2>&1 && test -s "$folder/out" || fail "$model --stage $stage"
+    done
+    for stage in graph grad fused; do
+        round_trip "$model" --stage $stage
+    done
+    for pass in $passes; do
+        round_trip "$model" --after "$pass"
+    done
+done
+
+# The model of the tests below: small, with everything.
+model=models/multi30k_tiny.tfg
+for stage in graph grad fused plan; do
+    "$tfc" dump $model $small --stage $stage --format dot >"$folder/out" || fail "dot of $stage"
+    test "$(grep -c '{$' "$folder/out")" = "$(grep -c '^ *}$' "$folder/out")" || fail "braces in dot of $stage"
+    if command -v dot >/dev/null; then
+        dot -Tplain "$folder/out" >/dev/null 2>"$folder/errors" || fail "dot refuses $stage: $(head -1 "$folder/errors")"
+    fi
+done
+"$tfc" dump $model $small --stage llvm --format dot >/dev/null 2>&1 && fail "LLVM IR as dot is accepted"
+
+"$tfc" dump $model $small --report --dim B=4 >"$folder/out" || fail "report"
+for line in '^train_step at B = 4, S = 32' '^  .*: products: 3 share an operand' '^near misses' \
+    '^  .*: not fused: .*: ' '^kernels and products: ' '^slab: .* live at the peak, step '; do
+    grep -q "$line" "$folder/out" || fail "the report has no $line"
+done
+"$tfc" dump $model $small --report --dim Z=4 >/dev/null 2>"$folder/errors" && fail "--dim Z=4 is accepted"
+grep -q "no such dimension" "$folder/errors" || fail "no word on dimension Z"
+
+"$tfc" dump models/transformer_base.tfg --format html >"$folder/page.html" || fail "page"
+size=$(wc -c <"$folder/page.html")
+test "$size" -lt 5000000 || fail "the page takes $size bytes"
+grep -qE '(src|href)="?(http|//)' "$folder/page.html" && fail "the page asks for something from outside"
+if command -v chromium >/dev/null; then
+    chromium --headless --no-sandbox --disable-gpu --user-data-dir="$folder/chromium" --dump-dom \
+        "file://$folder/page.html#selftest" >"$folder/dom.html" 2>/dev/null
+    verdict=$(grep -ao 'id="verdict">selftest [A-Z][^<]*' "$folder/dom.html" | tail -1)
+    test "$verdict" = 'id="verdict">selftest PASS' || fail "the page in Chromium: ${verdict:-no verdict}"
+else
+    echo "no chromium: the page was not opened"
+fi
+exit $status
