@@ -81,7 +81,7 @@ mkdir folder
     say run good.tfg --in absent.safetensors --out out.safetensors
     say run good.tfg --in junk.safetensors --out o --dtype f16
     say dump good.tfg --stage grahp
-    say dump good.tfg --format html
+    say dump good.tfg --stage llvm --format dot
     say dump good.tfg --function forwrad
     say dump noloss.tfg --stage grad
     say opt
