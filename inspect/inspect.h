@@ -70,6 +70,6 @@ typedef struct PageInput {
 void page_write(const PageInput *input, Arena *arena, Text *out);
 
 /* "…" as in JSON, fit to stand inside a script element. */
-void json_string(const char *bytes, size_t length, Text *out);
+void quote_json(const char *bytes, size_t length, Text *out);
 
 #endif

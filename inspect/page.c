@@ -5,7 +5,7 @@
 /* Made from inspect/page/ by cmake/embed.cmake. */
 extern const char page_html[], page_css[], page_js[];
 
-void json_string(const char *bytes, size_t length, Text *out)
+void quote_json(const char *bytes, size_t length, Text *out)
 {
     text_put(out, "\"", 1);
     for (size_t i = 0; i < length; i++) {
@@ -24,7 +24,7 @@ void json_string(const char *bytes, size_t length, Text *out)
     text_put(out, "\"", 1);
 }
 
-static void write_text(const char *text, Text *out) { json_string(text, strlen(text), out); }
+static void write_text(const char *text, Text *out) { quote_json(text, strlen(text), out); }
 
 static void write_files(const PageInput *input, Text *out)
 {
@@ -33,7 +33,7 @@ static void write_files(const PageInput *input, Text *out)
         text_add(out, "%s{\"path\":", i ? ",\n" : "");
         write_text(input->files[i]->path, out);
         text_add(out, ",\"text\":");
-        json_string(input->files[i]->text, input->files[i]->length, out);
+        quote_json(input->files[i]->text, input->files[i]->length, out);
         text_add(out, "}");
     }
     text_add(out, "],\n");
@@ -67,7 +67,7 @@ static void write_llvm(const char *all, const char *name, Arena *arena, Text *ou
             at--;
     }
     const char *end = at ? strstr(at, "\n}\n") : NULL;
-    json_string(at ? at : "", end ? (size_t)(end + 3 - at) : 0, out);
+    quote_json(at ? at : "", end ? (size_t)(end + 3 - at) : 0, out);
 }
 
 /* Its assembly with the constants before it: from behind the last function's size. */
@@ -78,7 +78,7 @@ static void write_assembly(const char *all, const char *name, Arena *arena, Text
     while (begin && begin > all && strncmp(begin - 1, "\n\t.size\t", 8))
         begin--;
     const char *after = begin && begin > all ? strchr(begin, '\n') : begin;
-    json_string(after ? after : "", after ? (size_t)(end - after) : 0, out);
+    quote_json(after ? after : "", after ? (size_t)(end - after) : 0, out);
 }
 
 static void write_kernels(const PageInput *input, Arena *arena, Text *out)

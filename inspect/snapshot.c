@@ -135,7 +135,7 @@ static void write_table(const char *name, const Map *map, bool quoted, Text *out
     for (size_t i = 0; i < map->count; i++) {
         text_add(out, "%s", i ? ",\n" : "");
         if (quoted)
-            json_string(map->entries[i].key, strlen(map->entries[i].key), out);
+            quote_json(map->entries[i].key, strlen(map->entries[i].key), out);
         else
             text_put(out, map->entries[i].key, strlen(map->entries[i].key));
     }
@@ -152,7 +152,7 @@ void snapshots_write(const Snapshots *s, Text *out)
     for (size_t i = 0; i < s->stages.count; i++) {
         const Stage *stage = &s->stages.data[i];
         text_add(out, "%s{\"name\":\"%s\",\"help\":", i ? ",\n" : "", stage->name);
-        json_string(stage->help, strlen(stage->help), out);
+        quote_json(stage->help, strlen(stage->help), out);
         text_add(out, ",\"ops\":");
         write_runs(stage->records.data, stage->records.count, out);
         text_add(out, "}");
