@@ -44,6 +44,6 @@ find_package(tfc 0.1 REQUIRED)
 get_target_property(program tfc::tfc IMPORTED_LOCATION)
 add_custom_target(graph ALL COMMAND ${program} dump ${TFC_MODELS}/bert.tfg --stage graph > graph.tir VERBATIM)
 END
-{ cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" && cmake --build b; } >log 2>&1 || fail "find_package: $(cat log)"
+{ cmake -G Ninja -S . -B b -DCMAKE_PREFIX_PATH="$prefix" && cmake --build b; } >log 2>&1 || fail "find_package: $(cat log)"
 grep -q '^func' b/graph.tir || fail "find_package: no graph"
 echo "all is well"
