@@ -1,6 +1,7 @@
 /* tfc compile: a model as a library, an object or a program of its own. */
 #include "cli/compile.h"
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "cli/weights.h"
 #include "runtime/data/vocabulary.h"
@@ -97,23 +98,13 @@ static bool add_functions(Artifact *a, const char *list)
 
 /* ---- CPUs ---- */
 
-static int machine_level(void)
-{
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return 4;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return 3;
-    return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
-}
-
 static bool add_cpu(Artifact *a, const char *name)
 {
     static const char *const names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
     int level = 0;
     for (int i = 0; i < 5; i++)
         if (!strcmp(name, names[i]))
-            level = i < 4 ? i + 1 : machine_level();
+            level = i < 4 ? i + 1 : cpu_level();
     if (!level) {
         const char *near = text_nearest(name, names, 5);
         return cli_error(a->cli,
@@ -135,7 +126,7 @@ static bool add_cpus(Artifact *a, const char *list)
 {
     static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
     if (!list)
-        return add_cpu(a, levels[machine_level() - 1]);
+        return add_cpu(a, levels[cpu_level() - 1]);
     char *names = arena_strdup(a->cli->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_cpu(a, name))

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "codegen/target.h"
 
+#include "base/cpu.h"
+
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
@@ -81,16 +83,6 @@ static const Arch *find_arch(const char *triple)
     return NULL;
 }
 
-static int host_level(void)
-{
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return 4;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return 3;
-    return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
-}
-
 static const CpuInfo *find_cpu(const Arch *arch, const char *name)
 {
     for (int i = 0; i < arch->n_cpus; i++)
@@ -127,7 +119,7 @@ static void set_cpu(Target *target, const Arch *arch, const char *name, const ch
 static void set_host(Target *target, const Arch *arch, const char *name)
 {
     char *features = LLVMGetHostCPUFeatures();
-    set_cpu(target, arch, name, features, host_level());
+    set_cpu(target, arch, name, features, cpu_level());
     LLVMDisposeMessage(features);
 }
 
@@ -143,9 +135,9 @@ static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool 
     else if (!cpu) {
         report_unknown_cpu(arch, name, diags);
         ok = false;
-    } else if (!foreign && (!cpu->is_level || cpu->level > host_level())) {
+    } else if (!foreign && (!cpu->is_level || cpu->level > cpu_level())) {
         diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
-                   host, host_level(), name);
+                   host, cpu_level(), name);
         ok = false;
     } else
         set_cpu(target, arch, cpu->name, arch->features, cpu->level);

@@ -60,7 +60,7 @@ void snapshots_write(const Snapshots *snapshots, Text *out);
 
 typedef struct PageInput {
     const char *title;
-    const Source *const *files; /* of the model, to be shown; the first is the model's own */
+    const Source *const *files; /* in the order of reading; the model's own has the title as its path */
     size_t n_files;
     Snapshots *snapshots;
     const Report *report;

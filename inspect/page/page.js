@@ -45,7 +45,9 @@ const stepsMeant = () => { const ids = meant(last); return steps.filter(s => ids
 function drawSource() {
   const used = new Set();
   for (const o of stages[0].ops) for (const l of linesOf(o)) used.add(l);
-  $("source").innerHTML = D.sources.map(f => {
+  // The model's own file first; sort is stable: the others stay in the order of reading.
+  const own = f => f.path === D.title ? 0 : 1, files = [...D.sources].sort((a, b) => own(a) - own(b));
+  $("source").innerHTML = files.map(f => {
     const n = fileNumber.get(f.path);
     return `<div class="file">${esc(f.path)}</div>` + f.text.replace(/\n$/, "").split("\n").map((t, i) => {
       const key = n + ":" + (i + 1);

@@ -3,6 +3,8 @@
 
 #include "runtime/train/checkpoint.h"
 
+#include "base/cpu.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,24 +47,10 @@ static int fail_with(TfcStatus status, const Diagnostics *diags)
 
 /* ---- this machine ---- */
 
-static int64_t machine_level(void)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4"))
-        return 4;
-    if (__builtin_cpu_supports("x86-64-v3"))
-        return 3;
-    return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
-#else
-    return 0;
-#endif
-}
-
 /* TFC_CPU_LEVEL=N takes no code above x86-64-vN: for tests and comparisons. */
 static const TfcVariant *choose_variant(const TfcModel *model)
 {
-    int64_t level = machine_level();
+    int64_t level = cpu_level();
     const char *limit = getenv("TFC_CPU_LEVEL");
     if (limit && atoi(limit) < level)
         level = atoi(limit);
@@ -108,7 +96,7 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     if (!variant)
         return model_fail(TFC_ERROR_CPU, "%s: the code inside needs x86-64-v%d, this machine is v%d",
                           model->name, (int)model->variants[model->n_variants - 1].level,
-                          (int)machine_level());
+                          cpu_level());
     TfcLoaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded)
         return model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
