@@ -311,6 +311,12 @@ static void point_products(Tables *t, const TfcProgram *program, Image *image)
 
 /* ---- the program ---- */
 
+static LlValue sizes_table(Tables *t, const TfcProgram *program)
+{
+    Image image = array_image(t, program->sizes, (size_t)program->n_sizes, sizeof(TfcSize));
+    return image_define(t, &image, ".sizes");
+}
+
 static LlValue buffers_table(Tables *t, const TfcProgram *program)
 {
     Image image = array_image(t, program->buffers, (size_t)program->n_buffers, sizeof(TfcBuffer));
@@ -322,6 +328,7 @@ static Image program_image(Tables *t, const TfcProgram *p)
     Image image = array_image(t, p, 1, sizeof *p);
     image_point(t, &image, offsetof(TfcProgram, name), string_of(t, p->name));
     image_point(t, &image, offsetof(TfcProgram, dims), dims_table(t, p));
+    image_point(t, &image, offsetof(TfcProgram, sizes), sizes_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, buffers), buffers_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, steps), steps_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, kernels), kernels_table(t, p));

@@ -102,7 +102,7 @@ static StepCost kernel_cost(const Sizing *s, const Op *op, Arena *arena)
 static double extent_value(const Sizing *s, const TfcExtent *extent)
 {
     return extent->kind == TFC_EXTENT_LENGTH ? (double)s->dims[extent->dim].extent
-                                             : (double)size_value(&extent->size, s->dims);
+                                             : (double)program_size(s->program, extent->size, s->dims);
 }
 
 static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena)
@@ -110,7 +110,7 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena
     double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n), k = extent_value(s, &gemm->k);
     double times = 1;
     for (int32_t i = 0; i < gemm->n_loops; i++)
-        times *= (double)size_value(&gemm->loops[i], s->dims);
+        times *= (double)program_size(s->program, gemm->loops[i], s->dims);
     return (StepCost){.flops = 2 * m * n * k * times,
                       .bytes = times * (m * k + k * n + m * n) * (double)type_bytes(gemm->type),
                       .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
@@ -124,7 +124,7 @@ static StepCost step_cost(const Sizing *s, const TfcStep *step, const Op *op, Ar
         return gemm_cost(s, &step->gemm, arena);
     if (step->kind == TFC_STEP_KERNEL)
         return kernel_cost(s, op, arena);
-    double n = (double)size_value(&step->copy.size, s->dims);
+    double n = (double)program_size(s->program, step->copy.size, s->dims);
     double size = (double)type_bytes(s->program->buffers[step->copy.to].type);
     return (StepCost){.bytes = n * size * (step->kind == TFC_STEP_COPY ? 2 : 1),
                       .shape = arena_printf(arena, "%g elements", n)};
@@ -157,7 +157,7 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
         bool output = buffer->kind == TFC_BUFFER_OUTPUT;
         if ((buffer->kind != TFC_BUFFER_SLAB && !output) || buffer->first < 0)
             continue;
-        int64_t bytes = size_value(&buffer->size, dims) * type_bytes(buffer->type);
+        int64_t bytes = program_size(program, buffer->size, dims) * type_bytes(buffer->type);
         items[m->n_slab] = (SlabItem){.bytes = bytes, .first = buffer->first, .last = buffer->last};
         m->slab[m->n_slab++] = (SlabBuffer){.buffer = b, .first = buffer->first, .last = buffer->last,
                                             .writer = first_writer(program, b), .bytes = bytes};

@@ -68,7 +68,7 @@ static void find_lifetimes(Plan *plan)
         if (buffer->kind == TFC_BUFFER_OUTPUT)
             buffer->last = (int32_t)plan->steps.count;
         else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < 0)
-            buffer->size = size_const(0); /* no step needed it */
+            buffer->size = TFC_SIZE_ZERO; /* no step needed it */
     }
 }
 
@@ -80,6 +80,7 @@ static TfcProgram *tables(Plan *plan)
     *program = (TfcProgram){
         .name = arena_strdup(plan->arena, plan->function->name),
         .n_dims = (int32_t)plan->dims.count,
+        .n_sizes = (int32_t)plan->sizes.count,
         .n_buffers = (int32_t)plan->buffers.count,
         .n_steps = (int32_t)plan->steps.count,
         .n_kernels = (int32_t)plan->kernels.count,
@@ -87,6 +88,7 @@ static TfcProgram *tables(Plan *plan)
         .n_outputs = (int32_t)plan->outputs.count,
         .n_tensors = (int32_t)plan->tensors.count,
         .dims = plan->dims.data,
+        .sizes = plan->sizes.data,
         .buffers = plan->buffers.data,
         .steps = plan->steps.data,
         .inputs = plan->inputs.data,
@@ -108,6 +110,7 @@ static const TfcProgram *plan_with(Plan *plan)
     for (int i = 0; i < n_symbols; i++)
         plan->program_dim[i] = -1;
     collect_dims(plan, &plan->function->body);
+    vec_push(plan->arena, plan->sizes, size_const(0)); /* TFC_SIZE_ZERO */
     plan_uses(plan);
     if (!lower_function(plan))
         return NULL;

@@ -5,25 +5,30 @@
 
 /* ---- tables ---- */
 
-static TfcExtent extent_of(const DotForm *form, int label)
+static TfcExtent extent_of(Plan *plan, const DotForm *form, int label)
 {
     if (label == NO_LABEL)
-        return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = size_const(1), .dim = -1};
+        return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = size_ref(plan, size_const(1)), .dim = -1};
     const Label *l = &form->labels[label];
     if (l->length_dim >= 0)
-        return (TfcExtent){.kind = TFC_EXTENT_LENGTH, .size = l->extent, .dim = l->length_dim};
-    return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = l->extent, .dim = -1};
+        return (TfcExtent){.kind = TFC_EXTENT_LENGTH, .dim = l->length_dim};
+    return (TfcExtent){.kind = TFC_EXTENT_SIZE, .size = size_ref(plan, l->extent), .dim = -1};
 }
 
-static TfcMatrix matrix_of(const DotForm *form, int tensor, int row, int column)
+static TfcSizeRef stride_of(Plan *plan, const DotForm *form, int tensor, int label)
+{
+    return size_ref(plan, label == NO_LABEL ? size_const(1) : form->labels[label].strides[tensor]);
+}
+
+static TfcMatrix matrix_of(Plan *plan, const DotForm *form, int tensor, int row, int column)
 {
     return (TfcMatrix){
         .buffer = form->views[tensor].buffer,
         .offset = form->views[tensor].offset,
         .ragged_dim = form->ragged_dim[tensor],
-        .ragged_stride = form->ragged_stride[tensor],
-        .row_stride = row == NO_LABEL ? size_const(1) : form->labels[row].strides[tensor],
-        .column_stride = column == NO_LABEL ? size_const(1) : form->labels[column].strides[tensor],
+        .ragged_stride = size_ref(plan, form->ragged_stride[tensor]),
+        .row_stride = stride_of(plan, form, tensor, row),
+        .column_stride = stride_of(plan, form, tensor, column),
     };
 }
 
@@ -32,7 +37,7 @@ static bool is_loop(const DotForm *form, int label)
     return label != form->m && label != form->n_side && label != form->k;
 }
 
-static bool add_loops(const DotForm *form, TfcGemmStep *gemm)
+static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
 {
     gemm->batch_loop = -1;
     for (int pass = 0; pass < 2; pass++) /* sentences outermost */
@@ -45,39 +50,39 @@ static bool add_loops(const DotForm *form, TfcGemmStep *gemm)
             int l = gemm->n_loops++;
             if (label->sentences)
                 gemm->batch_loop = l;
-            gemm->loops[l] = label->extent;
+            gemm->loops[l] = size_ref(plan, label->extent);
             gemm->loop_lengths[l] = label->length_dim;
-            gemm->a.loop_strides[l] = label->strides[DOT_A];
-            gemm->b.loop_strides[l] = label->strides[DOT_B];
-            gemm->c.loop_strides[l] = label->strides[DOT_C];
+            gemm->a.loop_strides[l] = stride_of(plan, form, DOT_A, i);
+            gemm->b.loop_strides[l] = stride_of(plan, form, DOT_B, i);
+            gemm->c.loop_strides[l] = stride_of(plan, form, DOT_C, i);
             gemm->accumulate |= label->role == ROLE_CONTRACT;
         }
     return true;
 }
 
-static bool gemm_of(const DotForm *form, DType dtype, TfcGemmStep *gemm)
+static bool gemm_of(Plan *plan, const DotForm *form, DType dtype, TfcGemmStep *gemm)
 {
     *gemm = (TfcGemmStep){
         .type = (TfcType)dtype,
-        .a = matrix_of(form, DOT_A, form->m, form->k),
-        .b = matrix_of(form, DOT_B, form->k, form->n_side),
-        .c = matrix_of(form, DOT_C, form->m, form->n_side),
-        .m = extent_of(form, form->m),
-        .n = extent_of(form, form->n_side),
-        .k = extent_of(form, form->k),
+        .a = matrix_of(plan, form, DOT_A, form->m, form->k),
+        .b = matrix_of(plan, form, DOT_B, form->k, form->n_side),
+        .c = matrix_of(plan, form, DOT_C, form->m, form->n_side),
+        .m = extent_of(plan, form, form->m),
+        .n = extent_of(plan, form, form->n_side),
+        .k = extent_of(plan, form, form->k),
     };
-    return add_loops(form, gemm);
+    return add_loops(plan, form, gemm);
 }
 
 /* ---- lowering ---- */
 
 /* A form in which each matrix has a contiguous side, with as few operands copied as
  * will do: bit 0 of *copies: a, bit 1: b. NULL, or why there is none. */
-static const char *find_form(Plan *plan, const Op *op, const TfcView views[DOT_TENSORS], DotForm *form,
+static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form,
                              int *copies)
 {
     for (*copies = 0; *copies < 4; (*copies)++) {
-        TfcView used[DOT_TENSORS];
+        View used[DOT_TENSORS];
         for (int t = 0; t < DOT_TENSORS; t++)
             used[t] = *copies >> t & 1 ? view_packed(plan, &op->args[t]->type, NO_BUFFER) : views[t];
         const char *problem = label_dot(plan, op, used, form);
@@ -96,10 +101,10 @@ static bool fail(Plan *plan, const Op *op, const char *problem)
 }
 
 /* Where the product goes; apart if it is summed up in a part of another buffer. */
-static TfcView result_view(Plan *plan, const Op *op, bool sums)
+static View result_view(Plan *plan, const Op *op, bool sums)
 {
     const Type *type = &op->results[0].type;
-    TfcView view = placement(&op->results[0])->view;
+    View view = placement(&op->results[0])->view;
     if (sums && !view_is_whole(plan, type, &view))
         view = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
     return view;
@@ -118,14 +123,14 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
             if (!packed_view(plan, op->args[t], &form->views[t]))
                 return false;
         }
-    if (!gemm_of(form, op->results[0].type.dtype, &gemm))
+    if (!gemm_of(plan, form, op->results[0].type.dtype, &gemm))
         return fail(plan, op, "it would need too many loops");
-    TfcView placed = placement(&op->results[0])->view;
-    TfcView result = result_view(plan, op, gemm.accumulate);
+    View placed = placement(&op->results[0])->view;
+    View result = result_view(plan, op, gemm.accumulate);
     if (result.buffer != placed.buffer) { /* the sum is made apart: its strides are its own */
-        TfcView views[DOT_TENSORS] = {form->views[DOT_A], form->views[DOT_B], result};
+        View views[DOT_TENSORS] = {form->views[DOT_A], form->views[DOT_B], result};
         if (label_dot(plan, op, views, form) || !choose_sides(form) ||
-            !gemm_of(form, op->results[0].type.dtype, &gemm))
+            !gemm_of(plan, form, op->results[0].type.dtype, &gemm))
             return fail(plan, op, "no side of a matrix is contiguous");
     }
     name_steps(plan, op);
@@ -140,23 +145,23 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
 bool lower_dot(Plan *plan, Op *op)
 {
     const Type *type = &op->results[0].type;
-    const TfcView *a = view_of_value(plan, op->args[0]), *b = a ? view_of_value(plan, op->args[1]) : NULL;
+    const View *a = view_of_value(plan, op->args[0]), *b = a ? view_of_value(plan, op->args[1]) : NULL;
     if (!b)
         return false;
     if (type->dtype != DT_F32 && type->dtype != DT_F64)
         return fail(plan, op, "its elements are neither f32 nor f64");
     place_results(plan, op);
     name_steps(plan, op);
-    const TfcView *c = &placement(&op->results[0])->view;
+    const View *c = &placement(&op->results[0])->view;
     if (!has_elements(plan, type))
         return true;
     if (!has_elements(plan, &op->args[0]->type) || !has_elements(plan, &op->args[1]->type)) {
-        TfcView zeros = result_view(plan, op, true);
+        View zeros = result_view(plan, op, true);
         add_zero(plan, zeros.buffer);
         return zeros.buffer == c->buffer || add_copy(plan, type, &zeros, c);
     }
     DotForm form;
     int copies;
-    const char *problem = find_form(plan, op, (TfcView[]){*a, *b, *c}, &form, &copies);
+    const char *problem = find_form(plan, op, (View[]){*a, *b, *c}, &form, &copies);
     return problem ? fail(plan, op, problem) : add_gemm(plan, op, &form, copies);
 }

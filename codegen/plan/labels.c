@@ -200,7 +200,7 @@ static bool join_neighbours(DotForm *form)
     return false;
 }
 
-const char *label_dot(const Plan *plan, const Op *op, const TfcView views[DOT_TENSORS], DotForm *form)
+const char *label_dot(const Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form)
 {
     *form = (DotForm){.types = {&op->args[0]->type, &op->args[1]->type, &op->results[0].type}};
     for (int t = 0; t < DOT_TENSORS; t++)

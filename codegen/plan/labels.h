@@ -21,7 +21,7 @@ typedef struct Label {
 
 typedef struct DotForm {
     const Type *types[DOT_TENSORS];
-    TfcView views[DOT_TENSORS];
+    View views[DOT_TENSORS];
     bool tokens_joined[DOT_TENSORS]; /* its packed tokens are one label */
     int ragged_dim[DOT_TENSORS]; /* program dimension whose offsets say where a sentence begins, or -1 */
     TfcSize ragged_stride[DOT_TENSORS];
@@ -33,7 +33,7 @@ typedef struct DotForm {
 /* Finds the labels for operands and result seen through `views`: packed tokens that
  * all tensors share become one label, neighbours that lie alike are joined, ones
  * are dropped. NULL, or why the product cannot be written as loops of products. */
-const char *label_dot(const Plan *plan, const Op *op, const TfcView views[DOT_TENSORS], DotForm *form);
+const char *label_dot(const Plan *plan, const Op *op, const View views[DOT_TENSORS], DotForm *form);
 /* Chooses the matrix sides; false if no choice leaves each matrix with a contiguous side. */
 bool choose_sides(DotForm *form);
 static inline bool label_is(const Label *label, int tensor) { return label->dims[tensor] >= 0; }

@@ -24,7 +24,7 @@ static void lower_input(Plan *plan, Op *op)
     const Type *type = &op->results[0].type;
     int32_t buffer = add_buffer(plan, TFC_BUFFER_INPUT, type, (int32_t)plan->inputs.count);
     vec_push(plan->arena, plan->inputs, port_of(plan, op, type, buffer));
-    TfcView view = view_packed(plan, type, buffer);
+    View view = view_packed(plan, type, buffer);
     place_at(plan, op_result(op), &view);
 }
 
@@ -50,14 +50,14 @@ static void lower_param(Plan *plan, Op *op)
         tensor.tensor = copy_text(plan, info->tensor);
     }
     vec_push(plan->arena, plan->tensors, tensor);
-    TfcView view = view_packed(plan, type, buffer);
+    View view = view_packed(plan, type, buffer);
     place_at(plan, op_result(op), &view);
 }
 
 static bool lower_shape(Plan *plan, Op *op)
 {
-    const TfcView *from = view_of_value(plan, op->args[0]);
-    TfcView view;
+    const View *from = view_of_value(plan, op->args[0]);
+    View view;
     if (!from)
         return false;
     if (!view_of_op(plan, op, from, &view)) {
@@ -65,7 +65,7 @@ static bool lower_shape(Plan *plan, Op *op)
          * but for a reshape, which is a view of packed memory. */
         if (op->kind != OP_reshape)
             return add_op_kernel(plan, op);
-        TfcView packed;
+        View packed;
         if (!packed_view(plan, op->args[0], &packed))
             return false;
         if (!view_of_op(plan, op, &packed, &view))
@@ -75,7 +75,7 @@ static bool lower_shape(Plan *plan, Op *op)
     return true;
 }
 
-static bool same_view(const TfcView *a, const TfcView *b)
+static bool same_view(const View *a, const View *b)
 {
     bool same = a->buffer == b->buffer && a->offset == b->offset && a->n_axes == b->n_axes;
     for (int i = 0; same && i < a->n_axes; i++)
@@ -88,16 +88,16 @@ static bool lower_concat(Plan *plan, Op *op)
 {
     Value *whole = op_result(op);
     const int axis = (int)op_int(op, ATTR_axis);
-    TfcView part;
+    View part;
     if (!placement(whole)->placed)
         place_results(plan, op);
     name_steps(plan, op);
-    const TfcView target = placement(whole)->view;
+    const View target = placement(whole)->view;
     if (op->n_args > 1 && !view_part(plan, &whole->type, &target, axis, 1, &part)) /* no constant stride */
         return add_op_kernel(plan, op);
     int64_t start = 0;
     for (int i = 0; i < op->n_args; i++) {
-        const TfcView *from = view_of_value(plan, op->args[i]);
+        const View *from = view_of_value(plan, op->args[i]);
         if (!from)
             return false;
         view_part(plan, &whole->type, &target, axis, start, &part);
@@ -111,7 +111,7 @@ static bool lower_concat(Plan *plan, Op *op)
 static bool lower_output(Plan *plan, Op *op)
 {
     Value *value = op->args[0];
-    const TfcView *from = view_of_value(plan, value);
+    const View *from = view_of_value(plan, value);
     if (!from)
         return false;
     int32_t buffer = from->buffer, index = (int32_t)plan->outputs.count;
@@ -121,7 +121,7 @@ static bool lower_output(Plan *plan, Op *op)
         plan->buffers.data[buffer].index = index;
     } else {
         buffer = add_buffer(plan, TFC_BUFFER_OUTPUT, &value->type, index);
-        TfcView to = view_packed(plan, &value->type, buffer);
+        View to = view_packed(plan, &value->type, buffer);
         if (!add_copy(plan, &value->type, from, &to))
             return false;
     }
@@ -142,7 +142,7 @@ static bool lower_op(Plan *plan, Op *op)
     case OP_dot: return lower_dot(plan, op);
     case OP_output: return lower_output(plan, op);
     case OP_assign: {
-        const TfcView *view = view_of_value(plan, op->args[1]);
+        const View *view = view_of_value(plan, op->args[1]);
         if (!view)
             return false;
         name_steps(plan, op);
@@ -174,7 +174,7 @@ static bool finish_assigns(Plan *plan)
         plan->name = assign->name;
         if (is_written(assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
             continue;
-        TfcView saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
+        View saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
         if (!add_copy(plan, type, &assign->view, &saved))
             return false;
         assign->view = saved;

@@ -5,15 +5,28 @@
 
 #include <assert.h>
 
+TfcSizeRef size_ref(Plan *plan, TfcSize size)
+{
+    for (size_t i = 0; i < plan->sizes.count; i++)
+        if (size_equal(&plan->sizes.data[i], &size))
+            return (TfcSizeRef)i;
+    assert(plan->sizes.count <= UINT16_MAX);
+    vec_push(plan->arena, plan->sizes, size);
+    return (TfcSizeRef)(plan->sizes.count - 1);
+}
+
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index)
 {
-    TfcBuffer buffer = {.kind = kind, .type = (TfcType)type->dtype, .size = type_size(plan, type), .index = index};
+    TfcBuffer buffer = {.kind = kind,
+                        .type = (TfcType)type->dtype,
+                        .size = size_ref(plan, type_size(plan, type)),
+                        .index = index};
     vec_push(plan->arena, plan->buffers, buffer);
     vec_push(plan->arena, plan->needed, -1);
     return (int32_t)plan->buffers.count - 1;
 }
 
-void place_at(Plan *plan, Value *value, const TfcView *view)
+void place_at(Plan *plan, Value *value, const View *view)
 {
     Placement *p = placement(value);
     p->placed = true;
@@ -22,14 +35,14 @@ void place_at(Plan *plan, Value *value, const TfcView *view)
         plan->needed.data[view->buffer] = p->last_use;
 }
 
-bool view_is_whole(const Plan *plan, const Type *type, const TfcView *view)
+bool view_is_whole(const Plan *plan, const Type *type, const View *view)
 {
     TfcSize size = type_size(plan, type);
     return view->offset == 0 && view_is_packed(plan, type, view) &&
-           size_equal(&size, &plan->buffers.data[view->buffer].size);
+           size_equal(&size, &plan->sizes.data[plan->buffers.data[view->buffer].size]);
 }
 
-const TfcView *view_of_value(Plan *plan, Value *value)
+const View *view_of_value(Plan *plan, Value *value)
 {
     if (!placement(value)->placed && !add_op_kernel(plan, value->op))
         return NULL;
@@ -94,7 +107,7 @@ static int64_t part_start(const Op *concat, const Value *part, int axis)
 
 /* Where the value must lie to be its part of the concat that it ends in, perhaps
  * reshaped or transposed on the way. */
-static bool concat_view(Plan *plan, Value *value, TfcView *view)
+static bool concat_view(Plan *plan, Value *value, View *view)
 {
     Op *home = placement(value)->home;
     if (!home)
@@ -106,13 +119,13 @@ static bool concat_view(Plan *plan, Value *value, TfcView *view)
             place_results(plan, home);
         return view_part(plan, &whole->type, &placement(whole)->view, axis, part_start(home, value, axis), view);
     }
-    TfcView result;
+    View result;
     return concat_view(plan, op_result(home), &result) && view_back_through(plan, home, &result, view);
 }
 
 static bool place_in_concat(Plan *plan, Value *value)
 {
-    TfcView view;
+    View view;
     if (!concat_view(plan, value, &view))
         return false;
     place_at(plan, value, &view);
@@ -131,7 +144,7 @@ static bool place_over_operand(Plan *plan, Op *op, Value *value)
         if (plan->buffers.data[buffer].kind != TFC_BUFFER_SLAB ||
             plan->needed.data[buffer] > plan->position || !may_overwrite(plan, op, value, buffer))
             continue;
-        TfcView view = p->view;
+        View view = p->view;
         place_at(plan, value, &view);
         plan->needed.data[buffer] = placement(value)->last_use > plan->position
                                         ? placement(value)->last_use
@@ -149,7 +162,7 @@ void place_results(Plan *plan, Op *op)
         if (placement(value)->placed || (whole && place_in_param(plan, op, value)) ||
             place_in_concat(plan, value) || (whole && place_over_operand(plan, op, value)))
             continue;
-        TfcView view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
+        View view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
         place_at(plan, value, &view);
     }
 }

@@ -20,10 +20,17 @@
 
 enum { AT_END = INT_MAX, NO_BUFFER = -1 };
 
+/* A tensor in memory: TfcView with its strides written out. */
+typedef struct View {
+    int32_t buffer, n_axes;
+    int64_t offset; /* elements */
+    TfcSize strides[TFC_MAX_AXES];
+} View;
+
 /* What the plan knows of a value of the function (Value.scratch). */
 typedef struct Placement {
     bool placed;
-    TfcView view;     /* strides per storage axis of the value's layout */
+    View view;     /* strides per storage axis of the value's layout */
     int last_use;     /* position of the last op that needs these elements, through views too */
     Op *home;         /* a concat that it is part of, or the reshape or transpose on the way to one */
     Op *assign;       /* the first op that assigns it to a param */
@@ -34,7 +41,7 @@ typedef struct Placement {
 /* A param that takes a value when the function is done. */
 typedef struct Assign {
     Value *param, *value;
-    TfcView view; /* where the value lies when the function is done */
+    View view; /* where the value lies when the function is done */
     const char *name;
 } Assign;
 
@@ -47,6 +54,7 @@ typedef struct Plan {
     Diagnostics *diags;
     int *program_dim;        /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
+    VEC(TfcSize) sizes;      /* of the program, each once */
     VEC(TfcBuffer) buffers;
     VEC(int) needed;         /* of each buffer: position of the last op that needs it */
     VEC(TfcStep) steps;
@@ -72,36 +80,38 @@ bool op_result_reads(const Op *op, int result, const Value *operand);
 /* ---- views.c ---- */
 TfcSize axis_size(const Plan *plan, const Axis *axis);
 TfcSize type_size(const Plan *plan, const Type *type); /* stored elements */
-TfcView view_packed(const Plan *plan, const Type *type, int32_t buffer);
-bool view_is_packed(const Plan *plan, const Type *type, const TfcView *view);
-BufferForm view_form(const Plan *plan, const Type *type, const TfcView *view);
+View view_packed(const Plan *plan, const Type *type, int32_t buffer);
+bool view_is_packed(const Plan *plan, const Type *type, const View *view);
+BufferForm view_form(const Plan *plan, const Type *type, const View *view);
 /* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
-bool view_of_op(const Plan *plan, const Op *op, const TfcView *from, TfcView *to);
+bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
 /* The other way: where the operand of a reshape or transpose must lie for the
  * result to lie at `to`. */
-bool view_back_through(const Plan *plan, const Op *op, const TfcView *to, TfcView *from);
+bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from);
 /* The part of a concat's (or pad's) result that begins at `start` of the axis. */
-bool view_part(const Plan *plan, const Type *type, const TfcView *whole, int axis, int64_t start,
-               TfcView *part);
+bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, int64_t start,
+               View *part);
 
 /* ---- place.c ---- */
+/* The size as records name it; it becomes the program's if it is not yet. */
+TfcSizeRef size_ref(Plan *plan, TfcSize size);
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index);
-void place_at(Plan *plan, Value *value, const TfcView *view);
+void place_at(Plan *plan, Value *value, const View *view);
 /* The view of an operand; a leaf that no op has placed yet is computed now. */
-const TfcView *view_of_value(Plan *plan, Value *value);
+const View *view_of_value(Plan *plan, Value *value);
 /* Where an op's result goes: the param it is assigned to, its part of a concat, an
  * operand's memory that nobody needs any more, or a buffer of its own. */
 void place_results(Plan *plan, Op *op);
-bool view_is_whole(const Plan *plan, const Type *type, const TfcView *view);
+bool view_is_whole(const Plan *plan, const Type *type, const View *view);
 
 /* ---- steps.c ---- */
 void name_steps(Plan *plan, const Op *op); /* of the steps to come */
-bool add_kernel(Plan *plan, const Op *op, const TfcView *views);
+bool add_kernel(Plan *plan, const Op *op, const View *views);
 bool add_op_kernel(Plan *plan, Op *op); /* places the results */
-bool add_copy(Plan *plan, const Type *type, const TfcView *from, const TfcView *to);
+bool add_copy(Plan *plan, const Type *type, const View *from, const View *to);
 void add_zero(Plan *plan, int32_t buffer);
 /* A packed copy of a value, made once. */
-bool packed_view(Plan *plan, Value *value, TfcView *view);
+bool packed_view(Plan *plan, Value *value, View *view);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op);

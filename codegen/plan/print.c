@@ -4,8 +4,9 @@
 static const char *const type_names[] = {"f32", "f64", "bf16", "i32", "bool"};
 static const char *const buffer_kinds[] = {"slab", "param", "input", "output"};
 
-static void print_size(const TfcProgram *program, const TfcSize *size, Text *out)
+static void print_size(const TfcProgram *program, TfcSizeRef ref, Text *out)
 {
+    const TfcSize *size = &program->sizes[ref];
     if (size->coefficient != 1 || size->n_factors == 0)
         text_add(out, "%lld", (long long)size->coefficient);
     for (int i = 0; i < size->n_factors; i++) {
@@ -24,7 +25,7 @@ static void print_view(const TfcProgram *program, const TfcView *view, Text *out
     text_add(out, "[");
     for (int i = 0; i < view->n_axes; i++) {
         text_add(out, i ? " " : "");
-        print_size(program, &view->strides[i], out);
+        print_size(program, view->strides[i], out);
     }
     text_add(out, "]");
 }
@@ -42,7 +43,7 @@ static void print_kernel(const TfcProgram *program, const TfcKernelStep *step, T
         print_view(program, &step->views[i], out);
     }
     text_add(out, ") × ");
-    print_size(program, &step->range, out);
+    print_size(program, step->range, out);
 }
 
 static void print_matrix(const TfcProgram *program, const TfcGemmStep *gemm, const TfcMatrix *matrix, Text *out)
@@ -51,16 +52,16 @@ static void print_matrix(const TfcProgram *program, const TfcGemmStep *gemm, con
     if (matrix->offset)
         text_add(out, "+%lld", (long long)matrix->offset);
     text_add(out, "[");
-    print_size(program, &matrix->row_stride, out);
+    print_size(program, matrix->row_stride, out);
     text_add(out, ", ");
-    print_size(program, &matrix->column_stride, out);
+    print_size(program, matrix->column_stride, out);
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? ", " : "; ");
         if (l == gemm->batch_loop && matrix->ragged_dim >= 0) {
             text_add(out, "offset(%s)·", program->dims[matrix->ragged_dim].name);
-            print_size(program, &matrix->ragged_stride, out);
+            print_size(program, matrix->ragged_stride, out);
         } else
-            print_size(program, &matrix->loop_strides[l], out);
+            print_size(program, matrix->loop_strides[l], out);
     }
     text_add(out, "]");
 }
@@ -70,7 +71,7 @@ static void print_extent(const TfcProgram *program, const TfcExtent *extent, Tex
     if (extent->kind == TFC_EXTENT_LENGTH)
         text_add(out, "length(%s)", program->dims[extent->dim].name);
     else
-        print_size(program, &extent->size, out);
+        print_size(program, extent->size, out);
 }
 
 static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text *out)
@@ -88,7 +89,7 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
     print_extent(program, &gemm->k, out);
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? " × " : ", for ");
-        print_size(program, &gemm->loops[l], out);
+        print_size(program, gemm->loops[l], out);
     }
 }
 
@@ -122,7 +123,7 @@ void plan_print(const TfcProgram *program, Text *out)
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
         text_add(out, "  #%d %s %s × ", b, buffer_kinds[buffer->kind], type_names[buffer->type]);
-        print_size(program, &buffer->size, out);
+        print_size(program, buffer->size, out);
         if (buffer->kind == TFC_BUFFER_SLAB && buffer->first >= 0)
             text_add(out, ", steps %d to %d", buffer->first, buffer->last);
         else if (buffer->kind == TFC_BUFFER_SLAB)

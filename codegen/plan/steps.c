@@ -77,7 +77,15 @@ static TfcSize units_of(const Plan *plan, const Signature *s)
     return units;
 }
 
-bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
+static TfcView view_record(Plan *plan, const View *view)
+{
+    TfcView record = {.buffer = view->buffer, .n_axes = view->n_axes, .offset = view->offset};
+    for (int i = 0; i < view->n_axes; i++)
+        record.strides[i] = size_ref(plan, view->strides[i]);
+    return record;
+}
+
+bool add_kernel(Plan *plan, const Op *op, const View *views)
 {
     int n = op->n_args + op->n_results;
     BufferForm *forms = ARENA_ARRAY(plan->arena, BufferForm, n);
@@ -88,6 +96,9 @@ bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
     int kernel = kernels_add(plan->set, plan->module, op, &s, plan->diags);
     if (kernel < 0)
         return false;
+    TfcView *records = ARENA_ARRAY(plan->arena, TfcView, n);
+    for (int i = 0; i < n; i++)
+        records[i] = view_record(plan, &views[i]);
     int32_t *dims = ARENA_ARRAY(plan->arena, int32_t, s.n_dims);
     for (int i = 0; i < s.n_dims; i++)
         dims[i] = plan->program_dim[s.dims[i]];
@@ -98,11 +109,11 @@ bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
         .n_results = op->n_results,
         .n_dims = s.n_dims,
         .n_ints = s.n_sites,
-        .views = arena_copy(plan->arena, views, sizeof *views * (size_t)n),
+        .views = records,
         .dims = dims,
         .ints = arena_copy(plan->arena, s.sites, sizeof *s.sites * (size_t)s.n_sites),
-        .range = units_of(plan, &s),
-        .work = unit_work(plan, op, &s),
+        .range = size_ref(plan, units_of(plan, &s)),
+        .work = size_ref(plan, unit_work(plan, op, &s)),
     };
     vec_push(plan->arena, plan->steps, step);
     return true;
@@ -111,9 +122,9 @@ bool add_kernel(Plan *plan, const Op *op, const TfcView *views)
 /* Buffers past the 63rd of a kernel must not be strided. */
 enum { MAX_STRIDED = 64 };
 
-static bool operand_view(Plan *plan, Value *value, int index, TfcView *view)
+static bool operand_view(Plan *plan, Value *value, int index, View *view)
 {
-    const TfcView *placed = view_of_value(plan, value);
+    const View *placed = view_of_value(plan, value);
     if (!placed)
         return false;
     *view = *placed;
@@ -124,7 +135,7 @@ static bool operand_view(Plan *plan, Value *value, int index, TfcView *view)
 
 bool add_op_kernel(Plan *plan, Op *op)
 {
-    TfcView *views = ARENA_ARRAY(plan->arena, TfcView, op->n_args + op->n_results);
+    View *views = ARENA_ARRAY(plan->arena, View, op->n_args + op->n_results);
     for (int i = 0; i < op->n_args; i++)
         if (!operand_view(plan, op->args[i], i, &views[i]))
             return false;
@@ -134,7 +145,7 @@ bool add_op_kernel(Plan *plan, Op *op)
     name_steps(plan, op);
     for (int r = 0; r < op->n_results; r++)
         views[op->n_args + r] = placement(&op->results[r])->view;
-    const TfcView *result = &views[op->n_args];
+    const View *result = &views[op->n_args];
     if (op->kind == OP_const && op_float(op, ATTR_value) == 0 &&
         view_is_whole(plan, &op->results[0].type, result)) {
         add_zero(plan, result->buffer);
@@ -143,13 +154,13 @@ bool add_op_kernel(Plan *plan, Op *op)
     return add_kernel(plan, op, views);
 }
 
-bool add_copy(Plan *plan, const Type *type, const TfcView *from, const TfcView *to)
+bool add_copy(Plan *plan, const Type *type, const View *from, const View *to)
 {
     if (view_is_whole(plan, type, from) && view_is_whole(plan, type, to)) {
         TfcStep step = {.kind = TFC_STEP_COPY, .name = plan->name};
         step.copy.to = to->buffer;
         step.copy.from = from->buffer;
-        step.copy.size = type_size(plan, type);
+        step.copy.size = size_ref(plan, type_size(plan, type));
         vec_push(plan->arena, plan->steps, step);
         return true;
     }
@@ -157,7 +168,7 @@ bool add_copy(Plan *plan, const Type *type, const TfcView *from, const TfcView *
     source->type = *type;
     Op *copy = op_new(&plan->scratch, OP_stop, 1, &source, 1);
     copy->results[0].type = *type;
-    return add_kernel(plan, copy, (TfcView[]){*from, *to});
+    return add_kernel(plan, copy, (View[]){*from, *to});
 }
 
 void add_zero(Plan *plan, int32_t buffer)
@@ -168,9 +179,9 @@ void add_zero(Plan *plan, int32_t buffer)
     vec_push(plan->arena, plan->steps, step);
 }
 
-bool packed_view(Plan *plan, Value *value, TfcView *view)
+bool packed_view(Plan *plan, Value *value, View *view)
 {
-    const TfcView *placed = view_of_value(plan, value);
+    const View *placed = view_of_value(plan, value);
     if (!placed)
         return false;
     *view = *placed;

@@ -17,10 +17,10 @@ TfcSize type_size(const Plan *plan, const Type *type)
     return size;
 }
 
-TfcView view_packed(const Plan *plan, const Type *type, int32_t buffer)
+View view_packed(const Plan *plan, const Type *type, int32_t buffer)
 {
     Layout layout = layout_of(plan->module, type);
-    TfcView view = {.buffer = buffer, .n_axes = layout.n};
+    View view = {.buffer = buffer, .n_axes = layout.n};
     TfcSize stride = size_const(1);
     for (int i = layout.n - 1; i >= 0; i--) {
         view.strides[i] = stride;
@@ -29,17 +29,17 @@ TfcView view_packed(const Plan *plan, const Type *type, int32_t buffer)
     return view;
 }
 
-bool view_is_packed(const Plan *plan, const Type *type, const TfcView *view)
+bool view_is_packed(const Plan *plan, const Type *type, const View *view)
 {
     Layout layout = layout_of(plan->module, type);
-    TfcView packed = view_packed(plan, type, view->buffer);
+    View packed = view_packed(plan, type, view->buffer);
     for (int i = 0; i < layout.n; i++)
         if (!dim_is_one(layout.axes[i].extent) && !size_equal(&packed.strides[i], &view->strides[i]))
             return false;
     return true;
 }
 
-BufferForm view_form(const Plan *plan, const Type *type, const TfcView *view)
+BufferForm view_form(const Plan *plan, const Type *type, const View *view)
 {
     if (view_is_packed(plan, type, view))
         return FORM_PACKED;
@@ -57,7 +57,7 @@ static int axis_of_dim(const Layout *layout, int dim)
     return -1;
 }
 
-static bool move_offset(TfcView *view, int64_t elements, TfcSize stride)
+static bool move_offset(View *view, int64_t elements, TfcSize stride)
 {
     if (elements == 0)
         return true;
@@ -67,8 +67,8 @@ static bool move_offset(TfcView *view, int64_t elements, TfcSize stride)
     return true;
 }
 
-bool view_part(const Plan *plan, const Type *type, const TfcView *whole, int axis, int64_t start,
-               TfcView *part)
+bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, int64_t start,
+               View *part)
 {
     Layout layout = layout_of(plan->module, type);
     *part = *whole;
@@ -81,7 +81,7 @@ typedef struct Strided {
     TfcSize extent, stride;
 } Strided;
 
-static int list_axes(const Plan *plan, const Type *type, const TfcView *view, Strided *out, int *axis)
+static int list_axes(const Plan *plan, const Type *type, const View *view, Strided *out, int *axis)
 {
     Layout layout = layout_of(plan->module, type);
     int n = 0;
@@ -104,15 +104,15 @@ static bool merge_next(Strided *group, const Strided *next)
     return true;
 }
 
-static bool reshape_strides(const Plan *plan, const Type *from_type, const TfcView *from,
-                            const Type *to_type, TfcView *to)
+static bool reshape_strides(const Plan *plan, const Type *from_type, const View *from,
+                            const Type *to_type, View *to)
 {
     Strided a[MAX_RANK], b[MAX_RANK];
     int axis_a[MAX_RANK], axis_b[MAX_RANK];
     int n = list_axes(plan, from_type, from, a, axis_a);
     int m = list_axes(plan, to_type, NULL, b, axis_b);
     Layout layout = layout_of(plan->module, to_type);
-    *to = (TfcView){.buffer = from->buffer, .n_axes = layout.n, .offset = from->offset};
+    *to = (View){.buffer = from->buffer, .n_axes = layout.n, .offset = from->offset};
     for (int i = 0; i < layout.n; i++)
         to->strides[i] = size_const(1);
     int i = 0, j = 0;
@@ -141,7 +141,7 @@ static bool reshape_strides(const Plan *plan, const Type *from_type, const TfcVi
     return i == n && j == m;
 }
 
-static bool view_reshape(const Plan *plan, const Op *op, const TfcView *from, TfcView *to)
+static bool view_reshape(const Plan *plan, const Op *op, const View *from, View *to)
 {
     const Type *a = &op->args[0]->type, *b = &op->results[0].type;
     if (!layout_reshape_is_view(plan->module, a, b))
@@ -161,33 +161,33 @@ static bool same_tokens(const Layout *a, const Layout *b, int dim_in_a, int batc
            (!layout_is_packed(a) || (a->axes[0].dim == dim_in_a && a->axes[0].batch_dim == batch_in_a));
 }
 
-static bool view_transpose(const Plan *plan, const Op *op, const TfcView *from, TfcView *to)
+static bool view_transpose(const Plan *plan, const Op *op, const View *from, View *to)
 {
     Layout a = layout_of(plan->module, &op->args[0]->type), b = layout_of(plan->module, &op->results[0].type);
     const int *perm = op_attr(op, ATTR_perm)->ints;
     bool packed = layout_is_packed(&b);
     if (!same_tokens(&a, &b, packed ? perm[b.axes[0].dim] : -1, packed ? perm[b.axes[0].batch_dim] : -1))
         return false;
-    *to = (TfcView){.buffer = from->buffer, .n_axes = b.n, .offset = from->offset};
+    *to = (View){.buffer = from->buffer, .n_axes = b.n, .offset = from->offset};
     for (int i = 0; i < b.n; i++)
         to->strides[i] = from->strides[axis_of_dim(&a, perm[b.axes[i].dim])];
     return true;
 }
 
-static bool transpose_back(const Plan *plan, const Op *op, const TfcView *to, TfcView *from)
+static bool transpose_back(const Plan *plan, const Op *op, const View *to, View *from)
 {
     Layout a = layout_of(plan->module, &op->args[0]->type), b = layout_of(plan->module, &op->results[0].type);
     const int *perm = op_attr(op, ATTR_perm)->ints;
-    TfcView ignored;
+    View ignored;
     if (!view_transpose(plan, op, to, &ignored))
         return false;
-    *from = (TfcView){.buffer = to->buffer, .n_axes = a.n, .offset = to->offset};
+    *from = (View){.buffer = to->buffer, .n_axes = a.n, .offset = to->offset};
     for (int i = 0; i < b.n; i++)
         from->strides[axis_of_dim(&a, perm[b.axes[i].dim])] = to->strides[i];
     return true;
 }
 
-bool view_back_through(const Plan *plan, const Op *op, const TfcView *to, TfcView *from)
+bool view_back_through(const Plan *plan, const Op *op, const View *to, View *from)
 {
     const Type *a = &op->args[0]->type, *b = &op->results[0].type;
     switch (op->kind) {
@@ -200,7 +200,7 @@ bool view_back_through(const Plan *plan, const Op *op, const TfcView *to, TfcVie
 
 /* The stride of one result axis of a broadcast; false if it takes tables to find
  * the operand's element. Dimensions count from the right: `shift` more in front. */
-static bool broadcast_stride(const Type *a_type, const Layout *a, const TfcView *from, int shift,
+static bool broadcast_stride(const Type *a_type, const Layout *a, const View *from, int shift,
                              const Axis *axis, TfcSize *stride)
 {
     int dim = axis->dim - shift;
@@ -219,11 +219,11 @@ static bool broadcast_stride(const Type *a_type, const Layout *a, const TfcView 
     return true;
 }
 
-static bool view_broadcast(const Plan *plan, const Op *op, const TfcView *from, TfcView *to)
+static bool view_broadcast(const Plan *plan, const Op *op, const View *from, View *to)
 {
     const Type *a_type = &op->args[0]->type;
     Layout a = layout_of(plan->module, a_type), b = layout_of(plan->module, &op->results[0].type);
-    *to = (TfcView){.buffer = from->buffer, .n_axes = b.n, .offset = from->offset};
+    *to = (View){.buffer = from->buffer, .n_axes = b.n, .offset = from->offset};
     for (int i = 0; i < b.n; i++)
         if (!broadcast_stride(a_type, &a, from, op->results[0].type.rank - a_type->rank, &b.axes[i],
                               &to->strides[i]))
@@ -231,7 +231,7 @@ static bool view_broadcast(const Plan *plan, const Op *op, const TfcView *from, 
     return true;
 }
 
-static bool view_flip(const Plan *plan, const Op *op, const TfcView *from, TfcView *to)
+static bool view_flip(const Plan *plan, const Op *op, const View *from, View *to)
 {
     Layout layout = layout_of(plan->module, &op->args[0]->type);
     int dim = (int)op_int(op, ATTR_axis), axis = axis_of_dim(&layout, dim);
@@ -241,7 +241,7 @@ static bool view_flip(const Plan *plan, const Op *op, const TfcView *from, TfcVi
     return n > 0 && move_offset(to, n - 1, from->strides[axis]);
 }
 
-bool view_of_op(const Plan *plan, const Op *op, const TfcView *from, TfcView *to)
+bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to)
 {
     switch (op->kind) {
     case OP_reshape: return view_reshape(plan, op, from, to);

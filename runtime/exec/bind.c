@@ -24,7 +24,7 @@ static bool grow_planned(Exec *exec, const TfcDim *dims)
         const TfcBuffer *buffer = &exec->program->buffers[b];
         if (!in_slab(buffer))
             continue;
-        int64_t bytes = size_value(&buffer->size, dims) * type_bytes(buffer->type);
+        int64_t bytes = program_size(exec->program, buffer->size, dims) * type_bytes(buffer->type);
         if (bytes > exec->planned[b]) {
             exec->planned[b] = bytes;
             grew = true;
@@ -113,14 +113,14 @@ static void bind_kernel(Exec *exec, const TfcKernelStep *step, BoundKernel *boun
         else
             pointers[v] = (char *)exec->addresses[view->buffer] + bytes;
         for (int32_t axis = 0; axis < view->n_axes; axis++)
-            strides[v * TFC_MAX_AXES + axis] = size_value(&view->strides[axis], exec->dims);
+            strides[v * TFC_MAX_AXES + axis] = exec->sizes[view->strides[axis]];
     }
     for (int32_t d = 0; d < step->n_dims; d++)
         dims[d] = &exec->dims[step->dims[d]];
     bound->call = exec->program->kernels[step->kernel];
     bound->args = (TfcKernelArgs){pointers, strides, dims, step->ints, exec->rng};
-    bound->range = size_value(&step->range, exec->dims);
-    bound->block = block_units(size_value(&step->work, exec->dims));
+    bound->range = exec->sizes[step->range];
+    bound->block = block_units(exec->sizes[step->work]);
 }
 
 bool exec_bind(Exec *exec)
@@ -129,6 +129,8 @@ bool exec_bind(Exec *exec)
     const TfcDim *shape = exec->dims;
     if (!exec_fit(exec, &shape, 1))
         return false;
+    for (int32_t i = 0; i < program->n_sizes; i++)
+        exec->sizes[i] = size_value(&program->sizes[i], exec->dims);
     find_addresses(exec);
     exec->n_patches = 0;
     int64_t n_views = 0, n_dims = 0;
@@ -143,12 +145,12 @@ bool exec_bind(Exec *exec)
             n_dims += step->kernel.n_dims;
             break;
         case TFC_STEP_GEMM:
-            if (!gemm_bind(&bound->gemm, &step->gemm, exec->dims, &program->products))
+            if (!gemm_bind(&bound->gemm, &step->gemm, exec->sizes, exec->dims, &program->products))
                 return false;
             break;
         case TFC_STEP_COPY:
         case TFC_STEP_ZERO:
-            bound->bytes = size_value(&step->copy.size, exec->dims) *
+            bound->bytes = exec->sizes[step->copy.size] *
                            type_bytes(program->buffers[step->copy.to].type);
             break;
         }
@@ -166,7 +168,7 @@ bool exec_point(Exec *exec)
             continue;
         const void *data = buffer->kind == TFC_BUFFER_INPUT ? exec->inputs[buffer->index]
                                                             : exec->tensors[buffer->index]->data;
-        if (!data && size_value(&buffer->size, exec->dims) > 0)
+        if (!data && exec->sizes[buffer->size] > 0)
             return false;
         exec->addresses[b] = (void *)data;
     }

@@ -28,6 +28,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .store = store,
         .arena = arena,
         .dims = ARENA_ARRAY(arena, TfcDim, program->n_dims),
+        .sizes = ARENA_ARRAY(arena, int64_t, program->n_sizes),
         .ragged = ARENA_ARRAY(arena, RaggedTables, program->n_dims),
         .tensors = ARENA_ARRAY(arena, StoreTensor *, program->n_tensors),
         .inputs = ARENA_ARRAY(arena, const void *, program->n_inputs),
@@ -210,7 +211,7 @@ int64_t exec_output_count(Exec *exec, const char *name)
     int i = find_port(exec->program->outputs, exec->program->n_outputs, name);
     if (i < 0)
         return 0;
-    return size_value(&exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
+    return program_size(exec->program, exec->program->buffers[exec->program->outputs[i].buffer].size, exec->dims);
 }
 
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step)

@@ -16,33 +16,34 @@
 #define BLOCK_FLOPS 16e6
 enum { MAX_BLOCKS = 8, BLOCK_ROUNDING = 64 };
 
-static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops, const TfcDim *dims)
+static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
+                        const int64_t *sizes)
 {
     out->buffer = matrix->buffer;
     out->ragged_dim = matrix->ragged_dim;
     out->offset = matrix->offset;
-    out->ragged_stride = matrix->ragged_dim >= 0 ? size_value(&matrix->ragged_stride, dims) : 0;
-    out->row_stride = size_value(&matrix->row_stride, dims);
-    out->column_stride = size_value(&matrix->column_stride, dims);
+    out->ragged_stride = sizes[matrix->ragged_stride];
+    out->row_stride = sizes[matrix->row_stride];
+    out->column_stride = sizes[matrix->column_stride];
     for (int32_t l = 0; l < n_loops; l++)
-        out->loop_strides[l] = size_value(&matrix->loop_strides[l], dims);
+        out->loop_strides[l] = sizes[matrix->loop_strides[l]];
 }
 
 /* A loop adds up if c stays where it is. Decided by the form of the stride, not by
  * its value, which may be zero because some dimension is empty. */
 static bool loop_adds_up(const TfcGemmStep *step, int32_t loop)
 {
-    return step->c.loop_strides[loop].coefficient == 0 &&
+    return step->c.loop_strides[loop] == TFC_SIZE_ZERO &&
            !(loop == step->batch_loop && step->c.ragged_dim >= 0);
 }
 
-static void bind_loops(BoundGemm *bound)
+static void bind_loops(BoundGemm *bound, const int64_t *sizes)
 {
     const TfcGemmStep *step = bound->step;
     bound->n_free = bound->n_sums = 0;
     bound->iterations = bound->sum_iterations = 1;
     for (int32_t l = 0; l < step->n_loops; l++) {
-        bound->loops[l] = size_value(&step->loops[l], bound->dims);
+        bound->loops[l] = sizes[step->loops[l]];
         if (loop_adds_up(step, l)) {
             bound->sums[bound->n_sums++] = l;
             bound->sum_iterations *= bound->loops[l];
@@ -174,19 +175,19 @@ static bool cut_tasks(BoundGemm *bound)
     return !group.count || add_task(bound, group);
 }
 
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims,
-               const TfcProducts *products)
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
+               const TfcDim *dims, const TfcProducts *products)
 {
     bound->products = products;
     bound->step = step;
     bound->dims = dims;
-    bind_matrix(&bound->a, &step->a, step->n_loops, dims);
-    bind_matrix(&bound->b, &step->b, step->n_loops, dims);
-    bind_matrix(&bound->c, &step->c, step->n_loops, dims);
-    bound->m = step->m.kind == TFC_EXTENT_SIZE ? size_value(&step->m.size, dims) : 0;
-    bound->n = step->n.kind == TFC_EXTENT_SIZE ? size_value(&step->n.size, dims) : 0;
-    bound->k = step->k.kind == TFC_EXTENT_SIZE ? size_value(&step->k.size, dims) : 0;
-    bind_loops(bound);
+    bind_matrix(&bound->a, &step->a, step->n_loops, sizes);
+    bind_matrix(&bound->b, &step->b, step->n_loops, sizes);
+    bind_matrix(&bound->c, &step->c, step->n_loops, sizes);
+    bound->m = step->m.kind == TFC_EXTENT_SIZE ? sizes[step->m.size] : 0;
+    bound->n = step->n.kind == TFC_EXTENT_SIZE ? sizes[step->n.size] : 0;
+    bound->k = step->k.kind == TFC_EXTENT_SIZE ? sizes[step->k.size] : 0;
+    bind_loops(bound, sizes);
     return cut_tasks(bound);
 }
 

@@ -35,10 +35,10 @@ typedef struct BoundGemm {
     GemmTask *tasks; /* malloc'd, grows only */
 } BoundGemm;
 
-/* Evaluates sizes and cuts tasks; false if memory cannot be had. `bound` is zeroed
+/* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be had. `bound` is zeroed
  * before the first call and may be bound again. */
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const TfcDim *dims,
-               const TfcProducts *products);
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
+               const TfcDim *dims, const TfcProducts *products);
 void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands

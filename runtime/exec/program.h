@@ -35,11 +35,16 @@ typedef enum TfcQuantity {
 typedef struct TfcFactor {
     uint8_t dim : 7, quantity : 1;
 } TfcFactor;
-typedef struct TfcSize { /* 16 bytes: tables are mostly sizes */
+typedef struct TfcSize {
     int64_t coefficient;
     uint8_t n_factors;
     TfcFactor factors[TFC_MAX_FACTORS];
 } TfcSize;
+
+/* A size of a record below: index into TfcProgram.sizes, where each product stands
+ * once. Records are mostly sizes, and few of them differ. */
+typedef uint16_t TfcSizeRef;
+enum { TFC_SIZE_ZERO = 0 }; /* sizes[0] is the constant zero */
 
 /* What a kernel is called with. Kernel-local numbering of buffers and
  * dimensions is codegen/signature.h's; strides are in elements, one per storage
@@ -78,7 +83,7 @@ typedef struct TfcView {
     int32_t buffer;
     int32_t n_axes;
     int64_t offset; /* elements */
-    TfcSize strides[TFC_MAX_AXES];
+    TfcSizeRef strides[TFC_MAX_AXES];
 } TfcView;
 
 typedef struct TfcKernelStep {
@@ -87,16 +92,16 @@ typedef struct TfcKernelStep {
     const TfcView *views;     /* kernel-local buffer i; the last n_results are written */
     const int32_t *dims;      /* kernel-local dimension i → program dimension */
     const int64_t *ints;
-    TfcSize range;            /* how many units */
-    TfcSize work;             /* elements touched a unit: units are grouped by it */
+    TfcSizeRef range;         /* how many units */
+    TfcSizeRef work;          /* elements touched a unit: units are grouped by it */
 } TfcKernelStep;
 
 /* How long a loop or a matrix side is. */
 typedef enum TfcExtentKind { TFC_EXTENT_SIZE, TFC_EXTENT_LENGTH } TfcExtentKind;
 typedef struct TfcExtent {
     TfcExtentKind kind;
-    TfcSize size; /* SIZE */
-    int32_t dim;  /* LENGTH: length[b] of this ragged dimension, b from the batch loop */
+    TfcSizeRef size; /* SIZE */
+    int32_t dim;     /* LENGTH: length[b] of this ragged dimension, b from the batch loop */
 } TfcExtent;
 
 /* One operand of a product: view, which side is contiguous, and the way from the
@@ -105,12 +110,10 @@ typedef struct TfcExtent {
  *          + (ragged_dim >= 0 ? dims[ragged_dim].offset[b] × ragged_stride : 0)
  *          + i × row_stride + j × column_stride,   one of the last two strides is 1. */
 typedef struct TfcMatrix {
-    int32_t buffer;
     int64_t offset;
-    TfcSize loop_strides[TFC_MAX_LOOPS];
-    int32_t ragged_dim;
-    TfcSize ragged_stride;
-    TfcSize row_stride, column_stride;
+    int32_t buffer, ragged_dim;
+    TfcSizeRef loop_strides[TFC_MAX_LOOPS];
+    TfcSizeRef ragged_stride, row_stride, column_stride;
 } TfcMatrix;
 
 /* c[m, n] = Σ_k a[m, k] b[k, n] (+ c if accumulate), for every loop index.
@@ -123,7 +126,7 @@ typedef struct TfcGemmStep {
     TfcExtent m, n, k;
     int32_t n_loops;
     int32_t batch_loop; /* which loop runs over sentences (b), or -1 */
-    TfcSize loops[TFC_MAX_LOOPS];
+    TfcSizeRef loops[TFC_MAX_LOOPS];
     int32_t loop_lengths[TFC_MAX_LOOPS]; /* ragged dimension that ends the loop after length[b], or -1 */
 } TfcGemmStep;
 
@@ -135,7 +138,7 @@ typedef struct TfcStep {
     union {
         TfcKernelStep kernel;
         TfcGemmStep gemm;
-        struct { int32_t to, from; TfcSize size; } copy; /* whole contiguous buffers; zero: `to` */
+        struct { int32_t to, from; TfcSizeRef size; } copy; /* whole contiguous buffers; zero: `to` */
     };
 } TfcStep;
 
@@ -149,7 +152,7 @@ typedef enum TfcBufferKind {
 typedef struct TfcBuffer {
     TfcBufferKind kind;
     TfcType type;
-    TfcSize size; /* elements */
+    TfcSizeRef size; /* elements */
     int32_t index;
     int32_t first, last; /* steps */
 } TfcBuffer;
@@ -192,8 +195,9 @@ typedef struct TfcProgramDim {
 
 typedef struct TfcProgram {
     const char *name; /* the function */
-    int32_t n_dims, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
+    int32_t n_dims, n_sizes, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
     const TfcProgramDim *dims;
+    const TfcSize *sizes;
     const TfcBuffer *buffers;
     const TfcStep *steps;
     const TfcKernel *kernels;

@@ -62,7 +62,7 @@ static void run_tasks(Exec *exec, int32_t s, Pool *pool)
 static int64_t buffer_bytes(const Exec *exec, int32_t b)
 {
     const TfcBuffer *buffer = &exec->program->buffers[b];
-    return size_value(&buffer->size, exec->dims) * type_bytes(buffer->type);
+    return exec->sizes[buffer->size] * type_bytes(buffer->type);
 }
 
 /* Of so many elements in a buffer that may hold less (they are read again) or more. */
@@ -74,7 +74,7 @@ static double touched_bytes(const Exec *exec, int32_t b, double elements)
 
 static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const BoundKernel *bound, TraceStep *record)
 {
-    int64_t work = size_value(&step->work, exec->dims);
+    int64_t work = exec->sizes[step->work];
     record->shape[0] = bound->range;
     record->shape[1] = work;
     for (int32_t v = 0; v < step->n_views; v++)
@@ -189,7 +189,7 @@ static bool has_nan(const Exec *exec, int32_t b)
 {
     const TfcBuffer *buffer = &exec->program->buffers[b];
     const void *data = exec->addresses[b];
-    int64_t n = size_value(&buffer->size, exec->dims);
+    int64_t n = exec->sizes[buffer->size];
     bool found = false;
     switch (buffer->type) {
     case TFC_F32:

@@ -14,6 +14,11 @@ static inline int64_t size_value(const TfcSize *size, const TfcDim *dims)
     return value;
 }
 
+static inline int64_t program_size(const TfcProgram *program, TfcSizeRef size, const TfcDim *dims)
+{
+    return size_value(&program->sizes[size], dims);
+}
+
 static inline int64_t type_bytes(TfcType type)
 {
     static const int8_t bytes[] = {4, 8, 2, 4, 1};

@@ -42,6 +42,7 @@ struct Exec {
     Store *store;
     Arena *arena;            /* the tables of the program's size, made once */
     TfcDim *dims;
+    int64_t *sizes;          /* of the program, for the dimensions as they were bound */
     RaggedTables *ragged;
     StoreTensor **tensors;
     const void **inputs;

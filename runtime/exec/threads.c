@@ -2,17 +2,20 @@
 #include "runtime/exec/exec.h"
 
 #include <omp.h>
+#include <stdatomic.h>
 
-static int threads; /* 0: not set yet */
+static _Atomic int threads; /* 0: not set yet */
 
 void exec_set_threads(int n)
 {
-    threads = n < 1 ? 1 : n;
+    atomic_store_explicit(&threads, n < 1 ? 1 : n, memory_order_relaxed);
 }
 
 int exec_threads(void)
 {
-    if (!threads)
-        threads = omp_get_max_threads();
-    return threads;
+    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    if (n)
+        return n;
+    exec_set_threads(omp_get_max_threads());
+    return atomic_load_explicit(&threads, memory_order_relaxed);
 }

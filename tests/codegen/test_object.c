@@ -80,13 +80,18 @@ static void same_text(const char *a, const char *b)
     assert_true(!a || a != b); /* of its own, not the plan's */
 }
 
-static void same_size(const TfcSize *a, const TfcSize *b)
+static void same_sizes(const TfcProgram *a, const TfcProgram *b)
 {
-    assert_int_equal(a->coefficient, b->coefficient);
-    assert_int_equal(a->n_factors, b->n_factors);
-    for (int i = 0; i < a->n_factors; i++) {
-        assert_int_equal(a->factors[i].dim, b->factors[i].dim);
-        assert_int_equal(a->factors[i].quantity, b->factors[i].quantity);
+    assert_true(a->n_sizes > 1 && a->sizes != b->sizes);
+    assert_int_equal(a->sizes[TFC_SIZE_ZERO].coefficient, 0);
+    for (int s = 0; s < a->n_sizes; s++) {
+        const TfcSize *x = &a->sizes[s], *y = &b->sizes[s];
+        assert_int_equal(x->coefficient, y->coefficient);
+        assert_int_equal(x->n_factors, y->n_factors);
+        for (int i = 0; i < x->n_factors; i++) {
+            assert_int_equal(x->factors[i].dim, y->factors[i].dim);
+            assert_int_equal(x->factors[i].quantity, y->factors[i].quantity);
+        }
     }
 }
 
@@ -113,14 +118,14 @@ static void same_kernel_step(const TfcKernelStep *a, const TfcKernelStep *b)
         assert_int_equal(v->n_axes, w->n_axes);
         assert_int_equal(v->offset, w->offset);
         for (int j = 0; j < v->n_axes; j++)
-            same_size(&v->strides[j], &w->strides[j]);
+            assert_int_equal(v->strides[j], w->strides[j]);
     }
     for (int i = 0; i < a->n_dims; i++)
         assert_int_equal(a->dims[i], b->dims[i]);
     for (int i = 0; i < a->n_ints; i++)
         assert_int_equal(a->ints[i], b->ints[i]);
-    same_size(&a->range, &b->range);
-    same_size(&a->work, &b->work);
+    assert_int_equal(a->range, b->range);
+    assert_int_equal(a->work, b->work);
 }
 
 static void same_matrix(const TfcMatrix *a, const TfcMatrix *b, int loops)
@@ -128,18 +133,18 @@ static void same_matrix(const TfcMatrix *a, const TfcMatrix *b, int loops)
     assert_int_equal(a->buffer, b->buffer);
     assert_int_equal(a->offset, b->offset);
     for (int i = 0; i < loops; i++)
-        same_size(&a->loop_strides[i], &b->loop_strides[i]);
+        assert_int_equal(a->loop_strides[i], b->loop_strides[i]);
     assert_int_equal(a->ragged_dim, b->ragged_dim);
-    same_size(&a->ragged_stride, &b->ragged_stride);
-    same_size(&a->row_stride, &b->row_stride);
-    same_size(&a->column_stride, &b->column_stride);
+    assert_int_equal(a->ragged_stride, b->ragged_stride);
+    assert_int_equal(a->row_stride, b->row_stride);
+    assert_int_equal(a->column_stride, b->column_stride);
 }
 
 static void same_extent(const TfcExtent *a, const TfcExtent *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->dim, b->dim);
-    same_size(&a->size, &b->size);
+    assert_int_equal(a->size, b->size);
 }
 
 static void same_gemm(const TfcGemmStep *a, const TfcGemmStep *b)
@@ -155,7 +160,7 @@ static void same_gemm(const TfcGemmStep *a, const TfcGemmStep *b)
     same_extent(&a->n, &b->n);
     same_extent(&a->k, &b->k);
     for (int i = 0; i < a->n_loops; i++) {
-        same_size(&a->loops[i], &b->loops[i]);
+        assert_int_equal(a->loops[i], b->loops[i]);
         assert_int_equal(a->loop_lengths[i], b->loop_lengths[i]);
     }
 }
@@ -175,7 +180,7 @@ static void same_steps(const TfcProgram *a, const TfcProgram *b)
         else {
             assert_int_equal(x->copy.to, y->copy.to);
             assert_int_equal(x->copy.from, y->copy.from);
-            same_size(&x->copy.size, &y->copy.size);
+            assert_int_equal(x->copy.size, y->copy.size);
         }
     }
     for (int i = 0; i < 4; i++)
@@ -217,7 +222,7 @@ static void same_buffers(const TfcProgram *a, const TfcProgram *b)
         assert_int_equal(x->index, y->index);
         assert_int_equal(x->first, y->first);
         assert_int_equal(x->last, y->last);
-        same_size(&x->size, &y->size);
+        assert_int_equal(x->size, y->size);
     }
 }
 
@@ -226,6 +231,7 @@ static void same_program(const TfcProgram *a, const TfcProgram *b)
     assert_true(a != b);
     same_text(a->name, b->name);
     assert_int_equal(a->n_dims, b->n_dims);
+    assert_int_equal(a->n_sizes, b->n_sizes);
     assert_int_equal(a->n_buffers, b->n_buffers);
     assert_int_equal(a->n_steps, b->n_steps);
     assert_int_equal(a->n_kernels, b->n_kernels);
@@ -236,6 +242,7 @@ static void same_program(const TfcProgram *a, const TfcProgram *b)
         same_text(a->dims[i].name, b->dims[i].name);
         assert_int_equal(a->dims[i].batch, b->dims[i].batch);
     }
+    same_sizes(a, b);
     same_buffers(a, b);
     same_steps(a, b);
     for (int i = 0; i < a->n_kernels; i++) {

@@ -32,25 +32,31 @@ static void root_kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
 
 enum { B_X, B_WEIGHT, B_Y, B_Z, B_COPY, B_STATE, N_BUFFERS, DIM_BATCH = 0, DIM_S };
 
-#define TOKENS {1, 1, {{DIM_S, TFC_TOTAL}}}
-#define ONE {1, 0, {{0, 0}}}
-static const TfcView scale_views[] = {{B_X, 1, 0, {ONE}}, {B_WEIGHT, 0, 1, {{0}}}, {B_Y, 1, 0, {ONE}}};
+enum { ZERO = TFC_SIZE_ZERO, ONE, TWO, THREE, TOKENS, WORK, N_SIZES };
+static const TfcSize sizes[N_SIZES] = {
+    [ONE] = {.coefficient = 1},
+    [TWO] = {.coefficient = 2},
+    [THREE] = {.coefficient = 3},
+    [TOKENS] = {1, 1, {{DIM_S, TFC_TOTAL}}},
+    [WORK] = {.coefficient = 1 << 13},
+};
+static const TfcView scale_views[] = {{B_X, 1, 0, {ONE}}, {B_WEIGHT, 0, 1, {ZERO}}, {B_Y, 1, 0, {ONE}}};
 static const TfcView root_views[] = {{B_Y, 1, 0, {ONE}}, {B_Z, 1, 0, {ONE}}};
 static const int32_t kernel_dims[] = {DIM_S};
 static const int64_t sites[] = {5};
 static const TfcStep steps[] = {
     {TFC_STEP_KERNEL, "scale", {.kernel = {0, 3, 1, 1, 0, scale_views, kernel_dims, NULL, TOKENS, ONE}}},
-    {TFC_STEP_KERNEL, "root", {.kernel = {1, 2, 1, 0, 1, root_views, NULL, sites, TOKENS, {1 << 13, 0, {{0, 0}}}}}},
+    {TFC_STEP_KERNEL, "root", {.kernel = {1, 2, 1, 0, 1, root_views, NULL, sites, TOKENS, WORK}}},
     {TFC_STEP_COPY, "copy", {.copy = {B_COPY, B_Z, TOKENS}}},
-    {TFC_STEP_ZERO, "zero", {.copy = {B_STATE, B_STATE, {3, 0, {{0, 0}}}}}},
+    {TFC_STEP_ZERO, "zero", {.copy = {B_STATE, B_STATE, THREE}}},
 };
 static const TfcBuffer buffers[N_BUFFERS] = {
     [B_X] = {TFC_BUFFER_INPUT, TFC_F32, TOKENS, 0, 0, 0},
-    [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, {2, 0, {{0, 0}}}, 0, 0, 0},
+    [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, TWO, 0, 0, 0},
     [B_Y] = {TFC_BUFFER_SLAB, TFC_F32, TOKENS, 0, 0, 1},
     [B_Z] = {TFC_BUFFER_OUTPUT, TFC_F32, TOKENS, 0, 1, 2},
     [B_COPY] = {TFC_BUFFER_OUTPUT, TFC_F32, TOKENS, 1, 2, 2},
-    [B_STATE] = {TFC_BUFFER_TENSOR, TFC_F32, {3, 0, {{0, 0}}}, 1, 3, 3},
+    [B_STATE] = {TFC_BUFFER_TENSOR, TFC_F32, THREE, 1, 3, 3},
 };
 static const TfcKernel kernels[] = {scale_kernel, root_kernel};
 static const TfcProgramDim program_dims[] = {{"B", -1}, {"S", DIM_BATCH}};
@@ -61,7 +67,7 @@ static const TfcTensor tensors[] = {
     {.name = "weight", .type = TFC_F32, .shape = {1, {{2, -1}}}, .init = TFC_INIT_CONSTANT, .a = 4, .buffer = B_WEIGHT},
     {.name = "state", .type = TFC_F32, .shape = {1, {{3, -1}}}, .init = TFC_INIT_ONES, .buffer = B_STATE}};
 static const TfcProgram program = {
-    .name = "test", .n_dims = 2, .n_buffers = N_BUFFERS, .n_steps = 4, .n_kernels = 2, .n_inputs = 1,
+    .name = "test", .n_dims = 2, .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = 4, .n_kernels = 2, .n_inputs = 1,
     .n_outputs = 2, .n_tensors = 2, .dims = program_dims, .buffers = buffers, .steps = steps,
     .kernels = kernels, .inputs = inputs, .outputs = outputs, .tensors = tensors};
 

@@ -17,12 +17,45 @@
 
 enum { A, B, C, BUFFERS };
 
-static TfcSize constant(int64_t n) { return (TfcSize){.coefficient = n}; }
-static TfcSize dim_size(int64_t n, int dim) { return (TfcSize){n, 1, {{(int16_t)dim, TFC_EXTENT}}}; }
+/* The sizes of all cases; the first is zero. */
+enum { MAX_SIZES = 256 };
+static TfcSize sizes[MAX_SIZES];
+static int n_sizes = 1;
+
+static TfcSizeRef add_size(TfcSize size)
+{
+    for (int i = 0; i < n_sizes; i++)
+        if (!memcmp(&sizes[i], &size, sizeof size))
+            return (TfcSizeRef)i;
+    assert_true(n_sizes < MAX_SIZES);
+    sizes[n_sizes] = size;
+    return (TfcSizeRef)n_sizes++;
+}
+
+static TfcSizeRef constant(int64_t n)
+{
+    TfcSize size;
+    memset(&size, 0, sizeof size);
+    size.coefficient = n;
+    return add_size(size);
+}
+
+static TfcSizeRef dim_size(int64_t n, int dim)
+{
+    TfcSize size;
+    memset(&size, 0, sizeof size);
+    size.coefficient = n;
+    size.n_factors = 1;
+    size.factors[0] = (TfcFactor){(uint8_t)dim & 127, TFC_EXTENT};
+    return add_size(size);
+}
+
+static int64_t value_of(TfcSizeRef size, const TfcDim *dims) { return size_value(&sizes[size], dims); }
+
 static TfcExtent side(int64_t n) { return (TfcExtent){TFC_EXTENT_SIZE, constant(n), -1}; }
 static TfcExtent length(int dim) { return (TfcExtent){TFC_EXTENT_LENGTH, dim_size(1, dim), dim}; }
 
-static TfcMatrix matrix(int buffer, TfcSize row, TfcSize column)
+static TfcMatrix matrix(int buffer, TfcSizeRef row, TfcSizeRef column)
 {
     return (TfcMatrix){.buffer = buffer, .ragged_dim = -1, .row_stride = row, .column_stride = column};
 }
@@ -37,18 +70,18 @@ static double get(TfcType type, const void *data, int64_t i)
 static int64_t element(const TfcMatrix *x, const TfcGemmStep *step, const TfcDim *dims, const int64_t *index,
                        int64_t i, int64_t j)
 {
-    int64_t at = x->offset + i * size_value(&x->row_stride, dims) + j * size_value(&x->column_stride, dims);
+    int64_t at = x->offset + i * value_of(x->row_stride, dims) + j * value_of(x->column_stride, dims);
     for (int l = 0; l < step->n_loops; l++)
-        at += index[l] * size_value(&x->loop_strides[l], dims);
+        at += index[l] * value_of(x->loop_strides[l], dims);
     if (x->ragged_dim >= 0)
-        at += dims[x->ragged_dim].offset[index[step->batch_loop]] * size_value(&x->ragged_stride, dims);
+        at += dims[x->ragged_dim].offset[index[step->batch_loop]] * value_of(x->ragged_stride, dims);
     return at;
 }
 
 static int64_t extent(const TfcExtent *e, const TfcGemmStep *step, const TfcDim *dims, const int64_t *index)
 {
     return e->kind == TFC_EXTENT_LENGTH ? dims[e->dim].length[index[step->batch_loop]]
-                                        : size_value(&e->size, dims);
+                                        : value_of(e->size, dims);
 }
 
 static void multiply(const TfcGemmStep *step, const TfcDim *dims, const int64_t *index, const void *a,
@@ -74,11 +107,11 @@ static void reference(const TfcGemmStep *step, const TfcDim *dims, const void *a
 {
     int64_t index[TFC_MAX_LOOPS] = {0}, total = 1;
     for (int l = 0; l < step->n_loops; l++)
-        total *= size_value(&step->loops[l], dims);
+        total *= value_of(step->loops[l], dims);
     for (int64_t it = 0; it < total; it++) {
         int64_t rest = it;
         for (int l = step->n_loops - 1; l >= 0; l--) {
-            int64_t count = size_value(&step->loops[l], dims);
+            int64_t count = value_of(step->loops[l], dims);
             index[l] = rest % count;
             rest /= count;
         }
@@ -133,7 +166,10 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     void *before = malloc(bytes + 1);
     memcpy(before, buffers[C], bytes);
     BoundGemm bound = {0};
-    assert_true(gemm_bind(&bound, step, dims, &blas));
+    int64_t evaluated[MAX_SIZES];
+    for (int i = 0; i < n_sizes; i++)
+        evaluated[i] = dims || !sizes[i].n_factors ? value_of((TfcSizeRef)i, dims) : 0;
+    assert_true(gemm_bind(&bound, step, evaluated, dims, &blas));
     for (int threads = 1; threads <= 3; threads++) {
         memcpy(buffers[C], before, bytes);
         pool_open(threads, call_gemm, &(Call){&bound, buffers});
@@ -186,12 +222,12 @@ static void check_plain(TfcType type, int64_t m, int64_t n, int64_t k, int trans
 static void test_transpositions_and_sizes(void **state)
 {
     (void)state;
-    static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {16, 16, 1}, {33, 17, 65},
+    static const int64_t shapes[][3] = {{1, 1, 1}, {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {16, 16, 1}, {33, 17, 65},
                                        {0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
-    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int transposed = 0; transposed < 8; transposed++)
             for (int variant = 0; variant < 8; variant++)
-                check_plain(variant & 1 ? TFC_F64 : TFC_F32, sizes[s][0], sizes[s][1], sizes[s][2], transposed,
+                check_plain(variant & 1 ? TFC_F64 : TFC_F32, shapes[s][0], shapes[s][1], shapes[s][2], transposed,
                             variant & 2 ? 3 : 0, variant & 4);
 }
 
@@ -258,7 +294,7 @@ static TfcDim ragged_dim(Ragged *r, int gap, int most)
     return dim;
 }
 
-static TfcMatrix tokens(int buffer, int dim, TfcSize token, TfcSize head, TfcSize row, TfcSize column)
+static TfcMatrix tokens(int buffer, int dim, TfcSizeRef token, TfcSizeRef head, TfcSizeRef row, TfcSizeRef column)
 {
     TfcMatrix x = matrix(buffer, row, column);
     x.ragged_dim = dim;

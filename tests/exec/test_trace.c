@@ -27,34 +27,40 @@ static void add_one(const TfcKernelArgs *args, int64_t begin, int64_t end)
 
 enum { X, Y, COPY, PRODUCT, N_BUFFERS, SIDE = 64 };
 
-#define CONST(n) {n, 0, {{0, 0}}}
-static const TfcView views[] = {{X, 1, 0, {CONST(1)}}, {Y, 1, 0, {CONST(1)}}};
+enum { ZERO = TFC_SIZE_ZERO, ONE, ROW, ALL, WORK, N_SIZES };
+static const TfcSize sizes[N_SIZES] = {
+    [ONE] = {.coefficient = 1},
+    [ROW] = {.coefficient = SIDE},
+    [ALL] = {.coefficient = SIDE * SIDE},
+    [WORK] = {.coefficient = 1 << 12},
+};
+static const TfcView views[] = {{X, 1, 0, {ONE}}, {Y, 1, 0, {ONE}}};
 static const TfcStep steps[] = {
-    {TFC_STEP_KERNEL, "add \"one\"", {.kernel = {0, 2, 1, 0, 0, views, NULL, NULL, CONST(SIDE * SIDE), CONST(1 << 12)}}},
-    {TFC_STEP_COPY, "copy", {.copy = {COPY, Y, CONST(SIDE *SIDE)}}},
+    {TFC_STEP_KERNEL, "add \"one\"", {.kernel = {0, 2, 1, 0, 0, views, NULL, NULL, ALL, WORK}}},
+    {TFC_STEP_COPY, "copy", {.copy = {COPY, Y, ALL}}},
     {TFC_STEP_GEMM, "square", {.gemm = {.type = TFC_F32,
-                                        .a = {Y, 0, {CONST(0)}, -1, CONST(0), CONST(SIDE), CONST(1)},
-                                        .b = {COPY, 0, {CONST(0)}, -1, CONST(0), CONST(SIDE), CONST(1)},
-                                        .c = {PRODUCT, 0, {CONST(0)}, -1, CONST(0), CONST(SIDE), CONST(1)},
-                                        .m = {TFC_EXTENT_SIZE, CONST(SIDE), 0},
-                                        .n = {TFC_EXTENT_SIZE, CONST(SIDE), 0},
-                                        .k = {TFC_EXTENT_SIZE, CONST(SIDE), 0},
+                                        .a = {0, Y, -1, {ZERO}, ZERO, ROW, ONE},
+                                        .b = {0, COPY, -1, {ZERO}, ZERO, ROW, ONE},
+                                        .c = {0, PRODUCT, -1, {ZERO}, ZERO, ROW, ONE},
+                                        .m = {TFC_EXTENT_SIZE, ROW, 0},
+                                        .n = {TFC_EXTENT_SIZE, ROW, 0},
+                                        .k = {TFC_EXTENT_SIZE, ROW, 0},
                                         .batch_loop = -1}}},
-    {TFC_STEP_KERNEL, "again", {.kernel = {0, 2, 1, 0, 0, views, NULL, NULL, CONST(SIDE * SIDE), CONST(1 << 12)}}},
+    {TFC_STEP_KERNEL, "again", {.kernel = {0, 2, 1, 0, 0, views, NULL, NULL, ALL, WORK}}},
 };
 enum { N_STEPS = sizeof steps / sizeof steps[0] };
 static const TfcBuffer buffers[N_BUFFERS] = {
-    [X] = {TFC_BUFFER_INPUT, TFC_F32, CONST(SIDE *SIDE), 0, 0, 0},
-    [Y] = {TFC_BUFFER_OUTPUT, TFC_F32, CONST(SIDE *SIDE), 0, 0, 3},
-    [COPY] = {TFC_BUFFER_SLAB, TFC_F32, CONST(SIDE *SIDE), 0, 1, 2},
-    [PRODUCT] = {TFC_BUFFER_OUTPUT, TFC_F32, CONST(SIDE *SIDE), 1, 2, 3},
+    [X] = {TFC_BUFFER_INPUT, TFC_F32, ALL, 0, 0, 0},
+    [Y] = {TFC_BUFFER_OUTPUT, TFC_F32, ALL, 0, 0, 3},
+    [COPY] = {TFC_BUFFER_SLAB, TFC_F32, ALL, 0, 1, 2},
+    [PRODUCT] = {TFC_BUFFER_OUTPUT, TFC_F32, ALL, 1, 2, 3},
 };
 static const TfcKernel kernels[] = {add_one};
 static const char *const kernel_names[] = {"row.add_one"};
 static const TfcPort inputs[] = {{"x", TFC_F32, {1, {{SIDE * SIDE, -1}}}, X}};
 static const TfcPort outputs[] = {{"y", TFC_F32, {1, {{SIDE * SIDE, -1}}}, Y},
                                   {"product", TFC_F32, {1, {{SIDE * SIDE, -1}}}, PRODUCT}};
-static const TfcProgram program = {.name = "test", .n_buffers = N_BUFFERS, .n_steps = N_STEPS, .n_kernels = 1,
+static const TfcProgram program = {.name = "test", .n_sizes = N_SIZES, .sizes = sizes, .n_buffers = N_BUFFERS, .n_steps = N_STEPS, .n_kernels = 1,
                                    .n_inputs = 1, .n_outputs = 2, .buffers = buffers, .steps = steps,
                                    .kernels = kernels, .kernel_names = kernel_names, .inputs = inputs,
                                    .products = {.blas = {tfc_blas_f32, tfc_blas_f64}},

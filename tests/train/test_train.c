@@ -51,21 +51,23 @@ static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
 }
 
 static const TfcProgramDim dims[] = {{"B", -1}, {"S", 0}, {"T", 0}};
-static const TfcSize one = {.coefficient = 1}, four = {.coefficient = N};
-#define TOTAL(d)                                                        \
-    {                                                                   \
-        .coefficient = 1, .n_factors = 1, .factors = { {d, TFC_TOTAL} } \
-    }
+enum { ZERO = TFC_SIZE_ZERO, ONE, ALL, TOTAL_S, TOTAL_T, N_SIZES };
+static const TfcSize sizes[N_SIZES] = {
+    [ONE] = {.coefficient = 1},
+    [ALL] = {.coefficient = N},
+    [TOTAL_S] = {1, 1, {{1, TFC_TOTAL}}},
+    [TOTAL_T] = {1, 1, {{2, TFC_TOTAL}}},
+};
 static const TfcBuffer buffers[] = {
-    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(1), 0, 0, 0},
-    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 1, 0, 0},
-    {TFC_BUFFER_INPUT, TFC_I32, TOTAL(2), 2, 0, 0},
-    {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 3, 0, 0},
-    {TFC_BUFFER_INPUT, TFC_F32, {.coefficient = 1}, 4, 0, 0},
-    {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 0, 0, 0},
-    {TFC_BUFFER_TENSOR, TFC_F32, {.coefficient = N}, 1, 0, 0},
-    {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 0, 0, 0},
-    {TFC_BUFFER_OUTPUT, TFC_F32, {.coefficient = 1}, 1, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL_S, 0, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL_T, 1, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_I32, TOTAL_T, 2, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_F32, ONE, 3, 0, 0},
+    {TFC_BUFFER_INPUT, TFC_F32, ONE, 4, 0, 0},
+    {TFC_BUFFER_TENSOR, TFC_F32, ALL, 0, 0, 0},
+    {TFC_BUFFER_TENSOR, TFC_F32, ALL, 1, 0, 0},
+    {TFC_BUFFER_OUTPUT, TFC_F32, ONE, 0, 0, 0},
+    {TFC_BUFFER_OUTPUT, TFC_F32, ONE, 1, 0, 0},
 };
 static const TfcView views[] = {{.buffer = 0}, {.buffer = 1}, {.buffer = 2},
                                 {.buffer = 3}, {.buffer = 4}, {.buffer = 5},
@@ -99,13 +101,15 @@ static TfcProgram make_program(void)
                                   .n_dims = 2,
                                   .views = views,
                                   .dims = kernel_dims,
-                                  .range = one,
-                                  .work = four};
+                                  .range = ONE,
+                                  .work = ALL};
     inputs[0].shape = tokens_s;
     inputs[1].shape = inputs[2].shape = tokens_t;
     tensors[0].shape = tensors[1].shape = vector;
     return (TfcProgram){.name = "train_step",
                         .n_dims = 3,
+                        .n_sizes = N_SIZES,
+                        .sizes = sizes,
                         .n_buffers = 9,
                         .n_steps = 1,
                         .n_kernels = 1,
