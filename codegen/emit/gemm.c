@@ -63,6 +63,7 @@ void gemm_return(GemmEmit *g)
 typedef struct Blocks {
     LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, accumulate, workspace;
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
+    LlValue low;            /* i1: few rows, b in place: wide tiles first */
     LlValue panel_a;
     /* of the block at work */
     LlValue depth, adds;    /* terms; whether c is added to */
@@ -107,17 +108,33 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
     ll_loop_close(ll, &panels);
 }
 
+/* Wide tiles over as many columns as they fill; gives how many. */
+static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
+{
+    Ll *ll = &g->ll;
+    LlValue width = ll_i64(ll, gemm_wide_columns(g));
+    LlValue rest = LLVMBuildURem(ll->builder, x->columns, width, "");
+    LlValue whole = select(g, x->low, sub(g, x->columns, rest), ll_i64(ll, 0));
+    LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
+    gemm_call(g, g->tile_rows, 12,
+              (LlValue[]){x->depth, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
+                          gemm_at(g, c, tiles.index), x->c_row, width, x->adds, rows, ll_i64(ll, 0)});
+    ll_loop_close(ll, &tiles);
+    return whole;
+}
+
 /* One panel of a times every panel of the block of b. */
 static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
 {
     Ll *ll = &g->ll;
+    LlValue done = multiply_wide(g, x, a, b, c, rows);
     LlIf packs = ll_if_open(ll, x->pack_a);
     gemm_call(g, g->pack_a, 6, (LlValue[]){x->depth, a, x->a_k, x->a_row, rows, x->panel_a});
     ll_if_close(ll, &packs);
     LlValue a_at = select(g, x->pack_a, x->panel_a, a);
     LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
     LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
-    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "tiles");
+    LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
     LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
     LlValue in_place = gemm_at(g, b, mul(g, panels.index, x->b_column));
     LlValue b_at = select(g, packed, packed_b(g, x, panels.index), in_place);
@@ -173,10 +190,13 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
     x->panel_a = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
-    x->pack_a = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n, ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
+    x->low = LLVMBuildICmp(ll->builder, LLVMIntSLE, x->m, ll_i64(ll, g->low_rows), "");
+    LlValue wide = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n, ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
+    x->pack_a = LLVMBuildAnd(ll->builder, wide, LLVMBuildNot(ll->builder, x->low, ""), "");
     LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
+    x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
 }
 
 /* Depths, blocks of columns, panels of rows. Without terms one pass of depth zero
@@ -202,13 +222,17 @@ static void write_product(GemmEmit *g)
 /* ---- shape of the tiles ---- */
 
 /* Fourteen rows of two vectors leave, of 32 registers, four for the operands; six
- * rows leave four of 16. Shorter tiles are for what is left over below. */
+ * rows leave four of 16. Shorter tiles are for what is left over below. Low ones are
+ * as wide as the highest of them allows. */
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
     static const int wide[] = {14, 8, 4, 2, 1}, narrow[] = {6, 4, 2, 1};
     bool many = target->vector_bits == 512;
     g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
-    g->vectors = 2;
+    g->vectors[GEMM_ONE_VECTOR] = 1;
+    g->vectors[GEMM_PANEL] = 2;
+    g->vectors[GEMM_WIDE] = many ? 6 : 4;
+    g->low_rows = many ? 4 : 2;
     g->n_heights = many ? 5 : 4;
     memcpy(g->heights, many ? wide : narrow, (size_t)g->n_heights * sizeof g->heights[0]);
     g->depth = DEPTH_BYTES / g->bytes;
@@ -222,9 +246,9 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     g.element = bytes == 4 ? g.ll.f32 : g.ll.f64;
     choose_tiles(&g, target);
     for (int h = 0; h < g.n_heights; h++)
-        for (int v = 0; v < g.vectors; v++)
-            g.tiles[h][v] = gemm_tile(&g, g.heights[h], v + 1, false);
-    g.packed_tile = gemm_tile(&g, gemm_rows(&g), g.vectors, true);
+        for (int w = 0; w < (g.heights[h] <= g.low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)
+            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
+    g.packed_tile = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], true);
     g.tile_rows = gemm_tile_rows(&g);
     g.pack_a = gemm_pack(&g, "pack_a", gemm_rows(&g));
     g.pack_b = gemm_pack(&g, "pack_b", gemm_columns(&g));

@@ -14,7 +14,11 @@
 
 #include "codegen/target.h"
 
-enum { GEMM_MAX_ROWS = 14, GEMM_MAX_VECTORS = 2, GEMM_HEIGHTS = 5 };
+enum { GEMM_MAX_ROWS = 14, GEMM_MAX_VECTORS = 6, GEMM_HEIGHTS = 5 };
+
+/* Tiles of few rows are wide too: they leave registers for many columns, and b is then
+ * read once, where it lies, in long runs. A wide tile is a number of whole panels. */
+typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } GemmWidth;
 
 typedef struct GemmEmit {
     Ll ll;
@@ -22,22 +26,25 @@ typedef struct GemmEmit {
     LlType element;
     int bytes;   /* of an element */
     int lanes;   /* of a vector */
-    int vectors; /* of a tile's row */
+    int vectors[GEMM_WIDTHS]; /* of a tile's row */
+    int low_rows;             /* tiles as high as this and lower are wide too */
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
     int64_t depth;
-    LlValue tiles[GEMM_HEIGHTS][GEMM_MAX_VECTORS]; /* by height and width */
+    LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
     LlValue packed_tile; /* the largest, for packed operands */
     LlValue tile_rows, pack_a, pack_b;
 } GemmEmit;
 
 static inline int gemm_rows(const GemmEmit *g) { return g->heights[0]; }
-static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors; }
+static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
+static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_WIDE]; }
 
 /* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate): c[height][columns] =
  * Σ a·b (+ c). b is read whole vectors wide; `columns` says how much of c exists.
  * `packed`: both operands lie as gemm_pack puts them, and their strides are not read. */
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed);
-/* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to gemm_columns. */
+/* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to
+ * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);
 /* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count;
  * what it writes beside them, up to the end of a vector, is of no account. */

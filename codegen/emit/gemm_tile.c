@@ -222,16 +222,23 @@ static void call_tile(GemmEmit *g, int height, LlValue packed, LlValue *args)
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, args[8], ll_i64(ll, g->lanes), "");
     LLVMBuildCondBr(ll->builder, fits, narrow, wide);
     ll_at_block(ll, narrow);
-    gemm_call(g, g->tiles[height][0], 10, args);
+    gemm_call(g, g->tiles[height][GEMM_ONE_VECTOR], 10, args);
     LLVMBuildBr(ll->builder, done);
     ll_at_block(ll, wide);
+    if (g->tiles[height][GEMM_WIDE]) {
+        LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGT, args[8], ll_i64(ll, gemm_columns(g)), "");
+        LlIf widest = ll_if_open(ll, more);
+        gemm_call(g, g->tiles[height][GEMM_WIDE], 10, args);
+        LLVMBuildBr(ll->builder, done);
+        ll_at_block(ll, widest.done);
+    }
     if (height == 0) {
         LlIf special = ll_if_open(ll, packed);
         gemm_call(g, g->packed_tile, 10, args);
         LLVMBuildBr(ll->builder, done);
         ll_at_block(ll, special.done);
     }
-    gemm_call(g, g->tiles[height][1], 10, args);
+    gemm_call(g, g->tiles[height][GEMM_PANEL], 10, args);
     LLVMBuildBr(ll->builder, done);
     ll_at_block(ll, done);
 }

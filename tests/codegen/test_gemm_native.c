@@ -73,7 +73,8 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
     void *a = random_data(type, (s.m + room) * (s.k + room)), *b = random_data(type, (s.k + room) * (s.n + room));
-    void *c = random_data(type, count);
+    void *c = random_data(type, count), *rows = malloc((size_t)(count + 1) * 8);
+    memcpy(rows, c, (size_t)count * (type == TFC_F32 ? 4 : 8));
     double *want = malloc((size_t)(count + 1) * sizeof *want);
     for (int64_t i = 0; i < count; i++)
         want[i] = get(type, c, i);
@@ -90,9 +91,16 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
         if (!(fabs(get(type, c, i) - want[i]) <= tolerance * (1 + fabs(want[i]))))
             fail_msg("%lld x %lld x %lld, transposed %d: element %lld is %g, not %g", (long long)s.m,
                      (long long)s.n, (long long)s.k, transposed, (long long)i, get(type, c, i), want[i]);
+    /* Row by row the same bits. */
+    size_t bytes = type == TFC_F32 ? 4 : 8;
+    for (int64_t i = 0; i < s.m; i++)
+        product(1, s.n, s.k, (char *)a + (size_t)(i * a_row) * bytes, a_row, a_column, b, b_row, b_column,
+                (char *)rows + (size_t)(i * c_row) * bytes, c_row, accumulate, workspace_here());
+    assert_memory_equal(rows, c, (size_t)count * bytes);
     free(a);
     free(b);
     free(c);
+    free(rows);
     free(want);
 }
 
@@ -101,6 +109,7 @@ static const Shape shapes[] = {
     {1, 1, 1},    {3, 5, 7},     {1, 9, 4},     {9, 1, 4},    {16, 16, 1},  {13, 31, 15}, {14, 32, 16},
     {15, 33, 17}, {14, 14, 32},  {45, 65, 33},  {6, 8, 130},  {48, 129, 16}, {2, 70, 66}, {64, 64, 1030},
     {100, 20, 600}, {29, 2100, 40}, {0, 4, 4},  {4, 0, 4},    {4, 4, 0},    {50, 100, 0},
+    {1, 530, 40}, {3, 200, 20},  {4, 217, 1030},
 };
 
 static void check_cpu(const char *cpu, bool scalar, TfcType type)
