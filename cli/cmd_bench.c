@@ -1,4 +1,5 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step. */
+#include "base/map.h"
 #include "cli/inference.h"
 #include "cli/progress.h"
 #include "cli/synthetic.h"
@@ -13,15 +14,18 @@
 typedef struct Bench {
     const char *mode, *dtype, *trace;
     int64_t batch, source_length, target_length, steps, warm_up, threads, beam, level;
+    int64_t shapes; /* 0: every step has the same */
     bool json, report;
     TextList settings;
 } Bench;
 
 typedef struct Measured {
     double *seconds; /* a step, in order of size */
-    int64_t tokens;  /* of the target, a step */
-    double flops;    /* a step; 0: not counted */
+    double tokens;   /* of the target, in all steps */
+    double flops;    /* in all steps; 0: not counted */
     int64_t planned_bytes;
+    Map shapes;      /* those of the steps */
+    int first;       /* kernels compiled when the first step had run */
     Trace *trace;    /* of the measured steps, or NULL */
 } Measured;
 
@@ -33,27 +37,148 @@ static int compare_seconds(const void *a, const void *b)
 
 static bool out_of_memory(Cli *cli) { return cli_error(cli, "out of memory"); }
 
-/* train and forward: one program again and again. */
-static bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
+/* What follows a step: number -warm_up is the first. */
+static void end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+                     double seconds)
 {
-    Cli *cli = session->cli;
-    Binding binding = {.cli = cli};
-    SyntheticOptions shape = {.batch = o->batch,
-                              .source_length = o->source_length,
-                              .target_length = o->target_length,
-                              .seed = 1};
-    synthetic_inputs(&binding, session->model->module, &shape);
-    const float rate = 1e-4f, one = 1;
+    if (step == -o->warm_up)
+        m->first = jit_stats(session->jit).kernels_compiled;
+    if (step >= 0)
+        m->seconds[step] = seconds;
+}
+
+/* ---- shapes ---- */
+
+typedef struct Lengths {
+    int64_t batch, source, target;
+} Lengths;
+
+/* How many shapes there are up to the largest. */
+static Lengths ranges_of(const Bench *o, const ModelPorts *ports)
+{
+    return (Lengths){o->batch, ports->source ? o->source_length : 1,
+                     ports->target || !ports->source ? o->target_length : 1};
+}
+
+/* With --shapes each measured step has another one, in the order of a walk whose
+ * stride is a prime; all other steps have the largest. */
+static Lengths lengths_of(const Bench *o, const ModelPorts *ports, int64_t step)
+{
+    enum { STRIDE = 1000003 };
+    Lengths n = ranges_of(o, ports);
+    if (!o->shapes || step < 0)
+        return (Lengths){o->batch, o->source_length, o->target_length};
+    int64_t number = step * STRIDE % (n.batch * n.source * n.target);
+    return (Lengths){1 + number % n.batch, 1 + number / n.batch % n.source,
+                     1 + number / n.batch / n.source};
+}
+
+static bool check_shapes(const Session *session, const Bench *o)
+{
+    const ModelPorts ports = ports_of(session->model->module);
+    Lengths n = ranges_of(o, &ports);
+    int64_t count = n.batch * n.source * n.target;
+    return o->shapes <= count ||
+           cli_error(session->cli,
+                     "there are only %" PRId64 " shapes up to a batch of %" PRId64 " and lengths of %" PRId64
+                     " and %" PRId64,
+                     count, o->batch, o->source_length, o->target_length);
+}
+
+/* ---- train and forward: one program again and again ---- */
+
+typedef struct Inputs {
+    Binding binding;
+    double tokens, flops;
+} Inputs;
+
+static double count_tokens(Inputs *inputs, const Module *module)
+{
+    const ModelPorts ports = ports_of(module);
+    const Feed feed = feed_of(module, &ports);
+    const char *name = feed.target_dim ? feed.target_dim : feed.source_dim;
+    const BoundDim *dim = name ? binding_dim(&inputs->binding, name) : NULL;
+    double tokens = 0;
+    for (int64_t b = 0; dim && b < dim->n; b++)
+        tokens += dim->length[b];
+    return tokens;
+}
+
+static void make_inputs(Session *session, const Bench *o, const Function *function, int64_t step,
+                        Inputs *out)
+{
+    static const float rate = 1e-4f, one = 1;
     const StTensor scalars[] = {
         {.name = "rate", .type = ST_F32, .count = 1, .data = &rate, .bytes = 4},
         {.name = "step", .type = ST_F32, .count = 1, .data = &one, .bytes = 4}};
+    const Module *module = session->model->module;
+    const ModelPorts ports = ports_of(module);
+    Lengths lengths = lengths_of(o, &ports, step);
+    SyntheticOptions options = {.batch = lengths.batch,
+                                .source_length = lengths.source,
+                                .target_length = lengths.target,
+                                .ragged = o->shapes && step >= 0,
+                                .seed = step < 0 ? 1 : 2 + (uint64_t)step};
+    *out = (Inputs){.binding = {.cli = session->cli}};
+    synthetic_inputs(&out->binding, module, &options);
     for (int i = 0; i < 2; i++)
-        vec_push(cli->arena, binding.made, scalars[i]);
+        vec_push(session->cli->arena, out->binding.made, scalars[i]);
+    out->tokens = count_tokens(out, module);
+    out->flops = synthetic_flops(&out->binding, function);
+}
+
+/* The shape as the program is given it. */
+static const char *shape_key(Arena *arena, const Binding *binding)
+{
+    Text text = {0};
+    for (size_t d = 0; d < binding->dims.count; d++) {
+        const BoundDim *dim = &binding->dims.data[d];
+        text_add(&text, "%s %" PRId64 ":", dim->name, dim->extent);
+        for (int64_t b = 0; dim->length && b < dim->n; b++)
+            text_add(&text, " %d", dim->length[b]);
+        text_add(&text, "\n");
+    }
+    const char *key = arena_strndup(arena, text.data ? text.data : "", text.length);
+    text_free(&text);
+    return key;
+}
+
+static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
+                       Inputs *all, Measured *m)
+{
+    Cli *cli = session->cli;
+    const Inputs *bound = NULL;
+    for (int64_t i = -o->warm_up; i < o->steps; i++) {
+        Inputs *inputs = &all[o->shapes ? (i < 0 ? 0 : i + 1) : 0];
+        if (inputs != bound && !tensors_bind(&inputs->binding, program, exec))
+            return false;
+        bound = inputs;
+        exec_set_rng(exec, 1, (uint64_t)(i + o->warm_up + 1));
+        trace_use(i >= 0 ? m->trace : NULL);
+        double start = wall_seconds();
+        if (!exec_run(exec))
+            return out_of_memory(cli);
+        end_step(session, o, m, i, wall_seconds() - start);
+        if (i < 0)
+            continue;
+        m->tokens += inputs->tokens;
+        m->flops += inputs->flops;
+        map_set(&m->shapes, shape_key(cli->arena, &inputs->binding), m);
+    }
+    m->planned_bytes = exec_slab_bytes(exec);
+    return true;
+}
+
+static bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
+{
+    Cli *cli = session->cli;
     Function *function =
         session_function(session, !strcmp(o->mode, "train") ? "train_step" : "forward");
     if (!function)
         return false;
-    m->flops = synthetic_flops(&binding, function);
+    Inputs *all = ARENA_ARRAY(cli->arena, Inputs, o->shapes + 1); /* the largest, and those of --shapes */
+    for (int64_t i = 0; i <= o->shapes; i++)
+        make_inputs(session, o, function, i - 1, &all[i]);
     const TfcProgram *program = session_compile(session, function);
     if (!program)
         return false;
@@ -61,61 +186,68 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
         return out_of_memory(cli);
     Exec *exec = exec_new(program, store);
     bool ok = (exec || out_of_memory(cli)) && weights_initialise(cli, store, 1) &&
-              tensors_bind(&binding, program, exec);
-    for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
-        exec_set_rng(exec, 1, (uint64_t)(i + o->warm_up + 1));
-        trace_use(i >= 0 ? m->trace : NULL);
-        double start = wall_seconds();
-        ok = exec_run(exec) || out_of_memory(cli);
-        if (i >= 0)
-            m->seconds[i] = wall_seconds() - start;
-    }
-    if (ok)
-        m->planned_bytes = exec_slab_bytes(exec) + store_bytes(store);
+              run_inputs(session, o, program, exec, all, m);
+    m->planned_bytes += store_bytes(store);
     exec_free(exec);
     return ok;
 }
 
-/* decode: a beam search of exactly target_length tokens for a batch of sentences. */
+/* ---- decode: a beam search of exactly target_length tokens for a batch of sentences ---- */
+
+static Tokens *make_sources(Arena *arena, const Lengths *lengths, int64_t vocab)
+{
+    Tokens *sources = ARENA_ARRAY(arena, Tokens, lengths->batch);
+    for (int64_t i = 0; i < lengths->batch; i++) {
+        int32_t *ids = ARENA_ARRAY(arena, int32_t, lengths->source);
+        for (int64_t j = 0; j < lengths->source; j++)
+            ids[j] = (int32_t)((i * 7919 + j * 104729) % vocab);
+        sources[i] = (Tokens){ids, (int32_t)lengths->source};
+    }
+    return sources;
+}
+
+static bool decode_once(Inference *inference, const Bench *o, const Lengths *lengths, double *seconds)
+{
+    DecodeSettings settings = decode_defaults();
+    settings.beam = (int32_t)o->beam;
+    settings.length_factor = 0;
+    settings.length_extra = (int32_t)lengths->target;
+    settings.bos = 0;
+    settings.until_eos = false;
+    Arena *arena = arena_new();
+    Tokens *sources = make_sources(arena, lengths, inference->stepper.vocab);
+    Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
+    double start = wall_seconds();
+    bool ok = decode_batch(&inference->stepper, &settings, inference->ports.source ? sources : NULL,
+                           NULL, NULL, (int32_t)lengths->batch, arena, results);
+    *seconds = wall_seconds() - start;
+    arena_free(arena);
+    return ok || out_of_memory(inference->cli);
+}
+
 static bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
 {
     Cli *cli = session->cli;
     Inference inference;
     inference_init(&inference, session, store, NULL);
-    if (!inference_prepare_decode(&inference) || !weights_initialise(cli, store, 1)) {
-        inference_free(&inference);
-        return false;
-    }
-    DecodeSettings settings = decode_defaults();
-    settings.beam = (int32_t)o->beam;
-    settings.length_factor = 0;
-    settings.length_extra = (int32_t)o->target_length;
-    settings.bos = 0;
-    settings.until_eos = false;
-    Tokens *sources = ARENA_ARRAY(cli->arena, Tokens, o->batch);
-    for (int64_t i = 0; i < o->batch; i++) {
-        int32_t *ids = ARENA_ARRAY(cli->arena, int32_t, o->source_length);
-        for (int64_t j = 0; j < o->source_length; j++)
-            ids[j] = (int32_t)((i * 7919 + j * 104729) % inference.stepper.vocab);
-        sources[i] = (Tokens){ids, (int32_t)o->source_length};
-    }
-    bool ok = true;
+    bool ok = inference_prepare_decode(&inference) && weights_initialise(cli, store, 1);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
-        Arena *arena = arena_new();
-        Decoded *results = ARENA_ARRAY(arena, Decoded, o->batch);
+        Lengths lengths = lengths_of(o, &inference.ports, i);
+        double seconds;
         trace_use(i >= 0 ? m->trace : NULL);
-        double start = wall_seconds();
-        ok = decode_batch(&inference.stepper, &settings, inference.ports.source ? sources : NULL,
-                          NULL, NULL, (int32_t)o->batch, arena, results) ||
-             out_of_memory(cli);
-        if (i >= 0)
-            m->seconds[i] = wall_seconds() - start;
-        arena_free(arena);
+        ok = decode_once(&inference, o, &lengths, &seconds);
+        end_step(session, o, m, i, seconds);
+        if (i < 0)
+            continue;
+        m->tokens += (double)(lengths.batch * lengths.target);
+        map_set(&m->shapes, arena_printf(cli->arena, "%" PRId64 " %" PRId64 " %" PRId64, lengths.batch, lengths.source, lengths.target), m);
     }
     m->planned_bytes = store_bytes(store);
     inference_free(&inference);
     return ok;
 }
+
+/* ---- results ---- */
 
 static double sum_seconds(const Bench *o, const Measured *m)
 {
@@ -123,6 +255,18 @@ static double sum_seconds(const Bench *o, const Measured *m)
     for (int64_t i = 0; i < o->steps; i++)
         sum += m->seconds[i];
     return sum;
+}
+
+/* Of steps of one shape, by the median; else over all of them. */
+static double rate_of(const Bench *o, const Measured *m, double amount)
+{
+    return o->shapes ? amount / sum_seconds(o, m)
+                     : amount / (double)o->steps / m->seconds[o->steps / 2];
+}
+
+static int compiled_after_first(const Session *session, const Measured *m)
+{
+    return jit_stats(session->jit).kernels_compiled - m->first;
 }
 
 static void print_json(const Session *session, const Bench *o, const Measured *m)
@@ -136,11 +280,12 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
         ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
         ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
         ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
-        ", \"cached_kernels\": %d"
+        ", \"cached_kernels\": %d, \"shapes\": %" PRId64 ", \"compiled_after_first\": %d"
         ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64,
         name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
-        o->steps, median, m->seconds[0], (double)m->tokens / median, m->flops / median,
-        session->compile_seconds, stats.kernels_compiled, stats.kernels_cached, m->planned_bytes,
+        o->steps, median, m->seconds[0], rate_of(o, m, m->tokens), rate_of(o, m, m->flops),
+        session->compile_seconds, stats.kernels_compiled, stats.kernels_cached,
+        (int64_t)m->shapes.count, compiled_after_first(session, m), m->planned_bytes,
         peak_resident_bytes());
     text_free(&name);
     if (o->report) {
@@ -159,12 +304,15 @@ static void print_text(const Session *session, const Bench *o, const Measured *m
            session->model->module->name, o->mode, exec_threads(), o->batch, o->source_length,
            o->target_length);
     printf("step             %.1f ms (fastest %.1f)\n", 1e3 * median, 1e3 * m->seconds[0]);
-    printf("tokens/s         %.0f of the target\n", (double)m->tokens / median);
+    printf("tokens/s         %.0f of the target\n", rate_of(o, m, m->tokens));
     if (m->flops > 0)
-        printf("products         %.1f GFLOP/s\n", m->flops / median / 1e9);
+        printf("products         %.1f GFLOP/s\n", rate_of(o, m, m->flops) / 1e9);
     JitStats stats = jit_stats(session->jit);
     printf("compilation      %.2f s, %d kernels, %d from the cache\n", session->compile_seconds,
            stats.kernels_compiled + stats.kernels_cached, stats.kernels_cached);
+    if (o->shapes)
+        printf("shapes           %" PRId64 " different ones, %d kernels compiled after the first step\n",
+               (int64_t)m->shapes.count, compiled_after_first(session, m));
     printf("memory           %s planned, %s resident at most\n", bytes_text(m->planned_bytes),
            bytes_text(peak_resident_bytes()));
     if (o->report) {
@@ -180,12 +328,10 @@ static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
     Session session;
     if (!session_open(&session, cli, options))
         return false;
-    Measured m = {.seconds = ARENA_ARRAY(cli->arena, double, o->steps),
-                  .tokens = o->batch * o->target_length};
-    if (!ports_of(session.model->module).target)
-        m.tokens = o->batch * o->source_length;
+    Measured m = {.seconds = ARENA_ARRAY(cli->arena, double, o->steps)};
+    map_init(&m.shapes, cli->arena);
     Store *store = store_new();
-    bool ok = tracing_open(cli, o->trace, o->report, &m.trace) &&
+    bool ok = check_shapes(&session, o) && tracing_open(cli, o->trace, o->report, &m.trace) &&
               (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
                                           : bench_program(&session, o, store, &m));
     trace_use(NULL);
@@ -217,6 +363,9 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"target-length", "T", OPTION_INT, &o.target_length, 1, "tokens of each target (32)"},
         {"steps", "K", OPTION_INT, &o.steps, 1, "steps measured (10)"},
         {"warm-up", "K", OPTION_INT, &o.warm_up, 0, "steps before them (2)"},
+        {"shapes", "N", OPTION_INT, &o.shapes, 1,
+         "measure N steps, each of another shape up to these, and count what is\n"
+         "compiled after the first step"},
         {"beam", "N", OPTION_INT, &o.beam, 1, "of --mode decode (4)"},
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the arithmetic (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
@@ -242,6 +391,8 @@ int command_bench(Cli *cli, int argc, char **argv)
         return cli_usage_error("bench: --dtype bf16 is not there yet; f32 is");
     if (o.threads)
         exec_set_threads((int)o.threads);
+    if (o.shapes)
+        o.steps = o.shapes;
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = o.settings;
     session.opt_level = o.level ? 2 : 0;
