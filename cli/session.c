@@ -109,7 +109,8 @@ OptimizerSpec session_optimizer(const Session *session)
                           .eps = train->eps,
                           .momentum = train->momentum,
                           .weight_decay = train->weight_decay,
-                          .clip_norm = train->clip_norm};
+                          .clip_norm = train->clip_norm,
+                          .loc = train->optimizer_place};
     spec.kind = train->optimizer == OPTIMIZER_ADAM    ? OPT_ADAM
                 : train->optimizer == OPTIMIZER_ADAMW ? OPT_ADAMW
                                                       : OPT_SGD;

@@ -158,9 +158,12 @@ Val decl_value(Elab *e, Decl *decl, const Node *use)
         Scope outermost = {.path = ""};
         map_init(&outermost.labels, e->arena);
         map_init(&outermost.counts, e->arena);
+        Loc reader = e->b.loc;
         e->frame = e->top;
         e->top->scope = &outermost;
+        e->b.loc = primary_place(e, node);
         decl->value = declare_param(e, node, &outermost);
+        e->b.loc = reader;
         e->top->scope = top_scope;
         e->frame = kept;
     }

@@ -10,6 +10,7 @@ typedef enum Schedule { RATE_CONSTANT, RATE_NOAM, RATE_INVERSE_SQRT, RATE_LINEAR
 typedef struct TrainSpec {
     enum { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } optimizer;
     double beta1, beta2, eps, momentum, weight_decay;
+    Loc optimizer_place;              /* of the clause, else of the block; {0} without one */
     Schedule schedule;
     double rate_d_model, rate_factor; /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
     double rate_peak, rate_final;     /* the others */

@@ -229,13 +229,15 @@ static void set_number(Elab *e, const Node *setting)
 void elaborate_train(Elab *e, const Node *train)
 {
     e->model->has_train = true;
+    e->model->train.optimizer_place = train->loc;
     for (size_t i = 0; i < train->kids.count; i++) {
         const Node *setting = train->kids.data[i];
         if (!setting->a)
             continue; /* not read; reported */
-        if (!strcmp(setting->name, "optimizer"))
+        if (!strcmp(setting->name, "optimizer")) {
+            e->model->train.optimizer_place = setting->loc;
             set_optimizer(e, setting->a);
-        else if (!strcmp(setting->name, "rate"))
+        } else if (!strcmp(setting->name, "rate"))
             set_rate(e, setting->a);
         else if (!strcmp(setting->name, "batch"))
             set_batch(e, setting->a);

@@ -1,39 +1,84 @@
 /* dump --report: fusions, near misses, kernels, the slab. */
 #include "inspect/inspect.h"
 
-#include <stdint.h>
+#include <ctype.h>
 #include <stdlib.h>
 
-/* Lines that say the same of the same source line (one a layer) are one, counted. */
+/* The text with the numbers of layers as stars: "encoder.layer.*.self". */
+static const char *any_layer(Arena *arena, const char *text)
+{
+    char *copy = arena_strdup(arena, text), *to = copy;
+    for (const char *at = text; *at;) {
+        *to++ = *at;
+        if (*at++ != '.' || !isdigit((unsigned char)*at))
+            continue;
+        const char *end = at + strspn(at, "0123456789");
+        if (*end && !strchr(". :", *end))
+            continue;
+        *to++ = '*';
+        at = end;
+    }
+    *to = '\0';
+    return copy;
+}
+
+/* Lines that say the same of the same source line (one a layer, mostly). */
+typedef struct Told {
+    const ReportLine *line;
+    const char *text;
+    int times;
+    VEC(const char *) scopes; /* each once */
+} Told;
+
+static void add_scope(Arena *arena, Told *told, const char *scope)
+{
+    const char *any = any_layer(arena, scope ? scope : "");
+    for (size_t i = 0; i < told->scopes.count; i++)
+        if (!strcmp(told->scopes.data[i], any))
+            return;
+    if (*any)
+        vec_push(arena, told->scopes, any);
+}
+
+static void print_told(const Told *told, Text *out)
+{
+    enum { SHOWN = 4 };
+    const Loc *loc = &told->line->loc;
+    text_add(out, "  ");
+    if (loc->source)
+        text_add(out, "%s:%d: ", loc->source->path, loc->line);
+    text_add(out, "%s", told->text);
+    if (told->times > 1)
+        text_add(out, "; %d times", told->times);
+    for (size_t i = 0; i < told->scopes.count && i < SHOWN; i++)
+        text_add(out, "%s%s", i ? ", " : ", in ", told->scopes.data[i]);
+    text_add(out, "%s\n", told->scopes.count > SHOWN ? ", …" : "");
+}
+
 static void report_lines(const Report *report, bool misses, Text *out)
 {
     Arena *arena = arena_new();
-    Map seen; /* line → how often */
+    Map seen; /* place and text → Told */
     map_init(&seen, arena);
-    VEC(const ReportLine *) shown = {0};
-    VEC(const char *) keys = {0};
     for (size_t i = 0; i < report->lines.count; i++) {
         const ReportLine *line = &report->lines.data[i];
         if (report_is_miss(line) != misses)
             continue;
+        const char *text = any_layer(arena, line->text);
         const char *key = arena_printf(arena, "%p %d %s", (const void *)line->loc.source,
-                                       line->loc.line, line->text);
-        uintptr_t before = (uintptr_t)map_get(&seen, key);
-        map_set(&seen, key, (void *)(before + 1));
-        if (before)
-            continue;
-        vec_push(arena, shown, line);
-        vec_push(arena, keys, key);
+                                       line->loc.line, text);
+        Told *told = map_get(&seen, key);
+        if (!told) {
+            told = ARENA_NEW(arena, Told);
+            *told = (Told){.line = line, .text = text};
+            map_set(&seen, key, told);
+        }
+        told->times++;
+        add_scope(arena, told, line->scope);
     }
-    for (size_t i = 0; i < shown.count; i++) {
-        uintptr_t times = (uintptr_t)map_get(&seen, keys.data[i]);
-        text_add(out, "  ");
-        report_print(shown.data[i], out);
-        if (times > 1)
-            text_add(out, " and %zu more", (size_t)times - 1);
-        text_add(out, "\n");
-    }
-    if (!shown.count)
+    for (size_t i = 0; i < seen.count; i++)
+        print_told(seen.entries[i].value, out);
+    if (!seen.count)
         text_add(out, "  none\n");
     arena_free(arena);
 }
@@ -68,6 +113,15 @@ static void sum_step(KernelSum *sums, int *n, const Measured *m, int32_t s)
     sums[i].bytes += cost->bytes;
 }
 
+/* Bytes that the text has beyond its characters: printf's widths count bytes. */
+static int extra_bytes(const char *text)
+{
+    int extra = 0;
+    for (; *text; text++)
+        extra += ((unsigned char)*text & 0xc0) == 0x80;
+    return extra;
+}
+
 static void report_kernels(const Measured *m, Text *out)
 {
     KernelSum *sums = calloc((size_t)m->program->n_steps + 1, sizeof *sums);
@@ -83,15 +137,39 @@ static void report_kernels(const Measured *m, Text *out)
     if (sums)
         qsort(sums, (size_t)n, sizeof *sums, by_bytes);
     for (int i = 0; i < n; i++)
-        text_add(out, "  %5d %10.4g %10.4g  %-28s %-26s %s\n", sums[i].steps, sums[i].flops / 1e6,
-                 sums[i].bytes / 1e6, sums[i].name, sums[i].shape, sums[i].what ? sums[i].what : "");
+        text_add(out, "  %5d %10.4g %10.4g  %-28s %-*s %s\n", sums[i].steps, sums[i].flops / 1e6,
+                 sums[i].bytes / 1e6, sums[i].name, 26 + extra_bytes(sums[i].shape), sums[i].shape,
+                 sums[i].what ? sums[i].what : "");
     free(sums);
 }
 
-static int by_size(const void *a, const void *b)
+/* Buffers of one size that the same op of each layer writes. */
+typedef struct HeldSum {
+    const char *name;
+    int64_t bytes; /* of one */
+    int count, first, last;
+} HeldSum;
+
+static int by_total(const void *a, const void *b)
 {
-    const SlabBuffer *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : x->buffer - y->buffer;
+    const HeldSum *x = a, *y = b;
+    int64_t p = x->bytes * x->count, q = y->bytes * y->count;
+    return p < q ? 1 : p > q ? -1 : strcmp(x->name, y->name);
+}
+
+static void sum_held(Arena *arena, HeldSum *sums, int *n, const Measured *m, const SlabBuffer *b)
+{
+    const char *name = any_layer(arena, slab_buffer_name(m, b));
+    int i = 0;
+    while (i < *n && (sums[i].bytes != b->bytes || strcmp(sums[i].name, name)))
+        i++;
+    if (i == *n)
+        sums[(*n)++] = (HeldSum){name, b->bytes, 0, b->first, b->last};
+    sums[i].count++;
+    if (b->first < sums[i].first)
+        sums[i].first = b->first;
+    if (b->last > sums[i].last)
+        sums[i].last = b->last;
 }
 
 static void report_slab(const Measured *m, Text *out)
@@ -99,19 +177,21 @@ static void report_slab(const Measured *m, Text *out)
     const char *at = m->peak_step < m->program->n_steps ? m->program->steps[m->peak_step].name : NULL;
     text_add(out, "\nslab: %.4g MB; %.4g MB live at the peak, step %d (%s)\n",
              (double)m->slab_bytes / 1e6, (double)m->peak_bytes / 1e6, m->peak_step, at ? at : "the end");
-    SlabBuffer *sorted = malloc(sizeof *sorted * (size_t)(m->n_slab + 1));
-    if (!sorted)
-        return;
-    memcpy(sorted, m->slab, sizeof *sorted * (size_t)m->n_slab);
-    qsort(sorted, (size_t)m->n_slab, sizeof *sorted, by_size);
-    text_add(out, "  %10s %12s  %-13s held at the peak\n", "MB", "offset", "steps");
+    Arena *arena = arena_new();
+    HeldSum *sums = ARENA_ARRAY(arena, HeldSum, m->n_slab + 1);
+    int n = 0;
     for (int32_t i = 0; i < m->n_slab; i++) {
-        const SlabBuffer *b = &sorted[i];
+        const SlabBuffer *b = &m->slab[i];
         if (b->first <= m->peak_step && m->peak_step <= b->last && b->bytes)
-            text_add(out, "  %10.4g %12lld  %5d to %-5d #%d %s\n", (double)b->bytes / 1e6,
-                     (long long)b->offset, b->first, b->last, b->buffer, slab_buffer_name(m, b));
+            sum_held(arena, sums, &n, m, b);
     }
-    free(sorted);
+    qsort(sums, (size_t)n, sizeof *sums, by_total);
+    text_add(out, "  %10s %8s %10s  %-13s held at the peak\n", "MB", "buffers", "MB each", "steps");
+    for (int i = 0; i < n; i++)
+        text_add(out, "  %10.4g %8d %10.4g  %5d to %-5d %s\n",
+                 (double)sums[i].bytes * sums[i].count / 1e6, sums[i].count,
+                 (double)sums[i].bytes / 1e6, sums[i].first, sums[i].last, sums[i].name);
+    arena_free(arena);
 }
 
 void inspect_report(const Report *report, const Measured *m, Text *out)

@@ -127,6 +127,8 @@ Function *derive_accumulate(Module *module)
     Trained t = differentiate(function, weight);
     b = builder_at_end(function);
     for (int i = 0; i < t.n; i++) {
+        b.loc = t.params[i]->op->loc;
+        b.scope = t.params[i]->op->scope;
         Value *sum = gradient_param(&b, op_string(t.params[i]->op, ATTR_name), t.params[i]->type);
         build_assign(&b, sum, build_binary(&b, OP_add, sum, t.gradients[i]));
     }
@@ -146,12 +148,18 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer)
         const ParamInfo *info = module->params.data[i];
         if (info->role != PARAM_TRAINED || !map_has(&reads, info->name))
             continue;
+        const Value *read = map_get(&reads, info->name);
+        b.loc = read->op->loc;
+        b.scope = read->op->scope;
         params[n] = build_param(&b, info);
         gradients[n++] = gradient_param(&b, info->name, info->type);
     }
     build_optimizer(function, optimizer, n, params, gradients);
     b = builder_at_end(function);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        b.loc = gradients[i]->op->loc;
+        b.scope = gradients[i]->op->scope;
         build_assign(&b, gradients[i], build_const_of(&b, gradients[i]->type, 0));
+    }
     return function;
 }

@@ -76,38 +76,62 @@ static bool depends_on(Op *op, const Op *source, uintptr_t mark)
     return false;
 }
 
-/* NULL if the product, which has `first`'s operand, may join the group, or why not. */
-static const char *why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
+/* Whether both take the same sums of their first operand: a product of the forward
+ * and the gradient of its weights share the operand, but nothing else. */
+static bool same_sums(const Op *a, const Op *b)
 {
-    const Op *first = group[0];
-    if (!same_attr(op, first, ATTR_contract_a) || !same_attr(op, first, ATTR_contract_b) ||
-        op->args[1]->type.rank != first->args[1]->type.rank)
-        return "a sum over another axis";
-    if (!ends_free(op))
-        return "its columns are no constant last axis";
-    if (!same_parent(op, first))
-        return "it belongs to another block";
-    if (n == MOST_MERGED)
-        return "as many are merged already as one product takes";
-    for (int i = 0; i < n; i++)
-        if (depends_on(op, group[i], ++*mark))
-            return "one needs the other's result";
-    return NULL;
+    return a->args[0] == b->args[0] && same_attr(a, b, ATTR_batch_a) &&
+           same_attr(a, b, ATTR_contract_a);
 }
 
-static int find_sharing(PassContext *context, Op *first, Op **group, uintptr_t *mark)
+/* MISS_NONE if the product, which takes `first`'s sums, may join the group. */
+static Miss why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
+{
+    const Op *first = group[0];
+    if (!same_attr(op, first, ATTR_contract_b) ||
+        op->args[1]->type.rank != first->args[1]->type.rank)
+        return MISS_PRODUCT_LAYOUT;
+    if (!ends_free(op))
+        return MISS_PRODUCT_COLUMNS;
+    if (!same_parent(op, first))
+        return MISS_PRODUCT_BLOCK;
+    if (n == MOST_MERGED)
+        return MISS_PRODUCT_MANY;
+    for (int i = 0; i < n; i++)
+        if (depends_on(op, group[i], ++*mark))
+            return MISS_PRODUCT_CHAIN;
+    return MISS_NONE;
+}
+
+typedef struct Sharing {
+    PassContext *context;
+    Arena *arena;
+    uintptr_t mark;
+    VEC(const Op *) told; /* left apart and reported: once each is enough */
+} Sharing;
+
+static void tell_apart(Sharing *s, const Op *op, const Op *first, Miss why)
+{
+    for (size_t i = 0; i < s->told.count; i++)
+        if (s->told.data[i] == op)
+            return;
+    vec_push(s->arena, s->told, op);
+    report_miss(s->context->report, op, why, "dot with dot of %s",
+                first->scope ? first->scope : "the same operand");
+}
+
+static int find_sharing(Sharing *s, Op *first, Op **group)
 {
     int n = 0;
     group[n++] = first;
     for (Op *op = first->next; op; op = op->next) {
-        if (op->kind != OP_dot || op->args[0] != first->args[0])
+        if (op->kind != OP_dot || !same_sums(op, first))
             continue;
-        const char *why = why_apart(op, n, group, mark);
-        if (why)
-            report_op(context->report, op, "not fused: dot with dot of %s: %s",
-                      first->scope ? first->scope : "the same operand", why);
-        else
+        Miss why = why_apart(op, n, group, &s->mark);
+        if (why == MISS_NONE)
             group[n++] = op;
+        else if (s->context->report)
+            tell_apart(s, op, first, why);
     }
     return n;
 }
@@ -215,19 +239,17 @@ static void report_sums(Function *function, Report *report)
         if (add->kind != OP_add || !is_backward_product(add->args[0]) ||
             !is_backward_product(add->args[1]))
             continue;
-        const char *why = !is_used_once(add->args[0]) || !is_used_once(add->args[1])
-                              ? "used twice"
-                          : !same_parent(add->args[0]->op, add->args[1]->op)
-                              ? "they belong to different blocks"
-                              : NULL;
-        if (why)
-            report_op(report, add, "not fused: the sum of two dots into one: %s", why);
+        Miss why = !is_used_once(add->args[0]) || !is_used_once(add->args[1]) ? MISS_SUM_SHARED
+                   : !same_parent(add->args[0]->op, add->args[1]->op)         ? MISS_SUM_BLOCKS
+                                                                              : MISS_NONE;
+        if (why != MISS_NONE)
+            report_miss(report, add, why, "the sum of two dots into one");
     }
 }
 
 bool pass_merge_products(Function *function, PassContext *context)
 {
-    uintptr_t mark = 0;
+    Sharing sharing = {.context = context, .arena = function->module->arena};
     FOR_OPS(op, &function->body)
         op->scratch = NULL;
     for (Op *op = function->body.first, *next; op; op = next) {
@@ -235,7 +257,7 @@ bool pass_merge_products(Function *function, PassContext *context)
         Op *group[MOST_MERGED];
         if (op->kind != OP_dot || !ends_free(op))
             continue;
-        int n = find_sharing(context, op, group, &mark);
+        int n = find_sharing(&sharing, op, group);
         if (n < 2)
             continue;
         for (int i = 1; i < n; i++)

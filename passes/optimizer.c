@@ -27,6 +27,20 @@ static Value *add(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP
 static Value *sub(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_sub, x, y); }
 static Value *scale(Update *u, Value *x, double k) { return mul(u, x, constant(u, x, k)); }
 
+/* What comes next belongs to the param: to its line and the optimizer's. */
+static void turn_to(Update *u, const Value *param)
+{
+    Arena *arena = u->b.function->module->arena;
+    u->b.loc = loc_join(arena, param->op->loc, u->spec->loc);
+    u->b.scope = arena_printf(arena, "optimizer.%s", op_string(param->op, ATTR_name));
+}
+
+static void turn_to_all(Update *u)
+{
+    u->b.loc = u->spec->loc;
+    u->b.scope = "optimizer";
+}
+
 static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
 {
     const char *name = arena_printf(module->arena, "optimizer.%s.%s", kind,
@@ -39,16 +53,18 @@ static const ParamInfo *slot(Module *module, const char *kind, const Value *para
 }
 
 /* sqrt(Σ g²) over all gradients, scalar f64 */
-static Value *global_norm(Update *u, int n, Value *const *gradients)
+static Value *global_norm(Update *u, int n, Value *const *params, Value *const *gradients)
 {
     Value *total = NULL;
     for (int i = 0; i < n; i++) {
         int axes[MAX_RANK];
+        turn_to(u, params[i]);
         for (int a = 0; a < gradients[i]->type.rank; a++)
             axes[a] = a;
         Value *sum = build_reduce(&u->b, OP_reduce_sum, mul(u, gradients[i], gradients[i]),
                                   gradients[i]->type.rank, axes);
         sum = build_cast(&u->b, build_reshape(&u->b, sum, 0, NULL), DT_F64);
+        turn_to_all(u);
         total = total ? add(u, total, sum) : sum;
     }
     return total ? build_unary(&u->b, OP_sqrt, total) : NULL;
@@ -108,9 +124,10 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
                      Value *const *gradients)
 {
     Update u = {.b = builder_at_end(function), .spec = spec};
+    turn_to_all(&u);
     u.rate = build_cast(&u.b, build_input(&u.b, "rate", type_scalar(DT_F32)), DT_F64);
     Value *step = build_cast(&u.b, build_input(&u.b, "step", type_scalar(DT_F32)), DT_F64);
-    Value *norm = global_norm(&u, n, gradients);
+    Value *norm = global_norm(&u, n, params, gradients);
     if (norm && spec->clip_norm > 0) {
         Value *factor = build_binary(&u.b, OP_div, constant(&u, norm, spec->clip_norm),
                                      add(&u, norm, constant(&u, norm, 1e-6)));
@@ -122,10 +139,12 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         u.correct_v = build_unary(&u.b, OP_rsqrt, bias_correction(&u, step, spec->beta2));
     }
     for (int i = 0; i < n; i++) {
+        turn_to(&u, params[i]);
         Value *gradient = prepare(&u, params[i], gradients[i]);
         Value *rate = build_cast(&u.b, u.rate, params[i]->type.dtype);
         (spec->kind == OPT_SGD ? update_sgd : update_adam)(&u, params[i], gradient, rate);
     }
+    turn_to_all(&u);
     if (norm)
         build_output(&u.b, "gradient_norm", build_cast(&u.b, norm, DT_F32));
 }

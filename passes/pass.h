@@ -4,12 +4,19 @@
 
 #include "ir/graph.h"
 
-#include <string.h>
+/* Why ops stayed apart that a reader may have expected to be fused. */
+typedef enum Miss {
+    MISS_NONE,
+#define MISS(pass, name, text) MISS_##name,
+#include "passes/misses.def"
+    MISS_COUNT
+} Miss;
 
 /* What a pass tells about what it did and what it nearly did (--report), and the op
- * that it is about. Near misses begin with "not fused: ". */
+ * that it is about. */
 typedef struct ReportLine {
     const char *text;
+    Miss miss; /* MISS_NONE: something was done */
     Loc loc;
     const char *scope; /* or NULL */
 } ReportLine;
@@ -20,12 +27,12 @@ typedef struct Report {
 /* Nothing where `report` is NULL. */
 void report_op(Report *report, const Op *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The line is "not fused: TEXT: why". */
+void report_miss(Report *report, const Op *op, Miss miss, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* "path:line: text, in scope", without a newline. */
 void report_print(const ReportLine *line, Text *out);
-static inline bool report_is_miss(const ReportLine *line)
-{
-    return !strncmp(line->text, "not fused", 9);
-}
+static inline bool report_is_miss(const ReportLine *line) { return line->miss != MISS_NONE; }
 
 typedef struct PassContext {
     Diagnostics *diags;
@@ -59,6 +66,7 @@ typedef struct OptimizerSpec {
     enum { OPT_SGD, OPT_ADAM, OPT_ADAMW } kind;
     double beta1, beta2, eps, momentum, weight_decay;
     double clip_norm; /* 0: none */
+    Loc loc;          /* where it is asked for; {0}: nowhere */
 } OptimizerSpec;
 
 /* forward: outputs but not the loss; no dropout, training = false. */

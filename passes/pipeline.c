@@ -31,13 +31,32 @@ const PassInfo *pass_find(const char *name)
     return NULL;
 }
 
+static const char *const miss_text[] = {
+    "",
+#define MISS(pass, name, text) text,
+#include "passes/misses.def"
+};
+
 void report_op(Report *report, const Op *op, const char *format, ...)
 {
     if (!report)
         return;
     va_list args;
     va_start(args, format);
-    ReportLine line = {arena_vprintf(report->arena, format, args), op->loc, op->scope};
+    ReportLine line = {arena_vprintf(report->arena, format, args), MISS_NONE, op->loc, op->scope};
+    vec_push(report->arena, report->lines, line);
+    va_end(args);
+}
+
+void report_miss(Report *report, const Op *op, Miss miss, const char *format, ...)
+{
+    if (!report)
+        return;
+    va_list args;
+    va_start(args, format);
+    const char *what = arena_vprintf(report->arena, format, args);
+    ReportLine line = {arena_printf(report->arena, "not fused: %s: %s", what, miss_text[miss]), miss,
+                       op->loc, op->scope};
     vec_push(report->arena, report->lines, line);
     va_end(args);
 }

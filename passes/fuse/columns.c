@@ -90,7 +90,8 @@ static bool depends_on(const Op *op, const Op *source, uintptr_t question)
 
 enum { MOST_REDUCTIONS = 4 };
 
-/* Whether two reductions read the same value, or one op away from it. */
+/* Whether two reductions read the same value, or one op away from it. What every
+ * region makes for itself (a zero of two layers' ReLUs) is nothing shared. */
 static bool share_reads(const Op *a, const Op *b)
 {
     const Op *above_a = a->args[0]->op, *above_b = b->args[0]->op;
@@ -100,24 +101,24 @@ static bool share_reads(const Op *a, const Op *b)
     for (int i = 0; i < above_a->n_args; i++) {
         shares |= above_a->args[i] == b->args[0];
         for (int j = 0; j < above_b->n_args; j++)
-            shares |= above_a->args[i] == above_b->args[j];
+            shares |= above_a->args[i] == above_b->args[j] && !is_generator(above_a->args[i]->op);
     }
     return shares;
 }
 
-/* NULL if `op`, which reads what `first` reads, may join the group, or why not. */
-static const char *why_apart(const Op *op, int n, Op *const *group, uintptr_t *question)
+/* MISS_NONE if `op`, which reads what `first` reads, may join the group. */
+static Miss why_apart(const Op *op, int n, Op *const *group, uintptr_t *question)
 {
     if (!type_same_shape(&group[0]->args[0]->type, &op->args[0]->type))
-        return "the rows differ";
+        return MISS_COLUMN_ROWS;
     if (!same_columns(group[0], op))
-        return "a reduction over other axes";
+        return MISS_COLUMN_AXES;
     if (n == MOST_REDUCTIONS)
-        return "the region would be too large";
+        return MISS_COLUMN_MANY;
     for (int i = 0; i < n; i++)
         if (depends_on(op, group[i], ++*question))
-            return "one needs the other's result";
-    return NULL;
+            return MISS_COLUMN_CHAIN;
+    return MISS_NONE;
 }
 
 /* The reductions that join `first`: same rows, sharing something they read, and
@@ -130,12 +131,12 @@ static int gather_group(Function *function, PassContext *context, Op *first, Op 
     for (Op *op = first->next; op; op = op->next) {
         if (!is_column_reduction(function->module, op) || !share_reads(first, op))
             continue;
-        const char *why = why_apart(op, n, group, question);
-        if (why)
-            report_op(context->report, op, "not fused: %s with %s: %s", op_info[op->kind].name,
-                      op_info[first->kind].name, why);
-        else
+        Miss why = why_apart(op, n, group, question);
+        if (why == MISS_NONE)
             group[n++] = op;
+        else
+            report_miss(context->report, op, why, "%s with %s", op_info[op->kind].name,
+                        op_info[first->kind].name);
     }
     return n;
 }

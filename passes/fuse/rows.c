@@ -156,16 +156,16 @@ static bool would_cycle(Rows *rows, int a, int b)
     return false;
 }
 
-/* NULL if the groups may be one, or the reason why not. */
-static const char *why_apart(Rows *rows, int a, int b, Type *space)
+/* MISS_NONE if the groups may be one. */
+static Miss why_apart(Rows *rows, int a, int b, Type *space)
 {
     if (!same_rows(&rows->groups[a].space, &rows->groups[b].space, space))
-        return "the rows differ";
+        return MISS_ROW_SPACE;
     if (rows->groups[a].members.count + rows->groups[b].members.count > LARGEST_GROUP)
-        return "the region would be too large";
+        return MISS_ROW_MANY;
     if (would_cycle(rows, a, b))
-        return "an op between them needs one and feeds the other";
-    return NULL;
+        return MISS_ROW_BETWEEN;
+    return MISS_NONE;
 }
 
 static void merge(Rows *rows, int a, int b, const Type *space)
@@ -190,7 +190,7 @@ static void form_groups(Rows *rows)
             Type space;
             if (theirs < 0 || theirs == mine || op->kind == OP_gather)
                 continue;
-            if (!why_apart(rows, theirs, mine, &space))
+            if (why_apart(rows, theirs, mine, &space) == MISS_NONE)
                 merge(rows, theirs, mine, &space);
         }
     }
@@ -288,6 +288,14 @@ static void choose_outputs(Rows *rows)
                 need_outside(rows, rows->info[i].op->args[a]);
 }
 
+static bool is_single(const Type *space)
+{
+    for (int i = 0; i < space->rank; i++)
+        if (!dim_is_one(space->dims[i]))
+            return false;
+    return true;
+}
+
 static void report_groups(Rows *rows)
 {
     Report *report = rows->context->report;
@@ -298,16 +306,17 @@ static void report_groups(Rows *rows)
             int theirs = info_of(op->args[a])->group;
             Type space;
             if (op->args[a]->op->kind == OP_column)
-                report_op(report, op, "not fused: column into %s: a reduction over other axes",
-                          op_info[op->kind].name);
+                report_miss(report, op, MISS_ROW_COLUMN, "column into %s", op_info[op->kind].name);
             if (theirs < 0 || theirs == mine ||
                 find_held(rows, &rows->groups[mine], info_of(op->args[a])->index))
                 continue;
-            const char *why = op->kind == OP_gather ? "a gather reads its table from memory"
-                                                    : why_apart(rows, theirs, mine, &space);
-            if (why)
-                report_op(report, op, "not fused: %s into %s: %s",
-                          op_info[op->args[a]->op->kind].name, op_info[op->kind].name, why);
+            if (is_single(&rows->groups[theirs].space))
+                continue; /* one number for all rows: it has to be there before them */
+            Miss why = op->kind == OP_gather ? MISS_ROW_GATHER
+                                             : why_apart(rows, theirs, mine, &space);
+            if (why != MISS_NONE)
+                report_miss(report, op, why, "%s into %s", op_info[op->args[a]->op->kind].name,
+                            op_info[op->kind].name);
         }
     }
 }
