@@ -12,9 +12,11 @@
 #include <string.h>
 
 typedef struct Bench {
-    const char *mode, *dtype, *trace;
+    const char *mode, *dtype, *trace, *lengths;
     int64_t batch, source_length, target_length, steps, warm_up, threads, beam, level;
-    int64_t shapes; /* 0: every step has the same */
+    int64_t shapes;        /* 0: every step has the same */
+    BatchLengths *batches; /* of --lengths: the steps go through them */
+    int64_t n_batches;     /* 0: none are given */
     bool json, report;
     TextList settings;
 } Bench;
@@ -85,6 +87,20 @@ static bool check_shapes(const Session *session, const Bench *o)
                      count, o->batch, o->source_length, o->target_length);
 }
 
+/* The longest that --lengths asks for. */
+static void measure_batches(Bench *o)
+{
+    o->batch = o->source_length = o->target_length = 0;
+    for (int64_t i = 0; i < o->n_batches; i++) {
+        const BatchLengths *batch = &o->batches[i];
+        o->batch = batch->n > o->batch ? batch->n : o->batch;
+        for (int64_t b = 0; b < batch->n; b++) {
+            o->source_length = batch->source[b] > o->source_length ? batch->source[b] : o->source_length;
+            o->target_length = batch->target[b] > o->target_length ? batch->target[b] : o->target_length;
+        }
+    }
+}
+
 /* ---- train and forward: one program again and again ---- */
 
 typedef struct Inputs {
@@ -104,7 +120,17 @@ static double count_tokens(Inputs *inputs, const Module *module)
     return tokens;
 }
 
-static void make_inputs(Session *session, const Bench *o, const Function *function, int64_t step,
+/* The inputs there are: the batches given, or the largest shape and those of --shapes. */
+static int64_t inputs_count(const Bench *o) { return o->n_batches ? o->n_batches : o->shapes + 1; }
+
+static int64_t inputs_of_step(const Bench *o, int64_t step)
+{
+    if (o->n_batches)
+        return (step % o->n_batches + o->n_batches) % o->n_batches;
+    return o->shapes && step >= 0 ? step + 1 : 0;
+}
+
+static void make_inputs(Session *session, const Bench *o, const Function *function, int64_t number,
                         Inputs *out)
 {
     static const float rate = 1e-4f, one = 1;
@@ -113,12 +139,16 @@ static void make_inputs(Session *session, const Bench *o, const Function *functi
         {.name = "step", .type = ST_F32, .count = 1, .data = &one, .bytes = 4}};
     const Module *module = session->model->module;
     const ModelPorts ports = ports_of(module);
-    Lengths lengths = lengths_of(o, &ports, step);
+    Lengths lengths = lengths_of(o, &ports, number - 1);
     SyntheticOptions options = {.batch = lengths.batch,
                                 .source_length = lengths.source,
                                 .target_length = lengths.target,
-                                .ragged = o->shapes && step >= 0,
-                                .seed = step < 0 ? 1 : 2 + (uint64_t)step};
+                                .ragged = o->shapes && number > 0,
+                                .seed = 1 + (uint64_t)number};
+    if (o->n_batches) {
+        options.lengths = &o->batches[number];
+        options.batch = options.lengths->n;
+    }
     *out = (Inputs){.binding = {.cli = session->cli}};
     synthetic_inputs(&out->binding, module, &options);
     for (int i = 0; i < 2; i++)
@@ -143,13 +173,30 @@ static const char *shape_key(Arena *arena, const Binding *binding)
     return key;
 }
 
+/* Room in the slab for all inputs, so that no step has to grow it. */
+static bool reserve(Arena *arena, const TfcProgram *program, Exec *exec, Inputs *all, int64_t n)
+{
+    ExecDim *dims = ARENA_ARRAY(arena, ExecDim, n * program->n_dims + 1); /* zeros */
+    for (int64_t i = 0; i < n; i++)
+        for (int d = 0; d < program->n_dims; d++) {
+            const BoundDim *bound = binding_dim(&all[i].binding, program->dims[d].name);
+            if (!bound)
+                continue; /* tensors_bind will tell */
+            ExecDim *dim = &dims[i * program->n_dims + d];
+            *dim = (ExecDim){bound->extent, bound->length ? 0 : bound->extent};
+            for (int64_t b = 0; b < bound->n; b++)
+                dim->total += bound->length[b];
+        }
+    return exec_reserve(exec, dims, n);
+}
+
 static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
                        Inputs *all, Measured *m)
 {
     Cli *cli = session->cli;
     const Inputs *bound = NULL;
     for (int64_t i = -o->warm_up; i < o->steps; i++) {
-        Inputs *inputs = &all[o->shapes ? (i < 0 ? 0 : i + 1) : 0];
+        Inputs *inputs = &all[inputs_of_step(o, i)];
         if (inputs != bound && !tensors_bind(&inputs->binding, program, exec))
             return false;
         bound = inputs;
@@ -176,16 +223,18 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
         session_function(session, !strcmp(o->mode, "train") ? "train_step" : "forward");
     if (!function)
         return false;
-    Inputs *all = ARENA_ARRAY(cli->arena, Inputs, o->shapes + 1); /* the largest, and those of --shapes */
-    for (int64_t i = 0; i <= o->shapes; i++)
-        make_inputs(session, o, function, i - 1, &all[i]);
+    int64_t n = inputs_count(o);
+    Inputs *all = ARENA_ARRAY(cli->arena, Inputs, n);
+    for (int64_t i = 0; i < n; i++)
+        make_inputs(session, o, function, i, &all[i]);
     const TfcProgram *program = session_compile(session, function);
     if (!program)
         return false;
     if (!store_add_program(store, program))
         return out_of_memory(cli);
     Exec *exec = exec_new(program, store);
-    bool ok = (exec || out_of_memory(cli)) && weights_initialise(cli, store, 1) &&
+    bool ok = ((exec && reserve(cli->arena, program, exec, all, n)) || out_of_memory(cli)) &&
+              weights_initialise(cli, store, 1) &&
               run_inputs(session, o, program, exec, all, m);
     m->planned_bytes += store_bytes(store);
     exec_free(exec);
@@ -260,8 +309,9 @@ static double sum_seconds(const Bench *o, const Measured *m)
 /* Of steps of one shape, by the median; else over all of them. */
 static double rate_of(const Bench *o, const Measured *m, double amount)
 {
-    return o->shapes ? amount / sum_seconds(o, m)
-                     : amount / (double)o->steps / m->seconds[o->steps / 2];
+    if (o->shapes || o->n_batches)
+        return amount / sum_seconds(o, m);
+    return amount / (double)o->steps / m->seconds[o->steps / 2];
 }
 
 static int compiled_after_first(const Session *session, const Measured *m)
@@ -363,6 +413,9 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"target-length", "T", OPTION_INT, &o.target_length, 1, "tokens of each target (32)"},
         {"steps", "K", OPTION_INT, &o.steps, 1, "steps measured (10)"},
         {"warm-up", "K", OPTION_INT, &o.warm_up, 0, "steps before them (2)"},
+        {"lengths", "FILE", OPTION_TEXT, &o.lengths, 0,
+         "batches of given lengths in place of these, a line a batch: SOURCE:TARGET for\n"
+         "each sentence; the steps go through them"},
         {"shapes", "N", OPTION_INT, &o.shapes, 1,
          "measure N steps, each of another shape up to these, and count what is\n"
          "compiled after the first step"},
@@ -379,7 +432,7 @@ int command_bench(Cli *cli, int argc, char **argv)
     };
     const Usage usage = {
         "bench", "MODEL.tfg",
-        "Runs a model on made-up tokens of equal length: seconds a step (median and\n"
+        "Runs a model on made-up tokens: seconds a step (median and\n"
         "minimum), target tokens a second, FLOP/s of the products, compile seconds,\n"
         "planned and resident bytes.",
         1, 1};
@@ -389,6 +442,12 @@ int command_bench(Cli *cli, int argc, char **argv)
         return status;
     if (!strcmp(o.dtype, "bf16"))
         return cli_usage_error("bench: --dtype bf16 is not there yet; f32 is");
+    if (o.lengths && (o.shapes || !strcmp(o.mode, "decode")))
+        return cli_usage_error("bench: --lengths goes with --mode train or forward, and not with --shapes");
+    if (o.lengths && !(o.n_batches = lengths_read(cli, o.lengths, &o.batches)))
+        return cli_finish(cli, false);
+    if (o.n_batches)
+        measure_batches(&o);
     if (o.threads)
         exec_set_threads((int)o.threads);
     if (o.shapes)

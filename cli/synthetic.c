@@ -86,11 +86,16 @@ static void add_lengths(Binding *binding, const Module *module, const char *name
     dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
     dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
     int32_t total = 0;
+    const int32_t *given = !o->lengths                     ? NULL
+                           : is_source_dim(module, symbol) ? o->lengths->source
+                                                           : o->lengths->target;
     for (int64_t b = 0; b < o->batch; b++) {
         int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
         /* one row is as long as it can be */
         dim.length[b] =
             (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
+        if (given)
+            dim.length[b] = given[b];
         dim.offset[b] = total;
         total += dim.length[b];
         if (dim.length[b] > dim.extent)

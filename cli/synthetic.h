@@ -2,6 +2,7 @@
 #ifndef CLI_SYNTHETIC_H
 #define CLI_SYNTHETIC_H
 
+#include "cli/lengths.h"
 #include "cli/ports.h"
 #include "cli/tensors.h"
 
@@ -9,6 +10,7 @@ typedef struct SyntheticOptions {
     int64_t batch;                        /* of every uniform dimension */
     int64_t source_length, target_length; /* of the source's ragged dimension, and of all others */
     bool ragged;                          /* lengths from 1 to these; else all equal to them */
+    const BatchLengths *lengths;          /* or NULL: of each sentence, none longer than these */
     uint64_t seed;
 } SyntheticOptions;
 

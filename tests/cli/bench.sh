@@ -1,6 +1,6 @@
 #!/bin/sh
 # tfc bench --shapes: no batch's shape makes the JIT compile again, in any mode, cold or
-# with programs from the cache.
+# with programs from the cache; --lengths: batches of given lengths.
 # Usage: bench.sh TFC   (from the project's root)
 set -eu
 tfc=$1
@@ -38,3 +38,36 @@ if "$tfc" bench models/transformer_base.tfg $small --batch 2 --source-length 3 -
     fail "18 shapes are 19"
 fi
 grep -q 'only 18 shapes' "$work/err" || fail "$(cat "$work/err")"
+
+# --lengths: batches as they are given, in turn; the slab has room for the largest.
+small="models/transformer_base.tfg $small"
+planned() { sed -n 's/.*"planned_peak_bytes": \([0-9]*\).*/\1/p' "$work/out"; }
+echo "4:5 4:5 4:5" >"$work/equal"
+"$tfc" bench $small --lengths "$work/equal" --steps 1 --json >"$work/out"
+given=$(planned)
+"$tfc" bench $small --batch 3 --source-length 4 --target-length 5 --steps 1 --json >"$work/out"
+[ "$given" = "$(planned)" ] || fail "3 x 4 -> 5 tokens: $given bytes as lengths, $(planned) as a shape"
+printf '2:3\n4:5  1:9 4:5 \n6:2 6:2\n' >"$work/ragged"
+"$tfc" bench $small --lengths "$work/ragged" --steps 7 --warm-up 0 --json >"$work/out"
+says shapes 3
+says batch 3
+says source_length 6
+says target_length 9
+given=$(planned)
+sort -r "$work/ragged" >"$work/sorted"
+"$tfc" bench $small --lengths "$work/sorted" --steps 1 --warm-up 0 --json >"$work/out"
+[ "$given" = "$(planned)" ] || fail "$given bytes for batches in one order, $(planned) in another"
+
+refused() { # FILE's text, what is said
+    printf "$1" >"$work/wrong"
+    ! "$tfc" bench $small --lengths "$work/wrong" 2>"$work/err" || fail "taken: $1"
+    grep -q "$2" "$work/err" || fail "$1: $(cat "$work/err")"
+}
+refused '4:5\n4:0' 'wrong:2:.*sentence 1 is not SOURCE:TARGET'
+refused '4:5 45\n' 'sentence 2 is not SOURCE:TARGET'
+refused '4:99999999999\n' 'sentence 1 is not SOURCE:TARGET'
+refused '4:5\n\n' 'wrong:2:.*without a sentence'
+refused '' 'no batch in it'
+status=0
+"$tfc" bench $small --lengths "$work/equal" --mode decode 2>"$work/err" || status=$?
+[ $status = 2 ] || fail "--lengths --mode decode: status $status, $(cat "$work/err")"

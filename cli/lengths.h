@@ -1,0 +1,16 @@
+/* Batches of given lengths, for tfc bench --lengths: a line a batch, on it SOURCE:TARGET
+ * for each sentence ("12:14 9:10"). */
+#ifndef CLI_LENGTHS_H
+#define CLI_LENGTHS_H
+
+#include "cli/cli.h"
+
+typedef struct BatchLengths {
+    int64_t n; /* sentences, at least 1 */
+    int32_t *source, *target; /* at least 1 each; in the cli's arena */
+} BatchLengths;
+
+/* How many batches there are, and *batches in the cli's arena; 0 after an error. */
+int64_t lengths_read(Cli *cli, const char *path, BatchLengths **batches);
+
+#endif
