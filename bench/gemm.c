@@ -34,7 +34,8 @@ static const Shape shapes[] = {
     {"scores", 14, 14, 32, 2, 400},           {"values", 14, 32, 14, 0, 400},
     {"d values", 14, 32, 14, 1, 400},         {"one row", 1, 512, 512, 0, 1},
     {"two rows", 2, 512, 512, 0, 1},          {"four rows", 4, 512, 512, 0, 1},
-    {"four rows", 4, 2048, 512, 0, 1},
+    {"four rows", 4, 2048, 512, 0, 1},        {"logits", 1, 8000, 256, 2, 1},
+    {"logits", 4, 8000, 256, 2, 1},
 };
 
 static double seconds_now(void)

@@ -223,6 +223,13 @@ void ll_masked_store(Ll *ll, LlValue value, LlValue pointer, LlValue mask, unsig
                  (LlValue[]){value, pointer, ll_int(ll->i32, align), mask});
 }
 
+void ll_prefetch(Ll *ll, LlValue pointer)
+{
+    enum { READ, LOCALITY = 2, DATA = 1 };
+    ll_intrinsic(ll, "llvm.prefetch", 1, &ll->ptr, 4,
+                 (LlValue[]){pointer, ll_int(ll->i32, READ), ll_int(ll->i32, LOCALITY), ll_int(ll->i32, DATA)});
+}
+
 LlValue ll_gather(Ll *ll, LlType type, LlValue pointers, LlValue mask, unsigned align)
 {
     return ll_intrinsic(ll, "llvm.masked.gather", 2, (LlType[]){type, LLVMTypeOf(pointers)}, 4,

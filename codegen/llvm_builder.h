@@ -73,6 +73,8 @@ void ll_store(Ll *ll, LlValue value, LlValue pointer, unsigned align);
 /* Lanes whose mask is off are neither read nor written; read ones are zero. */
 LlValue ll_masked_load(Ll *ll, LlType type, LlValue pointer, LlValue mask, unsigned align);
 void ll_masked_store(Ll *ll, LlValue value, LlValue pointer, LlValue mask, unsigned align);
+/* Asks for the line of memory; an address that does not exist does no harm. */
+void ll_prefetch(Ll *ll, LlValue pointer);
 LlValue ll_gather(Ll *ll, LlType type, LlValue pointers, LlValue mask, unsigned align);
 void ll_scatter(Ll *ll, LlValue value, LlValue pointers, LlValue mask, unsigned align);
 

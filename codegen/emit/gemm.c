@@ -64,6 +64,7 @@ typedef struct Blocks {
     LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, accumulate, workspace;
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
+    LlValue passing;        /* i1: few rows, b packed: each panel is read once */
     LlValue panel_a;
     /* of the block at work */
     LlValue depth, adds;    /* terms; whether c is added to */
@@ -147,14 +148,16 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, L
     ll_loop_close(ll, &panels);
 }
 
-/* Columns of b a block: what fits into its room at this depth. */
+/* Columns of b a block: what fits into its room at this depth; or a panel, where no
+ * second panel of a would read it again. */
 static LlValue block_columns(GemmEmit *g, const Blocks *x)
 {
     Ll *ll = &g->ll;
     LlValue at_least_one = select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->depth, ll_i64(ll, 1), ""),
                                   x->depth, ll_i64(ll, 1));
     LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, B_BYTES / g->bytes), at_least_one, "");
-    return LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
+    LlValue room = LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
+    return select(g, x->passing, ll_i64(ll, gemm_columns(g)), room);
 }
 
 /* A loop whose step is known at run time only: from 0 while below `end`. */
@@ -196,6 +199,7 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
+    x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
 }
 

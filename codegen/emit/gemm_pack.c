@@ -99,10 +99,14 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
     LlValue starts[MAX_LANES], rows[MAX_LANES];
     for (int r = 0; r < g->lanes; r++)
         starts[r] = side_address(g, pack, ll_i64(ll, group * g->lanes + r));
+    LlValue next = LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");
     LlValue out = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
-    for (int r = 0; r < g->lanes; r++)
+    LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
+    for (int r = 0; r < g->lanes; r++) {
         rows[r] = ll_load(ll, vector, gemm_at(g, starts[r], loop.index), (unsigned)g->bytes);
+        ll_prefetch(ll, gemm_at(g, starts[r], ahead));
+    }
     turn(g, rows);
     for (int r = 0; r < g->lanes; r++, out = gemm_at(g, out, pack->width))
         ll_store(ll, rows[r], gemm_at(g, out, ll_i64(ll, group * g->lanes)), (unsigned)g->bytes);

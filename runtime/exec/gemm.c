@@ -11,9 +11,11 @@
 
 /* A task should be worth a fork and small enough to balance: small products are
  * grouped until they make GROUP_FLOPS, large ones cut into at most MAX_BLOCKS of
- * BLOCK_FLOPS or more, since every block packs the other operand again. */
+ * BLOCK_FLOPS or more, since every block packs the other operand again. To read an
+ * element takes about as long as READ_FLOPS: of few rows most of the work is that. */
 #define GROUP_FLOPS 2e6
 #define BLOCK_FLOPS 16e6
+#define READ_FLOPS 16.0
 enum { MAX_BLOCKS = 8, BLOCK_ROUNDING = 64 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
@@ -104,6 +106,12 @@ static Product iteration_product(const BoundGemm *bound, int64_t i)
     return largest;
 }
 
+static double work_of(Product p)
+{
+    double m = (double)p.m, n = (double)p.n, k = (double)p.k;
+    return 2 * m * n * k + READ_FLOPS * (m + n) * k;
+}
+
 static bool add_task(BoundGemm *bound, GemmTask task)
 {
     if (bound->n_tasks == bound->capacity) {
@@ -151,7 +159,7 @@ static bool cut_tasks(BoundGemm *bound)
     for (int64_t i = 0; i < bound->iterations; i++) {
         if (!uniform)
             p = iteration_product(bound, i);
-        double flops = 2.0 * (double)p.m * (double)p.n * (double)p.k * (double)bound->sum_iterations;
+        double flops = work_of(p) * (double)bound->sum_iterations;
         if (flops >= 2 * BLOCK_FLOPS) {
             if (group.count && !add_task(bound, group))
                 return false;
