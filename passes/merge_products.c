@@ -12,7 +12,9 @@
  *
  * Only products whose scopes have the same parent (one attention block) are
  * merged: values of different layers would have to be kept for one another.
- * Sums are taken in another order then: results differ by rounding. */
+ * Sums are taken in another order then: results differ by rounding. In a decoding
+ * step (it appends to caches) they stay apart: it multiplies a row a hypothesis, which
+ * takes as long as reading the weights, and these would be copied side by side first. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"
@@ -106,6 +108,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
 typedef struct Sharing {
     PassContext *context;
     Arena *arena;
+    bool decodes; /* the function is a decoding step */
     uintptr_t mark;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
@@ -128,6 +131,8 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
         if (op->kind != OP_dot || !same_sums(op, first))
             continue;
         Miss why = why_apart(op, n, group, &s->mark);
+        if (why == MISS_NONE && s->decodes)
+            why = MISS_PRODUCT_DECODES;
         if (why == MISS_NONE)
             group[n++] = op;
         else if (s->context->report)
@@ -250,8 +255,10 @@ static void report_sums(Function *function, Report *report)
 bool pass_merge_products(Function *function, PassContext *context)
 {
     Sharing sharing = {.context = context, .arena = function->module->arena};
-    FOR_OPS(op, &function->body)
+    FOR_OPS(op, &function->body) {
         op->scratch = NULL;
+        sharing.decodes |= op->kind == OP_append;
+    }
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         Op *group[MOST_MERGED];
