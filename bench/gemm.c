@@ -2,6 +2,8 @@
  * fused multiply-adds that never leave registers, per shape. The three run in turn, and
  * the ratios are of their medians, since clocks and neighbours change meanwhile.
  *
+ * bench/compare --gemm-only runs it; it prints a table in Markdown.
+ *
  *   build/release/bench_gemm [rounds] */
 #include "codegen/codegen.h"
 #include "ir/text.h"
@@ -136,10 +138,10 @@ static void measure(TfcGemm *native, const Shape *s, int rounds)
         }
     for (int kind = 0; kind < KINDS; kind++)
         rate[kind] = flops * repeat / median(seconds[kind], rounds) / 1e9;
-    printf("%-10s %5d x %5d x %5d %-4s x %-4d %8.1f %8.1f %8.1f %10.3f %10.3f\n", s->use, (int)s->m,
+    printf("| %s | %d x %d x %d, %s | %d | %.1f | %.1f | %.1f | %.2f | %.0f %% |\n", s->use, (int)s->m,
            (int)s->n, (int)s->k, s->transposed == 1 ? "a'b" : s->transposed == 2 ? "ab'" : "ab",
            (int)s->batch, rate[NATIVE], rate[BLAS], rate[CEILING], rate[NATIVE] / rate[BLAS],
-           rate[NATIVE] / rate[CEILING]);
+           100 * rate[NATIVE] / rate[CEILING]);
     fflush(stdout);
     free(a);
     free(b);
@@ -157,8 +159,8 @@ int main(int argc, char **argv)
         return 1;
     }
     gemm_setup();
-    printf("%-10s %-29s %5s %8s %8s %8s %10s %10s\n", "", "m x n x k, f32, GFLOP/s", "batch", "native",
-           "OpenBLAS", "ceiling", "/OpenBLAS", "/ceiling");
+    puts("| f32 | m x n x k | times | native GFLOP/s | OpenBLAS | ceiling | of OpenBLAS | of the ceiling |\n"
+         "| --- | --- | --: | --: | --: | --: | --: | --: |");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         measure(native, &shapes[i], rounds);
     jit_free(jit);
