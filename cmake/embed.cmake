@@ -1,11 +1,15 @@
-# Files as C arrays: cmake -DOUT=x.c "-DFILES=a.html;b.css" -P embed.cmake gives
-# `const char page_html[]` for page.html, each ended by a NUL.
-set(text "/* Made by cmake/embed.cmake. */\n")
+# The page's files as C arrays: cmake -DOUT=x.c "-DFILES=page.html;page.css;a.js;b.js"
+# -P embed.cmake gives page_html, page_css and page_js (the scripts in their order as one),
+# each ended by a NUL.
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
-  string(REPLACE "." "_" name ${name})
+  get_filename_component(type ${file} EXT)
+  string(SUBSTRING ${type} 1 -1 type)
   file(READ ${file} hex HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  string(APPEND text "extern const char ${name}[];\nconst char ${name}[] = {${bytes}0};\n")
+  string(APPEND ${type} "${hex}")
+endforeach()
+set(text "/* Made by cmake/embed.cmake. */\n")
+foreach(type html css js)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${${type}}")
+  string(APPEND text "extern const char page_${type}[];\nconst char page_${type}[] = {${bytes}0};\n")
 endforeach()
 file(WRITE ${OUT} "${text}")
