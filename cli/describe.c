@@ -37,6 +37,18 @@ static const char *summary_of(const Usage *usage)
 
 /* ---- man ---- */
 
+/* A character beyond ASCII, by its number: every roff reads that. Returns its last byte. */
+static const char *print_character(const char *at)
+{
+    unsigned code = (unsigned char)*at;
+    int more = code >= 0xf0 ? 3 : code >= 0xe0 ? 2 : 1;
+    code &= 0x3fu >> more;
+    for (; more && at[1]; more--)
+        code = code << 6 | ((unsigned char)*++at & 0x3f);
+    printf("\\[u%04X]", code);
+    return at;
+}
+
 /* roff: a hyphen is a minus sign, and a line does not begin with a dot or a quote. */
 static void print_roff(const char *text)
 {
@@ -47,6 +59,8 @@ static void print_roff(const char *text)
             fputs("\\e", stdout);
         else if (*at == '-')
             fputs("\\-", stdout);
+        else if ((unsigned char)*at >= 0x80)
+            at = print_character(at);
         else
             putchar(*at);
     }

@@ -3,6 +3,7 @@
 # Usage: describe.sh TFC   (from the project's root)
 set -eu
 tfc=$(realpath "$1")
+tests=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -28,8 +29,12 @@ for command in $commands; do
     done
 done
 if command -v groff >/dev/null; then
-    groff -man -ww -Tutf8 -k man >/dev/null 2>complaints
+    groff -man -ww -Tutf8 man >/dev/null 2>complaints
     [ ! -s complaints ] || fail "groff: $(cat complaints)"
+fi
+if command -v man >/dev/null; then
+    man --warnings -l ./man >shown 2>complaints && [ ! -s complaints ] || fail "man: $(cat complaints)"
+    grep -q "EXIT STATUS" shown || fail "man shows: $(head -5 shown)"
 fi
 if command -v zsh >/dev/null; then
     zsh -n zsh || fail "zsh"
@@ -56,4 +61,21 @@ for command in $commands; do
     offers tfc $command -- | sort >offered
     cmp -s said offered || fail "bash: $command: $(diff said offered)"
 done
+
+# The same of a real zsh, by the tab of a terminal.
+if command -v zsh >/dev/null; then
+    mkdir functions
+    cp zsh functions/_tfc
+    zsh_offers() { zsh -f "$tests/offers.zsh" "$work/functions" "$@"; }
+    [ "$(zsh_offers tfc tra)" = "$(printf 'train\ntranslate')" ] || fail "zsh: tra: $(zsh_offers tfc tra)"
+    [ "$(zsh_offers tfc train model.tfg --dt)" = --dtype ] || fail "zsh: --dt"
+    [ "$(zsh_offers tfc train --dtype b)" = bf16 ] || fail "zsh: --dtype b"
+    [ "$(zsh_offers tfc bench --mode=d)" = decode ] || fail "zsh: --mode=d"
+    [ "$(zsh_offers tfc train --source ot)" = other.txt ] || fail "zsh: --source ot"
+    [ "$(zsh_offers tfc bench '' | grep '[.]')" = model.tfg ] || fail "zsh: bench"
+    [ "$(zsh_offers tfc translate r)" = run ] || fail "zsh: translate r"
+    [ "$(zsh_offers tfc help ev)" = eval ] || fail "zsh: help ev"
+else
+    echo "no zsh: its completion was not tried"
+fi
 echo "all is well"
