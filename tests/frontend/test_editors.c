@@ -1,4 +1,6 @@
-/* The editors' files know exactly the words that the frontend knows. */
+/* The editors' files know exactly the words that the frontend knows, and Vim, where
+ * there is one, colours them so. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
 #include "base/text.h"
 #include "frontend/elab.h"
@@ -10,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -39,10 +42,9 @@ static void expect(const char *path, const char *before, const char *between, co
 static const char vim[] = "editors/vim/syntax/tfg.vim";
 static const char vscode[] = "editors/vscode/syntaxes/tfg.tmLanguage.json";
 
-static void reserved_words(void **state)
+/* The words that name nothing else: and, or …; true, false. */
+static int reserved(const char **words, const char **values)
 {
-    (void)state;
-    const char *words[MOST_WORDS], *values[MOST_WORDS];
     int n = 0, n_values = 0;
     for (int kind = 0; kind < TOKEN_COUNT; kind++) {
         const char *text = token_text((TokenKind)kind);
@@ -54,6 +56,14 @@ static void reserved_words(void **state)
             words[n++] = text;
     }
     assert_true(n > 0 && n_values == 2);
+    return n;
+}
+
+static void reserved_words(void **state)
+{
+    (void)state;
+    const char *words[MOST_WORDS], *values[2];
+    int n = reserved(words, values), n_values = 2;
     expect(vim, "syntax keyword tfgReserved ", " ", "\n", words, n);
     expect(vim, "syntax keyword tfgBoolean ", " ", "\n", values, n_values);
     expect(vscode, "\\\\b(", "|", ")\\\\b", words, n);
@@ -79,9 +89,76 @@ static void builtins(void **state)
     expect(vscode, "\\\\b(", "|", ")\\\\b", words, n);
 }
 
+/* A line of a sample, and what Vim has to say of the word in it. */
+static void add_sample(Text *sample, Text *expected, const char *before, const char *word,
+                       const char *after, const char *group)
+{
+    text_add(sample, "%s%s%s\n", before, word, after);
+    text_add(expected, "%zu %s %s\n", strlen(before) + 1, word, group);
+}
+
+static void write_samples(Text *sample, Text *expected)
+{
+    const char *words[MOST_WORDS], *values[2];
+    int n = reserved(words, values);
+    for (int i = 0; i < n; i++)
+        add_sample(sample, expected, "  y = x ", words[i], " z", "tfgReserved");
+    for (int i = 0; i < 2; i++)
+        add_sample(sample, expected, "  y = ", values[i], "", "tfgBoolean");
+    n = declaration_words(words);
+    for (int i = 0; i < n; i++) {
+        bool block = !strcmp(words[i], "train") || !strcmp(words[i], "weights");
+        add_sample(sample, expected, "", words[i], block ? " {" : " name", "tfgDeclaration");
+        add_sample(sample, expected, "  y = ", words[i], " + 1", "none");
+    }
+    n = builtin_names(words);
+    for (int i = 0; i < n; i++) {
+        add_sample(sample, expected, "  y = ", words[i], "(x)", "tfgFunction");
+        add_sample(sample, expected, "  y = x + ", words[i], " + 1", "none");
+    }
+    add_sample(sample, expected, "block f(x) { ", "return", " x }", "tfgReserved");
+    add_sample(sample, expected, "frozen ", "param", " w : [3]", "tfgDeclaration");
+    add_sample(sample, expected, "input x : token[B, S", "~", "]", "tfgRagged");
+    add_sample(sample, expected, "const x = ", "1.5e-3", "", "tfgNumber");
+    add_sample(sample, expected, "param w = file(", "\"a.npy\"", ")", "tfgString");
+    add_sample(sample, expected, "x = 1 ", "# exp(x)", "", "tfgComment");
+    add_sample(sample, expected, "input ", "input1", " : [3]", "none");
+}
+
+/* Vim opens the sample as it would any .tfg, and writes the groups of the words. */
+static void vim_colours(void **state)
+{
+    (void)state;
+    if (system("command -v vim >/dev/null")) {
+        print_message("no vim: its colours were not looked at\n");
+        skip();
+    }
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    Text sample = {0}, expected = {0};
+    write_samples(&sample, &expected);
+    char folder[] = "/tmp/tfc_vim_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    const char *file = arena_printf(arena, "%s/sample.tfg", folder);
+    const char *wanted = arena_printf(arena, "%s/expected", folder);
+    const char *said = arena_printf(arena, "%s/said", folder);
+    assert_true(file_write_all(&diags, file, sample.data, sample.length));
+    assert_true(file_write_all(&diags, wanted, expected.data, expected.length));
+    assert_int_equal(system(arena_printf(arena, "vim -u NONE -i NONE -N -n -es -S tests/frontend/colours.vim "
+                                                "%s </dev/null >%s/messages 2>&1", file, folder)), 0);
+    const Source *groups = file_read(&diags, arena, said, 1 << 20);
+    assert_non_null(groups);
+    assert_string_equal(groups->text, expected.data);
+    assert_int_equal(system(arena_printf(arena, "rm -r %s", folder)), 0);
+    text_free(&sample);
+    text_free(&expected);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reserved_words), cmocka_unit_test(declarations),
-                                       cmocka_unit_test(builtins)};
+                                       cmocka_unit_test(builtins), cmocka_unit_test(vim_colours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
