@@ -1,7 +1,6 @@
 /* tfc compile: a model as a library, an object or a program of its own. */
 #include "cli/compile.h"
 
-#include "base/cpu.h"
 #include "base/file.h"
 #include "cli/weights.h"
 #include "runtime/data/vocabulary.h"
@@ -9,7 +8,7 @@
 #include <string.h>
 
 typedef struct Compile {
-    const char *output, *emit, *function, *weights, *cpu, *vocab, *gemm;
+    const char *output, *emit, *function, *weights, *target, *cpu, *vocab, *gemm;
     TextList settings;
 } Compile;
 
@@ -25,7 +24,7 @@ static bool has_suffix(const char *name, const char *suffix)
 static const char *emit_of(const char *output)
 {
     static const char *const kinds[][2] = {
-        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}};
+        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (has_suffix(output, kinds[i][0]))
             return kinds[i][1];
@@ -96,44 +95,6 @@ static bool add_functions(Artifact *a, const char *list)
     return true;
 }
 
-/* ---- CPUs ---- */
-
-static bool add_cpu(Artifact *a, const char *name)
-{
-    static const char *const names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
-    int level = 0;
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(name, names[i]))
-            level = i < 4 ? i + 1 : cpu_level();
-    if (!level) {
-        const char *near = text_nearest(name, names, 5);
-        return cli_error(a->cli,
-                         "no CPU to compile for is called \"%s\": x86-64, x86-64-v2, x86-64-v3, "
-                         "x86-64-v4 or native%s%s%s",
-                         name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    }
-    for (int i = 0; i < a->n_cpus; i++)
-        if (a->cpus[i].level == level)
-            return cli_error(a->cli, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);
-    int at = a->n_cpus++;
-    for (; at > 0 && a->cpus[at - 1].level < level; at--)
-        a->cpus[at] = a->cpus[at - 1];
-    a->cpus[at] = (CompiledCpu){.name = name, .level = level};
-    return true;
-}
-
-static bool add_cpus(Artifact *a, const char *list)
-{
-    static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-    if (!list)
-        return add_cpu(a, levels[cpu_level() - 1]);
-    char *names = arena_strdup(a->cli->arena, list), *rest = NULL;
-    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-        if (!add_cpu(a, name))
-            return false;
-    return a->n_cpus > 0 || cli_error(a->cli, "--cpu names none");
-}
-
 /* ---- compiling ---- */
 
 static int list_functions(const Artifact *a, const Function *list[TFC_N_FUNCTIONS])
@@ -150,7 +111,7 @@ static bool compile_objects(Artifact *a)
     const Function *list[TFC_N_FUNCTIONS];
     int n = list_functions(a, list);
     for (int c = 0; c < a->n_cpus; c++) {
-        TargetOptions target = {.cpu = a->cpus[c].name, .opt_level = 2, .gemm = a->gemm};
+        TargetOptions target = artifact_target(a, c);
         const char *prefix = arena_printf(a->cli->arena, "%s_v%d_", a->name, a->cpus[c].level);
         if (!object_compile(list, n, &target, prefix, a->cli->arena, &a->cpus[c].objects,
                             &a->cli->diags))
@@ -193,31 +154,45 @@ static bool read_vocabulary(Artifact *a, const char *path)
     return fits;
 }
 
-/* LLVM IR or assembly of every function's kernels. */
-static bool write_text(Artifact *a)
+static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }
+
+/* LLVM IR or assembly of every function's kernels; or the programs as bitcode. */
+static bool put_code(Artifact *a, Text *out)
 {
-    TargetOptions target = {.cpu = a->cpus[0].name, .opt_level = 2, .gemm = a->gemm};
-    if (a->n_cpus > 1)
-        return cli_error(a->cli, "text is for one CPU: --cpu names %d", a->n_cpus);
+    TargetOptions target = artifact_target(a, 0);
     const Function *list[TFC_N_FUNCTIONS];
     int n = list_functions(a, list);
-    Text text = {0};
-    bool ok = true;
-    for (int i = 0; ok && i < n; i++)
-        ok = codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), &text, &a->cli->diags);
-    ok = ok && file_write_all(&a->cli->diags, a->output, text.data, text.length);
-    text_free(&text);
+    if (!is_text(a))
+        return object_bitcode(list, n, &target, arena_printf(a->cli->arena, "%s_", a->name), out,
+                              &a->cli->diags);
+    for (int i = 0; i < n; i++)
+        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->cli->diags))
+            return false;
+    return true;
+}
+
+static bool write_code(Artifact *a)
+{
+    const char *what = is_text(a) ? "text" : "bitcode";
+    if (a->n_cpus > 1)
+        return cli_error(a->cli, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
+    Text code = {0};
+    bool ok = put_code(a, &code) &&
+              file_write_all(&a->cli->diags, a->output, code.data, code.length);
+    text_free(&code);
     return ok;
 }
 
 static bool compile(Artifact *a, const Compile *o)
 {
     a->ports = ports_of(a->session.model->module);
-    if (!read_vocabulary(a, o->vocab) || !add_cpus(a, o->cpu) || !add_functions(a, o->function))
+    if (!artifact_choose_target(a, o->target, o->cpu, o->gemm) || !read_vocabulary(a, o->vocab) ||
+        !add_functions(a, o->function))
         return false;
-    if (!strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"))
-        return (!o->weights || cli_error(a->cli, "text holds no weights: leave --weights out")) &&
-               write_text(a);
+    if (is_text(a) || !strcmp(a->emit, "bc"))
+        return (!o->weights || cli_error(a->cli, "%s holds no weights: leave --weights out",
+                                         is_text(a) ? "text" : "bitcode")) &&
+               write_code(a);
     if (!compile_objects(a) || !load_weights(a, o->weights))
         return false;
     Text header = {0};
@@ -238,21 +213,25 @@ static const char *model_name(Arena *arena, const char *path)
 
 int command_compile(Cli *cli, int argc, char **argv)
 {
-    Compile o = {.gemm = "blas"};
+    Compile o = {0};
     const Option options[] = {
         {"-o", "FILE", OPTION_TEXT, &o.output, 0, "what to write; NAME.h is put beside it"},
-        {"emit", "so|obj|exe|llvm|asm", OPTION_CHOICE, &o.emit, 0,
-         "library, object (to be linked with libtfc_runtime.a), program, text (as FILE is called)"},
+        {"emit", "so|obj|exe|llvm|asm|bc", OPTION_CHOICE, &o.emit, 0,
+         "library, object (to be linked with the runtime), program, text, bitcode\n"
+         "(as FILE is called)"},
         {"function", "NAMES", OPTION_TEXT, &o.function, 0,
          "of forward,loss,train_step,encode,decode_step (all that the model has)"},
         {"weights", "FILE", OPTION_TEXT, &o.weights, 0, "puts the params of this safetensors file inside"},
         {"vocab", "FILE", OPTION_TEXT, &o.vocab, 0,
          "tells bos, eos and so on; else generation's settings must"},
+        {"target", "TRIPLE", OPTION_TEXT, &o.target, 0,
+         "aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (x86_64-linux-gnu)"},
         {"cpu", "NAMES", OPTION_TEXT, &o.cpu, 0,
          "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native; of several the best is picked at load\n"
-         "(the level of this machine)"},
+         "(the level of this machine); of another target one name, such as cortex-a76"},
         {"gemm", "blas|native|auto", OPTION_CHOICE, &o.gemm, 0,
-         "what multiplies: OpenBLAS, kernels of its own, or the faster one for each shape (blas)"},
+         "what multiplies: OpenBLAS, kernels of its own, or the faster one for each shape\n"
+         "(blas; native for another target)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "change a constant of the model"},
     };
     const Usage usage = {"compile", "MODEL.tfg -o FILE",
@@ -267,9 +246,6 @@ int command_compile(Cli *cli, int argc, char **argv)
     Artifact artifact = {.cli = cli,
                          .output = o.output,
                          .emit = o.emit ? o.emit : emit_of(o.output),
-                         .gemm = !strcmp(o.gemm, "blas")     ? GEMM_BLAS
-                                 : !strcmp(o.gemm, "native") ? GEMM_NATIVE
-                                                             : GEMM_AUTO,
                          .name = model_name(cli->arena, arguments.words[0])};
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = o.settings;

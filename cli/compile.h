@@ -11,19 +11,28 @@
 enum { MAX_CPUS = 8 };
 
 typedef struct CompiledCpu {
-    const char *name;
-    int level; /* x86-64 level it asks for */
+    const char *name; /* NULL: the target's general one */
+    int level; /* x86-64 level it asks for; 0: another target's */
     ObjectSet objects;
 } CompiledCpu;
+
+typedef struct CompileTarget {
+    const char *triple;
+    const char *compiler; /* that links for it, unless $CC is set */
+    const char *packages; /* Debian's, that bring it */
+    const char *const *options, *const *link; /* of the compiler; NULL-terminated */
+    bool is_wasm;
+} CompileTarget;
 
 typedef struct Artifact {
     Cli *cli;
     Session session;
-    const char *output, *emit;    /* so, obj, exe, llvm, asm */
+    const char *output, *emit;    /* so, obj, exe, llvm, asm, bc */
     const char *name;             /* of the model, as C says it: the prefix of everything */
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
     const TfcProgram *programs[TFC_N_FUNCTIONS]; /* tables, the same for every CPU */
+    const CompileTarget *target;
     CompiledCpu cpus[MAX_CPUS];   /* the most demanding first */
     int n_cpus;
     GemmChoice gemm;
@@ -48,6 +57,12 @@ bool artifact_has_export(const Artifact *artifact, const Export *export);
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name of the model as C can say it. */
 const char *artifact_c_name(Arena *arena, const char *name);
+
+/* Sets target, cpus and gemm from what the options say (NULL: nothing). */
+bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
+/* Whether the target is not this system. */
+bool artifact_is_foreign(const Artifact *artifact);
+TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
 /* The header; sets the version. */
 void compile_header(Artifact *artifact, Text *out);

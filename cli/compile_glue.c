@@ -50,19 +50,35 @@ bool compile_weights(const Artifact *a, const char *path)
     return file_commit(file, &a->cli->diags);
 }
 
+/* The file of weights as a symbol. WebAssembly's assembler wants other flags of a section,
+ * and no return to code. */
+static void put_blob(const Artifact *a, Text *out)
+{
+    bool wasm = a->target->is_wasm;
+    int64_t size = 0;
+    for (int64_t i = 0; i < store_count(a->weights); i++)
+        if (is_inside(store_at(a->weights, i)))
+            size += padded_bytes(store_at(a->weights, i));
+    text_add(out,
+             "__asm__(\".section .rodata.tfc_weights,%s\\n.balign 4096\\n"
+             ".globl %s_weights_inside\\n.hidden %s_weights_inside\\n"
+             ".type %s_weights_inside,@object\\n%s_weights_inside:\\n.incbin \\\"weights.bin\\\"\\n"
+             ".size %s_weights_inside,%" PRId64 "\\n%s\");\n",
+             wasm ? "\\\"\\\",@" : "\\\"a\\\"", a->name, a->name, a->name, a->name, a->name, size,
+             wasm ? "" : ".text\\n");
+}
+
 static int put_weights(const Artifact *a, Text *out)
 {
     int n = 0;
     int64_t at = 0;
     if (!a->weights)
         return 0;
+    put_blob(a, out);
     text_add(out,
-             "__asm__(\".section .rodata.tfc_weights,\\\"a\\\"\\n.balign 4096\\n"
-             ".globl %s_weights_inside\\n.hidden %s_weights_inside\\n%s_weights_inside:\\n"
-             ".incbin \\\"weights.bin\\\"\\n.text\\n\");\n"
              "extern HIDDEN const char %s_weights_inside[];\n"
              "static const struct weight { const char *name; const void *data; } weights[] = {\n",
-             a->name, a->name, a->name, a->name);
+             a->name);
     for (int64_t i = 0; i < store_count(a->weights); i++) {
         const StoreTensor *tensor = store_at(a->weights, i);
         if (!is_inside(tensor))

@@ -121,6 +121,12 @@ static const char *c_type(TfcType type)
     return names[type];
 }
 
+/* The runtime reads these structs as fields of eight bytes (TfcWord). */
+static const char *pointer_alignment(const Artifact *a)
+{
+    return a->target->is_wasm ? " __attribute__((aligned(8)))" : "";
+}
+
 static void put_shape(const TfcProgram *program, const TfcPort *port, Text *out)
 {
     text_add(out, "[");
@@ -144,7 +150,7 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
         text_add(out, "    double %s;\n", name);
         return;
     }
-    text_add(out, "    const %s *%s; /* ", c_type(port->type), name);
+    text_add(out, "    const %s *%s%s; /* ", c_type(port->type), name, pointer_alignment(a));
     put_shape(program, port, out);
     if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->eos >= 0)
         text_add(out, "; NULL: %s moved by one, ended by %" PRId64, a->ports.target, a->eos);
@@ -163,8 +169,8 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
         if (program->dims[d].batch < 0)
             text_add(out, "    int64_t %s;\n", dim);
         else
-            text_add(out, "    const int32_t *%s_lengths; /* of each of the %s rows */\n", dim,
-                     program->dims[program->dims[d].batch].name);
+            text_add(out, "    const int32_t *%s_lengths%s; /* of each of the %s rows */\n", dim,
+                     pointer_alignment(a), program->dims[program->dims[d].batch].name);
     }
     for (int32_t i = 0; i < program->n_inputs; i++)
         if (f != TFC_TRAIN_STEP || strcmp(program->inputs[i].name, "step"))

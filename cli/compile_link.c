@@ -1,5 +1,6 @@
-/* Linking: objects, glue and the runtime's archive through the system's compiler,
- * in a folder beside the output; the finished file is renamed into its place. */
+/* Linking: objects, glue and the runtime through the target's C compiler, in a folder
+ * beside the output; the finished file is renamed into its place. The runtime is an
+ * archive for this system, and C files for others: they are compiled with the glue. */
 #define _GNU_SOURCE
 #include "cli/compile.h"
 
@@ -7,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,25 +41,75 @@ static bool write_text(Link *l, const char *name, const Text *text)
 
 static void add_word(Link *l, const char *word) { vec_push(l->cli->arena, l->command, word); }
 
+static void add_words(Link *l, const char *const *words)
+{
+    for (; *words; words++)
+        add_word(l, *words);
+}
+
 /* ---- what is found beside the program ---- */
 
-static const char *find_runtime(Cli *cli)
+/* The first of the places, relative to the program, that exists; NULL: none does. */
+static const char *find_beside(Cli *cli, const char *const places[], size_t n)
 {
-    static const char *const places[] = {"libtfc_runtime.a", "../lib/tfc/libtfc_runtime.a",
-                                         "../lib/libtfc_runtime.a", "../libtfc_runtime.a"};
-    const char *told = getenv("TFC_RUNTIME");
-    if (told)
-        return told;
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *path = file_beside(cli->arena, program, places[i]);
         if (file_exists(path))
             return path;
     }
-    cli_error(cli, "libtfc_runtime.a is not beside the program; the variable TFC_RUNTIME can name it");
     return NULL;
+}
+
+static bool add_path(Link *l, const char *option, const char *path)
+{
+    char *absolute = realpath(path, NULL);
+    if (!absolute)
+        return cli_error(l->cli, "cannot read %s: %s", path, strerror(errno));
+    add_word(l, arena_printf(l->cli->arena, "%s%s", option, absolute));
+    free(absolute);
+    return true;
+}
+
+static bool add_archive(Link *l)
+{
+    static const char *const places[] = {"libtfc_runtime.a", "../lib/tfc/libtfc_runtime.a",
+                                         "../lib/libtfc_runtime.a", "../libtfc_runtime.a"};
+    const char *path = find_beside(l->cli, places, sizeof places / sizeof *places);
+    return path ? add_path(l, "", path)
+                : cli_error(l->cli, "libtfc_runtime.a is not beside the program; the variable "
+                                    "TFC_RUNTIME can name it");
+}
+
+static bool add_sources(Link *l)
+{
+    static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
+    static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections", NULL};
+    const char *folder = find_beside(l->cli, places, sizeof places / sizeof *places);
+    if (!folder)
+        return cli_error(l->cli, "the runtime's C files (share/tfc/runtime) are not beside the "
+                                 "program; the variable TFC_RUNTIME can name an archive of them");
+    add_words(l, options);
+    glob_t files = {0};
+    glob(arena_printf(l->cli->arena, "%s/base/*.c", folder), 0, NULL, &files);
+    glob(arena_printf(l->cli->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &files);
+    bool ok = add_path(l, "-I", folder) &&
+              (!l->artifact->target->is_wasm ||
+               add_path(l, "-I", arena_printf(l->cli->arena, "%s/runtime/wasi", folder)));
+    for (size_t i = 0; ok && i < files.gl_pathc; i++)
+        ok = add_path(l, "", files.gl_pathv[i]);
+    globfree(&files);
+    return ok;
+}
+
+static bool add_runtime(Link *l)
+{
+    const char *told = getenv("TFC_RUNTIME");
+    if (told)
+        return add_path(l, "", told);
+    return artifact_is_foreign(l->artifact) ? add_sources(l) : add_archive(l);
 }
 
 /* ---- the files ---- */
@@ -98,7 +150,8 @@ static const char *base_name(const char *path)
 static void add_compiler(Link *l)
 {
     const char *cc = getenv("CC");
-    char *words = arena_strdup(l->cli->arena, cc && *cc ? cc : "cc"), *rest = NULL;
+    char *words = arena_strdup(l->cli->arena, cc && *cc ? cc : l->artifact->target->compiler);
+    char *rest = NULL;
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         add_word(l, word);
 }
@@ -106,29 +159,23 @@ static void add_compiler(Link *l)
 static bool add_options(Link *l)
 {
     const Artifact *a = l->artifact;
-    static const char *const always[] = {"-std=c17", "-O2", "-fPIC", "-fvisibility=hidden", "-o",
-                                         "output"};
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        add_word(l, always[i]);
+    static const char *const always[] = {"-std=c17", "-O2", "-fvisibility=hidden", "-o", "output", NULL};
+    static const char *const object[] = {"-r", "-nostdlib", NULL};
+    add_words(l, always);
+    add_words(l, a->target->options);
     if (!strcmp(a->emit, "obj")) {
-        add_word(l, "-r");
-        add_word(l, "-nostdlib");
+        add_words(l, object);
         return true;
     }
-    const char *runtime = find_runtime(l->cli);
-    char *absolute = runtime ? realpath(runtime, NULL) : NULL;
-    if (!absolute)
-        return runtime ? cli_error(l->cli, "cannot read %s: %s", runtime, strerror(errno)) : false;
-    add_word(l, arena_strdup(l->cli->arena, absolute));
-    free(absolute);
+    if (!add_runtime(l))
+        return false;
     if (!strcmp(a->emit, "so")) {
         add_word(l, "-shared");
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         add_word(l, arena_printf(l->cli->arena, "-Wl,-soname,%s", base_name(a->output)));
     }
-    add_word(l, "-Wl,--gc-sections,--as-needed,-z,noexecstack");
+    add_words(l, a->target->link);
     add_word(l, "-s");
-    add_word(l, "-fopenmp");
     if (a->gemm != GEMM_NATIVE)
         add_word(l, TFC_OPENBLAS);
     add_word(l, "-lm");
@@ -177,8 +224,9 @@ static bool run_compiler(Link *l)
         return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return cli_error(l->cli,
-                         "there is no C compiler '%s' to link with; install one or name it in CC",
-                         l->command.data[0]);
+                         "there is no C compiler '%s' to link with; install one (Debian: %s) or name "
+                         "it in CC",
+                         l->command.data[0], l->artifact->target->packages);
     return cli_error(l->cli, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
                      read_messages(l, messages));
 }

@@ -38,6 +38,11 @@ if(TARGET tfc_runtime)
   set(TFC_LIBS "-L\${libdir} -ltfc_runtime ${OpenMP_C_FLAGS} -lm")
 endif()
 
+foreach(file IN LISTS RUNTIME_SOURCES)
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${file} DESTINATION ${TFC_SHARE}/runtime/${folder})
+endforeach()
+
 # From the folder of tfc.pc to the prefix, so that an installation may be moved.
 file(RELATIVE_PATH TFC_PC_UP /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/tfc.pc.in ${CMAKE_BINARY_DIR}/tfc.pc @ONLY)

@@ -206,6 +206,11 @@ LlValue ll_load(Ll *ll, LlType type, LlValue pointer, unsigned align)
     return value;
 }
 
+LlValue ll_load_pointer(Ll *ll, LlValue pointers, int64_t i)
+{
+    return LLVMBuildLoad2(ll->builder, ll->ptr, ll_gep(ll, ll->ptr, pointers, ll_i64(ll, i)), "");
+}
+
 void ll_store(Ll *ll, LlValue value, LlValue pointer, unsigned align)
 {
     LLVMSetAlignment(LLVMBuildStore(ll->builder, value, pointer), align);

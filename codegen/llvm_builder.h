@@ -69,6 +69,7 @@ LlValue ll_alloca(Ll *ll, LlType type, const char *name);
 LlValue ll_gep(Ll *ll, LlType element, LlValue pointer,
                LlValue index); /* index NULL: the pointer */
 LlValue ll_load(Ll *ll, LlType type, LlValue pointer, unsigned align);
+LlValue ll_load_pointer(Ll *ll, LlValue pointers, int64_t i); /* of an array of them */
 void ll_store(Ll *ll, LlValue value, LlValue pointer, unsigned align);
 /* Lanes whose mask is off are neither read nor written; read ones are zero. */
 LlValue ll_masked_load(Ll *ll, LlType type, LlValue pointer, LlValue mask, unsigned align);

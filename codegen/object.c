@@ -6,6 +6,10 @@
 #include "codegen/plan/plan.h"
 #include "codegen/tables.h"
 
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,19 +67,24 @@ static LLVMModuleRef emit_product(const Job *job, int product, const Target *tar
     return NULL;
 }
 
-/* File 0 has the tables, the next ones kernels, the last products. */
-static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *target,
-                                        Diagnostics *diags)
+/* File 0 has the tables, the next ones kernels, the last products. NULL after errors. */
+static LLVMModuleRef emit_file(const Job *job, int file, const Target *target, LLVMContextRef context,
+                               Diagnostics *diags)
 {
-    LLVMContextRef context = LLVMContextCreate();
     int begin = (file - 1) * KERNELS_A_FILE, end = begin + KERNELS_A_FILE;
     int product = file - 1 - kernel_files(job);
     if (end > (int)job->set->list.count)
         end = (int)job->set->list.count;
-    LLVMModuleRef module =
-        file == 0      ? emit_tables(job, target, context)
-        : product >= 0 ? emit_product(job, product, target, context, diags)
-                       : emit_kernels(job->set, begin, end, job->prefix, target, context, diags);
+    return file == 0      ? emit_tables(job, target, context)
+           : product >= 0 ? emit_product(job, product, target, context, diags)
+                          : emit_kernels(job->set, begin, end, job->prefix, target, context, diags);
+}
+
+static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *target,
+                                        Diagnostics *diags)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = emit_file(job, file, target, context, diags);
     LLVMMemoryBufferRef buffer = module ? target_emit(target, module, false, diags) : NULL;
     if (module)
         LLVMDisposeModule(module);
@@ -136,27 +145,27 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
 {
     Target target;
     bool ok = target_init(&target, options, true, diags);
-    if (ok && !target_has_layout(&target)) {
-        diag_error(diags, (Loc){0},
-                   "programs need 64-bit pointers in little-endian order, which %s has not",
-                   options->triple ? options->triple : "this system");
-        ok = false;
-    }
     target_dispose(&target);
     return ok;
+}
+
+static int count_files(const Job *job, GemmChoice gemm)
+{
+    TfcType types[2];
+    return 1 + kernel_files(job) + product_types(job, gemm, types);
 }
 
 static bool compile_job(const Job *job, const TargetOptions *target, Arena *arena, ObjectSet *out,
                         Diagnostics *diags)
 {
-    int n_kernels = (int)job->set->list.count;
     TfcType types[2];
-    int n_products = product_types(job, target ? target->gemm : GEMM_BLAS, types);
-    int n_files = 1 + kernel_files(job) + n_products;
+    GemmChoice gemm = target ? target->gemm : GEMM_BLAS;
+    int n_products = product_types(job, gemm, types), n_files = count_files(job, gemm);
     LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);
     compile_files(job, target, n_files, buffers, diags);
-    *out = (ObjectSet){
-        .n_programs = job->n_programs, .n_kernels = n_kernels, .programs = job->programs};
+    *out = (ObjectSet){.n_programs = job->n_programs,
+                       .n_kernels = (int)job->set->list.count,
+                       .programs = job->programs};
     return collect_files(n_files, n_products, buffers, arena, out);
 }
 
@@ -166,28 +175,82 @@ bool kernels_compile(const KernelSet *set, const TargetOptions *options, const c
     return compile_job(&(Job){.set = set, .prefix = prefix}, options, arena, out, diags);
 }
 
-bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags)
+/* The programs of the functions, and their kernels in `set`; NULL after errors. */
+static const TfcProgram *const *plan_all(const Function *const *functions, int n,
+                                         const TargetOptions *target, KernelSet *set, Arena *arena,
+                                         Diagnostics *diags)
 {
-    if (!check_target(target, diags))
-        return false;
-    KernelSet set;
-    kernels_init(&set, arena);
+    kernels_init(set, arena);
     const TfcProgram **programs = ARENA_ARRAY(arena, const TfcProgram *, n);
-    const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++) {
         TfcProgram *program = ARENA_NEW(arena, TfcProgram);
-        const TfcProgram *planned = plan_program(functions[i], &set, arena, diags);
+        const TfcProgram *planned = plan_program(functions[i], set, arena, diags);
         if (!planned)
-            return false;
+            return NULL;
         *program = *planned;
         if (!target || target->gemm != GEMM_NATIVE)
             program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
         programs[i] = program;
-        symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
     }
+    return programs;
+}
+
+bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
+                    const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags)
+{
+    KernelSet set;
+    if (!check_target(target, diags))
+        return false;
+    const TfcProgram *const *programs = plan_all(functions, n, target, &set, arena, diags);
+    if (!programs)
+        return false;
+    const char **symbols = ARENA_ARRAY(arena, const char *, n);
+    for (int i = 0; i < n; i++)
+        symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
     Job job = {&set, n, programs, prefix};
     bool ok = compile_job(&job, target, arena, out, diags);
     out->symbols = symbols;
     return ok;
+}
+
+/* ---- bitcode ---- */
+
+/* All files as one module; NULL after errors. */
+static LLVMModuleRef link_files(const Job *job, const Target *target, LLVMContextRef context,
+                                Diagnostics *diags)
+{
+    LLVMModuleRef whole = target_new_module(target, context, "programs");
+    for (int i = 0; i < count_files(job, target->gemm); i++) {
+        LLVMModuleRef module = emit_file(job, i, target, context, diags);
+        if (!module || LLVMLinkModules2(whole, module)) {
+            assert(!module && "the modules of one program fit together");
+            LLVMDisposeModule(whole);
+            return NULL;
+        }
+    }
+    return whole;
+}
+
+bool object_bitcode(const Function *const *functions, int n, const TargetOptions *options,
+                    const char *prefix, Text *out, Diagnostics *diags)
+{
+    Arena *arena = arena_new();
+    KernelSet set;
+    Target target = {0};
+    const TfcProgram *const *programs = target_init(&target, options, true, diags)
+                                            ? plan_all(functions, n, options, &set, arena, diags)
+                                            : NULL;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module =
+        programs ? link_files(&(Job){&set, n, programs, prefix}, &target, context, diags) : NULL;
+    if (module) {
+        LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(module);
+        text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+        LLVMDisposeMemoryBuffer(buffer);
+        LLVMDisposeModule(module);
+    }
+    LLVMContextDispose(context);
+    target_dispose(&target);
+    arena_free(arena);
+    return module != NULL;
 }

@@ -7,8 +7,8 @@
  *   products.N  native products, one an element type, if they are asked for
  *   tables      the programs' tables as constants, with relocations to kernels and strings
  *
- * Code is position-independent. Each program is a constant `TfcProgram` (the host's
- * layout of runtime/exec/program.h, which every 64-bit little-endian target shares)
+ * Code is position-independent. Each program is a constant `TfcProgram` (in the
+ * layout of runtime/exec/program.h, which all targets share but for arrays of pointers)
  * under the symbol "<prefix><function name>"; kernels are hidden symbols that begin
  * with the prefix too, so sets with different prefixes (instruction sets, models) link
  * into one library. Beside each other they need libm's functions and memcpy, memmove,
@@ -35,9 +35,12 @@ typedef struct ObjectSet {
 } ObjectSet;
 
 /* Compiles functions (after the passes) of one module or several; a kernel that they
- * share is compiled once. Any target that LLVM knows and whose pointers have 64 bits.
+ * share is compiled once. Any target that target.c knows.
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags);
+/* The same programs, kernels and products as one module of LLVM bitcode. */
+bool object_bitcode(const Function *const *functions, int n, const TargetOptions *target,
+                    const char *prefix, Text *out, Diagnostics *diags);
 
 #endif

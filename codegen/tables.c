@@ -4,12 +4,14 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+#include <llvm-c/Target.h>
+
 #include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-static_assert(sizeof(void *) == 8, "programs are compiled on systems with 64-bit pointers");
+static_assert(sizeof(void *) == 8, "programs are compiled on systems with 64-bit pointers, for any");
 
 /* ---- images: bytes, some of which are pointers ---- */
 
@@ -28,7 +30,8 @@ typedef struct Tables {
     Arena *arena;
     LLVMContextRef context;
     LLVMModuleRef module;
-    LlType i8, i64;
+    LlType i8, i64, pointer;
+    size_t pointer_bytes;  /* the target's: 8, or 4 and zeros to fill a record's field */
     const char *prefix;
     GemmChoice gemm;
     LlValue strings;       /* all strings of the program, one after the other */
@@ -75,21 +78,30 @@ static LlValue image_constant(Tables *t, const Image *image)
         if (p->at > at)
             parts[n++] = bytes_constant(t, image->bytes + at, p->at - at);
         parts[n++] = p->target;
-        at = p->at + sizeof(void *);
+        at = p->at + t->pointer_bytes;
     }
     if (at < image->size)
         parts[n++] = bytes_constant(t, image->bytes + at, image->size - at);
     return LLVMConstStructInContext(t->context, parts, (unsigned)n, true);
 }
 
+static LlValue add_private(Tables *t, LlValue value, const char *name)
+{
+    LlValue global = add_constant(t, value, name);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    return global;
+}
+
 /* NULL for a table without entries. */
 static LlValue image_define(Tables *t, const Image *image, const char *name)
 {
-    if (!image->size)
-        return NULL;
-    LlValue global = add_constant(t, image_constant(t, image), name);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    return global;
+    return image->size ? add_private(t, image_constant(t, image), name) : NULL;
+}
+
+/* An array of pointers. */
+static LlValue pointers_define(Tables *t, LlValue *pointers, int32_t n, const char *name)
+{
+    return n ? add_private(t, LLVMConstArray2(t->pointer, pointers, (uint64_t)n), name) : NULL;
 }
 
 static LlValue at_offset(Tables *t, LlValue base, size_t offset)
@@ -129,9 +141,8 @@ static void define_strings(Tables *t, const TfcProgram *p)
         add_string(t, p->tensors[i].file);
         add_string(t, p->tensors[i].tensor);
     }
-    t->strings = add_constant(
+    t->strings = add_private(
         t, bytes_constant(t, (unsigned char *)t->characters.data, t->characters.count), ".text");
-    LLVMSetLinkage(t->strings, LLVMPrivateLinkage);
 }
 
 static LlValue string_of(Tables *t, const char *text)
@@ -255,32 +266,41 @@ static LlValue steps_table(Tables *t, const TfcProgram *program)
 
 /* ---- kernels and products ---- */
 
-static LlValue external(Tables *t, const char *symbol)
+/* Types matter where a linker checks them: p for a pointer, i for an int64_t. */
+static LlValue external(Tables *t, const char *symbol, const char *parameters)
 {
+    LlType types[16];
+    unsigned n = 0;
     LlValue known = LLVMGetNamedFunction(t->module, symbol);
-    return known ? known
-                 : LLVMAddFunction(t->module, symbol,
-                                   LLVMFunctionType(LLVMVoidTypeInContext(t->context), NULL, 0, false));
+    if (known)
+        return known;
+    for (; parameters[n]; n++)
+        types[n] = parameters[n] == 'p' ? t->pointer : t->i64;
+    return LLVMAddFunction(t->module, symbol,
+                           LLVMFunctionType(LLVMVoidTypeInContext(t->context), types, n, false));
+}
+
+static LlValue hidden(Tables *t, const char *name, const char *parameters)
+{
+    LlValue function = external(t, arena_printf(t->arena, "%s%s", t->prefix, name), parameters);
+    LLVMSetVisibility(function, LLVMHiddenVisibility);
+    return function;
 }
 
 static LlValue kernels_table(Tables *t, const TfcProgram *program)
 {
-    Image image = image_new(t, (size_t)program->n_kernels * sizeof(TfcKernel));
-    for (int32_t k = 0; k < program->n_kernels; k++) {
-        LlValue kernel =
-            external(t, arena_printf(t->arena, "%s%s", t->prefix, program->kernel_names[k]));
-        LLVMSetVisibility(kernel, LLVMHiddenVisibility);
-        image_point(t, &image, (size_t)k * sizeof(TfcKernel), kernel);
-    }
-    return image_define(t, &image, ".kernels");
+    LlValue *kernels = ARENA_ARRAY(t->arena, LlValue, program->n_kernels + 1);
+    for (int32_t k = 0; k < program->n_kernels; k++)
+        kernels[k] = hidden(t, program->kernel_names[k], "pii");
+    return pointers_define(t, kernels, program->n_kernels, ".kernels");
 }
 
 static LlValue kernel_names_table(Tables *t, const TfcProgram *program)
 {
-    Image image = image_new(t, (size_t)program->n_kernels * sizeof(char *));
+    LlValue *names = ARENA_ARRAY(t->arena, LlValue, program->n_kernels + 1);
     for (int32_t k = 0; k < program->n_kernels; k++)
-        image_point(t, &image, (size_t)k * sizeof(char *), string_of(t, program->kernel_names[k]));
-    return image_define(t, &image, ".names");
+        names[k] = string_of(t, program->kernel_names[k]);
+    return pointers_define(t, names, program->n_kernels, ".names");
 }
 
 const char *const product_names[2] = {"gemm.f32", "gemm.f64"};
@@ -293,19 +313,18 @@ bool program_multiplies(const TfcProgram *program, TfcType type)
     return false;
 }
 
+/* TfcProducts is an array of pointers: OpenBLAS's two, then the program's own. */
 static void point_products(Tables *t, const TfcProgram *program, Image *image)
 {
     static const char *const blas[2] = {"tfc_blas_f32", "tfc_blas_f64"};
-    for (size_t i = 0; i < 2; i++)
-        image_point(t, image, offsetof(TfcProgram, products.blas) + i * sizeof(TfcGemm *),
-                    program->products.blas[i] ? external(t, blas[i]) : NULL);
-    for (size_t i = 0; i < 2; i++) {
-        LlValue native = NULL;
-        if (t->gemm != GEMM_BLAS && program_multiplies(program, (TfcType)i)) {
-            native = external(t, arena_printf(t->arena, "%s%s", t->prefix, product_names[i]));
-            LLVMSetVisibility(native, LLVMHiddenVisibility);
-        }
-        image_point(t, image, offsetof(TfcProgram, products.native) + i * sizeof(TfcGemm *), native);
+    static const char parameters[] = "iiipiipiipiip";
+    for (size_t i = 0; i < 4; i++) {
+        LlValue product = NULL;
+        if (i < 2)
+            product = program->products.blas[i] ? external(t, blas[i], parameters) : NULL;
+        else if (t->gemm != GEMM_BLAS && program_multiplies(program, (TfcType)(i - 2)))
+            product = hidden(t, product_names[i - 2], parameters);
+        image_point(t, image, offsetof(TfcProgram, products) + i * t->pointer_bytes, product);
     }
 }
 
@@ -333,12 +352,13 @@ static Image program_image(Tables *t, const TfcProgram *p)
     image_point(t, &image, offsetof(TfcProgram, steps), steps_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, kernels), kernels_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, kernel_names), kernel_names_table(t, p));
-    point_products(t, p, &image);
     image_point(t, &image, offsetof(TfcProgram, inputs),
                 ports_table(t, p->inputs, p->n_inputs, ".inputs"));
     image_point(t, &image, offsetof(TfcProgram, outputs),
                 ports_table(t, p->outputs, p->n_outputs, ".outputs"));
     image_point(t, &image, offsetof(TfcProgram, tensors), tensors_table(t, p));
+    memset(image.bytes + offsetof(TfcProgram, products), 0, sizeof p->products);
+    point_products(t, p, &image);
     return image;
 }
 
@@ -350,6 +370,8 @@ void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram 
                 .module = module,
                 .i8 = LLVMInt8TypeInContext(context),
                 .i64 = LLVMInt64TypeInContext(context),
+                .pointer = LLVMPointerTypeInContext(context, 0),
+                .pointer_bytes = LLVMPointerSize(LLVMGetModuleDataLayout(module)),
                 .prefix = prefix,
                 .gemm = gemm};
     map_init(&t.offsets, t.arena);

@@ -41,6 +41,7 @@ static const CpuInfo arm_cpus[] = {
     {"neoverse-v2", 1, false}, {"apple-m1", 1, false},    {"apple-m2", 1, false},
 };
 static const CpuInfo riscv_cpus[] = {{"generic-rv64", 1, true}, {"sifive-u74", 1, false}};
+static const CpuInfo wasm_cpus[] = {{"generic", 1, true}};
 enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
 
 #define INITIALISE(llvm)                                                                           \
@@ -55,21 +56,26 @@ enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
 INITIALISE(X86)
 INITIALISE(AArch64)
 INITIALISE(RISCV)
+INITIALISE(WebAssembly)
 
-/* The architectures that kernels were tried on. Vector widths by level, from 1. */
+/* The architectures that kernels were tried on: all little-endian. Vector widths by
+ * level, from 1; a level past the last has no fused multiply-add. */
 typedef struct Arch {
     const char *name; /* how triples begin */
     void (*initialise)(void);
     const CpuInfo *cpus;
     int n_cpus, vector_bits[4], fma_level;
     const char *features, *abi;
+    LLVMRelocMode relocations;
 } Arch;
 
 static const Arch arches[] = {
-    {"x86_64", initialise_X86, x86_cpus, MAX_CPUS, {128, 128, 256, 512}, 3, "", NULL},
-    {"aarch64", initialise_AArch64, arm_cpus, sizeof arm_cpus / sizeof arm_cpus[0], {128}, 1, "", NULL},
+    {"x86_64", initialise_X86, x86_cpus, MAX_CPUS, {128, 128, 256, 512}, 3, "", NULL, LLVMRelocPIC},
+    {"aarch64", initialise_AArch64, arm_cpus, sizeof arm_cpus / sizeof arm_cpus[0], {128}, 1, "", NULL,
+     LLVMRelocPIC},
     {"riscv64", initialise_RISCV, riscv_cpus, sizeof riscv_cpus / sizeof riscv_cpus[0], {0}, 1,
-     "+m,+a,+f,+d,+c", "lp64d"},
+     "+m,+a,+f,+d,+c", "lp64d", LLVMRelocPIC},
+    {"wasm32", initialise_WebAssembly, wasm_cpus, 1, {128}, 5, "+simd128", NULL, LLVMRelocStatic},
 };
 enum { N_ARCHES = sizeof arches / sizeof arches[0] };
 
@@ -181,7 +187,7 @@ static const Arch *choose_arch(const char *triple, Diagnostics *diags)
     if (nearest)
         diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
     else
-        diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64 or riscv64");
+        diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64, riscv64 or wasm32");
     return NULL;
 }
 
@@ -203,7 +209,7 @@ static bool make_machine(Target *target, const Arch *arch, const char *triple, D
         LLVMTargetMachineOptionsSetABI(o, arch->abi);
     LLVMTargetMachineOptionsSetCodeGenOptLevel(
         o, optimise ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone);
-    LLVMTargetMachineOptionsSetRelocMode(o, LLVMRelocPIC);
+    LLVMTargetMachineOptionsSetRelocMode(o, arch->relocations);
     target->machine = LLVMCreateTargetMachineWithOptions(llvm_target, triple, o);
     LLVMDisposeTargetMachineOptions(o);
     if (!target->machine)
@@ -223,14 +229,6 @@ bool target_init(Target *target, const TargetOptions *options, bool foreign, Dia
               make_machine(target, arch, triple, diags);
     LLVMDisposeMessage(triple);
     return ok;
-}
-
-bool target_has_layout(const Target *target)
-{
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target->machine);
-    bool has = LLVMPointerSize(layout) == 8 && LLVMByteOrder(layout) == LLVMLittleEndian;
-    LLVMDisposeTargetData(layout);
-    return has;
 }
 
 void target_dispose(Target *target)

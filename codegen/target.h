@@ -22,10 +22,6 @@ typedef struct Target {
  * that this machine cannot run is refused. False after errors. */
 bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
 void target_dispose(Target *target);
-/* Whether the host's layout of constant tables is the target's too: 64-bit pointers,
- * little-endian. */
-bool target_has_layout(const Target *target);
-
 /* A module for this target: triple and data layout are set. */
 LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, const char *name);
 /* Verifies and optimises the module (a broken one is our mistake: an assertion

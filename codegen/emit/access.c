@@ -108,7 +108,7 @@ LlValue dim_field(Emit *e, int symbol, DimField field)
         return *slot;
     emit_at(e, DEPTH_ENTRY);
     LlValue dims = load_field(e, e->args, 2, e->ll.ptr);
-    LlValue dim = load_field(e, dims, number, e->ll.ptr);
+    LlValue dim = ll_load_pointer(&e->ll, dims, number);
     *slot = load_field(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
     return *slot;
 }

@@ -35,7 +35,7 @@ static void open_buffers(Emit *e)
         buffer->type = &value->type;
         buffer->layout = layout_of(e->module, &value->type);
         buffer->strided = i < 64 && (e->signature->strided >> i & 1);
-        buffer->base = ll_load(ll, ll->ptr, ll_gep(ll, ll->i64, table, ll_i64(ll, i)), 8);
+        buffer->base = ll_load_pointer(ll, table, i);
     }
 }
 

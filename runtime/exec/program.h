@@ -10,6 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Pointers in a record, and what comes after them, stand at multiples of eight bytes: so
+ * its layout is the same on systems whose pointers have four. Arrays of pointers have the
+ * system's own. */
+#define TFC_ALIGNED _Alignas(8)
+
 enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7 };
 
 typedef enum TfcType { TFC_F32, TFC_F64, TFC_BF16, TFC_I32, TFC_BOOL } TfcType; /* as DType */
@@ -23,7 +28,7 @@ typedef enum TfcType { TFC_F32, TFC_F64, TFC_BF16, TFC_I32, TFC_BOOL } TfcType; 
 typedef struct TfcDim {
     int64_t extent; /* size, or the longest length */
     int64_t total;  /* size, or the sum of lengths */
-    const int32_t *offset, *length, *batch, *position;
+    TFC_ALIGNED const int32_t *offset, *length, *batch, *position;
 } TfcDim;
 
 /* coefficient × the product of factors: the element count of a buffer, a stride,
@@ -50,11 +55,11 @@ enum { TFC_SIZE_ZERO = 0 }; /* sizes[0] is the constant zero */
  * dimensions is codegen/signature.h's; strides are in elements, one per storage
  * axis (ir/layout.h) of the buffer: strides[buffer * TFC_MAX_AXES + axis]. */
 typedef struct TfcKernelArgs {
-    void *const *buffers;
-    const int64_t *strides;
-    const TfcDim *const *dims;
-    const int64_t *ints;   /* random streams (sites) of the kernel, in order */
-    const uint32_t *rng;   /* seed low, seed high, step low, step high */
+    TFC_ALIGNED void *const *buffers;
+    TFC_ALIGNED const int64_t *strides;
+    TFC_ALIGNED const TfcDim *const *dims;
+    TFC_ALIGNED const int64_t *ints; /* random streams (sites) of the kernel, in order */
+    TFC_ALIGNED const uint32_t *rng; /* seed low, seed high, step low, step high */
 } TfcKernelArgs;
 
 /* Does units [begin, end) of the kernel's range; any split gives the same bits. */
@@ -89,11 +94,11 @@ typedef struct TfcView {
 typedef struct TfcKernelStep {
     int32_t kernel;           /* index into TfcProgram.kernels */
     int32_t n_views, n_results, n_dims, n_ints;
-    const TfcView *views;     /* kernel-local buffer i; the last n_results are written */
-    const int32_t *dims;      /* kernel-local dimension i → program dimension */
-    const int64_t *ints;
     TfcSizeRef range;         /* how many units */
     TfcSizeRef work;          /* elements touched a unit: units are grouped by it */
+    TFC_ALIGNED const TfcView *views; /* kernel-local buffer i; the last n_results are written */
+    TFC_ALIGNED const int32_t *dims;  /* kernel-local dimension i → program dimension */
+    TFC_ALIGNED const int64_t *ints;
 } TfcKernelStep;
 
 /* How long a loop or a matrix side is. */
@@ -134,8 +139,8 @@ typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_ST
 
 typedef struct TfcStep {
     TfcStepKind kind;
-    const char *name; /* of the op or region it came from, for traces and messages */
-    union {
+    TFC_ALIGNED const char *name; /* of the op or region it came from, for traces and messages */
+    TFC_ALIGNED union {
         TfcKernelStep kernel;
         TfcGemmStep gemm;
         struct { int32_t to, from; TfcSizeRef size; } copy; /* whole contiguous buffers; zero: `to` */
@@ -163,8 +168,8 @@ typedef struct TfcShape {
     struct { int64_t size; int32_t dim; } dims[TFC_MAX_AXES]; /* dim: program dimension or -1 */
 } TfcShape;
 typedef struct TfcPort {
-    const char *name;
-    TfcType type;
+    TFC_ALIGNED const char *name;
+    TFC_ALIGNED TfcType type;
     TfcShape shape;
     int32_t buffer;
 } TfcPort;
@@ -178,33 +183,34 @@ typedef enum TfcRole { TFC_TRAINED, TFC_FROZEN, TFC_STATE, TFC_SLOT, TFC_GRADIEN
 /* A param: constant dimensions, except a cache [R, P~, …], whose leading pair is
  * dim >= 0 and whose memory the decoder provides. */
 typedef struct TfcTensor {
-    const char *name;
-    TfcType type;
+    TFC_ALIGNED const char *name;
+    TFC_ALIGNED TfcType type;
     TfcShape shape;
     TfcRole role;
     TfcInit init;
     double a, b;
-    const char *file, *tensor;
-    int32_t buffer;
+    TFC_ALIGNED const char *file, *tensor;
+    TFC_ALIGNED int32_t buffer;
 } TfcTensor;
 
 typedef struct TfcProgramDim {
-    const char *name;
-    int32_t batch; /* program dimension it is ragged over, or -1 */
+    TFC_ALIGNED const char *name;
+    TFC_ALIGNED int32_t batch; /* program dimension it is ragged over, or -1 */
 } TfcProgramDim;
 
 typedef struct TfcProgram {
-    const char *name; /* the function */
-    int32_t n_dims, n_sizes, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
-    const TfcProgramDim *dims;
-    const TfcSize *sizes;
-    const TfcBuffer *buffers;
-    const TfcStep *steps;
-    const TfcKernel *kernels;
-    const char *const *kernel_names;
-    TfcProducts products;
-    const TfcPort *inputs, *outputs;
-    const TfcTensor *tensors;
+    TFC_ALIGNED const char *name; /* the function */
+    TFC_ALIGNED int32_t n_dims;
+    int32_t n_sizes, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
+    TFC_ALIGNED const TfcProgramDim *dims;
+    TFC_ALIGNED const TfcSize *sizes;
+    TFC_ALIGNED const TfcBuffer *buffers;
+    TFC_ALIGNED const TfcStep *steps;
+    TFC_ALIGNED const TfcKernel *kernels;
+    TFC_ALIGNED const char *const *kernel_names;
+    TFC_ALIGNED const TfcPort *inputs, *outputs;
+    TFC_ALIGNED const TfcTensor *tensors;
+    TFC_ALIGNED TfcProducts products; /* an array of pointers, and therefore last */
 } TfcProgram;
 
 #endif

@@ -102,5 +102,15 @@ LD_LIBRARY_PATH="$work/native" ./translate 1 2 4 5 6 7 | head -n 1 >native.txt
 head -n 1 from_file.txt | cmp - native.txt || fail "native products translate otherwise"
 "$tfc" compile "$model" -o text.s $small --function forward
 grep -q '\.text' text.s || fail "no assembly"
+# Bitcode: the whole programs, products included, as LLVM's tools read it.
+"$tfc" compile "$model" -o whole.bc $small --gemm native --cpu x86-64-v3
+[ "$(od -An -N4 -tx1 whole.bc)" = " 42 43 c0 de" ] || fail "whole.bc is no bitcode"
+refuses 1 'bitcode is for one CPU' "$tfc" compile "$model" -o a.bc $small --cpu x86-64-v2,x86-64-v3
+if command -v llvm-dis-19 >/dev/null; then
+    llvm-dis-19 whole.bc -o whole.ll # verifies, too
+    for symbol in multi30k_small_forward multi30k_small_train_step multi30k_small_gemm.f32; do
+        grep -q "^\(@\|define.*@\)$symbol[ (]" whole.ll || fail "no $symbol in the bitcode"
+    done
+fi
 ls -d -- a.so* *.tmp-* 2>/dev/null && fail "something is left behind"
 exit 0

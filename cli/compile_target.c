@@ -1,0 +1,130 @@
+/* What `tfc compile` compiles for: --target, --cpu, and which products go with them. */
+#include "cli/compile.h"
+
+#include "base/cpu.h"
+
+#include <string.h>
+
+static const char *const linux_options[] = {"-fPIC", "-fopenmp", NULL};
+static const char *const linux_link[] = {"-Wl,--gc-sections,--as-needed,-z,noexecstack", NULL};
+/* One thread, static code, a stack for kernels' rows of scratch. */
+static const char *const wasi_options[] = {"-msimd128", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_GETPID",
+                                           NULL};
+static const char *const wasi_link[] = {"-lwasi-emulated-mman", "-lwasi-emulated-getpid",
+                                        "-Wl,-z,stack-size=8388608", NULL};
+
+/* The first is this system. */
+static const CompileTarget targets[] = {
+    {"x86_64-linux-gnu", "cc", "gcc", linux_options, linux_link, false},
+    {"aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
+     linux_options, linux_link, false},
+    {"riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu and libc6-dev-riscv64-cross",
+     linux_options, linux_link, false},
+    {"wasm32-wasi", "clang-19 --target=wasm32-wasi",
+     "clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32", wasi_options, wasi_link, true},
+};
+enum { N_TARGETS = sizeof targets / sizeof targets[0] };
+
+bool artifact_is_foreign(const Artifact *a) { return a->target != &targets[0]; }
+
+static bool choose_target(Artifact *a, const char *triple)
+{
+    const char *names[N_TARGETS];
+    Text list = {0};
+    a->target = &targets[0];
+    for (int i = 0; i < N_TARGETS; i++) {
+        names[i] = targets[i].triple;
+        text_add(&list, "%s%s", i ? i + 1 < N_TARGETS ? ", " : " or " : "", names[i]);
+        if (triple && !strcmp(triple, names[i]))
+            a->target = &targets[i];
+    }
+    bool known = !triple || !strcmp(triple, a->target->triple);
+    const char *near = known ? NULL : text_nearest(triple, names, N_TARGETS);
+    if (!known)
+        cli_error(a->cli, "no target is called \"%s\": %s%s%s%s", triple, list.data,
+                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    text_free(&list);
+    return known;
+}
+
+/* ---- CPUs ---- */
+
+/* One of this system's; kept in falling order of levels. */
+static bool add_level(Artifact *a, const char *name)
+{
+    static const char *const names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
+    int level = 0;
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(name, names[i]))
+            level = i < 4 ? i + 1 : cpu_level();
+    if (!level) {
+        const char *near = text_nearest(name, names, 5);
+        return cli_error(a->cli,
+                         "no CPU to compile for is called \"%s\": x86-64, x86-64-v2, x86-64-v3, "
+                         "x86-64-v4 or native%s%s%s",
+                         name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    for (int i = 0; i < a->n_cpus; i++)
+        if (a->cpus[i].level == level)
+            return cli_error(a->cli, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);
+    int at = a->n_cpus++;
+    for (; at > 0 && a->cpus[at - 1].level < level; at--)
+        a->cpus[at] = a->cpus[at - 1];
+    a->cpus[at] = (CompiledCpu){.name = name, .level = level};
+    return true;
+}
+
+/* Of another system: any that codegen knows; its code does not ask what runs it. */
+static bool add_foreign(Artifact *a, const char *name)
+{
+    if (name && strchr(name, ','))
+        return cli_error(a->cli, "several CPUs in one file are for x86-64: %s takes one", a->target->triple);
+    a->cpus[a->n_cpus++] = (CompiledCpu){.name = name};
+    return true;
+}
+
+static bool add_cpus(Artifact *a, const char *list)
+{
+    static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    if (artifact_is_foreign(a))
+        return add_foreign(a, list);
+    if (!list)
+        return add_level(a, levels[cpu_level() - 1]);
+    char *names = arena_strdup(a->cli->arena, list), *rest = NULL;
+    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (!add_level(a, name))
+            return false;
+    return a->n_cpus > 0 || cli_error(a->cli, "--cpu names none");
+}
+
+/* ---- products ---- */
+
+static bool choose_gemm(Artifact *a, const char *word)
+{
+    bool foreign = artifact_is_foreign(a);
+    if (word && foreign && strcmp(word, "native"))
+        return cli_error(a->cli,
+                         "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
+                         word, a->target->triple);
+    a->gemm = foreign || (word && !strcmp(word, "native")) ? GEMM_NATIVE
+              : word && !strcmp(word, "auto")              ? GEMM_AUTO
+                                                           : GEMM_BLAS;
+    return true;
+}
+
+bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, const char *gemm)
+{
+    if (!choose_target(a, triple))
+        return false;
+    if (a->target->is_wasm && !strcmp(a->emit, "so"))
+        return cli_error(a->cli, "%s has no shared libraries: compile a program or an object", triple);
+    return add_cpus(a, cpus) && choose_gemm(a, gemm);
+}
+
+TargetOptions artifact_target(const Artifact *a, int cpu)
+{
+    return (TargetOptions){.cpu = a->cpus[cpu].name,
+                           .opt_level = 2,
+                           .triple = artifact_is_foreign(a) ? a->target->triple : NULL,
+                           .gemm = a->gemm};
+}

@@ -1,0 +1,32 @@
+/* What the runtime uses of POSIX threads, on a system without them: nobody else holds a
+ * mutex, nobody waits, and what a thread would free at its end lives as long as the program. */
+#ifndef RUNTIME_WASI_PTHREAD_H
+#define RUNTIME_WASI_PTHREAD_H
+
+typedef struct pthread_mutex_t { char none; } pthread_mutex_t;
+typedef struct pthread_cond_t { char none; } pthread_cond_t;
+typedef int pthread_once_t, pthread_key_t;
+#define PTHREAD_MUTEX_INITIALIZER {0}
+#define PTHREAD_COND_INITIALIZER {0}
+#define PTHREAD_ONCE_INIT 0
+
+static inline int pthread_mutex_init(pthread_mutex_t *m, const void *attributes) { (void)m, (void)attributes; return 0; }
+static inline int pthread_mutex_destroy(pthread_mutex_t *m) { (void)m; return 0; }
+static inline int pthread_mutex_lock(pthread_mutex_t *m) { (void)m; return 0; }
+static inline int pthread_mutex_unlock(pthread_mutex_t *m) { (void)m; return 0; }
+static inline int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) { (void)c, (void)m; return 0; }
+static inline int pthread_cond_broadcast(pthread_cond_t *c) { (void)c; return 0; }
+static inline int pthread_cond_destroy(pthread_cond_t *c) { (void)c; return 0; }
+
+static inline int pthread_once(pthread_once_t *once, void (*start)(void))
+{
+    if (!*once)
+        start();
+    *once = 1;
+    return 0;
+}
+
+static inline int pthread_key_create(pthread_key_t *key, void (*end)(void *)) { (void)end; *key = 0; return 0; }
+static inline int pthread_setspecific(pthread_key_t key, const void *value) { (void)key, (void)value; return 0; }
+
+#endif

@@ -1,0 +1,9 @@
+/* WASI's emulated mmap, and madvise, which has nobody to advise. */
+#ifndef RUNTIME_WASI_SYS_MMAN_H
+#define RUNTIME_WASI_SYS_MMAN_H
+
+#include_next <sys/mman.h>
+
+#define madvise(address, bytes, advice) ((void)(address), 0)
+
+#endif

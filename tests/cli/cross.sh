@@ -1,0 +1,135 @@
+#!/bin/sh
+# tfc compile --target: the same tokens, losses and (but for rounding) logits as this
+# system's, under emulators and Node; mistakes. Says 77 where a compiler or what runs the
+# programs is missing, after the tests of the other targets.
+# Usage: cross.sh TFC   (from the project's root)
+set -eu
+tfc=$1
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+model=$root/models/multi30k_small.tfg
+
+fail()
+{
+    echo "FAILED: $1" >&2
+    exit 1
+}
+
+refuses()
+{
+    want=$1 pattern=$2
+    shift 2
+    status=0
+    "$@" 2>err.txt || status=$?
+    [ $status -eq "$want" ] || fail "$*: exit status $status, not $want"
+    grep -q -- "$pattern" err.txt || fail "$*: no '$pattern' in: $(cat err.txt)"
+}
+
+# runs TARGET PROGRAM …
+runs()
+{
+    target=$1
+    shift
+    case $target in
+    wasm32-wasi) node --no-warnings "$root/tests/cli/wasi.mjs" "$@" ;;
+    *) "qemu-${target%%-*}" -L "/usr/$target" -E LD_LIBRARY_PATH=. "$@" ;;
+    esac
+}
+
+# has PROGRAM …: else the target is skipped
+skipped=
+has()
+{
+    for program in "$@"; do
+        command -v "$program" >/dev/null || { skipped="$skipped $program"; return 1; }
+    done
+}
+
+cd "$work"
+unset CC || true
+# Mistakes need no compiler; neither does text for another system.
+refuses 1 'no target is called "aarch64-linux".*did you mean "aarch64-linux-gnu"' \
+    "$tfc" compile "$model" -o a --target aarch64-linux
+refuses 1 'no CPU is called "cortex-a77".*' "$tfc" compile "$model" -o a.o --target aarch64-linux-gnu --cpu cortex-a77
+refuses 1 'several CPUs in one file' "$tfc" compile "$model" -o a.o --target aarch64-linux-gnu --cpu generic,cortex-a76
+refuses 1 'gemm blas needs OpenBLAS' "$tfc" compile "$model" -o a.o --target riscv64-linux-gnu --gemm blas
+refuses 1 'wasm32-wasi has no shared libraries' "$tfc" compile "$model" -o a.so --target wasm32-wasi
+refuses 1 "no C compiler 'aarch64-linux-gnu-gcc'.*Debian: gcc-aarch64-linux-gnu" \
+    env PATH=/nowhere "$tfc" compile "$model" -o a.so $small --target aarch64-linux-gnu
+"$tfc" compile "$model" -o text.s $small --function forward --target aarch64-linux-gnu --cpu cortex-a76
+grep -q 'fmla' text.s || fail "no vector instructions of aarch64"
+ls -d -- a a.* 2>/dev/null && fail "something is left behind"
+
+# This system's numbers.
+mkdir here
+"$tfc" compile "$model" -o here/libmulti30k_small.so $small
+for program in tests/cli/compile_jit.c examples/fine_tune.c; do
+    cc "$root/$program" -o "here/$(basename $program .c)" -Lhere -lmulti30k_small -Ihere
+done
+(
+    cd here
+    export LD_LIBRARY_PATH=.
+    ./compile_jit initial.safetensors logits
+    ./fine_tune initial.safetensors trained.safetensors 20 >losses
+)
+"$tfc" compile "$model" -o here/translator $small --weights here/trained.safetensors
+printf '5 6 7\n30 3 9 12 25\n\n8 8 20 14\n' >ids
+for beam in 1 4; do
+    here/translator --beam $beam --bos 1 --eos 2 <ids >here/tokens$beam
+    [ "$(wc -w <here/tokens$beam)" -gt 20 ] || fail "nothing was translated"
+done
+
+# same TARGET FOLDER SUFFIX: programs of this folder give them, too
+same()
+(
+    cd "$2"
+    runs "$1" ./compile_jit$3 initial.safetensors logits
+    cmp initial.safetensors ../here/initial.safetensors || fail "$1: other initial values"
+    od -An -v -w4 -tf4 ../here/logits >expected
+    od -An -v -w4 -tf4 logits | paste - expected |
+        awk -v target="$1" '{ d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d }
+            END { printf "%s: logits differ by %g at most\n", target, most; exit !(NR == 160 && most < 1e-5) }' ||
+        fail "$1: other logits"
+    runs "$1" ./fine_tune$3 initial.safetensors trained.safetensors 20 >losses
+    paste losses ../here/losses | awk '{ d = $2 - $4; if (d < 0) d = -d; bad += d > 1e-4 }
+        END { exit !(NR == 20 && !bad) }' || fail "$1: other losses"
+)
+
+# translates TARGET PROGRAM
+translates()
+{
+    "$tfc" compile "$model" -o "$2" $small --weights here/trained.safetensors --target "$1"
+    for beam in 1 4; do
+        runs "$1" "./$2" --beam $beam --bos 1 --eos 2 <ids | cmp - here/tokens$beam || fail "$1: other tokens, beam $beam"
+    done
+}
+
+if has aarch64-linux-gnu-gcc qemu-aarch64; then
+    translates aarch64-linux-gnu aarch64
+    mkdir arm
+    "$tfc" compile "$model" -o arm/libmulti30k_small.so $small --target aarch64-linux-gnu --cpu cortex-a53
+    for program in tests/cli/compile_jit.c examples/fine_tune.c; do
+        aarch64-linux-gnu-gcc "$root/$program" -o "arm/$(basename $program .c)" -Larm -lmulti30k_small -Iarm
+    done
+    same aarch64-linux-gnu arm ""
+fi
+if has riscv64-linux-gnu-gcc qemu-riscv64; then
+    translates riscv64-linux-gnu riscv64
+fi
+if has clang-19 wasm-ld-19 node && [ -d /usr/include/wasm32-wasi ]; then
+    translates wasm32-wasi translator.wasm
+    # An object, linked with the runtime's C files as the manual says.
+    mkdir wasm
+    "$tfc" compile "$model" -o wasm/multi30k_small.o $small --target wasm32-wasi
+    runtime=$(dirname "$tfc")/runtime
+    wasi="clang-19 --target=wasm32-wasi -O2 -msimd128 -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_GETPID"
+    (cd wasm && $wasi -DNDEBUG -I"$runtime" -I"$runtime/runtime/wasi" -c $(find "$runtime" -name '*.c'))
+    for program in tests/cli/compile_jit.c examples/fine_tune.c; do
+        $wasi "$root/$program" wasm/*.o -Iwasm -o "wasm/$(basename $program .c).wasm" \
+            -lwasi-emulated-mman -lwasi-emulated-getpid -Wl,-z,stack-size=8388608 -lm
+    done
+    same wasm32-wasi wasm .wasm
+fi
+[ -z "$skipped" ] || { echo "skipped: there is no$skipped"; exit 77; }
