@@ -140,7 +140,7 @@ typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_ST
 typedef struct TfcStep {
     TfcStepKind kind;
     TFC_ALIGNED const char *name; /* of the op or region it came from, for traces and messages */
-    TFC_ALIGNED union {
+    union {
         TfcKernelStep kernel;
         TfcGemmStep gemm;
         struct { int32_t to, from; TfcSizeRef size; } copy; /* whole contiguous buffers; zero: `to` */

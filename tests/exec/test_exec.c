@@ -45,8 +45,8 @@ static const TfcView root_views[] = {{B_Y, 1, 0, {ONE}}, {B_Z, 1, 0, {ONE}}};
 static const int32_t kernel_dims[] = {DIM_S};
 static const int64_t sites[] = {5};
 static const TfcStep steps[] = {
-    {TFC_STEP_KERNEL, "scale", {.kernel = {0, 3, 1, 1, 0, scale_views, kernel_dims, NULL, TOKENS, ONE}}},
-    {TFC_STEP_KERNEL, "root", {.kernel = {1, 2, 1, 0, 1, root_views, NULL, sites, TOKENS, WORK}}},
+    {TFC_STEP_KERNEL, "scale", {.kernel = {0, 3, 1, 1, 0, TOKENS, ONE, scale_views, kernel_dims, NULL}}},
+    {TFC_STEP_KERNEL, "root", {.kernel = {1, 2, 1, 0, 1, TOKENS, WORK, root_views, NULL, sites}}},
     {TFC_STEP_COPY, "copy", {.copy = {B_COPY, B_Z, TOKENS}}},
     {TFC_STEP_ZERO, "zero", {.copy = {B_STATE, B_STATE, THREE}}},
 };
