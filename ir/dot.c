@@ -3,6 +3,7 @@
 #include "ir/text.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Nodes are ops numbered in order; the printed ids belong to values. */
 static uintptr_t number_ops(const Block *block, uintptr_t n)
@@ -20,21 +21,25 @@ static void add_node_name(const Op *op, Text *out)
     text_add(out, "op%u", (unsigned)(uintptr_t)op->scratch);
 }
 
-static void add_label(const Op *op, Text *out)
+/* The scope is told once: by a region for what is in it, by a param in its name. */
+static void add_label(const Op *op, const char *scope_around, Text *out)
 {
     Text label = {0};
-    text_add(&label, "%s", op_info[op->kind].name);
+    if (op->kind == OP_const)
+        text_add(&label, "%g", op_float(op, ATTR_value));
+    else
+        text_add(&label, "%s", op_info[op->kind].name);
     if (op_attr(op, ATTR_name))
         text_add(&label, " %s", op_string(op, ATTR_name));
-    else if (op->kind == OP_const)
-        text_add(&label, " %g", op_float(op, ATTR_value));
-    if (op->scope && *op->scope)
+    bool told = op->kind == OP_const || op->kind == OP_param ||
+                (op->scope && scope_around && !strcmp(op->scope, scope_around));
+    if (!told && op->scope && *op->scope)
         text_add(&label, "\n%s", op->scope);
     text_quote(out, label.data);
     text_free(&label);
 }
 
-static void add_node(const Op *op, int depth, Text *out)
+static void add_node(const Op *op, const char *scope, int depth, Text *out)
 {
     static const char *const colours[] = {
         [FAMILY_leaf] = "#e8e8e8",   [FAMILY_elementwise] = "#d6e9f8", [FAMILY_reduce] = "#fde6c4",
@@ -45,23 +50,27 @@ static void add_node(const Op *op, int depth, Text *out)
     text_add(out, "%*s", 2 * depth, "");
     add_node_name(op, out);
     text_add(out, " [label=");
-    add_label(op, out);
-    text_add(out, ", fillcolor=\"%s\"];\n", colours[op_family(op)]);
+    add_label(op, scope, out);
+    if (op->kind == OP_const)
+        text_add(out, ", shape=plaintext, style=\"\", height=0.2];\n");
+    else
+        text_add(out, ", fillcolor=\"%s\"];\n", colours[op_family(op)]);
 }
 
 /* A region is a cluster: its body, with the yield as the node that gives its results. */
-static void add_nodes(const Block *block, int depth, Text *out)
+static void add_nodes(const Block *block, const char *scope, int depth, Text *out)
 {
     FOR_OPS(op, block) {
         if (!op->body) {
-            add_node(op, depth, out);
+            add_node(op, scope, depth, out);
             continue;
         }
         text_add(out, "%*ssubgraph cluster_%u {\n%*slabel=", 2 * depth, "",
                  (unsigned)(uintptr_t)op->scratch, 2 * depth + 2, "");
-        add_label(op, out);
-        text_add(out, ";\n");
-        add_nodes(op->body, depth + 1, out);
+        add_label(op, NULL, out);
+        text_add(out, ";\n%*slabeljust=l; style=filled; fillcolor=\"#f7fbf7\"; color=\"#7a9a7a\";\n",
+                 2 * depth + 2, "");
+        add_nodes(op->body, op->scope, depth + 1, out);
         text_add(out, "%*s}\n", 2 * depth, "");
     }
 }
@@ -95,8 +104,9 @@ void ir_print_dot(const Function *function, Text *out)
     text_add(out, "digraph ");
     text_quote(out, function->name);
     text_add(out, " {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n"
-                  "  edge [fontname=\"sans-serif\", fontsize=9];\n");
-    add_nodes(&function->body, 1, out);
+                  "  edge [fontname=\"sans-serif\", fontsize=9];\n"
+                  "  graph [fontname=\"sans-serif\", fontsize=11];\n");
+    add_nodes(&function->body, NULL, 1, out);
     add_edges(function->module, &function->body, out);
     text_add(out, "}\n");
 }

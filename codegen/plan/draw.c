@@ -1,54 +1,80 @@
-/* The plan for Graphviz's dot: steps in order as nodes, an edge from the step that
- * last wrote a buffer to each that reads it. */
+/* The plan for Graphviz's dot: steps in order as nodes, an edge to each that reads a
+ * buffer from those that wrote it (several, where each writes a part). */
 #include "codegen/codegen.h"
 
-#include <stdlib.h>
-
-typedef struct Drawing {
-    const TfcProgram *program;
-    int32_t *writer; /* of each buffer: the step that wrote it last, or -1 */
-    Text *out;
-} Drawing;
-
-static void draw_read(Drawing *d, int32_t step, int32_t buffer)
+static bool is_written(const TfcStep *step, int32_t buffer)
 {
-    if (d->writer[buffer] >= 0 && d->writer[buffer] != step)
-        text_add(d->out, "  step%d -> step%d [label=\"#%d\"];\n", d->writer[buffer], step, buffer);
+    if (step->kind == TFC_STEP_GEMM)
+        return step->gemm.c.buffer == buffer;
+    if (step->kind != TFC_STEP_KERNEL)
+        return step->copy.to == buffer;
+    const TfcKernelStep *kernel = &step->kernel;
+    for (int32_t i = kernel->n_views - kernel->n_results; i < kernel->n_views; i++)
+        if (kernel->views[i].buffer == buffer)
+            return true;
+    return false;
 }
 
-static void draw_edges(Drawing *d, int32_t s)
+/* The buffers that the step reads; some may come twice. Returns how many. */
+static int32_t list_reads(const TfcStep *step, int32_t *buffers)
 {
-    const TfcStep *step = &d->program->steps[s];
+    int32_t n = 0;
     switch (step->kind) {
-    case TFC_STEP_KERNEL: {
-        const TfcKernelStep *kernel = &step->kernel;
-        int32_t n_inputs = kernel->n_views - kernel->n_results;
-        for (int32_t i = 0; i < n_inputs; i++)
-            draw_read(d, s, kernel->views[i].buffer);
-        for (int32_t i = n_inputs; i < kernel->n_views; i++)
-            d->writer[kernel->views[i].buffer] = s;
+    case TFC_STEP_KERNEL:
+        for (; n < step->kernel.n_views - step->kernel.n_results; n++)
+            buffers[n] = step->kernel.views[n].buffer;
         break;
-    }
     case TFC_STEP_GEMM:
-        draw_read(d, s, step->gemm.a.buffer);
-        draw_read(d, s, step->gemm.b.buffer);
+        buffers[n++] = step->gemm.a.buffer;
+        buffers[n++] = step->gemm.b.buffer;
         if (step->gemm.accumulate)
-            draw_read(d, s, step->gemm.c.buffer);
-        d->writer[step->gemm.c.buffer] = s;
+            buffers[n++] = step->gemm.c.buffer;
         break;
-    case TFC_STEP_COPY: draw_read(d, s, step->copy.from); /* fall through */
-    case TFC_STEP_ZERO: d->writer[step->copy.to] = s; break;
+    case TFC_STEP_COPY: buffers[n++] = step->copy.from; break;
+    case TFC_STEP_ZERO: break;
     }
+    return n;
+}
+
+/* From the steps that wrote the buffer; what a step adds to, others wrote before it. */
+static void draw_read(const TfcProgram *program, int32_t s, int32_t buffer, Text *out)
+{
+    for (int32_t from = s - 1; from >= 0; from--) {
+        const TfcStep *step = &program->steps[from];
+        if (!is_written(step, buffer))
+            continue;
+        text_add(out, "  step%d -> step%d [label=\"#%d\"];\n", from, s, buffer);
+        if (step->kind == TFC_STEP_GEMM && step->gemm.accumulate)
+            return;
+    }
+}
+
+static void draw_edges(const TfcProgram *program, int32_t s, int32_t *buffers, Text *out)
+{
+    int32_t n = list_reads(&program->steps[s], buffers);
+    for (int32_t i = 0; i < n; i++) {
+        bool again = false;
+        for (int32_t k = 0; k < i; k++)
+            again |= buffers[k] == buffers[i];
+        if (!again)
+            draw_read(program, s, buffers[i], out);
+    }
+}
+
+static int32_t most_views(const TfcProgram *program)
+{
+    int32_t most = 3;
+    for (int32_t s = 0; s < program->n_steps; s++)
+        if (program->steps[s].kind == TFC_STEP_KERNEL && program->steps[s].kernel.n_views > most)
+            most = program->steps[s].kernel.n_views;
+    return most;
 }
 
 void plan_print_dot(const TfcProgram *program, Text *out)
 {
     static const char *const colours[] = {"#d6e9f8", "#f6d0d0", "#f5f5f5", "#f5f5f5"};
-    Drawing d = {program, malloc(sizeof(int32_t) * (size_t)(program->n_buffers + 1)), out};
-    if (!d.writer)
-        return;
-    for (int32_t b = 0; b < program->n_buffers; b++)
-        d.writer[b] = -1;
+    Arena *arena = arena_new();
+    int32_t *buffers = ARENA_ARRAY(arena, int32_t, most_views(program));
     text_add(out, "digraph ");
     text_quote(out, program->name);
     text_add(out, " {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n"
@@ -65,7 +91,7 @@ void plan_print_dot(const TfcProgram *program, Text *out)
         text_free(&label);
     }
     for (int32_t s = 0; s < program->n_steps; s++)
-        draw_edges(&d, s);
+        draw_edges(program, s, buffers, out);
     text_add(out, "}\n");
-    free(d.writer);
+    arena_free(arena);
 }

@@ -38,10 +38,21 @@ model=models/multi30k_tiny.tfg
 for stage in graph grad fused plan; do
     "$tfc" dump $model $small --stage $stage --format dot >"$folder/out" || fail "dot of $stage"
     test "$(grep -c '{$' "$folder/out")" = "$(grep -c '^ *}$' "$folder/out")" || fail "braces in dot of $stage"
-    if command -v dot >/dev/null; then
-        dot -Tplain "$folder/out" >/dev/null 2>"$folder/errors" || fail "dot refuses $stage: $(head -1 "$folder/errors")"
+    if command -v dot >/dev/null; then # read only: to lay out a whole training step takes long
+        dot -Tcanon "$folder/out" >/dev/null 2>"$folder/errors" || fail "dot refuses $stage: $(head -1 "$folder/errors")"
     fi
 done
+if command -v dot >/dev/null; then
+    for drawn in models/gpt.tfg models/bert.tfg models/llama.tfg $model; do
+        for stage in graph fused plan; do
+            "$tfc" dump $drawn --set layers=1 --function forward --stage $stage --format dot >"$folder/out"
+            dot -Tsvg "$folder/out" >"$folder/svg" 2>"$folder/errors" && grep -q '</svg>' "$folder/svg" &&
+                ! test -s "$folder/errors" || fail "dot -Tsvg of $drawn, $stage: $(head -1 "$folder/errors")"
+        done
+    done
+else
+    echo "no dot: nothing was drawn"
+fi
 "$tfc" dump $model $small --stage llvm --format dot >/dev/null 2>&1 && fail "LLVM IR as dot is accepted"
 
 "$tfc" dump $model $small --report --dim B=4 >"$folder/out" || fail "report"
