@@ -129,21 +129,23 @@ static void put_model(const Artifact *a, int n_weights, Text *out)
              a->session.model->train.max_length);
 }
 
+/* NAME_open_version is model_open with the header's version. */
+static const char *runtime_name(Arena *arena, const char *name)
+{
+    size_t n = strlen(name), m = strlen("_version");
+    bool versioned = n > m && !strcmp(name + n - m, "_version");
+    return arena_strndup(arena, name, versioned ? n - m : n);
+}
+
 static void put_export(const Artifact *a, const Export *e, Text *out)
 {
     const char *arguments = artifact_text(a, e->arguments);
+    const char *name = runtime_name(a->cli->arena, e->name);
     bool gives = strcmp(e->result, "void") != 0;
-    text_add(out, "extern HIDDEN %s model_%s(%s%s);\n", e->result,
-             !strcmp(e->name, "open_version")       ? "open"
-             : !strcmp(e->name, "open_new_version") ? "open_new"
-                                                    : e->name,
+    text_add(out, "extern HIDDEN %s model_%s(%s%s);\n", e->result, name,
              e->takes_model ? "const void *constant, " : "", arguments);
     text_add(out, "%s %s_%s(%s)\n{\n    %smodel_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
-             gives ? "return " : "",
-             !strcmp(e->name, "open_version")       ? "open"
-             : !strcmp(e->name, "open_new_version") ? "open_new"
-                                                    : e->name,
-             e->takes_model ? "&model_constant, " : "", e->values);
+             gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "", e->values);
 }
 
 void compile_glue(const Artifact *a, Text *out)

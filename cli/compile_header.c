@@ -19,11 +19,15 @@ const Export exports[] = {
      "header, weights, model", -1, true, NULL},
     {"open_new_version", "int", "int64_t header, uint64_t seed, @ **model", "header, seed, model",
      -1, true, NULL},
+    {"open_checkpoint_version", "int", "int64_t header, const char *path, @ **model",
+     "header, path, model", TFC_TRAIN_STEP, true, NULL},
     {"close", "void", "@ *model", "model", -1, false,
      "Frees the model, after its sessions. NULL is allowed."},
     {"save", "int", "@ *model, const char *path", "model, path", -1, false,
-     "Writes the parameters (and what the optimizer keeps) to a safetensors file that\n"
-     " * @_open and tfc read; beside and renamed, so never half of it."},
+     "Writes the parameters, and after training the optimizer's state and the count of steps,\n"
+     " * to a safetensors file that @_open and tfc read; beside and renamed, so never half of it."},
+    {"steps", "int64_t", "@ *model", "model", TFC_TRAIN_STEP, false,
+     "Training steps done, those of the checkpoint it was opened with included."},
     {"parameter_count", "int64_t", "@ *model", "model", -1, false, "How many parameters there are."},
     {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info", -1,
      false, "Describes one of them."},
@@ -288,8 +292,14 @@ static void put_versions(const Artifact *a, uint64_t version, Text *out)
         "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
         "/* Opens it with initial values, to be trained. */\n"
         "static inline int @_open_new(uint64_t seed, @ **model)\n"
-        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n\n"
-        "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"));
+        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n"));
+    if (a->names[TFC_TRAIN_STEP])
+        text_add(out, "%s", artifact_text(a,
+            "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
+            " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
+            "static inline int @_open_checkpoint(const char *path, @ **model)\n"
+            "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n"));
+    text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
 void compile_header(Artifact *a, Text *out)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,16 +232,29 @@ static bool run_compiler(Link *l)
                      read_messages(l, messages));
 }
 
-static bool put_in_place(Link *l, const char *header)
+static bool move(const Link *l, const char *from, const char *to)
+{
+    return !rename(from, to) || cli_error(l->cli, "cannot write %s: %s", to, strerror(errno));
+}
+
+static bool can_be_file(Cli *cli, const char *path)
+{
+    struct stat info;
+    bool is_folder = !stat(path, &info) && S_ISDIR(info.st_mode);
+    return !is_folder || cli_error(cli, "cannot write %s: %s", path, strerror(EISDIR));
+}
+
+/* Output and header, both or none. */
+static bool put_in_place(Link *l)
 {
     const Artifact *a = l->artifact;
-    const char *made = new_file(l, "output");
-    const char *beside =
-        file_beside(l->cli->arena, a->output, arena_printf(l->cli->arena, "%s.h", a->name));
-    if (strcmp(a->emit, "exe") && !file_write_all(&l->cli->diags, beside, header, strlen(header)))
-        return false;
-    return !rename(made, a->output) ||
-           cli_error(l->cli, "cannot write %s: %s", a->output, strerror(errno));
+    Arena *arena = l->cli->arena;
+    const char *header = arena_printf(arena, "%s.h", a->name);
+    const char *beside = file_beside(arena, a->output, header);
+    bool has_header = strcmp(a->emit, "exe") != 0;
+    return can_be_file(l->cli, a->output) && (!has_header || can_be_file(l->cli, beside)) &&
+           (!has_header || move(l, new_file(l, header), beside)) &&
+           move(l, new_file(l, "output"), a->output);
 }
 
 bool compile_link(const Artifact *artifact, const char *header)
@@ -253,7 +267,7 @@ bool compile_link(const Artifact *artifact, const char *header)
     add_compiler(&l);
     new_file(&l, "output");
     bool ok = write_inputs(&l, header) && add_options(&l) && run_compiler(&l) &&
-              put_in_place(&l, header);
+              put_in_place(&l);
     for (size_t i = 0; i < l.files.count; i++)
         unlink(l.files.data[i]);
     rmdir(folder);

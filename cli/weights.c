@@ -4,15 +4,22 @@
 #include "runtime/data/safetensors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-static void put_value(StoreTensor *tensor, int64_t i, double value)
+/* False: a whole number that the type of the tensor cannot hold, or a fraction that it
+ * would cut off. Floats are rounded. */
+static bool put_value(StoreTensor *tensor, int64_t i, double value, bool whole)
 {
     switch (tensor->type) {
-    case TFC_F64: ((double *)tensor->data)[i] = value; break;
-    case TFC_I32: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
-    case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
-    default: ((float *)tensor->data)[i] = (float)value;
+    case TFC_F64: ((double *)tensor->data)[i] = value; return true;
+    case TFC_I32:
+        if (!(value >= INT32_MIN && value <= INT32_MAX) || value != trunc(value))
+            return false;
+        ((int32_t *)tensor->data)[i] = (int32_t)value;
+        return true;
+    case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; return true;
+    default: ((float *)tensor->data)[i] = (float)value; return !whole || (double)(float)value == value;
     }
 }
 
@@ -66,11 +73,13 @@ static bool cut_piece(Cli *cli, const StFile *file, const StTensor *from, const 
     return true;
 }
 
-static void copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to)
+static bool copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to)
 {
+    bool whole = from->type >= ST_I32; /* the types after the floats */
     int64_t index[ST_MAX_RANK] = {0}, at = piece->start;
     for (int64_t i = 0; i < to->count; i++) {
-        put_value(to, i, st_value(from, at));
+        if (!put_value(to, i, st_value(from, at), whole))
+            return false;
         for (int d = piece->rank; d-- > 0;) {
             at += piece->strides[d];
             if (++index[d] < piece->dims[d])
@@ -79,6 +88,7 @@ static void copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to
             index[d] = 0;
         }
     }
+    return true;
 }
 
 /* `from` into `to`; the shapes must agree once leading dimensions of 1 are left out. */
@@ -98,8 +108,9 @@ static bool fill_tensor(Cli *cli, const StFile *file, const StTensor *from, cons
         return cli_error(cli, "%s: the tensor '%s' gives %s, but the param '%s' is %s", file->path,
                          from->name, shape_text(cli->arena, piece.rank, piece.dims), to->name,
                          shape_text(cli->arena, to->rank, to->dims));
-    copy_piece(from, &piece, to);
-    return true;
+    return copy_piece(from, &piece, to) ||
+           cli_error(cli, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
+                     file->path, from->name, to->name);
 }
 
 static const WeightMap *find_map(const Model *model, const char *name)

@@ -1,10 +1,9 @@
 /* Loaded models: choosing the programs for this machine, params, errors. */
 #include "runtime/model/state.h"
 
-#include "runtime/train/checkpoint.h"
-
 #include "base/cpu.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +41,10 @@ const char *model_error_text(int status)
 /* The first of the diagnostics as the detail. */
 static int fail_with(TfcStatus status, const Diagnostics *diags)
 {
-    return model_fail(status, "%s", diags->list.count ? diags->list.data[0].message : "");
+    assert(diags->list.count);
+    const Diag *first = &diags->list.data[0];
+    const Source *source = first->loc.source;
+    return model_fail(status, "%s%s%s", source ? source->path : "", source ? ": " : "", first->message);
 }
 
 /* ---- this machine ---- */
@@ -110,35 +112,68 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     return TFC_OK;
 }
 
+/* Closes what cannot be given; the status. */
+static int give_up(TfcLoaded **out, int status)
+{
+    model_close(*out);
+    *out = NULL;
+    return status;
+}
+
+typedef bool Load(Diagnostics *, Arena *, const char *path, Store *, TrainState *);
+
+/* Fills a started model from a file; closes it after errors. */
+static int fill(TfcLoaded **out, Load *load, const char *path, TrainState *state)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    int status = TFC_OK;
+    if (!load(&diags, arena, path, (*out)->store, state))
+        status = give_up(out, fail_with(TFC_ERROR_WEIGHTS, &diags));
+    arena_free(arena);
+    return status;
+}
+
 int model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out)
 {
     int status = start(model, header, !weights, out);
     if (status || (!weights && model->n_weights))
         return status;
-    if (!weights) {
-        model_close(*out);
-        *out = NULL;
-        return model_fail(TFC_ERROR_WEIGHTS, "%s: no weights are inside: name a safetensors file",
-                          model->name);
-    }
-    Arena *arena = arena_new();
-    Diagnostics diags;
-    diag_init(&diags, arena);
-    if (!checkpoint_load_params(&diags, arena, weights, (*out)->store, NULL)) {
-        status = fail_with(TFC_ERROR_WEIGHTS, &diags);
-        model_close(*out);
-        *out = NULL;
-    }
-    arena_free(arena);
-    return status;
+    if (!weights)
+        return give_up(out, model_fail(TFC_ERROR_WEIGHTS,
+                                       "%s: no weights are inside: name a safetensors file",
+                                       model->name));
+    return fill(out, checkpoint_load_params, weights, NULL);
 }
 
 int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out)
 {
     int status = start(model, header, false, out);
-    if (!status)
-        store_initialise((*out)->store, seed);
-    return status;
+    if (status)
+        return status;
+    for (int64_t i = 0; i < store_count((*out)->store); i++) {
+        const StoreTensor *tensor = store_at((*out)->store, i);
+        if (tensor->init == TFC_INIT_FILE)
+            return give_up(out, model_fail(TFC_ERROR_WEIGHTS,
+                                           "the initial values of '%s' are those of the file %s",
+                                           tensor->name, tensor->file));
+    }
+    store_initialise((*out)->store, seed);
+    return TFC_OK;
+}
+
+int model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out)
+{
+    *out = NULL;
+    if (!path)
+        return model_fail(TFC_ERROR_ARGUMENT, "no path");
+    int status = start(model, header, false, out);
+    if (status)
+        return status;
+    if (!model_start_training(*out, (*out)->variant->programs[TFC_TRAIN_STEP]))
+        return give_up(out, model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name));
+    return fill(out, checkpoint_load, path, &(*out)->training);
 }
 
 void model_close(TfcLoaded *loaded)
@@ -201,12 +236,13 @@ int model_save(TfcLoaded *loaded, const char *path)
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
-    TrainState state = {.step = loaded->step};
     int status = TFC_OK;
-    if (!checkpoint_save(&diags, arena, path, loaded->store, &state))
+    if (!checkpoint_save(&diags, arena, path, loaded->store, &loaded->training))
         status = fail_with(TFC_ERROR_FILE, &diags);
     arena_free(arena);
     return status;
 }
+
+int64_t model_steps(TfcLoaded *loaded) { return loaded->training.step; }
 
 void model_set_threads(int n) { exec_set_threads(n); }

@@ -48,8 +48,12 @@ const char *model_error_text(int status);
 const char *model_error_detail(void);
 int model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out);
 int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out);
+/* Params, the optimizer's state and the count of steps as model_save or a training has
+ * written them. The model has train_step. */
+int model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out);
 void model_close(TfcLoaded *loaded);
 int model_save(TfcLoaded *loaded, const char *path);
+int64_t model_steps(TfcLoaded *loaded);
 int64_t model_parameter_count(TfcLoaded *loaded);
 int model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out);
 int model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out);

@@ -235,8 +235,7 @@ int model_loss(TfcSession *session, const TfcWord *in, TfcWord *out)
 
 /* ---- training ---- */
 
-/* Before the first update: params that may be written, and the optimizer's state. */
-static bool start_training(TfcLoaded *loaded, const TfcProgram *program)
+bool model_start_training(TfcLoaded *loaded, const TfcProgram *program)
 {
     pthread_mutex_lock(&loaded->mutex);
     bool ok = loaded->trains;
@@ -254,13 +253,13 @@ int model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out)
     const TfcProgram *program = session_program(session, TFC_TRAIN_STEP);
     if (!program)
         return TFC_ERROR_FUNCTION;
-    if (!start_training(loaded, program) || !session_refresh(session))
+    if (!model_start_training(loaded, program) || !session_refresh(session))
         return model_fail(TFC_ERROR_MEMORY, "out of memory");
     Exec *exec = executor(session, TFC_TRAIN_STEP, program);
     if (!exec)
         return model_fail(TFC_ERROR_MEMORY, "out of memory");
-    const float step = (float)(loaded->step + 1);
-    exec_set_rng(exec, in[0].seed, (uint64_t)(loaded->step + 1));
+    const int64_t step = loaded->training.step + 1;
+    exec_set_rng(exec, in[0].seed, (uint64_t)step);
     /* The step's number is not the caller's: his arguments are those of the header. */
     TfcWord words[2 * TFC_MAX_LOOPS + 96];
     int32_t n = program->n_dims + program->n_inputs, from = 1;
@@ -268,9 +267,12 @@ int model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out)
         return model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
     for (int32_t i = 0; i < n; i++) {
         bool is_step = i >= program->n_dims && !strcmp(program->inputs[i - program->n_dims].name, "step");
-        words[i] = is_step ? (TfcWord){.value = step} : in[from++];
+        words[i] = is_step ? (TfcWord){.value = (double)step} : in[from++];
     }
     int status = run(session, program, exec, words, out);
-    loaded->step += status == TFC_OK;
+    if (!status) {
+        loaded->training.step = step;
+        loaded->training.seed = in[0].seed;
+    }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "runtime/decode/decode.h"
 #include "runtime/exec/exec.h"
 #include "runtime/model/model.h"
+#include "runtime/train/checkpoint.h"
 
 #include <pthread.h>
 
@@ -16,7 +17,8 @@ struct TfcLoaded {
     pthread_mutex_t mutex;     /* of what follows, and of adding to the store */
     bool trains;               /* the params are its own, the optimizer's state is there */
     int64_t generation;        /* changes when params move */
-    int64_t step;              /* updates done */
+    TrainState training;       /* steps done, seed of the last; what else a checkpoint said
+                                * is kept for tfc train, which may go on from the next */
 };
 
 struct TfcSession {
@@ -34,6 +36,8 @@ struct TfcSession {
 
 /* Keeps the text for model_error_detail and gives the status. */
 int model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Before the first update: params that may be written, and the optimizer's state. */
+bool model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
 /* Executors of params that have moved are dropped. */

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Training through a compiled library: saved and opened again it goes on bit for bit, and
+# its checkpoints are those of tfc train, both ways; what is no checkpoint is told.
+# Usage: checkpoint.sh TFC   (from the project's root)
+set -eu
+tfc=$(realpath "$1")
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TFC_LIBRARY="$root/models/lib" LD_LIBRARY_PATH="$work"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# The tensors of a checkpoint, without the header (which holds the seconds).
+tensors() {
+    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    tail -c +$((header + 9)) "$1"
+}
+same_tensors() {
+    tensors "$1" >one
+    tensors "$2" >two
+    cmp one two || fail "$3"
+}
+
+cd "$work"
+cat >pairs.tfg <<'END'
+model pairs
+use transformer
+const layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8
+const p_drop = 0.3
+train {
+  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
+  rate      = constant(0.01)
+  clip_norm = 1
+}
+END
+"$tfc" compile pairs.tfg -o libpairs.so
+cc "$root/tests/model/resume.c" -o resume -I. -I"$root/tests/model" -L. -lpairs
+
+# 20 steps are 10, a file, and 10.
+./resume new 5 20 straight.safetensors various >straight.txt
+./resume new 5 10 half.safetensors various >parts.txt
+./resume half.safetensors 5 10 joined.safetensors various >>parts.txt
+cmp straight.txt parts.txt || fail "losses after opening again"
+cmp straight.safetensors joined.safetensors || fail "params or optimizer after opening again"
+./resume half.safetensors 6 10 other.safetensors various >/dev/null
+! cmp -s straight.safetensors other.safetensors || fail "the seed of dropout changes nothing"
+
+# tfc train's checkpoint, ten steps on: tfc train's own of step 20.
+for i in 1 2 3 4; do
+    echo a b c >>text.src
+    echo c b a d >>text.tgt
+done
+printf '%s\n' '<pad>' '<unk>' '<s>' '</s>' a b c d >words.txt
+train() {
+    out=$1
+    shift
+    "$tfc" train pairs.tfg --source text.src --target text.tgt --vocab words:words.txt --out "$out" --seed 3 \
+        --batch-sentences 4 --save-every 10 "$@" 2>"$out.err" || fail "$(cat "$out.err")"
+}
+train run --steps 20
+./resume run/step-10.safetensors 3 10 onward.safetensors pair >onward.txt
+[ "$(head -n 1 onward.txt | cut -d ' ' -f 1)" = 11 ] || fail "the first step is not 11: $(cat onward.txt)"
+same_tensors onward.safetensors run/step-20.safetensors "tfc train's checkpoint, continued by the library"
+
+# … and the library's, continued by tfc train.
+cp -r run mixed
+cp onward.safetensors mixed/last.safetensors
+train run --steps 30 --resume
+train mixed --steps 30 --resume
+same_tensors run/step-30.safetensors mixed/step-30.safetensors "the library's checkpoint, continued by tfc train"
+./resume new 3 30 new.safetensors pair >new.txt
+same_tensors run/step-30.safetensors new.safetensors "thirty steps of tfc train and of the library"
+
+# refuses PATTERN FROM: open_checkpoint gives ERROR_WEIGHTS
+refuses() {
+    status=0
+    ./resume "$2" 1 1 never.safetensors pair >/dev/null 2>err || status=$?
+    [ $status = 13 ] || fail "$2: status $status: $(cat err)"
+    grep -q -- "$1" err || fail "$2: no '$1' in $(cat err)"
+    [ ! -e never.safetensors ] || fail "$2: something was saved"
+}
+./resume new 1 0 initial.safetensors pair
+refuses "is missing" initial.safetensors # no optimizer yet
+refuses "absent.safetensors" absent.safetensors
+head -c 5000 half.safetensors >short.safetensors
+refuses "short.safetensors" short.safetensors
+printf '\002\000\000\000\000\000\000\000{}' >empty.safetensors
+refuses "not a checkpoint" empty.safetensors
+LC_ALL=C sed 's/"step":"10"/"step":"-1"/' half.safetensors >negative.safetensors
+refuses "negative" negative.safetensors
+echo "all is well"

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Several models in one process, several threads with a session each (threads.c): as
+# libraries of their own, as objects that share the runtime, and under a sanitizer.
+# Usage: threads.sh TFC CC ARCHIVE FLAGS   (the runtime compiled with these flags)
+set -eu
+tfc=$(realpath "$1") cc=$2 archive=$(realpath "$3") flags=$4
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cd "$work"
+# compile FOLDER OPTIONS …: both models as libraries there, and the driver with them
+compile() {
+    folder=$1
+    shift
+    mkdir "$folder"
+    for model in multi30k_small multi30k_tiny; do
+        "$tfc" compile "$root/models/$model.tfg" -o "$folder/lib$model.so" $small "$@"
+    done
+    $CC "$root/tests/model/threads.c" -o "$folder/threads" -I"$root/tests/model" -I"$folder" -L"$folder" \
+        -lmulti30k_small -lmulti30k_tiny -Wl,-rpath,"$work/$folder" -pthread
+}
+
+export CC="$cc"
+compile plain
+for threads in 1 2; do
+    plain/threads $threads || fail "$threads threads"
+done
+
+mkdir objects
+for model in multi30k_small multi30k_tiny; do
+    "$tfc" compile "$root/models/$model.tfg" -o objects/$model.o $small
+done
+blas=$(ldd plain/libmulti30k_small.so | sed -n 's/.*=> \(.*openblas[^ ]*\).*/\1/p')
+$cc "$root/tests/model/threads.c" objects/*.o "$(dirname "$tfc")/libtfc_runtime.a" -o objects/threads \
+    -I"$root/tests/model" -Iobjects -pthread -fopenmp -lm $blas
+objects/threads 2 || fail "objects that share the runtime"
+
+# Kernels and OpenBLAS are not watched, all else is. OpenMP's library synchronises in ways
+# that ThreadSanitizer does not see, so each call has one thread.
+export CC="$cc -g -O1 $flags" TFC_RUNTIME="$archive"
+compile watched --gemm native
+watched/threads 1 || fail "$flags"
+echo "all is well"
