@@ -1,5 +1,5 @@
 /* The editors' files know exactly the words that the frontend knows, and Vim, where
- * there is one, colours them so. */
+ * there is one, and the grammar of VS Code colour them so. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
 #include "base/text.h"
@@ -125,28 +125,28 @@ static void write_samples(Text *sample, Text *expected)
     add_sample(sample, expected, "input ", "input1", " : [3]", "none");
 }
 
-/* Vim opens the sample as it would any .tfg, and writes the groups of the words. */
-static void vim_colours(void **state)
+/* Writes the samples to a folder, runs the command in whose text $folder is that one, and
+ * compares what it says with what is expected. Skips where the program is absent. */
+static void compare_colours(const char *program, const char *command)
 {
-    (void)state;
-    if (system("command -v vim >/dev/null")) {
-        print_message("no vim: its colours were not looked at\n");
+    Arena *arena = arena_new();
+    if (system(arena_printf(arena, "command -v %s >/dev/null", program))) {
+        print_message("no %s: its colours were not looked at\n", program);
+        arena_free(arena);
         skip();
     }
-    Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
     Text sample = {0}, expected = {0};
     write_samples(&sample, &expected);
-    char folder[] = "/tmp/tfc_vim_XXXXXX";
+    char folder[] = "/tmp/tfc_colours_XXXXXX";
     assert_non_null(mkdtemp(folder));
     const char *file = arena_printf(arena, "%s/sample.tfg", folder);
     const char *wanted = arena_printf(arena, "%s/expected", folder);
     const char *said = arena_printf(arena, "%s/said", folder);
     assert_true(file_write_all(&diags, file, sample.data, sample.length));
     assert_true(file_write_all(&diags, wanted, expected.data, expected.length));
-    assert_int_equal(system(arena_printf(arena, "vim -u NONE -i NONE -N -n -es -S tests/frontend/colours.vim "
-                                                "%s </dev/null >%s/messages 2>&1", file, folder)), 0);
+    assert_int_equal(system(arena_printf(arena, "folder=%s; %s", folder, command)), 0);
     const Source *groups = file_read(&diags, arena, said, 1 << 20);
     assert_non_null(groups);
     assert_string_equal(groups->text, expected.data);
@@ -156,9 +156,25 @@ static void vim_colours(void **state)
     arena_free(arena);
 }
 
+/* Vim opens the sample as it would any .tfg. */
+static void vim_colours(void **state)
+{
+    (void)state;
+    compare_colours("vim", "vim -u NONE -i NONE -N -n -es -S tests/frontend/colours.vim "
+                           "$folder/sample.tfg </dev/null >$folder/messages 2>&1");
+}
+
+static void vscode_colours(void **state)
+{
+    (void)state;
+    compare_colours("node", "node tests/frontend/colours.mjs "
+                            "editors/vscode/syntaxes/tfg.tmLanguage.json $folder");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reserved_words), cmocka_unit_test(declarations),
-                                       cmocka_unit_test(builtins), cmocka_unit_test(vim_colours)};
+                                       cmocka_unit_test(builtins), cmocka_unit_test(vim_colours),
+                                       cmocka_unit_test(vscode_colours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
