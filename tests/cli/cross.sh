@@ -38,12 +38,12 @@ runs()
     esac
 }
 
-# has PROGRAM …: else the target is skipped
+# has PROGRAM or FILE …: else the target is skipped
 skipped=
 has()
 {
     for program in "$@"; do
-        command -v "$program" >/dev/null || { skipped="$skipped $program"; return 1; }
+        command -v "$program" >/dev/null || [ -e "$program" ] || { skipped="$skipped $program"; return 1; }
     done
 }
 
@@ -118,7 +118,7 @@ fi
 if has riscv64-linux-gnu-gcc qemu-riscv64; then
     translates riscv64-linux-gnu riscv64
 fi
-if has clang-19 wasm-ld-19 node && [ -d /usr/include/wasm32-wasi ]; then
+if has clang-19 wasm-ld-19 node /usr/include/wasm32-wasi; then
     translates wasm32-wasi translator.wasm
     # An object, linked with the runtime's C files as the manual says.
     mkdir wasm
