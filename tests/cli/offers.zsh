@@ -18,7 +18,7 @@ offers=$(mktemp)
 trap 'rm -f $offers $offers.done' EXIT
 tell "OFFERS=${(q)offers}"
 zpty -n -w shell "$*"$'\t'
-for (( i = 0; i < 200; i++ )); do
+while (( SECONDS < 60 )); do
   zpty -r -t shell line && continue
   [[ -e $offers.done ]] && break
   sleep 0.05
