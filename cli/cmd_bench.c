@@ -414,11 +414,10 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"steps", "K", OPTION_INT, &o.steps, 1, "steps measured (10)"},
         {"warm-up", "K", OPTION_INT, &o.warm_up, 0, "steps before them (2)"},
         {"lengths", "FILE", OPTION_TEXT, &o.lengths, 0,
-         "batches of given lengths in place of these, a line a batch: SOURCE:TARGET for\n"
-         "each sentence; the steps go through them"},
+         "batches of these lengths instead, a line each: SOURCE:TARGET for every sentence"},
         {"shapes", "N", OPTION_INT, &o.shapes, 1,
-         "measure N steps, each of another shape up to these, and count what is\n"
-         "compiled after the first step"},
+         "measure N steps, each of another shape up to these, and count what is compiled "
+         "after the first"},
         {"beam", "N", OPTION_INT, &o.beam, 1, "of --mode decode (4)"},
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the arithmetic (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
@@ -432,9 +431,9 @@ int command_bench(Cli *cli, int argc, char **argv)
     };
     const Usage usage = {
         "bench", "MODEL.tfg",
-        "Runs a model on made-up tokens: seconds a step (median and\n"
-        "minimum), target tokens a second, FLOP/s of the products, compile seconds,\n"
-        "planned and resident bytes.",
+        "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
+        "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
+        "bytes.",
         1, 1};
     Arguments arguments;
     int status;
