@@ -419,7 +419,7 @@ int command_bench(Cli *cli, int argc, char **argv)
          "measure N steps, each of another shape up to these, and count what is compiled "
          "after the first"},
         {"beam", "N", OPTION_INT, &o.beam, 1, "of --mode decode (4)"},
-        {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the arithmetic (f32)"},
+        {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
@@ -439,8 +439,9 @@ int command_bench(Cli *cli, int argc, char **argv)
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
-    if (!strcmp(o.dtype, "bf16"))
-        return cli_usage_error("bench: --dtype bf16 is not there yet; f32 is");
+    if (!strcmp(o.dtype, "bf16") && !strcmp(o.mode, "decode"))
+        return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
+                               "each token");
     if (o.lengths && (o.shapes || !strcmp(o.mode, "decode")))
         return cli_usage_error("bench: --lengths goes with --mode train or forward, and not with --shapes");
     if (o.lengths && !(o.n_batches = lengths_read(cli, o.lengths, &o.batches)))
@@ -454,5 +455,6 @@ int command_bench(Cli *cli, int argc, char **argv)
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = o.settings;
     session.opt_level = o.level ? 2 : 0;
+    session_set_dtype(&session, o.dtype);
     return cli_finish(cli, bench(cli, &o, &session));
 }

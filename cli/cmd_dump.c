@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Dump {
-    const char *stage, *function, *after, *format, *cpu;
+    const char *stage, *function, *after, *format, *cpu, *dtype;
     bool report;
     int64_t level;
     TextList settings, dims;
@@ -132,6 +132,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
     if (snapshots)
         snapshots_take(snapshots, "derived", "the function before any pass", function);
     PipelineOptions pipeline = {.opt_level = session->options.opt_level,
+                                .compute = session->options.compute,
                                 .report = &session->report,
                                 .observe = take_snapshot,
                                 .observer = snapshots};
@@ -177,7 +178,7 @@ static int check_format(const Dump *dump)
 
 int command_dump(Cli *cli, int argc, char **argv)
 {
-    Dump dump = {.stage = "graph", .format = "text", .level = 2};
+    Dump dump = {.stage = "graph", .format = "text", .dtype = "f32", .level = 2};
     const Option options[] = {
         {"stage", "tokens|ast|graph|grad|fused|plan|llvm|asm", OPTION_CHOICE, &dump.stage, 0,
          "what to show (graph)"},
@@ -191,6 +192,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"dim", "NAME=SIZE", OPTION_LIST, &dump.dims, 0,
          "size of a dimension (or each length) for report and page (32)"},
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
+        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
         {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
         OPTION_GEMM(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
@@ -206,6 +208,7 @@ int command_dump(Cli *cli, int argc, char **argv)
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = dump.settings;
     session.opt_level = dump.level ? 2 : 0;
+    session_set_dtype(&session, dump.dtype);
     session.cpu = dump.cpu;
     Text out = {0};
     bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");

@@ -110,7 +110,7 @@ int command_run(Cli *cli, int argc, char **argv)
         {"function", "NAME", OPTION_TEXT, &run.function, 0, "run this function alone"},
         {"grad", NULL, OPTION_FLAG, &run.grad, 0, "also the gradient of each param: grad.NAME"},
         {"training", NULL, OPTION_FLAG, &run.training, 0, "with --grad: dropout as in training"},
-        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &run.dtype, 0, "type of all floats (f32)"},
+        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &run.dtype, 0, "type of all floats; bf16: of products (f32)"},
         {"-O", "0|2", OPTION_INT, &run.level, 0, "level of optimisation (2)"},
         {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
         {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
@@ -129,14 +129,12 @@ int command_run(Cli *cli, int argc, char **argv)
         return status;
     if (!run.in || !run.out)
         return cli_usage_error("run: --in and --out are needed; see tfc run --help");
-    if (!strcmp(run.dtype, "bf16"))
-        return cli_usage_error("run: --dtype bf16 is not there yet; f32 and f64 are");
     if (run.threads)
         exec_set_threads((int)run.threads);
     SessionOptions session_options = session_defaults(arguments.words[0]);
     session_options.settings = run.settings;
     session_options.opt_level = run.level ? 2 : 0;
-    session_options.float_type = !strcmp(run.dtype, "f64") ? DT_F64 : DT_F32;
+    session_set_dtype(&session_options, run.dtype);
     Session session;
     StFile *in = st_open(&cli->diags, cli->arena, run.in);
     Store *store = store_new();

@@ -42,8 +42,6 @@ static int check_usage(Cli *cli, const TrainOptions *o)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
-    if (!strcmp(o->dtype, "bf16"))
-        return cli_usage_error("train: --dtype bf16 is not there yet; f32 is");
     bool exists = file_exists(arena_printf(cli->arena, "%s/last.safetensors", o->out));
     if (o->resume && !exists)
         return cli_usage_error(
@@ -122,7 +120,7 @@ int command_train(Cli *cli, int argc, char **argv)
          "stop after so many minutes (of this session)"},
         {"seed", "S", OPTION_INT, &o.seed, 0,
          "of initial values, dropout and the order of the data (1)"},
-        {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the arithmetic (f32)"},
+        {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products; params stay f32 (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "tokens a batch, of each side"},

@@ -19,6 +19,12 @@ SessionOptions session_defaults(const char *path)
     return (SessionOptions){.path = path, .float_type = DT_F32, .opt_level = 2};
 }
 
+void session_set_dtype(SessionOptions *options, const char *dtype)
+{
+    options->float_type = !strcmp(dtype, "f64") ? DT_F64 : DT_F32;
+    options->compute = !strcmp(dtype, "bf16") ? DT_BF16 : DT_F32;
+}
+
 bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n)
 {
     *settings = ARENA_ARRAY(cli->arena, Setting, list->count + 1);
@@ -57,6 +63,7 @@ bool session_lower(Session *session, Function *function, const char *passes, con
     PipelineOptions options = {.opt_level = session->options.opt_level,
                                .passes = passes,
                                .after = after,
+                               .compute = session->options.compute,
                                .report = &session->report};
     return pipeline_run(function, &options, &session->cli->diags);
 }
@@ -91,7 +98,8 @@ const TfcProgram *session_compile(Session *session, Function *function)
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline =
-            arena_printf(session->cli->arena, "level %d", session->options.opt_level);
+            arena_printf(session->cli->arena, "level %d %s", session->options.opt_level,
+                         dtype_name(session->options.compute));
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);
         if (!program && session_lower(session, function, NULL, NULL))

@@ -14,6 +14,7 @@ typedef struct SessionOptions {
     const char *library; /* NULL: the standard one */
     TextList settings;   /* "NAME=VALUE" */
     DType float_type;
+    DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level;   /* 0 or 2 */
     bool scalar;     /* the reference kernels */
     const char *cpu; /* NULL: this machine */
@@ -29,6 +30,8 @@ typedef struct Session {
 } Session;
 
 SessionOptions session_defaults(const char *path);
+/* Floats and products as --dtype says: "f32", "bf16" or "f64". */
+void session_set_dtype(SessionOptions *options, const char *dtype);
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Cli *cli, const SessionOptions *options);
 void session_close(Session *session);

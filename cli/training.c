@@ -76,16 +76,20 @@ static void make_settings(Training *t)
 
 /* ---- programs and params ---- */
 
+/* Training computes in the type asked for, validation in f32, as tfc eval does: a run
+ * may be resumed, and compared, in either type. */
 static bool compile_programs(Training *t)
 {
     TrainPrograms *p = &t->programs;
     p->feed = feed_of(t->session.model->module, &t->ports);
+    session_set_dtype(&t->session.options, t->options->dtype);
     if (t->settings.accumulate == 1)
         p->step = session_compile(&t->session, session_function(&t->session, "train_step"));
     else {
         p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate"));
         p->update = session_compile(&t->session, session_function(&t->session, "update"));
     }
+    session_set_dtype(&t->session.options, "f32");
     const TfcProgram *all[] = {p->step, p->accumulate, p->update};
     for (int i = 0; i < 3; i++) {
         bool needed = (i == 0) == (t->settings.accumulate == 1);

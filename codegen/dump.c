@@ -28,10 +28,9 @@ static bool add_products(const TfcProgram *program, const Target *target, LLVMMo
                          Diagnostics *diags)
 {
     bool added = false;
-    for (int type = 0; program && target->gemm != GEMM_BLAS && type < 2; type++)
-        if (program_multiplies(program, (TfcType)type)) {
-            emit_gemm(LLVMGetModuleContext(module), module, target, type == TFC_F32 ? 4 : 8,
-                      product_names[type]);
+    for (int type = 0; program && type < TFC_PRODUCT_TYPES; type++)
+        if (program_has_product(program, (TfcType)type, target->gemm)) {
+            emit_gemm(LLVMGetModuleContext(module), module, target, (TfcType)type, product_names[type]);
             added = true;
         }
     return !added || target_optimise(target, module, diags);

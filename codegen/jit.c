@@ -238,8 +238,8 @@ TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signatu
     ObjectSet objects;
     uintptr_t address = 0;
     kernels_init(&set, arena);
-    if (kernels_add(&set, module, op, signature, diags) >= 0 &&
-        kernels_compile(&set, &jit->options, "", arena, &objects, diags)) {
+    kernels_add(&set, module, op, signature);
+    if (kernels_compile(&set, &jit->options, "", arena, &objects, diags)) {
         address = load_symbol(jit, &objects, kernels_name(&set, 0), diags);
         jit->stats.kernels_compiled++;
     }

@@ -23,10 +23,8 @@ typedef struct KernelSet {
 } KernelSet;
 
 void kernels_init(KernelSet *set, Arena *arena);
-/* The number of the op's kernel in this set, or -1 after an error (an element type
- * that kernels do not have yet). */
-int kernels_add(KernelSet *set, const Module *module, const Op *op, const Signature *signature,
-                Diagnostics *diags);
+/* The number of the op's kernel in this set. */
+int kernels_add(KernelSet *set, const Module *module, const Op *op, const Signature *signature);
 static inline const char *kernels_name(const KernelSet *set, int kernel)
 {
     return set->list.data[kernel].name;

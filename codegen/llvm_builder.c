@@ -12,6 +12,7 @@ void ll_init(Ll *ll, LLVMContextRef context, LLVMModuleRef module)
         (Ll){.context = context, .module = module, .builder = LLVMCreateBuilderInContext(context)};
     ll->i1 = LLVMInt1TypeInContext(context);
     ll->i8 = LLVMInt8TypeInContext(context);
+    ll->i16 = LLVMInt16TypeInContext(context);
     ll->i32 = LLVMInt32TypeInContext(context);
     ll->i64 = LLVMInt64TypeInContext(context);
     ll->f32 = LLVMFloatTypeInContext(context);
@@ -178,6 +179,41 @@ LlValue ll_index_mul(Ll *ll, LlValue a, LlValue b)
     if (is_constant(b, 1))
         return a;
     return LLVMBuildNSWMul(ll->builder, a, b, "");
+}
+
+/* ---- bf16 ---- */
+
+/* What is cut off decides by being added to, with half an ulp and the last bit that
+ * stays. A NaN is made quiet instead: the bits that say so might be all cut off. */
+LlValue ll_bf16_round(Ll *ll, LlValue x)
+{
+    LlType type = LLVMTypeOf(x), word = ll_like(type, ll->i32);
+    LlValue bits = LLVMBuildBitCast(ll->builder, x, word, "");
+    LlValue last = LLVMBuildAnd(ll->builder, LLVMBuildLShr(ll->builder, bits, ll_int(word, 16), ""),
+                                ll_int(word, 1), "");
+    LlValue half = LLVMBuildAdd(ll->builder, last, ll_int(word, 0x7FFF), "");
+    LlValue nearest = LLVMBuildAdd(ll->builder, bits, half, "");
+    LlValue quiet = LLVMBuildOr(ll->builder, bits, ll_int(word, 0x400000), "");
+    LlValue is_nan = LLVMBuildFCmp(ll->builder, LLVMRealUNO, x, x, "");
+    LlValue rounded = LLVMBuildSelect(ll->builder, is_nan, quiet, nearest, "");
+    rounded = LLVMBuildAnd(ll->builder, rounded, ll_int(word, -0x10000), "");
+    return LLVMBuildBitCast(ll->builder, rounded, type, "");
+}
+
+LlValue ll_bf16_bits(Ll *ll, LlValue rounded)
+{
+    LlType type = LLVMTypeOf(rounded), word = ll_like(type, ll->i32);
+    LlValue bits = LLVMBuildBitCast(ll->builder, rounded, word, "");
+    bits = LLVMBuildLShr(ll->builder, bits, ll_int(word, 16), "");
+    return LLVMBuildTrunc(ll->builder, bits, ll_like(type, ll->i16), "");
+}
+
+LlValue ll_bf16_value(Ll *ll, LlValue bits)
+{
+    LlType type = LLVMTypeOf(bits), word = ll_like(type, ll->i32);
+    LlValue wide = LLVMBuildZExt(ll->builder, bits, word, "");
+    wide = LLVMBuildShl(ll->builder, wide, ll_int(word, 16), "");
+    return LLVMBuildBitCast(ll->builder, wide, ll_like(type, ll->f32), "");
 }
 
 /* ---- memory ---- */

@@ -26,7 +26,7 @@ typedef struct Ll {
     LlValue function;
     LlBlock entry;  /* allocas go to its beginning */
     LlBlock block;  /* where straight-line code goes on */
-    LlType i1, i8, i32, i64, f32, f64, ptr;
+    LlType i1, i8, i16, i32, i64, f32, f64, ptr;
 } Ll;
 
 void ll_init(Ll *ll, LLVMContextRef context, LLVMModuleRef module);
@@ -63,6 +63,14 @@ LlValue ll_index_mul(Ll *ll, LlValue a, LlValue b);
 LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args,
                      LlValue *args);
 LlValue ll_unary(Ll *ll, const char *name, LlValue x); /* intrinsic overloaded on its one operand */
+
+/* ---- bf16: in memory the upper half of an f32 as i16, in registers an f32 ----
+ *
+ * Integer arithmetic on every target: vcvtneps2bf16 takes denormals for zero, so
+ * that a machine that has it would give other bits than one that has not. */
+LlValue ll_bf16_round(Ll *ll, LlValue x);      /* f32: to nearest, ties to even; NaN stays NaN */
+LlValue ll_bf16_bits(Ll *ll, LlValue rounded); /* f32 that bf16 holds → i16 */
+LlValue ll_bf16_value(Ll *ll, LlValue bits);   /* i16 → f32 */
 
 /* ---- memory ---- */
 LlValue ll_alloca(Ll *ll, LlType type, const char *name);

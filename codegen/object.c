@@ -40,12 +40,12 @@ static int kernel_files(const Job *job)
 }
 
 /* Types whose native products the programs need, in rising order. */
-static int product_types(const Job *job, GemmChoice gemm, TfcType types[2])
+static int product_types(const Job *job, GemmChoice gemm, TfcType types[TFC_PRODUCT_TYPES])
 {
     int n = 0;
-    for (int type = 0; gemm != GEMM_BLAS && type < 2; type++)
+    for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
         for (int p = 0; p < job->n_programs; p++)
-            if (program_multiplies(job->programs[p], (TfcType)type)) {
+            if (program_has_product(job->programs[p], (TfcType)type, gemm)) {
                 types[n++] = (TfcType)type;
                 break;
             }
@@ -55,12 +55,12 @@ static int product_types(const Job *job, GemmChoice gemm, TfcType types[2])
 static LLVMModuleRef emit_product(const Job *job, int product, const Target *target,
                                   LLVMContextRef context, Diagnostics *diags)
 {
-    TfcType types[2];
+    TfcType types[TFC_PRODUCT_TYPES];
     char symbol[256];
     LLVMModuleRef module = target_new_module(target, context, "products");
     product_types(job, target->gemm, types);
     snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
-    emit_gemm(context, module, target, types[product] == TFC_F32 ? 4 : 8, symbol);
+    emit_gemm(context, module, target, types[product], symbol);
     if (target_optimise(target, module, diags))
         return module;
     LLVMDisposeModule(module);
@@ -151,14 +151,14 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
 
 static int count_files(const Job *job, GemmChoice gemm)
 {
-    TfcType types[2];
+    TfcType types[TFC_PRODUCT_TYPES];
     return 1 + kernel_files(job) + product_types(job, gemm, types);
 }
 
 static bool compile_job(const Job *job, const TargetOptions *target, Arena *arena, ObjectSet *out,
                         Diagnostics *diags)
 {
-    TfcType types[2];
+    TfcType types[TFC_PRODUCT_TYPES];
     GemmChoice gemm = target ? target->gemm : GEMM_BLAS;
     int n_products = product_types(job, gemm, types), n_files = count_files(job, gemm);
     LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);

@@ -303,10 +303,12 @@ static LlValue kernel_names_table(Tables *t, const TfcProgram *program)
     return pointers_define(t, names, program->n_kernels, ".names");
 }
 
-const char *const product_names[2] = {"gemm.f32", "gemm.f64"};
+const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16"};
 
-bool program_multiplies(const TfcProgram *program, TfcType type)
+bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm)
 {
+    if (gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES)
+        return false;
     for (int32_t s = 0; s < program->n_steps; s++)
         if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.type == type)
             return true;
@@ -316,15 +318,16 @@ bool program_multiplies(const TfcProgram *program, TfcType type)
 /* TfcProducts is an array of pointers: OpenBLAS's two, then the program's own. */
 static void point_products(Tables *t, const TfcProgram *program, Image *image)
 {
-    static const char *const blas[2] = {"tfc_blas_f32", "tfc_blas_f64"};
+    static const char *const blas[TFC_BLAS_TYPES] = {"tfc_blas_f32", "tfc_blas_f64"};
     static const char parameters[] = "iiipiipiipiip";
-    for (size_t i = 0; i < 4; i++) {
+    for (int i = 0; i < TFC_BLAS_TYPES + TFC_PRODUCT_TYPES; i++) {
         LlValue product = NULL;
-        if (i < 2)
+        int native = i - TFC_BLAS_TYPES;
+        if (native < 0)
             product = program->products.blas[i] ? external(t, blas[i], parameters) : NULL;
-        else if (t->gemm != GEMM_BLAS && program_multiplies(program, (TfcType)(i - 2)))
-            product = hidden(t, product_names[i - 2], parameters);
-        image_point(t, image, offsetof(TfcProgram, products) + i * t->pointer_bytes, product);
+        else if (program_has_product(program, (TfcType)native, t->gemm))
+            product = hidden(t, product_names[native], parameters);
+        image_point(t, image, offsetof(TfcProgram, products) + (size_t)i * t->pointer_bytes, product);
     }
 }
 

@@ -13,12 +13,13 @@
 
 /* Defines the constant <prefix><program name> of type TfcProgram. Kernels are the
  * symbols <prefix><kernel name>; native products, for the types that the program
- * multiplies, <prefix>gemm.f32 and <prefix>gemm.f64. */
+ * multiplies, <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16. */
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
                  const char *prefix, GemmChoice gemm);
 
-/* Names of the products by element type: f32, f64. */
-extern const char *const product_names[2];
-bool program_multiplies(const TfcProgram *program, TfcType type);
+/* Names of the products by element type of the operands. */
+extern const char *const product_names[TFC_PRODUCT_TYPES];
+/* Whether the program has a native product for operands of this type. */
+bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
 
 #endif

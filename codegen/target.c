@@ -44,6 +44,9 @@ static const CpuInfo riscv_cpus[] = {{"generic-rv64", 1, true}, {"sifive-u74", 1
 static const CpuInfo wasm_cpus[] = {{"generic", 1, true}};
 enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
 
+static const char *const bf16_cpus[] = {"cooperlake", "sapphirerapids", "emeraldrapids",
+                                        "graniterapids", "znver4", "znver5"};
+
 #define INITIALISE(llvm)                                                                           \
     static void initialise_##llvm(void)                                                            \
     {                                                                                              \
@@ -113,6 +116,14 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
         diag_note(diags, (Loc){0}, "the general one is %s", arch->cpus[0].name);
 }
 
+static bool has_bf16_dots(const char *cpu, const char *features)
+{
+    bool has = strstr(features, "+avx512bf16") != NULL;
+    for (size_t i = 0; !*features && i < sizeof bf16_cpus / sizeof bf16_cpus[0]; i++)
+        has |= !strcmp(bf16_cpus[i], cpu);
+    return has;
+}
+
 /* Width and availability of FMA follow from the level. */
 static void set_cpu(Target *target, const Arch *arch, const char *name, const char *features, int level)
 {
@@ -120,6 +131,8 @@ static void set_cpu(Target *target, const Arch *arch, const char *name, const ch
     target->features = strdup(features);
     target->vector_bits = target->scalar ? 0 : arch->vector_bits[level - 1];
     target->fma = level >= arch->fma_level;
+    target->x86 = arch == &arches[0];
+    target->bf16_dots = target->vector_bits == 512 && has_bf16_dots(name, features);
 }
 
 static void set_host(Target *target, const Arch *arch, const char *name)

@@ -12,6 +12,8 @@ typedef struct Target {
     char *cpu, *features;  /* LLVM's names; owned */
     int vector_bits;       /* 0: no vectors (the scalar reference) */
     bool fma;
+    bool x86;
+    bool bf16_dots;        /* vdpbf16ps, 512 bits wide */
     bool scalar;
     int opt_level;
     GemmChoice gemm;

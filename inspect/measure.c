@@ -112,7 +112,8 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena
     for (int32_t i = 0; i < gemm->n_loops; i++)
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
     return (StepCost){.flops = 2 * m * n * k * times,
-                      .bytes = times * (m * k + k * n + m * n) * (double)type_bytes(gemm->type),
+                      .bytes = times * ((m * k + k * n) * (double)type_bytes(gemm->type) +
+                                        m * n * (double)type_bytes(gemm->result)),
                       .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
                                             times > 1 ? arena_printf(arena, ", %g times", times)
                                                       : "")};

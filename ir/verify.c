@@ -3,7 +3,7 @@
  * defined, attributes before the type rules read them.
  *
  * Which attributes an op carries is said by its row in ops.def: those named in
- * braces in its help text, no others. */
+ * braces in its help text, no others; one with a question mark may be absent. */
 #include "ir/infer.h"
 #include "ir/text.h"
 
@@ -130,8 +130,11 @@ static const char *type_problem(const Module *module, const Type *type)
     return dims_problem(module, type->rank, type->dims);
 }
 
-/* Whether the row of the op names the attribute: in braces in its help text. */
-static bool op_takes(OpKind kind, AttrName name)
+typedef enum Takes { TAKES_NOT, TAKES_MAYBE, TAKES } Takes;
+
+/* How the row of the op names the attribute: in braces in its help text, with a
+ * question mark where it may be absent. */
+static Takes op_takes(OpKind kind, AttrName name)
 {
     const char *text = op_info[kind].help, *word = attr_info[name].name;
     size_t length = strlen(word);
@@ -139,13 +142,13 @@ static bool op_takes(OpKind kind, AttrName name)
     for (; *text; text++) {
         if (*text == '{' || *text == '}')
             inside = at_word = *text == '{';
-        else if (inside && at_word && !strncmp(text, word, length) &&
-                 (text[length] == '}' || text[length] == ','))
-            return true;
+        else if (inside && at_word && !strncmp(text, word, length) && text[length] &&
+                 strchr("},?", text[length]))
+            return text[length] == '?' ? TAKES_MAYBE : TAKES;
         else
             at_word = *text == ' ' || *text == ',';
     }
-    return false;
+    return TAKES_NOT;
 }
 
 static bool check_attr_value(Verifier *v, const Op *op, const Attr *attr)
@@ -184,7 +187,7 @@ static bool check_attrs(Verifier *v, const Op *op)
             return false;
     }
     for (int name = 0; name < ATTR_COUNT; name++)
-        if (op_takes(op->kind, (AttrName)name) && !op_attr(op, (AttrName)name))
+        if (op_takes(op->kind, (AttrName)name) == TAKES && !op_attr(op, (AttrName)name))
             return fail(v, op, "attribute %s is missing", attr_info[name].name);
     return true;
 }

@@ -82,8 +82,8 @@ static bool depends_on(Op *op, const Op *source, uintptr_t mark)
  * and the gradient of its weights share the operand, but nothing else. */
 static bool same_sums(const Op *a, const Op *b)
 {
-    return a->args[0] == b->args[0] && same_attr(a, b, ATTR_batch_a) &&
-           same_attr(a, b, ATTR_contract_a);
+    return a->args[0] == b->args[0] && a->results[0].type.dtype == b->results[0].type.dtype &&
+           same_attr(a, b, ATTR_batch_a) && same_attr(a, b, ATTR_contract_a);
 }
 
 /* MISS_NONE if the product, which takes `first`'s sums, may join the group. */
@@ -206,6 +206,7 @@ static bool merge_sum(Function *function, Op *add)
         for (int i = f; i < count && n < MOST_MERGED; i++)
             if (is_backward_product(terms[i]) && is_used_once(terms[i]) &&
                 is_backward_product(terms[f]) && is_used_once(terms[f]) &&
+                terms[i]->op->args[0]->type.dtype == terms[f]->op->args[0]->type.dtype &&
                 (i == f || same_parent(terms[i]->op, terms[f]->op)))
                 members[n++] = i;
         if (n < 2)
@@ -222,7 +223,7 @@ static bool merge_sum(Function *function, Op *add)
         }
         int axis = parts_a[0]->type.rank - 1;
         Value *x = build_concat(&b, n, parts_a, axis), *w = build_concat(&b, n, parts_b, 1);
-        Value *sum = build_dot(&b, x, w, 0, NULL, NULL, 1, &axis, (int[]){1});
+        Value *sum = build(&b, OP_dot, 2, (Value *[]){x, w}, group[0]->n_attrs, group[0]->attrs);
         for (int i = 0; i < count; i++) {
             bool merged = false;
             for (int k = 0; k < n; k++)

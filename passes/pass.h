@@ -37,6 +37,7 @@ static inline bool report_is_miss(const ReportLine *line) { return line->miss !=
 typedef struct PassContext {
     Diagnostics *diags;
     Report *report; /* may be NULL */
+    DType compute;  /* of products: DT_F32 leaves them as they are */
 } PassContext;
 
 typedef struct PassInfo {
@@ -52,6 +53,8 @@ typedef struct PipelineOptions {
     int opt_level;          /* 0: only what codegen needs; 2: everything */
     const char *passes;     /* comma-separated names instead; NULL: by level. "-name" leaves one out */
     const char *after;      /* stop after this pass; NULL: all */
+    DType compute;          /* DT_BF16: `precision` makes products bf16; it does so, too, where
+                               `passes` names it */
     Report *report;
     /* Called after each pass that ran, with the function as it is then; may be NULL. */
     void (*observe)(void *observer, const PassInfo *pass, Function *function);

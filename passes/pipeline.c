@@ -127,7 +127,9 @@ static bool runs(const PassInfo *pass, const PipelineOptions *options)
 
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags)
 {
-    PassContext context = {diags, options->report};
+    PassContext context = {diags, options->report, options->compute};
+    if (listed(options->passes, "precision") == LISTED)
+        context.compute = DT_BF16;
     if (!check_names(options->passes, diags) || !check_names(options->after, diags))
         return false;
     for (int i = 0; i < pass_count; i++) {

@@ -12,6 +12,7 @@
 #include "passes/clone.h"
 #include "passes/simplify.h"
 
+#include "base/bf16.h"
 #include "ir/infer.h"
 
 #include <math.h>
@@ -65,7 +66,9 @@ static bool fold_value(OpKind kind, const double *x, DType type, double *out)
 
 static double round_to(DType type, double x)
 {
-    return type == DT_F32 ? (double)(float)x : x;
+    return type == DT_F32    ? (double)(float)x
+           : type == DT_BF16 ? (double)bf16_to_float(bf16_from_float((float)x))
+                             : x;
 }
 
 /* An elementwise op of constants is a constant. */

@@ -280,7 +280,7 @@ static Address address_of(Emit *e, int number, const Place *place)
     bool flat = e->signature->range == RANGE_ELEMENTS;
     Sum sum = flat ? sum_flat(e, buffer->type)
                    : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
-    LlType element = buffer->type->dtype == DT_BOOL ? ll->i8 : emit_type(e, buffer->type->dtype);
+    LlType element = emit_memory_type(e, buffer->type->dtype);
     Address a = {.pointer = buffer->base,
                  .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY,
                  .type = element,
@@ -333,8 +333,11 @@ Val emit_load_at(Emit *e, int number, const Place *place)
         x.v = a.mask ? ll_masked_load(ll, a.type, a.pointer, a.mask, a.align)
                      : ll_load(ll, a.type, a.pointer, a.align);
     }
-    if (e->buffers[number].type->dtype == DT_BOOL)
+    DType dtype = e->buffers[number].type->dtype;
+    if (dtype == DT_BOOL)
         x.v = LLVMBuildICmp(ll->builder, LLVMIntNE, x.v, LLVMConstNull(LLVMTypeOf(x.v)), "");
+    else if (dtype == DT_BF16)
+        x.v = ll_bf16_value(ll, x.v);
     return x;
 }
 
@@ -347,6 +350,8 @@ void emit_store_at(Emit *e, int number, const Place *place, Val value)
     emit_at(e, a.depth);
     if (e->buffers[number].type->dtype == DT_BOOL)
         x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
+    else if (e->buffers[number].type->dtype == DT_BF16)
+        x = ll_bf16_bits(ll, x);
     if (!a.vector)
         ll_store(ll, x, a.pointer, a.align);
     else if (is_pointers(a.pointer))

@@ -364,8 +364,10 @@ static void finish_sums(Emit *e, Columns *c, int u)
         if (!is_reduction(op))
             continue;
         LlValue sum = ll_load(&e->ll, sum_type(e, op), sums->slots[i][u], sum_align(op));
-        e->reduced[e->body.n_inputs + i] = c->folds ? (Val){reduce_lanes(e, op, sum), DEPTH_ROW}
-                                                    : (Val){sum, DEPTH_BODY};
+        if (c->folds)
+            sum = reduce_lanes(e, op, sum);
+        sum = emit_rounded(e, op->results[0].type.dtype, sum);
+        e->reduced[e->body.n_inputs + i] = (Val){sum, c->folds ? DEPTH_ROW : DEPTH_BODY};
     }
     row_seam(e);
     for (int i = 0; i < e->signature->space.rank; i++)

@@ -89,10 +89,10 @@ LlValue emit_convert(Emit *e, LlValue x, DType from, DType to)
         return dtype_is_float(to) ? LLVMBuildUIToFP(ll->builder, x, type, "")
                                   : LLVMBuildZExt(ll->builder, x, type, "");
     if (from == DT_I32)
-        return LLVMBuildSIToFP(ll->builder, x, type, "");
+        return emit_rounded(e, to, LLVMBuildSIToFP(ll->builder, x, type, ""));
     if (to == DT_I32) /* NaN: 0; too large: the nearest there is */
         return ll_intrinsic(ll, "llvm.fptosi.sat", 2, (LlType[]){type, LLVMTypeOf(x)}, 1, &x);
-    return LLVMBuildFPCast(ll->builder, x, type, "");
+    return emit_rounded(e, to, LLVMBuildFPCast(ll->builder, x, type, ""));
 }
 
 static LlValue emit_cast(Emit *e, const Op *op, LlValue *x)
@@ -240,7 +240,20 @@ static const ElementRule rules[OP_COUNT] = {
 #include "ir/ops.def"
 };
 
+/* Whether a result is as round as what it is made of. */
+static bool keeps_rounding(const Op *op)
+{
+    switch (op->kind) {
+    case OP_neg: case OP_abs: case OP_relu: case OP_stop: case OP_max: case OP_min: case OP_select:
+    case OP_cast: /* emit_convert rounds */
+        return true;
+    default:
+        return false;
+    }
+}
+
 LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x)
 {
-    return rules[op->kind](e, op, x);
+    LlValue y = rules[op->kind](e, op, x);
+    return keeps_rounding(op) ? y : emit_rounded(e, op->results[0].type.dtype, y);
 }

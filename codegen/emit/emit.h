@@ -107,7 +107,12 @@ static inline Val emit_aligned(Emit *e, const Value *value, const Place *place)
     return emit_eval(e, value, &own);
 }
 void memo_forget(Emit *e, Depth from); /* what was emitted at `from` or deeper */
-LlType emit_type(Emit *e, DType dtype);        /* element type in registers */
+/* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that
+ * is rounded as soon as it is computed, so that what is stored in between changes no
+ * bit, and i16. */
+LlType emit_type(Emit *e, DType dtype);
+LlType emit_memory_type(Emit *e, DType dtype);
+LlValue emit_rounded(Emit *e, DType dtype, LlValue x); /* as the type holds it */
 
 /* ---- coordinates and memory (access.c) ---- */
 Depth coord_depth(const Coord *c);

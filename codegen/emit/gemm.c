@@ -1,8 +1,6 @@
 /* A native product's blocks; see gemm.h. */
 #include "codegen/emit/gemm.h"
 
-#include "runtime/exec/program.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +9,7 @@
  * reaches past its end. */
 enum { B_BYTES = 1 << 20, DEPTH_BYTES = 2048, A_BYTES = DEPTH_BYTES * GEMM_MAX_ROWS + 256 };
 static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
+static_assert(TFC_ROUNDED_TERMS == DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* Operands that no more tiles than this read are read where they are. */
 enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 3 };
@@ -47,6 +46,16 @@ LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index)
     return ll_gep(&g->ll, g->element, pointer, index);
 }
 
+LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index)
+{
+    return ll_gep(&g->ll, g->source, pointer, index);
+}
+
+LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue index)
+{
+    return ll_gep(&g->ll, g->ll.i8, pointer, index);
+}
+
 LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b)
 {
     Ll *ll = &g->ll;
@@ -61,13 +70,15 @@ void gemm_return(GemmEmit *g)
 /* ---- blocks ---- */
 
 typedef struct Blocks {
-    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, accumulate, workspace;
+    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, put, workspace;
+    LlValue c_bytes;        /* of an element of c; c_row is in bytes */
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
     LlValue passing;        /* i1: few rows, b packed: each panel is read once */
     LlValue panel_a;
     /* of the block at work */
-    LlValue depth, adds;    /* terms; whether c is added to */
+    LlValue depth, terms;   /* terms of a and b; of the panels */
+    LlValue adds;           /* how c is put */
     LlValue columns;
 } Blocks;
 
@@ -93,7 +104,7 @@ static LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
 
 static LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
 {
-    return gemm_at(g, x->workspace, mul(g, j, x->depth));
+    return gemm_at(g, x->workspace, mul(g, j, x->terms));
 }
 
 static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
@@ -102,7 +113,7 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "panels");
     LlValue width = panel_width(g, x, panels.index);
     LlIf packs = ll_if_open(ll, packs_panel(g, x, width));
-    LlValue from = gemm_at(g, b, mul(g, panels.index, x->b_column));
+    LlValue from = gemm_source(g, b, mul(g, panels.index, x->b_column));
     gemm_call(g, g->pack_b, 6, (LlValue[]){x->depth, from, x->b_k, x->b_column, width,
                                            packed_b(g, x, panels.index)});
     ll_if_close(ll, &packs);
@@ -118,8 +129,9 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
     LlValue whole = select(g, x->low, sub(g, x->columns, rest), ll_i64(ll, 0));
     LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
     gemm_call(g, g->tile_rows, 12,
-              (LlValue[]){x->depth, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
-                          gemm_at(g, c, tiles.index), x->c_row, width, x->adds, rows, ll_i64(ll, 0)});
+              (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
+                          gemm_byte(g, c, mul(g, tiles.index, x->c_bytes)), x->c_row, width, x->adds, rows,
+                          ll_i64(ll, 0)});
     ll_loop_close(ll, &tiles);
     return whole;
 }
@@ -137,13 +149,13 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, L
     LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
     LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
     LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
-    LlValue in_place = gemm_at(g, b, mul(g, panels.index, x->b_column));
+    LlValue in_place = gemm_source(g, b, mul(g, panels.index, x->b_column));
     LlValue b_at = select(g, packed, packed_b(g, x, panels.index), in_place);
     LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
     LlValue both = LLVMBuildAnd(ll->builder, x->pack_a, packed, "");
     gemm_call(g, g->tile_rows, 12,
-              (LlValue[]){x->depth, a_at, a_row, a_k, b_at, b_k, gemm_at(g, c, panels.index),
-                          x->c_row, width, x->adds, rows,
+              (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
+                          gemm_byte(g, c, mul(g, panels.index, x->c_bytes)), x->c_row, width, x->adds, rows,
                           LLVMBuildZExt(ll->builder, both, ll->i64, "")});
     ll_loop_close(ll, &panels);
 }
@@ -153,8 +165,8 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, L
 static LlValue block_columns(GemmEmit *g, const Blocks *x)
 {
     Ll *ll = &g->ll;
-    LlValue at_least_one = select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->depth, ll_i64(ll, 1), ""),
-                                  x->depth, ll_i64(ll, 1));
+    LlValue at_least_one = select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->terms, ll_i64(ll, 1), ""),
+                                  x->terms, ll_i64(ll, 1));
     LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, B_BYTES / g->bytes), at_least_one, "");
     LlValue room = LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
     return select(g, x->passing, ll_i64(ll, gemm_columns(g)), room);
@@ -174,12 +186,12 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlValue step = block_columns(g, x);
     LlLoop blocks = open_steps(g, x->n, step, "blocks");
     x->columns = gemm_min(g, sub(g, x->n, blocks.index), step);
-    LlValue b = gemm_at(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
+    LlValue b = gemm_source(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
     pack_b_block(g, x, b);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g), "rows");
     LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g)));
-    LlValue a = gemm_at(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
-    LlValue c = gemm_at(g, x->c, add(g, blocks.index, mul(g, rows.index, x->c_row)));
+    LlValue a = gemm_source(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
+    LlValue c = gemm_byte(g, x->c, add(g, mul(g, blocks.index, x->c_bytes), mul(g, rows.index, x->c_row)));
     multiply_panel(g, x, a, b, c, count);
     ll_loop_close(ll, &rows);
     ll_loop_close(ll, &blocks);
@@ -189,7 +201,7 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
 {
     Ll *ll = &g->ll;
     LlValue *const params[] = {&x->m,   &x->n,        &x->k, &x->a,     &x->a_row,      &x->a_k, &x->b,
-                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->accumulate, &x->workspace};
+                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->put, &x->workspace};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
     x->panel_a = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
@@ -201,25 +213,53 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
+    x->c_bytes = ll_i64(ll, g->bytes);
+    if (g->pairs) {
+        x->pack_a = x->pack_b = ll_int(ll->i1, 1);
+        x->low = ll_int(ll->i1, 0);
+        LlValue rounds = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
+        x->c_bytes = select(g, rounds, ll_i64(ll, 2), x->c_bytes);
+    }
+    x->c_row = mul(g, x->c_row, x->c_bytes);
+}
+
+/* MXCSR while a product of bf16 runs: denormals are zero, as for vdpbf16ps. The slot
+ * that the old value is in, or NULL. */
+static LlValue set_denormals(GemmEmit *g, const Target *target)
+{
+    enum { ZERO_DENORMALS = 0x8040 };
+    Ll *ll = &g->ll;
+    if (!g->pairs || !target->x86)
+        return NULL;
+    LlValue old = ll_alloca(ll, ll->i32, "mxcsr"), new = ll_alloca(ll, ll->i32, "");
+    ll_intrinsic(ll, "llvm.x86.sse.stmxcsr", 0, NULL, 1, &old);
+    LlValue bits = ll_load(ll, ll->i32, old, 4);
+    ll_store(ll, LLVMBuildOr(ll->builder, bits, ll_int(ll->i32, ZERO_DENORMALS), ""), new, 4);
+    ll_intrinsic(ll, "llvm.x86.sse.ldmxcsr", 0, NULL, 1, &new);
+    return old;
 }
 
 /* Depths, blocks of columns, panels of rows. Without terms one pass of depth zero
  * gives the zeros. */
-static void write_product(GemmEmit *g)
+static void write_product(GemmEmit *g, const Target *target)
 {
     Ll *ll = &g->ll;
     Blocks x;
     LlValue function = gemm_open(g, "", 13, 1 << 3 | 1 << 6 | 1 << 9 | 1 << 12, false);
     LLVMSetVisibility(function, LLVMHiddenVisibility);
     read_params(g, function, &x);
+    LlValue mxcsr = set_denormals(g, target);
     LlValue zero = ll_i64(ll, 0), one = ll_i64(ll, 1);
     LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, x.k, zero, "");
     LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
     x.depth = gemm_min(g, sub(g, select(g, some, x.k, zero), depths.index), ll_i64(ll, g->depth));
+    x.terms = g->pairs ? gemm_terms(g, x.depth) : x.depth;
     LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, depths.index, zero, "");
-    x.adds = select(g, later, one, x.accumulate);
+    x.adds = select(g, later, ll_i64(ll, TFC_PUT_ADD), x.put);
     multiply_depth(g, &x, depths.index);
     ll_loop_close(ll, &depths);
+    if (mxcsr)
+        ll_intrinsic(ll, "llvm.x86.sse.ldmxcsr", 0, NULL, 1, &mxcsr);
     gemm_return(g);
 }
 
@@ -236,26 +276,38 @@ static void choose_tiles(GemmEmit *g, const Target *target)
     g->vectors[GEMM_ONE_VECTOR] = 1;
     g->vectors[GEMM_PANEL] = 2;
     g->vectors[GEMM_WIDE] = many ? 6 : 4;
-    g->low_rows = many ? 4 : 2;
+    g->low_rows = g->pairs ? 0 : many ? 4 : 2; /* panels of pairs are always packed */
     g->n_heights = many ? 5 : 4;
     memcpy(g->heights, many ? wide : narrow, (size_t)g->n_heights * sizeof g->heights[0]);
     g->depth = DEPTH_BYTES / g->bytes;
 }
 
-void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, int bytes,
+static void choose_types(GemmEmit *g, const Target *target, TfcType type)
+{
+    Ll *ll = &g->ll;
+    g->pairs = type == TFC_BF16;
+    g->dots = g->pairs && target->bf16_dots;
+    g->sum = type == TFC_F64 ? ll->f64 : ll->f32;
+    g->source = g->pairs ? ll->i16 : g->sum;
+    g->element = g->dots ? ll->i32 : g->sum;
+    g->bytes = type == TFC_F64 ? 8 : 4;
+}
+
+void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,
                const char *name)
 {
-    GemmEmit g = {.name = name, .bytes = bytes};
+    GemmEmit g = {.name = name};
     ll_init(&g.ll, context, module);
-    g.element = bytes == 4 ? g.ll.f32 : g.ll.f64;
+    choose_types(&g, target, type);
     choose_tiles(&g, target);
     for (int h = 0; h < g.n_heights; h++)
         for (int w = 0; w < (g.heights[h] <= g.low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)
             g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
     g.packed_tile = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], true);
     g.tile_rows = gemm_tile_rows(&g);
-    g.pack_a = gemm_pack(&g, "pack_a", gemm_rows(&g));
-    g.pack_b = gemm_pack(&g, "pack_b", gemm_columns(&g));
-    write_product(&g);
+    LlValue (*pack)(GemmEmit *, const char *, int) = g.pairs ? gemm_pack_pairs : gemm_pack;
+    g.pack_a = pack(&g, "pack_a", gemm_rows(&g));
+    g.pack_b = pack(&g, "pack_b", gemm_columns(&g));
+    write_product(&g, target);
     ll_dispose(&g.ll);
 }

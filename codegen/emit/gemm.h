@@ -1,4 +1,4 @@
-/* Native products: c = a·b (+ c) with the signature TfcGemm, after the scheme of
+/* Native products: c = a·b (+ c), of f32, f64 and bf16, with the signature TfcGemm, after the scheme of
  * Goto & van de Geijn (2008). The sum runs over at most GEMM_DEPTH terms a pass;
  * of b a block that stays in the second-level cache is packed into panels as wide as
  * a tile, of a one panel as high as a tile; the tile is computed in registers.
@@ -6,13 +6,24 @@
  *   gemm.c       blocks, and which operands are packed
  *   gemm_tile.c  the tiles: accumulators in registers
  *   gemm_pack.c  the panels
+ *   gemm_pairs.c the panels of bf16
  *
  * Every element of c is summed over k in the same order by every tile: how rows and
- * columns are cut changes no bit. */
+ * columns are cut changes no bit.
+ *
+ * Products of bf16 are sums of pairs of terms, as vdpbf16ps forms them: sum + odd term,
+ * rounded, + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs
+ * [k/2][side][2], k filled up with a zero. On targets without the instruction they are
+ * widened to f32 while they are packed, the odd term of a pair before the even one, so
+ * that the tiles of f32 products form the same sums, bit for bit: the product of two
+ * bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
+ * On x86 the product sets MXCSR so that denormals are zero there too; other
+ * architectures keep them, and differ from it where a term or sum is below 2^-126. */
 #ifndef CODEGEN_EMIT_GEMM_H
 #define CODEGEN_EMIT_GEMM_H
 
 #include "codegen/target.h"
+#include "runtime/exec/program.h"
 
 enum { GEMM_MAX_ROWS = 14, GEMM_MAX_VECTORS = 6, GEMM_HEIGHTS = 5 };
 
@@ -23,8 +34,12 @@ typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } G
 typedef struct GemmEmit {
     Ll ll;
     const char *name;
-    LlType element;
-    int bytes;   /* of an element */
+    LlType source;  /* an element of a and b */
+    LlType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
+    LlType sum;
+    int bytes;   /* of a panel's element and of a sum */
+    bool pairs;  /* bf16 */
+    bool dots;   /* … by vdpbf16ps */
     int lanes;   /* of a vector */
     int vectors[GEMM_WIDTHS]; /* of a tile's row */
     int low_rows;             /* tiles as high as this and lower are wide too */
@@ -39,9 +54,9 @@ static inline int gemm_rows(const GemmEmit *g) { return g->heights[0]; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
 static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_WIDE]; }
 
-/* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate): c[height][columns] =
- * Σ a·b (+ c). b is read whole vectors wide; `columns` says how much of c exists.
- * `packed`: both operands lie as gemm_pack puts them, and their strides are not read. */
+/* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, put): c[height][columns] =
+ * Σ a·b (+ c); k elements of the panels, c_row bytes. b is read whole vectors wide;
+ * `columns` says how much of c exists. `packed`: both operands lie as gemm_pack puts them, and their strides are not read. */
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed);
 /* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
@@ -49,18 +64,26 @@ LlValue gemm_tile_rows(GemmEmit *g);
 /* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count;
  * what it writes beside them, up to the end of a vector, is of no account. */
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
+/* The same of bf16, k terms as panels of pairs (gemm_terms rows). */
+LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width);
+/* How many rows a panel of k terms has. */
+LlValue gemm_terms(GemmEmit *g, LlValue k);
+/* Turns the square of `lanes` vectors. */
+void gemm_turn(GemmEmit *g, LlValue *rows);
 
 /* A function "<name>.<part>" whose operands are i64 but for those whose bit is set
  * in `pointers`; the builder stands in its entry. */
 LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, bool private);
 LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args);
-/* Address of element `index` further on. */
+/* Address of element `index` of a panel, of an operand; of byte `index`. */
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);
+LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index);
+LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b);
 void gemm_return(GemmEmit *g);
 
-/* Writes the product of f32 or f64 (bytes 4, 8) under this name. */
-void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, int bytes,
+/* Writes the product of operands of this type under this name. */
+void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,
                const char *name);
 
 #endif

@@ -80,7 +80,7 @@ static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool hig
 
 /* Turns a square by swapping, for each power of two below its size, the off-diagonal
  * blocks of that size (Eklundh 1972). */
-static void turn(GemmEmit *g, LlValue rows[MAX_LANES])
+void gemm_turn(GemmEmit *g, LlValue *rows)
 {
     for (int block = g->lanes / 2; block >= 1; block /= 2)
         for (int r = 0; r < g->lanes; r++) {
@@ -107,7 +107,7 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
         rows[r] = ll_load(ll, vector, gemm_at(g, starts[r], loop.index), (unsigned)g->bytes);
         ll_prefetch(ll, gemm_at(g, starts[r], ahead));
     }
-    turn(g, rows);
+    gemm_turn(g, rows);
     for (int r = 0; r < g->lanes; r++, out = gemm_at(g, out, pack->width))
         ll_store(ll, rows[r], gemm_at(g, out, ll_i64(ll, group * g->lanes)), (unsigned)g->bytes);
     ll_loop_close(ll, &loop);

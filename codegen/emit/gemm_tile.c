@@ -10,7 +10,7 @@ enum { ROWS_A_POINTER = 3, MAX_POINTERS = (GEMM_MAX_ROWS + 2) / 3 };
 typedef struct Tile {
     int height, vectors, pointers;
     bool packed; /* both operands lie as gemm_pack puts them: strides are constants */
-    LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate;
+    LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, put;
     LlValue twice; /* 2 × a_row */
     LlValue at[MAX_POINTERS]; /* into a, at the next term */
     LlValue sums[GEMM_MAX_ROWS][GEMM_MAX_VECTORS];
@@ -19,7 +19,7 @@ typedef struct Tile {
 static void read_params(GemmEmit *g, LlValue function, Tile *tile)
 {
     LlValue *const params[] = {&tile->k,   &tile->a, &tile->a_row, &tile->a_k,     &tile->b,
-                               &tile->b_k, &tile->c, &tile->c_row, &tile->columns, &tile->accumulate};
+                               &tile->b_k, &tile->c, &tile->c_row, &tile->columns, &tile->put};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
     if (tile->packed) {
@@ -32,7 +32,7 @@ static void read_params(GemmEmit *g, LlValue function, Tile *tile)
 /* Zero sums, and pointers at the first term. */
 static void start_sums(GemmEmit *g, Tile *tile)
 {
-    LlType vector = ll_vector(g->element, g->lanes);
+    LlType vector = ll_vector(g->sum, g->lanes);
     LlValue step = LLVMBuildNSWAdd(g->ll.builder, tile->a_row, tile->twice, "");
     tile->at[0] = tile->a;
     for (int p = 1; p < tile->pointers; p++)
@@ -51,6 +51,16 @@ static LlValue row_address(GemmEmit *g, const Tile *tile, int row)
     return offset == 0 ? pointer : gemm_at(g, pointer, offset == 1 ? tile->a_row : tile->twice);
 }
 
+/* sum + the products of the pairs that lie in the elements of a and b. */
+static LlValue add_pairs(GemmEmit *g, LlValue a, LlValue b, LlValue sum)
+{
+    Ll *ll = &g->ll;
+    LlType pairs = LLVMVectorType(LLVMBFloatTypeInContext(ll->context), (unsigned)g->lanes * 2);
+    a = LLVMBuildBitCast(ll->builder, a, pairs, "");
+    b = LLVMBuildBitCast(ll->builder, b, pairs, "");
+    return ll_intrinsic(ll, "llvm.x86.avx512bf16.dpbf16ps.512", 0, NULL, 3, (LlValue[]){sum, a, b});
+}
+
 /* One term of every sum. */
 static void add_term(GemmEmit *g, Tile *tile)
 {
@@ -65,7 +75,8 @@ static void add_term(GemmEmit *g, Tile *tile)
         LlValue scalar = ll_load(ll, g->element, row_address(g, tile, r), (unsigned)g->bytes);
         LlValue left = ll_splat(ll, scalar, g->lanes);
         for (int v = 0; v < tile->vectors; v++)
-            tile->sums[r][v] = ll_muladd(ll, left, right[v], tile->sums[r][v]);
+            tile->sums[r][v] = g->dots ? add_pairs(g, left, right[v], tile->sums[r][v])
+                                       : ll_muladd(ll, left, right[v], tile->sums[r][v]);
     }
 }
 
@@ -139,7 +150,8 @@ static void sum_terms(GemmEmit *g, Tile *tile)
     }
 }
 
-typedef enum Put { PUT_OVER, PUT_ADD, PUT_MASKED } Put;
+/* How whole rows are put, and ones that c ends in. */
+typedef enum Put { PUT_OVER, PUT_ADD, PUT_ROUNDED, PUT_MASKED, PUT_MASKED_ROUNDED } Put;
 
 static LlValue column_mask(GemmEmit *g, LlValue columns, int vector)
 {
@@ -150,35 +162,55 @@ static LlValue column_mask(GemmEmit *g, LlValue columns, int vector)
                          ll_iota(ll, ll->i32, g->lanes), "");
 }
 
+static void put_f(GemmEmit *g, LlValue sum, LlValue row, int v, Put how, LlValue stored, LlValue loaded)
+{
+    Ll *ll = &g->ll;
+    LlType vector = ll_vector(g->sum, g->lanes);
+    unsigned align = (unsigned)g->bytes;
+    LlValue at = ll_gep(ll, g->sum, row, ll_i64(ll, v * g->lanes));
+    if (how == PUT_ADD)
+        sum = ll_fadd(ll, ll_load(ll, vector, at, align), sum);
+    else if (how == PUT_MASKED)
+        sum = ll_fadd(ll, ll_masked_load(ll, vector, at, loaded, align), sum);
+    if (how == PUT_MASKED)
+        ll_masked_store(ll, sum, at, stored, align);
+    else
+        ll_store(ll, sum, at, align);
+}
+
+static void put_bf16(GemmEmit *g, LlValue sum, LlValue row, int v, Put how, LlValue stored)
+{
+    Ll *ll = &g->ll;
+    LlValue bits = ll_bf16_bits(ll, ll_bf16_round(ll, sum));
+    LlValue at = ll_gep(ll, ll->i16, row, ll_i64(ll, v * g->lanes));
+    if (how == PUT_MASKED_ROUNDED)
+        ll_masked_store(ll, bits, at, stored, 2);
+    else
+        ll_store(ll, bits, at, 2);
+}
+
 static void put_sums(GemmEmit *g, const Tile *tile, Put how)
 {
     Ll *ll = &g->ll;
-    LlType vector = ll_vector(g->element, g->lanes);
-    unsigned align = (unsigned)g->bytes;
-    LlValue stored[GEMM_MAX_VECTORS], loaded[GEMM_MAX_VECTORS], row = tile->c;
-    for (int v = 0; how == PUT_MASKED && v < tile->vectors; v++) {
-        LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntNE, tile->accumulate, ll_i64(ll, 0), "");
+    LlValue stored[GEMM_MAX_VECTORS] = {0}, loaded[GEMM_MAX_VECTORS] = {0}, row = tile->c;
+    for (int v = 0; how >= PUT_MASKED && v < tile->vectors; v++) {
+        LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntEQ, tile->put, ll_i64(ll, TFC_PUT_ADD), "");
         stored[v] = column_mask(g, tile->columns, v);
         loaded[v] = LLVMBuildAnd(ll->builder, stored[v], ll_splat(ll, adds, g->lanes), "");
     }
-    for (int r = 0; r < tile->height; r++, row = gemm_at(g, row, tile->c_row))
-        for (int v = 0; v < tile->vectors; v++) {
-            LlValue at = gemm_at(g, row, ll_i64(ll, v * g->lanes)), sum = tile->sums[r][v];
-            if (how == PUT_ADD)
-                sum = ll_fadd(ll, ll_load(ll, vector, at, align), sum);
-            else if (how == PUT_MASKED)
-                sum = ll_fadd(ll, ll_masked_load(ll, vector, at, loaded[v], align), sum);
-            if (how == PUT_MASKED)
-                ll_masked_store(ll, sum, at, stored[v], align);
+    for (int r = 0; r < tile->height; r++, row = gemm_byte(g, row, tile->c_row))
+        for (int v = 0; v < tile->vectors; v++)
+            if (how == PUT_ROUNDED || how == PUT_MASKED_ROUNDED)
+                put_bf16(g, tile->sums[r][v], row, v, how, stored[v]);
             else
-                ll_store(ll, sum, at, align);
-        }
+                put_f(g, tile->sums[r][v], row, v, how, stored[v], loaded[v]);
 }
 
-/* Puts the sums so where the condition holds, and returns. */
-static void put_if(GemmEmit *g, const Tile *tile, LlValue condition, Put how)
+/* Puts the sums so where that is what is asked for, and returns. */
+static void put_if(GemmEmit *g, const Tile *tile, TfcPut asked, Put how)
 {
     Ll *ll = &g->ll;
+    LlValue condition = LLVMBuildICmp(ll->builder, LLVMIntEQ, tile->put, ll_i64(ll, asked), "");
     LlBlock yes = ll_new_block(ll, ""), no = ll_new_block(ll, "");
     LLVMBuildCondBr(ll->builder, condition, yes, no);
     ll_at_block(ll, yes);
@@ -198,14 +230,17 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed)
     read_params(g, function, &tile);
     start_sums(g, &tile);
     sum_terms(g, &tile);
-    LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntNE, tile.accumulate, ll_i64(ll, 0), "");
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns,
                                   ll_i64(ll, vectors * g->lanes), "");
     LlIf full = ll_if_open(ll, whole);
-    put_if(g, &tile, adds, PUT_ADD);
+    put_if(g, &tile, TFC_PUT_ADD, PUT_ADD);
+    if (g->pairs)
+        put_if(g, &tile, TFC_PUT_ROUNDED, PUT_ROUNDED);
     put_sums(g, &tile, PUT_OVER);
     gemm_return(g);
     ll_at_block(ll, full.done);
+    if (g->pairs && g->lanes > 1)
+        put_if(g, &tile, TFC_PUT_ROUNDED, PUT_MASKED_ROUNDED);
     if (g->lanes > 1)
         put_sums(g, &tile, PUT_MASKED);
     gemm_return(g);
@@ -266,7 +301,7 @@ LlValue gemm_tile_rows(GemmEmit *g)
         call_tile(g, h, packed, args);
         rows = LLVMBuildNSWSub(ll->builder, rows, height, "");
         args[1] = gemm_at(g, args[1], LLVMBuildNSWMul(ll->builder, args[2], height, ""));
-        args[6] = gemm_at(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
+        args[6] = gemm_byte(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
         close_phis(&carried, ll->block);
         LLVMBuildBr(ll->builder, head);
         ll_at_block(ll, done);

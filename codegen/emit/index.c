@@ -73,7 +73,7 @@ static void add_to_row(Emit *e, Columns *c, int u)
     emit_at(e, depth);
     a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b)
                                      : LLVMBuildAdd(e->ll.builder, a, b, "");
-    emit_store_at(e, 2, &to, (Val){a, depth});
+    emit_store_at(e, 2, &to, (Val){emit_rounded(e, table->dtype, a), depth});
 }
 
 static void leave_row(Emit *e, Columns *c)

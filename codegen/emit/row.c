@@ -341,7 +341,8 @@ static void close_reductions(Emit *e, Sweep *sweep)
         LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
         LlValue sum = ll_load(&e->ll, type, sweep->slots[i],
                               (unsigned)dtype_bytes(op->results[0].type.dtype));
-        e->reduced[e->body.n_inputs + i] = (Val){reduce_lanes(e, op, sum), DEPTH_ROW};
+        sum = emit_rounded(e, op->results[0].type.dtype, reduce_lanes(e, op, sum));
+        e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_ROW};
     }
 }
 

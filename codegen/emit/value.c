@@ -5,7 +5,10 @@
  * without its rule here, in shape.c or in elementwise.c does not compile. */
 #include "codegen/emit/emit.h"
 
+#include "base/bf16.h"
+
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- depth ---- */
@@ -53,14 +56,24 @@ Val val_and(Emit *e, Val a, Val b)
 LlType emit_type(Emit *e, DType dtype)
 {
     switch (dtype) {
-    case DT_F32: return e->ll.f32;
+    case DT_F32: case DT_BF16: return e->ll.f32;
     case DT_F64: return e->ll.f64;
     case DT_I32: return e->ll.i32;
     case DT_BOOL: return e->ll.i1;
-    case DT_BF16: case DT_COUNT: break;
+    case DT_COUNT: break;
     }
-    assert(!"an element type that kernels have");
+    assert(!"an element type");
     return NULL;
+}
+
+LlType emit_memory_type(Emit *e, DType dtype)
+{
+    return dtype == DT_BOOL ? e->ll.i8 : dtype == DT_BF16 ? e->ll.i16 : emit_type(e, dtype);
+}
+
+LlValue emit_rounded(Emit *e, DType dtype, LlValue x)
+{
+    return dtype == DT_BF16 ? ll_bf16_round(&e->ll, x) : x;
 }
 
 /* ---- places ---- */
@@ -121,6 +134,8 @@ static Val value_const(Emit *e, const BodyOp *b, const Place *place)
     double value = op_float(b->op, ATTR_value);
     if (dtype == DT_BOOL)
         return (Val){ll_int(type, value != 0), DEPTH_ENTRY};
+    if (dtype == DT_BF16)
+        value = bf16_to_float(bf16_from_float((float)value));
     return (Val){dtype_is_float(dtype) ? ll_real(type, value) : ll_int(type, (int64_t)value),
                  DEPTH_ENTRY};
 }
@@ -145,9 +160,10 @@ static Val value_lengths(Emit *e, const BodyOp *b, const Place *place)
 static LlValue random_unit(Emit *e, LlValue word, DType dtype)
 {
     Ll *ll = &e->ll;
-    LlValue bits = LLVMBuildLShr(ll->builder, word, ll_int(LLVMTypeOf(word), 8), "");
+    int kept = dtype == DT_BF16 ? 8 : 24; /* bits that no rounding makes 1 */
+    LlValue bits = LLVMBuildLShr(ll->builder, word, ll_int(LLVMTypeOf(word), 32 - kept), "");
     LlType type = ll_like(LLVMTypeOf(word), emit_type(e, dtype));
-    return ll_fmul(ll, LLVMBuildUIToFP(ll->builder, bits, type, ""), ll_real(type, 0x1p-24));
+    return ll_fmul(ll, LLVMBuildUIToFP(ll->builder, bits, type, ""), ll_real(type, ldexp(1, -kept)));
 }
 
 static Val value_random(Emit *e, const BodyOp *b, const Place *place)

@@ -60,10 +60,11 @@ static bool add_loops(Plan *plan, const DotForm *form, TfcGemmStep *gemm)
     return true;
 }
 
-static bool gemm_of(Plan *plan, const DotForm *form, DType dtype, TfcGemmStep *gemm)
+static bool gemm_of(Plan *plan, const Op *op, const DotForm *form, TfcGemmStep *gemm)
 {
     *gemm = (TfcGemmStep){
-        .type = (TfcType)dtype,
+        .type = (TfcType)op->args[0]->type.dtype,
+        .result = (TfcType)op->results[0].type.dtype,
         .a = matrix_of(plan, form, DOT_A, form->m, form->k),
         .b = matrix_of(plan, form, DOT_B, form->k, form->n_side),
         .c = matrix_of(plan, form, DOT_C, form->m, form->n_side),
@@ -100,12 +101,20 @@ static bool fail(Plan *plan, const Op *op, const char *problem)
     return false;
 }
 
-/* Where the product goes; apart if it is summed up in a part of another buffer. */
-static View result_view(Plan *plan, const Op *op, bool sums)
+/* A product is summed in f32 and rounded at the end: the executor does so for sums
+ * that it forms in one go. */
+static bool is_rounded_apart(const Plan *plan, const TfcGemmStep *gemm)
 {
-    const Type *type = &op->results[0].type;
+    const TfcSize *terms = &plan->sizes.data[gemm->k.size];
+    return gemm->result == TFC_BF16 && (gemm->accumulate || gemm->k.kind != TFC_EXTENT_SIZE ||
+                                        !size_is_const(terms) || terms->coefficient > TFC_ROUNDED_TERMS);
+}
+
+/* Where the product goes; apart if it is summed up in a part of another buffer. */
+static View result_view(Plan *plan, const Op *op, const Type *type, bool sums)
+{
     View view = placement(&op->results[0])->view;
-    if (sums && !view_is_whole(plan, type, &view))
+    if (type->dtype != op->results[0].type.dtype || (sums && !view_is_whole(plan, type, &view)))
         view = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
     return view;
 }
@@ -123,15 +132,18 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
             if (!packed_view(plan, op->args[t], &form->views[t]))
                 return false;
         }
-    if (!gemm_of(plan, form, op->results[0].type.dtype, &gemm))
+    if (!gemm_of(plan, op, form, &gemm))
         return fail(plan, op, "it would need too many loops");
     View placed = placement(&op->results[0])->view;
-    View result = result_view(plan, op, gemm.accumulate);
+    Type type = op->results[0].type;
+    if (is_rounded_apart(plan, &gemm))
+        type.dtype = DT_F32;
+    View result = result_view(plan, op, &type, gemm.accumulate);
     if (result.buffer != placed.buffer) { /* the sum is made apart: its strides are its own */
         View views[DOT_TENSORS] = {form->views[DOT_A], form->views[DOT_B], result};
-        if (label_dot(plan, op, views, form) || !choose_sides(form) ||
-            !gemm_of(plan, form, op->results[0].type.dtype, &gemm))
+        if (label_dot(plan, op, views, form) || !choose_sides(form) || !gemm_of(plan, op, form, &gemm))
             return fail(plan, op, "no side of a matrix is contiguous");
+        gemm.result = (TfcType)type.dtype;
     }
     name_steps(plan, op);
     if (gemm.accumulate)
@@ -139,7 +151,10 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
     TfcStep step = {.kind = TFC_STEP_GEMM, .name = plan->name};
     step.gemm = gemm;
     vec_push(plan->arena, plan->steps, step);
-    return result.buffer == placed.buffer || add_copy(plan, &op->results[0].type, &result, &placed);
+    if (result.buffer == placed.buffer)
+        return true;
+    return type.dtype == op->results[0].type.dtype ? add_copy(plan, &type, &result, &placed)
+                                                   : add_cast(plan, &type, &result, DT_BF16, &placed);
 }
 
 bool lower_dot(Plan *plan, Op *op)
@@ -148,15 +163,13 @@ bool lower_dot(Plan *plan, Op *op)
     const View *a = view_of_value(plan, op->args[0]), *b = a ? view_of_value(plan, op->args[1]) : NULL;
     if (!b)
         return false;
-    if (type->dtype != DT_F32 && type->dtype != DT_F64)
-        return fail(plan, op, "its elements are neither f32 nor f64");
     place_results(plan, op);
     name_steps(plan, op);
     const View *c = &placement(&op->results[0])->view;
     if (!has_elements(plan, type))
         return true;
     if (!has_elements(plan, &op->args[0]->type) || !has_elements(plan, &op->args[1]->type)) {
-        View zeros = result_view(plan, op, true);
+        View zeros = result_view(plan, op, type, true);
         add_zero(plan, zeros.buffer);
         return zeros.buffer == c->buffer || add_copy(plan, type, &zeros, c);
     }

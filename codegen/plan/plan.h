@@ -109,6 +109,7 @@ void name_steps(Plan *plan, const Op *op); /* of the steps to come */
 bool add_kernel(Plan *plan, const Op *op, const View *views);
 bool add_op_kernel(Plan *plan, Op *op); /* places the results */
 bool add_copy(Plan *plan, const Type *type, const View *from, const View *to);
+bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, const View *to);
 void add_zero(Plan *plan, int32_t buffer);
 /* A packed copy of a value, made once. */
 bool packed_view(Plan *plan, Value *value, View *view);

@@ -93,9 +93,7 @@ bool add_kernel(Plan *plan, const Op *op, const View *views)
         forms[i] = view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
                              &views[i]);
     Signature s = signature_of(plan->module, op, forms);
-    int kernel = kernels_add(plan->set, plan->module, op, &s, plan->diags);
-    if (kernel < 0)
-        return false;
+    int kernel = kernels_add(plan->set, plan->module, op, &s);
     TfcView *records = ARENA_ARRAY(plan->arena, TfcView, n);
     for (int i = 0; i < n; i++)
         records[i] = view_record(plan, &views[i]);
@@ -154,6 +152,23 @@ bool add_op_kernel(Plan *plan, Op *op)
     return add_kernel(plan, op, views);
 }
 
+/* A kernel of one op that the function does not have. */
+static bool add_unary(Plan *plan, OpKind kind, const Type *type, const View *from, DType to_type,
+                      const View *to)
+{
+    Value *source = ARENA_NEW(plan->arena, Value);
+    source->type = *type;
+    Op *op = op_new(&plan->scratch, kind, 1, &source, 1);
+    op->results[0].type = *type;
+    op->results[0].type.dtype = to_type;
+    return add_kernel(plan, op, (View[]){*from, *to});
+}
+
+bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, const View *to)
+{
+    return add_unary(plan, OP_cast, type, from, to_type, to);
+}
+
 bool add_copy(Plan *plan, const Type *type, const View *from, const View *to)
 {
     if (view_is_whole(plan, type, from) && view_is_whole(plan, type, to)) {
@@ -164,11 +179,7 @@ bool add_copy(Plan *plan, const Type *type, const View *from, const View *to)
         vec_push(plan->arena, plan->steps, step);
         return true;
     }
-    Value *source = ARENA_NEW(plan->arena, Value);
-    source->type = *type;
-    Op *copy = op_new(&plan->scratch, OP_stop, 1, &source, 1);
-    copy->results[0].type = *type;
-    return add_kernel(plan, copy, (View[]){*from, *to});
+    return add_unary(plan, OP_stop, type, from, type->dtype, to);
 }
 
 void add_zero(Plan *plan, int32_t buffer)

@@ -4,7 +4,7 @@
 static bool ctc_operands(const Infer *in)
 {
     const Type *x = infer_arg(in, 0), *labels = infer_arg(in, 1);
-    bool fits = x->rank == 3 && labels->rank == 2 && dtype_is_float(x->dtype) &&
+    bool fits = x->rank == 3 && labels->rank == 2 && (x->dtype == DT_F32 || x->dtype == DT_F64) &&
                 labels->dtype == DT_I32 && dim_equal(x->dims[0], labels->dims[0]) &&
                 symbol_is_ragged(in->module, x->dims[1].symbol) &&
                 symbol_is_ragged(in->module, labels->dims[1].symbol) && dim_is_const(x->dims[2]);

@@ -21,6 +21,12 @@ static bool check_pairs(const Infer *in, const Attr *a, const Attr *b, const cha
     return true;
 }
 
+/* Sums of bf16 products are f32; they may be given so. */
+static bool result_fits(DType operand, DType result)
+{
+    return operand == result || (operand == DT_BF16 && result == DT_F32);
+}
+
 bool infer_dot(const Infer *in, Type *type)
 {
     const Type *x = infer_arg(in, 0), *y = infer_arg(in, 1);
@@ -38,6 +44,11 @@ bool infer_dot(const Infer *in, Type *type)
     if (x->rank + y->rank - ba->n - 2 * ca->n > MAX_RANK)
         return infer_fail(in, "the result would have more than %d dimensions", MAX_RANK);
     *type = (Type){.dtype = x->dtype};
+    const Attr *dtype = op_attr(in->op, ATTR_dtype);
+    if (dtype && !result_fits(x->dtype, (DType)dtype->i))
+        return infer_fail(in, "%s is not given as another type", infer_text(in, x));
+    if (dtype)
+        type->dtype = (DType)dtype->i;
     for (int i = 0; i < ba->n; i++)
         type->dims[type->rank++] = x->dims[ba->ints[i]];
     for (int i = 0; i < x->rank; i++)

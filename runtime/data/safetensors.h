@@ -65,8 +65,6 @@ bool st_to_f32(const StTensor *tensor, float *out);
 bool st_to_f64(const StTensor *tensor, double *out);
 bool st_to_i32(const StTensor *tensor, int32_t *out);
 float st_from_f16(uint16_t bits);
-float st_from_bf16(uint16_t bits);
-uint16_t st_to_bf16(float value); /* to nearest even; NaN stays NaN */
 
 typedef struct StMeta {
     const char *key, *value;

@@ -2,6 +2,8 @@
  * unaligned, so elements are read by memcpy. */
 #include "runtime/data/safetensors.h"
 
+#include "base/bf16.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -16,23 +18,6 @@ static const struct {
 
 size_t st_type_bytes(StType type) { return types[type].bytes; }
 const char *st_type_name(StType type) { return types[type].name; }
-
-float st_from_bf16(uint16_t bits)
-{
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return value;
-}
-
-uint16_t st_to_bf16(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (isnan(value))
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
 
 float st_from_f16(uint16_t bits)
 {
@@ -72,7 +57,7 @@ double st_value(const StTensor *tensor, int64_t i)
         READ_CASE(ST_F32, float, item)
         READ_CASE(ST_F64, double, item)
         READ_CASE(ST_F16, uint16_t, st_from_f16(item))
-        READ_CASE(ST_BF16, uint16_t, st_from_bf16(item))
+        READ_CASE(ST_BF16, uint16_t, bf16_to_float(item))
     default: return (double)integer_at(tensor, i);
     }
 }

@@ -223,7 +223,8 @@ static Operand operand_at(const BoundGemm *bound, const GemmMatrix *matrix, void
 {
     int64_t at = matrix_origin(bound, matrix, index) + row * matrix->row_stride +
                  column * matrix->column_stride;
-    return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(bound->step->type),
+    TfcType type = matrix == &bound->c ? bound->step->result : bound->step->type;
+    return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(type),
                      matrix->row_stride, matrix->column_stride};
 }
 
@@ -246,7 +247,7 @@ static bool blas_is_faster(Product p)
 
 static TfcGemm *product_for(const TfcProducts *products, TfcType type, Product p)
 {
-    TfcGemm *blas = products->blas[type], *native = products->native[type];
+    TfcGemm *blas = (int)type < TFC_BLAS_TYPES ? products->blas[type] : NULL, *native = products->native[type];
     assert(blas || native);
     if (!blas || !native)
         return native ? native : blas;
@@ -264,8 +265,11 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
         p = (Product){p.n, p.m, p.k};
     }
     TfcGemm *product = product_for(bound->products, bound->step->type, p);
+    TfcPut put = bound->step->result == TFC_BF16 ? TFC_PUT_ROUNDED
+                 : bound->step->accumulate       ? TFC_PUT_ADD
+                                                 : TFC_PUT_OVER;
     product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
-            b.column_stride, c.data, c.row_stride, bound->step->accumulate, workspace_here());
+            b.column_stride, c.data, c.row_stride, put, workspace_here());
 }
 
 static void run_product(const BoundGemm *bound, void *const *buffers, const GemmTask *task,

@@ -1,6 +1,7 @@
 /* Initial values of params, drawn in double from Philox streams of their own. */
 #include "runtime/exec/exec.h"
 
+#include "base/bf16.h"
 #include "base/map.h"
 
 #include <math.h>
@@ -45,20 +46,12 @@ static double normal_at(const Stream *stream, int64_t i)
     return sqrt(-2 * log(1 - u[0])) * cos(TWO_PI * u[1]);
 }
 
-static uint16_t bf16_of(double value)
-{
-    float f = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16); /* to nearest, ties to even */
-}
-
 static void set_element(StoreTensor *tensor, int64_t i, double value)
 {
     switch (tensor->type) {
     case TFC_F32: ((float *)tensor->data)[i] = (float)value; break;
     case TFC_F64: ((double *)tensor->data)[i] = value; break;
-    case TFC_BF16: ((uint16_t *)tensor->data)[i] = bf16_of(value); break;
+    case TFC_BF16: ((uint16_t *)tensor->data)[i] = bf16_from_float((float)value); break;
     case TFC_I32: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
     case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
     }

@@ -65,22 +65,30 @@ typedef struct TfcKernelArgs {
 /* Does units [begin, end) of the kernel's range; any split gives the same bits. */
 typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
 
-/* c[m, n] = Σ_k a[m, k] b[k, n] (+ c if accumulate); k = 0 gives zeros. Element
+/* c[m, n] = Σ_k a[m, k] b[k, n], put as TfcPut says; k = 0 gives zeros. Element
  * (i, j) of a is at a + i × a_row + j × a_column elements, of b alike, of c at
  * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1.
  * `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
 typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
                      const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
-                     int64_t accumulate, void *workspace);
+                     int64_t put, void *workspace);
 enum { TFC_GEMM_WORKSPACE = 5 << 18 };
+typedef enum TfcPut {
+    TFC_PUT_OVER,
+    TFC_PUT_ADD,    /* to what c holds */
+    TFC_PUT_ROUNDED /* of bf16 and at most TFC_ROUNDED_TERMS terms: c is bf16, else f32 */
+} TfcPut;
+enum { TFC_ROUNDED_TERMS = 512 };
 
 /* OpenBLAS's products (blas.c): a program that names them needs the library. */
 TfcGemm tfc_blas_f32, tfc_blas_f64;
 
 /* What multiplies: OpenBLAS, kernels of the program's own, or, where both are
- * given, the faster one for each shape. By element type: f32, f64. */
+ * given, the faster one for each shape. By element type of the operands: f32, f64 and
+ * bf16, which OpenBLAS has not. */
+enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
 typedef struct TfcProducts {
-    TfcGemm *blas[2], *native[2];
+    TfcGemm *blas[TFC_BLAS_TYPES], *native[TFC_PRODUCT_TYPES];
 } TfcProducts;
 
 /* A tensor in memory: a buffer seen through an offset and strides. */
@@ -125,7 +133,7 @@ typedef struct TfcMatrix {
  * A product with k = 0 gives zeros. Loops along which c does not move are summed:
  * they run in order, and the step accumulates onto what a step before put into c. */
 typedef struct TfcGemmStep {
-    TfcType type;
+    TfcType type, result; /* of a and b; of c: the same, of bf16 operands also f32 */
     bool accumulate;
     TfcMatrix a, b, c;
     TfcExtent m, n, k;

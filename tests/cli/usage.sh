@@ -58,7 +58,6 @@ mkdir folder
     say train good.tfg --out run --vocb x
     say train good.tfg --out run --vocab words:auto --steps zero
     say train good.tfg --out run --vocab words:auto --steps 0
-    say train good.tfg --out run --vocab words:auto --dtype bf16
     say train good.tfg --out run --resume
     say train good.tfg --out run --vocab words:auto
     say train good.tfg --out run --vocab words:auto --text two.txt
@@ -87,7 +86,7 @@ mkdir folder
     say opt
     say opt absent.tir
     say opt good.tfg --passes simplify
-    say bench good.tfg --dtype bf16
+    say bench good.tfg --mode decode --dtype bf16
     say info junk.safetensors
     say info nowhere
     say info noloss.tfg

@@ -2,6 +2,7 @@
  * with the emitters: it goes over logical elements one by one. */
 #include "tests/codegen/kernels.h"
 
+#include "base/bf16.h"
 #include "runtime/exec/exec.h"
 
 #include <setjmp.h>
@@ -10,6 +11,11 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
+
+static double rounded(DType dtype, double x)
+{
+    return dtype == DT_BF16 ? bf16_to_float(bf16_from_float((float)x)) : x;
+}
 
 static double read_aligned(const Dense *x, const Dense *to, const int64_t *index)
 {
@@ -125,7 +131,10 @@ static double element_of(Case *c, const Op *op, const Dense *out, const int64_t 
     case OP_iota: return (double)index[0];
     case OP_size: return case_total(c, (int)op_int(op, ATTR_dim));
     case OP_lengths: return c->symbols[op_int(op, ATTR_dim)].length[index[0]];
-    case OP_random: return (word_of(c, op, dense_storage(&o, out, index)) >> 8) * 0x1p-24;
+    case OP_random: {
+        uint32_t word = word_of(c, op, dense_storage(&o, out, index));
+        return out->type.dtype == DT_BF16 ? (word >> 24) * 0x1p-8 : (word >> 8) * 0x1p-24;
+    }
     case OP_dropout: {
         double rate = op_float(op, ATTR_rate), x = read_aligned(dense_of(op->args[0]), out, index);
         return word_of(c, op, dense_storage(&o, out, index)) >= rate * 0x1p32 ? x / (1 - rate) : 0;
@@ -173,8 +182,10 @@ static void scatter(Case *c, const Op *op, Dense *out)
             int64_t to[MAX_RANK] = {(int64_t)rows->data[dense_at(rows, index)]};
             for (int i = 1; i < out->type.rank; i++)
                 to[i] = index[rows->type.rank + i - 1];
-            if (dense_exists(&o, x, index) && to[0] >= 0 && to[0] < out->dims[0])
-                out->data[dense_at(out, to)] += x->data[dense_at(x, index)];
+            if (dense_exists(&o, x, index) && to[0] >= 0 && to[0] < out->dims[0]) {
+                double *sum = &out->data[dense_at(out, to)];
+                *sum = rounded(out->type.dtype, *sum + x->data[dense_at(x, index)]);
+            }
         } while (dense_next(x, index));
 }
 
@@ -243,19 +254,9 @@ static void ctc_gradient(Case *c, const Op *op, Dense *out)
     } while (dense_next(out, index));
 }
 
-void case_evaluate(Case *c, Op *op)
+static void evaluate(Case *c, const Op *op, Dense *out)
 {
     Oracle o = case_oracle(c);
-    if (op->body) {
-        FOR_OPS(inner, op->body)
-            if (inner->kind != OP_yield)
-                case_evaluate(c, inner);
-        for (int i = 0; i < op->n_results; i++)
-            dense_set(&op->results[i], dense_of(op->body->last->args[i]));
-        return;
-    }
-    Dense *out = dense_new(&o, &op->results[0].type);
-    dense_set(op_result(op), out);
     switch (op->kind) {
     case OP_reduce_sum: case OP_reduce_max: reduce(c, op, out); return;
     case OP_scatter_add: scatter(c, op, out); return;
@@ -271,4 +272,22 @@ void case_evaluate(Case *c, Op *op)
                 out->data[i] = element_of(c, op, out, index, i);
             i++;
         } while (dense_next(out, index));
+}
+
+void case_evaluate(Case *c, Op *op)
+{
+    Oracle o = case_oracle(c);
+    if (op->body) {
+        FOR_OPS(inner, op->body)
+            if (inner->kind != OP_yield)
+                case_evaluate(c, inner);
+        for (int i = 0; i < op->n_results; i++)
+            dense_set(&op->results[i], dense_of(op->body->last->args[i]));
+        return;
+    }
+    Dense *out = dense_new(&o, &op->results[0].type);
+    dense_set(op_result(op), out);
+    evaluate(c, op, out);
+    for (int64_t i = 0; i < out->count; i++)
+        out->data[i] = rounded(out->type.dtype, out->data[i]);
 }

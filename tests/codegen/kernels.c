@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/codegen/kernels.h"
 
+#include "base/bf16.h"
 #include "runtime/exec/exec.h"
 
 #include <setjmp.h>
@@ -90,6 +91,7 @@ static Value *new_input(Case *c, DType dtype, int rank, const Dim *dims, int lim
         double u = next_unit(c);
         x->data[i] = dtype == DT_I32    ? floor(u * limit)
                      : dtype == DT_BOOL ? u < 0.5
+                     : dtype == DT_BF16 ? bf16_to_float(bf16_from_float((float)(4 * u - 2)))
                                         : (float)(4 * u - 2);
     }
     dense_set(value, x);
@@ -188,6 +190,7 @@ static double memory_get(const Memory *m, DType dtype, int64_t at)
     switch (dtype) {
     case DT_F32: return ((float *)m->data)[at];
     case DT_F64: return ((double *)m->data)[at];
+    case DT_BF16: return bf16_to_float(((uint16_t *)m->data)[at]);
     case DT_I32: return ((int32_t *)m->data)[at];
     default: return ((uint8_t *)m->data)[at];
     }
@@ -198,6 +201,7 @@ static void memory_set(const Memory *m, DType dtype, int64_t at, double x)
     switch (dtype) {
     case DT_F32: ((float *)m->data)[at] = (float)x; break;
     case DT_F64: ((double *)m->data)[at] = x; break;
+    case DT_BF16: ((uint16_t *)m->data)[at] = bf16_from_float((float)x); break;
     case DT_I32: ((int32_t *)m->data)[at] = (int32_t)x; break;
     default: ((uint8_t *)m->data)[at] = x != 0; break;
     }

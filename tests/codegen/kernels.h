@@ -1,6 +1,6 @@
 /* Running one kernel against an evaluation in double: what the tests of emitters
  * share. A case builds ops, wraps them into a region and checks it under every
- * CPU this machine runs, every split of its range, in f32 and f64. */
+ * CPU this machine runs, every split of its range, in f32, f64 and bf16. */
 #ifndef TESTS_CODEGEN_KERNELS_H
 #define TESTS_CODEGEN_KERNELS_H
 
@@ -16,7 +16,7 @@ typedef struct Case {
     Module *module;
     Function *function;
     Builder b;
-    DType real;                 /* f32 or f64 */
+    DType real;                 /* f32, f64 or bf16 */
     int B, S, T, N, R, P, Q;    /* symbols: S~, T~ over B; P~, Q~ over R; N uniform */
     SymbolValue symbols[8];
     uint64_t seed;

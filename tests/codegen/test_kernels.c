@@ -14,7 +14,9 @@
 static const int64_t odd_columns[] = {1, 3, 15, 17, 64, 100};
 enum { N_COLUMNS = sizeof odd_columns / sizeof odd_columns[0] };
 
-static double tolerance_of(DType real) { return real == DT_F64 ? 1e-12 : 2e-5; }
+/* In bf16 a value may be rounded to the neighbour of the right one, and again. */
+static double tolerance_of(DType real) { return real == DT_F64 ? 1e-12 : real == DT_BF16 ? 3e-2 : 2e-5; }
+static double rougher(DType real, double f64) { return real == DT_F64 ? f64 : tolerance_of(real); }
 
 static Dim n_of(int64_t n) { return dim_const(n); }
 static Value *last_sum(Case *c, OpKind kind, Value *x)
@@ -22,11 +24,11 @@ static Value *last_sum(Case *c, OpKind kind, Value *x)
     return build_reduce(&c->b, kind, x, 1, (int[]){x->type.rank - 1});
 }
 
-/* Runs a case in both types; `n`: a constant for it. */
+/* Runs a case in all types; `n`: a constant for it. */
 typedef void (*CaseBody)(Case *c, int64_t n);
-static void in_both_types(CaseBody body, int64_t n)
+static void in_all_types(CaseBody body, int64_t n)
 {
-    for (DType real = DT_F32; real <= DT_F64; real++) {
+    for (DType real = DT_F32; real <= DT_BF16; real++) {
         Case c;
         case_open(&c, real);
         c.reference_too = n == 3 || n == 17;
@@ -37,7 +39,7 @@ static void in_both_types(CaseBody body, int64_t n)
 static void in_all_widths(CaseBody body)
 {
     for (int i = 0; i < N_COLUMNS; i++)
-        in_both_types(body, odd_columns[i]);
+        in_all_types(body, odd_columns[i]);
 }
 
 /* ---- elementwise, with broadcasting ---- */
@@ -67,7 +69,7 @@ static void unary_ops(Case *c, int64_t n)
         build_cast(&c->b, x, c->real == DT_F32 ? DT_F64 : DT_F32),
     };
     case_check(c, case_region(c, OP_row, sizeof r / sizeof r[0], r),
-               c->real == DT_F64 ? 1e-7 : 2e-5);
+               rougher(c->real, 1e-7));
 }
 
 static void binary_ops(Case *c, int64_t n)
@@ -432,6 +434,8 @@ static void appends(Case *c, int64_t n)
 
 static void ctc_loss(Case *c, int64_t n)
 {
+    if (c->real == DT_BF16)
+        return; /* it has no kernels for that */
     (void)n;
     case_lengths(c, c->T, 4, (int32_t[]){5, 4, 0, 2});
     case_lengths(c, c->S, 4, (int32_t[]){2, 0, 0, 3});
@@ -445,14 +449,14 @@ static void ctc_loss(Case *c, int64_t n)
     Op *loss = build(&c->b, OP_ctc, 2, (Value *[]){p, labels}, 0, NULL)->op;
     case_check(c, loss, tolerance_of(c->real));
     Op *grad = build(&c->b, OP_ctc_grad, 3, (Value *[]){p, labels, g}, 0, NULL)->op;
-    case_check(c, grad, c->real == DT_F64 ? 1e-8 : 2e-5);
+    case_check(c, grad, rougher(c->real, 1e-8));
 }
 
 /* ---- memory that is not packed ---- */
 
 static void with_form(CaseBody body, BufferForm form, int64_t gap, int64_t stride)
 {
-    for (DType real = DT_F32; real <= DT_F64; real++) {
+    for (DType real = DT_F32; real <= DT_BF16; real++) {
         Case c;
         case_open(&c, real);
         c.form = form;
@@ -478,7 +482,7 @@ static void strided_rows(void **state)
 
 static void with_lengths(CaseBody body, int n, const int32_t *s, const int32_t *t)
 {
-    for (DType real = DT_F32; real <= DT_F64; real++) {
+    for (DType real = DT_F32; real <= DT_BF16; real++) {
         Case c;
         case_open(&c, real);
         case_lengths(&c, c.S, n, s);
@@ -525,7 +529,7 @@ static void same_bits_for_any_split(void **state)
 #define IN_WIDTHS(body) \
     static void test_##body(void **state) { (void)state; in_all_widths(body); }
 #define ONCE(body) \
-    static void test_##body(void **state) { (void)state; in_both_types(body, 3); }
+    static void test_##body(void **state) { (void)state; in_all_types(body, 3); }
 IN_WIDTHS(unary_ops)
 IN_WIDTHS(binary_ops)
 IN_WIDTHS(integer_ops)

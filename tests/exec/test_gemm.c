@@ -208,7 +208,7 @@ static int64_t plain_count(int64_t rows, int64_t columns, int64_t room)
 static void check_plain(TfcType type, int64_t m, int64_t n, int64_t k, int transposed, int64_t room, bool accumulate)
 {
     TfcGemmStep step = {
-        .type = type,
+        .type = type, .result = type,
         .accumulate = accumulate,
         .a = plain(A, m, k, transposed & 1, room),
         .b = plain(B, k, n, transposed & 2, room),

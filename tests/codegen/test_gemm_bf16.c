@@ -1,0 +1,284 @@
+/* Products of bf16: every bit against the sum that vdpbf16ps is documented to form
+ * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2), on every
+ * CPU level that runs here; against sums in double; and the code of the tiles. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/bf16.h"
+#include "codegen/codegen.h"
+#include "ir/text.h"
+#include "runtime/exec/workspace.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char text[] =
+    "module \"test\"\n"
+    "func f {\n"
+    "  %0 = input {name = \"a\"} : bf16[2, 3]\n"
+    "  %1 = input {name = \"b\"} : bf16[3, 4]\n"
+    "  %2 = dot %0, %1 {dtype = f32, batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f32[2, 4]\n"
+    "  output %2 {name = \"c\"}\n"
+    "}\n";
+
+typedef struct Case {
+    Arena *arena;
+    Diagnostics diags;
+    const Function *function;
+} Case;
+
+static void open_case(Case *c)
+{
+    *c = (Case){.arena = arena_new()};
+    diag_init(&c->diags, c->arena);
+    Module *module = ir_parse(c->arena, &c->diags, diag_source(c->arena, "t.tir", text, strlen(text)));
+    assert_non_null(module);
+    assert_true(ir_verify(module, &c->diags));
+    c->function = module->functions.data[0];
+}
+
+/* ---- the sum, written down ---- */
+
+static float without_denormals(float x) { return fabsf(x) < FLT_MIN ? copysignf(0, x) : x; }
+
+static float add_product(float sum, float a, float b)
+{
+    return without_denormals(
+        fmaf(without_denormals(a), without_denormals(b), without_denormals(sum)));
+}
+
+/* Terms l of x; zero past the end. */
+static float term(const uint16_t *x, int64_t l, int64_t k, int64_t stride)
+{
+    return l < k ? bf16_to_float(x[l * stride]) : 0;
+}
+
+/* One element: 512 terms in one go, then what c holds is added to. */
+static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k, int64_t k,
+                      TfcPut put, float c)
+{
+    for (int64_t from = 0; from == 0 || from < k; from += TFC_ROUNDED_TERMS) {
+        int64_t to = from + TFC_ROUNDED_TERMS < k ? from + TFC_ROUNDED_TERMS : k;
+        float sum = 0;
+        for (int64_t l = from; l < to; l += 2) {
+            sum = add_product(sum, term(a, l + 1, to, a_k), term(b, l + 1, to, b_k));
+            sum = add_product(sum, term(a, l, to, a_k), term(b, l, to, b_k));
+        }
+        bool adds = from > 0 || put == TFC_PUT_ADD;
+        c = adds ? without_denormals(without_denormals(c) + sum) : sum;
+    }
+    return c;
+}
+
+/* ---- data ---- */
+
+static uint32_t next(void)
+{
+    static uint32_t seed = 1;
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+typedef enum Range { ORDINARY, TINY } Range;
+
+/* Between -1 and 1; or around the smallest normal numbers, denormals among them. */
+static uint16_t *random_data(int64_t count, Range range)
+{
+    uint16_t *data = malloc((size_t)(count + 1) * 2);
+    for (int64_t i = 0; i < count; i++) {
+        double value = (double)next() / (1 << 23) - 1;
+        int exponent = range == TINY ? (int)(next() % 80) - 130 : 0;
+        data[i] = bf16_from_float((float)ldexp(value, exponent));
+    }
+    return data;
+}
+
+typedef struct Shape {
+    int64_t m, n, k;
+} Shape;
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float get(const void *c, int64_t i, TfcPut put)
+{
+    return put == TFC_PUT_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+}
+
+static void check(TfcGemm *product, Shape s, int transposed, int64_t room, TfcPut put, Range range)
+{
+    int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
+    int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
+    int64_t c_row = s.n + room, count = s.m * c_row;
+    uint16_t *a = random_data((s.m + room) * (s.k + room), range);
+    uint16_t *b = random_data((s.k + room) * (s.n + room), ORDINARY);
+    float *c = malloc((size_t)(count + 1) * sizeof *c), *want = malloc((size_t)(count + 1) * sizeof *want);
+    for (int64_t i = 0; i < count; i++)
+        c[i] = (float)next() / (1 << 23) - 1;
+    for (int64_t i = 0; i < count; i++)
+        want[i] = get(c, i, put);
+    for (int64_t i = 0; i < s.m; i++)
+        for (int64_t j = 0; j < s.n; j++) {
+            float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, put, want[i * c_row + j]);
+            want[i * c_row + j] = put == TFC_PUT_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
+        }
+    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, workspace_here());
+    for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
+        if (bits_of(get(c, i, put)) != bits_of(want[i]))
+            fail_msg("%lld x %lld x %lld, transposed %d, put %d: element %lld is %a, not %a", (long long)s.m,
+                     (long long)s.n, (long long)s.k, transposed, put, (long long)i, (double)get(c, i, put),
+                     (double)want[i]);
+    free(a);
+    free(b);
+    free(c);
+    free(want);
+}
+
+/* Around every edge: of tiles, vectors, panels, pairs, squares that are turned, depths. */
+static const Shape shapes[] = {
+    {1, 1, 1},    {3, 5, 7},     {1, 9, 4},     {9, 1, 4},    {16, 16, 1},  {13, 31, 15}, {14, 32, 16},
+    {15, 33, 17}, {14, 14, 32},  {45, 65, 33},  {6, 8, 131},  {48, 129, 16}, {2, 70, 66}, {64, 64, 1030},
+    {100, 20, 601}, {29, 2100, 40}, {5, 4200, 512}, {0, 4, 4}, {4, 0, 4},   {4, 4, 0},    {50, 100, 0},
+};
+
+static void check_product(TfcGemm *product, bool fma)
+{
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (int variant = 0; variant < 8; variant++)
+            for (int put = TFC_PUT_OVER; put <= TFC_PUT_ROUNDED; put++)
+                if (put != TFC_PUT_ROUNDED || shapes[s].k <= TFC_ROUNDED_TERMS)
+                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcPut)put, ORDINARY);
+    if (fma)
+        check(product, (Shape){20, 40, 100}, 0, 0, TFC_PUT_OVER, TINY);
+}
+
+static void check_cpu(const char *cpu, bool scalar, bool fma)
+{
+    Case c;
+    open_case(&c);
+    TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
+    Jit *jit = jit_new(&options, &c.diags);
+    if (jit) { /* else this machine cannot run code for it */
+        const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
+        assert_non_null(program);
+        assert_non_null(program->products.native[TFC_BF16]);
+        assert_null(program->products.native[TFC_F32]);
+        check_product(program->products.native[TFC_BF16], fma);
+        jit_free(jit);
+    } else if (!cpu)
+        fail_msg("no code for this machine");
+    arena_free(c.arena);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    check_cpu(NULL, false, false);
+    check_cpu("x86-64-v2", false, false);
+    check_cpu("x86-64-v3", false, true);
+    check_cpu("x86-64-v4", false, true);
+    check_cpu(NULL, true, false);
+}
+
+/* Sums of many terms stay as close to the true ones as f32 lets them. */
+static void test_against_doubles(void **state)
+{
+    (void)state;
+    enum { M = 33, N = 65, K = 2048 };
+    Case c;
+    open_case(&c);
+    Jit *jit = jit_new(&(TargetOptions){.opt_level = 2}, &c.diags);
+    const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
+    uint16_t *a = random_data(M * K, ORDINARY), *b = random_data(K * N, ORDINARY);
+    float *out = malloc(M * N * sizeof *out);
+    program->products.native[TFC_BF16](M, N, K, a, K, 1, b, N, 1, out, N, TFC_PUT_OVER, workspace_here());
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double sum = 0, size = 0;
+            for (int l = 0; l < K; l++) {
+                double x = (double)bf16_to_float(a[i * K + l]) * (double)bf16_to_float(b[l * N + j]);
+                sum += x;
+                size += fabs(x);
+            }
+            assert_true(fabs((double)out[i * N + j] - sum) <= 1e-6 * size);
+        }
+    free(a);
+    free(b);
+    free(out);
+    jit_free(jit);
+    arena_free(c.arena);
+}
+
+/* ---- the tiles' code ---- */
+
+/* A loop of a tile is the lines from its label to the jump back to it: it multiplies by
+ * the given instruction, and keeps nothing in memory beside the operands. */
+static void check_loops(const char *assembly, const char *cpu, const char *instruction)
+{
+    int loops = 0, multiplies = 0;
+    bool in_tile = false;
+    char label[64] = "", line[256], spilled[256] = "";
+    for (const char *at = assembly; *at;) {
+        size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        at += length + (at[length] == '\n');
+        if (line[0] != '\t' && line[0] != ' ' && strchr(line, ':')) {
+            snprintf(label, sizeof label, "%.*s", (int)strcspn(line, ":"), line);
+            if (label[0] != '.')
+                in_tile = strstr(label, ".tile") != NULL;
+            multiplies = 0;
+            spilled[0] = 0;
+        }
+        multiplies += strstr(line, instruction) != NULL;
+        if (strstr(line, "(%rsp") || strstr(line, "(%rbp"))
+            snprintf(spilled, sizeof spilled, "%s", line);
+        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' && strstr(line, label)) {
+            loops++;
+            if (*spilled)
+                fail_msg("%s: a tile's loop %s keeps values in memory: %s", cpu, label, spilled);
+        }
+    }
+    if (loops < 8)
+        fail_msg("%s: found %d loops of tiles with %s", cpu, loops, instruction);
+}
+
+static void test_tiles_stay_in_registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cpu, *instruction;
+    } cpus[] = {
+        {"x86-64-v2", "mulps"},        {"x86-64-v3", "vfmadd"},          {"x86-64-v4", "vfmadd"},
+        {"cooperlake", "vdpbf16ps"},   {"sapphirerapids", "vdpbf16ps"}, {"znver4", "vdpbf16ps"},
+    };
+    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
+        Case c;
+        Text assembly = {0};
+        open_case(&c);
+        TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
+        assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
+        check_loops(assembly.data, cpus[i].cpu, cpus[i].instruction);
+        text_free(&assembly);
+        arena_free(c.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_against_doubles),
+        cmocka_unit_test(test_tiles_stay_in_registers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
