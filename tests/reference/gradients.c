@@ -1,5 +1,6 @@
 /* `tfc run --grad` against PyTorch: from the same weights and a padded batch the same
- * logits, loss and gradient of every param, optimised and not, in f32 and in f64.
+ * logits, loss and gradient of every param, optimised and not, in f32, f64 and bf16 (whose
+ * tolerance is a few of its ulps, 2^-8).
  * The fixtures are made by tests/fixtures/make_*.py. */
 #include "tests/reference/harness.h"
 
@@ -9,11 +10,13 @@
 
 static const struct Fixture {
     const char *file, *model;
+    bool at_kink; /* a ReLU of it is so close to 0 that one weight rounded to bf16, with all
+                     else in f64, changes gradients by a half: they say nothing of bf16 */
 } fixtures[] = {
-    {"tests/fixtures/transformer_small.safetensors", "models/transformer_base.tfg"},
-    {"tests/fixtures/pre_norm_small.safetensors", "models/pre_norm.tfg"},
-    {"tests/fixtures/gpt_small.safetensors", "models/gpt.tfg"},
-    {"tests/fixtures/llama_small.safetensors", "models/llama.tfg"},
+    {"tests/fixtures/transformer_small.safetensors", "models/transformer_base.tfg", true},
+    {"tests/fixtures/pre_norm_small.safetensors", "models/pre_norm.tfg", false},
+    {"tests/fixtures/gpt_small.safetensors", "models/gpt.tfg", false},
+    {"tests/fixtures/llama_small.safetensors", "models/llama.tfg", false},
 };
 
 /* The fixtures were computed in f64 and are kept in f32, which bounds what f64 can show. */
@@ -26,6 +29,8 @@ static const struct Way {
     {"f32", "-O0", 1e-4, 1e-5, 1e-3, 1e-5},
     {"f64", "-O2", 1e-6, 1e-7, 1e-6, 1e-7},
     {"f64", "-O0", 1e-6, 1e-7, 1e-6, 1e-7},
+    {"bf16", "-O2", 6e-2, 1e-3, 6e-2, 1e-2},
+    {"bf16", "-O0", 6e-2, 1e-3, 6e-2, 1e-2},
 };
 
 static double norm_of_gradients(const StFile *file)
@@ -60,8 +65,8 @@ static void compare_gradient(Harness *h, const char *title, const struct Way *wa
                   d.theirs);
 }
 
-static void compare_files(Harness *h, const char *title, const struct Way *way, const StFile *ours,
-                          const StFile *theirs)
+static void compare_files(Harness *h, const char *title, const struct Way *way, bool gradients,
+                          const StFile *ours, const StFile *theirs)
 {
     Worst worst = {0};
     const StTensor *logits = st_find(ours, "logits"), *loss = st_find(ours, "loss");
@@ -76,7 +81,7 @@ static void compare_files(Harness *h, const char *title, const struct Way *way, 
                       "%s: the loss differs by %g of it", title, worst.loss);
     }
     double all = norm_of_gradients(theirs);
-    for (int64_t i = 0; i < theirs->n; i++)
+    for (int64_t i = 0; gradients && i < theirs->n; i++)
         if (!strncmp(theirs->tensors[i].name, "grad.", 5))
             compare_gradient(h, title, way, st_find(ours, theirs->tensors[i].name),
                              &theirs->tensors[i], all, &worst);
@@ -102,7 +107,8 @@ static void test_fixture(Harness *h, const struct Fixture *fixture, const struct
     int status = harness_run(h, &words);
     if (harness_check(h, status == 0, "%s: exit status %d: %s", title, status, harness_said(h))) {
         StFile *ours = harness_open(h, out);
-        compare_files(h, title, way, ours, theirs);
+        bool gradients = !fixture->at_kink || strcmp(way->dtype, "bf16");
+        compare_files(h, title, way, gradients, ours, theirs);
         st_close(ours);
     }
     st_close(theirs);
