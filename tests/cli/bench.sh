@@ -14,7 +14,7 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 says() { grep -q "\"$1\": $2[,}]" "$work/out" || fail "no \"$1\": $2 in $(cat "$work/out")"; }
 
 shapes() {
-    "$tfc" bench "$@" --shapes 200 --json >"$work/out" || fail "bench $*"
+    "$tfc" bench "$@" --shapes 200 --threads 1 --json >"$work/out" || fail "bench $*"
     says shapes 200
     says steps 200
     says compiled_after_first 0
