@@ -185,7 +185,11 @@ static bool write_code(Artifact *a)
 
 static bool compile(Artifact *a, const Compile *o)
 {
-    a->ports = ports_of(a->session.model->module);
+    const Module *module = a->session.model->module;
+    a->ports = ports_of(module);
+    a->name = artifact_c_name(a->cli->arena, module->name);
+    if (!strncmp(a->name, "tfc_", 4))
+        return cli_error(a->cli, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
     if (!artifact_choose_target(a, o->target, o->cpu, o->gemm) || !read_vocabulary(a, o->vocab) ||
         !add_functions(a, o->function))
         return false;
@@ -200,15 +204,6 @@ static bool compile(Artifact *a, const Compile *o)
     bool ok = compile_link(a, header.data);
     text_free(&header);
     return ok;
-}
-
-/* models/multi30k_small.tfg → multi30k_small */
-static const char *model_name(Arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    return artifact_c_name(arena, has_suffix(name, ".tfg") ? arena_strndup(arena, name, length - 4) : name);
 }
 
 int command_compile(Cli *cli, int argc, char **argv)
@@ -245,8 +240,7 @@ int command_compile(Cli *cli, int argc, char **argv)
         return cli_usage_error("compile: -o FILE is missing");
     Artifact artifact = {.cli = cli,
                          .output = o.output,
-                         .emit = o.emit ? o.emit : emit_of(o.output),
-                         .name = model_name(cli->arena, arguments.words[0])};
+                         .emit = o.emit ? o.emit : emit_of(o.output)};
     SessionOptions session = session_defaults(arguments.words[0]);
     session.settings = o.settings;
     bool ok = session_open(&artifact.session, cli, &session) && compile(&artifact, &o);

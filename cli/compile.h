@@ -28,7 +28,7 @@ typedef struct Artifact {
     Cli *cli;
     Session session;
     const char *output, *emit;    /* so, obj, exe, llvm, asm, bc */
-    const char *name;             /* of the model, as C says it: the prefix of everything */
+    const char *name;             /* that the model declares, as C says it: the prefix of everything */
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
     const TfcProgram *programs[TFC_N_FUNCTIONS]; /* tables, the same for every CPU */
@@ -47,7 +47,7 @@ typedef struct Artifact {
 typedef struct Export {
     const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
     int function;      /* only with this one; -1: always, -2: with no encoder but a decoder */
-    bool takes_model;  /* model_NAME takes the constant first */
+    bool takes_model;  /* tfc_model_NAME takes the constant first */
     const char *help;
 } Export;
 extern const Export exports[];

@@ -129,7 +129,7 @@ static void put_model(const Artifact *a, int n_weights, Text *out)
              a->session.model->train.max_length);
 }
 
-/* NAME_open_version is model_open with the header's version. */
+/* NAME_open_version is tfc_model_open with the header's version. */
 static const char *runtime_name(Arena *arena, const char *name)
 {
     size_t n = strlen(name), m = strlen("_version");
@@ -142,9 +142,9 @@ static void put_export(const Artifact *a, const Export *e, Text *out)
     const char *arguments = artifact_text(a, e->arguments);
     const char *name = runtime_name(a->cli->arena, e->name);
     bool gives = strcmp(e->result, "void") != 0;
-    text_add(out, "extern HIDDEN %s model_%s(%s%s);\n", e->result, name,
+    text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
              e->takes_model ? "const void *constant, " : "", arguments);
-    text_add(out, "%s %s_%s(%s)\n{\n    %smodel_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
+    text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
              gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "", e->values);
 }
 
@@ -158,7 +158,7 @@ void compile_glue(const Artifact *a, Text *out)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);
     if (!strcmp(a->emit, "exe"))
-        text_add(out, "extern HIDDEN int model_main(const void *constant, int argc, char **argv);\n"
+        text_add(out, "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
                       "int main(int argc, char **argv)\n"
-                      "{\n    return model_main(&model_constant, argc, argv);\n}\n");
+                      "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
 }

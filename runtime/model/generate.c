@@ -16,24 +16,24 @@ static int prepare(TfcSession *session)
                                 .target = model->target,
                                 .logits = model->logits};
     if (!session_refresh(session))
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     if (session->has_stepper)
         return TFC_OK;
     bool ok = (!programs.encode || session_add(session, programs.encode)) &&
               session_add(session, programs.decode_step) &&
               stepper_exec_new(&programs, session->store, &session->stepper);
     session->has_stepper = ok;
-    return ok ? TFC_OK : model_fail(TFC_ERROR_MEMORY, "out of memory");
+    return ok ? TFC_OK : tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
 }
 
 static int check_sentences(int32_t n, const int32_t *lengths, const int32_t *ids)
 {
     int64_t total = 0;
     if (n < 0 || (n > 0 && (!lengths || !ids)))
-        return model_fail(TFC_ERROR_ARGUMENT, "no sentences");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "no sentences");
     for (int32_t i = 0; i < n; i++)
         if (lengths[i] < 0 || (total += lengths[i]) > INT32_MAX)
-            return model_fail(TFC_ERROR_ARGUMENT, "length %d is %d", i, lengths[i]);
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "length %d is %d", i, lengths[i]);
     return TFC_OK;
 }
 
@@ -49,18 +49,18 @@ static int begin(TfcSession *session, const Tokens *sources, int32_t n, int32_t 
 {
     session->n_slots = -1;
     if (!session->stepper.begin(session->stepper.self, sources, n, slots))
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     session->n_sentences = n;
     session->n_slots = slots;
     return TFC_OK;
 }
 
-int model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
+int tfc_model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
                  int32_t slots)
 {
     int status = check_sentences(n, lengths, ids);
     if (!status && slots < 0)
-        status = model_fail(TFC_ERROR_ARGUMENT, "%d slots", slots);
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "%d slots", slots);
     if (!status)
         status = prepare(session);
     if (status)
@@ -71,39 +71,39 @@ int model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const i
     return status;
 }
 
-int model_decode_begin(TfcSession *session, int32_t slots)
+int tfc_model_decode_begin(TfcSession *session, int32_t slots)
 {
     int status = prepare(session);
     if (!status && slots < 0)
-        status = model_fail(TFC_ERROR_ARGUMENT, "%d slots", slots);
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "%d slots", slots);
     return status ? status : begin(session, NULL, slots, slots);
 }
 
-int model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
+int tfc_model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
                       const int32_t *token, const float **logits)
 {
     int64_t vocab = session->loaded->model->vocab;
     if (session->n_slots < 0 || !session_refresh(session) || session->n_slots < 0)
-        return model_fail(TFC_ERROR_ARGUMENT, "decoding has not begun");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "decoding has not begun");
     for (int32_t r = 0; r < n; r++)
         if (slot[r] < 0 || slot[r] >= session->n_slots || token[r] < 0 || token[r] >= vocab ||
             (sentence && (sentence[r] < 0 || sentence[r] >= session->n_sentences)))
-            return model_fail(TFC_ERROR_ARGUMENT, "row %d: sentence, slot or token out of range", r);
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "row %d: sentence, slot or token out of range", r);
     *logits = session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot, token);
-    return *logits ? TFC_OK : model_fail(TFC_ERROR_MEMORY, "out of memory");
+    return *logits ? TFC_OK : tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
 }
 
-int model_decode_copy(TfcSession *session, int32_t from, int32_t to)
+int tfc_model_decode_copy(TfcSession *session, int32_t from, int32_t to)
 {
     if (from < 0 || to < 0 || from >= session->n_slots || to >= session->n_slots)
-        return model_fail(TFC_ERROR_ARGUMENT, "slot %d or %d out of range", from, to);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "slot %d or %d out of range", from, to);
     session->stepper.copy(session->stepper.self, from, to);
     return TFC_OK;
 }
 
 /* ---- generation ---- */
 
-void model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out)
+void tfc_model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out)
 {
     const TfcModel *model = loaded->model;
     DecodeSettings d = decode_defaults();
@@ -127,9 +127,9 @@ void model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out)
 static int check_settings(const TfcModel *model, const TfcGeneration *s)
 {
     if (s->beam < 1 || s->nbest < 1 || (!s->sample && s->nbest > s->beam))
-        return model_fail(TFC_ERROR_ARGUMENT, "beam %d, nbest %d", s->beam, s->nbest);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "beam %d, nbest %d", s->beam, s->nbest);
     if (s->bos < 0 || s->bos >= model->vocab || s->eos < 0 || s->eos >= model->vocab)
-        return model_fail(TFC_ERROR_ARGUMENT,
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
                           "bos is %d, eos is %d: neither the model nor the settings name them", s->bos,
                           s->eos);
     return TFC_OK;
@@ -155,12 +155,12 @@ static DecodeSettings decode_settings(const TfcGeneration *s)
     return d;
 }
 
-int model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
+int tfc_model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
                    const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     TfcGeneration defaults;
     if (!settings) {
-        model_generation_defaults(session->loaded, &defaults);
+        tfc_model_generation_defaults(session->loaded, &defaults);
         settings = &defaults;
     }
     int status = check_settings(session->loaded->model, settings);
@@ -179,7 +179,7 @@ int model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!decode_batch(&session->stepper, &d, encodes ? given : NULL, encodes ? NULL : given, NULL, n,
                       session->results, decoded))
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     memset(out, 0, sizeof *out * (size_t)n * (size_t)settings->nbest);
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < decoded[i].n; j++) {

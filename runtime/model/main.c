@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int model_main(const TfcModel *model, int argc, char **argv);
+int tfc_model_main(const TfcModel *model, int argc, char **argv);
 
 typedef struct Ids {
     int32_t *data;
@@ -16,7 +16,7 @@ typedef struct Ids {
 
 static int complain(const char *program, const char *what, int status)
 {
-    fprintf(stderr, "%s: %s: %s\n", program, what, status ? model_error_detail() : "");
+    fprintf(stderr, "%s: %s: %s\n", program, what, status ? tfc_model_error_detail() : "");
     return 1;
 }
 
@@ -64,7 +64,7 @@ static int translate(const TfcModel *model, const char *program, TfcSession *ses
             failed = 1;
         } else if (!ids.n) {
             putchar('\n');
-        } else if ((status = model_generate(session, settings, 1, &ids.n, ids.data, &result)))
+        } else if ((status = tfc_model_generate(session, settings, 1, &ids.n, ids.data, &result)))
             failed = complain(program, "cannot generate", status);
         else
             print_ids(&result);
@@ -74,7 +74,7 @@ static int translate(const TfcModel *model, const char *program, TfcSession *ses
     return failed;
 }
 
-int model_main(const TfcModel *model, int argc, char **argv)
+int tfc_model_main(const TfcModel *model, int argc, char **argv)
 {
     const char *weights = NULL;
     int beam = 4, bos = -1, eos = -1;
@@ -89,7 +89,7 @@ int model_main(const TfcModel *model, int argc, char **argv)
         else if (value && !strcmp(argv[i], "--eos"))
             eos = atoi(value);
         else if (value && !strcmp(argv[i], "--threads"))
-            model_set_threads(atoi(value));
+            tfc_model_set_threads(atoi(value));
         else {
             fprintf(stderr,
                     "Usage: %s [--weights FILE] [--beam N] [--bos ID] [--eos ID] [--threads N]\n"
@@ -102,17 +102,17 @@ int model_main(const TfcModel *model, int argc, char **argv)
     TfcLoaded *loaded;
     TfcSession *session;
     TfcGeneration settings;
-    int status = model_open(model, model->header, weights, &loaded);
+    int status = tfc_model_open(model, model->header, weights, &loaded);
     if (status)
-        return complain(argv[0], model_error_text(status), status);
-    if ((status = model_session_new(loaded, &session)))
-        return complain(argv[0], model_error_text(status), status);
-    model_generation_defaults(loaded, &settings);
+        return complain(argv[0], tfc_model_error_text(status), status);
+    if ((status = tfc_model_session_new(loaded, &session)))
+        return complain(argv[0], tfc_model_error_text(status), status);
+    tfc_model_generation_defaults(loaded, &settings);
     settings.beam = beam;
     settings.bos = bos >= 0 ? bos : settings.bos;
     settings.eos = eos >= 0 ? eos : settings.eos;
     status = translate(model, argv[0], session, &settings);
-    model_session_free(session);
-    model_close(loaded);
+    tfc_model_session_free(session);
+    tfc_model_close(loaded);
     return status;
 }

@@ -12,7 +12,7 @@
 enum { DETAIL_BYTES = 1024 };
 static _Thread_local char detail[DETAIL_BYTES];
 
-int model_fail(TfcStatus status, const char *format, ...)
+int tfc_model_fail(TfcStatus status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -21,9 +21,9 @@ int model_fail(TfcStatus status, const char *format, ...)
     return status;
 }
 
-const char *model_error_detail(void) { return detail; }
+const char *tfc_model_error_detail(void) { return detail; }
 
-const char *model_error_text(int status)
+const char *tfc_model_error_text(int status)
 {
     static const char *const texts[TFC_N_STATUS] = {
         [TFC_OK] = "done",
@@ -44,7 +44,7 @@ static int fail_with(TfcStatus status, const Diagnostics *diags)
     assert(diags->list.count);
     const Diag *first = &diags->list.data[0];
     const Source *source = first->loc.source;
-    return model_fail(status, "%s%s%s", source ? source->path : "", source ? ": " : "", first->message);
+    return tfc_model_fail(status, "%s%s%s", source ? source->path : "", source ? ": " : "", first->message);
 }
 
 /* ---- this machine ---- */
@@ -92,21 +92,21 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
 {
     *out = NULL;
     if (model->abi != TFC_MODEL_ABI || header != model->header)
-        return model_fail(TFC_ERROR_VERSION, "%s: the program was compiled with another %s.h",
+        return tfc_model_fail(TFC_ERROR_VERSION, "%s: the program was compiled with another %s.h",
                           model->name, model->name);
     const TfcVariant *variant = choose_variant(model);
     if (!variant)
-        return model_fail(TFC_ERROR_CPU, "%s: the code inside needs x86-64-v%d, this machine is v%d",
+        return tfc_model_fail(TFC_ERROR_CPU, "%s: the code inside needs x86-64-v%d, this machine is v%d",
                           model->name, (int)model->variants[model->n_variants - 1].level,
                           cpu_level());
     TfcLoaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded)
-        return model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
+        return tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
     *loaded = (TfcLoaded){.model = model, .variant = variant, .store = store_new()};
     pthread_mutex_init(&loaded->mutex, NULL);
     if (!add_params(loaded, inside)) {
-        model_close(loaded);
-        return model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
+        tfc_model_close(loaded);
+        return tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
     }
     *out = loaded;
     return TFC_OK;
@@ -115,7 +115,7 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
 /* Closes what cannot be given; the status. */
 static int give_up(TfcLoaded **out, int status)
 {
-    model_close(*out);
+    tfc_model_close(*out);
     *out = NULL;
     return status;
 }
@@ -135,19 +135,19 @@ static int fill(TfcLoaded **out, Load *load, const char *path, TrainState *state
     return status;
 }
 
-int model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out)
+int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out)
 {
     int status = start(model, header, !weights, out);
     if (status || (!weights && model->n_weights))
         return status;
     if (!weights)
-        return give_up(out, model_fail(TFC_ERROR_WEIGHTS,
+        return give_up(out, tfc_model_fail(TFC_ERROR_WEIGHTS,
                                        "%s: no weights are inside: name a safetensors file",
                                        model->name));
     return fill(out, checkpoint_load_params, weights, NULL);
 }
 
-int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out)
+int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out)
 {
     int status = start(model, header, false, out);
     if (status)
@@ -155,7 +155,7 @@ int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoad
     for (int64_t i = 0; i < store_count((*out)->store); i++) {
         const StoreTensor *tensor = store_at((*out)->store, i);
         if (tensor->init == TFC_INIT_FILE)
-            return give_up(out, model_fail(TFC_ERROR_WEIGHTS,
+            return give_up(out, tfc_model_fail(TFC_ERROR_WEIGHTS,
                                            "the initial values of '%s' are those of the file %s",
                                            tensor->name, tensor->file));
     }
@@ -163,20 +163,20 @@ int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoad
     return TFC_OK;
 }
 
-int model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out)
+int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out)
 {
     *out = NULL;
     if (!path)
-        return model_fail(TFC_ERROR_ARGUMENT, "no path");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "no path");
     int status = start(model, header, false, out);
     if (status)
         return status;
-    if (!model_start_training(*out, (*out)->variant->programs[TFC_TRAIN_STEP]))
-        return give_up(out, model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name));
+    if (!tfc_model_start_training(*out, (*out)->variant->programs[TFC_TRAIN_STEP]))
+        return give_up(out, tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name));
     return fill(out, checkpoint_load, path, &(*out)->training);
 }
 
-void model_close(TfcLoaded *loaded)
+void tfc_model_close(TfcLoaded *loaded)
 {
     if (!loaded)
         return;
@@ -202,7 +202,7 @@ static void describe(const StoreTensor *tensor, TfcParameter *out)
     memcpy(out->dims, tensor->dims, sizeof out->dims);
 }
 
-int64_t model_parameter_count(TfcLoaded *loaded)
+int64_t tfc_model_parameter_count(TfcLoaded *loaded)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < store_count(loaded->store); i++)
@@ -210,29 +210,29 @@ int64_t model_parameter_count(TfcLoaded *loaded)
     return n;
 }
 
-int model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out)
+int tfc_model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out)
 {
     for (int64_t i = 0, n = 0; i < store_count(loaded->store); i++)
         if (is_param(store_at(loaded->store, i)) && n++ == index) {
             describe(store_at(loaded->store, i), out);
             return TFC_OK;
         }
-    return model_fail(TFC_ERROR_ARGUMENT, "there is no parameter number %lld", (long long)index);
+    return tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter number %lld", (long long)index);
 }
 
-int model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out)
+int tfc_model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out)
 {
     const StoreTensor *tensor = name ? store_find(loaded->store, name) : NULL;
     if (!tensor || !is_param(tensor))
-        return model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name ? name : "");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name ? name : "");
     describe(tensor, out);
     return TFC_OK;
 }
 
-int model_save(TfcLoaded *loaded, const char *path)
+int tfc_model_save(TfcLoaded *loaded, const char *path)
 {
     if (!path)
-        return model_fail(TFC_ERROR_ARGUMENT, "no path");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "no path");
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
@@ -243,6 +243,6 @@ int model_save(TfcLoaded *loaded, const char *path)
     return status;
 }
 
-int64_t model_steps(TfcLoaded *loaded) { return loaded->training.step; }
+int64_t tfc_model_steps(TfcLoaded *loaded) { return loaded->training.step; }
 
-void model_set_threads(int n) { exec_set_threads(n); }
+void tfc_model_set_threads(int n) { exec_set_threads(n); }

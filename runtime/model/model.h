@@ -3,8 +3,8 @@
  * and cli/compile_header.c describe the same calls.
  *
  * A TfcLoaded holds params and is shared by sessions; a TfcSession belongs to one
- * thread at a time. model_train_step writes the params: nothing else may run on the
- * model meanwhile. Functions give a TfcStatus; model_error_detail tells more. */
+ * thread at a time. tfc_model_train_step writes the params: nothing else may run on the
+ * model meanwhile. Functions give a TfcStatus; tfc_model_error_detail tells more. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
@@ -44,35 +44,35 @@ typedef union TfcWord {
     const void *data;
 } TfcWord;
 
-const char *model_error_text(int status);
-const char *model_error_detail(void);
-int model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out);
-int model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out);
-/* Params, the optimizer's state and the count of steps as model_save or a training has
+const char *tfc_model_error_text(int status);
+const char *tfc_model_error_detail(void);
+int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out);
+int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out);
+/* Params, the optimizer's state and the count of steps as tfc_model_save or a training has
  * written them. The model has train_step. */
-int model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out);
-void model_close(TfcLoaded *loaded);
-int model_save(TfcLoaded *loaded, const char *path);
-int64_t model_steps(TfcLoaded *loaded);
-int64_t model_parameter_count(TfcLoaded *loaded);
-int model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out);
-int model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out);
-void model_set_threads(int n);
+int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out);
+void tfc_model_close(TfcLoaded *loaded);
+int tfc_model_save(TfcLoaded *loaded, const char *path);
+int64_t tfc_model_steps(TfcLoaded *loaded);
+int64_t tfc_model_parameter_count(TfcLoaded *loaded);
+int tfc_model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out);
+int tfc_model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out);
+void tfc_model_set_threads(int n);
 
-int model_session_new(TfcLoaded *loaded, TfcSession **out);
-void model_session_free(TfcSession *session);
-int model_forward(TfcSession *session, const TfcWord *in, TfcWord *out);
-int model_loss(TfcSession *session, const TfcWord *in, TfcWord *out);
-int model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out);
+int tfc_model_session_new(TfcLoaded *loaded, TfcSession **out);
+void tfc_model_session_free(TfcSession *session);
+int tfc_model_forward(TfcSession *session, const TfcWord *in, TfcWord *out);
+int tfc_model_loss(TfcSession *session, const TfcWord *in, TfcWord *out);
+int tfc_model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out);
 
-int model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
+int tfc_model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
                  int32_t slots);
-int model_decode_begin(TfcSession *session, int32_t slots);
-int model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
+int tfc_model_decode_begin(TfcSession *session, int32_t slots);
+int tfc_model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
                       const int32_t *token, const float **logits);
-int model_decode_copy(TfcSession *session, int32_t from, int32_t to);
-void model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out);
-int model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
+int tfc_model_decode_copy(TfcSession *session, int32_t from, int32_t to);
+void tfc_model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out);
+int tfc_model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
                    const int32_t *lengths, const int32_t *ids, TfcResult *out);
 
 #endif

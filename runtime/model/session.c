@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int model_session_new(TfcLoaded *loaded, TfcSession **out)
+int tfc_model_session_new(TfcLoaded *loaded, TfcSession **out)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     **out = (TfcSession){.loaded = loaded, .n_slots = -1};
     return TFC_OK;
 }
@@ -26,7 +26,7 @@ static void drop_executors(TfcSession *session)
     session->store = NULL;
 }
 
-void model_session_free(TfcSession *session)
+void tfc_model_session_free(TfcSession *session)
 {
     if (!session)
         return;
@@ -54,7 +54,7 @@ const TfcProgram *session_program(TfcSession *session, TfcFunction function)
     static const char *const names[] = {"forward", "loss", "train_step", "encode", "decode_step"};
     const TfcProgram *program = session->loaded->variant->programs[function];
     if (!program)
-        model_fail(TFC_ERROR_FUNCTION, "%s was compiled without the function '%s'",
+        tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without the function '%s'",
                    session->loaded->model->name, names[function]);
     return program;
 }
@@ -101,7 +101,7 @@ static int set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
     for (int32_t d = 0; d < program->n_dims; d++) {
         const TfcWord *batch = is_ragged(program, d) ? &words[program->dims[d].batch] : &words[d];
         if (batch->extent < 0 || batch->extent > INT32_MAX)
-            return model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld", program->dims[d].name,
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld", program->dims[d].name,
                               (long long)batch->extent);
         if (!is_ragged(program, d)) {
             exec_set_dim(exec, d, words[d].extent);
@@ -110,10 +110,10 @@ static int set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
         const int32_t *lengths = words[d].data;
         int64_t total = 0;
         if (!lengths && batch->extent)
-            return model_fail(TFC_ERROR_ARGUMENT, "no lengths of %s", program->dims[d].name);
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "no lengths of %s", program->dims[d].name);
         for (int64_t b = 0; b < batch->extent; b++) {
             if (lengths[b] < 0 || (total += lengths[b]) > INT32_MAX)
-                return model_fail(TFC_ERROR_ARGUMENT, "length %lld of %s is %d", (long long)b,
+                return tfc_model_fail(TFC_ERROR_ARGUMENT, "length %lld of %s is %d", (long long)b,
                                   program->dims[d].name, lengths[b]);
         }
         exec_set_ragged(exec, d, batch->extent, lengths, NULL);
@@ -187,7 +187,7 @@ static int run(TfcSession *session, const TfcProgram *program, Exec *exec, const
     enum { MOST_INPUTS = 64 };
     Scalar scalars[MOST_INPUTS];
     const TfcWord *inputs = in + program->n_dims;
-    int status = program->n_inputs > MOST_INPUTS ? model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
+    int status = program->n_inputs > MOST_INPUTS ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
                                                  : set_dims(program, exec, in);
     for (int32_t i = 0; !status && i < program->n_inputs; i++) {
         const TfcPort *port = &program->inputs[i];
@@ -197,11 +197,11 @@ static int run(TfcSession *session, const TfcProgram *program, Exec *exec, const
         else
             data = input_data(session, program, in, port, inputs, &inputs[i]);
         if (!data)
-            return model_fail(TFC_ERROR_ARGUMENT, "the input '%s' is NULL", port->name);
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the input '%s' is NULL", port->name);
         exec_input(exec, port->name, data);
     }
     if (!status && !exec_run(exec))
-        status = model_fail(TFC_ERROR_MEMORY, "out of memory");
+        status = tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     for (int32_t i = 0; !status && i < program->n_outputs; i++) {
         const TfcPort *port = &program->outputs[i];
         const void *data = exec_output(exec, port->name);
@@ -220,22 +220,22 @@ static int run_function(TfcSession *session, TfcFunction function, const TfcWord
         return TFC_ERROR_FUNCTION;
     Exec *exec = session_refresh(session) ? executor(session, function, program) : NULL;
     return exec ? run(session, program, exec, in, out)
-                : model_fail(TFC_ERROR_MEMORY, "out of memory");
+                : tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
 }
 
-int model_forward(TfcSession *session, const TfcWord *in, TfcWord *out)
+int tfc_model_forward(TfcSession *session, const TfcWord *in, TfcWord *out)
 {
     return run_function(session, TFC_FORWARD, in, out);
 }
 
-int model_loss(TfcSession *session, const TfcWord *in, TfcWord *out)
+int tfc_model_loss(TfcSession *session, const TfcWord *in, TfcWord *out)
 {
     return run_function(session, TFC_LOSS, in, out);
 }
 
 /* ---- training ---- */
 
-bool model_start_training(TfcLoaded *loaded, const TfcProgram *program)
+bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program)
 {
     pthread_mutex_lock(&loaded->mutex);
     bool ok = loaded->trains;
@@ -247,24 +247,24 @@ bool model_start_training(TfcLoaded *loaded, const TfcProgram *program)
     return ok;
 }
 
-int model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out)
+int tfc_model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out)
 {
     TfcLoaded *loaded = session->loaded;
     const TfcProgram *program = session_program(session, TFC_TRAIN_STEP);
     if (!program)
         return TFC_ERROR_FUNCTION;
-    if (!model_start_training(loaded, program) || !session_refresh(session))
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+    if (!tfc_model_start_training(loaded, program) || !session_refresh(session))
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     Exec *exec = executor(session, TFC_TRAIN_STEP, program);
     if (!exec)
-        return model_fail(TFC_ERROR_MEMORY, "out of memory");
+        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
     const int64_t step = loaded->training.step + 1;
     exec_set_rng(exec, in[0].seed, (uint64_t)step);
     /* The step's number is not the caller's: his arguments are those of the header. */
     TfcWord words[2 * TFC_MAX_LOOPS + 96];
     int32_t n = program->n_dims + program->n_inputs, from = 1;
     if (n > (int32_t)(sizeof words / sizeof words[0]))
-        return model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
     for (int32_t i = 0; i < n; i++) {
         bool is_step = i >= program->n_dims && !strcmp(program->inputs[i - program->n_dims].name, "step");
         words[i] = is_step ? (TfcWord){.value = (double)step} : in[from++];

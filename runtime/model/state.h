@@ -34,11 +34,11 @@ struct TfcSession {
     Arena *results;               /* of the last generation */
 };
 
-/* Keeps the text for model_error_detail and gives the status. */
-int model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps the text for tfc_model_error_detail and gives the status. */
+int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Before the first update: params that may be written, and the optimizer's state. */
-bool model_start_training(TfcLoaded *loaded, const TfcProgram *program);
-/* The function's program, or NULL after model_fail. */
+bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
+/* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
 /* Executors of params that have moved are dropped. */
 bool session_refresh(TfcSession *session);

@@ -83,6 +83,15 @@ status=0
 TFC_CPU_LEVEL=1 LD_LIBRARY_PATH="$work/levels" levels/translate 1 2 4 5 2>err.txt || status=$?
 [ $status -eq 1 ] && grep -q 'needs x86-64-v2' err.txt || fail "a machine that is too old is told"
 
+# A run's model.tfg is called what it declares; without a name it is "model".
+mkdir run
+sed 's/^model .*//' "$model" >run/model.tfg
+cp -r "$root/models/lib" run/lib
+"$tfc" compile run/model.tfg -o run/libmodel.so $small --function forward
+grep -q model_forward run/model.h || fail "no model_forward in model.h"
+sed 's/^model .*/model tfc_model/' "$model" >run/own.tfg
+refuses 1 'names that begin with tfc_' "$tfc" compile run/own.tfg -o a.so $small
+
 # Mistakes.
 refuses 1 'there is no function .forwad.*forward' "$tfc" compile "$model" -o a.so --function forwad
 refuses 1 'no CPU to compile for is called "x86-64-v9"' "$tfc" compile "$model" -o a.so --cpu x86-64-v9
