@@ -20,7 +20,8 @@
  * 4. A product that is only read as bf16 gives it.
  *
  * It comes after autodiff, since the gradient of a cast would be a cast: weights' gradients
- * rounded, where here they are sums in f32. Requires: no regions; expand. */
+ * rounded, where here they are sums in f32. Requires: expand. What regions hold already
+ * stays as it is. */
 #include "passes/clone.h"
 #include "passes/expand.h"
 
@@ -136,7 +137,7 @@ static bool passes_errors(const Op *op, const Value *from)
 static void mark_reads(Precision *p, Op *loss)
 {
     for (Op *op = p->function->body.last; op != loss; op = op->previous)
-        for (int i = 0; i < op->n_args; i++) {
+        for (int i = 0; !op->body && i < op->n_args; i++) {
             Info *info = info_of(p, op->args[i]);
             info->read_back = true;
             info->exact |= op->kind == OP_exp ||
@@ -193,7 +194,7 @@ static void keep_halves(Precision *p, Op *loss)
 {
     for (Op *op = loss->next; op; op = op->next) {
         Builder b = builder_before(p->function, &p->function->body, op);
-        for (int i = 0; i < op->n_args; i++) {
+        for (int i = 0; !op->body && i < op->n_args; i++) {
             const Info *info = info_of(p, op->args[i]);
             if (is_kept(p, op->args[i]))
                 op->args[i] = back_of(p, &b, op->args[i]);
