@@ -51,9 +51,9 @@ LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index)
     return ll_gep(&g->ll, g->source, pointer, index);
 }
 
-LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue index)
+LlValue gemm_unit(GemmEmit *g, LlValue pointer, LlValue index)
 {
-    return ll_gep(&g->ll, g->ll.i8, pointer, index);
+    return ll_gep(&g->ll, g->unit, pointer, index);
 }
 
 LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b)
@@ -71,7 +71,7 @@ void gemm_return(GemmEmit *g)
 
 typedef struct Blocks {
     LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, put, workspace;
-    LlValue c_bytes;        /* of an element of c; c_row is in bytes */
+    LlValue c_units;        /* of an element of c; c_row is in units */
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
     LlValue passing;        /* i1: few rows, b packed: each panel is read once */
@@ -130,7 +130,7 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
     LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
-                          gemm_byte(g, c, mul(g, tiles.index, x->c_bytes)), x->c_row, width, x->adds, rows,
+                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width, x->adds, rows,
                           ll_i64(ll, 0)});
     ll_loop_close(ll, &tiles);
     return whole;
@@ -155,7 +155,7 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, L
     LlValue both = LLVMBuildAnd(ll->builder, x->pack_a, packed, "");
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
-                          gemm_byte(g, c, mul(g, panels.index, x->c_bytes)), x->c_row, width, x->adds, rows,
+                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width, x->adds, rows,
                           LLVMBuildZExt(ll->builder, both, ll->i64, "")});
     ll_loop_close(ll, &panels);
 }
@@ -191,7 +191,7 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g), "rows");
     LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g)));
     LlValue a = gemm_source(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
-    LlValue c = gemm_byte(g, x->c, add(g, mul(g, blocks.index, x->c_bytes), mul(g, rows.index, x->c_row)));
+    LlValue c = gemm_unit(g, x->c, add(g, mul(g, blocks.index, x->c_units), mul(g, rows.index, x->c_row)));
     multiply_panel(g, x, a, b, c, count);
     ll_loop_close(ll, &rows);
     ll_loop_close(ll, &blocks);
@@ -213,14 +213,14 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
-    x->c_bytes = ll_i64(ll, g->bytes);
+    x->c_units = ll_i64(ll, 1);
     if (g->pairs) {
         x->pack_a = x->pack_b = ll_int(ll->i1, 1);
         x->low = ll_int(ll->i1, 0);
         LlValue rounds = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
-        x->c_bytes = select(g, rounds, ll_i64(ll, 2), x->c_bytes);
+        x->c_units = select(g, rounds, ll_i64(ll, 1), ll_i64(ll, 2));
     }
-    x->c_row = mul(g, x->c_row, x->c_bytes);
+    x->c_row = mul(g, x->c_row, x->c_units);
 }
 
 /* MXCSR while a product of bf16 runs: denormals are zero, as for vdpbf16ps. The slot
@@ -282,13 +282,13 @@ static void choose_tiles(GemmEmit *g, const Target *target)
     g->depth = DEPTH_BYTES / g->bytes;
 }
 
-static void choose_types(GemmEmit *g, const Target *target, TfcType type)
+void gemm_set_types(GemmEmit *g, const Target *target, TfcType type)
 {
     Ll *ll = &g->ll;
     g->pairs = type == TFC_BF16;
     g->dots = g->pairs && target->bf16_dots;
     g->sum = type == TFC_F64 ? ll->f64 : ll->f32;
-    g->source = g->pairs ? ll->i16 : g->sum;
+    g->source = g->unit = g->pairs ? ll->i16 : g->sum;
     g->element = g->dots ? ll->i32 : g->sum;
     g->bytes = type == TFC_F64 ? 8 : 4;
 }
@@ -298,7 +298,7 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
 {
     GemmEmit g = {.name = name};
     ll_init(&g.ll, context, module);
-    choose_types(&g, target, type);
+    gemm_set_types(&g, target, type);
     choose_tiles(&g, target);
     for (int h = 0; h < g.n_heights; h++)
         for (int w = 0; w < (g.heights[h] <= g.low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)

@@ -37,6 +37,7 @@ typedef struct GemmEmit {
     LlType source;  /* an element of a and b */
     LlType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LlType sum;
+    LlType unit;    /* c is addressed in these: sums, or i16 where they may be put as bf16 */
     int bytes;   /* of a panel's element and of a sum */
     bool pairs;  /* bf16 */
     bool dots;   /* … by vdpbf16ps */
@@ -55,7 +56,7 @@ static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors
 static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_WIDE]; }
 
 /* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, put): c[height][columns] =
- * Σ a·b (+ c); k elements of the panels, c_row bytes. b is read whole vectors wide;
+ * Σ a·b (+ c); k elements of the panels, c_row units. b is read whole vectors wide;
  * `columns` says how much of c exists. `packed`: both operands lie as gemm_pack puts them, and their strides are not read. */
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed);
 /* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to
@@ -75,12 +76,15 @@ void gemm_turn(GemmEmit *g, LlValue *rows);
  * in `pointers`; the builder stands in its entry. */
 LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, bool private);
 LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args);
-/* Address of element `index` of a panel, of an operand; of byte `index`. */
+/* Address of element `index` of a panel, of an operand; of unit `index` of c. */
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index);
-LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue index);
+LlValue gemm_unit(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b);
 void gemm_return(GemmEmit *g);
+
+/* Sets what follows from the type of the operands. */
+void gemm_set_types(GemmEmit *g, const Target *target, TfcType type);
 
 /* Writes the product of operands of this type under this name. */
 void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,

@@ -198,7 +198,7 @@ static void put_sums(GemmEmit *g, const Tile *tile, Put how)
         stored[v] = column_mask(g, tile->columns, v);
         loaded[v] = LLVMBuildAnd(ll->builder, stored[v], ll_splat(ll, adds, g->lanes), "");
     }
-    for (int r = 0; r < tile->height; r++, row = gemm_byte(g, row, tile->c_row))
+    for (int r = 0; r < tile->height; r++, row = gemm_unit(g, row, tile->c_row))
         for (int v = 0; v < tile->vectors; v++)
             if (how == PUT_ROUNDED || how == PUT_MASKED_ROUNDED)
                 put_bf16(g, tile->sums[r][v], row, v, how, stored[v]);
@@ -301,7 +301,7 @@ LlValue gemm_tile_rows(GemmEmit *g)
         call_tile(g, h, packed, args);
         rows = LLVMBuildNSWSub(ll->builder, rows, height, "");
         args[1] = gemm_at(g, args[1], LLVMBuildNSWMul(ll->builder, args[2], height, ""));
-        args[6] = gemm_byte(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
+        args[6] = gemm_unit(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
         close_phis(&carried, ll->block);
         LLVMBuildBr(ll->builder, head);
         ll_at_block(ll, done);
