@@ -422,6 +422,7 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object with every figure"},

@@ -38,7 +38,7 @@ static bool add_function(Artifact *a, TfcFunction f)
     if (a->names[f])
         return true;
     a->functions[f] = session_function(&a->session, function_names[f]);
-    if (!a->functions[f] || !session_lower(&a->session, a->functions[f], NULL, NULL))
+    if (!a->functions[f] || !session_lower(&a->session, a->functions[f], NULL))
         return false;
     a->names[f] = function_names[f];
     return true;
@@ -58,7 +58,7 @@ static bool add_decoding(Artifact *a)
         TfcFunction f = i ? TFC_DECODE_STEP : TFC_ENCODE;
         if (!halves[i])
             continue;
-        if (!session_lower(&a->session, halves[i], NULL, NULL))
+        if (!session_lower(&a->session, halves[i], NULL))
             return false;
         a->functions[f] = halves[i];
         a->names[f] = function_names[f];

@@ -70,7 +70,7 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
         print_alone(dump, function, out);
         return true;
     }
-    if (!session_lower(session, function, NULL, dump->after))
+    if (!session_lower(session, function, dump->after))
         return false;
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(dump, function, out);
@@ -132,6 +132,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
     if (snapshots)
         snapshots_take(snapshots, "derived", "the function before any pass", function);
     PipelineOptions pipeline = {.opt_level = session->options.opt_level,
+                                .passes = session->cli->passes,
                                 .compute = session->options.compute,
                                 .report = &session->report,
                                 .observe = take_snapshot,
@@ -195,6 +196,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
         {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
         OPTION_GEMM(cli),
+        OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
     const Usage usage = {"dump", "MODEL.tfg",

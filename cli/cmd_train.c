@@ -123,6 +123,7 @@ int command_train(Cli *cli, int argc, char **argv)
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products; params stay f32 (f32)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_PASSES(cli),
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "tokens a batch, of each side"},
         {"batch-sentences", "N", OPTION_INT, &o.batch_sentences, 1, "sentences a batch"},
         {"accumulate", "N", OPTION_INT, &o.accumulate, 1, "batches an update"},

@@ -49,6 +49,10 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
     {"gemm", "blas|native|auto", OPTION_CHOICE, &(cli)->gemm, 0,                                   \
      "products by OpenBLAS, kernels of our own, or the faster of both for each shape (blas)"}
 
+#define OPTION_PASSES(cli)                                                                         \
+    {"passes", "LIST", OPTION_TEXT, &(cli)->passes, 0,                                             \
+     "only these passes, or -NAME,… without these (tfc opt --list)"}
+
 #define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
 
 #endif

@@ -58,10 +58,10 @@ void session_close(Session *session)
     session->jit = NULL;
 }
 
-bool session_lower(Session *session, Function *function, const char *passes, const char *after)
+bool session_lower(Session *session, Function *function, const char *after)
 {
     PipelineOptions options = {.opt_level = session->options.opt_level,
-                               .passes = passes,
+                               .passes = session->cli->passes,
                                .after = after,
                                .compute = session->options.compute,
                                .report = &session->report};
@@ -98,11 +98,12 @@ const TfcProgram *session_compile(Session *session, Function *function)
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline =
-            arena_printf(session->cli->arena, "level %d %s", session->options.opt_level,
-                         dtype_name(session->options.compute));
+            arena_printf(session->cli->arena, "level %d %s passes %s", session->options.opt_level,
+                         dtype_name(session->options.compute),
+                         session->cli->passes ? session->cli->passes : "");
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);
-        if (!program && session_lower(session, function, NULL, NULL))
+        if (!program && session_lower(session, function, NULL))
             program = jit_compile(session->jit, function, &key, &session->cli->diags);
     }
     session->compile_seconds += now() - start;

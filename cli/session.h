@@ -36,8 +36,9 @@ void session_set_dtype(SessionOptions *options, const char *dtype);
 bool session_open(Session *session, Cli *cli, const SessionOptions *options);
 void session_close(Session *session);
 
-/* Runs the passes of the session's level (up to `after` a pass) over a function. */
-bool session_lower(Session *session, Function *function, const char *passes, const char *after);
+/* Runs the passes of the session's level, or of --passes, over a function (up to `after`
+ * a pass; NULL: all). */
+bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles; NULL after errors. */
 const TfcProgram *session_compile(Session *session, Function *function);
 /* The function of a name: forward, loss, gradient, train_step, accumulate, update,

@@ -147,8 +147,9 @@ static uint64_t hash_type(uint64_t h, const Module *module, const Signature *s, 
 
 static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, const Attr *attr)
 {
-    if (attr->name == ATTR_site || attr->name == ATTR_name || attr->name == ATTR_shape)
-        return h; /* an argument of the kernel; a name; part of the result's type */
+    if (attr->name == ATTR_site || attr->name == ATTR_name || attr->name == ATTR_shape ||
+        attr->name == ATTR_chunk)
+        return h; /* an argument of the kernel; a name; part of the result's type; of the plan */
     h = hash_u64(h, (uint64_t)attr->name);
     switch (attr_info[attr->name].kind) {
     case FLOAT:

@@ -333,6 +333,12 @@ static void point_products(Tables *t, const TfcProgram *program, Image *image)
 
 /* ---- the program ---- */
 
+static LlValue loops_table(Tables *t, const TfcProgram *program)
+{
+    Image image = array_image(t, program->loops, (size_t)program->n_loops, sizeof(TfcLoop));
+    return image_define(t, &image, ".loops");
+}
+
 static LlValue sizes_table(Tables *t, const TfcProgram *program)
 {
     Image image = array_image(t, program->sizes, (size_t)program->n_sizes, sizeof(TfcSize));
@@ -353,6 +359,7 @@ static Image program_image(Tables *t, const TfcProgram *p)
     image_point(t, &image, offsetof(TfcProgram, sizes), sizes_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, buffers), buffers_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, steps), steps_table(t, p));
+    image_point(t, &image, offsetof(TfcProgram, loops), loops_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, kernels), kernels_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, kernel_names), kernel_names_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, inputs),

@@ -158,7 +158,7 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
         bool output = buffer->kind == TFC_BUFFER_OUTPUT;
         if ((buffer->kind != TFC_BUFFER_SLAB && !output) || buffer->first < 0)
             continue;
-        int64_t bytes = program_size(program, buffer->size, dims) * type_bytes(buffer->type);
+        int64_t bytes = buffer_bytes(program, b, dims);
         items[m->n_slab] = (SlabItem){.bytes = bytes, .first = buffer->first, .last = buffer->last};
         m->slab[m->n_slab++] = (SlabBuffer){.buffer = b, .first = buffer->first, .last = buffer->last,
                                             .writer = first_writer(program, b), .bytes = bytes};

@@ -3,7 +3,7 @@
  * defined, attributes before the type rules read them.
  *
  * Which attributes an op carries is said by its row in ops.def: those named in
- * braces in its help text, no others; one with a question mark may be absent. */
+ * braces in its help text, no others but `chunk`; one with a question mark may be absent. */
 #include "ir/infer.h"
 #include "ir/text.h"
 
@@ -181,7 +181,7 @@ static bool check_attrs(Verifier *v, const Op *op)
             return fail(v, op, "an attribute that does not exist");
         if (i && op->attrs[i - 1].name >= name)
             return fail(v, op, "attributes are not in order or given twice");
-        if (!op_takes(op->kind, name))
+        if (name != ATTR_chunk && !op_takes(op->kind, name))
             return fail(v, op, "takes no attribute %s", attr_info[name].name);
         if (!check_attr_value(v, op, &op->attrs[i]))
             return false;

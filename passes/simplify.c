@@ -124,8 +124,32 @@ static Value *respell_leaf(Builder *b, Op *leaf, const Type *type)
     return op_result(copy);
 }
 
-/* Reshape of reshape, transpose of transpose, reductions along axes of length 1,
- * arithmetic on a broadcast. */
+static bool is_used_by_one(const Function *function, const Value *value)
+{
+    int uses = 0;
+    FOR_OPS(op, &function->body)
+        for (int i = 0; i < op->n_args; i++)
+            uses += op->args[i] == value;
+    return uses == 1;
+}
+
+/* (a b)' = b' a': a matrix that is only read transposed is made that way, so that
+ * what is elementwise reads its rows. */
+static Value *swap_product(Function *function, Builder *b, const Op *transpose)
+{
+    Op *dot = transpose->args[0]->op;
+    if (dot->kind != OP_dot || op_attr(dot, ATTR_dtype) || op_result(dot)->type.rank != 2 || op_attr(dot, ATTR_batch_a)->n ||
+        op_attr(transpose, ATTR_perm)->ints[0] != 1 || !is_used_by_one(function, op_result(dot)))
+        return NULL;
+    const Attr *ca = op_attr(dot, ATTR_contract_a), *cb = op_attr(dot, ATTR_contract_b);
+    Value *x = dot->args[0], *y = dot->args[1];
+    return y->type.rank == cb->n || x->type.rank == ca->n
+               ? NULL /* both axes are one operand's */
+               : build_dot(b, y, x, 0, NULL, NULL, ca->n, cb->ints, ca->ints);
+}
+
+/* Reshape of reshape, transpose of transpose or product, reductions along axes of
+ * length 1, arithmetic on a broadcast. */
 static Value *shorten(Function *function, Op *op)
 {
     Value *x = op->n_args ? op->args[0] : NULL;
@@ -138,6 +162,11 @@ static Value *shorten(Function *function, Op *op)
         for (int i = 0; i < outer->n; i++)
             perm[i] = inner->ints[outer->ints[i]];
         return build_transpose(&b, x->op->args[0], perm);
+    }
+    if (op->kind == OP_transpose && x->op->kind == OP_dot) {
+        b.loc = x->op->loc;
+        b.scope = x->op->scope;
+        return swap_product(function, &b, op);
     }
     if (op->kind == OP_reduce_sum || op->kind == OP_reduce_max) {
         const Attr *axes = op_attr(op, ATTR_axes);

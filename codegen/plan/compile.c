@@ -83,6 +83,7 @@ static TfcProgram *tables(Plan *plan)
         .n_sizes = (int32_t)plan->sizes.count,
         .n_buffers = (int32_t)plan->buffers.count,
         .n_steps = (int32_t)plan->steps.count,
+        .n_loops = (int32_t)plan->loops.count,
         .n_kernels = (int32_t)plan->kernels.count,
         .n_inputs = (int32_t)plan->inputs.count,
         .n_outputs = (int32_t)plan->outputs.count,
@@ -91,6 +92,7 @@ static TfcProgram *tables(Plan *plan)
         .sizes = plan->sizes.data,
         .buffers = plan->buffers.data,
         .steps = plan->steps.data,
+        .loops = plan->loops.data,
         .inputs = plan->inputs.data,
         .outputs = plan->outputs.data,
         .tensors = plan->tensors.data,
@@ -115,13 +117,15 @@ static const TfcProgram *plan_with(Plan *plan)
     if (!lower_function(plan))
         return NULL;
     find_lifetimes(plan);
+    settle_loops(plan);
     return tables(plan);
 }
 
 static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Diagnostics *diags)
 {
     return (Plan){.set = set, .scratch = *function, .function = function, .module = function->module,
-                  .arena = arena, .diags = diags, .position = -1};
+                  .arena = arena, .diags = diags, .position = -1, .chunk = NO_CHUNK,
+                  .rows = {.symbol = NO_SYMBOL}};
 }
 
 const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,

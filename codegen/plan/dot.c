@@ -124,6 +124,12 @@ static bool has_elements(const Plan *plan, const Type *type)
     return type_size(plan, type).coefficient != 0;
 }
 
+/* NULL of a side that is as long as a sentence, or not there. */
+static const TfcSize *side_extent(const DotForm *form, int label)
+{
+    return label == NO_LABEL || form->labels[label].length_dim >= 0 ? NULL : &form->labels[label].extent;
+}
+
 static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
 {
     TfcGemmStep gemm;
@@ -150,6 +156,8 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
         add_zero(plan, result.buffer);
     TfcStep step = {.kind = TFC_STEP_GEMM, .name = plan->name};
     step.gemm = gemm;
+    loop_gemm(plan, side_extent(form, form->m), side_extent(form, form->n_side),
+              side_extent(form, form->k), &step);
     vec_push(plan->arena, plan->steps, step);
     if (result.buffer == placed.buffer)
         return true;

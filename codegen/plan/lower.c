@@ -199,11 +199,11 @@ bool lower_function(Plan *plan)
 {
     FOR_OPS(op, &plan->function->body) {
         plan->position++;
-        if (!lower_op(plan, op))
+        if (!loop_enter(plan, op) || !lower_op(plan, op))
             return false;
         note_origin(plan, op);
     }
-    bool done = finish_assigns(plan);
+    bool done = loop_enter(plan, NULL) && finish_assigns(plan);
     note_origin(plan, plan->function->body.last);
     return done;
 }

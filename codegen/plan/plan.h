@@ -4,6 +4,7 @@
  *   views.c   shape ops as other strides over the same memory
  *   place.c   buffers: which one a value is written to
  *   steps.c   kernels and copies
+ *   loops.c   loops over rows
  *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c   the walk over the function
  *   compile.c plan_program: the walk, lifetimes, tables
@@ -18,7 +19,7 @@
 
 #include <limits.h>
 
-enum { AT_END = INT_MAX, NO_BUFFER = -1 };
+enum { AT_END = INT_MAX, NO_BUFFER = -1, NO_CHUNK = -1 };
 
 /* A tensor in memory: TfcView with its strides written out. */
 typedef struct View {
@@ -45,6 +46,13 @@ typedef struct Assign {
     const char *name;
 } Assign;
 
+/* The rows that a loop goes through: the leading storage axis of tensors. */
+typedef struct LoopRows {
+    int symbol; /* or NO_SYMBOL: no loop */
+    int batch;  /* of packed tokens; else NO_SYMBOL */
+    TfcSize size;
+} LoopRows;
+
 typedef struct Plan {
     KernelSet *set;
     Function scratch;        /* a copy of the function, to make ops of our own in */
@@ -63,11 +71,25 @@ typedef struct Plan {
     VEC(TfcPort) inputs, outputs;
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
+    VEC(TfcLoop) loops;
+    int chunk;               /* of the op being lowered, or NO_CHUNK */
+    LoopRows rows;               /* the loop's being made */
     int position;            /* of the op being lowered */
     const char *name;        /* of the steps being made */
 } Plan;
 
 static inline Placement *placement(const Value *value) { return value->scratch; }
+
+/* ---- loops.c ---- */
+/* Before each op, and with NULL after the last one: ops of one `chunk` that stand
+ * together become a loop over the rows of what the first of them gives. */
+bool loop_enter(Plan *plan, Op *op);
+/* How a step made in a loop goes through its rows. */
+void loop_kernel(Plan *plan, const Op *op, const Signature *signature, TfcStep *step);
+void loop_gemm(Plan *plan, const TfcSize *m, const TfcSize *n, const TfcSize *k, TfcStep *step);
+/* Once lifetimes are known: keeps the loops that compute what their steps would one
+ * after the other, and finds the buffers that hold only a chunk. */
+void settle_loops(Plan *plan);
 
 /* ---- uses.c ---- */
 void plan_uses(Plan *plan);

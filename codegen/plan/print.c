@@ -93,10 +93,22 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
     }
 }
 
+/* Before the first step of a loop; its steps are indented. */
+static void print_loop(const TfcProgram *program, int32_t s, Text *out)
+{
+    for (int32_t l = 0; l < program->n_loops; l++) {
+        const TfcLoop *loop = &program->loops[l];
+        if (loop->first == s)
+            text_add(out, "  for each %lld of %s%s\n", (long long)loop->chunk,
+                     loop->quantity == TFC_TOTAL ? "Σ" : "", program->dims[loop->dim].name);
+    }
+}
+
 static void print_step(const TfcProgram *program, int32_t s, Text *out)
 {
     const TfcStep *step = &program->steps[s];
-    text_add(out, "  %d: ", s);
+    print_loop(program, s, out);
+    text_add(out, step->rows ? "    %d: " : "  %d: ", s);
     switch (step->kind) {
     case TFC_STEP_KERNEL: print_kernel(program, &step->kernel, out); break;
     case TFC_STEP_GEMM: print_gemm(program, &step->gemm, out); break;
@@ -128,6 +140,7 @@ void plan_print(const TfcProgram *program, Text *out)
             text_add(out, ", steps %d to %d", buffer->first, buffer->last);
         else if (buffer->kind == TFC_BUFFER_SLAB)
             text_add(out, ", unused");
+        text_add(out, buffer->loop ? ", a chunk of it" : "");
         text_add(out, "%s%s\n", buffer->kind == TFC_BUFFER_SLAB ? "" : " ", buffer_name(program, buffer));
     }
     text_add(out, "\nsteps\n");

@@ -113,6 +113,7 @@ bool add_kernel(Plan *plan, const Op *op, const View *views)
         .range = size_ref(plan, units_of(plan, &s)),
         .work = size_ref(plan, unit_work(plan, op, &s)),
     };
+    loop_kernel(plan, op, &s, &step);
     vec_push(plan->arena, plan->steps, step);
     return true;
 }

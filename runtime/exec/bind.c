@@ -1,4 +1,5 @@
 /* Fitting an Exec to a batch's shape: the slab, then every size and pointer. */
+#include "runtime/exec/loops.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/slab.h"
@@ -24,7 +25,7 @@ static bool grow_planned(Exec *exec, const TfcDim *dims)
         const TfcBuffer *buffer = &exec->program->buffers[b];
         if (!in_slab(buffer))
             continue;
-        int64_t bytes = program_size(exec->program, buffer->size, dims) * type_bytes(buffer->type);
+        int64_t bytes = buffer_bytes(exec->program, b, dims);
         if (bytes > exec->planned[b]) {
             exec->planned[b] = bytes;
             grew = true;
@@ -119,8 +120,33 @@ static void bind_kernel(Exec *exec, const TfcKernelStep *step, BoundKernel *boun
         dims[d] = &exec->dims[step->dims[d]];
     bound->call = exec->program->kernels[step->kernel];
     bound->args = (TfcKernelArgs){pointers, strides, dims, step->ints, exec->rng};
-    bound->range = exec->sizes[step->range];
+    bound->begin = 0;
+    bound->end = exec->sizes[step->range];
     bound->block = block_units(exec->sizes[step->work]);
+}
+
+/* The loop that step s is in, or NULL. */
+static const TfcLoop *loop_of(const TfcProgram *program, int32_t s)
+{
+    for (int32_t l = 0; program->steps[s].rows != TFC_ROWS_NONE && l < program->n_loops; l++)
+        if (s >= program->loops[l].first && s < program->loops[l].end)
+            return &program->loops[l];
+    return NULL;
+}
+
+/* A kernel that sums over rows sees those of the chunk at hand and no others. */
+static void bind_slice(Exec *exec, const TfcLoop *loop, const TfcKernelStep *step, const TfcDim **dims)
+{
+    for (int32_t d = 0; d < step->n_dims; d++)
+        if (step->dims[d] == loop->dim)
+            dims[d] = &exec->slices[loop - exec->program->loops];
+}
+
+static bool bind_gemm(Exec *exec, const TfcStep *step, const TfcLoop *loop, BoundGemm *bound)
+{
+    int64_t rows = loop ? loop_chunk(loop, loop_rows(loop, exec->dims)) : 0;
+    return gemm_bind_rows(bound, &step->gemm, step->rows, rows, exec->sizes, exec->dims,
+                          &exec->program->products);
 }
 
 bool exec_bind(Exec *exec)
@@ -136,16 +162,19 @@ bool exec_bind(Exec *exec)
     int64_t n_views = 0, n_dims = 0;
     for (int32_t s = 0; s < program->n_steps; s++) {
         const TfcStep *step = &program->steps[s];
+        const TfcLoop *loop = loop_of(program, s);
         BoundStep *bound = &exec->steps[s];
         switch (step->kind) {
         case TFC_STEP_KERNEL:
             bind_kernel(exec, &step->kernel, &bound->kernel, exec->pointers + n_views,
                         exec->strides + n_views * TFC_MAX_AXES, exec->kernel_dims + n_dims);
+            if (step->rows == TFC_ROWS_SUM)
+                bind_slice(exec, loop, &step->kernel, exec->kernel_dims + n_dims);
             n_views += step->kernel.n_views;
             n_dims += step->kernel.n_dims;
             break;
         case TFC_STEP_GEMM:
-            if (!gemm_bind(&bound->gemm, &step->gemm, exec->sizes, exec->dims, &program->products))
+            if (!bind_gemm(exec, step, loop, &bound->gemm))
                 return false;
             break;
         case TFC_STEP_COPY:
@@ -155,8 +184,8 @@ bool exec_bind(Exec *exec)
             break;
         }
     }
-    exec->bound = true;
-    return true;
+    exec->bound = loops_bind(exec);
+    return exec->bound;
 }
 
 bool exec_point(Exec *exec)

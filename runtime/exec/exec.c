@@ -40,6 +40,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .strides = ARENA_ARRAY(arena, int64_t, n_views * TFC_MAX_AXES),
         .kernel_dims = ARENA_ARRAY(arena, const TfcDim *, n_dims),
         .patches = ARENA_ARRAY(arena, PointerPatch, n_views),
+        .slices = ARENA_ARRAY(arena, TfcDim, program->n_loops),
     };
     for (int32_t t = 0; t < program->n_tensors; t++) {
         exec->tensors[t] = store_find(store, program->tensors[t].name);
@@ -62,6 +63,7 @@ void exec_free(Exec *exec)
         free(exec->ragged[d].position);
     }
     free(exec->slab);
+    free(exec->part);
     arena_free(exec->arena);
 }
 

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 
 /* A task should be worth a fork and small enough to balance: small products are
- * grouped until they make GROUP_FLOPS, large ones cut into at most MAX_BLOCKS of
- * BLOCK_FLOPS or more, since every block packs the other operand again. To read an
- * element takes about as long as READ_FLOPS: of few rows most of the work is that. */
+ * grouped until they make GROUP_FLOPS, large ones cut into blocks of BLOCK_FLOPS or
+ * more: FEW_BLOCKS with sides of SMALL_SIDE at least, or MAX_BLOCKS with sides of
+ * LARGE_SIDE. To read an element takes about as long as READ_FLOPS: of few rows most of
+ * the work is that. */
 #define GROUP_FLOPS 2e6
 #define BLOCK_FLOPS 16e6
 #define READ_FLOPS 16.0
-enum { MAX_BLOCKS = 8, BLOCK_ROUNDING = 64 };
+enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, BLOCK_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
                         const int64_t *sizes)
@@ -126,22 +127,32 @@ static bool add_task(BoundGemm *bound, GemmTask task)
     return true;
 }
 
-/* One large product as blocks of its longer side. */
+/* The sides of the blocks that one large product is cut into: the longer one is halved
+ * again and again. A block of m × n reads (m + n) k elements for m n k multiplications,
+ * so it is to be large and square. */
+static Product block_of(Product p, double flops)
+{
+    Product block = p;
+    for (int blocks = 1; blocks < MAX_BLOCKS && flops >= 2 * blocks * BLOCK_FLOPS; blocks *= 2) {
+        int64_t *side = block.m >= block.n ? &block.m : &block.n;
+        int64_t half = (*side / 2 + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
+        if (half < (blocks < FEW_BLOCKS ? SMALL_SIDE : LARGE_SIDE))
+            break;
+        *side = half;
+    }
+    return block;
+}
+
 static bool add_blocks(BoundGemm *bound, int64_t iteration, Product p, double flops)
 {
-    double wanted = flops / BLOCK_FLOPS;
-    int64_t blocks = wanted < MAX_BLOCKS ? (int64_t)wanted : MAX_BLOCKS;
-    bool rows = p.m >= p.n;
-    int64_t length = rows ? p.m : p.n, block = blocks > 1 ? (length + blocks - 1) / blocks : length;
-    block = (block + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
-    for (int64_t begin = 0; begin < length; begin += block) {
-        GemmTask task = {iteration, 1, 0, INT64_MAX, 0, INT64_MAX};
-        int64_t end = begin + block < length ? begin + block : INT64_MAX;
-        *(rows ? &task.m_begin : &task.n_begin) = begin;
-        *(rows ? &task.m_end : &task.n_end) = end;
-        if (!add_task(bound, task))
-            return false;
-    }
+    Product block = block_of(p, flops);
+    for (int64_t m = 0; m < p.m; m += block.m)
+        for (int64_t n = 0; n < p.n; n += block.n) {
+            GemmTask task = {iteration, 1, m, m + block.m < p.m ? m + block.m : INT64_MAX,
+                             n, n + block.n < p.n ? n + block.n : INT64_MAX};
+            if (!add_task(bound, task))
+                return false;
+        }
     return true;
 }
 
@@ -183,11 +194,37 @@ static bool cut_tasks(BoundGemm *bound)
     return !group.count || add_task(bound, group);
 }
 
-bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
-               const TfcDim *dims, const TfcProducts *products)
+void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows)
+{
+    const TfcGemmStep *step = bound->step;
+    switch (bound->rows) {
+    case TFC_ROWS_M:
+        bound->m = rows;
+        bound->a.offset = step->a.offset + begin * bound->a.row_stride;
+        bound->c.offset = step->c.offset + begin * bound->c.row_stride;
+        break;
+    case TFC_ROWS_N:
+        bound->n = rows;
+        bound->b.offset = step->b.offset + begin * bound->b.column_stride;
+        bound->c.offset = step->c.offset + begin * bound->c.column_stride;
+        break;
+    case TFC_ROWS_K:
+        bound->k = rows;
+        bound->a.offset = step->a.offset + begin * bound->a.column_stride;
+        bound->b.offset = step->b.offset + begin * bound->b.row_stride;
+        bound->accumulate = step->accumulate || begin > 0;
+        break;
+    case TFC_ROWS_NONE: case TFC_ROWS_UNITS: case TFC_ROWS_SUM: break;
+    }
+}
+
+bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
+                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products)
 {
     bound->products = products;
     bound->step = step;
+    bound->rows = are;
+    bound->accumulate = step->accumulate;
     bound->dims = dims;
     bind_matrix(&bound->a, &step->a, step->n_loops, sizes);
     bind_matrix(&bound->b, &step->b, step->n_loops, sizes);
@@ -195,8 +232,15 @@ bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
     bound->m = step->m.kind == TFC_EXTENT_SIZE ? sizes[step->m.size] : 0;
     bound->n = step->n.kind == TFC_EXTENT_SIZE ? sizes[step->n.size] : 0;
     bound->k = step->k.kind == TFC_EXTENT_SIZE ? sizes[step->k.size] : 0;
+    gemm_move(bound, 0, rows);
     bind_loops(bound, sizes);
     return cut_tasks(bound);
+}
+
+bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
+               const TfcDim *dims, const TfcProducts *products)
+{
+    return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products);
 }
 
 /* Where element (0, 0) of the matrix is at these loop indices. */
@@ -266,7 +310,7 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
     }
     TfcGemm *product = product_for(bound->products, bound->step->type, p);
     TfcPut put = bound->step->result == TFC_BF16 ? TFC_PUT_ROUNDED
-                 : bound->step->accumulate       ? TFC_PUT_ADD
+                 : bound->accumulate             ? TFC_PUT_ADD
                                                  : TFC_PUT_OVER;
     product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
             b.column_stride, c.data, c.row_stride, put, workspace_here());

@@ -26,6 +26,8 @@ typedef struct BoundGemm {
     const TfcDim *dims;
     const TfcProducts *products;
     GemmMatrix a, b, c;
+    TfcRows rows;                     /* in a loop: which side they are */
+    bool accumulate;
     int64_t m, n, k;                  /* where the extents are sizes */
     int64_t loops[TFC_MAX_LOOPS];
     int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
@@ -39,6 +41,11 @@ typedef struct BoundGemm {
  * before the first call and may be bound again. */
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
                const TfcDim *dims, const TfcProducts *products);
+/* The same for a product in a loop over rows, of so many rows at most. */
+bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
+                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products);
+/* To the rows [begin, begin + rows), no more than it was bound for. */
+void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
 void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands

@@ -107,6 +107,7 @@ typedef struct TfcKernelStep {
     TFC_ALIGNED const TfcView *views; /* kernel-local buffer i; the last n_results are written */
     TFC_ALIGNED const int32_t *dims;  /* kernel-local dimension i → program dimension */
     TFC_ALIGNED const int64_t *ints;
+    uint32_t along;           /* in a loop: bit i says that the rows are view i's first axis */
 } TfcKernelStep;
 
 /* How long a loop or a matrix side is. */
@@ -145,8 +146,19 @@ typedef struct TfcGemmStep {
 
 typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_STEP_ZERO } TfcStepKind;
 
+/* How a step of a loop over rows (TfcLoop) takes part in the chunk at hand. */
+typedef enum TfcRows {
+    TFC_ROWS_NONE,  /* it is in no loop */
+    TFC_ROWS_UNITS, /* a kernel: does the rows' part of its range */
+    TFC_ROWS_SUM,   /* a kernel: its results are sums over rows, and summed over the chunks */
+    TFC_ROWS_M,     /* a product: the rows are m */
+    TFC_ROWS_N,     /* … are n */
+    TFC_ROWS_K      /* … are what is summed over, in this chunk onto the one before */
+} TfcRows;
+
 typedef struct TfcStep {
     TfcStepKind kind;
+    TfcRows rows;
     TFC_ALIGNED const char *name; /* of the op or region it came from, for traces and messages */
     union {
         TfcKernelStep kernel;
@@ -154,6 +166,16 @@ typedef struct TfcStep {
         struct { int32_t to, from; TfcSizeRef size; } copy; /* whole contiguous buffers; zero: `to` */
     };
 } TfcStep;
+
+/* The steps [first, end) are run for a chunk of rows, then for the next one: what lies
+ * between them is never there for all rows at once. Rows are the tokens (TFC_TOTAL)
+ * or places (TFC_EXTENT) of a dimension; every chunk has the same number but the last. */
+typedef struct TfcLoop {
+    int32_t first, end;
+    int32_t dim;
+    TfcQuantity quantity;
+    int32_t chunk; /* rows at most */
+} TfcLoop;
 
 typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
@@ -168,6 +190,7 @@ typedef struct TfcBuffer {
     TfcSizeRef size; /* elements */
     int32_t index;
     int32_t first, last; /* steps */
+    int32_t loop; /* 1 + the loop of which it holds one chunk of rows; 0: all of it */
 } TfcBuffer;
 
 /* A named tensor of the interface: shape as logical dimensions. */
@@ -209,11 +232,12 @@ typedef struct TfcProgramDim {
 typedef struct TfcProgram {
     TFC_ALIGNED const char *name; /* the function */
     TFC_ALIGNED int32_t n_dims;
-    int32_t n_sizes, n_buffers, n_steps, n_kernels, n_inputs, n_outputs, n_tensors;
+    int32_t n_sizes, n_buffers, n_steps, n_loops, n_kernels, n_inputs, n_outputs, n_tensors;
     TFC_ALIGNED const TfcProgramDim *dims;
     TFC_ALIGNED const TfcSize *sizes;
     TFC_ALIGNED const TfcBuffer *buffers;
     TFC_ALIGNED const TfcStep *steps;
+    TFC_ALIGNED const TfcLoop *loops; /* in order */
     TFC_ALIGNED const TfcKernel *kernels;
     TFC_ALIGNED const char *const *kernel_names;
     TFC_ALIGNED const TfcPort *inputs, *outputs;

@@ -1,4 +1,5 @@
 /* Running: the steps in order, each cut into tasks for the threads. */
+#include "runtime/exec/loops.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 #include "runtime/exec/trace_state.h"
@@ -12,13 +13,14 @@ enum { COPY_BLOCK = 1 << 18 }; /* bytes */
 static void run_units(const void *context, int64_t task)
 {
     const BoundKernel *kernel = context;
-    int64_t begin = task * kernel->block, end = begin + kernel->block;
-    kernel->call(&kernel->args, begin, end < kernel->range ? end : kernel->range);
+    int64_t begin = kernel->begin + task * kernel->block, end = begin + kernel->block;
+    kernel->call(&kernel->args, begin, end < kernel->end ? end : kernel->end);
 }
 
 static void run_kernel(const BoundKernel *kernel, Pool *pool)
 {
-    pool_run(pool, (int32_t)((kernel->range + kernel->block - 1) / kernel->block), run_units, kernel);
+    int64_t units = kernel->end - kernel->begin;
+    pool_run(pool, (int32_t)((units + kernel->block - 1) / kernel->block), run_units, kernel);
 }
 
 typedef struct Copy {
@@ -50,7 +52,10 @@ static void run_tasks(Exec *exec, int32_t s, Pool *pool)
     const TfcStep *step = &exec->program->steps[s];
     const BoundStep *bound = &exec->steps[s];
     switch (step->kind) {
-    case TFC_STEP_KERNEL: run_kernel(&bound->kernel, pool); break;
+    case TFC_STEP_KERNEL:
+        run_kernel(&bound->kernel, pool);
+        loop_sum(exec, s);
+        break;
     case TFC_STEP_GEMM: gemm_run(&bound->gemm, exec->addresses, pool); break;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
@@ -59,26 +64,20 @@ static void run_tasks(Exec *exec, int32_t s, Pool *pool)
 
 /* ---- traces ---- */
 
-static int64_t buffer_bytes(const Exec *exec, int32_t b)
-{
-    const TfcBuffer *buffer = &exec->program->buffers[b];
-    return exec->sizes[buffer->size] * type_bytes(buffer->type);
-}
-
 /* Of so many elements in a buffer that may hold less (they are read again) or more. */
 static double touched_bytes(const Exec *exec, int32_t b, double elements)
 {
-    double bytes = elements * (double)type_bytes(exec->program->buffers[b].type), all = (double)buffer_bytes(exec, b);
+    double bytes = elements * (double)type_bytes(exec->program->buffers[b].type), all = (double)buffer_bytes(exec->program, b, exec->dims);
     return bytes < all ? bytes : all;
 }
 
 static void describe_kernel(const Exec *exec, const TfcKernelStep *step, const BoundKernel *bound, TraceStep *record)
 {
-    int64_t work = exec->sizes[step->work];
-    record->shape[0] = bound->range;
+    int64_t work = exec->sizes[step->work], units = bound->end - bound->begin;
+    record->shape[0] = units;
     record->shape[1] = work;
     for (int32_t v = 0; v < step->n_views; v++)
-        record->bytes += touched_bytes(exec, step->views[v].buffer, (double)bound->range * (double)work);
+        record->bytes += touched_bytes(exec, step->views[v].buffer, (double)units * (double)work);
 }
 
 static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const BoundGemm *bound, TraceStep *record)
@@ -91,7 +90,7 @@ static void describe_gemm(const Exec *exec, const TfcGemmStep *step, const Bound
     record->flops = cost.flops;
     record->bytes = touched_bytes(exec, step->a.buffer, cost.elements[0]) +
                     touched_bytes(exec, step->b.buffer, cost.elements[1]) +
-                    touched_bytes(exec, step->c.buffer, cost.elements[2]) * (step->accumulate ? 2 : 1);
+                    touched_bytes(exec, step->c.buffer, cost.elements[2]) * (bound->accumulate ? 2 : 1);
 }
 
 static void describe_step(const Exec *exec, int32_t s, TraceStep *record)
@@ -155,11 +154,46 @@ static bool prepare(Exec *exec)
     return (exec->bound || exec_bind(exec)) && exec_point(exec);
 }
 
+/* What is done with each step; false: no more. */
+typedef bool StepWork(Exec *exec, int32_t s, Pool *pool, void *context);
+
+static bool walk_loop(Exec *exec, int32_t l, Pool *pool, StepWork *work, void *context)
+{
+    const TfcLoop *loop = &exec->program->loops[l];
+    const int64_t all = loop_rows(loop, exec->dims), chunk = loop_chunk(loop, all);
+    int64_t begin = 0;
+    do { /* once where there are no rows, too: sums over them are zero */
+        loop_begin(exec, l, begin, all - begin < chunk ? all - begin : chunk);
+        for (int32_t s = loop->first; s < loop->end; s++)
+            if (!work(exec, s, pool, context))
+                return false;
+        begin += chunk;
+    } while (begin < all);
+    return true;
+}
+
+static void walk_steps(Exec *exec, Pool *pool, StepWork *work, void *context)
+{
+    const TfcProgram *program = exec->program;
+    bool more = true;
+    for (int32_t s = 0, l = 0; more && s < program->n_steps; s++) {
+        if (l < program->n_loops && program->loops[l].first == s) {
+            more = walk_loop(exec, l, pool, work, context);
+            s = program->loops[l++].end - 1;
+        } else
+            more = work(exec, s, pool, context);
+    }
+}
+
+static bool run_one(Exec *exec, int32_t s, Pool *pool, void *context)
+{
+    run_step(exec, s, pool);
+    return true;
+}
+
 static void run_steps(Pool *pool, void *argument)
 {
-    Exec *exec = argument;
-    for (int32_t s = 0; s < exec->program->n_steps; s++)
-        run_step(exec, s, pool);
+    walk_steps(argument, pool, run_one, NULL);
 }
 
 bool exec_run(Exec *exec)
@@ -178,18 +212,20 @@ bool exec_run(Exec *exec)
  * there before; zeroed when a buffer's life begins, they cannot pass for a NaN. */
 static void clear_new_buffers(Exec *exec, int32_t step)
 {
+    bool again = exec->program->steps[step].rows != TFC_ROWS_NONE && exec->chunk_begin > 0;
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
         const TfcBuffer *buffer = &exec->program->buffers[b];
-        if ((buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT) && buffer->first == step)
-            memset(exec->addresses[b], 0, (size_t)buffer_bytes(exec, b));
+        bool begins = buffer->first == step && (!again || buffer->loop);
+        if ((buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT) && begins)
+            memset(exec->slab + exec->offsets[b], 0, (size_t)buffer_bytes(exec->program, b, exec->dims));
     }
 }
 
 static bool has_nan(const Exec *exec, int32_t b)
 {
     const TfcBuffer *buffer = &exec->program->buffers[b];
-    const void *data = exec->addresses[b];
-    int64_t n = exec->sizes[buffer->size];
+    const void *data = buffer->loop ? exec->slab + exec->offsets[b] : exec->addresses[b];
+    int64_t n = buffer_bytes(exec->program, b, exec->dims) / type_bytes(buffer->type);
     bool found = false;
     switch (buffer->type) {
     case TFC_F32:
@@ -230,16 +266,21 @@ typedef struct Search {
     int32_t found; /* step, or -1 */
 } Search;
 
+static bool run_and_look(Exec *exec, int32_t s, Pool *pool, void *context)
+{
+    int32_t *found = context;
+    clear_new_buffers(exec, s);
+    run_step(exec, s, pool);
+    if (!wrote_nan(exec, &exec->program->steps[s]))
+        return true;
+    *found = s;
+    return false;
+}
+
 static void run_until_nan(Pool *pool, void *argument)
 {
     Search *search = argument;
-    const TfcProgram *program = search->exec->program;
-    for (int32_t s = 0; s < program->n_steps && search->found < 0; s++) {
-        clear_new_buffers(search->exec, s);
-        run_step(search->exec, s, pool);
-        if (wrote_nan(search->exec, &program->steps[s]))
-            search->found = s;
-    }
+    walk_steps(search->exec, pool, run_and_look, &search->found);
 }
 
 const char *exec_find_nan(Exec *exec, int *step)

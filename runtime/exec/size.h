@@ -25,4 +25,30 @@ static inline int64_t type_bytes(TfcType type)
     return bytes[type];
 }
 
+static inline int64_t loop_rows(const TfcLoop *loop, const TfcDim *dims)
+{
+    const TfcDim *dim = &dims[loop->dim];
+    return loop->quantity == TFC_EXTENT ? dim->extent : dim->total;
+}
+
+/* Rows of each chunk but the last: as even as they can be. */
+static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
+{
+    int64_t n = (rows + loop->chunk - 1) / loop->chunk;
+    return n ? (rows + n - 1) / n : 0;
+}
+
+/* Bytes of a buffer in memory: of one that holds a chunk, those of the largest chunk
+ * that so many rows or fewer are cut into. */
+static inline int64_t buffer_bytes(const TfcProgram *program, int32_t b, const TfcDim *dims)
+{
+    const TfcBuffer *buffer = &program->buffers[b];
+    int64_t bytes = program_size(program, buffer->size, dims) * type_bytes(buffer->type);
+    if (!buffer->loop)
+        return bytes;
+    const TfcLoop *loop = &program->loops[buffer->loop - 1];
+    int64_t rows = loop_rows(loop, dims);
+    return rows > loop->chunk ? bytes / rows * loop->chunk : bytes;
+}
+
 #endif

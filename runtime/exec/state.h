@@ -19,7 +19,7 @@ typedef struct RaggedTables {
 typedef struct BoundKernel {
     TfcKernel call;
     TfcKernelArgs args;
-    int64_t range, block; /* units; units a task */
+    int64_t begin, end, block; /* units; units a task */
 } BoundKernel;
 
 typedef struct BoundStep {
@@ -58,6 +58,10 @@ struct Exec {
     const TfcDim **kernel_dims;
     PointerPatch *patches;
     int64_t n_patches;
+    TfcDim *slices;          /* of each loop: its dimension, as long as the chunk at hand */
+    int64_t chunk_begin;     /* the first row of that chunk */
+    void *part;              /* sums over one chunk, before they are added */
+    int64_t part_bytes;
     bool bound;              /* the steps fit the dimensions as they are now */
     uint32_t rng[4];
 };

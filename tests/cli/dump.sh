@@ -33,6 +33,11 @@ for model in models/*.tfg; do
     done
 done
 
+# A vocabulary's logits go by chunks of rows, and do not where that is left out.
+wide="models/multi30k_tiny.tfg $small --set vocab=5000 --function train_step --stage plan"
+"$tfc" dump $wide | grep -q 'for each 1024 of ΣT' || fail "logits are stored for all rows"
+"$tfc" dump $wide --passes -chunk_rows | grep -q 'for each' && fail "--passes -chunk_rows changes nothing"
+
 # The model of the tests below: small, with everything.
 model=models/multi30k_tiny.tfg
 for stage in graph grad fused plan; do

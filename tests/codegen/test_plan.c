@@ -255,6 +255,83 @@ static void test_linear(void **state)
 #define HEADS(v, from, dim) "%" v " = reshape %" from " {shape = [B, " dim "~, 2, 3]} : f64[B, " dim "~, 2, 3]\n"
 #define SWAP(v, from, dim) "%" v " = transpose %" from " {perm = [0, 2, 1, 3]} : f64[B, 2, " dim "~, 3]\n"
 
+/* More rows than a loop takes at once. */
+static const SymbolValue long_shapes[][SYMBOLS] = {
+    {{16, 0, {0}}, {240, 16, {240, 1, 0, 160, 130, 240, 70, 8, 20, 240, 240, 30, 120, 239, 240, 180}},
+     {1, 16, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}, {1100, 0, {0}}},
+    {{5, 0, {0}}, {206, 5, {205, 204, 206, 204, 205}}, {1, 5, {1, 1, 1, 1, 1}}, {1024, 0, {0}}},
+    {{1, 0, {0}}, {1025, 1, {1025}}, {1, 1, {1}}, {1025, 0, {0}}},
+    {{2, 0, {0}}, {0, 2, {0, 0}}, {0, 2, {0, 0}}, {0, 0, {0}}},
+};
+
+/* As check does (in f64, and in f32 if `types` is 2), for steps that make so many loops. */
+static void check_loops(const char *body, int loops, int types)
+{
+    Arena *arena = arena_new();
+    for (int type = 0; type < types; type++) {
+        Case c;
+        open_case(&c, type ? replace_types(arena, body) : body);
+        assert_int_equal(c.program->n_loops, loops);
+        for (size_t s = 0; s < sizeof long_shapes / sizeof long_shapes[0]; s++)
+            run_shape(&c, long_shapes[s]);
+        for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+            run_shape(&c, shapes[s]);
+        close_case(&c);
+    }
+    arena_free(arena);
+}
+
+#define FREE(c) "{batch_a = [], batch_b = [], contract_a = [2], contract_b = [" c "], chunk = 0}"
+#define SUMMED "{batch_a = [], batch_b = [], contract_a = [0, 1], contract_b = [0, 1], chunk = 0}"
+
+/* A product, what is made of it row by row, and its gradients, by chunks of rows. */
+static void test_loop_over_rows(void **state)
+{
+    (void)state;
+    check_loops(X W "%2 = param {name = \"bias\"} : f64[4]\n%3 = input {name = \"y\"} : f64[B, S~, 1]\n"
+          "%4 = dot %0, %1 " FREE("0") " : f64[B, S~, 4]\n"
+          "%5, %6 = row(%4, %2, %3) {chunk = 0} : f64[B, S~, 1], f64[B, S~, 4] {\n"
+          "%7 = add %4, %2 : f64[B, S~, 4]\n%8 = reduce_sum %7 {axes = [2]} : f64[B, S~, 1]\n"
+          "%9 = mul %7, %3 : f64[B, S~, 4]\n%10 = sub %9, %8 : f64[B, S~, 4]\nyield %8, %10\n}\n"
+          "%11, %12 = column(%6, %3) {chunk = 0} : f64[1, 1, 4], f64[1, 1, 4] {\n"
+          "%13 = mul %6, %3 : f64[B, S~, 4]\n%14 = reduce_sum %6 {axes = [0, 1]} : f64[1, 1, 4]\n"
+          "%15 = reduce_sum %13 {axes = [0, 1]} : f64[1, 1, 4]\nyield %14, %15\n}\n"
+          "%16 = dot %6, %1 " FREE("1") " : f64[B, S~, 6]\n"
+          "%17 = dot %0, %6 " SUMMED " : f64[6, 4]\n"
+          "%18 = dot %6, %0 " SUMMED " : f64[4, 6]\n"
+          "%19 = dot %1, %6 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [2], chunk = 0} : f64[6, B, S~]\n"
+          OUT("5") OUT("11") OUT("12") OUT("16") OUT("17") OUT("18") OUT("19"), 1, 2);
+    /* rows of a uniform dimension, two of them each */
+    check_loops("%0 = input {name = \"x\"} : f64[N, 2, 6]\n%1 = input {name = \"w\"} : f64[6, 4]\n"
+          "%2 = dot %0, %1 " FREE("0") " : f64[N, 2, 4]\n"
+          "%3 = row(%2) {chunk = 0} : f64[N, 2, 4] {\n%4 = exp %2 : f64[N, 2, 4]\nyield %4\n}\n"
+          "%5 = dot %3, %1 " FREE("1") " : f64[N, 2, 6]\n" OUT("5"), 0, 2);
+    check_loops("%0 = input {name = \"x\"} : f64[N, 6]\n%1 = input {name = \"w\"} : f64[6, 4]\n"
+          "%2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], chunk = 0} : f64[N, 4]\n"
+          "%3 = row(%2) {chunk = 0} : f64[N, 4] {\n%4 = exp %2 : f64[N, 4]\nyield %4\n}\n"
+          "%5 = column(%3) {chunk = 0} : f64[1, 4] {\n%6 = reduce_sum %3 {axes = [0]} : f64[1, 4]\nyield %6\n}\n"
+          "%7 = dot %3, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [1], chunk = 0} : f64[N, 6]\n"
+          OUT("5") OUT("7"), 1, 2);
+}
+
+/* What would not compute the same by chunks is run as it stands. */
+static void test_no_loop(void **state)
+{
+    (void)state;
+    /* the sum over all rows is needed for each */
+    check_loops(X W "%2 = dot %0, %1 " FREE("0") " : f64[B, S~, 4]\n"
+          "%3 = dot %0, %2 " SUMMED " : f64[6, 4]\n"
+          "%4 = dot %2, %3 " FREE("1") " : f64[B, S~, 6]\n" OUT("4"), 0, 1);
+    /* as many columns as there are rows in all */
+    check_loops("%0 = input {name = \"x\"} : f64[N, 2]\n%1 = input {name = \"w\"} : f64[2, N]\n"
+          "%2 = dot %0, %1 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0], chunk = 0} : f64[N, N]\n"
+          OUT("2"), 0, 1);
+    /* a sum over the positions of each sentence, which a chunk may cut */
+    check_loops(X W "%2 = dot %0, %1 " FREE("0") " : f64[B, S~, 4]\n"
+          "%3 = column(%2) {chunk = 0} : f64[B, 1, 4] {\n%4 = reduce_sum %2 {axes = [1]} : f64[B, 1, 4]\nyield %4\n}\n"
+          OUT("3"), 0, 1);
+}
+
 /* Two heads, queries over S and keys over T; forward and all gradients. */
 static void test_attention(void **state)
 {
@@ -477,6 +554,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_loop_over_rows),
+        cmocka_unit_test(test_no_loop),
         cmocka_unit_test(test_attention),
         cmocka_unit_test(test_merged_projection),
         cmocka_unit_test(test_concat_in_place),

@@ -45,10 +45,10 @@ static const TfcView root_views[] = {{B_Y, 1, 0, {ONE}}, {B_Z, 1, 0, {ONE}}};
 static const int32_t kernel_dims[] = {DIM_S};
 static const int64_t sites[] = {5};
 static const TfcStep steps[] = {
-    {TFC_STEP_KERNEL, "scale", {.kernel = {0, 3, 1, 1, 0, TOKENS, ONE, scale_views, kernel_dims, NULL}}},
-    {TFC_STEP_KERNEL, "root", {.kernel = {1, 2, 1, 0, 1, TOKENS, WORK, root_views, NULL, sites}}},
-    {TFC_STEP_COPY, "copy", {.copy = {B_COPY, B_Z, TOKENS}}},
-    {TFC_STEP_ZERO, "zero", {.copy = {B_STATE, B_STATE, THREE}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "scale", {.kernel = {0, 3, 1, 1, 0, TOKENS, ONE, scale_views, kernel_dims, NULL, 0}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "root", {.kernel = {1, 2, 1, 0, 1, TOKENS, WORK, root_views, NULL, sites, 0}}},
+    {TFC_STEP_COPY, TFC_ROWS_NONE, "copy", {.copy = {B_COPY, B_Z, TOKENS}}},
+    {TFC_STEP_ZERO, TFC_ROWS_NONE, "zero", {.copy = {B_STATE, B_STATE, THREE}}},
 };
 static const TfcBuffer buffers[N_BUFFERS] = {
     [B_X] = {TFC_BUFFER_INPUT, TFC_F32, TOKENS, 0, 0, 0},

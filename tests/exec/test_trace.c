@@ -36,9 +36,9 @@ static const TfcSize sizes[N_SIZES] = {
 };
 static const TfcView views[] = {{X, 1, 0, {ONE}}, {Y, 1, 0, {ONE}}};
 static const TfcStep steps[] = {
-    {TFC_STEP_KERNEL, "add \"one\"", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL}}},
-    {TFC_STEP_COPY, "copy", {.copy = {COPY, Y, ALL}}},
-    {TFC_STEP_GEMM, "square", {.gemm = {.type = TFC_F32,
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "add \"one\"", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL, 0}}},
+    {TFC_STEP_COPY, TFC_ROWS_NONE, "copy", {.copy = {COPY, Y, ALL}}},
+    {TFC_STEP_GEMM, TFC_ROWS_NONE, "square", {.gemm = {.type = TFC_F32,
                                         .a = {0, Y, -1, {ZERO}, ZERO, ROW, ONE},
                                         .b = {0, COPY, -1, {ZERO}, ZERO, ROW, ONE},
                                         .c = {0, PRODUCT, -1, {ZERO}, ZERO, ROW, ONE},
@@ -46,7 +46,7 @@ static const TfcStep steps[] = {
                                         .n = {TFC_EXTENT_SIZE, ROW, 0},
                                         .k = {TFC_EXTENT_SIZE, ROW, 0},
                                         .batch_loop = -1}}},
-    {TFC_STEP_KERNEL, "again", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "again", {.kernel = {0, 2, 1, 0, 0, ALL, WORK, views, NULL, NULL, 0}}},
 };
 enum { N_STEPS = sizeof steps / sizeof steps[0] };
 static const TfcBuffer buffers[N_BUFFERS] = {

@@ -1,0 +1,36 @@
+/* What the files of pass chunk_rows share. */
+#ifndef PASSES_CHUNK_CHUNK_H
+#define PASSES_CHUNK_CHUNK_H
+
+#include "ir/layout.h"
+#include "passes/pass.h"
+
+/* The ops that are to run by chunks, found from one product on. Op.scratch of a
+ * member is MEMBER, of others NULL while this runs. */
+typedef struct Chunk {
+    Function *function;
+    const Module *module;
+    Arena *arena;
+    Op *seed;            /* the product that began it */
+    int symbol, batch;   /* rows: the leading storage axis; batch: of packed tokens, else NO_SYMBOL */
+    VEC(Op *) members;
+    Miss miss;           /* why there are no chunks, and by what */
+    const char *culprit;
+} Chunk;
+
+enum { ROLE_NONE, ROLE_MEMBER, ROLE_AFTER };
+static inline bool is_member(const Op *op) { return (uintptr_t)op->scratch == ROLE_MEMBER; }
+
+/* ---- rules.c ---- */
+/* Sets the rows to those of the product; false if there are none, or it is not much
+ * wider than what it is made of. */
+bool chunk_begin(Chunk *chunk, Op *dot);
+/* Whether the type has the rows and is too wide to be stored for all of them. */
+bool chunk_is_wide(const Chunk *chunk, const Type *type);
+/* Whether the op's result is a sum over rows: whole only after the last chunk. */
+bool chunk_sums(const Chunk *chunk, const Op *op);
+/* MISS_NONE if the op can do its part for a chunk of rows given what other members
+ * give for that chunk. */
+Miss chunk_why_not(const Chunk *chunk, const Op *op);
+
+#endif

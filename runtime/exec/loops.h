@@ -1,0 +1,14 @@
+/* Loops over rows (TfcLoop) inside an Exec. */
+#ifndef RUNTIME_EXEC_LOOPS_H
+#define RUNTIME_EXEC_LOOPS_H
+
+#include "runtime/exec/state.h"
+
+/* After the steps were bound: room for sums. False if memory cannot be had. */
+bool loops_bind(Exec *exec);
+/* Points the steps of loop l at the rows [begin, begin + rows). */
+void loop_begin(Exec *exec, int32_t l, int64_t begin, int64_t rows);
+/* After step s of a loop: adds what a chunk but the first one summed up. */
+void loop_sum(Exec *exec, int32_t s);
+
+#endif
