@@ -43,8 +43,10 @@ static void mark_uses(const Body *body, Marks *marks)
         int n = body->n_inputs + i;
         bool keeps = op_family(op) == FAMILY_elementwise || op_family(op) == FAMILY_reduce ||
                      op->kind == OP_broadcast;
-        for (int j = 0; marks->used[n] && j < op->n_args; j++)
-            mark(body, marks, op->args[j], marks->aligned[n] && keeps);
+        for (int j = 0; marks->used[n] && j < op->n_args; j++) {
+            bool scores = op->kind == OP_dot && body_number(body, op->args[j]) >= body->n_inputs;
+            mark(body, marks, op->args[j], scores || (marks->aligned[n] && keeps));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
  * A region's body is seen as it is; a bare op counts as a region around itself.
  * A value is `aligned` if it is read at the coordinates of the iteration space,
  * right-aligned as numpy broadcasts; operands of shape ops and tables of gather
- * are read elsewhere. */
+ * are read elsewhere. So are those of products, but for scores that the body computed. */
 #ifndef CODEGEN_BODY_H
 #define CODEGEN_BODY_H
 

@@ -3,9 +3,11 @@
 
 #include "base/map.h"
 #include "codegen/body.h"
+#include "codegen/tiles.h"
 #include "ir/infer.h"
 
 #include <assert.h>
+#include <string.h>
 
 static bool is_one_element(const Type *type)
 {
@@ -171,7 +173,8 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
 {
     uint64_t h = hash_u64(HASH_SEED, (uint64_t)s->range);
     h = hash_u64(h, s->strided);
-    h = hash_u64(h, (uint64_t)(op_is_own_kernel(op) || op->kind == OP_column ? op->kind : OP_row));
+    bool named = op_is_own_kernel(op) || op->kind == OP_column || op->kind == OP_attention;
+    h = hash_u64(h, (uint64_t)(named ? op->kind : OP_row));
     h = hash_u64(h, (uint64_t)body->n_inputs);
     for (int i = 0; i < body->n_inputs; i++)
         h = hash_type(h, module, s, &body->inputs[i]->type);
@@ -193,6 +196,7 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
 
 static void set_space(Signature *s, const Op *op, const Body *body, const BufferForm *forms)
 {
+    Tiles tiles;
     s->range = RANGE_ROWS;
     switch (op->kind) {
     case OP_concat:
@@ -215,6 +219,12 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
         s->range = RANGE_COLUMNS;
         s->space = body_space(body);
         s->output = column_output(body, &s->space);
+        break;
+    case OP_attention:
+        s->range = RANGE_TILES;
+        tiles = tiles_of(op);
+        memcpy(s->unit, tiles.unit, sizeof s->unit);
+        s->space = tiles.scores;
         break;
     default:
         s->space = body_space(body);
@@ -247,16 +257,20 @@ Signature signature_of(const Module *module, const Op *op, const BufferForm *for
 
 /* ---- units ---- */
 
-static void multiply(TfcSize *size, const Signature *s, const Axis *axis)
+static void multiply_dim(TfcSize *size, const Signature *s, Dim dim, TfcQuantity quantity)
 {
-    if (dim_is_const(axis->extent)) {
-        size->coefficient *= axis->extent.size;
+    if (dim_is_const(dim)) {
+        size->coefficient *= dim.size;
         return;
     }
     assert(size->n_factors < TFC_MAX_FACTORS);
     size->factors[size->n_factors++] =
-        (TfcFactor){(uint8_t)signature_dim(s, axis->extent.symbol) & 127,
-                    axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT};
+        (TfcFactor){(uint8_t)signature_dim(s, dim.symbol) & 127, quantity};
+}
+
+static void multiply(TfcSize *size, const Signature *s, const Axis *axis)
+{
+    multiply_dim(size, s, axis->extent, axis->batch_dim >= 0 ? TFC_TOTAL : TFC_EXTENT);
 }
 
 int64_t signature_chunks(const Axis *last)
@@ -270,6 +284,12 @@ TfcSize signature_units(const Module *module, const Signature *signature)
     bool columns = signature->range == RANGE_COLUMNS;
     Layout layout = layout_of(module, columns ? &signature->output : &signature->space);
     TfcSize units = {.coefficient = 1};
+    if (signature->range == RANGE_TILES) {
+        for (int i = 0; i < signature->space.rank; i++)
+            if (signature->unit[i])
+                multiply_dim(&units, signature, signature->space.dims[i], TFC_EXTENT);
+        return units;
+    }
     for (int i = 0; i + 1 < layout.n; i++)
         multiply(&units, signature, &layout.axes[i]);
     if (layout.n > 0 && columns)

@@ -10,7 +10,8 @@
  *
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
  * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
- * which are their own kernels with the same buffer order. A bare op of any other
+ * which are their own kernels with the same buffer order. Operands and results of
+ * an attention region's products must be FORM_PACKED or FORM_ROWS. A bare op of any other
  * kind that has elements of its own counts as a row region around itself.
  * The result of append is the same memory as its operand a. */
 #ifndef CODEGEN_SIGNATURE_H
@@ -29,6 +30,7 @@ typedef enum RangeKind {
     RANGE_ROWS,     /* units are rows: the product of all storage axes of `space` but the last */
     RANGE_COLUMNS,  /* units: all storage axes of `output` but the last × chunks of the last
                        (chunks of COLUMN_CHUNK if it is a constant, else one chunk), chunk fastest */
+    RANGE_TILES,    /* units: the axes of the scores `space` that every product has as batch */
 } RangeKind;
 
 enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
@@ -44,6 +46,7 @@ typedef struct Signature {
     RangeKind range;
     Type space;         /* iteration space: the type that all body types broadcast to */
     Type output;        /* RANGE_COLUMNS: the reduced type */
+    bool unit[MAX_RANK]; /* RANGE_TILES: the axes of the space that units go along */
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];

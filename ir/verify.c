@@ -278,6 +278,9 @@ static bool check_place(Verifier *v, const Op *op)
     case FAMILY_reduce:
     case FAMILY_shape:
     case FAMILY_index: return true;
+    case FAMILY_matmul:
+        return v->region->kind == OP_attention ? true
+                                               : fail(v, op, "stands in the body of a region");
     case FAMILY_leaf:
         return op->kind != OP_input && op->kind != OP_param
                    ? true
@@ -334,7 +337,7 @@ static bool check_region(Verifier *v, const Op *op)
 static bool check_reduction(Verifier *v, const Op *op)
 {
     const Attr *axes = op_attr(op, ATTR_axes);
-    bool row = v->region->kind == OP_row;
+    bool row = v->region->kind != OP_column;
     int last = op->args[0]->type.rank - 1;
     for (int i = 0; i < axes->n; i++)
         if ((axes->ints[i] == last) != row)

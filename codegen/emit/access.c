@@ -310,6 +310,23 @@ static Address address_of(Emit *e, int number, const Place *place)
     return a;
 }
 
+LlValue emit_address(Emit *e, int buffer, const Place *place)
+{
+    Address a = address_of(e, buffer, place);
+    assert(!a.vector && a.depth != DEPTH_BODY);
+    return a.pointer;
+}
+
+LlValue emit_stride(Emit *e, int buffer, int dim)
+{
+    const Layout *layout = &e->buffers[buffer].layout;
+    for (int i = 0; i < layout->n; i++)
+        if (layout->axes[i].dim == dim)
+            return buffer_stride(e, &e->buffers[buffer], i);
+    assert(!"a storage axis");
+    return NULL;
+}
+
 static bool is_pointers(LlValue pointer)
 {
     return ll_is_vector(LLVMTypeOf(pointer));

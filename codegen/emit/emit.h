@@ -84,6 +84,7 @@ typedef struct Emit {
     Val *reduced;        /* results of reductions that are done, by value number */
     LlValue *row_cache;  /* by value number: the row computed by an earlier sweep, or NULL */
     bool *cached;        /* … which may be read already */
+    LlValue cache_at;    /* where in it; NULL: at the column */
     LlValue *random_rows; /* by random number: words of this row, or NULL */
     LlValue spare;       /* somewhere harmless to read */
 } Emit;
@@ -127,6 +128,10 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 Val emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
+/* Of one element, at a place that does not move with the column. */
+LlValue emit_address(Emit *e, int buffer, const Place *place);
+/* From one element to the next along a logical dimension that is a storage axis. */
+LlValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a packed tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
 Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
@@ -150,6 +155,9 @@ void row_seam(Emit *e); /* row code goes here from now on */
  * columns it has. `bound`: logical dimensions that loops keep within lengths. */
 Val row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
+/* How many positions the space's dimension has here: the sentence's, where it is ragged
+ * and the sentence is known and does not stand at one of its tokens. */
+Coord dim_length(Emit *e, int dim);
 /* Calls body for every vector of columns [start, limit), the last one masked. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *data);
@@ -180,6 +188,7 @@ Val value_gather(Emit *e, const Op *op, const Place *place);
 /* ---- kernels ---- */
 void kernel_row(Emit *e);
 void kernel_column(Emit *e);
+void kernel_attention(Emit *e);
 void kernel_scatter_add(Emit *e);
 void kernel_append(Emit *e);
 void kernel_concat(Emit *e);

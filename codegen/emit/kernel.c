@@ -76,6 +76,7 @@ static void write_body(Emit *e)
 {
     switch (e->op->kind) {
     case OP_column: kernel_column(e); return;
+    case OP_attention: kernel_attention(e); return;
     case OP_scatter_add: kernel_scatter_add(e); return;
     case OP_append: kernel_append(e); return;
     case OP_concat: kernel_concat(e); return;

@@ -63,6 +63,14 @@ Val row_exists(Emit *e, const bool *bound)
     return exists;
 }
 
+Coord dim_length(Emit *e, int dim)
+{
+    Coord length;
+    if (length_here(e, dim, &length))
+        return length;
+    return coord_of(extent_of(e, &(Axis){dim, -1, e->signature->space.dims[dim]}), DEPTH_ENTRY);
+}
+
 Coord column_limit(Emit *e)
 {
     if (e->layout.n == 0)

@@ -6,160 +6,23 @@
  *   sweep 1   s = sum(exp(x - m))        exp(x - m) is kept in a row of scratch
  *   sweep 2   store kept / s
  *
- * The level of a value is the number of sweeps that must be over before it can be
- * computed; a reduction is done in the sweep of its operand's level. Values that
- * do not vary along the columns are computed once a row (see emit.h), and what
- * several sweeps need is computed again if that is cheap, else kept.
+ * sweeps.h says what is done in which sweep. Values that do not vary along the columns
+ * are computed once a row (see emit.h).
  *
  * A space whose only axis is tokens, and one without columns, runs element by
  * element: its sentences and positions come from tables. A flat kernel
  * (RANGE_ELEMENTS) is one row whose columns are the elements. */
-#include "codegen/emit/emit.h"
+#include "codegen/emit/sweeps.h"
 
 #include <assert.h>
 
-enum {
-    CHEAP = 6,            /* ops and loads that are rather done again than kept */
-    MAX_KEPT_COLUMNS = 16384, /* of constant length: a kept row lives on the stack */
-};
-
-typedef struct Plan {
-    int n_sweeps;
-    int *level;       /* by value number */
-    bool *columnar;   /* varies along the columns */
-    int *sweep;       /* last sweep that computed the value, plus 1 */
-    bool *keep;       /* its row is kept for later sweeps */
-    int *kept_in;     /* the sweep that keeps it */
-} Plan;
+enum { MAX_KEPT_COLUMNS = 16384 }; /* of constant length: a kept row lives on the stack */
 
 typedef struct Sweep {
-    Plan *plan;
+    SweepPlan *plan;
     int number;
     LlValue *slots; /* of reductions, by body op */
 } Sweep;
-
-static const Op *op_of(const Emit *e, int number)
-{
-    return number < e->body.n_inputs ? NULL : e->body.ops[number - e->body.n_inputs].op;
-}
-
-static const Type *type_of_number(const Emit *e, int number)
-{
-    const Op *op = op_of(e, number);
-    return op ? &op->results[0].type : &e->body.inputs[number]->type;
-}
-
-static bool is_reduction(const Op *op)
-{
-    return op && op_family(op) == FAMILY_reduce;
-}
-
-/* ---- what is computed when ---- */
-
-static bool varies_in_columns(const Emit *e, const Type *type)
-{
-    if (e->signature->range == RANGE_ELEMENTS) {
-        for (int i = 0; i < type->rank; i++)
-            if (!dim_is_one(type->dims[i]))
-                return true;
-        return false;
-    }
-    if (e->layout.n == 0 || dim_is_one(e->layout.axes[e->layout.n - 1].extent))
-        return false;
-    const Axis *last = &e->layout.axes[e->layout.n - 1];
-    int shift = e->signature->space.rank - type->rank;
-    bool own = last->dim >= shift && !dim_is_one(type->dims[last->dim - shift]);
-    if (last->batch_dim >= 0)
-        own |= last->batch_dim >= shift && !dim_is_one(type->dims[last->batch_dim - shift]);
-    return own;
-}
-
-static void find_levels(Emit *e, Plan *plan)
-{
-    for (int n = 0; n < e->n_values; n++) {
-        const Op *op = op_of(e, n);
-        plan->columnar[n] = varies_in_columns(e, type_of_number(e, n));
-        for (int i = 0; op && i < op->n_args; i++) {
-            int level = plan->level[body_number(&e->body, op->args[i])];
-            plan->level[n] = level > plan->level[n] ? level : plan->level[n];
-        }
-        if (is_reduction(op))
-            plan->level[n]++;
-        if (plan->level[n] + 1 > plan->n_sweeps)
-            plan->n_sweeps = plan->level[n] + 1;
-    }
-}
-
-static int own_cost(const Op *op)
-{
-    switch (op->kind) {
-    case OP_exp: case OP_log: case OP_tanh: case OP_erf: case OP_sigmoid: case OP_sin: case OP_cos:
-    case OP_pow:
-    case OP_sqrt:
-    case OP_rsqrt:
-    case OP_div:
-    case OP_random:
-    case OP_dropout:
-    case OP_gather: return CHEAP + 1;
-    default:
-        return 1;
-    }
-}
-
-static int cost_of(const Emit *e, const Plan *plan, int number)
-{
-    const Op *op = op_of(e, number);
-    if (!plan->columnar[number])
-        return 0;
-    if (!op)
-        return 1;
-    int cost = own_cost(op);
-    for (int i = 0; i < op->n_args && cost <= CHEAP; i++)
-        cost += cost_of(e, plan, body_number(&e->body, op->args[i]));
-    return cost;
-}
-
-/* Goes through what a sweep computes, from one of its roots. What an earlier
- * sweep computed already and is dear becomes kept there. */
-static void visit(const Emit *e, Plan *plan, int sweep, int number)
-{
-    const Op *op = op_of(e, number);
-    if (!op || !plan->columnar[number] || is_reduction(op) || plan->sweep[number] == sweep + 1 ||
-        !e->body.ops[number - e->body.n_inputs].aligned)
-        return;
-    if (plan->keep[number])
-        return;
-    if (plan->sweep[number] && cost_of(e, plan, number) > CHEAP) {
-        plan->keep[number] = true;
-        plan->kept_in[number] = plan->sweep[number] - 1;
-        return;
-    }
-    plan->sweep[number] = sweep + 1;
-    for (int i = 0; i < op->n_args; i++)
-        visit(e, plan, sweep, body_number(&e->body, op->args[i]));
-}
-
-static bool reduces_in(const Emit *e, const Plan *plan, int sweep, const Op *op)
-{
-    return is_reduction(op) && plan->level[body_number(&e->body, op->args[0])] == sweep;
-}
-
-/* A reduction that this sweep's loop does. */
-static bool is_root(const Emit *e, const Plan *plan, int sweep, const Op *op)
-{
-    return reduces_in(e, plan, sweep, op) && plan->columnar[body_number(&e->body, op->args[0])];
-}
-
-static int yield_number(const Emit *e, int i)
-{
-    return body_number(&e->body, e->body.yields[i]);
-}
-
-static bool stores_in(const Emit *e, const Plan *plan, int sweep, int i)
-{
-    int n = yield_number(e, i);
-    return plan->columnar[n] && plan->level[n] == sweep;
-}
 
 static bool may_keep(const Emit *e)
 {
@@ -168,35 +31,16 @@ static bool may_keep(const Emit *e)
            (!dim_is_const(last) || last.size <= MAX_KEPT_COLUMNS);
 }
 
-static Plan plan_sweeps(Emit *e)
-{
-    Plan plan = {.level = ARENA_ARRAY(e->arena, int, e->n_values),
-                 .columnar = ARENA_ARRAY(e->arena, bool, e->n_values),
-                 .sweep = ARENA_ARRAY(e->arena, int, e->n_values),
-                 .keep = ARENA_ARRAY(e->arena, bool, e->n_values),
-                 .kept_in = ARENA_ARRAY(e->arena, int, e->n_values)};
-    find_levels(e, &plan);
-    for (int sweep = 0; may_keep(e) && sweep < plan.n_sweeps; sweep++) {
-        for (int i = 0; i < e->body.n_ops; i++)
-            if (is_root(e, &plan, sweep, e->body.ops[i].op))
-                visit(e, &plan, sweep, body_number(&e->body, e->body.ops[i].op->args[0]));
-        for (int i = 0; i < e->body.n_results; i++)
-            if (stores_in(e, &plan, sweep, i))
-                visit(e, &plan, sweep, yield_number(e, i));
-    }
-    return plan;
-}
-
 /* ---- emission ---- */
 
 /* A row of scratch for each kept value, with room for a whole last vector. */
-static void allocate_rows(Emit *e, const Plan *plan)
+static void allocate_rows(Emit *e, const SweepPlan *plan)
 {
     Ll *ll = &e->ll;
     for (int n = 0; n < e->n_values; n++) {
         if (!plan->keep[n])
             continue;
-        DType dtype = type_of_number(e, n)->dtype;
+        DType dtype = sweep_type(e, n)->dtype;
         LlValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         emit_at(e, DEPTH_ENTRY);
         LlValue room = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, e->lanes), "");
@@ -209,9 +53,9 @@ static void allocate_rows(Emit *e, const Plan *plan)
 static void keep_value(Emit *e, int number)
 {
     Ll *ll = &e->ll;
-    const Type *type = type_of_number(e, number);
+    const Type *type = sweep_type(e, number);
     Place place = place_aligned(type, &e->space);
-    LlValue x = emit_widen(e, emit_eval(e, &op_of(e, number)->results[0], &place), DEPTH_BODY);
+    LlValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place), DEPTH_BODY);
     emit_at(e, DEPTH_BODY);
     LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
@@ -272,18 +116,18 @@ static void store_result(Emit *e, int i, Val x)
 static void sweep_vector(Emit *e, void *data)
 {
     Sweep *sweep = data;
-    Plan *plan = sweep->plan;
+    SweepPlan *plan = sweep->plan;
     bind_column(e);
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (!is_root(e, plan, sweep->number, op))
+        if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
         LlValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
         emit_at(e, DEPTH_BODY);
         reduce_into(e, op, sweep->slots[i], x, e->mask);
     }
     for (int i = 0; i < e->body.n_results; i++) {
-        if (!stores_in(e, plan, sweep->number, i))
+        if (!sweep_stores(e, plan, sweep->number, i))
             continue;
         Val x = emit_aligned(e, e->body.yields[i], &e->space);
         store_result(e, i, (Val){emit_widen(e, x, DEPTH_BODY), DEPTH_BODY});
@@ -308,13 +152,13 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue limit, LlValue *scra
     }
 }
 
-static bool has_roots(const Emit *e, const Plan *plan, int sweep)
+static bool has_roots(const Emit *e, const SweepPlan *plan, int sweep)
 {
     for (int i = 0; i < e->body.n_ops; i++)
-        if (is_root(e, plan, sweep, e->body.ops[i].op))
+        if (sweep_reduces(e, plan, sweep, e->body.ops[i].op))
             return true;
     for (int i = 0; i < e->body.n_results; i++)
-        if (stores_in(e, plan, sweep, i))
+        if (sweep_stores(e, plan, sweep, i))
             return true;
     return false;
 }
@@ -323,7 +167,7 @@ static void open_reductions(Emit *e, Sweep *sweep)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (!is_root(e, sweep->plan, sweep->number, op))
+        if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
         LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
         sweep->slots[i] = ll_alloca(&e->ll, type, "sum");
@@ -336,7 +180,7 @@ static void close_reductions(Emit *e, Sweep *sweep)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (!is_root(e, sweep->plan, sweep->number, op))
+        if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
         LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
         LlValue sum = ll_load(&e->ll, type, sweep->slots[i],
@@ -351,8 +195,8 @@ static void reduce_single(Emit *e, const Sweep *sweep)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (reduces_in(e, sweep->plan, sweep->number, op) &&
-            !is_root(e, sweep->plan, sweep->number, op))
+        if (sweep_reduces_any(e, sweep->plan, sweep->number, op) &&
+            !sweep_reduces(e, sweep->plan, sweep->number, op))
             e->reduced[e->body.n_inputs + i] = emit_aligned(e, op->args[0], &e->space);
     }
 }
@@ -377,11 +221,11 @@ static void emit_sweep(Emit *e, Sweep *sweep, LlValue limit, LlValue *scratch)
 }
 
 /* Results that have one element a row. */
-static void store_scalars(Emit *e, const Plan *plan)
+static void store_scalars(Emit *e, const SweepPlan *plan)
 {
     for (int i = 0; i < e->body.n_results; i++) {
         const Value *value = e->body.yields[i];
-        if (plan->columnar[yield_number(e, i)])
+        if (plan->columnar[sweep_yield(e, i)])
             continue;
         row_seam(e);
         store_result(e, i, (Val){emit_aligned(e, value, &e->space).v, DEPTH_ROW});
@@ -390,7 +234,7 @@ static void store_scalars(Emit *e, const Plan *plan)
 
 static void emit_sweeps(Emit *e, LlValue limit)
 {
-    Plan plan = plan_sweeps(e);
+    SweepPlan plan = plan_sweeps(e, may_keep(e));
     LlValue *scratch = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1);
     Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
     allocate_rows(e, &plan);

@@ -236,7 +236,7 @@ static Val value_cached(Emit *e, int number)
     LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
     emit_at(e, DEPTH_BODY);
     LlValue x = ll_load(ll, ll_vector(element, e->lanes),
-                        ll_gep(ll, element, e->row_cache[number], e->column),
+                        ll_gep(ll, element, e->row_cache[number], e->cache_at ? e->cache_at : e->column),
                         (unsigned)dtype_bytes(type->dtype));
     if (type->dtype == DT_BOOL)
         x = LLVMBuildICmp(ll->builder, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");

@@ -2,6 +2,7 @@
 #include "codegen/plan/plan.h"
 
 #include "base/text.h"
+#include "codegen/tiles.h"
 
 #include <assert.h>
 
@@ -42,6 +43,20 @@ static TfcSize stored_dim(const Plan *plan, const Type *type, int dim)
     return size_dim(plan->program_dim[type->dims[dim].symbol], TFC_EXTENT);
 }
 
+/* Scores of a unit, each as much work as its products make it. */
+static TfcSize tile_work(const Plan *plan, const Op *op)
+{
+    Tiles tiles = tiles_of(op);
+    int64_t each = 1;
+    TfcSize work = size_const(1);
+    for (int i = 0; i < tiles.n; i++)
+        each += tiles.products[i].depth / 32;
+    for (int i = 0; i < tiles.scores.rank; i++)
+        if (!tiles.unit[i])
+            work = size_product(work, stored_dim(plan, &tiles.scores, i));
+    return size_scaled(work, each);
+}
+
 /* Elements of the iteration space that one unit of the kernel touches. A size by
  * which tasks are cut, not a bound. */
 static TfcSize unit_work(const Plan *plan, const Op *op, const Signature *s)
@@ -55,6 +70,8 @@ static TfcSize unit_work(const Plan *plan, const Op *op, const Signature *s)
         return size_const(1);
     if (s->range == RANGE_ROWS)
         return axis_size(plan, &layout.axes[layout.n - 1]);
+    if (s->range == RANGE_TILES)
+        return tile_work(plan, op);
     TfcSize work = size_const(COLUMN_CHUNK);
     for (int i = 0; i < layout.n; i++) { /* the axes that are summed away */
         int dim = layout.axes[i].dim, batch = layout.axes[i].batch_dim;
@@ -77,9 +94,9 @@ static TfcSize units_of(const Plan *plan, const Signature *s)
     return units;
 }
 
-static TfcView view_record(Plan *plan, const View *view)
+static View view_record(Plan *plan, const View *view)
 {
-    TfcView record = {.buffer = view->buffer, .n_axes = view->n_axes, .offset = view->offset};
+    View record = {.buffer = view->buffer, .n_axes = view->n_axes, .offset = view->offset};
     for (int i = 0; i < view->n_axes; i++)
         record.strides[i] = size_ref(plan, view->strides[i]);
     return record;
@@ -118,39 +135,65 @@ bool add_kernel(Plan *plan, const Op *op, const View *views)
     return true;
 }
 
-/* Buffers past the 63rd of a kernel must not be strided. */
+/* Buffers past the 63rd of a kernel must not be strided, nor what products read. */
 enum { MAX_STRIDED = 64 };
 
-static bool operand_view(Plan *plan, Value *value, int index, View *view)
+static bool in_product(const Op *op, const Value *value)
 {
+    if (op->kind == OP_attention)
+        FOR_OPS(inner, op->body)
+            if (inner->kind == OP_dot && (inner->args[0] == value || inner->args[1] == value))
+                return true;
+    return false;
+}
+
+static bool operand_view(Plan *plan, const Op *op, int index, View *view)
+{
+    Value *value = op->args[index];
     const View *placed = view_of_value(plan, value);
     if (!placed)
         return false;
     *view = *placed;
-    if (index < MAX_STRIDED || view_form(plan, &value->type, view) != FORM_STRIDED)
+    if ((index < MAX_STRIDED && !in_product(op, value)) || view_form(plan, &value->type, view) != FORM_STRIDED)
         return true;
     return packed_view(plan, value, view);
+}
+
+/* Where the kernel puts a result: apart, if products cannot write to its place. */
+static View written_view(Plan *plan, const Op *op, const Value *result)
+{
+    View view = placement(result)->view;
+    if (op->kind != OP_attention || view_form(plan, &result->type, &view) != FORM_STRIDED)
+        return view;
+    return view_packed(plan, &result->type, add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
 }
 
 bool add_op_kernel(Plan *plan, Op *op)
 {
     View *views = ARENA_ARRAY(plan->arena, View, op->n_args + op->n_results);
     for (int i = 0; i < op->n_args; i++)
-        if (!operand_view(plan, op->args[i], i, &views[i]))
+        if (!operand_view(plan, op, i, &views[i]))
             return false;
     if (op->kind == OP_append) /* in place */
         place_at(plan, op_result(op), &views[0]);
     place_results(plan, op);
     name_steps(plan, op);
     for (int r = 0; r < op->n_results; r++)
-        views[op->n_args + r] = placement(&op->results[r])->view;
+        views[op->n_args + r] = written_view(plan, op, &op->results[r]);
     const View *result = &views[op->n_args];
     if (op->kind == OP_const && op_float(op, ATTR_value) == 0 &&
         view_is_whole(plan, &op->results[0].type, result)) {
         add_zero(plan, result->buffer);
         return true;
     }
-    return add_kernel(plan, op, views);
+    if (!add_kernel(plan, op, views))
+        return false;
+    for (int r = 0; r < op->n_results; r++) {
+        const View *to = &placement(&op->results[r])->view, *from = &views[op->n_args + r];
+        if (from->buffer != to->buffer && !add_copy(plan, &op->results[r].type, from, to))
+            return false;
+    }
+    return true;
 }
 
 /* A kernel of one op that the function does not have. */

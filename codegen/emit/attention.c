@@ -1,0 +1,234 @@
+/* Attention kernels; see attention.h.
+ *
+ *   for each unit (sentence, head)
+ *     clear the columns' results
+ *     for each block of queries
+ *       turn the queries
+ *       for each level
+ *         the strip's scores;  sweep over its keys;  rows, columns
+ *
+ * A block whose keys fit into a strip computes its scores once and keeps what several
+ * levels need. With more keys every level goes through them strip by strip, computing
+ * scores again: memory does not grow with the sentence.
+ *
+ * A unit is done by one thread, its blocks in order: sums do not depend on threads. */
+#include "codegen/emit/attention.h"
+
+#include <string.h>
+
+/* ---- levels ---- */
+
+typedef void (*UseProduct)(Attention *a, const TileProduct *p, LlValue accumulate);
+
+static void use_columns(Attention *a, const TileProduct *p, LlValue accumulate)
+{
+    (void)accumulate;
+    tile_columns(a, p);
+}
+
+/* One strip of one level. */
+static void emit_strip(Attention *a, int sweep, bool again, LlValue accumulate)
+{
+    Emit *e = a->e;
+    for (int i = 0; i < a->tiles.n; i++) {
+        const TileProduct *p = &a->tiles.products[i];
+        int n = body_number(&e->body, &p->op->results[0]);
+        if (p->use != TILE_SCORES || (e->cached[n] && !again) || !tile_needs(a, sweep, p->op))
+            continue;
+        tile_scores(a, p);
+        e->cached[n] = true;
+    }
+    tile_sweep(a, sweep);
+    for (int i = 0; i < a->tiles.n; i++) {
+        const TileProduct *p = &a->tiles.products[i];
+        if (sweep_contracts(e, &a->plan, sweep, p->op))
+            (p->use == TILE_ROWS ? tile_rows : use_columns)(a, p, accumulate);
+    }
+}
+
+/* Every strip from `first` to `last`. */
+static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
+{
+    Ll *ll = &a->e->ll;
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, first, last, STRIP_KEYS, "strips");
+    LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, ll_i64(ll, STRIP_KEYS), "");
+    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSLT, rest, last, "");
+    a->key = loop.index;
+    a->end = LLVMBuildSelect(ll->builder, whole, rest, last, "");
+    LlValue later = LLVMBuildICmp(ll->builder, LLVMIntNE, loop.index, first, "");
+    LlValue accumulate = LLVMBuildZExt(ll->builder, later, ll->i64, "");
+    row_seam(a->e);
+    emit_strip(a, sweep, true, accumulate);
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+    row_seam(a->e);
+    memo_forget(a->e, DEPTH_ROW);
+}
+
+static void start_levels(Attention *a, bool one_strip)
+{
+    Emit *e = a->e;
+    a->plan = plan_sweeps(e, one_strip);
+    memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
+    memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
+    memo_forget(e, DEPTH_ROW);
+    for (int n = 0; n < e->n_values; n++) {
+        const Op *op = sweep_op(e, n);
+        bool scores = op && op->kind == OP_dot && body_number(&e->body, op->args[0]) < e->body.n_inputs;
+        e->row_cache[n] = scores || a->plan.keep[n] ? tile_strip(a, n) : NULL;
+    }
+}
+
+static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_strip)
+{
+    start_levels(a, one_strip);
+    row_seam(a->e);
+    for (int sweep = 0; sweep < a->plan.n_sweeps; sweep++) {
+        tile_row_values(a, sweep);
+        tile_open_reductions(a, sweep);
+        if (one_strip) {
+            a->key = first;
+            a->end = last;
+            emit_strip(a, sweep, false, ll_i64(&a->e->ll, 0));
+        } else {
+            each_strip(a, sweep, first, last);
+        }
+        tile_close_reductions(a, sweep);
+    }
+    tile_store_rows(a);
+    ll_resume(&a->e->ll);
+}
+
+/* ---- blocks of queries ---- */
+
+static LlValue smaller(Ll *ll, LlValue x, LlValue y)
+{
+    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, x, y, ""), x, y, "");
+}
+
+/* The scores' queries as tokens of their sentences, or NULL if they are none. */
+static const Axis *token_axis(const Emit *e)
+{
+    return layout_is_packed(&e->layout) ? &e->layout.axes[0] : NULL;
+}
+
+static void stand_at_block(Attention *a, LlValue query)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    int queries = tile_queries(&a->tiles);
+    const Axis *tokens = token_axis(e);
+    LlValue left = LLVMBuildNSWSub(ll->builder, a->n_queries, query, "");
+    a->query = query;
+    a->count = smaller(ll, left, ll_i64(ll, e->lanes));
+    e->column = query;
+    e->mask = e->lanes > 1 ? lane_mask(e, left) : NULL;
+    e->space.at[queries] = (Coord){.step = 1};
+    if (tokens) {
+        int symbol = e->layout.axes[0].extent.symbol;
+        Coord sentence = e->space.at[tokens->batch_dim];
+        sentence.token = 0;
+        e->token = table_lookup(e, symbol, DIM_OFFSET, sentence);
+        e->token.step = 1;
+        e->space.at[queries].token = symbol + 1;
+    }
+}
+
+static void emit_block(Attention *a, LlValue query)
+{
+    Ll *ll = &a->e->ll;
+    row_seam(a->e);
+    stand_at_block(a, query);
+    row_seam(a->e);
+    tile_turn_queries(a);
+    LlValue first = ll_i64(ll, 0), last = a->n_keys;
+    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, LLVMBuildNSWSub(ll->builder, last, first, ""),
+                                 ll_i64(ll, STRIP_KEYS), "");
+    LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many"), done = ll_new_block(ll, "");
+    LLVMBuildCondBr(ll->builder, fits, one, many);
+    ll_at_block(ll, one);
+    emit_levels(a, first, last, true);
+    LLVMBuildBr(ll->builder, done);
+    ll_at_block(ll, many);
+    emit_levels(a, first, last, false);
+    LLVMBuildBr(ll->builder, done);
+    ll_at_block(ll, done);
+    a->e->mask = NULL;
+}
+
+/* ---- units ---- */
+
+static LlValue length_of(Attention *a, int dim)
+{
+    Coord length = dim_length(a->e, dim);
+    LlValue n = coord_value(a->e, &length, a->e->ll.i64).v;
+    ll_resume(&a->e->ll);
+    return n;
+}
+
+/* Coordinates of the axes that units go along, the last one fastest. */
+static void stand_at_unit(Attention *a, LlValue unit)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    const Axis *tokens = token_axis(e);
+    LlValue extents[MAX_RANK] = {0};
+    for (int i = 0; i < a->tiles.scores.rank; i++)
+        if (a->tiles.unit[i])
+            extents[i] = extent_of(e, &(Axis){i, -1, a->tiles.scores.dims[i]});
+    ll_resume(ll);
+    for (int i = a->tiles.scores.rank - 1; i >= 0; i--) {
+        if (!a->tiles.unit[i])
+            continue;
+        e->space.at[i] = coord_of(LLVMBuildSRem(ll->builder, unit, extents[i], ""), DEPTH_ROW);
+        unit = LLVMBuildSDiv(ll->builder, unit, extents[i], "");
+        if (tokens && tokens->batch_dim == i)
+            e->space.at[i].token = tokens->extent.symbol + 1;
+    }
+    row_seam(e);
+}
+
+/* Loops over the axes that are neither the units' nor the last two. */
+static void each_group(Attention *a, int axis)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    while (axis < tile_queries(&a->tiles) && a->tiles.unit[axis])
+        axis++;
+    if (axis < tile_queries(&a->tiles)) {
+        LlValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
+        ll_resume(ll);
+        LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), extent, 1, "groups");
+        e->space.at[axis] = coord_of(loop.index, DEPTH_ROW);
+        each_group(a, axis + 1);
+        ll_resume(ll);
+        ll_loop_close(ll, &loop);
+        return;
+    }
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), a->n_queries, e->lanes, "queries");
+    emit_block(a, loop.index);
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+}
+
+void kernel_attention(Emit *e)
+{
+    Ll *ll = &e->ll;
+    Attention a = {.e = e, .tiles = tiles_of(e->op),
+                   .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1)};
+    tile_open(&a);
+    ll_resume(ll);
+    LlLoop units = ll_loop_open(ll, e->begin, e->end, 1, "units");
+    stand_at_unit(&a, units.index);
+    a.n_queries = length_of(&a, tile_queries(&a.tiles));
+    a.n_keys = length_of(&a, tile_keys(&a.tiles));
+    row_seam(e);
+    for (int i = 0; i < a.tiles.n; i++)
+        if (a.tiles.products[i].use == TILE_COLUMNS)
+            tile_clear_columns(&a, &a.tiles.products[i]);
+    each_group(&a, 0);
+    ll_resume(ll);
+    ll_loop_close(ll, &units);
+}

@@ -1,0 +1,56 @@
+/* Inside the emitter of attention regions.
+ *
+ *   attention.c          units, blocks of queries, levels
+ *   attention_products.c products between memory and strips
+ *   attention_sweep.c    elementwise ops and reductions over strips
+ *
+ * A block of as many queries as a vector has lanes meets its keys one after the other:
+ * lanes are queries, and so reductions along the keys are vertical. Scores of a block
+ * are a strip in memory, a vector for each key. */
+#ifndef CODEGEN_EMIT_ATTENTION_H
+#define CODEGEN_EMIT_ATTENTION_H
+
+#include "codegen/emit/sweeps.h"
+#include "codegen/tiles.h"
+
+/* Keys of a strip. Where a query has more, strips are computed again for each level. */
+enum { STRIP_KEYS = 1024 };
+
+typedef struct Attention {
+    Emit *e;
+    Tiles tiles;
+    SweepPlan plan;
+    LlValue rows, pack_queries, pack_panel; /* functions of gemm.h */
+    int panel;              /* columns that `rows` takes at once */
+    LlValue *strips;        /* by value number */
+    LlValue *turned;        /* by operand: its block of queries, [d][lanes] */
+    LlValue padded;         /* rows of an operand whose depth is not whole vectors */
+    /* where the code being written stands */
+    LlValue n_queries, n_keys;     /* of the unit's sentence */
+    LlValue query, count;          /* the block's first, and how many */
+    LlValue key, end;              /* this strip's keys */
+    LlValue *slots;                /* of reductions, by body op */
+} Attention;
+
+/* ---- attention_products.c ---- */
+/* Declares the module's functions and takes memory for strips. */
+void tile_open(Attention *a);
+LlValue tile_strip(Attention *a, int number);     /* of a value of the scores' shape */
+void tile_turn_queries(Attention *a);             /* left operands of scores, for this block */
+void tile_scores(Attention *a, const TileProduct *p);
+/* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
+void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate);
+void tile_columns(Attention *a, const TileProduct *p);
+void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
+
+/* ---- attention_sweep.c ---- */
+/* Values that do not vary along the keys and can be computed before this sweep. */
+void tile_row_values(Attention *a, int sweep);
+void tile_open_reductions(Attention *a, int sweep);
+void tile_sweep(Attention *a, int sweep); /* over the strip's keys */
+void tile_close_reductions(Attention *a, int sweep);
+void tile_store_rows(Attention *a);
+/* Whether something done in this sweep needs the product's scores. */
+bool tile_needs(const Attention *a, int sweep, const Op *product);
+
+#endif

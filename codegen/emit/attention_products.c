@@ -1,0 +1,250 @@
+/* Products of an attention region, by the tiles of gemm.h:
+ *
+ *   scores    strip[key][lane] = Σ_d keys[key][d] · turned[d][lane]
+ *   rows      result[query][d] (+)= Σ_key strip[key][query] · values[key][d]
+ *   columns   result[key][d]    += Σ_query strip[key][query] · rows[query][d]
+ *
+ * Operands are read where they lie, but for the queries of scores, which are turned so
+ * that lanes lie beside each other, and for rows that do not end with a whole vector. */
+#include "codegen/emit/attention.h"
+
+#include "codegen/emit/gemm.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
+
+static LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
+
+/* ---- functions ---- */
+
+static void write_functions(Attention *a, const char *name)
+{
+    static const int wide[] = {8, 4, 2, 1}, narrow[] = {4, 2, 1};
+    Emit *e = a->e;
+    GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(a->tiles.scores.dtype), .lanes = e->lanes,
+                  .vectors = GEMM_MAX_VECTORS};
+    bool many = e->target->vector_bits == 512;
+    ll_init(&g.ll, e->ll.context, e->ll.module);
+    g.element = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
+    g.n_heights = many ? 4 : 3;
+    memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
+    for (int h = 0; h < g.n_heights; h++)
+        for (int v = 0; v < g.vectors; v++)
+            g.tiles[h][v] = gemm_tile(&g, g.heights[h], v + 1, false);
+    g.packed_tile = g.tiles[0][g.vectors - 1]; /* never asked for */
+    gemm_tile_rows(&g);
+    gemm_pack(&g, "queries", g.lanes);
+    gemm_pack(&g, "panel", gemm_columns(&g));
+    ll_dispose(&g.ll);
+}
+
+static LlValue find_function(Attention *a, const char *name, const char *part)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s.%s", name, part);
+    return LLVMGetNamedFunction(a->e->ll.module, full);
+}
+
+static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
+{
+    ll_resume(&a->e->ll);
+    return LLVMBuildCall2(a->e->ll.builder, LLVMGlobalGetValueType(function), function, args, n, "");
+}
+
+/* ---- memory ---- */
+
+static LlValue take_memory(Attention *a, int64_t elements, const char *name)
+{
+    LlType type = LLVMArrayType2(element_type(a), (uint64_t)elements);
+    LlValue memory = ll_alloca(&a->e->ll, type, name);
+    LLVMSetAlignment(memory, 64);
+    return memory;
+}
+
+LlValue tile_strip(Attention *a, int number)
+{
+    if (!a->strips[number])
+        a->strips[number] = take_memory(a, (int64_t)STRIP_KEYS * a->e->lanes, "strip");
+    return a->strips[number];
+}
+
+static bool is_whole(const Attention *a, const TileProduct *p)
+{
+    return p->depth % a->e->lanes == 0;
+}
+
+void tile_open(Attention *a)
+{
+    Emit *e = a->e;
+    char name[32];
+    snprintf(name, sizeof name, "tiles.%s.%d", dtype_name(a->tiles.scores.dtype), e->lanes);
+    if (!find_function(a, name, "rows"))
+        write_functions(a, name);
+    a->rows = find_function(a, name, "rows");
+    a->pack_queries = find_function(a, name, "queries");
+    a->pack_panel = find_function(a, name, "panel");
+    a->panel = e->lanes * GEMM_MAX_VECTORS;
+    a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
+    a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
+    for (int i = 0; i < a->tiles.n; i++) {
+        const TileProduct *p = &a->tiles.products[i];
+        int operand = body_number(&e->body, p->op->args[0]);
+        if (p->use == TILE_SCORES && !a->turned[operand])
+            a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
+        if (p->use != TILE_SCORES && !is_whole(a, p) && !a->padded)
+            a->padded = take_memory(a, (int64_t)STRIP_KEYS * a->panel, "padded");
+    }
+}
+
+/* ---- operands ---- */
+
+/* Row `first` of an operand or result, and the way to the next: the rows go along
+ * `axis` of the scores. */
+typedef struct TileRows {
+    LlValue at, stride;
+} TileRows;
+
+static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LlValue first)
+{
+    Emit *e = a->e;
+    Place place = {.rank = e->buffers[buffer].type->rank};
+    TileRows rows = {0};
+    for (int i = 0; i < place.rank; i++)
+        if (axes[i] == axis) {
+            place.at[i] = coord_of(first, DEPTH_ROW);
+            rows.stride = emit_stride(e, buffer, i);
+        } else if (axes[i] != DEPTH_AXIS) {
+            place.at[i] = e->space.at[axes[i]];
+        }
+    rows.at = emit_address(e, buffer, &place);
+    return rows;
+}
+
+static int result_buffer(const Attention *a, const TileProduct *p)
+{
+    const Body *body = &a->e->body;
+    for (int i = 0; i < body->n_results; i++)
+        if (body->yields[i] == &p->op->results[0])
+            return body->n_inputs + i;
+    assert(!"what uses scores up is a result");
+    return -1;
+}
+
+static LlValue element_at(Attention *a, LlValue base, LlValue index)
+{
+    ll_resume(&a->e->ll);
+    return ll_gep(&a->e->ll, element_type(a), base, index);
+}
+
+static LlValue keys_here(Attention *a)
+{
+    ll_resume(&a->e->ll);
+    return LLVMBuildNSWSub(a->e->ll.builder, a->end, a->key, "");
+}
+
+/* ---- products ---- */
+
+/* c[rows][columns] = Σ_k a·b (+ c); see gemm_tile_rows. */
+typedef struct Call {
+    LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
+} Call;
+
+static void call_rows(Attention *a, const Call *c)
+{
+    call(a, a->rows, 12,
+         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
+                     c->accumulate, c->rows, number(a, 0)});
+}
+
+void tile_turn_queries(Attention *a)
+{
+    for (int i = 0; i < a->tiles.n; i++) {
+        const TileProduct *p = &a->tiles.products[i];
+        int operand = body_number(&a->e->body, p->op->args[0]);
+        bool done = p->use != TILE_SCORES;
+        for (int j = 0; j < i; j++)
+            done |= a->tiles.products[j].op->args[0] == p->op->args[0];
+        if (done)
+            continue;
+        TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
+        call(a, a->pack_queries, 6,
+             (LlValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
+                         a->turned[operand]});
+    }
+}
+
+void tile_scores(Attention *a, const TileProduct *p)
+{
+    int lanes = a->e->lanes;
+    const Body *body = &a->e->body;
+    TileRows keys = rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
+    call_rows(a, &(Call){.k = number(a, p->depth), .a = keys.at, .a_row = keys.stride,
+                         .a_k = number(a, 1),
+                         .b = a->turned[body_number(body, p->op->args[0])],
+                         .b_k = number(a, lanes),
+                         .c = tile_strip(a, body_number(body, &p->op->results[0])),
+                         .c_row = number(a, lanes), .columns = number(a, lanes),
+                         .accumulate = number(a, 0), .rows = keys_here(a)});
+}
+
+/* The product by panels of columns; `b` are the rows it sums over, c.k of them. */
+static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *b, const TileRows *result)
+{
+    c.c_row = result->stride;
+    for (int64_t column = 0; column < p->depth; column += a->panel) {
+        int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
+        c.columns = number(a, columns);
+        c.c = element_at(a, result->at, number(a, column));
+        c.b = element_at(a, b->at, number(a, column));
+        c.b_k = b->stride;
+        if (!is_whole(a, p)) {
+            call(a, a->pack_panel, 6,
+                 (LlValue[]){c.k, c.b, b->stride, number(a, 1), c.columns, a->padded});
+            c.b = a->padded;
+            c.b_k = number(a, a->panel);
+        }
+        call_rows(a, &c);
+    }
+}
+
+static LlValue strip_of_operand(Attention *a, const TileProduct *p)
+{
+    return tile_strip(a, body_number(&a->e->body, p->op->args[0]));
+}
+
+void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
+{
+    TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
+                              tile_keys(&a->tiles), a->key);
+    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+    Call c = {.k = keys_here(a), .a = strip_of_operand(a, p), .a_row = number(a, 1),
+              .a_k = number(a, a->e->lanes), .accumulate = accumulate, .rows = a->count};
+    multiply(a, p, c, &values, &result);
+}
+
+void tile_columns(Attention *a, const TileProduct *p)
+{
+    TileRows queries = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
+                               tile_queries(&a->tiles), a->query);
+    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
+    Call c = {.k = a->count, .a = strip_of_operand(a, p), .a_row = number(a, a->e->lanes),
+              .a_k = number(a, 1), .accumulate = number(a, 1), .rows = keys_here(a)};
+    multiply(a, p, c, &queries, &result);
+}
+
+/* A product without terms gives zeros. */
+void tile_clear_columns(Attention *a, const TileProduct *p)
+{
+    LlValue zero = number(a, 0);
+    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), zero);
+    TileRows nothing = {result.at, zero};
+    for (int64_t column = 0; column < p->depth; column += a->panel) {
+        int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
+        call_rows(a, &(Call){zero, nothing.at, zero, zero, nothing.at, zero,
+                             element_at(a, result.at, number(a, column)), result.stride,
+                             number(a, columns), zero, a->n_keys});
+    }
+}

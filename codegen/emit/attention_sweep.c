@@ -1,0 +1,177 @@
+/* Sweeps of an attention region: over the keys of a strip, all lanes of the block's
+ * queries at once. */
+#include "codegen/emit/attention.h"
+
+static unsigned align_of(const Value *value) { return (unsigned)dtype_bytes(value->type.dtype); }
+
+static LlType lanes_of(Emit *e, const Value *value)
+{
+    return ll_vector(emit_type(e, value->type.dtype), e->lanes);
+}
+
+/* ---- values of rows ---- */
+
+void tile_row_values(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    for (int n = 0; n < e->n_values; n++) {
+        const Op *op = sweep_op(e, n);
+        bool own = op ? e->body.ops[n - e->body.n_inputs].aligned && op->kind != OP_dot &&
+                            op_family(op) != FAMILY_reduce
+                      : e->body.input_aligned[n];
+        if (!own || a->plan.columnar[n] || a->plan.level[n] > sweep || e->reduced[n].v)
+            continue;
+        const Value *value = op ? &op->results[0] : e->body.inputs[n];
+        Place place = place_aligned(&value->type, &e->space);
+        e->reduced[n] = emit_eval(e, value, &place);
+    }
+}
+
+void tile_store_rows(Attention *a)
+{
+    Emit *e = a->e;
+    for (int i = 0; i < e->body.n_results; i++) {
+        const Value *value = e->body.yields[i];
+        if (value->op->kind == OP_dot)
+            continue;
+        Place place = place_aligned(&value->type, &e->space);
+        Val x = {emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY), DEPTH_BODY};
+        emit_store_at(e, e->body.n_inputs + i, &place, x);
+    }
+}
+
+/* ---- reductions ---- */
+
+void tile_open_reductions(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if (!sweep_reduces(e, &a->plan, sweep, op))
+            continue;
+        LlType type = lanes_of(e, &op->results[0]);
+        a->slots[i] = ll_alloca(&e->ll, type, "sum");
+        ll_store(&e->ll, reduce_identity(e, op, type), a->slots[i], align_of(&op->results[0]));
+    }
+}
+
+void tile_close_reductions(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    ll_resume(&e->ll);
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if (!sweep_reduces(e, &a->plan, sweep, op))
+            continue;
+        LlValue sum = ll_load(&e->ll, lanes_of(e, &op->results[0]), a->slots[i], align_of(&op->results[0]));
+        e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
+    }
+}
+
+/* ---- the loop ---- */
+
+static LlValue lanes_at_place(Emit *e, const Value *value)
+{
+    Place place = place_aligned(&value->type, &e->space);
+    LlValue x = emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY);
+    emit_at(e, DEPTH_BODY);
+    return x;
+}
+
+static void store_in_strip(Attention *a, int number, const Value *value)
+{
+    Emit *e = a->e;
+    LlValue x = lanes_at_place(e, value);
+    LlType element = value->type.dtype == DT_BOOL ? e->ll.i8 : emit_type(e, value->type.dtype);
+    if (value->type.dtype == DT_BOOL)
+        x = LLVMBuildZExt(e->ll.builder, x, ll_like(LLVMTypeOf(x), e->ll.i8), "");
+    ll_store(&e->ll, x, ll_gep(&e->ll, element, tile_strip(a, number), e->cache_at), align_of(value));
+}
+
+static bool is_stored(const Attention *a, int number, int sweep)
+{
+    const Emit *e = a->e;
+    if (a->plan.keep[number] && a->plan.kept_in[number] == sweep)
+        return true;
+    for (int i = 0; i < a->tiles.n; i++) {
+        const Op *op = a->tiles.products[i].op;
+        if (body_number(&e->body, op->args[0]) == number && sweep_contracts(e, &a->plan, sweep, op))
+            return true;
+    }
+    return false;
+}
+
+static void sweep_key(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        int n = e->body.n_inputs + i;
+        if (sweep_reduces(e, &a->plan, sweep, op))
+            reduce_into(e, op, a->slots[i], lanes_at_place(e, op->args[0]), NULL);
+        else if (op->kind != OP_dot && is_stored(a, n, sweep) && !e->cached[n])
+            store_in_strip(a, n, &op->results[0]);
+    }
+}
+
+static bool has_work(const Attention *a, int sweep)
+{
+    const Emit *e = a->e;
+    for (int i = 0; i < e->body.n_ops; i++)
+        if (sweep_reduces(e, &a->plan, sweep, e->body.ops[i].op) ||
+            (e->body.ops[i].op->kind != OP_dot && is_stored(a, e->body.n_inputs + i, sweep)))
+            return true;
+    return false;
+}
+
+void tile_sweep(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    if (!has_work(a, sweep))
+        return;
+    int keys = tile_keys(&a->tiles);
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, a->key, a->end, 1, "keys");
+    e->cache_at = LLVMBuildNSWMul(ll->builder, LLVMBuildNSWSub(ll->builder, loop.index, a->key, ""),
+                                  ll_i64(ll, e->lanes), "");
+    e->space.at[keys] = coord_of(loop.index, DEPTH_ROW);
+    row_seam(e);
+    memo_forget(e, DEPTH_ROW);
+    sweep_key(a, sweep);
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+    row_seam(e);
+    memo_forget(e, DEPTH_ROW);
+    e->space.at[keys] = (Coord){0};
+    for (int n = 0; n < e->n_values; n++)
+        e->cached[n] |= a->plan.keep[n] && a->plan.kept_in[n] == sweep;
+}
+
+/* ---- which scores a sweep needs ---- */
+
+static bool leads_to(const Attention *a, int number, const Op *product)
+{
+    const Emit *e = a->e;
+    const Op *op = sweep_op(e, number);
+    if (op == product)
+        return true;
+    if (!op || op->kind == OP_dot || op_family(op) == FAMILY_reduce || !a->plan.columnar[number])
+        return false;
+    for (int i = 0; i < op->n_args; i++)
+        if (leads_to(a, body_number(&e->body, op->args[i]), product))
+            return true;
+    return false;
+}
+
+bool tile_needs(const Attention *a, int sweep, const Op *product)
+{
+    const Emit *e = a->e;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if ((sweep_reduces(e, &a->plan, sweep, op) || sweep_contracts(e, &a->plan, sweep, op)) &&
+            leads_to(a, body_number(&e->body, op->args[0]), product))
+            return true;
+    }
+    return false;
+}

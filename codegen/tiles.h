@@ -1,0 +1,37 @@
+/* The products of an attention region, for plan and emit: how their axes lie to those
+ * of the scores, and which of these a unit of the kernel stands at.
+ *
+ *   scores    dot [batch, queries…, d], [batch, keys, d]
+ *   rows      dot scores, [batch, keys, d]               gives [batch, queries…, d]
+ *   columns   dot scores, [batch, queries…, d]           gives [batch, keys, d]
+ *
+ * d is constant. The last two axes of the scores are queries and keys. */
+#ifndef CODEGEN_TILES_H
+#define CODEGEN_TILES_H
+
+#include "ir/graph.h"
+
+enum { MAX_TILE_PRODUCTS = 8, DEPTH_AXIS = -1 };
+
+typedef enum TileUse { TILE_SCORES, TILE_ROWS, TILE_COLUMNS } TileUse;
+
+typedef struct TileProduct {
+    const Op *op;
+    TileUse use;
+    int64_t depth;
+    int axes[3][MAX_RANK]; /* of a, b, result: the scores' axis, or DEPTH_AXIS; the scores' own
+                              are not filled */
+} TileProduct;
+
+typedef struct Tiles {
+    Type scores;
+    int n;
+    TileProduct products[MAX_TILE_PRODUCTS];
+    bool unit[MAX_RANK]; /* axes that every product has as batch: one unit each */
+} Tiles;
+
+Tiles tiles_of(const Op *attention);
+static inline int tile_queries(const Tiles *t) { return t->scores.rank - 2; }
+static inline int tile_keys(const Tiles *t) { return t->scores.rank - 1; }
+
+#endif

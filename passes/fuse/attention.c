@@ -1,0 +1,227 @@
+/* fuse_attention: what lies between the product that gives scores and the products
+ * that use them up becomes one region with those products, so that scores exist in
+ * small tiles alone.
+ *
+ *   %3 = dot %q, %k : f32[B, 8, S~, T~]               %6, %m, %r = attention(%q, %k, %v) {
+ *   %4 = … scale, mask, softmax, dropout of %3   ⇒      %3 = dot %q, %k;  %4 = …
+ *   %6 = dot %4, %v : f32[B, 8, S~, 64]                 %6 = dot %4, %v;  yield %6, %m, %r }
+ *
+ * 1. A set of scores: a product with sentences or heads as batch, and every value of
+ *    its shape that is computed from or with it. All of them are fused or none.
+ * 2. Levels: what needs a result of the set's regions through other ops (the gradient
+ *    of the attention's output) belongs to a later region: the forward is level 0, the
+ *    backward level 1. A region computes the scores it needs again from its operands;
+ *    from a region before it only row values pass (the maximum, the reciprocal sum).
+ * 3. Products in one form: scores from [batch, queries, d] and [batch, keys, d], results
+ *    from scores as the left operand, so that the codegen has one kind of loop.
+ *
+ * Nothing here knows of softmax: any elementwise ops and reductions along the keys will do. */
+#include "passes/fuse/attention.h"
+
+#include "passes/clone.h"
+#include "passes/simplify.h"
+
+#include <stdlib.h>
+
+bool pass_fuse_attention(Function *function, PassContext *context);
+
+static void visit_all(Fuser *f)
+{
+    int position = 0;
+    FOR_OPS(op, &f->function->body) {
+        Node *node = op->scratch = ARENA_NEW(f->arena, Node);
+        node->position = position++;
+        for (int i = 0; i < op->n_args; i++) {
+            Node *above = op->args[i]->op->scratch;
+            vec_push(f->arena, above->users, op);
+        }
+    }
+}
+
+/* ---- levels ---- */
+
+static bool in_set(const Value *value, const Scores *s)
+{
+    const Node *node = node_of(value->op);
+    return node && node->scores == s;
+}
+
+static int level_of(const Value *value, const Scores *s)
+{
+    const Node *node = node_of(value->op);
+    return node && node->walked == s ? node->level : 0;
+}
+
+/* The level of every op between the set's first and last. */
+static void find_levels(Scores *s)
+{
+    Op *first = s->ops.data[0], *last = first;
+    for (size_t i = 0; i < s->ops.count; i++) {
+        Op *op = s->ops.data[i];
+        first = node_of(op)->position < node_of(first)->position ? op : first;
+        last = node_of(op)->position > node_of(last)->position ? op : last;
+    }
+    for (Op *op = first; op != last->next; op = op->next) {
+        Node *node = node_of(op);
+        int level = 0;
+        for (int i = 0; i < op->n_args; i++) {
+            bool leaves = in_set(op->args[i], s) &&
+                          (node->scores != s || node_of(op->args[i]->op)->part == PART_PRODUCT);
+            int above = level_of(op->args[i], s) + leaves;
+            level = above > level ? above : level;
+        }
+        node->walked = s;
+        node->level = level;
+        if (node->scores == s && level >= s->n_levels)
+            s->n_levels = level + 1;
+    }
+}
+
+/* ---- members of a level's region ---- */
+
+typedef struct Region Region;
+struct Region {
+    Fuser *f;
+    Scores *scores;
+    int level;
+    VEC(Op *) members;
+    VEC(Value *) outputs;
+    bool products; /* scores are computed here */
+};
+
+/* Computed from constants and positions alone. */
+static bool is_from_nothing(const Value *value, int depth)
+{
+    const Op *op = value->op;
+    if (is_generator(op))
+        return true;
+    if (depth == 0 || op->kind == OP_dropout ||
+        (op_family(op) != FAMILY_elementwise && op->kind != OP_broadcast))
+        return false;
+    for (int i = 0; i < op->n_args; i++)
+        if (!is_from_nothing(op->args[i], depth - 1))
+            return false;
+    return true;
+}
+
+enum { DEEPEST = 16 };
+
+/* The op and all that it needs and that the region computes. */
+static void take(Region *r, Op *op)
+{
+    Node *node = node_of(op);
+    if (node->taken == r)
+        return;
+    node->taken = r;
+    r->products |= node->part == PART_SCORES && op->kind == OP_dot;
+    for (int i = 0; i < op->n_args; i++) {
+        Value *above = op->args[i];
+        Node *theirs = node_of(above->op);
+        if (!theirs)
+            continue;
+        bool of_set = theirs->scores == r->scores;
+        if (of_set && theirs->part == PART_ROW && theirs->level < r->level)
+            theirs->needed = true; /* given by the region that has it */
+        else if (of_set ? theirs->part != PART_PRODUCT : is_from_nothing(above, DEEPEST))
+            take(r, above->op);
+    }
+    vec_push(r->f->arena, r->members, op);
+}
+
+static bool is_read_outside(const Scores *s, const Op *op)
+{
+    const Node *node = node_of(op);
+    for (size_t i = 0; i < node->users.count; i++)
+        if (node_of(node->users.data[i])->scores != s)
+            return true;
+    return false;
+}
+
+static Region *gather_region(Fuser *f, Scores *s, int level)
+{
+    Region *r = ARENA_NEW(f->arena, Region);
+    *r = (Region){.f = f, .scores = s, .level = level};
+    for (size_t i = 0; i < s->ops.count; i++) {
+        Op *op = s->ops.data[i];
+        Node *node = node_of(op);
+        bool given = node->part == PART_PRODUCT ||
+                     (node->part == PART_ROW && (node->needed || is_read_outside(s, op)));
+        if (node->level != level || !given)
+            continue;
+        vec_push(f->arena, r->outputs, op_result(op));
+        take(r, op);
+    }
+    return r;
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+    return node_of(*(Op *const *)a)->position - node_of(*(Op *const *)b)->position;
+}
+
+/* The regions of a set, the last level first: it says what rows the ones before give. */
+static const char *gather_regions(Fuser *f, Scores *s)
+{
+    for (int level = s->n_levels - 1; level >= 0; level--) {
+        Region *r = gather_region(f, s, level);
+        if (!r->outputs.count)
+            continue;
+        if (!r->products)
+            return "a later part does not need its product";
+        qsort(r->members.data, r->members.count, sizeof(Op *), compare_positions);
+        vec_push(f->arena, s->regions, r);
+    }
+    return NULL;
+}
+
+static Op *in_one_form(Op *op) { return node_of(op)->unified ? node_of(op)->unified : op; }
+
+static void build_regions(Fuser *f, Scores *s)
+{
+    for (size_t i = 0; i < s->regions.count; i++) {
+        Region *r = s->regions.data[i];
+        Members members = {0};
+        for (size_t m = 0; m < r->members.count; m++)
+            vec_push(f->arena, members.ops, in_one_form(r->members.data[m]));
+        for (size_t v = 0; v < r->outputs.count; v++)
+            r->outputs.data[v] = op_result(in_one_form(r->outputs.data[v]->op));
+        Op *region = build_region(f->function, OP_attention, &members, (int)r->outputs.count,
+                                  r->outputs.data, vec_last(members.ops));
+        for (size_t v = 0; v < r->outputs.count; v++)
+            vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
+        report_op(f->context->report, region, "attention: %s", describe_members(&members, f->arena));
+    }
+}
+
+bool pass_fuse_attention(Function *function, PassContext *context)
+{
+    Fuser f = {.function = function, .context = context, .arena = function->module->arena};
+    VEC(Scores *) sets = {0};
+    visit_all(&f);
+    FOR_OPS(op, &function->body) {
+        if (node_of(op)->scores || !is_scores_product(function->module, op))
+            continue;
+        Scores *s = ARENA_NEW(f.arena, Scores);
+        s->why = gather_scores(&f, s, op);
+        if (!s->why) {
+            find_levels(s);
+            s->why = gather_regions(&f, s);
+        }
+        if (s->why)
+            report_op(context->report, s->where ? s->where : op, "not fused: attention: %s", s->why);
+        else
+            vec_push(f.arena, sets, s);
+    }
+    for (size_t i = 0; i < sets.count; i++)
+        unify_products(&f, sets.data[i]);
+    for (size_t i = 0; i < sets.count; i++)
+        build_regions(&f, sets.data[i]);
+    for (size_t i = 0; i < f.replaced.count; i++)
+        f.replaced.data[i].from->moved_to = f.replaced.data[i].to;
+    function_settle(function);
+    remove_dead(function);
+    order_ops(function);
+    if (sets.count)
+        merge_equal_ops(function); /* transposes of one operand for several products */
+    return true;
+}

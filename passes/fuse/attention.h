@@ -1,0 +1,66 @@
+/* Inside fuse_attention: sets of scores.
+ *
+ *   attention.c        levels, regions
+ *   attention_match.c  which values are scores, and whether all they meet fits
+ *   attention_unify.c  products in one form */
+#ifndef PASSES_FUSE_ATTENTION_H
+#define PASSES_FUSE_ATTENTION_H
+
+#include "passes/fuse/fuse.h"
+
+typedef enum Part {
+    PART_NONE,
+    PART_SCORES,  /* of the scores' shape: product, elementwise op, broadcast */
+    PART_ROW,     /* one value a query: a reduction along the keys, or computed from some */
+    PART_PRODUCT, /* contracts scores */
+} Part;
+
+struct Region;
+
+/* Values of one shape that are fused together. */
+typedef struct Scores {
+    Type type, row;     /* row: the same with one key */
+    VEC(Op *) ops;
+    int n_levels;
+    VEC(struct Region *) regions;
+    const char *why;    /* not fused, and at which op */
+    const Op *where;
+} Scores;
+
+/* What is known of an op; at op->scratch. Ops that the pass makes have none. */
+typedef struct Node {
+    VEC(Op *) users;
+    int position;
+    Scores *scores; /* the set it belongs to */
+    Part part;
+    int level;
+    const Scores *walked;       /* the set that `level` is about */
+    const struct Region *taken; /* the region that was last asked to compute it */
+    bool needed;                /* a row value that a later region reads */
+    Op *unified;                /* the same product in the one form */
+} Node;
+
+static inline Node *node_of(const Op *op) { return op->scratch; }
+
+typedef struct Replaced {
+    Value *from, *to;
+} Replaced;
+
+typedef struct Fuser {
+    Function *function;
+    PassContext *context;
+    Arena *arena;
+    VEC(Replaced) replaced; /* settled at the end */
+} Fuser;
+
+/* A product that may give scores: [batch, queries, d] with [batch, keys, d], d constant,
+ * the keys a named dimension and the last storage axis of the result. */
+bool is_scores_product(const Module *module, const Op *op);
+/* Gathers the set around such a product; NULL, or why it cannot be fused (then no op
+ * belongs to it). */
+const char *gather_scores(Fuser *f, Scores *s, Op *product);
+/* Brings the set's products into the one form (attention.c); others see the results
+ * as before. */
+void unify_products(Fuser *f, Scores *s);
+
+#endif

@@ -1,0 +1,203 @@
+/* Which values are scores: from a product outwards, through everything of its shape. */
+#include "passes/fuse/attention.h"
+
+#include "ir/infer.h"
+
+enum { MOST_OPS = 120, MOST_PRODUCTS = 8 };
+
+static bool lists(const Attr *attr, int axis)
+{
+    for (int i = 0; i < attr->n; i++)
+        if (attr->ints[i] == axis)
+            return true;
+    return false;
+}
+
+static bool is_scores_form(const Module *module, const Op *op)
+{
+    if (op->kind != OP_dot)
+        return false;
+    const Type *a = &op->args[0]->type, *b = &op->args[1]->type, *c = &op->results[0].type;
+    const Attr *batch = op_attr(op, ATTR_batch_a), *contract = op_attr(op, ATTR_contract_a);
+    Layout layout = layout_of(module, c);
+    const Axis *last = &layout.axes[layout.n - 1];
+    return batch->n >= 1 && contract->n == 1 && dim_is_const(a->dims[contract->ints[0]]) &&
+           b->rank == batch->n + 2 && a->rank >= batch->n + 2 && last->dim == c->rank - 1 &&
+           last->batch_dim < 0 && !dim_is_one(c->dims[c->rank - 2]) &&
+           (c->dtype == DT_F32 || c->dtype == DT_F64);
+}
+
+bool is_scores_product(const Module *module, const Op *op)
+{
+    return is_scores_form(module, op) &&
+           !dim_is_const(op->results[0].type.dims[op->results[0].type.rank - 1]);
+}
+
+/* ---- products of scores ---- */
+
+/* Whether the op contracts scores with something that is none, along the keys or along
+ * all queries that share them, and leaves one constant axis of the other operand. */
+static bool is_use_up(const Op *op, const Scores *s)
+{
+    if (op->kind != OP_dot)
+        return false;
+    int side = type_same_shape(&op->args[0]->type, &s->type) ? 0 : 1;
+    const Type *other = &op->args[1 - side]->type;
+    const Attr *batch = op_attr(op, side ? ATTR_batch_b : ATTR_batch_a);
+    const Attr *theirs = op_attr(op, side ? ATTR_batch_a : ATTR_batch_b);
+    const Attr *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
+    const Attr *away = op_attr(op, side ? ATTR_contract_a : ATTR_contract_b);
+    int keys = s->type.rank - 1, queries = keys - 1;
+    if (type_same_shape(other, &s->type) || other->rank != batch->n + contract->n + 1 ||
+        batch->n < 1 || lists(batch, queries) || lists(batch, keys))
+        return false;
+    for (int i = 1; i < batch->n; i++)
+        if (batch->ints[i] < batch->ints[i - 1])
+            return false;
+    for (int i = 0; i < other->rank; i++)
+        if (!lists(theirs, i) && !lists(away, i) && !dim_is_const(other->dims[i]))
+            return false;
+    bool rows = contract->n == 1 && contract->ints[0] == keys;
+    bool columns = lists(contract, queries) && !lists(contract, keys) &&
+                   batch->n + contract->n + 1 == s->type.rank;
+    return rows || columns;
+}
+
+/* ---- the set ---- */
+
+static bool is_scores_type(const Scores *s, const Value *value)
+{
+    return type_same_shape(&value->type, &s->type);
+}
+
+static void add(Fuser *f, Scores *s, Op *op, Part part)
+{
+    Node *node = node_of(op);
+    if (node->scores == s)
+        return;
+    node->scores = s;
+    node->part = part;
+    vec_push(f->arena, s->ops, op);
+}
+
+static bool is_elementwise(const Op *op)
+{
+    return op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast;
+}
+
+/* The reasons why an op of the scores' shape cannot be computed in a tile. */
+static const char *why_not_scores(const Fuser *f, const Op *op)
+{
+    if (is_elementwise(op) || is_scores_form(f->function->module, op))
+        return NULL;
+    return arena_printf(f->arena, "scores come from a %s, which stores them", op_info[op->kind].name);
+}
+
+static const char *add_user(Fuser *f, Scores *s, Op *user)
+{
+    const Value *result = user->n_results ? op_result(user) : NULL;
+    if (result && is_elementwise(user) && is_scores_type(s, result)) {
+        add(f, s, user, PART_SCORES);
+    } else if (op_family(user) == FAMILY_reduce && op_attr(user, ATTR_axes)->n == 1 &&
+               op_attr(user, ATTR_axes)->ints[0] == s->type.rank - 1) {
+        add(f, s, user, PART_ROW);
+    } else if (is_use_up(user, s)) {
+        add(f, s, user, PART_PRODUCT);
+    } else {
+        s->where = user;
+        return arena_printf(f->arena, "a %s reads the scores", op_info[user->kind].name);
+    }
+    return NULL;
+}
+
+static const char *grow_scores(Fuser *f, Scores *s, Op *op)
+{
+    for (int i = 0; i < op->n_args; i++) {
+        Op *above = op->args[i]->op;
+        if (!is_scores_type(s, op->args[i]) || node_of(above)->scores == s)
+            continue;
+        const char *why = why_not_scores(f, above);
+        if (why) {
+            s->where = above;
+            return why;
+        }
+        add(f, s, above, PART_SCORES);
+    }
+    for (size_t i = 0; i < node_of(op)->users.count; i++) {
+        const char *why = add_user(f, s, node_of(op)->users.data[i]);
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
+/* What is computed from a row value for rows or for scores; others read it. */
+static void grow_row(Fuser *f, Scores *s, Op *op)
+{
+    for (size_t i = 0; i < node_of(op)->users.count; i++) {
+        Op *user = node_of(op)->users.data[i];
+        if (!is_elementwise(user))
+            continue;
+        if (type_same_shape(&op_result(user)->type, &s->row))
+            add(f, s, user, PART_ROW);
+        else if (is_scores_type(s, op_result(user)))
+            add(f, s, user, PART_SCORES);
+    }
+}
+
+/* Decoding: each sentence has a query or two, whose keys were just put into a cache. */
+static bool has_few_queries(const Fuser *f, const Scores *s)
+{
+    Dim queries = s->type.dims[s->type.rank - 2];
+    FOR_OPS(op, &f->function->body)
+        if (op->kind == OP_append && dim_equal(op->args[1]->type.dims[1], queries))
+            return true;
+    return false;
+}
+
+static const char *why_not_set(const Fuser *f, const Scores *s)
+{
+    int products = 0, used_up = 0;
+    for (size_t i = 0; i < s->ops.count; i++) {
+        const Op *op = s->ops.data[i];
+        const Type *type = &op->results[0].type;
+        products += op->kind == OP_dot;
+        used_up += node_of(op)->part == PART_PRODUCT;
+        if (dtype_is_float(type->dtype) && type->dtype != s->type.dtype)
+            return "scores of several element types";
+    }
+    if (has_few_queries(f, s))
+        return "its queries are few, they look into a cache";
+    return !used_up                   ? "no product uses the scores up"
+           : products > MOST_PRODUCTS ? "too many products share the scores"
+                                      : NULL;
+}
+
+static const char *gather(Fuser *f, Scores *s)
+{
+    for (size_t i = 0; i < s->ops.count; i++) {
+        Op *op = s->ops.data[i];
+        const char *why = NULL;
+        if (node_of(op)->part == PART_SCORES)
+            why = grow_scores(f, s, op);
+        else if (node_of(op)->part == PART_ROW)
+            grow_row(f, s, op);
+        if (why)
+            return why;
+        if (s->ops.count > MOST_OPS)
+            return "the region would be too large";
+    }
+    return why_not_set(f, s);
+}
+
+const char *gather_scores(Fuser *f, Scores *s, Op *product)
+{
+    s->type = s->row = op_result(product)->type;
+    s->row.dims[s->row.rank - 1] = dim_const(1);
+    add(f, s, product, PART_SCORES);
+    const char *why = gather(f, s);
+    for (size_t i = 0; why && i < s->ops.count; i++)
+        if (s->ops.data[i] != product) /* asked once */
+            node_of(s->ops.data[i])->scores = NULL;
+    return why;
+}
