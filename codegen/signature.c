@@ -189,6 +189,8 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     }
     for (int i = 0; i < body->n_results; i++)
         h = hash_u64(h, (uint64_t)body_number(body, body->yields[i]));
+    for (int i = 0; op->body && i < op->n_attrs; i++)
+        h = hash_attr(h, module, s, &op->attrs[i]);
     return h;
 }
 

@@ -81,6 +81,13 @@ static double op_flops(const Sizing *s, const Op *op)
     }
     if (op_family(op) == FAMILY_reduce)
         return elements(s, &op->args[0]->type);
+    if (op->kind == OP_dot) { /* of an attention region */
+        const Attr *contract = op_attr(op, ATTR_contract_a);
+        flops = 2 * elements(s, &op->results[0].type);
+        for (int i = 0; i < contract->n; i++)
+            flops *= axis_length(s, &op->args[0]->type.dims[contract->ints[i]], false);
+        return flops;
+    }
     return op_family(op) == FAMILY_elementwise ? elements(s, &op->results[0].type) : 0;
 }
 

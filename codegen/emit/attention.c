@@ -107,6 +107,11 @@ static LlValue smaller(Ll *ll, LlValue x, LlValue y)
     return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, x, y, ""), x, y, "");
 }
 
+static LlValue larger(Ll *ll, LlValue x, LlValue y)
+{
+    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSGT, x, y, ""), x, y, "");
+}
+
 /* The scores' queries as tokens of their sentences, or NULL if they are none. */
 static const Axis *token_axis(const Emit *e)
 {
@@ -135,6 +140,28 @@ static void stand_at_block(Attention *a, LlValue query)
     }
 }
 
+/* From the first to the last key that some query of the block can see; the first is
+ * never behind the last. */
+static LlValue first_key(Attention *a)
+{
+    Ll *ll = &a->e->ll;
+    const Attr *before = op_attr(a->e->op, ATTR_before);
+    if (!before || before->i < 0)
+        return ll_i64(ll, 0);
+    LlValue first = LLVMBuildNSWSub(ll->builder, a->query, ll_i64(ll, before->i), "");
+    return smaller(ll, larger(ll, first, ll_i64(ll, 0)), a->n_keys);
+}
+
+static LlValue last_key(Attention *a)
+{
+    Ll *ll = &a->e->ll;
+    const Attr *after = op_attr(a->e->op, ATTR_after);
+    if (!after || after->i < 0)
+        return a->n_keys;
+    LlValue last = LLVMBuildNSWAdd(ll->builder, a->query, a->count, "");
+    return smaller(ll, LLVMBuildNSWAdd(ll->builder, last, ll_i64(ll, after->i), ""), a->n_keys);
+}
+
 static void emit_block(Attention *a, LlValue query)
 {
     Ll *ll = &a->e->ll;
@@ -142,7 +169,7 @@ static void emit_block(Attention *a, LlValue query)
     stand_at_block(a, query);
     row_seam(a->e);
     tile_turn_queries(a);
-    LlValue first = ll_i64(ll, 0), last = a->n_keys;
+    LlValue first = first_key(a), last = last_key(a);
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, LLVMBuildNSWSub(ll->builder, last, first, ""),
                                  ll_i64(ll, STRIP_KEYS), "");
     LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many"), done = ll_new_block(ll, "");

@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Strips lie a few lines further than a power of two apart, so that the first keys of
+ * several do not share the sets of a cache. */
+enum { PANEL_VECTORS = 2, STRIP_GAP = 20 };
+
 static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
 
 static LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
@@ -25,16 +29,16 @@ static void write_functions(Attention *a, const char *name)
     static const int wide[] = {8, 4, 2, 1}, narrow[] = {4, 2, 1};
     Emit *e = a->e;
     GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(a->tiles.scores.dtype), .lanes = e->lanes,
-                  .vectors = GEMM_MAX_VECTORS};
+                  .vectors = {[GEMM_ONE_VECTOR] = 1, [GEMM_PANEL] = PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
     ll_init(&g.ll, e->ll.context, e->ll.module);
     g.element = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
     g.n_heights = many ? 4 : 3;
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
     for (int h = 0; h < g.n_heights; h++)
-        for (int v = 0; v < g.vectors; v++)
-            g.tiles[h][v] = gemm_tile(&g, g.heights[h], v + 1, false);
-    g.packed_tile = g.tiles[0][g.vectors - 1]; /* never asked for */
+        for (int w = 0; w <= GEMM_PANEL; w++)
+            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
+    g.packed_tile = g.tiles[0][GEMM_PANEL]; /* never asked for */
     gemm_tile_rows(&g);
     gemm_pack(&g, "queries", g.lanes);
     gemm_pack(&g, "panel", gemm_columns(&g));
@@ -67,7 +71,7 @@ static LlValue take_memory(Attention *a, int64_t elements, const char *name)
 LlValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
-        a->strips[number] = take_memory(a, (int64_t)STRIP_KEYS * a->e->lanes, "strip");
+        a->strips[number] = take_memory(a, (int64_t)(STRIP_KEYS + STRIP_GAP) * a->e->lanes, "strip");
     return a->strips[number];
 }
 
@@ -86,7 +90,7 @@ void tile_open(Attention *a)
     a->rows = find_function(a, name, "rows");
     a->pack_queries = find_function(a, name, "queries");
     a->pack_panel = find_function(a, name, "panel");
-    a->panel = e->lanes * GEMM_MAX_VECTORS;
+    a->panel = e->lanes * PANEL_VECTORS;
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {

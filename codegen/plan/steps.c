@@ -94,9 +94,9 @@ static TfcSize units_of(const Plan *plan, const Signature *s)
     return units;
 }
 
-static View view_record(Plan *plan, const View *view)
+static TfcView view_record(Plan *plan, const View *view)
 {
-    View record = {.buffer = view->buffer, .n_axes = view->n_axes, .offset = view->offset};
+    TfcView record = {.buffer = view->buffer, .n_axes = view->n_axes, .offset = view->offset};
     for (int i = 0; i < view->n_axes; i++)
         record.strides[i] = size_ref(plan, view->strides[i]);
     return record;

@@ -87,6 +87,7 @@ struct Region {
     VEC(Op *) members;
     VEC(Value *) outputs;
     bool products; /* scores are computed here */
+    Window window;
 };
 
 /* Computed from constants and positions alone. */
@@ -160,21 +161,33 @@ static int compare_positions(const void *a, const void *b)
 }
 
 /* The regions of a set, the last level first: it says what rows the ones before give. */
-static const char *gather_regions(Fuser *f, Scores *s)
+static Miss gather_regions(Fuser *f, Scores *s)
 {
     for (int level = s->n_levels - 1; level >= 0; level--) {
         Region *r = gather_region(f, s, level);
         if (!r->outputs.count)
             continue;
         if (!r->products)
-            return "a later part does not need its product";
+            return MISS_SCORES_ALONE;
         qsort(r->members.data, r->members.count, sizeof(Op *), compare_positions);
+        r->window = window_of(s, r->members.count, r->members.data);
         vec_push(f->arena, s->regions, r);
     }
-    return NULL;
+    return MISS_NONE;
 }
 
 static Op *in_one_form(Op *op) { return node_of(op)->unified ? node_of(op)->unified : op; }
+
+static int64_t window_end(int64_t distance)
+{
+    return distance >= WINDOW_OPEN ? -1 : distance < 0 ? 0 : distance;
+}
+
+static void set_window(Fuser *f, Op *region, Window window)
+{
+    op_set_attr(f->function, region, attr_int(ATTR_before, window_end(-window.from)));
+    op_set_attr(f->function, region, attr_int(ATTR_after, window_end(window.to)));
+}
 
 static void build_regions(Fuser *f, Scores *s)
 {
@@ -187,6 +200,7 @@ static void build_regions(Fuser *f, Scores *s)
             r->outputs.data[v] = op_result(in_one_form(r->outputs.data[v]->op));
         Op *region = build_region(f->function, OP_attention, &members, (int)r->outputs.count,
                                   r->outputs.data, vec_last(members.ops));
+        set_window(f, region, r->window);
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
         report_op(f->context->report, region, "attention: %s", describe_members(&members, f->arena));
@@ -202,13 +216,13 @@ bool pass_fuse_attention(Function *function, PassContext *context)
         if (node_of(op)->scores || !is_scores_product(function->module, op))
             continue;
         Scores *s = ARENA_NEW(f.arena, Scores);
-        s->why = gather_scores(&f, s, op);
-        if (!s->why) {
+        Miss why = gather_scores(&f, s, op);
+        if (why == MISS_NONE) {
             find_levels(s);
-            s->why = gather_regions(&f, s);
+            why = gather_regions(&f, s);
         }
-        if (s->why)
-            report_op(context->report, s->where ? s->where : op, "not fused: attention: %s", s->why);
+        if (why != MISS_NONE)
+            report_miss(context->report, s->where ? s->where : op, why, "scores");
         else
             vec_push(f.arena, sets, s);
     }

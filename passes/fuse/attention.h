@@ -8,6 +8,8 @@
 
 #include "passes/fuse/fuse.h"
 
+#define WINDOW_OPEN (INT64_C(1) << 40)
+
 typedef enum Part {
     PART_NONE,
     PART_SCORES,  /* of the scores' shape: product, elementwise op, broadcast */
@@ -23,8 +25,7 @@ typedef struct Scores {
     VEC(Op *) ops;
     int n_levels;
     VEC(struct Region *) regions;
-    const char *why;    /* not fused, and at which op */
-    const Op *where;
+    const Op *where;    /* the op because of which it is not fused, or NULL */
 } Scores;
 
 /* What is known of an op; at op->scratch. Ops that the pass makes have none. */
@@ -56,9 +57,22 @@ typedef struct Fuser {
 /* A product that may give scores: [batch, queries, d] with [batch, keys, d], d constant,
  * the keys a named dimension and the last storage axis of the result. */
 bool is_scores_product(const Module *module, const Op *op);
-/* Gathers the set around such a product; NULL, or why it cannot be fused (then no op
- * belongs to it). */
-const char *gather_scores(Fuser *f, Scores *s, Op *product);
+/* Gathers the set around such a product, or says why it cannot be fused (then no op
+ * but the product belongs to it). */
+Miss gather_scores(Fuser *f, Scores *s, Op *product);
+/* Keys that matter to a query: those from query + from to query + to, an end of
+ * WINDOW_OPEN away being none. Of the sums, maxima and products among a region's members. */
+typedef struct Window {
+    int64_t from, to;
+} Window;
+Window window_of(const Scores *s, size_t n, Op *const *members);
+
+/* Which operand of a product of the set are the scores. */
+static inline int scores_side(const Op *product, const Scores *s)
+{
+    return type_same_shape(&product->args[0]->type, &s->type) ? 0 : 1;
+}
+
 /* Brings the set's products into the one form (attention.c); others see the results
  * as before. */
 void unify_products(Fuser *f, Scores *s);

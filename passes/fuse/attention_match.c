@@ -35,13 +35,19 @@ bool is_scores_product(const Module *module, const Op *op)
 
 /* ---- products of scores ---- */
 
+static bool sums_queries(const Op *product, const Scores *s)
+{
+    AttrName contract = scores_side(product, s) ? ATTR_contract_b : ATTR_contract_a;
+    return lists(op_attr(product, contract), s->type.rank - 2);
+}
+
 /* Whether the op contracts scores with something that is none, along the keys or along
  * all queries that share them, and leaves one constant axis of the other operand. */
 static bool is_use_up(const Op *op, const Scores *s)
 {
     if (op->kind != OP_dot)
         return false;
-    int side = type_same_shape(&op->args[0]->type, &s->type) ? 0 : 1;
+    int side = scores_side(op, s);
     const Type *other = &op->args[1 - side]->type;
     const Attr *batch = op_attr(op, side ? ATTR_batch_b : ATTR_batch_a);
     const Attr *theirs = op_attr(op, side ? ATTR_batch_a : ATTR_batch_b);
@@ -85,18 +91,17 @@ static bool is_elementwise(const Op *op)
     return op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast;
 }
 
-/* The reasons why an op of the scores' shape cannot be computed in a tile. */
-static const char *why_not_scores(const Fuser *f, const Op *op)
+static bool fits_tile(const Fuser *f, const Scores *s, const Op *op)
 {
-    if (is_elementwise(op) || is_scores_form(f->function->module, op))
-        return NULL;
-    return arena_printf(f->arena, "scores come from a %s, which stores them", op_info[op->kind].name);
+    const Type *type = &op->results[0].type;
+    return (is_elementwise(op) || is_scores_form(f->function->module, op)) &&
+           (!dtype_is_float(type->dtype) || type->dtype == s->type.dtype);
 }
 
-static const char *add_user(Fuser *f, Scores *s, Op *user)
+static Miss add_user(Fuser *f, Scores *s, Op *user)
 {
-    const Value *result = user->n_results ? op_result(user) : NULL;
-    if (result && is_elementwise(user) && is_scores_type(s, result)) {
+    if (user->n_results && is_scores_type(s, op_result(user)) && is_elementwise(user) &&
+        fits_tile(f, s, user)) {
         add(f, s, user, PART_SCORES);
     } else if (op_family(user) == FAMILY_reduce && op_attr(user, ATTR_axes)->n == 1 &&
                op_attr(user, ATTR_axes)->ints[0] == s->type.rank - 1) {
@@ -105,30 +110,29 @@ static const char *add_user(Fuser *f, Scores *s, Op *user)
         add(f, s, user, PART_PRODUCT);
     } else {
         s->where = user;
-        return arena_printf(f->arena, "a %s reads the scores", op_info[user->kind].name);
+        return MISS_SCORES_READ;
     }
-    return NULL;
+    return MISS_NONE;
 }
 
-static const char *grow_scores(Fuser *f, Scores *s, Op *op)
+static Miss grow_scores(Fuser *f, Scores *s, Op *op)
 {
     for (int i = 0; i < op->n_args; i++) {
         Op *above = op->args[i]->op;
         if (!is_scores_type(s, op->args[i]) || node_of(above)->scores == s)
             continue;
-        const char *why = why_not_scores(f, above);
-        if (why) {
+        if (!fits_tile(f, s, above)) {
             s->where = above;
-            return why;
+            return MISS_SCORES_FROM;
         }
         add(f, s, above, PART_SCORES);
     }
     for (size_t i = 0; i < node_of(op)->users.count; i++) {
-        const char *why = add_user(f, s, node_of(op)->users.data[i]);
-        if (why)
+        Miss why = add_user(f, s, node_of(op)->users.data[i]);
+        if (why != MISS_NONE)
             return why;
     }
-    return NULL;
+    return MISS_NONE;
 }
 
 /* What is computed from a row value for rows or for scores; others read it. */
@@ -155,48 +159,57 @@ static bool has_few_queries(const Fuser *f, const Scores *s)
     return false;
 }
 
-static const char *why_not_set(const Fuser *f, const Scores *s)
+/* Sums over queries run within one unit: all of them leave the units' axes alone. */
+static const Op *find_unlike(const Scores *s)
+{
+    int least = MAX_RANK;
+    for (size_t i = 0; i < s->ops.count; i++)
+        if (s->ops.data[i]->kind == OP_dot && op_attr(s->ops.data[i], ATTR_batch_a)->n < least)
+            least = op_attr(s->ops.data[i], ATTR_batch_a)->n;
+    for (size_t i = 0; i < s->ops.count; i++)
+        if (node_of(s->ops.data[i])->part == PART_PRODUCT && sums_queries(s->ops.data[i], s) &&
+            op_attr(s->ops.data[i], ATTR_batch_a)->n != least)
+            return s->ops.data[i];
+    return NULL;
+}
+
+static Miss why_not_set(const Fuser *f, Scores *s)
 {
     int products = 0, used_up = 0;
     for (size_t i = 0; i < s->ops.count; i++) {
-        const Op *op = s->ops.data[i];
-        const Type *type = &op->results[0].type;
-        products += op->kind == OP_dot;
-        used_up += node_of(op)->part == PART_PRODUCT;
-        if (dtype_is_float(type->dtype) && type->dtype != s->type.dtype)
-            return "scores of several element types";
+        products += s->ops.data[i]->kind == OP_dot;
+        used_up += node_of(s->ops.data[i])->part == PART_PRODUCT;
     }
-    if (has_few_queries(f, s))
-        return "its queries are few, they look into a cache";
-    return !used_up                   ? "no product uses the scores up"
-           : products > MOST_PRODUCTS ? "too many products share the scores"
-                                      : NULL;
+    s->where = find_unlike(s);
+    return s->where                    ? MISS_SCORES_READ
+           : !used_up                   ? MISS_SCORES_ALONE
+           : has_few_queries(f, s)     ? MISS_SCORES_FEW
+           : products > MOST_PRODUCTS ? MISS_SCORES_MANY
+                                       : MISS_NONE;
 }
 
-static const char *gather(Fuser *f, Scores *s)
+static Miss gather(Fuser *f, Scores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
-        const char *why = NULL;
+        Miss why = MISS_NONE;
         if (node_of(op)->part == PART_SCORES)
             why = grow_scores(f, s, op);
         else if (node_of(op)->part == PART_ROW)
             grow_row(f, s, op);
-        if (why)
-            return why;
-        if (s->ops.count > MOST_OPS)
-            return "the region would be too large";
+        if (why != MISS_NONE || s->ops.count > MOST_OPS)
+            return why != MISS_NONE ? why : MISS_SCORES_MANY;
     }
     return why_not_set(f, s);
 }
 
-const char *gather_scores(Fuser *f, Scores *s, Op *product)
+Miss gather_scores(Fuser *f, Scores *s, Op *product)
 {
     s->type = s->row = op_result(product)->type;
     s->row.dims[s->row.rank - 1] = dim_const(1);
     add(f, s, product, PART_SCORES);
-    const char *why = gather(f, s);
-    for (size_t i = 0; why && i < s->ops.count; i++)
+    Miss why = gather(f, s);
+    for (size_t i = 0; why != MISS_NONE && i < s->ops.count; i++)
         if (s->ops.data[i] != product) /* asked once */
             node_of(s->ops.data[i])->scores = NULL;
     return why;

@@ -98,7 +98,7 @@ static Value *as_before(Builder *b, Value *product, const Axes *mine, int side)
 static void unify_product(Fuser *f, const Scores *s, Op *dot)
 {
     Builder b = builder_before(f->function, &f->function->body, dot);
-    int side = type_same_shape(&dot->args[0]->type, &s->type) ? 0 : 1;
+    int side = scores_side(dot, s);
     Axes mine = axes_of(dot, side), theirs = axes_of(dot, 1 - side);
     sort_pairs(mine.contract, theirs.contract, mine.n_contract);
     Value *other = in_order(&b, dot->args[1 - side], &theirs, theirs.contract, theirs.n_contract,

@@ -121,6 +121,46 @@ static double joined(const Op *op, const int64_t *index)
     }
 }
 
+static bool lists(const Attr *attr, int axis)
+{
+    for (int i = 0; i < attr->n; i++)
+        if (attr->ints[i] == axis)
+            return true;
+    return false;
+}
+
+/* One element of a product: batch axes, the free ones of a, those of b. */
+static double contracted(Case *c, const Op *op, const int64_t *index)
+{
+    Oracle o = case_oracle(c);
+    const Dense *a = dense_of(op->args[0]), *b = dense_of(op->args[1]);
+    const Attr *ba = op_attr(op, ATTR_batch_a), *bb = op_attr(op, ATTR_batch_b);
+    const Attr *ca = op_attr(op, ATTR_contract_a), *cb = op_attr(op, ATTR_contract_b);
+    int64_t x[MAX_RANK] = {0}, y[MAX_RANK] = {0}, terms = 1;
+    int n = 0;
+    for (int i = 0; i < ba->n; i++, n++)
+        x[ba->ints[i]] = y[bb->ints[i]] = index[n];
+    for (int i = 0; i < a->type.rank; i++)
+        if (!lists(ba, i) && !lists(ca, i))
+            x[i] = index[n++];
+    for (int i = 0; i < b->type.rank; i++)
+        if (!lists(bb, i) && !lists(cb, i))
+            y[i] = index[n++];
+    for (int i = 0; i < ca->n; i++)
+        terms *= a->dims[ca->ints[i]];
+    double sum = 0;
+    for (int64_t t = 0; t < terms; t++) {
+        int64_t rest = t;
+        for (int i = ca->n - 1; i >= 0; i--) {
+            x[ca->ints[i]] = y[cb->ints[i]] = rest % a->dims[ca->ints[i]];
+            rest /= a->dims[ca->ints[i]];
+        }
+        if (dense_exists(&o, a, x) && dense_exists(&o, b, y))
+            sum += a->data[dense_at(a, x)] * b->data[dense_at(b, y)];
+    }
+    return sum;
+}
+
 static double element_of(Case *c, const Op *op, const Dense *out, const int64_t *index,
                          int64_t flat)
 {
@@ -140,6 +180,7 @@ static double element_of(Case *c, const Op *op, const Dense *out, const int64_t 
         return word_of(c, op, dense_storage(&o, out, index)) >= rate * 0x1p32 ? x / (1 - rate) : 0;
     }
     case OP_gather: return gathered(op, index);
+    case OP_dot: return contracted(c, op, index);
     case OP_transpose: case OP_slice: case OP_flip: case OP_pad: return moved(op, index);
     case OP_concat: return joined(op, index);
     case OP_reshape: return dense_of(op->args[0])->data[flat];

@@ -1,0 +1,205 @@
+/* Attention regions against an evaluation in double, on every vector width: forward and
+ * backward, blocks that are not full, more keys than a strip holds, windows. */
+#include "tests/codegen/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#define DIMS(...) (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]){__VA_ARGS__}
+#define VALUES(...) \
+    (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]) { __VA_ARGS__ }
+
+static double tolerance_of(DType real) { return real == DT_F64 ? 1e-11 : 1e-4; }
+
+/* Some of the body's ops, right-aligned with scores [B, H, S~, T~]. */
+static Value *operator(Case *c, OpKind kind, Value *x, Value *y)
+{
+    return build_binary(&c->b, kind, x, y);
+}
+
+static Value *along_keys(Case *c, OpKind kind, Value *x)
+{
+    return build_reduce(&c->b, kind, x, 1, (int[]){x->type.rank - 1});
+}
+
+static Value *real_const(Case *c, double value) { return build_const(&c->b, c->real, value); }
+
+/* [batch, queries, d] with [batch, keys, d] */
+static Value *scores_of(Case *c, Value *q, Value *k)
+{
+    return build_dot(&c->b, q, k, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){3}, (int[]){3});
+}
+
+static Value *rows_of(Case *c, Value *p, Value *v)
+{
+    return build_dot(&c->b, p, v, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){3}, (int[]){2});
+}
+
+static Value *columns_of(Case *c, Value *p, Value *x)
+{
+    return build_dot(&c->b, p, x, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){2}, (int[]){2});
+}
+
+static Value *positions(Case *c, int symbol, bool queries)
+{
+    Value *at = build_iota(&c->b, case_dim(symbol));
+    return queries ? build_reshape(&c->b, at, DIMS(case_dim(symbol), dim_const(1))) : at;
+}
+
+/* key <= query + after, query <= key + before */
+static Value *window(Case *c, int before, int after)
+{
+    Value *query = positions(c, c->S, true), *key = positions(c, c->T, false);
+    Value *low = operator(c, OP_sub, query, build_const(&c->b, DT_I32, before));
+    Value *high = operator(c, OP_add, query, build_const(&c->b, DT_I32, after));
+    return operator(c, OP_and, operator(c, OP_le, low, key), operator(c, OP_le, key, high));
+}
+
+typedef struct Shape {
+    int64_t heads, depth;
+    int before, after; /* of a window; -1: no mask */
+    bool dropout;
+    double tolerance; /* times the type's */
+} Shape;
+
+typedef struct Softmax {
+    Value *scores, *top, *inverse, *weights;
+} Softmax;
+
+static Value *compared(Case *c, const Shape *s, Value *q, Value *k)
+{
+    Value *x = operator(c, OP_mul, scores_of(c, q, k), real_const(c, 0.3));
+    return s->before < 0 ? x : build_select(&c->b, window(c, s->before, s->after), x, real_const(c, -INFINITY));
+}
+
+static Value *exponentials(Case *c, Value *x, Value *top)
+{
+    return build_unary(&c->b, OP_exp, operator(c, OP_sub, x, top));
+}
+
+static Softmax softmax_of(Case *c, Value *x)
+{
+    Softmax s = {.scores = x};
+    s.top = operator(c, OP_max, along_keys(c, OP_reduce_max, x), real_const(c, -1e30));
+    Value *e = exponentials(c, x, s.top);
+    Value *sum = operator(c, OP_max, along_keys(c, OP_reduce_sum, e), real_const(c, 1e-30));
+    s.inverse = operator(c, OP_div, real_const(c, 1), sum);
+    s.weights = operator(c, OP_mul, e, s.inverse);
+    return s;
+}
+
+static void check(Case *c, const Shape *s, int n, Value *const *results)
+{
+    Op *region = case_region(c, OP_attention, n, results);
+    op_set_attr(c->function, region, attr_int(ATTR_before, s->before));
+    op_set_attr(c->function, region, attr_int(ATTR_after, s->after));
+    case_check(c, region, s->tolerance * tolerance_of(c->real));
+}
+
+static Value *heads_input(Case *c, const Shape *s, int symbol)
+{
+    return case_input(c, c->real, DIMS(case_dim(c->B), dim_const(s->heads), case_dim(symbol), dim_const(s->depth)));
+}
+
+static Value *dropped(Case *c, const Shape *s, Value *x)
+{
+    return s->dropout ? build_dropout(&c->b, x, 0.5, 3) : x;
+}
+
+static void forward(Case *c, const Shape *s)
+{
+    Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
+    Softmax p = softmax_of(c, compared(c, s, q, k));
+    check(c, s, VALUES(p.top, p.inverse, rows_of(c, dropped(c, s, p.weights), v)));
+}
+
+/* With the gradient of the result dy: dv = pᵀ dy, dp = dy vᵀ, ds = p (dp − Σ dp p),
+ * dq = ds k, dk = dsᵀ q. Top and inverse are made up. */
+static void backward(Case *c, const Shape *s)
+{
+    Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
+    Value *dy = heads_input(c, s, c->S);
+    Dim row[] = {case_dim(c->B), dim_const(s->heads), case_dim(c->S), dim_const(1)};
+    Value *top = case_input(c, c->real, 4, row), *inverse = case_input(c, c->real, 4, row);
+    Value *x = compared(c, s, q, k);
+    /* scores as high as they come here would overflow a made-up maximum */
+    x = operator(c, OP_mul, x, real_const(c, 0.05));
+    Value *p = operator(c, OP_mul, exponentials(c, x, top), inverse);
+    Value *dp = dropped(c, s, scores_of(c, dy, v));
+    Value *sum = along_keys(c, OP_reduce_sum, operator(c, OP_mul, dp, p));
+    Value *ds = operator(c, OP_mul, p, operator(c, OP_sub, dp, sum));
+    check(c, s, VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, ds, k), columns_of(c, ds, q)));
+}
+
+typedef void (*Body)(Case *c, const Shape *s);
+
+static void in_both_types(Body body, const Shape *s, int n, const int32_t *queries, const int32_t *keys)
+{
+    for (DType real = DT_F32; real <= DT_F64; real++) {
+        Case c;
+        case_open(&c, real);
+        case_lengths(&c, c.S, n, queries);
+        case_lengths(&c, c.T, n, keys);
+        c.reference_too = n > 1;
+        body(&c, s);
+        case_close(&c);
+    }
+}
+
+static const int32_t some_queries[] = {5, 33, 1, 16}, some_keys[] = {7, 18, 40, 1};
+
+static void test_forward(void **state)
+{
+    in_both_types(forward, &(Shape){2, 32, -1, -1, false, 1}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){3, 20, -1, -1, false, 1}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){1, 3, -1, -1, false, 1}, 4, some_queries, some_keys);
+}
+
+static void test_backward(void **state)
+{
+    in_both_types(backward, &(Shape){2, 32, -1, -1, false, 20}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 21, -1, -1, false, 20}, 4, some_queries, some_keys);
+}
+
+static void test_dropout(void **state)
+{
+    in_both_types(forward, &(Shape){2, 8, -1, -1, true, 1}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, true, 20}, 4, some_queries, some_keys);
+}
+
+/* Some queries see no key at all: zeros. */
+static void test_window(void **state)
+{
+    const int32_t queries[] = {70, 5, 40}, keys[] = {50, 70, 9};
+    in_both_types(forward, &(Shape){2, 8, 3, 2, false, 1}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, 3, 2, false, 20}, 3, queries, keys);
+    in_both_types(forward, &(Shape){1, 8, 0, 0, true, 1}, 3, queries, keys);
+}
+
+/* More keys than a strip has (attention.h). */
+static void test_long(void **state)
+{
+    const int32_t queries[] = {3}, keys[] = {2500};
+    in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10}, 1, queries, keys);
+    in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, 1500, 1500, true, 10}, 1, queries, keys);
+}
+
+static void test_empty(void **state)
+{
+    const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
+    in_both_types(forward, &(Shape){2, 8, -1, -1, false, 1}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, false, 20}, 3, queries, keys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward), cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_window),  cmocka_unit_test(test_long),     cmocka_unit_test(test_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
