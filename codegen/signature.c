@@ -191,6 +191,11 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
         h = hash_u64(h, (uint64_t)body_number(body, body->yields[i]));
     for (int i = 0; op->body && i < op->n_attrs; i++)
         h = hash_attr(h, module, s, &op->attrs[i]);
+    if (s->range == RANGE_TILES) /* draws the words of a stream once for all that share it */
+        for (int i = 0, first; i < s->n_sites; i++) {
+            for (first = 0; s->sites[first] != s->sites[i]; first++) {}
+            h = hash_u64(h, (uint64_t)first);
+        }
     return h;
 }
 

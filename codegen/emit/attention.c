@@ -59,6 +59,7 @@ static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
     LlValue later = LLVMBuildICmp(ll->builder, LLVMIntNE, loop.index, first, "");
     LlValue accumulate = LLVMBuildZExt(ll->builder, later, ll->i64, "");
     row_seam(a->e);
+    memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
     emit_strip(a, sweep, true, accumulate);
     ll_resume(ll);
     ll_loop_close(ll, &loop);
@@ -72,6 +73,7 @@ static void start_levels(Attention *a, bool one_strip)
     a->plan = plan_sweeps(e, one_strip);
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
+    memset(e->random_rows, 0, sizeof *e->random_rows * (size_t)e->signature->n_sites);
     memo_forget(e, DEPTH_ROW);
     for (int n = 0; n < e->n_values; n++) {
         const Op *op = sweep_op(e, n);
@@ -162,6 +164,16 @@ static LlValue last_key(Attention *a)
     return smaller(ll, LLVMBuildNSWAdd(ll->builder, last, ll_i64(ll, after->i), ""), a->n_keys);
 }
 
+/* Whether no block sees more keys than a strip holds, by the window or the number of keys. */
+static bool always_fits(const Attention *a)
+{
+    const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
+    Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
+    bool window = before && after && before->i >= 0 && after->i >= 0 &&
+                  before->i < STRIP_KEYS && after->i < STRIP_KEYS - before->i - a->e->lanes;
+    return window || (dim_is_const(keys) && keys.size <= STRIP_KEYS);
+}
+
 static void emit_block(Attention *a, LlValue query)
 {
     Ll *ll = &a->e->ll;
@@ -170,17 +182,22 @@ static void emit_block(Attention *a, LlValue query)
     row_seam(a->e);
     tile_turn_queries(a);
     LlValue first = first_key(a), last = last_key(a);
-    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, LLVMBuildNSWSub(ll->builder, last, first, ""),
-                                 ll_i64(ll, STRIP_KEYS), "");
-    LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many"), done = ll_new_block(ll, "");
-    LLVMBuildCondBr(ll->builder, fits, one, many);
-    ll_at_block(ll, one);
-    emit_levels(a, first, last, true);
-    LLVMBuildBr(ll->builder, done);
-    ll_at_block(ll, many);
-    emit_levels(a, first, last, false);
-    LLVMBuildBr(ll->builder, done);
-    ll_at_block(ll, done);
+    LlValue keys = LLVMBuildNSWSub(ll->builder, last, first, "");
+    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, keys, ll_i64(ll, STRIP_KEYS), "");
+    if (always_fits(a)) {
+        emit_levels(a, first, last, true);
+    } else {
+        LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many");
+        LlBlock done = ll_new_block(ll, "");
+        LLVMBuildCondBr(ll->builder, fits, one, many);
+        ll_at_block(ll, one);
+        emit_levels(a, first, last, true);
+        LLVMBuildBr(ll->builder, done);
+        ll_at_block(ll, many);
+        emit_levels(a, first, last, false);
+        LLVMBuildBr(ll->builder, done);
+        ll_at_block(ll, done);
+    }
     a->e->mask = NULL;
 }
 
@@ -244,7 +261,8 @@ void kernel_attention(Emit *e)
 {
     Ll *ll = &e->ll;
     Attention a = {.e = e, .tiles = tiles_of(e->op),
-                   .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1)};
+                   .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
+                   .words = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1)};
     tile_open(&a);
     ll_resume(ll);
     LlLoop units = ll_loop_open(ll, e->begin, e->end, 1, "units");

@@ -30,6 +30,7 @@ typedef struct Attention {
     LlValue query, count;          /* the block's first, and how many */
     LlValue key, end;              /* this strip's keys */
     LlValue *slots;                /* of reductions, by body op */
+    LlValue *words;                /* strips of random words, by random number */
 } Attention;
 
 /* ---- attention_products.c ---- */
@@ -50,7 +51,8 @@ void tile_open_reductions(Attention *a, int sweep);
 void tile_sweep(Attention *a, int sweep); /* over the strip's keys */
 void tile_close_reductions(Attention *a, int sweep);
 void tile_store_rows(Attention *a);
-/* Whether something done in this sweep needs the product's scores. */
-bool tile_needs(const Attention *a, int sweep, const Op *product);
+/* Whether something done in this sweep needs the op's value, and no sweep kept it or
+ * what is computed from it. */
+bool tile_needs(const Attention *a, int sweep, const Op *op);
 
 #endif

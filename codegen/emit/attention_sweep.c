@@ -68,6 +68,56 @@ void tile_close_reductions(Attention *a, int sweep)
     }
 }
 
+/* ---- random words ---- */
+
+/* The first op of the body that draws the same words. */
+static const BodyOp *first_of_stream(const Emit *e, const BodyOp *b)
+{
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const BodyOp *other = &e->body.ops[i];
+        if (other->random >= 0 && e->signature->sites[other->random] == e->signature->sites[b->random] &&
+            type_same_shape(&other->op->results[0].type, &b->op->results[0].type))
+            return other;
+    }
+    return b;
+}
+
+/* The element's number that a lane's words begin with, `lane` being 0 or 1. */
+static LlValue first_number(Attention *a, const Value *value, int lane)
+{
+    Emit *e = a->e;
+    Place place = e->space;
+    bool unit;
+    place.at[tile_queries(&a->tiles)] =
+        coord_add(e, coord_of(a->query, DEPTH_ROW), coord_const(e, lane));
+    place.at[tile_keys(&a->tiles)] = coord_of(a->key, DEPTH_ROW);
+    return element_number(e, &value->type, &place, &unit).v;
+}
+
+/* Makes the words that this sweep draws for the strip. */
+static void fill_words(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const BodyOp *b = &e->body.ops[i], *first = b->random < 0 ? NULL : first_of_stream(e, b);
+        const Value *value = &b->op->results[0];
+        if (!first || e->random_rows[b->random] || e->lanes == 1 ||
+            !type_same_shape(&value->type, &a->tiles.scores) || !tile_needs(a, sweep, b->op))
+            continue;
+        if (!e->random_rows[first->random]) {
+            if (!a->words[first->random])
+                a->words[first->random] =
+                    ll_alloca(ll, LLVMArrayType2(ll_vector(ll->i32, e->lanes), STRIP_KEYS + 3), "words");
+            LlValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
+            ll_resume(ll);
+            random_fill_strip(e, first, zero, LLVMBuildNSWSub(ll->builder, one, zero, ""),
+                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""), a->words[first->random]);
+        }
+        e->random_rows[b->random] = e->random_rows[first->random];
+    }
+}
+
 /* ---- the loop ---- */
 
 static LlValue lanes_at_place(Emit *e, const Value *value)
@@ -131,6 +181,7 @@ void tile_sweep(Attention *a, int sweep)
     if (!has_work(a, sweep))
         return;
     int keys = tile_keys(&a->tiles);
+    fill_words(a, sweep);
     ll_resume(ll);
     LlLoop loop = ll_loop_open(ll, a->key, a->end, 1, "keys");
     e->cache_at = LLVMBuildNSWMul(ll->builder, LLVMBuildNSWSub(ll->builder, loop.index, a->key, ""),
@@ -148,7 +199,7 @@ void tile_sweep(Attention *a, int sweep)
         e->cached[n] |= a->plan.keep[n] && a->plan.kept_in[n] == sweep;
 }
 
-/* ---- which scores a sweep needs ---- */
+/* ---- what a sweep needs ---- */
 
 static bool leads_to(const Attention *a, int number, const Op *product)
 {
@@ -156,7 +207,7 @@ static bool leads_to(const Attention *a, int number, const Op *product)
     const Op *op = sweep_op(e, number);
     if (op == product)
         return true;
-    if (!op || op->kind == OP_dot || op_family(op) == FAMILY_reduce || !a->plan.columnar[number])
+    if (!op || op->kind == OP_dot || e->cached[number] || op_family(op) == FAMILY_reduce || !a->plan.columnar[number])
         return false;
     for (int i = 0; i < op->n_args; i++)
         if (leads_to(a, body_number(&e->body, op->args[i]), product))

@@ -181,6 +181,10 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits a
  * in memory from random_scratch with room for as many columns. */
 void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch);
 LlValue random_scratch(Emit *e, LlValue columns);
+/* … of a strip: `steps` vectors, in which lane l's words are those of the elements from
+ * number first + l × stride on; the strip has room for three steps more. */
+void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
+                       LlValue strip);
 int random_lanes(const Emit *e);
 Val value_shape(Emit *e, const Op *op, const Place *place);
 Val value_gather(Emit *e, const Op *op, const Place *place);

@@ -7,11 +7,13 @@
  *   word        e mod 4
  *
  * Where lanes are neighbours, the words of a row are made beforehand, four a
- * counter, by one function a module (random_fill); elsewhere each lane computes
- * its own counter and takes one of its four words. */
+ * counter, by one function a module (random_fill); so are those of a strip, whose
+ * lanes each go through elements of their own (random_fill_strip). Elsewhere each
+ * lane computes its own counter and takes one of its four words. */
 #include "codegen/emit/emit.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 typedef struct Philox {
     LlValue x[4];
@@ -95,7 +97,8 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
         emit_at(e, DEPTH_BODY);
         return (Val){
-            ll_load(ll, ll_vector(ll->i32, e->lanes), ll_gep(ll, ll->i32, row, e->column), 4),
+            ll_load(ll, ll_vector(ll->i32, e->lanes),
+                    ll_gep(ll, ll->i32, row, e->cache_at ? e->cache_at : e->column), 4),
             DEPTH_BODY};
     }
     Val number = element_number(e, &op->op->results[0].type, place, &unit);
@@ -184,6 +187,83 @@ void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValu
     LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 5, "");
     LlValue first = LLVMBuildNSWSub(ll->builder, within, start, "");
     e->random_rows[op->random] = ll_gep(ll, ll->i32, scratch, first);
+}
+
+/* ---- strips ---- */
+
+/* Word j of each lane: its phase says how far into `words`, of two counters, it begins. */
+static LlValue lane_word(Ll *ll, const LlValue words[8], int j, LlValue phase)
+{
+    LlValue word = words[j];
+    for (int p = 1; p < 4; p++) {
+        LlValue here = LLVMBuildICmp(ll->builder, LLVMIntEQ, phase, ll_int(LLVMTypeOf(phase), p), "");
+        word = LLVMBuildSelect(ll->builder, here, words[j + p], word, "");
+    }
+    return word;
+}
+
+/* Four steps of the strip from a counter's words and the next one's. */
+static void store_steps(Ll *ll, const LlValue words[8], LlValue phase, LlValue out, int lanes)
+{
+    for (int j = 0; j < 4; j++)
+        ll_store(ll, lane_word(ll, words, j, phase), ll_gep(ll, ll->i32, out, ll_i64(ll, j * lanes)), 4);
+}
+
+/* void strip(words, first, stride, steps, generator, site): word l of step s is that of
+ * element first + l × stride + s. Writes four steps at a time. */
+static LlValue strip_function(Emit *e, int lanes)
+{
+    char name[32];
+    snprintf(name, sizeof name, "philox.strip.%d", lanes);
+    LlValue function = LLVMGetNamedFunction(e->ll.module, name);
+    if (function)
+        return function;
+    Ll inner, *ll = &inner;
+    ll_init(ll, e->ll.context, e->ll.module);
+    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->i64, ll->ptr, ll->i64};
+    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 6, false);
+    function = LLVMAddFunction(ll->module, name, type);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    ll_begin_function(ll, function);
+    Stream stream = read_stream(ll, LLVMGetParam(function, 4), LLVMGetParam(function, 5));
+    LlType wide = ll_vector(ll->i64, lanes), narrow = ll_vector(ll->i32, lanes);
+    LlValue stride = ll_splat(ll, LLVMGetParam(function, 2), lanes);
+    LlValue number = LLVMBuildMul(ll->builder, stride, ll_iota(ll, ll->i64, lanes), "");
+    number = LLVMBuildAdd(ll->builder, number, ll_splat(ll, LLVMGetParam(function, 1), lanes), "");
+    LlValue phase = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number, narrow, ""),
+                                 ll_int(narrow, 3), "");
+    LlValue group = LLVMBuildLShr(ll->builder, number, ll_int(wide, 2), ""), words[8], slots[4];
+    Philox ahead = group_words(ll, &stream, group);
+    for (int w = 0; w < 4; w++) {
+        slots[w] = ll_alloca(ll, narrow, "ahead");
+        ll_store(ll, ahead.x[w], slots[w], 4);
+    }
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 3), 4, "steps");
+    LlValue next = LLVMBuildLShr(ll->builder, loop.index, ll_i64(ll, 2), "");
+    next = LLVMBuildAdd(ll->builder, next, ll_i64(ll, 1), "");
+    ahead = group_words(ll, &stream, LLVMBuildAdd(ll->builder, group, ll_splat(ll, next, lanes), ""));
+    for (int w = 0; w < 4; w++) {
+        words[w] = ll_load(ll, narrow, slots[w], 4);
+        words[4 + w] = ahead.x[w];
+        ll_store(ll, ahead.x[w], slots[w], 4);
+    }
+    LlValue at = LLVMBuildMul(ll->builder, loop.index, ll_i64(ll, lanes), "");
+    store_steps(ll, words, phase, ll_gep(ll, ll->i32, LLVMGetParam(function, 0), at), lanes);
+    ll_loop_close(ll, &loop);
+    LLVMBuildRetVoid(ll->builder);
+    ll_dispose(ll);
+    return function;
+}
+
+void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
+                       LlValue strip)
+{
+    Ll *ll = &e->ll;
+    LlValue fill = strip_function(e, e->lanes);
+    emit_at(e, DEPTH_BODY);
+    LlValue args[] = {strip, first, stride, steps, stream_argument(e, 4), site_argument(e, op)};
+    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 6, "");
+    e->random_rows[op->random] = strip;
 }
 
 /* Counters a step of the fill. */

@@ -21,8 +21,6 @@
 #include "passes/clone.h"
 #include "passes/simplify.h"
 
-#include <stdlib.h>
-
 bool pass_fuse_attention(Function *function, PassContext *context);
 
 static void visit_all(Fuser *f)
@@ -107,7 +105,8 @@ static bool is_from_nothing(const Value *value, int depth)
 
 enum { DEEPEST = 16 };
 
-/* The op and all that it needs and that the region computes. */
+/* The op, after all that it needs and that the region computes: an order that depends on
+ * nothing but the region, so that equal ones of several layers become one kernel. */
 static void take(Region *r, Op *op)
 {
     Node *node = node_of(op);
@@ -155,11 +154,6 @@ static Region *gather_region(Fuser *f, Scores *s, int level)
     return r;
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-    return node_of(*(Op *const *)a)->position - node_of(*(Op *const *)b)->position;
-}
-
 /* The regions of a set, the last level first: it says what rows the ones before give. */
 static Miss gather_regions(Fuser *f, Scores *s)
 {
@@ -169,7 +163,6 @@ static Miss gather_regions(Fuser *f, Scores *s)
             continue;
         if (!r->products)
             return MISS_SCORES_ALONE;
-        qsort(r->members.data, r->members.count, sizeof(Op *), compare_positions);
         r->window = window_of(s, r->members.count, r->members.data);
         vec_push(f->arena, s->regions, r);
     }
