@@ -77,7 +77,8 @@ static void start_levels(Attention *a, bool one_strip)
     memo_forget(e, DEPTH_ROW);
     for (int n = 0; n < e->n_values; n++) {
         const Op *op = sweep_op(e, n);
-        bool scores = op && op->kind == OP_dot && body_number(&e->body, op->args[0]) < e->body.n_inputs;
+        bool scores =
+            op && op->kind == OP_dot && body_number(&e->body, op->args[0]) < e->body.n_inputs;
         e->row_cache[n] = scores || a->plan.keep[n] ? tile_strip(a, n) : NULL;
     }
 }

@@ -32,7 +32,7 @@ static void write_functions(Attention *a, const char *name)
                   .vectors = {[GEMM_ONE_VECTOR] = 1, [GEMM_PANEL] = PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
     ll_init(&g.ll, e->ll.context, e->ll.module);
-    g.element = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
+    g.source = g.element = g.sum = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
     g.n_heights = many ? 4 : 3;
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
     for (int h = 0; h < g.n_heights; h++)
@@ -55,7 +55,8 @@ static LlValue find_function(Attention *a, const char *name, const char *part)
 static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
 {
     ll_resume(&a->e->ll);
-    return LLVMBuildCall2(a->e->ll.builder, LLVMGlobalGetValueType(function), function, args, n, "");
+    return LLVMBuildCall2(a->e->ll.builder, LLVMGlobalGetValueType(function), function, args, n,
+                          "");
 }
 
 /* ---- memory ---- */
@@ -71,7 +72,8 @@ static LlValue take_memory(Attention *a, int64_t elements, const char *name)
 LlValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
-        a->strips[number] = take_memory(a, (int64_t)(STRIP_KEYS + STRIP_GAP) * a->e->lanes, "strip");
+        a->strips[number] =
+            take_memory(a, (int64_t)(STRIP_KEYS + STRIP_GAP) * a->e->lanes, "strip");
     return a->strips[number];
 }
 
@@ -156,10 +158,15 @@ typedef struct Call {
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
 
+static_assert(TFC_PUT_OVER == 0 && TFC_PUT_ADD == 1, "accumulate says how sums are put");
+
 static void call_rows(Attention *a, const Call *c)
 {
+    int64_t bytes = (int64_t)dtype_bytes(a->tiles.scores.dtype);
+    ll_resume(&a->e->ll);
+    LlValue row_bytes = LLVMBuildNSWMul(a->e->ll.builder, c->c_row, number(a, bytes), "");
     call(a, a->rows, 12,
-         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
+         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, row_bytes, c->columns,
                      c->accumulate, c->rows, number(a, 0)});
 }
 
@@ -184,7 +191,8 @@ void tile_scores(Attention *a, const TileProduct *p)
 {
     int lanes = a->e->lanes;
     const Body *body = &a->e->body;
-    TileRows keys = rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
+    TileRows keys =
+        rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
     call_rows(a, &(Call){.k = number(a, p->depth), .a = keys.at, .a_row = keys.stride,
                          .a_k = number(a, 1),
                          .b = a->turned[body_number(body, p->op->args[0])],
@@ -195,7 +203,8 @@ void tile_scores(Attention *a, const TileProduct *p)
 }
 
 /* The product by panels of columns; `b` are the rows it sums over, c.k of them. */
-static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *b, const TileRows *result)
+static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *b,
+                     const TileRows *result)
 {
     c.c_row = result->stride;
     for (int64_t column = 0; column < p->depth; column += a->panel) {
@@ -223,7 +232,8 @@ void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
 {
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
-    TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+    TileRows result =
+        rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
     Call c = {.k = keys_here(a), .a = strip_of_operand(a, p), .a_row = number(a, 1),
               .a_k = number(a, a->e->lanes), .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, &result);

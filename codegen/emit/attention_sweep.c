@@ -63,7 +63,8 @@ void tile_close_reductions(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        LlValue sum = ll_load(&e->ll, lanes_of(e, &op->results[0]), a->slots[i], align_of(&op->results[0]));
+        LlValue sum =
+            ll_load(&e->ll, lanes_of(e, &op->results[0]), a->slots[i], align_of(&op->results[0]));
         e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
     }
 }
@@ -75,7 +76,8 @@ static const BodyOp *first_of_stream(const Emit *e, const BodyOp *b)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *other = &e->body.ops[i];
-        if (other->random >= 0 && e->signature->sites[other->random] == e->signature->sites[b->random] &&
+        if (other->random >= 0 &&
+            e->signature->sites[other->random] == e->signature->sites[b->random] &&
             type_same_shape(&other->op->results[0].type, &b->op->results[0].type))
             return other;
     }
@@ -107,12 +109,13 @@ static void fill_words(Attention *a, int sweep)
             continue;
         if (!e->random_rows[first->random]) {
             if (!a->words[first->random])
-                a->words[first->random] =
-                    ll_alloca(ll, LLVMArrayType2(ll_vector(ll->i32, e->lanes), STRIP_KEYS + 3), "words");
+                a->words[first->random] = ll_alloca(
+                    ll, LLVMArrayType2(ll_vector(ll->i32, e->lanes), STRIP_KEYS + 3), "words");
             LlValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
             ll_resume(ll);
             random_fill_strip(e, first, zero, LLVMBuildNSWSub(ll->builder, one, zero, ""),
-                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""), a->words[first->random]);
+                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""),
+                              a->words[first->random]);
         }
         e->random_rows[b->random] = e->random_rows[first->random];
     }
@@ -135,7 +138,8 @@ static void store_in_strip(Attention *a, int number, const Value *value)
     LlType element = value->type.dtype == DT_BOOL ? e->ll.i8 : emit_type(e, value->type.dtype);
     if (value->type.dtype == DT_BOOL)
         x = LLVMBuildZExt(e->ll.builder, x, ll_like(LLVMTypeOf(x), e->ll.i8), "");
-    ll_store(&e->ll, x, ll_gep(&e->ll, element, tile_strip(a, number), e->cache_at), align_of(value));
+    ll_store(&e->ll, x, ll_gep(&e->ll, element, tile_strip(a, number), e->cache_at),
+             align_of(value));
 }
 
 static bool is_stored(const Attention *a, int number, int sweep)
@@ -207,7 +211,8 @@ static bool leads_to(const Attention *a, int number, const Op *product)
     const Op *op = sweep_op(e, number);
     if (op == product)
         return true;
-    if (!op || op->kind == OP_dot || e->cached[number] || op_family(op) == FAMILY_reduce || !a->plan.columnar[number])
+    if (!op || op->kind == OP_dot || e->cached[number] || op_family(op) == FAMILY_reduce ||
+        !a->plan.columnar[number])
         return false;
     for (int i = 0; i < op->n_args; i++)
         if (leads_to(a, body_number(&e->body, op->args[i]), product))

@@ -196,7 +196,8 @@ static LlValue lane_word(Ll *ll, const LlValue words[8], int j, LlValue phase)
 {
     LlValue word = words[j];
     for (int p = 1; p < 4; p++) {
-        LlValue here = LLVMBuildICmp(ll->builder, LLVMIntEQ, phase, ll_int(LLVMTypeOf(phase), p), "");
+        LlValue here =
+            LLVMBuildICmp(ll->builder, LLVMIntEQ, phase, ll_int(LLVMTypeOf(phase), p), "");
         word = LLVMBuildSelect(ll->builder, here, words[j + p], word, "");
     }
     return word;
@@ -206,7 +207,8 @@ static LlValue lane_word(Ll *ll, const LlValue words[8], int j, LlValue phase)
 static void store_steps(Ll *ll, const LlValue words[8], LlValue phase, LlValue out, int lanes)
 {
     for (int j = 0; j < 4; j++)
-        ll_store(ll, lane_word(ll, words, j, phase), ll_gep(ll, ll->i32, out, ll_i64(ll, j * lanes)), 4);
+        ll_store(ll, lane_word(ll, words, j, phase),
+                 ll_gep(ll, ll->i32, out, ll_i64(ll, j * lanes)), 4);
 }
 
 /* void strip(words, first, stride, steps, generator, site): word l of step s is that of
@@ -241,7 +243,8 @@ static LlValue strip_function(Emit *e, int lanes)
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 3), 4, "steps");
     LlValue next = LLVMBuildLShr(ll->builder, loop.index, ll_i64(ll, 2), "");
     next = LLVMBuildAdd(ll->builder, next, ll_i64(ll, 1), "");
-    ahead = group_words(ll, &stream, LLVMBuildAdd(ll->builder, group, ll_splat(ll, next, lanes), ""));
+    ahead =
+        group_words(ll, &stream, LLVMBuildAdd(ll->builder, group, ll_splat(ll, next, lanes), ""));
     for (int w = 0; w < 4; w++) {
         words[w] = ll_load(ll, narrow, slots[w], 4);
         words[4 + w] = ahead.x[w];

@@ -196,7 +196,8 @@ static void build_regions(Fuser *f, Scores *s)
         set_window(f, region, r->window);
         for (size_t v = 0; v < r->outputs.count; v++)
             vec_push(f->arena, f->replaced, ((Replaced){r->outputs.data[v], &region->results[v]}));
-        report_op(f->context->report, region, "attention: %s", describe_members(&members, f->arena));
+        report_op(f->context->report, region, "attention: %s",
+                  describe_members(&members, f->arena));
     }
 }
 

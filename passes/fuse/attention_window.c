@@ -87,7 +87,8 @@ static Window where_less(const Value *a, const Value *b, bool strict)
     Linear slack = {.constant = strict, .ok = true}, right = linear_of(b, DEEPEST);
     if (a->op->kind != OP_abs)
         return not_positive(combine(combine(linear_of(a, DEEPEST), right, -1), slack, 1));
-    Linear inner = linear_of(a->op->args[0], DEEPEST), negative = combine((Linear){.ok = true}, inner, -1);
+    Linear inner = linear_of(a->op->args[0], DEEPEST),
+           negative = combine((Linear){.ok = true}, inner, -1);
     return both(not_positive(combine(combine(inner, right, -1), slack, 1)),
                 not_positive(combine(combine(negative, right, -1), slack, 1)));
 }
@@ -99,8 +100,10 @@ static Window where_true(const Value *mask, int depth)
         return everywhere;
     switch (op->kind) {
     case OP_broadcast: return where_true(op->args[0], depth - 1);
-    case OP_and: return both(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
-    case OP_or: return either(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
+    case OP_and:
+        return both(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
+    case OP_or:
+        return either(where_true(op->args[0], depth - 1), where_true(op->args[1], depth - 1));
     case OP_le: case OP_lt: return where_less(op->args[0], op->args[1], op->kind == OP_lt);
     case OP_not: {
         const Op *inner = op->args[0]->op;
@@ -148,13 +151,15 @@ static Window where_not_zero(const Value *v, int depth)
         return nowhere;
     switch (op->kind) {
     case OP_select:
-        return either(both(where_true(op->args[0], DEEPEST), where_not_zero(op->args[1], depth - 1)),
-                      where_not_zero(op->args[2], depth - 1));
+        return either(
+            both(where_true(op->args[0], DEEPEST), where_not_zero(op->args[1], depth - 1)),
+            where_not_zero(op->args[2], depth - 1));
     case OP_exp: return where_finite(op->args[0], depth - 1);
     case OP_mul:
         return both(where_not_zero(op->args[0], depth - 1), where_not_zero(op->args[1], depth - 1));
     case OP_add: case OP_sub:
-        return either(where_not_zero(op->args[0], depth - 1), where_not_zero(op->args[1], depth - 1));
+        return either(where_not_zero(op->args[0], depth - 1),
+                      where_not_zero(op->args[1], depth - 1));
     case OP_div: case OP_neg: case OP_dropout:
         return where_not_zero(op->args[0], depth - 1);
     default: return everywhere;

@@ -72,7 +72,9 @@ typedef struct Softmax {
 static Value *compared(Case *c, const Shape *s, Value *q, Value *k)
 {
     Value *x = operator(c, OP_mul, scores_of(c, q, k), real_const(c, 0.3));
-    return s->before < 0 ? x : build_select(&c->b, window(c, s->before, s->after), x, real_const(c, -INFINITY));
+    return s->before < 0
+               ? x
+               : build_select(&c->b, window(c, s->before, s->after), x, real_const(c, -INFINITY));
 }
 
 static Value *exponentials(Case *c, Value *x, Value *top)
@@ -101,7 +103,9 @@ static void check(Case *c, const Shape *s, int n, Value *const *results)
 
 static Value *heads_input(Case *c, const Shape *s, int symbol)
 {
-    return case_input(c, c->real, DIMS(case_dim(c->B), dim_const(s->heads), case_dim(symbol), dim_const(s->depth)));
+    return case_input(
+        c, c->real,
+        DIMS(case_dim(c->B), dim_const(s->heads), case_dim(symbol), dim_const(s->depth)));
 }
 
 static Value *dropped(Case *c, const Shape *s, Value *x)
@@ -131,12 +135,14 @@ static void backward(Case *c, const Shape *s)
     Value *dp = dropped(c, s, scores_of(c, dy, v));
     Value *sum = along_keys(c, OP_reduce_sum, operator(c, OP_mul, dp, p));
     Value *ds = operator(c, OP_mul, p, operator(c, OP_sub, dp, sum));
-    check(c, s, VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, ds, k), columns_of(c, ds, q)));
+    check(c, s,
+          VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, ds, k), columns_of(c, ds, q)));
 }
 
 typedef void (*Body)(Case *c, const Shape *s);
 
-static void in_both_types(Body body, const Shape *s, int n, const int32_t *queries, const int32_t *keys)
+static void in_both_types(Body body, const Shape *s, int n, const int32_t *queries,
+                          const int32_t *keys)
 {
     for (DType real = DT_F32; real <= DT_F64; real++) {
         Case c;
@@ -198,8 +204,9 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward), cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_window),  cmocka_unit_test(test_long),     cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
+        cmocka_unit_test(test_dropout), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_long),    cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
