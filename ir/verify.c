@@ -279,8 +279,8 @@ static bool check_place(Verifier *v, const Op *op)
     case FAMILY_shape:
     case FAMILY_index: return true;
     case FAMILY_matmul:
-        return v->region->kind == OP_attention ? true
-                                               : fail(v, op, "stands in the body of a region");
+        return v->region->kind == OP_attention ||
+               fail(v, op, "cannot stand in the body of a region");
     case FAMILY_leaf:
         return op->kind != OP_input && op->kind != OP_param
                    ? true
