@@ -169,6 +169,20 @@ static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, 
     return hash_u64(h, (uint64_t)attr->i);
 }
 
+/* The window, and which ops share a stream: its words are drawn once for all of them. */
+static uint64_t hash_tiles(uint64_t h, const Signature *s, const Op *op)
+{
+    h = hash_u64(h, (uint64_t)op_int(op, ATTR_before));
+    h = hash_u64(h, (uint64_t)op_int(op, ATTR_after));
+    for (int i = 0; i < s->n_sites; i++) {
+        int first = 0;
+        while (s->sites[first] != s->sites[i])
+            first++;
+        h = hash_u64(h, (uint64_t)first);
+    }
+    return h;
+}
+
 static uint64_t hash_body(const Module *module, const Signature *s, const Op *op, const Body *body)
 {
     uint64_t h = hash_u64(HASH_SEED, (uint64_t)s->range);
@@ -189,14 +203,7 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     }
     for (int i = 0; i < body->n_results; i++)
         h = hash_u64(h, (uint64_t)body_number(body, body->yields[i]));
-    for (int i = 0; op->body && i < op->n_attrs; i++)
-        h = hash_attr(h, module, s, &op->attrs[i]);
-    if (s->range == RANGE_TILES) /* draws the words of a stream once for all that share it */
-        for (int i = 0, first; i < s->n_sites; i++) {
-            for (first = 0; s->sites[first] != s->sites[i]; first++) {}
-            h = hash_u64(h, (uint64_t)first);
-        }
-    return h;
+    return s->range == RANGE_TILES ? hash_tiles(h, s, op) : h;
 }
 
 /* ---- all of it ---- */

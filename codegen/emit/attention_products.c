@@ -32,7 +32,7 @@ static void write_functions(Attention *a, const char *name)
                   .vectors = {[GEMM_ONE_VECTOR] = 1, [GEMM_PANEL] = PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
     ll_init(&g.ll, e->ll.context, e->ll.module);
-    g.source = g.element = g.sum = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
+    g.source = g.element = g.sum = g.unit = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
     g.n_heights = many ? 4 : 3;
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
     for (int h = 0; h < g.n_heights; h++)
@@ -162,11 +162,8 @@ static_assert(TFC_PUT_OVER == 0 && TFC_PUT_ADD == 1, "accumulate says how sums a
 
 static void call_rows(Attention *a, const Call *c)
 {
-    int64_t bytes = (int64_t)dtype_bytes(a->tiles.scores.dtype);
-    ll_resume(&a->e->ll);
-    LlValue row_bytes = LLVMBuildNSWMul(a->e->ll.builder, c->c_row, number(a, bytes), "");
     call(a, a->rows, 12,
-         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, row_bytes, c->columns,
+         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
                      c->accumulate, c->rows, number(a, 0)});
 }
 
