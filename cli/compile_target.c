@@ -107,8 +107,8 @@ static bool choose_gemm(Artifact *a, const char *word)
                          "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
                          word, a->target->triple);
     a->gemm = foreign || (word && !strcmp(word, "native")) ? GEMM_NATIVE
-              : word && !strcmp(word, "auto")              ? GEMM_AUTO
-                                                           : GEMM_BLAS;
+              : word && !strcmp(word, "blas")              ? GEMM_BLAS
+                                                           : GEMM_AUTO;
     return true;
 }
 

@@ -71,10 +71,10 @@ bool session_lower(Session *session, Function *function, const char *after)
 GemmChoice session_gemm(const Cli *cli)
 {
     if (!cli->gemm)
-        return GEMM_BLAS;
+        return GEMM_AUTO;
     return !strcmp(cli->gemm, "native") ? GEMM_NATIVE
-           : !strcmp(cli->gemm, "auto") ? GEMM_AUTO
-                                        : GEMM_BLAS;
+           : !strcmp(cli->gemm, "blas") ? GEMM_BLAS
+                                        : GEMM_AUTO;
 }
 
 static bool start_jit(Session *session)
