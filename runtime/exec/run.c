@@ -17,10 +17,14 @@ static void run_units(const void *context, int64_t task)
     kernel->call(&kernel->args, begin, end < kernel->end ? end : kernel->end);
 }
 
+static int64_t kernel_tasks(const BoundKernel *kernel)
+{
+    return (kernel->end - kernel->begin + kernel->block - 1) / kernel->block;
+}
+
 static void run_kernel(const BoundKernel *kernel, Pool *pool)
 {
-    int64_t units = kernel->end - kernel->begin;
-    pool_run(pool, (int32_t)((units + kernel->block - 1) / kernel->block), run_units, kernel);
+    pool_run(pool, (int32_t)kernel_tasks(kernel), run_units, kernel);
 }
 
 typedef struct Copy {
@@ -196,12 +200,34 @@ static void run_steps(Pool *pool, void *argument)
     walk_steps(argument, pool, run_one, NULL);
 }
 
+static int64_t count_tasks(const Exec *exec, int32_t s)
+{
+    const BoundStep *bound = &exec->steps[s];
+    switch (exec->program->steps[s].kind) {
+    case TFC_STEP_KERNEL: return kernel_tasks(&bound->kernel);
+    case TFC_STEP_GEMM: return bound->gemm.n_tasks;
+    case TFC_STEP_COPY:
+    case TFC_STEP_ZERO: return (bound->bytes + COPY_BLOCK - 1) / COPY_BLOCK;
+    }
+    return 1;
+}
+
+/* One thread where most steps are one task, as when a sentence is decoded: others would
+ * only wait, and waiting takes from who works where processors are shared. */
+static int threads_for(const Exec *exec)
+{
+    int64_t tasks = 0;
+    for (int32_t s = 0; s < exec->program->n_steps; s++)
+        tasks += count_tasks(exec, s);
+    return tasks < 2 * (int64_t)exec->program->n_steps ? 1 : exec_threads();
+}
+
 bool exec_run(Exec *exec)
 {
     if (!prepare(exec))
         return false;
     int64_t begin = trace_begin();
-    pool_open(exec_threads(), run_steps, exec);
+    pool_open(threads_for(exec), run_steps, exec);
     trace_end(exec->program->name, begin);
     return true;
 }
