@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,19 +258,55 @@ static bool put_in_place(Link *l)
            move(l, new_file(l, "output"), a->output);
 }
 
+/* ---- signals ---- */
+
+static volatile sig_atomic_t ended_by; /* the signal that came while linking */
+
+static void remember(int number) { ended_by = number; }
+
+enum { ENDING = 3 };
+static const int ending[ENDING] = {SIGINT, SIGTERM, SIGHUP};
+
+/* What would end the program waits until the folder is removed; the compiler, a process
+ * that a terminal's signals reach too, ends at once. */
+static void put_off_signals(struct sigaction before[ENDING])
+{
+    struct sigaction action = {.sa_handler = remember};
+    for (int i = 0; i < ENDING; i++) {
+        sigaction(ending[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    }
+}
+
+static void take_signals(const struct sigaction before[ENDING])
+{
+    for (int i = 0; i < ENDING; i++)
+        sigaction(ending[i], &before[i], NULL);
+    if (ended_by)
+        raise(ended_by);
+}
+
+static bool make(Link *l, const char *header)
+{
+    add_compiler(l);
+    new_file(l, "output");
+    return write_inputs(l, header) && add_options(l) && run_compiler(l) && put_in_place(l);
+}
+
 bool compile_link(const Artifact *artifact, const char *header)
 {
     Cli *cli = artifact->cli;
     char *folder = arena_printf(cli->arena, "%s.tmp-XXXXXX", artifact->output);
     if (!mkdtemp(folder))
         return cli_error(cli, "cannot write %s: %s", artifact->output, strerror(errno));
+    struct sigaction before[ENDING];
+    put_off_signals(before);
     Link l = {.artifact = artifact, .cli = cli, .folder = folder};
-    add_compiler(&l);
-    new_file(&l, "output");
-    bool ok = write_inputs(&l, header) && add_options(&l) && run_compiler(&l) &&
-              put_in_place(&l);
+    bool ok = make(&l, header);
     for (size_t i = 0; i < l.files.count; i++)
         unlink(l.files.data[i]);
     rmdir(folder);
+    take_signals(before);
     return ok;
 }

@@ -100,6 +100,17 @@ refuses 1 'cannot write nowhere/a.so' "$tfc" compile "$model" -o nowhere/a.so $s
 refuses 1 'no C compiler' env CC=no-such-cc "$tfc" compile "$model" -o a.so $small
 refuses 2 '-o FILE is missing' "$tfc" compile "$model"
 refuses 1 'no weights are inside' ./translate 1 2 4 5 6 7
+# Interrupted while it links: the program ends by the signal and leaves nothing.
+printf '#!/bin/sh\ntouch "%s/linking"\nexec sleep 60\n' "$work" >slow-cc
+chmod +x slow-cc
+CC=$work/slow-cc setsid "$tfc" compile "$model" -o a.so $small --function forward &
+compiling=$!
+while [ ! -e linking ]; do
+    kill -0 $compiling 2>/dev/null || fail "it ended before linking"
+    sleep 0.1
+done
+kill -TERM -$compiling
+wait $compiling && fail "interrupted, but well"
 mkdir other
 "$tfc" compile "$model" -o other/libmulti30k_small.so $small --set vocab=41
 refuses 1 'the header is not the one' env LD_LIBRARY_PATH="$work/other" ./translate 1 2 4 5
