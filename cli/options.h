@@ -47,7 +47,7 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
 
 #define OPTION_GEMM(cli)                                                                           \
     {"gemm", "blas|native|auto", OPTION_CHOICE, &(cli)->gemm, 0,                                   \
-     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (blas)"}
+     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
 
 #define OPTION_PASSES(cli)                                                                         \
     {"passes", "LIST", OPTION_TEXT, &(cli)->passes, 0,                                             \
