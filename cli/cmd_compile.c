@@ -226,7 +226,7 @@ int command_compile(Cli *cli, int argc, char **argv)
          "(the level of this machine); of another target one name, such as cortex-a76"},
         {"gemm", "blas|native|auto", OPTION_CHOICE, &o.gemm, 0,
          "what multiplies: OpenBLAS, kernels of its own, or the faster one for each shape\n"
-         "(auto; native for another target)"},
+         "(native: nothing else is needed)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "change a constant of the model"},
     };
     const Usage usage = {"compile", "MODEL.tfg -o FILE",

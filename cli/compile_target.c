@@ -101,14 +101,13 @@ static bool add_cpus(Artifact *a, const char *list)
 
 static bool choose_gemm(Artifact *a, const char *word)
 {
-    bool foreign = artifact_is_foreign(a);
-    if (word && foreign && strcmp(word, "native"))
+    if (word && artifact_is_foreign(a) && strcmp(word, "native"))
         return cli_error(a->cli,
                          "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
                          word, a->target->triple);
-    a->gemm = foreign || (word && !strcmp(word, "native")) ? GEMM_NATIVE
-              : word && !strcmp(word, "blas")              ? GEMM_BLAS
-                                                           : GEMM_AUTO;
+    a->gemm = !word || !strcmp(word, "native") ? GEMM_NATIVE
+              : !strcmp(word, "blas")          ? GEMM_BLAS
+                                               : GEMM_AUTO;
     return true;
 }
 
