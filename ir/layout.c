@@ -47,6 +47,17 @@ static int squeeze(const Layout *layout, Axis *out)
     return n;
 }
 
+Lead layout_lead(const Module *module, const Type *type, int symbol, int batch)
+{
+    Layout layout = layout_of(module, type);
+    const Axis *first = &layout.axes[0];
+    bool packed = batch != NO_SYMBOL;
+    if (!layout.n || dim_is_const(first->extent) || first->extent.symbol != symbol ||
+        (first->batch_dim >= 0) != packed)
+        return (Lead){0, 0};
+    return (Lead){type->rank - first->dim, packed ? type->rank - first->batch_dim : 0};
+}
+
 bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to)
 {
     Layout a = layout_of(module, from), b = layout_of(module, to);

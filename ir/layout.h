@@ -35,6 +35,20 @@ static inline bool layout_is_packed(const Layout *layout)
 {
     return layout->n > 0 && layout->axes[0].batch_dim >= 0;
 }
+
+/* Where rows lead a tensor: their dimension and their batch's, counted from the right;
+ * batch = 0: they are not packed. dim = 0: rows are not its leading axis. */
+typedef struct Lead {
+    int dim, batch;
+} Lead;
+
+/* Of rows that are dimension `symbol`, ragged over `batch` or, if NO_SYMBOL, over none. */
+Lead layout_lead(const Module *module, const Type *type, int symbol, int batch);
+static inline bool same_lead(Lead a, Lead b)
+{
+    return a.dim && a.dim == b.dim && a.batch == b.batch;
+}
+
 /* Whether a transpose or reshape from one type to the other moves no element. */
 bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to);
 bool layout_transpose_is_view(const Module *module, const Type *from, const int *perm);

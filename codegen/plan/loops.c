@@ -19,23 +19,11 @@
  * slow down, since each packs the whole of its other operand. */
 enum { CHUNK_ELEMENTS = 1 << 23, FEWEST_ROWS = 256, MOST_ROWS = 1024, MOST_VIEWS = 32 };
 
-/* Where the rows are the leading storage axis of the type: the places of their
- * dimensions counted from the right. All zero where they are not. */
-typedef struct Lead {
-    int dim, batch;
-} Lead;
-
+/* How the rows of the loop lead a tensor. */
 static Lead lead_of(const Plan *plan, const Type *type)
 {
-    Layout layout = layout_of(plan->module, type);
-    const Axis *first = &layout.axes[0];
-    bool packed = plan->rows.batch != NO_SYMBOL;
-    if (!layout.n || first->extent.symbol != plan->rows.symbol || (first->batch_dim >= 0) != packed)
-        return (Lead){0, 0};
-    return (Lead){type->rank - first->dim, packed ? type->rank - first->batch_dim : 0};
+    return layout_lead(plan->module, type, plan->rows.symbol, plan->rows.batch);
 }
-
-static bool same_lead(Lead a, Lead b) { return a.dim && a.dim == b.dim && a.batch == b.batch; }
 
 /* ---- making ---- */
 

@@ -15,24 +15,11 @@
  * the sum of. So the logits are made again by chunks, but no hidden layer. */
 enum { WIDE = 4096, WIDER = 4 };
 
-/* Where the rows are the type's leading storage axis: the places of the dimension
- * and of its batch, from the right. dim = 0: they are not. */
-typedef struct Lead {
-    int dim, batch;
-} Lead;
-
+/* How the rows of the chunk lead a tensor. */
 static Lead lead_of(const Chunk *c, const Type *type)
 {
-    Layout layout = layout_of(c->module, type);
-    const Axis *first = &layout.axes[0];
-    bool packed = c->batch != NO_SYMBOL;
-    if (!layout.n || dim_is_const(first->extent) || first->extent.symbol != c->symbol ||
-        (first->batch_dim >= 0) != packed)
-        return (Lead){0, 0};
-    return (Lead){type->rank - first->dim, packed ? type->rank - first->batch_dim : 0};
+    return layout_lead(c->module, type, c->symbol, c->batch);
 }
-
-static bool same_lead(Lead a, Lead b) { return a.dim && a.dim == b.dim && a.batch == b.batch; }
 
 /* Whether the type has one of the rows' dimensions anywhere. */
 static bool names_rows(const Chunk *c, const Type *type)
