@@ -186,7 +186,7 @@ static uint64_t hash_tiles(uint64_t h, const Signature *s, const Op *op)
 static uint64_t hash_body(const Module *module, const Signature *s, const Op *op, const Body *body)
 {
     uint64_t h = hash_u64(HASH_SEED, (uint64_t)s->range);
-    h = hash_u64(h, s->strided);
+    h = hash_u64(hash_u64(h, s->strided), s->epilogue);
     bool named = op_is_own_kernel(op) || op->kind == OP_column || op->kind == OP_attention;
     h = hash_u64(h, (uint64_t)(named ? op->kind : OP_row));
     h = hash_u64(h, (uint64_t)body->n_inputs);
@@ -242,7 +242,8 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
         break;
     default:
         s->space = body_space(body);
-        if (is_flat(op, body, &s->space, forms))
+        s->epilogue = op_attr(op, ATTR_epilogue) != NULL;
+        if (!s->epilogue && is_flat(op, body, &s->space, forms))
             s->range = RANGE_ELEMENTS;
     }
 }

@@ -50,6 +50,7 @@ typedef struct Signature {
     int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols */
     int n_sites;
     int64_t sites[MAX_KERNEL_SITES];
+    bool epilogue;      /* it does TfcKernelArgs' columns, not whole rows */
     uint64_t strided;   /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;

@@ -321,6 +321,15 @@ static bool check_captures(Verifier *v, const Op *region)
     return fits;
 }
 
+/* What follows a product reads it. */
+static bool check_epilogue(Verifier *v, const Op *op)
+{
+    const Attr *attr = op_attr(op, ATTR_epilogue);
+    if (!attr || (attr->i >= 0 && attr->i < op->n_args && op->args[attr->i]->op->kind == OP_dot))
+        return true;
+    return fail(v, op, "attribute epilogue names no operand that is a product");
+}
+
 static bool check_region(Verifier *v, const Op *op)
 {
     if (v->region)
@@ -330,7 +339,7 @@ static bool check_region(Verifier *v, const Op *op)
     v->region = op;
     bool fits = check_block(v, op->body);
     v->region = NULL;
-    return fits && check_captures(v, op);
+    return fits && check_captures(v, op) && check_epilogue(v, op);
 }
 
 /* Rows are reduced along the last axis, columns along the others. */

@@ -99,6 +99,12 @@ static LlValue load_field(Emit *e, LlValue pointer, int64_t field, LlType type)
     return ll_load(&e->ll, type, ll_gep(&e->ll, e->ll.i64, pointer, ll_i64(&e->ll, field)), 8);
 }
 
+LlValue argument_field(Emit *e, int64_t field, LlType type)
+{
+    emit_at(e, DEPTH_ENTRY);
+    return load_field(e, e->args, field, type);
+}
+
 LlValue dim_field(Emit *e, int symbol, DimField field)
 {
     int number = signature_dim(e->signature, symbol);
@@ -106,8 +112,7 @@ LlValue dim_field(Emit *e, int symbol, DimField field)
     LlValue *slot = &e->dim_fields[number][field];
     if (*slot)
         return *slot;
-    emit_at(e, DEPTH_ENTRY);
-    LlValue dims = load_field(e, e->args, 2, e->ll.ptr);
+    LlValue dims = argument_field(e, 2, e->ll.ptr);
     LlValue dim = ll_load_pointer(&e->ll, dims, number);
     *slot = load_field(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
     return *slot;

@@ -122,6 +122,7 @@ Coord coord_of(LlValue base, Depth depth);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
 Val coord_value(Emit *e, const Coord *c, LlType element); /* as i32 or i64 */
+LlValue argument_field(Emit *e, int64_t field, LlType type); /* of TfcKernelArgs, at entry */
 LlValue dim_field(Emit *e, int symbol, DimField field); /* at entry: i64, or a table */
 LlValue extent_of(Emit *e, const Axis *axis);           /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);

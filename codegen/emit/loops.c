@@ -183,7 +183,7 @@ static bool is_multiple(LlValue start, LlValue limit, int lanes)
 static bool masks_throughout(const Emit *e, LlValue limit)
 {
     return e->target->vector_bits == 512 && e->signature->range == RANGE_ROWS &&
-           !LLVMIsAConstantInt(limit);
+           !e->signature->epilogue && !LLVMIsAConstantInt(limit);
 }
 
 static void masked_vector(Emit *e, LlValue column, LlValue limit, ColumnBody body, void *data)

@@ -138,7 +138,7 @@ static void sweep_vector(Emit *e, void *data)
 }
 
 /* Words of random values that this sweep computes in whole vectors. */
-static void fill_words(Emit *e, const Sweep *sweep, LlValue limit, LlValue *scratch)
+static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit, LlValue *scratch)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
@@ -148,7 +148,9 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue limit, LlValue *scra
             continue;
         if (!scratch[b->random])
             scratch[b->random] = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
-        random_fill(e, b, ll_i64(&e->ll, 0), limit, scratch[b->random]);
+        emit_at(e, DEPTH_ROW);
+        LlValue count = LLVMBuildNSWSub(e->ll.builder, limit, start, "");
+        random_fill(e, b, start, count, scratch[b->random]);
     }
 }
 
@@ -201,17 +203,16 @@ static void reduce_single(Emit *e, const Sweep *sweep)
     }
 }
 
-static void emit_sweep(Emit *e, Sweep *sweep, LlValue limit, LlValue *scratch)
+static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit, LlValue *scratch)
 {
     row_seam(e);
     reduce_single(e, sweep);
     if (!has_roots(e, sweep->plan, sweep->number))
         return;
     open_reductions(e, sweep);
-    fill_words(e, sweep, limit, scratch);
+    fill_words(e, sweep, start, limit, scratch);
     ll_resume(&e->ll);
-    bool flat = e->signature->range == RANGE_ELEMENTS;
-    each_column(e, flat ? e->begin : ll_i64(&e->ll, 0), limit, sweep_vector, sweep);
+    each_column(e, start, limit, sweep_vector, sweep);
     ll_resume(&e->ll);
     close_reductions(e, sweep);
     for (int n = 0; n < e->n_values; n++)
@@ -232,15 +233,26 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
     }
 }
 
-static void emit_sweeps(Emit *e, LlValue limit)
+static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 {
     SweepPlan plan = plan_sweeps(e, may_keep(e));
     LlValue *scratch = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1);
     Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
     allocate_rows(e, &plan);
     for (; sweep.number < plan.n_sweeps; sweep.number++)
-        emit_sweep(e, &sweep, limit, scratch);
+        emit_sweep(e, &sweep, start, limit, scratch);
     store_scalars(e, &plan);
+}
+
+/* An epilogue does the columns that it is told. */
+static void clip_columns(Emit *e, LlValue *start, LlValue *limit)
+{
+    Ll *ll = &e->ll;
+    *start = argument_field(e, 5, ll->i64);
+    LlValue end = argument_field(e, 6, ll->i64);
+    emit_at(e, DEPTH_ROW);
+    LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntSLT, end, *limit, "");
+    *limit = LLVMBuildSelect(ll->builder, inside, end, *limit, "");
 }
 
 void kernel_row(Emit *e)
@@ -249,11 +261,13 @@ void kernel_row(Emit *e)
         e->space.at[e->signature->space.rank ? e->signature->space.rank - 1 : 0] =
             (Coord){.step = 1};
         row_seam(e);
-        emit_sweeps(e, e->end);
+        emit_sweeps(e, e->begin, e->end);
         return;
     }
     Rows rows = rows_open(e);
-    Val limit = coord_value(e, &rows.limit, e->ll.i64);
-    emit_sweeps(e, limit.v);
+    LlValue start = ll_i64(&e->ll, 0), limit = coord_value(e, &rows.limit, e->ll.i64).v;
+    if (e->signature->epilogue)
+        clip_columns(e, &start, &limit);
+    emit_sweeps(e, start, limit);
     rows_close(e, &rows);
 }

@@ -47,9 +47,9 @@ static void find_lifetimes(Plan *plan)
     for (int32_t s = 0; s < (int32_t)plan->steps.count; s++) {
         const TfcStep *step = &plan->steps.data[s];
         switch (step->kind) {
-        case TFC_STEP_KERNEL:
+        case TFC_STEP_KERNEL: /* an epilogue writes while the product before it still reads */
             for (int32_t v = 0; v < step->kernel.n_views; v++)
-                touch(plan, step->kernel.views[v].buffer, s);
+                touch(plan, step->kernel.views[v].buffer, s - step->kernel.epilogue);
             break;
         case TFC_STEP_GEMM:
             touch(plan, step->gemm.a.buffer, s);

@@ -4,6 +4,7 @@
  *   views.c   shape ops as other strides over the same memory
  *   place.c   buffers: which one a value is written to
  *   steps.c   kernels and copies
+ *   epilogue.c kernels that are done with the product before them
  *   loops.c   loops over rows
  *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c   the walk over the function
@@ -135,6 +136,11 @@ bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, con
 void add_zero(Plan *plan, int32_t buffer);
 /* A packed copy of a value, made once. */
 bool packed_view(Plan *plan, Value *value, View *view);
+
+/* ---- epilogue.c ---- */
+/* The kernel step just made for a row region with the attribute `epilogue`: joined to
+ * its product, if that is the step before and both go through the same rows. */
+void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op);

@@ -188,6 +188,8 @@ bool add_op_kernel(Plan *plan, Op *op)
     }
     if (!add_kernel(plan, op, views))
         return false;
+    if (op_attr(op, ATTR_epilogue))
+        join_epilogue(plan, op);
     for (int r = 0; r < op->n_results; r++) {
         const View *to = &placement(&op->results[r])->view, *from = &views[op->n_args + r];
         if (from->buffer != to->buffer && !add_copy(plan, &op->results[r].type, from, to))

@@ -119,7 +119,7 @@ static void bind_kernel(Exec *exec, const TfcKernelStep *step, BoundKernel *boun
     for (int32_t d = 0; d < step->n_dims; d++)
         dims[d] = &exec->dims[step->dims[d]];
     bound->call = exec->program->kernels[step->kernel];
-    bound->args = (TfcKernelArgs){pointers, strides, dims, step->ints, exec->rng};
+    bound->args = (TfcKernelArgs){pointers, strides, dims, step->ints, exec->rng, 0, INT64_MAX};
     bound->begin = 0;
     bound->end = exec->sizes[step->range];
     bound->block = block_units(exec->sizes[step->work]);

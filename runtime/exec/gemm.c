@@ -316,46 +316,62 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
             b.column_stride, c.data, c.row_stride, put, workspace_here());
 }
 
-static void run_product(const BoundGemm *bound, void *const *buffers, const GemmTask *task,
-                        const int64_t index[TFC_MAX_LOOPS])
+typedef struct GemmRun {
+    const BoundGemm *bound;
+    GemmEpilogue epilogue;
+    void *const *buffers;
+} GemmRun;
+
+/* On m rows of the task's block; c's rows are storage rows, each of them row_stride long. */
+static void run_epilogue(const GemmRun *run, const GemmTask *task, int64_t m,
+                         const int64_t index[TFC_MAX_LOOPS])
 {
+    const GemmMatrix *c = &run->bound->c;
+    int64_t row = matrix_origin(run->bound, c, index) / c->row_stride + task->m_begin;
+    TfcKernelArgs args = *run->epilogue.args;
+    args.column_begin = task->n_begin;
+    args.column_end = task->n_end;
+    run->epilogue.call(&args, row, row + m);
+}
+
+static void run_product(const GemmRun *run, const GemmTask *task, const int64_t index[TFC_MAX_LOOPS])
+{
+    const BoundGemm *bound = run->bound;
     Product p = product_at(bound, index);
     int64_t m_end = task->m_end < p.m ? task->m_end : p.m, m = m_end - task->m_begin;
     int64_t n_end = task->n_end < p.n ? task->n_end : p.n, n = n_end - task->n_begin;
     if (m <= 0 || n <= 0)
         return;
-    Operand a = operand_at(bound, &bound->a, buffers, index, task->m_begin, 0);
-    Operand b = operand_at(bound, &bound->b, buffers, index, 0, task->n_begin);
-    Operand c = operand_at(bound, &bound->c, buffers, index, task->m_begin, task->n_begin);
+    Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
+    Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
+    Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
     multiply(bound, (Product){m, n, p.k}, a, b, c);
+    if (run->epilogue.call)
+        run_epilogue(run, task, m, index);
 }
 
-static void run_task(const BoundGemm *bound, void *const *buffers, const GemmTask *task)
+static void run_task(const GemmRun *run, const GemmTask *task)
 {
+    const BoundGemm *bound = run->bound;
     int64_t index[TFC_MAX_LOOPS] = {0};
     for (int64_t i = task->first; i < task->first + task->count; i++) {
         decode(bound, bound->free, bound->n_free, i, index);
         for (int64_t s = 0; s < bound->sum_iterations; s++) {
             decode(bound, bound->sums, bound->n_sums, s, index);
-            run_product(bound, buffers, task, index);
+            run_product(run, task, index);
         }
     }
 }
 
-typedef struct GemmRun {
-    const BoundGemm *bound;
-    void *const *buffers;
-} GemmRun;
-
 static void run_numbered(const void *context, int64_t t)
 {
     const GemmRun *run = context;
-    run_task(run->bound, run->buffers, &run->bound->tasks[t]);
+    run_task(run, &run->bound->tasks[t]);
 }
 
-void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool)
+void gemm_run(const BoundGemm *bound, GemmEpilogue epilogue, void *const *buffers, Pool *pool)
 {
-    pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, buffers});
+    pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
 }
 
 GemmCost gemm_cost(const BoundGemm *bound)

@@ -46,7 +46,13 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
                     const int64_t *sizes, const TfcDim *dims, const TfcProducts *products);
 /* To the rows [begin, begin + rows), no more than it was bound for. */
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
-void gemm_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
+/* What is done with each block once it is computed: the kernel's units are rows of c in
+ * storage order, its columns c's. */
+typedef struct GemmEpilogue {
+    TfcKernel call; /* NULL: nothing */
+    const TfcKernelArgs *args;
+} GemmEpilogue;
+void gemm_run(const BoundGemm *bound, GemmEpilogue epilogue, void *const *buffers, Pool *pool);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands
  * and results. */

@@ -60,6 +60,8 @@ typedef struct TfcKernelArgs {
     TFC_ALIGNED const TfcDim *const *dims;
     TFC_ALIGNED const int64_t *ints; /* random streams (sites) of the kernel, in order */
     TFC_ALIGNED const uint32_t *rng; /* seed low, seed high, step low, step high */
+    TFC_ALIGNED int64_t column_begin; /* of an epilogue's kernel: the columns it does, */
+    TFC_ALIGNED int64_t column_end;   /* which may end past the row's */
 } TfcKernelArgs;
 
 /* Does units [begin, end) of the kernel's range; any split gives the same bits. */
@@ -108,6 +110,8 @@ typedef struct TfcKernelStep {
     TFC_ALIGNED const int32_t *dims;  /* kernel-local dimension i → program dimension */
     TFC_ALIGNED const int64_t *ints;
     uint32_t along;           /* in a loop: bit i says that the rows are view i's first axis */
+    bool epilogue;            /* done with the product that is the step before, block by block:
+                                 its units are the rows that c has in storage order */
 } TfcKernelStep;
 
 /* How long a loop or a matrix side is. */

@@ -51,6 +51,18 @@ static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Pool *pool)
     pool_run(pool, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
 }
 
+static bool is_epilogue(const TfcStep *step)
+{
+    return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
+}
+
+static GemmEpilogue epilogue_of(const Exec *exec, int32_t s)
+{
+    bool joined = s + 1 < exec->program->n_steps && is_epilogue(&exec->program->steps[s + 1]);
+    const BoundKernel *kernel = &exec->steps[s + joined].kernel;
+    return joined ? (GemmEpilogue){kernel->call, &kernel->args} : (GemmEpilogue){NULL, NULL};
+}
+
 static void run_tasks(Exec *exec, int32_t s, Pool *pool)
 {
     const TfcStep *step = &exec->program->steps[s];
@@ -60,7 +72,7 @@ static void run_tasks(Exec *exec, int32_t s, Pool *pool)
         run_kernel(&bound->kernel, pool);
         loop_sum(exec, s);
         break;
-    case TFC_STEP_GEMM: gemm_run(&bound->gemm, exec->addresses, pool); break;
+    case TFC_STEP_GEMM: gemm_run(&bound->gemm, epilogue_of(exec, s), exec->addresses, pool); break;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
     }
@@ -146,6 +158,8 @@ static void run_recorded(Exec *exec, int32_t s, Pool *pool, Trace *trace)
 static void run_step(Exec *exec, int32_t s, Pool *pool)
 {
     Trace *trace = trace_in_use();
+    if (is_epilogue(&exec->program->steps[s]))
+        return; /* done with the product */
     if (trace)
         run_recorded(exec, s, pool, trace);
     else
@@ -204,7 +218,7 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
 {
     const BoundStep *bound = &exec->steps[s];
     switch (exec->program->steps[s].kind) {
-    case TFC_STEP_KERNEL: return kernel_tasks(&bound->kernel);
+    case TFC_STEP_KERNEL: return is_epilogue(&exec->program->steps[s]) ? 0 : kernel_tasks(&bound->kernel);
     case TFC_STEP_GEMM: return bound->gemm.n_tasks;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: return (bound->bytes + COPY_BLOCK - 1) / COPY_BLOCK;

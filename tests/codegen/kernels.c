@@ -302,7 +302,7 @@ static void run_op(Case *c, Op *op, Jit *jit, int cuts, Run *run)
         dims[i] = dim_tables(c, s->dims[i]);
         dim_pointers[i] = &dims[i];
     }
-    TfcKernelArgs args = {buffers, strides, dim_pointers, s->sites, c->rng};
+    TfcKernelArgs args = {buffers, strides, dim_pointers, s->sites, c->rng, 0, INT64_MAX};
     call_in_pieces(kernel, &args, units_of(c, s), cuts);
 }
 
