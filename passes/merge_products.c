@@ -4,7 +4,8 @@
  *   %k = dot %x, %wk              ⇒       %y = dot %x, %w
  *   %v = dot %x, %wv                      %q = slice %y …; %k = slice %y …; …
  *
- * so that query, key and value are one product; the same for their weights'
+ * so that query, key and value are one product; where a bias is added to each of them,
+ * the biases are put side by side, too, and added at once. The same for their weights'
  * gradients (x · dq, x · dk, x · dv). And the sum of products that comes back,
  *
  *   add (add (dot %dq, %wq) (dot %dk, %wk)) (dot %dv, %wv)
@@ -141,12 +142,50 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
     return n;
 }
 
+static bool is_used_once(const Value *v) { return (uintptr_t)v->scratch == 1; }
+
+/* The only user of a product's result, if it adds a vector that is there from the
+ * beginning; else NULL. */
+static Op *bias_add(const Function *function, Op *dot)
+{
+    Value *product = op_result(dot);
+    if (!is_used_once(product))
+        return NULL;
+    for (Op *op = function->body.first; op; op = op->next) {
+        if (op->kind != OP_add || (op->args[0] != product && op->args[1] != product))
+            continue;
+        const Value *bias = op->args[op->args[0] == product];
+        return op_family(bias->op) == FAMILY_leaf && bias->type.rank == 1 &&
+                       dim_equal(bias->type.dims[0], product->type.dims[product->type.rank - 1])
+                   ? op
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* With the biases, if all of the group have one; `wanted` is what is to be sliced from
+ * it: the sums, and else the products. */
+static Value *add_biases(Builder *b, Value *product, int n, Op *const *group, Value **wanted)
+{
+    Value *biases[MOST_MERGED];
+    int found = 0;
+    for (Op *add; found < n && (add = bias_add(b->function, group[found])); found++) {
+        biases[found] = add->args[add->args[0] == op_result(group[found])];
+        wanted[found] = op_result(add);
+    }
+    if (found == n)
+        return build_binary(b, OP_add, product, build_concat(b, n, biases, 0));
+    for (int i = 0; i < n; i++)
+        wanted[i] = op_result(group[i]);
+    return product;
+}
+
 /* Places the merged product before the last of the group, where all are known;
  * users of the first may stand before: the order is mended at the end. */
 static void merge_sharing(Function *function, int n, Op **group)
 {
     Builder b = builder_before(function, &function->body, group[n - 1]);
-    Value *parts[MOST_MERGED];
+    Value *parts[MOST_MERGED], *wanted[MOST_MERGED];
     for (int i = 0; i < n; i++)
         b.loc = loc_join(function->module->arena, b.loc, group[i]->loc);
     sort_by_scope(group, n);
@@ -156,20 +195,19 @@ static void merge_sharing(Function *function, int n, Op **group)
     Value *args[] = {group[0]->args[0], build_concat(&b, n, parts, axis)};
     Value *product = build(&b, OP_dot, 2, args, group[0]->n_attrs, group[0]->attrs);
     int64_t start = 0;
+    product = add_biases(&b, product, n, group, wanted);
     for (int i = 0; i < n; i++) {
         int64_t size = parts[i]->type.dims[axis].size;
         b.loc = group[i]->loc;
         b.scope = group[i]->scope;
         Value *slice = build_slice(&b, product, last, start, size);
-        op_result(group[i])->moved_to = slice;
+        wanted[i]->moved_to = slice;
         start += size;
     }
     function_settle(function);
     for (int i = 0; i < n; i++)
         block_remove(&function->body, group[i]);
 }
-
-static bool is_used_once(const Value *v) { return (uintptr_t)v->scratch == 1; }
 
 /* dot a, b over the last axis of a and the last of b (rank 2). */
 static bool is_backward_product(const Value *v)
@@ -260,6 +298,7 @@ bool pass_merge_products(Function *function, PassContext *context)
         op->scratch = NULL;
         sharing.decodes |= op->kind == OP_append;
     }
+    function_count_uses(function);
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         Op *group[MOST_MERGED];
@@ -274,6 +313,7 @@ bool pass_merge_products(Function *function, PassContext *context)
         report_op(context->report, op, "products: %d share an operand", n);
         merge_sharing(function, n, group);
     }
+    remove_dead(function); /* what added the biases one by one */
     order_ops(function);
     for (bool again = true; again;) {
         again = false;
