@@ -1,7 +1,7 @@
 /* Joining a product and the kernel of its epilogue (pass fuse_products):
  *
  *   3: #7[2048, 1] = #5 @ #0, m ΣS …          3: #7[2048, 1] = #5 @ #0, m ΣS …
- *   4: #7[2048 1] = row(#7, #1) × ΣS     ⇒    4:   … each block: #7 = row(#7, #1)
+ *   4: #7[2048 1] = row(#7, #1) × ΣS     ⇒    4:   each block: #7[2048 1] = row(#7, #1) × ΣS
  *
  * The steps stay two; the executor calls the kernel for the rows and columns of each
  * block of the product. What cannot be joined is a step like any other. */

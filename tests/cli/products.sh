@@ -1,0 +1,47 @@
+#!/bin/sh
+# Products with an epilogue: the same bits as without after steps of training, on ragged
+# batches whose products are cut into blocks of rows and columns, and on any threads.
+# Usage: products.sh TFC   (from the project's root)
+set -eu
+tfc=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TFC_LIBRARY="$PWD/models/lib"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cd "$work"
+cat >model.tfg <<'END'
+model blocks
+use transformer
+const layers = 1, d_model = 128, d_ff = 1024, heads = 4, vocab = 8
+const p_drop = 0.1
+train { optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9); rate = constant(0.001) }
+END
+awk 'BEGIN { srand(7); for (i = 0; i < 240; i++) { n = 1 + int(rand() * 9); s = "";
+     for (k = 0; k < n; k++) s = s (k ? " " : "") substr("abcdefgh", 1 + int(rand() * 8), 1);
+     print s > "text.src"; print s > "text.tgt" } }'
+
+"$tfc" dump model.tfg --function train_step --stage plan >plan
+[ "$(grep -c 'each block:' plan)" -ge 6 ] || fail "products of a train step have no epilogues"
+"$tfc" dump model.tfg --function train_step --stage plan --passes=-fuse_products >plan
+! grep -q 'each block:' plan || fail "--passes=-fuse_products leaves epilogues"
+
+# trained NAME OPTIONS …: the tensors of a checkpoint after some steps
+trained() {
+    name=$1
+    shift
+    "$tfc" train model.tfg --source text.src --target text.tgt --vocab words:auto --out run.$name \
+        --steps 4 --batch-sentences 120 --seed 3 "$@" >/dev/null 2>err || fail "$name: $(cat err)"
+    header=$(od -An -tu8 -N8 run.$name/last.safetensors | tr -d ' ')
+    tail -c +$((header + 9)) run.$name/last.safetensors >$name
+}
+for gemm in blas native; do
+    trained joined.$gemm --gemm $gemm
+    trained apart.$gemm --gemm $gemm --passes=-fuse_products
+    cmp joined.$gemm apart.$gemm || fail "--gemm $gemm: other params after training"
+    trained one.$gemm --gemm $gemm --threads 1
+    cmp joined.$gemm one.$gemm || fail "--gemm $gemm: other params on one thread"
+done
+trained joined.bf16 --dtype bf16
+trained apart.bf16 --dtype bf16 --passes=-fuse_products
+cmp joined.bf16 apart.bf16 || fail "bf16: other params after training"
