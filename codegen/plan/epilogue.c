@@ -42,4 +42,5 @@ void join_epilogue(Plan *plan, const Op *op)
     row->kernel.epilogue = true;
     dot->name = arena_printf(plan->arena, "%s, %s", dot->name,
                              op->scope && *op->scope ? row->name + strlen(op->scope) + 1 : row->name);
+    row->name = arena_printf(plan->arena, "%s of each block", row->name);
 }
