@@ -321,13 +321,22 @@ static bool check_captures(Verifier *v, const Op *region)
     return fits;
 }
 
-/* What follows a product reads it. */
-static bool check_epilogue(Verifier *v, const Op *op)
+/* What follows a product reads it, and makes one element of each of its elements. */
+static bool check_epilogue(Verifier *v, const Op *region)
 {
-    const Attr *attr = op_attr(op, ATTR_epilogue);
-    if (!attr || (attr->i >= 0 && attr->i < op->n_args && op->args[attr->i]->op->kind == OP_dot))
+    const Attr *attr = op_attr(region, ATTR_epilogue);
+    if (!attr)
         return true;
-    return fail(v, op, "attribute epilogue names no operand that is a product");
+    if (attr->i < 0 || attr->i >= region->n_args || region->args[attr->i]->op->kind != OP_dot)
+        return fail(v, region, "attribute epilogue names no operand that is a product");
+    for (int r = 0; r < region->n_results; r++)
+        if (!type_same_shape(&region->results[r].type, &region->args[attr->i]->type))
+            return fail(v, region, "an epilogue gives results of its product's shape");
+    FOR_OPS(op, region->body)
+        if (op_family(op) != FAMILY_elementwise && op_family(op) != FAMILY_leaf &&
+            op->kind != OP_broadcast && op->kind != OP_yield)
+            return fail(v, op, "cannot stand in an epilogue, which goes element by element");
+    return true;
 }
 
 static bool check_region(Verifier *v, const Op *op)

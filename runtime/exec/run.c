@@ -218,7 +218,7 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
 {
     const BoundStep *bound = &exec->steps[s];
     switch (exec->program->steps[s].kind) {
-    case TFC_STEP_KERNEL: return is_epilogue(&exec->program->steps[s]) ? 0 : kernel_tasks(&bound->kernel);
+    case TFC_STEP_KERNEL: return kernel_tasks(&bound->kernel);
     case TFC_STEP_GEMM: return bound->gemm.n_tasks;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: return (bound->bytes + COPY_BLOCK - 1) / COPY_BLOCK;
@@ -230,10 +230,13 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
  * only wait, and waiting takes from who works where processors are shared. */
 static int threads_for(const Exec *exec)
 {
-    int64_t tasks = 0;
+    int64_t tasks = 0, steps = 0;
     for (int32_t s = 0; s < exec->program->n_steps; s++)
-        tasks += count_tasks(exec, s);
-    return tasks < 2 * (int64_t)exec->program->n_steps ? 1 : exec_threads();
+        if (!is_epilogue(&exec->program->steps[s])) {
+            tasks += count_tasks(exec, s);
+            steps++;
+        }
+    return tasks < 2 * steps ? 1 : exec_threads();
 }
 
 bool exec_run(Exec *exec)
