@@ -17,15 +17,12 @@
  *    a row or less, stay f32, and so do values whose differences feed an exp (logits):
  *    half a digit of a large exponent is a large factor.
  * 3. Sums over rows read the bf16 that is there for products.
- * 4. A product that is only read as bf16 gives it.
  *
  * It comes after autodiff, since the gradient of a cast would be a cast: weights' gradients
  * rounded, where here they are sums in f32. Requires: expand. What regions hold already
  * stays as it is. */
 #include "passes/clone.h"
 #include "passes/expand.h"
-
-#include <stdint.h>
 
 bool pass_precision(Function *function, PassContext *context);
 
@@ -218,29 +215,6 @@ static void read_halves(Precision *p)
     }
 }
 
-/* ---- products that are read as bf16 only ---- */
-
-static void give_halves(Precision *p)
-{
-    FOR_OPS(op, &p->function->body)
-        for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = NULL;
-    function_count_uses(p->function);
-    FOR_OPS(cast, &p->function->body) {
-        op_settle(cast);
-        Value *from = cast->n_args ? cast->args[0] : NULL;
-        bool halves = cast->kind == OP_cast && op_result(cast)->type.dtype == DT_BF16;
-        if (!halves || from->op->kind != OP_dot || (uintptr_t)from->scratch != 1 ||
-            from->op->args[0]->type.dtype != DT_BF16)
-            continue;
-        op_set_attr(p->function, from->op, (Attr){.name = ATTR_dtype, .i = DT_BF16});
-        from->type.dtype = DT_BF16;
-        op_result(cast)->moved_to = from;
-        block_remove(&p->function->body, cast);
-    }
-    function_settle(p->function);
-}
-
 bool pass_precision(Function *function, PassContext *context)
 {
     if (context->compute != DT_BF16)
@@ -258,8 +232,6 @@ bool pass_precision(Function *function, PassContext *context)
     if (loss)
         keep_halves(&p, loss);
     read_halves(&p);
-    remove_dead(function);
-    give_halves(&p);
     remove_dead(function);
     return true;
 }

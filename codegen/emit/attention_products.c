@@ -5,7 +5,9 @@
  *   columns   result[key][d]    += Σ_query strip[key][query] · rows[query][d]
  *
  * Operands are read where they lie, but for the queries of scores, which are turned so
- * that lanes lie beside each other, and for rows that do not end with a whole vector. */
+ * that lanes lie beside each other, for rows that do not end with a whole vector, and for
+ * those of bf16: panels of these are widened before each block of queries meets them, so
+ * that all sums are of f32, term after term. */
 #include "codegen/emit/attention.h"
 
 #include "codegen/emit/gemm.h"
@@ -42,6 +44,11 @@ static void write_functions(Attention *a, const char *name)
     gemm_tile_rows(&g);
     gemm_pack(&g, "queries", g.lanes);
     gemm_pack(&g, "panel", gemm_columns(&g));
+    if (g.bytes == 4) {
+        g.source = g.ll.i16;
+        gemm_pack(&g, "queries.bf16", g.lanes);
+        gemm_pack(&g, "panel.bf16", gemm_columns(&g));
+    }
     ll_dispose(&g.ll);
 }
 
@@ -77,9 +84,16 @@ LlValue tile_strip(Attention *a, int number)
     return a->strips[number];
 }
 
-static bool is_whole(const Attention *a, const TileProduct *p)
+static TileOperand kind_of(const Value *operand)
 {
-    return p->depth % a->e->lanes == 0;
+    return operand->type.dtype == DT_BF16 ? TILE_HALF : TILE_SAME;
+}
+
+/* Tiles take elements of the right operand by whole vectors, of the left one by one. */
+static bool is_packed(const Attention *a, const TileProduct *p)
+{
+    return kind_of(p->op->args[1]) == TILE_HALF ||
+           (p->use != TILE_SCORES && p->depth % a->e->lanes != 0);
 }
 
 void tile_open(Attention *a)
@@ -90,8 +104,10 @@ void tile_open(Attention *a)
     if (!find_function(a, name, "rows"))
         write_functions(a, name);
     a->rows = find_function(a, name, "rows");
-    a->pack_queries = find_function(a, name, "queries");
-    a->pack_panel = find_function(a, name, "panel");
+    a->pack_queries[TILE_SAME] = find_function(a, name, "queries");
+    a->pack_queries[TILE_HALF] = find_function(a, name, "queries.bf16");
+    a->pack_panel[TILE_SAME] = find_function(a, name, "panel");
+    a->pack_panel[TILE_HALF] = find_function(a, name, "panel.bf16");
     a->panel = e->lanes * PANEL_VECTORS;
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
@@ -100,8 +116,8 @@ void tile_open(Attention *a)
         int operand = body_number(&e->body, p->op->args[0]);
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
-        if (p->use != TILE_SCORES && !is_whole(a, p) && !a->padded)
-            a->padded = take_memory(a, (int64_t)STRIP_KEYS * a->panel, "padded");
+        if (is_packed(a, p) && !a->packed)
+            a->packed = take_memory(a, (int64_t)STRIP_KEYS * a->panel, "packed");
     }
 }
 
@@ -145,6 +161,21 @@ static LlValue element_at(Attention *a, LlValue base, LlValue index)
     return ll_gep(&a->e->ll, element_type(a), base, index);
 }
 
+/* `columns` of the right operand's rows, from one on, as tiles read them. */
+static TileRows panel_of(Attention *a, const TileProduct *p, const TileRows *rows, LlValue n_rows,
+                         int64_t column, int64_t columns)
+{
+    const Value *operand = p->op->args[1];
+    LlType type = emit_memory_type(a->e, operand->type.dtype);
+    ll_resume(&a->e->ll);
+    LlValue at = ll_gep(&a->e->ll, type, rows->at, number(a, column));
+    if (!is_packed(a, p))
+        return (TileRows){at, rows->stride};
+    call(a, a->pack_panel[kind_of(operand)], 6,
+         (LlValue[]){n_rows, at, rows->stride, number(a, 1), number(a, columns), a->packed});
+    return (TileRows){a->packed, number(a, a->panel)};
+}
+
 static LlValue keys_here(Attention *a)
 {
     ll_resume(&a->e->ll);
@@ -178,7 +209,7 @@ void tile_turn_queries(Attention *a)
         if (done)
             continue;
         TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
-        call(a, a->pack_queries, 6,
+        call(a, a->pack_queries[kind_of(p->op->args[0])], 6,
              (LlValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
     }
@@ -190,13 +221,19 @@ void tile_scores(Attention *a, const TileProduct *p)
     const Body *body = &a->e->body;
     TileRows keys =
         rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
-    call_rows(a, &(Call){.k = number(a, p->depth), .a = keys.at, .a_row = keys.stride,
-                         .a_k = number(a, 1),
-                         .b = a->turned[body_number(body, p->op->args[0])],
-                         .b_k = number(a, lanes),
-                         .c = tile_strip(a, body_number(body, &p->op->results[0])),
-                         .c_row = number(a, lanes), .columns = number(a, lanes),
-                         .accumulate = number(a, 0), .rows = keys_here(a)});
+    LlValue turned = a->turned[body_number(body, p->op->args[0])];
+    LlValue strip = tile_strip(a, body_number(body, &p->op->results[0]));
+    int64_t step = is_packed(a, p) ? a->panel : p->depth;
+    for (int64_t term = 0; term < p->depth; term += step) {
+        int64_t terms = p->depth - term < step ? p->depth - term : step;
+        TileRows panel = panel_of(a, p, &keys, keys_here(a), term, terms);
+        call_rows(a, &(Call){.k = number(a, terms), .a = panel.at, .a_row = panel.stride,
+                             .a_k = number(a, 1),
+                             .b = element_at(a, turned, number(a, term * lanes)),
+                             .b_k = number(a, lanes), .c = strip, .c_row = number(a, lanes),
+                             .columns = number(a, lanes), .accumulate = number(a, term > 0),
+                             .rows = keys_here(a)});
+    }
 }
 
 /* The product by panels of columns; `b` are the rows it sums over, c.k of them. */
@@ -208,14 +245,9 @@ static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows 
         int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
         c.columns = number(a, columns);
         c.c = element_at(a, result->at, number(a, column));
-        c.b = element_at(a, b->at, number(a, column));
-        c.b_k = b->stride;
-        if (!is_whole(a, p)) {
-            call(a, a->pack_panel, 6,
-                 (LlValue[]){c.k, c.b, b->stride, number(a, 1), c.columns, a->padded});
-            c.b = a->padded;
-            c.b_k = number(a, a->panel);
-        }
+        TileRows panel = panel_of(a, p, b, c.k, column, columns);
+        c.b = panel.at;
+        c.b_k = panel.stride;
         call_rows(a, &c);
     }
 }

@@ -65,6 +65,7 @@ void tile_close_reductions(Attention *a, int sweep)
             continue;
         LlValue sum =
             ll_load(&e->ll, lanes_of(e, &op->results[0]), a->slots[i], align_of(&op->results[0]));
+        sum = emit_rounded(e, op->results[0].type.dtype, sum);
         e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
     }
 }

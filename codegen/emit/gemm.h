@@ -62,7 +62,8 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed);
 /* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);
-/* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count;
+/* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count, bf16
+ * widened where the panel's elements are f32;
  * what it writes beside them, up to the end of a vector, is of no account. */
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 /* The same of bf16, k terms as panels of pairs (gemm_terms rows). */

@@ -5,23 +5,32 @@
 
 #include <assert.h>
 
-enum { MAX_LANES = 16, MAX_GROUPS = 4 };
+enum { MAX_LANES = 16, MAX_GROUPS = 4, BF16_BYTES = 2 };
 
 typedef struct Pack {
     LlValue k, x, x_k, x_side, count, out, width;
     int groups; /* vectors a row of the panel */
 } Pack;
 
+/* One or several elements of the operand; lanes whose mask is off are not read. */
+static LlValue load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
+{
+    Ll *ll = &g->ll;
+    bool widen = g->source != g->element;
+    LlType type = lanes > 1 ? ll_vector(g->source, lanes) : g->source;
+    unsigned align = widen ? BF16_BYTES : (unsigned)g->bytes;
+    LlValue x = mask ? ll_masked_load(ll, type, at, mask, align) : ll_load(ll, type, at, align);
+    return widen ? ll_bf16_value(ll, x) : x;
+}
+
 /* ---- contiguous along the side: rows are copied ---- */
 
 static void copy_row(GemmEmit *g, const Pack *pack, LlValue from, LlValue to, const LlValue *masks)
 {
     Ll *ll = &g->ll;
-    LlType vector = ll_vector(g->element, g->lanes);
     for (int v = 0; v < pack->groups; v++) {
-        LlValue at = ll_i64(ll, v * g->lanes), source = gemm_at(g, from, at);
-        LlValue row = masks ? ll_masked_load(ll, vector, source, masks[v], (unsigned)g->bytes)
-                            : ll_load(ll, vector, source, (unsigned)g->bytes);
+        LlValue at = ll_i64(ll, v * g->lanes);
+        LlValue row = load(g, g->lanes, gemm_source(g, from, at), masks ? masks[v] : NULL);
         ll_store(ll, row, gemm_at(g, to, at), (unsigned)g->bytes);
     }
 }
@@ -30,7 +39,7 @@ static void copy_rows(GemmEmit *g, const Pack *pack, const LlValue *masks)
 {
     Ll *ll = &g->ll;
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), pack->k, 1, "copy");
-    LlValue from = gemm_at(g, pack->x, LLVMBuildNSWMul(ll->builder, loop.index, pack->x_k, ""));
+    LlValue from = gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, loop.index, pack->x_k, ""));
     LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
     copy_row(g, pack, from, to, masks);
     ll_loop_close(ll, &loop);
@@ -62,7 +71,7 @@ static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
 {
     Ll *ll = &g->ll;
     LlValue last = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, 1), "");
-    return gemm_at(g, pack->x, LLVMBuildNSWMul(ll->builder, gemm_min(g, index, last), pack->x_side, ""));
+    return gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, gemm_min(g, index, last), pack->x_side, ""));
 }
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
@@ -95,7 +104,6 @@ void gemm_turn(GemmEmit *g, LlValue *rows)
 static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole)
 {
     Ll *ll = &g->ll;
-    LlType vector = ll_vector(g->element, g->lanes);
     LlValue starts[MAX_LANES], rows[MAX_LANES];
     for (int r = 0; r < g->lanes; r++)
         starts[r] = side_address(g, pack, ll_i64(ll, group * g->lanes + r));
@@ -104,8 +112,8 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
     LlValue out = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
     LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
     for (int r = 0; r < g->lanes; r++) {
-        rows[r] = ll_load(ll, vector, gemm_at(g, starts[r], loop.index), (unsigned)g->bytes);
-        ll_prefetch(ll, gemm_at(g, starts[r], ahead));
+        rows[r] = load(g, g->lanes, gemm_source(g, starts[r], loop.index), NULL);
+        ll_prefetch(ll, gemm_source(g, starts[r], ahead));
     }
     gemm_turn(g, rows);
     for (int r = 0; r < g->lanes; r++, out = gemm_at(g, out, pack->width))
@@ -118,11 +126,11 @@ static void turn_rest(GemmEmit *g, const Pack *pack, LlValue whole)
 {
     Ll *ll = &g->ll;
     LlLoop terms = ll_loop_open(ll, whole, pack->k, 1, "term");
-    LlValue from = gemm_at(g, pack->x, LLVMBuildNSWMul(ll->builder, terms.index, pack->x_k, ""));
+    LlValue from = gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, terms.index, pack->x_k, ""));
     LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, terms.index, pack->width, ""));
     LlLoop side = ll_loop_open(ll, ll_i64(ll, 0), pack->count, 1, "side");
-    LlValue at = gemm_at(g, from, LLVMBuildNSWMul(ll->builder, side.index, pack->x_side, ""));
-    ll_store(ll, ll_load(ll, g->element, at, (unsigned)g->bytes), gemm_at(g, to, side.index), (unsigned)g->bytes);
+    LlValue at = gemm_source(g, from, LLVMBuildNSWMul(ll->builder, side.index, pack->x_side, ""));
+    ll_store(ll, load(g, 1, at, NULL), gemm_at(g, to, side.index), (unsigned)g->bytes);
     ll_loop_close(ll, &side);
     ll_loop_close(ll, &terms);
 }

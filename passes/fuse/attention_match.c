@@ -55,8 +55,8 @@ static bool is_use_up(const Op *op, const Scores *s)
     const Attr *away = op_attr(op, side ? ATTR_contract_a : ATTR_contract_b);
     int keys = s->type.rank - 1, queries = keys - 1;
     if (type_same_shape(other, &s->type) || op->results[0].type.dtype != s->type.dtype ||
-        other->dtype != s->type.dtype || other->rank != batch->n + contract->n + 1 ||
-        batch->n < 1 || lists(batch, queries) || lists(batch, keys))
+        other->rank != batch->n + contract->n + 1 || batch->n < 1 || lists(batch, queries) ||
+        lists(batch, keys))
         return false;
     for (int i = 1; i < batch->n; i++)
         if (batch->ints[i] < batch->ints[i - 1])
@@ -92,12 +92,15 @@ static bool is_elementwise(const Op *op)
     return op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast;
 }
 
+/* Products sum in the scores' type; in between there may be values of bf16, which are
+ * f32 rounded. */
 static bool fits_tile(const Fuser *f, const Scores *s, const Op *op)
 {
-    const Type *type = &op->results[0].type;
+    DType dtype = op->results[0].type.dtype;
     if (op->kind == OP_dot)
-        return is_scores_form(f->function->module, op) && op->args[0]->type.dtype == s->type.dtype;
-    return is_elementwise(op) && (!dtype_is_float(type->dtype) || type->dtype == s->type.dtype);
+        return is_scores_form(f->function->module, op) && dtype == s->type.dtype;
+    return is_elementwise(op) &&
+           (!dtype_is_float(dtype) || dtype == s->type.dtype || dtype == DT_BF16);
 }
 
 static Miss add_user(Fuser *f, Scores *s, Op *user)
@@ -207,8 +210,6 @@ static Miss gather(Fuser *f, Scores *s)
 
 Miss gather_scores(Fuser *f, Scores *s, Op *product)
 {
-    if (product->args[0]->type.dtype == DT_BF16)
-        return MISS_SCORES_BF16;
     s->type = s->row = op_result(product)->type;
     s->row.dims[s->row.rank - 1] = dim_const(1);
     add(f, s, product, PART_SCORES);

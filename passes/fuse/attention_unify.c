@@ -110,6 +110,11 @@ static void unify_product(Fuser *f, const Scores *s, Op *dot)
         contract[i] = mine.n_batch + i;
     Value *product = build_dot(&b, dot->args[side], other, mine.n_batch, mine.batch, batch,
                                mine.n_contract, mine.contract, contract);
+    const Attr *dtype = op_attr(dot, ATTR_dtype);
+    if (dtype) {
+        op_set_attr(f->function, product->op, *dtype);
+        product->type.dtype = op_result(dot)->type.dtype;
+    }
     Value *before = as_before(&b, product, &mine, side);
     node_of(dot)->unified = product->op;
     vec_push(f->arena, f->replaced, ((Replaced){op_result(dot), before}));

@@ -136,7 +136,7 @@ static Window where_finite(const Value *v, int depth)
                       where_finite(op->args[2], depth - 1));
     case OP_add:
         return both(where_finite(op->args[0], depth - 1), where_finite(op->args[1], depth - 1));
-    case OP_sub: return where_finite(op->args[0], depth - 1);
+    case OP_sub: case OP_cast: return where_finite(op->args[0], depth - 1);
     default: return everywhere;
     }
 }
@@ -160,7 +160,7 @@ static Window where_not_zero(const Value *v, int depth)
     case OP_add: case OP_sub:
         return either(where_not_zero(op->args[0], depth - 1),
                       where_not_zero(op->args[1], depth - 1));
-    case OP_div: case OP_neg: case OP_dropout:
+    case OP_div: case OP_neg: case OP_dropout: case OP_cast:
         return where_not_zero(op->args[0], depth - 1);
     default: return everywhere;
     }
