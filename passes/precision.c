@@ -180,7 +180,7 @@ static Value *back_of(Precision *p, Builder *b, Value *value)
             args[i] = value->op->args[i] == source ? back : value->op->args[i];
         info->back = build(b, value->op->kind, value->op->n_args, args, 0, NULL);
     } else {
-        report_op(p->context->report, value->op, "bf16: %s is kept for the backward",
+        report_op(p->context->report, value->op, "bf16: the backward reads %s",
                   op_info[value->op->kind].name);
         info->back = build_cast(b, half_of(p, value), DT_F32);
     }
@@ -196,7 +196,7 @@ static void keep_halves(Precision *p, Op *loss)
             if (is_kept(p, op->args[i]))
                 op->args[i] = back_of(p, &b, op->args[i]);
             else if (info->exact && info->forward && is_activation(op->args[i]))
-                report_op(p->context->report, op, "f32: %s is kept for the backward as it is, for an exp",
+                report_op(p->context->report, op, "f32: the backward reads %s as it is, for an exp",
                           op_info[op->args[i]->op->kind].name);
         }
     }

@@ -15,7 +15,8 @@
  * 3. Products in one form: scores from [batch, queries, d] and [batch, keys, d], results
  *    from scores as the left operand, so that the codegen has one kind of loop.
  *
- * Nothing here knows of softmax: any elementwise ops and reductions along the keys will do. */
+ * Nothing here knows of softmax: any elementwise ops and reductions along the keys will do,
+ * casts to bf16 and back included. */
 #include "passes/fuse/attention.h"
 
 #include "passes/clone.h"

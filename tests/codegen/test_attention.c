@@ -1,5 +1,6 @@
 /* Attention regions against an evaluation in double, on every vector width: forward and
- * backward, blocks that are not full, more keys than a strip holds, windows. */
+ * backward, blocks that are not full, more keys than a strip holds, windows, operands of
+ * bf16. */
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
@@ -27,21 +28,21 @@ static Value *along_keys(Case *c, OpKind kind, Value *x)
 
 static Value *real_const(Case *c, double value) { return build_const(&c->b, c->real, value); }
 
+/* a is rounded, where b is bf16; the sum is not. */
+static Value *product(Case *c, Value *a, Value *b, int contract_a, int contract_b)
+{
+    if (a->type.dtype != b->type.dtype)
+        a = build_cast(&c->b, a, b->type.dtype);
+    Value *y = build_dot(&c->b, a, b, 2, (int[]){0, 1}, (int[]){0, 1}, 1, &contract_a, &contract_b);
+    op_set_attr(c->function, y->op, attr_int(ATTR_dtype, c->real));
+    y->type.dtype = c->real;
+    return y;
+}
+
 /* [batch, queries, d] with [batch, keys, d] */
-static Value *scores_of(Case *c, Value *q, Value *k)
-{
-    return build_dot(&c->b, q, k, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){3}, (int[]){3});
-}
-
-static Value *rows_of(Case *c, Value *p, Value *v)
-{
-    return build_dot(&c->b, p, v, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){3}, (int[]){2});
-}
-
-static Value *columns_of(Case *c, Value *p, Value *x)
-{
-    return build_dot(&c->b, p, x, 2, (int[]){0, 1}, (int[]){0, 1}, 1, (int[]){2}, (int[]){2});
-}
+static Value *scores_of(Case *c, Value *q, Value *k) { return product(c, q, k, 3, 3); }
+static Value *rows_of(Case *c, Value *p, Value *v) { return product(c, p, v, 3, 2); }
+static Value *columns_of(Case *c, Value *p, Value *x) { return product(c, p, x, 2, 2); }
 
 static Value *positions(Case *c, int symbol, bool queries)
 {
@@ -63,6 +64,7 @@ typedef struct Shape {
     int before, after; /* of a window; -1: no mask */
     bool dropout;
     double tolerance; /* times the type's */
+    bool half;        /* operands are bf16 */
 } Shape;
 
 typedef struct Softmax {
@@ -104,7 +106,7 @@ static void check(Case *c, const Shape *s, int n, Value *const *results)
 static Value *heads_input(Case *c, const Shape *s, int symbol)
 {
     return case_input(
-        c, c->real,
+        c, s->half ? DT_BF16 : c->real,
         DIMS(case_dim(c->B), dim_const(s->heads), case_dim(symbol), dim_const(s->depth)));
 }
 
@@ -141,64 +143,82 @@ static void backward(Case *c, const Shape *s)
 
 typedef void (*Body)(Case *c, const Shape *s);
 
+static void in_type(DType real, Body body, const Shape *s, int n, const int32_t *queries,
+                    const int32_t *keys)
+{
+    Case c;
+    case_open(&c, real);
+    case_lengths(&c, c.S, n, queries);
+    case_lengths(&c, c.T, n, keys);
+    c.reference_too = n > 1;
+    body(&c, s);
+    case_close(&c);
+}
+
 static void in_both_types(Body body, const Shape *s, int n, const int32_t *queries,
                           const int32_t *keys)
 {
-    for (DType real = DT_F32; real <= DT_F64; real++) {
-        Case c;
-        case_open(&c, real);
-        case_lengths(&c, c.S, n, queries);
-        case_lengths(&c, c.T, n, keys);
-        c.reference_too = n > 1;
-        body(&c, s);
-        case_close(&c);
-    }
+    for (DType real = DT_F32; real <= DT_F64; real++)
+        in_type(real, body, s, n, queries, keys);
 }
 
 static const int32_t some_queries[] = {5, 33, 1, 16}, some_keys[] = {7, 18, 40, 1};
 
 static void test_forward(void **state)
 {
-    in_both_types(forward, &(Shape){2, 32, -1, -1, false, 1}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){3, 20, -1, -1, false, 1}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){1, 3, -1, -1, false, 1}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 32, -1, -1, false, 1, false}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){3, 20, -1, -1, false, 1, false}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){1, 3, -1, -1, false, 1, false}, 4, some_queries, some_keys);
 }
 
 static void test_backward(void **state)
 {
-    in_both_types(backward, &(Shape){2, 32, -1, -1, false, 20}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 21, -1, -1, false, 20}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 32, -1, -1, false, 20, false}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 21, -1, -1, false, 20, false}, 4, some_queries, some_keys);
 }
 
 static void test_dropout(void **state)
 {
-    in_both_types(forward, &(Shape){2, 8, -1, -1, true, 1}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, true, 20}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, true, 1, false}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, true, 20, false}, 4, some_queries, some_keys);
 }
 
 /* Some queries see no key at all: zeros. */
 static void test_window(void **state)
 {
     const int32_t queries[] = {70, 5, 40}, keys[] = {50, 70, 9};
-    in_both_types(forward, &(Shape){2, 8, 3, 2, false, 1}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, 3, 2, false, 20}, 3, queries, keys);
-    in_both_types(forward, &(Shape){1, 8, 0, 0, true, 1}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, 3, 2, false, 1, false}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, 3, 2, false, 20, false}, 3, queries, keys);
+    in_both_types(forward, &(Shape){1, 8, 0, 0, true, 1, false}, 3, queries, keys);
 }
 
 /* More keys than a strip has (attention.h). */
 static void test_long(void **state)
 {
     const int32_t queries[] = {3}, keys[] = {2500};
-    in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10}, 1, queries, keys);
-    in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200}, 1, queries, keys);
-    in_both_types(forward, &(Shape){1, 4, 1500, 1500, true, 10}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10, false}, 1, queries, keys);
+    in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200, false}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, 1500, 1500, true, 10, false}, 1, queries, keys);
 }
 
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
-    in_both_types(forward, &(Shape){2, 8, -1, -1, false, 1}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, false, 20}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, false, 1, false}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, false, 20, false}, 3, queries, keys);
+}
+
+/* A probability that is rounded the other way is off by 2^-8, and so is a gradient of
+ * scores, which are large here. */
+static void test_half(void **state)
+{
+    const int32_t few[] = {3}, many[] = {1100};
+    in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, 40, true}, 4, some_queries, some_keys);
+    in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, 40, true}, 4, some_queries, some_keys);
+    in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, true}, 4, some_queries, some_keys);
+    in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, 200, true}, 4, some_queries, some_keys);
+    in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, 40, true}, 1, few, many);
+    in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, 1000, true}, 1, few, many);
 }
 
 int main(void)
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
         cmocka_unit_test(test_dropout), cmocka_unit_test(test_window),
         cmocka_unit_test(test_long),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
