@@ -14,6 +14,7 @@
 typedef struct Bench {
     const char *mode, *dtype, *trace, *lengths;
     int64_t batch, source_length, target_length, steps, warm_up, threads, beam, level;
+    int64_t memory;        /* bytes; 0: no limit */
     int64_t shapes;        /* 0: every step has the same */
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
@@ -190,6 +191,28 @@ static bool reserve(Arena *arena, const TfcProgram *program, Exec *exec, Inputs 
     return exec_reserve(exec, dims, n);
 }
 
+/* Each dimension as large as any of the inputs has it. */
+static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t n)
+{
+    const Module *module = session->model->module;
+    int n_dims = (int)module->symbols.count;
+    DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);
+    for (int d = 0; d < n_dims; d++) {
+        dims[d].name = module->symbols.data[d].name;
+        for (int64_t i = 0; i < n; i++) {
+            const BoundDim *bound = binding_dim(&all[i].binding, dims[d].name);
+            int64_t total = bound && !bound->length ? bound->extent : 0;
+            for (int64_t b = 0; bound && bound->length && b < bound->n; b++)
+                total += bound->length[b];
+            if (bound && bound->extent > dims[d].extent)
+                dims[d].extent = bound->extent;
+            if (total > dims[d].total)
+                dims[d].total = total;
+        }
+    }
+    session->options.memory = (MemoryLimit){.bytes = o->memory, .dims = dims, .n_dims = n_dims};
+}
+
 static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
                        Inputs *all, Measured *m)
 {
@@ -227,6 +250,7 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
     Inputs *all = ARENA_ARRAY(cli->arena, Inputs, n);
     for (int64_t i = 0; i < n; i++)
         make_inputs(session, o, function, i, &all[i]);
+    limit_memory(session, o, all, n);
     const TfcProgram *program = session_compile(session, function);
     if (!program)
         return false;
@@ -420,6 +444,7 @@ int command_bench(Cli *cli, int argc, char **argv)
          "after the first"},
         {"beam", "N", OPTION_INT, &o.beam, 1, "of --mode decode (4)"},
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products (f32)"},
+        OPTION_MEMORY(&o.memory),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         OPTION_PASSES(cli),
@@ -443,6 +468,8 @@ int command_bench(Cli *cli, int argc, char **argv)
     if (!strcmp(o.dtype, "bf16") && !strcmp(o.mode, "decode"))
         return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
                                "each token");
+    if (o.memory && !strcmp(o.mode, "decode"))
+        return cli_usage_error("bench: --memory goes with --mode train or forward");
     if (o.lengths && (o.shapes || !strcmp(o.mode, "decode")))
         return cli_usage_error("bench: --lengths goes with --mode train or forward, and not with --shapes");
     if (o.lengths && !(o.n_batches = lengths_read(cli, o.lengths, &o.batches)))

@@ -1,16 +1,17 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
-#include "cli/session.h"
+#include "cli/memory.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Dump {
     const char *stage, *function, *after, *format, *cpu, *dtype;
     bool report;
-    int64_t level;
+    int64_t level, memory; /* memory: bytes; 0: no limit */
     TextList settings, dims;
 } Dump;
 
@@ -34,6 +35,29 @@ static bool dump_text(Cli *cli, const Dump *dump, const SessionOptions *options,
 static bool is_word(const char *word, const char *a, const char *b)
 {
     return !strcmp(word, a) || !strcmp(word, b);
+}
+
+/* The sizes that --dim gives; those that are wrong measure_program tells of. */
+static void limit_memory(Session *session, const Dump *dump)
+{
+    const Module *module = session->model->module;
+    int n_dims = (int)module->symbols.count;
+    DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);
+    for (int d = 0; d < n_dims; d++) {
+        const char *name = module->symbols.data[d].name;
+        dims[d] = (DimSize){name, DEFAULT_SIZE, 0};
+        for (size_t i = 0; i < dump->dims.count; i++) {
+            const char *equals = strchr(dump->dims.data[i], '=');
+            size_t length = equals ? (size_t)(equals - dump->dims.data[i]) : 0;
+            if (length && strlen(name) == length && !strncmp(name, dump->dims.data[i], length))
+                dims[d].extent = strtoll(equals + 1, NULL, 10);
+        }
+    }
+    for (int d = 0; d < n_dims; d++) {
+        int batch = module->symbols.data[d].batch;
+        dims[d].total = dims[d].extent * (batch == NO_SYMBOL ? 1 : dims[batch].extent);
+    }
+    session->options.memory = (MemoryLimit){.bytes = dump->memory, .dims = dims, .n_dims = n_dims};
 }
 
 static const char *default_function(const Dump *dump, const Session *session)
@@ -139,7 +163,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
                                 .observer = snapshots};
     const Op *const *origins;
     const TfcProgram *program = NULL;
-    if (pipeline_run(function, &pipeline, diags))
+    if (pipeline_run(function, &pipeline, diags) && memory_fit(session, function))
         program = codegen_plan(function, arena, &origins, diags);
     Measured measured;
     if (!program || !measure_program(function, program, origins, dump->dims.data, dump->dims.count,
@@ -156,6 +180,7 @@ static bool dump_model(Cli *cli, const Dump *dump, const SessionOptions *options
     Session session;
     if (!session_open(&session, cli, options))
         return false;
+    limit_memory(&session, dump);
     bool whole = dump->report || !strcmp(dump->format, "html");
     bool ok = (whole ? inspect : dump_stage)(&session, dump, out);
     session_close(&session);
@@ -195,6 +220,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
         {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
         {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
+        OPTION_MEMORY(&dump.memory),
         OPTION_GEMM(cli),
         OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},

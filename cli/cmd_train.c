@@ -121,6 +121,7 @@ int command_train(Cli *cli, int argc, char **argv)
         {"seed", "S", OPTION_INT, &o.seed, 0,
          "of initial values, dropout and the order of the data (1)"},
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products; params stay f32 (f32)"},
+        OPTION_MEMORY(&o.memory),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         OPTION_PASSES(cli),

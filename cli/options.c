@@ -110,6 +110,23 @@ static bool parse_number(const char *text, double *out)
     return true;
 }
 
+/* A number of bytes with a unit as sizes are printed with: k, M, G, T, of 1000 each. */
+static bool parse_bytes(const char *text, int64_t *out)
+{
+    static const char units[] = "kMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+    if (end == text || *text == '-' || (*end && (!unit || end[1])))
+        return false;
+    for (const char *at = units; unit && at <= unit; at++)
+        value *= 1000;
+    if (!(value >= 1 && value <= 9e18))
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
 /* Stores the value; NULL when it is fine, else what was expected. */
 static const char *store_value(Cli *cli, const Option *option, const char *text)
 {
@@ -136,6 +153,8 @@ static const char *store_value(Cli *cli, const Option *option, const char *text)
         *(double *)option->into = value;
         return NULL;
     }
+    case OPTION_BYTES:
+        return parse_bytes(text, option->into) ? NULL : "a size such as 800M or 1.5G";
     }
     return NULL;
 }

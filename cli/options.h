@@ -14,6 +14,7 @@ typedef enum OptionKind {
     OPTION_CHOICE, /* const char **; `value` lists the words: "f32|bf16" */
     OPTION_INT,    /* int64_t *, at least `least` */
     OPTION_NUMBER, /* double *, at least `least` */
+    OPTION_BYTES,  /* int64_t *, such as 800M or 1.5G: of 10^6, of 10^9 */
     OPTION_LIST    /* TextList *; may be given several times */
 } OptionKind;
 
@@ -52,6 +53,10 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
 #define OPTION_PASSES(cli)                                                                         \
     {"passes", "LIST", OPTION_TEXT, &(cli)->passes, 0,                                             \
      "only these passes, or -NAME,… without these (tfc opt --list)"}
+
+#define OPTION_MEMORY(bytes)                                                                       \
+    {"memory", "SIZE", OPTION_BYTES, (bytes), 0,                                                   \
+     "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
 
 #define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/session.h"
 
+#include "cli/memory.h"
 #include "cli/ports.h"
 
 #include <string.h>
@@ -65,7 +66,8 @@ bool session_lower(Session *session, Function *function, const char *after)
                                .after = after,
                                .compute = session->options.compute,
                                .report = &session->report};
-    return pipeline_run(function, &options, &session->cli->diags);
+    return pipeline_run(function, &options, &session->cli->diags) &&
+           (after || memory_fit(session, function));
 }
 
 GemmChoice session_gemm(const Cli *cli)
@@ -98,9 +100,10 @@ const TfcProgram *session_compile(Session *session, Function *function)
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline =
-            arena_printf(session->cli->arena, "level %d %s passes %s", session->options.opt_level,
+            arena_printf(session->cli->arena, "level %d %s passes %s%s", session->options.opt_level,
                          dtype_name(session->options.compute),
-                         session->cli->passes ? session->cli->passes : "");
+                         session->cli->passes ? session->cli->passes : "",
+                         memory_text(session->cli->arena, &session->options.memory));
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);
         if (!program && session_lower(session, function, NULL))

@@ -9,6 +9,14 @@
 #include "passes/pass.h"
 #include "runtime/exec/exec.h"
 
+/* What a function may take while it runs for the largest batch there will be. */
+typedef struct MemoryLimit {
+    int64_t bytes;            /* of params and values; 0: no limit */
+    const DimSize *dims;      /* of that batch */
+    int n_dims;
+    const TfcProgram *beside; /* whose params are there anyway; or NULL */
+} MemoryLimit;
+
 typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */
     const char *library; /* NULL: the standard one */
@@ -18,6 +26,7 @@ typedef struct SessionOptions {
     int opt_level;   /* 0 or 2 */
     bool scalar;     /* the reference kernels */
     const char *cpu; /* NULL: this machine */
+    MemoryLimit memory;
 } SessionOptions;
 
 typedef struct Session {
@@ -37,7 +46,8 @@ bool session_open(Session *session, Cli *cli, const SessionOptions *options);
 void session_close(Session *session);
 
 /* Runs the passes of the session's level, or of --passes, over a function (up to `after`
- * a pass; NULL: all). */
+ * a pass; NULL: all). All of them, and there is a limit of memory: within it, or false
+ * with an error that names the least there must be. */
 bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles; NULL after errors. */
 const TfcProgram *session_compile(Session *session, Function *function);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/training.h"
 
+#include "cli/memory.h"
 #include "cli/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -76,6 +77,55 @@ static void make_settings(Training *t)
 
 /* ---- programs and params ---- */
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* As large in every number as any batch of the first epoch: others have hardly larger ones. */
+static bool bound_batches(Training *t, BatchShape *bound)
+{
+    Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
+    if (!batches)
+        return cli_error(t->cli, "out of memory");
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        BatchShape shape = batches_shape(batches, i);
+        bound->rows = larger(bound->rows, shape.rows);
+        bound->source_total = larger(bound->source_total, shape.source_total);
+        bound->source_longest = larger(bound->source_longest, shape.source_longest);
+        bound->target_total = larger(bound->target_total, shape.target_total);
+        bound->target_longest = larger(bound->target_longest, shape.target_longest);
+    }
+    batches_free(batches);
+    return true;
+}
+
+/* What programs are compiled for from now on: at most --memory, less what `beside` takes,
+ * which runs by turns with them over the same params. */
+static bool limit_memory(Training *t, const TfcProgram *beside)
+{
+    const Module *module = t->session.model->module;
+    const Feed *feed = &t->programs.feed;
+    int n_dims = (int)module->symbols.count;
+    DimSize *dims = ARENA_ARRAY(t->cli->arena, DimSize, n_dims + 1);
+    BatchShape bound = {0};
+    if (!t->options->memory)
+        return true;
+    if (!bound_batches(t, &bound))
+        return false;
+    for (int d = 0; d < n_dims; d++) {
+        const char *name = module->symbols.data[d].name;
+        dims[d] = (DimSize){name, bound.rows, bound.rows};
+        if (feed->source_dim && !strcmp(name, feed->source_dim))
+            dims[d] = (DimSize){name, bound.source_longest, bound.source_total};
+        else if (feed->target_dim && !strcmp(name, feed->target_dim))
+            dims[d] = (DimSize){name, bound.target_longest, bound.target_total};
+    }
+    MemoryLimit limit = {.bytes = t->options->memory, .dims = dims, .n_dims = n_dims};
+    if (beside)
+        limit.bytes = larger(1, limit.bytes - memory_needed(beside, &limit));
+    limit.beside = beside;
+    t->session.options.memory = limit;
+    return true;
+}
+
 /* Training computes in the type asked for, validation in f32, as tfc eval does: a run
  * may be resumed, and compared, in either type. */
 static bool compile_programs(Training *t)
@@ -83,12 +133,17 @@ static bool compile_programs(Training *t)
     TrainPrograms *p = &t->programs;
     p->feed = feed_of(t->session.model->module, &t->ports);
     session_set_dtype(&t->session.options, t->options->dtype);
-    if (t->settings.accumulate == 1)
+    if (t->settings.accumulate == 1) {
+        if (!limit_memory(t, NULL))
+            return false;
         p->step = session_compile(&t->session, session_function(&t->session, "train_step"));
-    else {
-        p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate"));
+    } else {
         p->update = session_compile(&t->session, session_function(&t->session, "update"));
+        if (!p->update || !limit_memory(t, p->update))
+            return false;
+        p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate"));
     }
+    t->session.options.memory = (MemoryLimit){0};
     session_set_dtype(&t->session.options, "f32");
     const TfcProgram *all[] = {p->step, p->accumulate, p->update};
     for (int i = 0; i < 3; i++) {

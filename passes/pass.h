@@ -34,10 +34,25 @@ void report_miss(Report *report, const Op *op, Miss miss, const char *format, ..
 void report_print(const ReportLine *line, Text *out);
 static inline bool report_is_miss(const ReportLine *line) { return line->miss != MISS_NONE; }
 
+/* What a run's largest batch makes of a dimension: a ragged one's longest row, and
+ * all rows together; else the same twice. */
+typedef struct DimSize {
+    const char *name;
+    int64_t extent, total;
+} DimSize;
+
+/* What values may take while a function runs, params aside. */
+typedef struct MemoryBudget {
+    int64_t bytes;
+    const DimSize *dims; /* those not listed are 1 */
+    int n_dims;
+} MemoryBudget;
+
 typedef struct PassContext {
     Diagnostics *diags;
     Report *report; /* may be NULL */
     DType compute;  /* of products: DT_F32 leaves them as they are */
+    const MemoryBudget *budget; /* NULL: nothing is recomputed */
 } PassContext;
 
 typedef struct PassInfo {
@@ -55,6 +70,7 @@ typedef struct PipelineOptions {
     const char *after;      /* stop after this pass; NULL: all */
     DType compute;          /* DT_BF16: `precision` makes products bf16; it does so, too, where
                                `passes` names it */
+    const MemoryBudget *budget; /* of `recompute`; NULL: it does nothing */
     Report *report;
     /* Called after each pass that ran, with the function as it is then; may be NULL. */
     void (*observe)(void *observer, const PassInfo *pass, Function *function);

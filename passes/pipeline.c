@@ -127,7 +127,7 @@ static bool runs(const PassInfo *pass, const PipelineOptions *options)
 
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags)
 {
-    PassContext context = {diags, options->report, options->compute};
+    PassContext context = {diags, options->report, options->compute, options->budget};
     if (listed(options->passes, "precision") == LISTED)
         context.compute = DT_BF16;
     if (!check_names(options->passes, diags) || !check_names(options->after, diags))

@@ -18,42 +18,49 @@ static bool in_slab(const TfcBuffer *buffer)
 
 /* ---- the slab ---- */
 
-static bool grow_planned(Exec *exec, const TfcDim *dims)
+/* Raises the bytes of each buffer to what these dimensions need; whether any grew. */
+static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t *planned)
 {
     bool grew = false;
-    for (int32_t b = 0; b < exec->program->n_buffers; b++) {
-        const TfcBuffer *buffer = &exec->program->buffers[b];
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
         if (!in_slab(buffer))
             continue;
-        int64_t bytes = buffer_bytes(exec->program, b, dims);
-        if (bytes > exec->planned[b]) {
-            exec->planned[b] = bytes;
+        int64_t bytes = buffer_bytes(program, b, dims);
+        if (bytes > planned[b]) {
+            planned[b] = bytes;
             grew = true;
         }
     }
     return grew;
 }
 
-static bool plan(Exec *exec)
+/* Places the buffers and returns the size of the slab; -1: no memory for the planning. */
+static int64_t place_buffers(const TfcProgram *program, const int64_t *planned, int64_t *offsets)
 {
-    const TfcProgram *program = exec->program;
     SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
     if (!items)
-        return false;
+        return -1;
     int32_t n = 0;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
         bool output = buffer->kind == TFC_BUFFER_OUTPUT;
         if (in_slab(buffer))
-            items[n++] = (SlabItem){exec->planned[b], buffer->first,
+            items[n++] = (SlabItem){planned[b], buffer->first,
                                     output ? program->n_steps : buffer->last, 0};
     }
     int64_t bytes = slab_plan(items, n);
     n = 0;
     for (int32_t b = 0; b < program->n_buffers && bytes >= 0; b++)
         if (in_slab(&program->buffers[b]))
-            exec->offsets[b] = items[n++].offset;
+            offsets[b] = items[n++].offset;
     free(items);
+    return bytes;
+}
+
+static bool plan(Exec *exec)
+{
+    int64_t bytes = place_buffers(exec->program, exec->planned, exec->offsets);
     if (bytes < 0)
         return false;
     free(exec->slab);
@@ -68,8 +75,23 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
 {
     bool grew = !exec->planned_once;
     for (int64_t i = 0; i < n; i++)
-        grew |= grow_planned(exec, shapes[i]);
+        grew |= grow_planned(exec->program, shapes[i], exec->planned);
     return !grew || plan(exec);
+}
+
+int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
+{
+    TfcDim *dims = calloc((size_t)program->n_dims + 1, sizeof *dims);
+    int64_t *tables = calloc(2 * (size_t)program->n_buffers + 1, sizeof *tables), bytes = -1;
+    if (dims && tables) {
+        for (int32_t d = 0; d < program->n_dims; d++)
+            dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
+        grow_planned(program, dims, tables);
+        bytes = place_buffers(program, tables, tables + program->n_buffers);
+    }
+    free(tables);
+    free(dims);
+    return bytes;
 }
 
 /* ---- steps ---- */

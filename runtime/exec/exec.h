@@ -73,6 +73,9 @@ void exec_free(Exec *exec);
  * larger shape. Returns false if memory cannot be had. */
 bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n);
 int64_t exec_slab_bytes(const Exec *exec); /* the planned peak */
+/* The same for a program that may not have kernels yet, and one shape; -1: memory for
+ * the planning cannot be had. */
+int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape);
 
 int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program does not use it */
 void exec_set_dim(Exec *exec, int dim, int64_t extent);

@@ -1,0 +1,145 @@
+/* --memory: pass recompute is given lower and lower budgets for what it estimates, and
+ * each outcome is planned, until the exact sum of params and slab is within the limit.
+ * The budgets are parts of the slab as it is without the pass, whatever the limit: so
+ * what an error names as the least is reached when it is asked for. */
+#include "cli/memory.h"
+
+#include "passes/clone.h"
+#include "runtime/exec/size.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LEVELS = 32 };
+
+static bool has_tensor(const TfcProgram *program, const char *name)
+{
+    for (int32_t i = 0; program && i < program->n_tensors; i++)
+        if (!strcmp(program->tensors[i].name, name))
+            return true;
+    return false;
+}
+
+static int64_t param_bytes(const TfcProgram *program, const TfcProgram *beside)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < program->n_tensors; i++) {
+        const TfcTensor *tensor = &program->tensors[i];
+        int64_t bytes = type_bytes(tensor->type);
+        for (int32_t d = 0; d < tensor->shape.rank; d++)
+            bytes *= tensor->shape.dims[d].size;
+        sum += has_tensor(beside, tensor->name) ? 0 : bytes;
+    }
+    return sum;
+}
+
+static int64_t slab_bytes(const TfcProgram *program, const MemoryLimit *limit)
+{
+    ExecDim shape[program->n_dims + 1];
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        shape[d] = (ExecDim){1, 1};
+        for (int i = 0; i < limit->n_dims; i++)
+            if (!strcmp(limit->dims[i].name, program->dims[d].name))
+                shape[d] = (ExecDim){limit->dims[i].extent, limit->dims[i].total};
+    }
+    return exec_slab_needed(program, shape);
+}
+
+int64_t memory_needed(const TfcProgram *program, const MemoryLimit *limit)
+{
+    return param_bytes(program, limit->beside) + slab_bytes(program, limit);
+}
+
+const char *memory_text(Arena *arena, const MemoryLimit *limit)
+{
+    if (!limit->bytes)
+        return "";
+    const char *text = arena_printf(arena, " memory %" PRId64 " beside %" PRId64, limit->bytes,
+                                    limit->beside ? param_bytes(limit->beside, NULL) : 0);
+    for (int i = 0; i < limit->n_dims; i++)
+        text = arena_printf(arena, "%s %s %" PRId64 " %" PRId64, text, limit->dims[i].name,
+                            limit->dims[i].extent, limit->dims[i].total);
+    return text;
+}
+
+/* ---- trying ---- */
+
+typedef struct Try {
+    Function *function; /* NULL after errors */
+    int64_t params, slab;
+} Try;
+
+static bool measure(Session *session, Try *try)
+{
+    const MemoryLimit *limit = &session->options.memory;
+    Arena *arena = arena_new();
+    const TfcProgram *program = codegen_plan(try->function, arena, NULL, &session->cli->diags);
+    if (program) {
+        try->params = param_bytes(program, limit->beside);
+        try->slab = slab_bytes(program, limit);
+    }
+    arena_free(arena);
+    return program && (try->slab >= 0 || cli_error(session->cli, "out of memory"));
+}
+
+/* A copy of the function with what is above the budget recomputed, and what it takes. */
+static Try try_budget(Session *session, const Function *function, int64_t bytes)
+{
+    const MemoryLimit *limit = &session->options.memory;
+    MemoryBudget budget = {bytes, limit->dims, limit->n_dims};
+    PipelineOptions options = {
+        .passes = "recompute", .budget = &budget, .report = &session->report};
+    Try try = {.function = clone_function(function, function->name)};
+    if (!pipeline_run(try.function, &options, &session->cli->diags) || !measure(session, &try))
+        try.function = NULL;
+    return try;
+}
+
+static bool fits(const Session *session, const Try *try)
+{
+    return try->params + try->slab <= session->options.memory.bytes;
+}
+
+/* Rounded up, as the option takes it. */
+static const char *size_text(Arena *arena, int64_t bytes)
+{
+    int64_t unit = bytes > 10000000 ? 1000000 : 1000;
+    return arena_printf(arena, "%" PRId64 "%c", (bytes + unit - 1) / unit, unit == 1000 ? 'k' : 'M');
+}
+
+static bool too_little(Session *session, const Function *function, const Try *least)
+{
+    Arena *arena = session->cli->arena;
+    return cli_error(session->cli,
+                     "--memory: %s needs %s at least for its largest batch, with all recomputed "
+                     "that can be: %s of params and %s of values",
+                     function->name, size_text(arena, least->params + least->slab),
+                     size_text(arena, least->params), size_text(arena, least->slab));
+}
+
+bool memory_fit(Session *session, Function *function)
+{
+    Try whole = {.function = function}, least;
+    if (!session->options.memory.bytes)
+        return true;
+    if (!measure(session, &whole))
+        return false;
+    size_t told = session->report.lines.count;
+    least = whole;
+    for (int level = LEVELS - 1; level >= 0 && !fits(session, &least); level--) {
+        int64_t budget = whole.slab / LEVELS * level;
+        if (level && whole.params + budget > session->options.memory.bytes)
+            continue;
+        session->report.lines.count = told;
+        Try try = try_budget(session, function, budget);
+        if (!try.function)
+            return false;
+        if (try.slab < least.slab)
+            least = try;
+    }
+    if (!fits(session, &least))
+        return too_little(session, function, &least);
+    function->body = least.function->body;
+    function->next_id = least.function->next_id;
+    return true;
+}

@@ -1,0 +1,530 @@
+/* recompute: what would be kept from the forward for the backward is made again just
+ * before the backward reads it, until the function fits a budget of memory.
+ *
+ *   %q = row(%x)                         %q = row(%x)
+ *   %y = attention(%q)                   %y = attention(%q)
+ *   … the peak …                    ⇒    … the peak …
+ *                                        %q2 = row(%x)
+ *   %dq = attention(%q, %dy)             %dq = attention(%q2, %dy)
+ *
+ * It runs last, over regions: a copy is the same kernel over the same values, dropout
+ * masks included (they follow from counters), and so no result changes by a bit.
+ *
+ * At the position where most bytes live, each value that is only waiting there is
+ * weighed: the work of making it again, from what waits there too or is itself made
+ * again, a byte that it frees. What is cheapest goes first, with what comes out of the
+ * same ops (query, key and value out of one product). A choice after which the peak
+ * would be higher is taken back. Bytes are those of values, an estimate: the slab is
+ * planned by codegen, and whoever set the budget compares. (Chen et al. 2016, "Training
+ * Deep Nets with Sublinear Memory Cost"; greedy as in Kirisame et al. 2021, "Dynamic
+ * Tensor Rematerialization".) */
+#include "ir/layout.h"
+#include "passes/clone.h"
+#include "passes/pass.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+bool pass_recompute(Function *function, PassContext *context);
+
+/* Operations that take as long as moving a byte; rows that a chunk holds, roughly. */
+enum { OPERATIONS_A_BYTE = 10, CHUNK_ROWS = 256, NO_CHUNK = -1 };
+
+/* What is known of a value (Value.scratch). */
+typedef struct Life {
+    Value *root;   /* whose memory it is: of a view, what it is a view of */
+    Value *copy;   /* it, made again; or NULL */
+    int from, to;  /* positions of the op that makes it and of the last that reads its memory */
+    int stamp;     /* of the choice that its op was last looked at for */
+    bool is_copy;
+    bool gone;     /* it does not wait for its later readers any more */
+    bool rejected; /* to make it again did not help */
+    bool in_param; /* written straight into a param */
+    bool escapes;  /* read outside of its chunk */
+} Life;
+
+static Life *life_of(const Value *value) { return value->scratch; }
+static Life *root_life(const Value *value) { return life_of(life_of(value)->root); }
+
+/* One change of the function: a copy made, or one moved forward. */
+typedef struct Change {
+    Op *op, *original, *next; /* original: of what it is a copy; next: where a moved one stood */
+} Change;
+
+/* Ops to make again together, the values that this frees, and the work. */
+typedef struct Choice {
+    Op *seed;
+    VEC(Op *) ops;
+    VEC(Value *) values;
+    double work, bytes;
+} Choice;
+
+typedef struct Recomputing {
+    Function *function;
+    Arena *arena;
+    double *extents, *totals; /* of each symbol */
+    double *live;             /* bytes at each position */
+    Op *first, *last;         /* where most live: an op, or all of its chunk */
+    double peak;              /* bytes there */
+    int stamp;
+    VEC(Change) changes;      /* of the last choice */
+} Recomputing;
+
+static int position_of(const Op *op) { return (int)(uintptr_t)op->scratch; }
+static int begin_of(const Recomputing *r) { return position_of(r->first); }
+static int end_of(const Recomputing *r) { return position_of(r->last); }
+
+static int chunk_of(const Op *op)
+{
+    return op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
+}
+
+static bool is_view(const Op *op)
+{
+    return op->kind == OP_reshape || op->kind == OP_transpose || op->kind == OP_slice ||
+           op->kind == OP_broadcast || op->kind == OP_flip;
+}
+
+/* ---- sizes and work ---- */
+
+static double axis_size(const Recomputing *r, Dim dim, bool total)
+{
+    return dim_is_const(dim) ? (double)dim.size : total ? r->totals[dim.symbol] : r->extents[dim.symbol];
+}
+
+static double elements(const Recomputing *r, const Type *type)
+{
+    Layout layout = layout_of(r->function->module, type);
+    double n = 1;
+    for (int i = 0; i < layout.n; i++)
+        n *= axis_size(r, layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
+    return n;
+}
+
+static double bytes_of(const Recomputing *r, const Type *type)
+{
+    return elements(r, type) * (double)dtype_bytes(type->dtype);
+}
+
+/* Bytes of the slab while the value lives. */
+static double held_bytes(const Recomputing *r, const Value *value)
+{
+    const Life *life = life_of(value);
+    Layout layout = layout_of(r->function->module, &value->type);
+    double bytes = bytes_of(r, &value->type);
+    if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
+        return 0;
+    if (chunk_of(value->op) == NO_CHUNK || life->escapes || !layout.n)
+        return bytes;
+    double rows = axis_size(r, layout.axes[0].extent, layout.axes[0].batch_dim >= 0);
+    return rows > CHUNK_ROWS ? bytes / rows * CHUNK_ROWS : bytes;
+}
+
+static double dot_operations(const Recomputing *r, const Op *dot)
+{
+    const Attr *contract = op_attr(dot, ATTR_contract_a);
+    double n = 2 * elements(r, &dot->results[0].type);
+    for (int i = 0; i < contract->n; i++)
+        n *= axis_size(r, dot->args[0]->type.dims[contract->ints[i]], false);
+    return n;
+}
+
+/* In operations: those of products, and bytes moved. */
+static double work_of(const Recomputing *r, const Op *op)
+{
+    double work = op->kind == OP_dot ? dot_operations(r, op) : 0, bytes = 0;
+    if (is_view(op))
+        return 0;
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            work += inner->kind == OP_dot ? dot_operations(r, inner) : 0;
+    for (int i = 0; i < op->n_args; i++)
+        bytes += bytes_of(r, &op->args[i]->type);
+    for (int i = 0; i < op->n_results; i++)
+        bytes += bytes_of(r, &op->results[i].type);
+    return work + OPERATIONS_A_BYTE * bytes;
+}
+
+/* ---- lives ---- */
+
+static Life *new_life(Recomputing *r, Value *value)
+{
+    Life *life = ARENA_NEW(r->arena, Life);
+    *life = (Life){.root = is_view(value->op) ? life_of(value->op->args[0])->root : value,
+                   .from = INT_MAX};
+    value->scratch = life;
+    return life;
+}
+
+static void begin_lives(Recomputing *r, int *position)
+{
+    FOR_OPS(op, &r->function->body) {
+        op->scratch = (void *)(uintptr_t)(*position)++;
+        for (int i = 0; i < op->n_results; i++) {
+            Life *life = life_of(&op->results[i]);
+            life->from = life->to = position_of(op);
+            life->gone = life->escapes = false;
+        }
+    }
+}
+
+static void end_lives(Recomputing *r, int end)
+{
+    FOR_OPS(op, &r->function->body)
+        for (int i = 0; i < op->n_args; i++) {
+            Life *life = root_life(op->args[i]);
+            life->to = op->kind == OP_output ? end : life->to < position_of(op) ? position_of(op) : life->to;
+            life->escapes |= chunk_of(op) != chunk_of(life->root->op);
+            life->in_param |= op->kind == OP_assign && i == 1;
+        }
+}
+
+/* The whole chunk of an op, or the op alone. */
+static Op *chunk_first(Op *op)
+{
+    while (chunk_of(op) != NO_CHUNK && op->previous && chunk_of(op->previous) == chunk_of(op))
+        op = op->previous;
+    return op;
+}
+
+static Op *chunk_last(Op *op)
+{
+    while (chunk_of(op) != NO_CHUNK && op->next && chunk_of(op->next) == chunk_of(op))
+        op = op->next;
+    return op;
+}
+
+/* Positions, lives, and where the peak is. */
+static void measure(Recomputing *r)
+{
+    int n = 0;
+    begin_lives(r, &n);
+    end_lives(r, n);
+    r->live = ARENA_ARRAY(r->arena, double, n + 2); /* zeros */
+    FOR_OPS(op, &r->function->body)
+        for (int i = 0; i < op->n_results; i++) {
+            const Life *life = life_of(&op->results[i]);
+            double bytes = held_bytes(r, &op->results[i]);
+            r->live[life->from] += bytes;
+            r->live[life->to + 1] -= bytes;
+        }
+    double sum = 0;
+    r->peak = -1;
+    FOR_OPS(op, &r->function->body) {
+        sum += r->live[position_of(op)];
+        if (sum > r->peak) {
+            r->peak = sum;
+            r->first = op;
+        }
+    }
+    r->last = chunk_last(r->first);
+    r->first = chunk_first(r->first);
+}
+
+/* ---- choosing ---- */
+
+static bool reads(const Op *op, const Value *root)
+{
+    for (int i = 0; i < op->n_args; i++)
+        if (life_of(op->args[i])->root == root)
+            return true;
+    return false;
+}
+
+/* Its memory is there behind the peak, whatever is made again. */
+static bool is_kept(const Recomputing *r, const Value *value)
+{
+    const Life *life = root_life(value);
+    return op_family(life->root->op) == FAMILY_leaf || (!life->gone && life->to > end_of(r));
+}
+
+static bool is_at_hand(const Recomputing *r, const Value *value)
+{
+    const Life *life = root_life(value);
+    if (is_kept(r, value))
+        return true;
+    const Life *copy = life->copy ? life_of(life->copy) : NULL;
+    return copy && (copy->from > end_of(r) || copy->to > end_of(r));
+}
+
+/* Neither made nor read at the peak, but before and after it. */
+static bool waits(const Recomputing *r, const Value *value)
+{
+    const Life *life = life_of(value);
+    if (life->root != value || life->copy || life->is_copy || life->in_param ||
+        life->from >= begin_of(r) || life->to <= end_of(r) || op_family(value->op) == FAMILY_leaf)
+        return false;
+    for (const Op *op = r->first; op != r->last->next; op = op->next)
+        if (reads(op, value))
+            return false;
+    return true;
+}
+
+static bool can_repeat(const Op *op)
+{
+    OpFamily family = op_family(op);
+    for (int i = 0; i < op->n_results; i++)
+        if (life_of(&op->results[i])->copy)
+            return false;
+    return family != FAMILY_leaf && family != FAMILY_effect && op->kind != OP_append &&
+           op->n_results && chunk_of(op) == NO_CHUNK;
+}
+
+static bool is_chosen(const Recomputing *r, const Op *op)
+{
+    return op->n_results && life_of(&op->results[0])->stamp == r->stamp;
+}
+
+/* The op, and what has to be made again for it. */
+static bool choose_op(Recomputing *r, Choice *choice, Op *op)
+{
+    if (is_chosen(r, op))
+        return true;
+    if (!can_repeat(op))
+        return false;
+    life_of(&op->results[0])->stamp = r->stamp;
+    choice->work += work_of(r, op);
+    vec_push(r->arena, choice->ops, op);
+    for (int i = 0; i < op->n_args; i++)
+        if (!is_at_hand(r, op->args[i]) && !choose_op(r, choice, op->args[i]->op))
+            return false;
+    return true;
+}
+
+static void choose_values(Recomputing *r, Choice *choice, Op *op)
+{
+    for (int i = 0; i < op->n_results; i++)
+        if (waits(r, &op->results[i])) {
+            vec_push(r->arena, choice->values, &op->results[i]);
+            choice->bytes += held_bytes(r, &op->results[i]);
+        }
+}
+
+/* What else comes of the chosen ops and costs less a byte. */
+static void choose_beside(Recomputing *r, Choice *choice, Op *op)
+{
+    double bytes = 0;
+    bool comes = false, possible = can_repeat(op) && !is_chosen(r, op);
+    for (int i = 0; possible && i < op->n_args; i++) {
+        bool chosen = is_chosen(r, life_of(op->args[i])->root->op);
+        comes |= chosen;
+        possible = chosen || is_at_hand(r, op->args[i]);
+    }
+    if (!comes || !possible)
+        return;
+    for (int i = 0; i < op->n_results; i++)
+        bytes += waits(r, &op->results[i]) ? held_bytes(r, &op->results[i]) : 0;
+    double work = work_of(r, op);
+    if (work * choice->bytes >= choice->work * bytes)
+        return;
+    choice->work += work;
+    choose_values(r, choice, op);
+}
+
+static Choice choose_from(Recomputing *r, Op *seed)
+{
+    Choice choice = {.seed = seed};
+    r->stamp++;
+    if (!choose_op(r, &choice, seed))
+        return (Choice){0};
+    for (size_t i = 0; i < choice.ops.count; i++)
+        choose_values(r, &choice, choice.ops.data[i]);
+    for (Op *op = seed->next; op != r->first; op = op->next)
+        choose_beside(r, &choice, op);
+    return choice;
+}
+
+static bool is_cheaper(const Choice *a, const Choice *b)
+{
+    return !b->seed || a->work * b->bytes < b->work * a->bytes;
+}
+
+/* The cheapest a byte; no seed: nothing that waits can be made again. */
+static Choice choose(Recomputing *r)
+{
+    Choice best = {0};
+    for (Op *op = r->function->body.first; op != r->first; op = op->next) {
+        bool any = false;
+        for (int i = 0; i < op->n_results; i++)
+            any |= waits(r, &op->results[i]) && !life_of(&op->results[i])->rejected;
+        Choice choice = any ? choose_from(r, op) : (Choice){0};
+        if (choice.bytes > 0 && is_cheaper(&choice, &best))
+            best = choice;
+    }
+    return best;
+}
+
+/* ---- making again ---- */
+
+/* The op over other operands; scratch serves clone_op meanwhile. */
+static Op *copy_op(Recomputing *r, Op *op, Value *const *args)
+{
+    Life *lives[op->n_args + 1], *results[op->n_results + 1];
+    for (int i = 0; i < op->n_args; i++)
+        lives[i] = life_of(op->args[i]);
+    for (int i = 0; i < op->n_results; i++)
+        results[i] = life_of(&op->results[i]);
+    for (int i = 0; i < op->n_args; i++)
+        op->args[i]->scratch = args[i];
+    Op *copy = clone_op(r->function, op);
+    for (int i = 0; i < op->n_args; i++)
+        op->args[i]->scratch = lives[i];
+    for (int i = 0; i < op->n_results; i++)
+        op->results[i].scratch = results[i];
+    for (int i = 0; i < copy->n_results; i++) {
+        new_life(r, &copy->results[i])->is_copy = true;
+        results[i]->copy = &copy->results[i];
+    }
+    return copy;
+}
+
+static bool stands_behind(const Op *op, const Op *place)
+{
+    while (place && place != op)
+        place = place->next;
+    return place != NULL;
+}
+
+/* A copy that something reads earlier now, with the copies that it reads. */
+static void move_forward(Recomputing *r, Op *op, Op *place)
+{
+    if (!stands_behind(op, place))
+        return;
+    for (int i = 0; i < op->n_args; i++)
+        if (life_of(op->args[i])->is_copy)
+            move_forward(r, op->args[i]->op, place);
+    vec_push(r->arena, r->changes, ((Change){.op = op, .next = op->next}));
+    block_remove(&r->function->body, op);
+    block_insert_before(&r->function->body, place, op);
+}
+
+/* The value, or what equals it, for ops from `place` on. */
+static Value *make_again(Recomputing *r, Value *value, Op *place)
+{
+    const Life *life = life_of(value);
+    Op *op = value->op;
+    if (is_kept(r, value))
+        return value;
+    if (life->copy) {
+        move_forward(r, life->copy->op, place);
+        return life->copy;
+    }
+    Value *args[op->n_args + 1];
+    for (int i = 0; i < op->n_args; i++)
+        args[i] = make_again(r, op->args[i], place);
+    Op *copy = copy_op(r, op, args);
+    block_insert_before(&r->function->body, place, copy);
+    vec_push(r->arena, r->changes, ((Change){.op = copy, .original = op}));
+    return life->copy;
+}
+
+static Op *first_reader(const Recomputing *r, const Value *value)
+{
+    Op *op = r->last->next;
+    while (!reads(op, value))
+        op = op->next;
+    return chunk_first(op);
+}
+
+/* Whoever reads the value behind the peak, by itself or as a view, reads a copy. */
+static void release(Recomputing *r, Value *value)
+{
+    Op *place = first_reader(r, value);
+    VEC(Value *) moved = {0};
+    life_of(value)->gone = true;
+    for (Op *op = place; op; op = op->next)
+        for (int i = 0; i < op->n_args; i++) {
+            Value *arg = op->args[i];
+            if (life_of(arg)->root != value || arg->moved_to || position_of(arg->op) > end_of(r))
+                continue;
+            arg->moved_to = make_again(r, arg, place);
+            vec_push(r->arena, moved, arg);
+        }
+    for (Op *op = place; op; op = op->next)
+        op_settle(op);
+    for (size_t i = 0; i < moved.count; i++)
+        moved.data[i]->moved_to = NULL;
+}
+
+static void take_back(Recomputing *r, const Choice *choice)
+{
+    for (size_t c = r->changes.count; c-- > 0;) {
+        const Change *change = &r->changes.data[c];
+        for (int i = 0; change->original && i < change->op->n_results; i++) {
+            change->op->results[i].moved_to = &change->original->results[i];
+            life_of(&change->original->results[i])->copy = NULL;
+        }
+        if (change->original)
+            continue;
+        block_remove(&r->function->body, change->op);
+        block_insert_before(&r->function->body, change->next, change->op);
+    }
+    function_settle(r->function);
+    for (size_t c = 0; c < r->changes.count; c++)
+        if (r->changes.data[c].original)
+            block_remove(&r->function->body, r->changes.data[c].op);
+    for (int i = 0; i < choice->seed->n_results; i++)
+        life_of(&choice->seed->results[i])->rejected = true;
+}
+
+/* ---- the pass ---- */
+
+/* False: nothing is left to try. */
+static bool lower_peak(Recomputing *r, Report *report)
+{
+    double before = r->peak;
+    Choice choice = choose(r);
+    if (!choice.seed)
+        return false;
+    r->changes.count = 0;
+    for (size_t i = 0; i < choice.values.count; i++)
+        release(r, choice.values.data[i]);
+    measure(r);
+    if (r->peak <= before) {
+        report_op(report, choice.seed, "made again in the backward: %.3g MB of %s",
+                  choice.bytes / 1e6, op_info[choice.seed->kind].name);
+        return true;
+    }
+    take_back(r, &choice);
+    measure(r);
+    return true;
+}
+
+static void set_sizes(Recomputing *r, const MemoryBudget *budget)
+{
+    const Module *module = r->function->module;
+    size_t n = module->symbols.count;
+    r->extents = ARENA_ARRAY(r->arena, double, n);
+    r->totals = ARENA_ARRAY(r->arena, double, n);
+    for (size_t s = 0; s < n; s++) {
+        r->extents[s] = r->totals[s] = 1;
+        for (int i = 0; i < budget->n_dims; i++)
+            if (!strcmp(budget->dims[i].name, module->symbols.data[s].name)) {
+                r->extents[s] = (double)budget->dims[i].extent;
+                r->totals[s] = (double)budget->dims[i].total;
+            }
+    }
+}
+
+bool pass_recompute(Function *function, PassContext *context)
+{
+    const MemoryBudget *budget = context->budget;
+    if (!budget)
+        return true;
+    Recomputing r = {.function = function, .arena = arena_new()};
+    set_sizes(&r, budget);
+    FOR_OPS(op, &function->body)
+        for (int i = 0; i < op->n_results; i++)
+            new_life(&r, &op->results[i]);
+    measure(&r);
+    while (r.peak > (double)budget->bytes && lower_peak(&r, context->report))
+        continue;
+    FOR_OPS(op, &function->body) {
+        op->scratch = NULL;
+        for (int i = 0; i < op->n_results; i++)
+            op->results[i].scratch = NULL;
+    }
+    arena_free(r.arena);
+    return true;
+}
