@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEVELS = 32 };
+enum { LEVELS = 24 };
 
 static bool has_tensor(const TfcProgram *program, const char *name)
 {
@@ -45,11 +45,6 @@ static int64_t slab_bytes(const TfcProgram *program, const MemoryLimit *limit)
     return exec_slab_needed(program, shape);
 }
 
-int64_t memory_needed(const TfcProgram *program, const MemoryLimit *limit)
-{
-    return param_bytes(program, limit->beside) + slab_bytes(program, limit);
-}
-
 const char *memory_text(Arena *arena, const MemoryLimit *limit)
 {
     if (!limit->bytes)
@@ -66,7 +61,8 @@ const char *memory_text(Arena *arena, const MemoryLimit *limit)
 
 typedef struct Try {
     Function *function; /* NULL after errors */
-    int64_t params, slab;
+    int64_t params, slab; /* bytes; params: of the program beside it, too */
+    int64_t beside;       /* slab of that */
 } Try;
 
 static bool measure(Session *session, Try *try)
@@ -77,9 +73,13 @@ static bool measure(Session *session, Try *try)
     if (program) {
         try->params = param_bytes(program, limit->beside);
         try->slab = slab_bytes(program, limit);
+        if (limit->beside) {
+            try->params += param_bytes(limit->beside, NULL);
+            try->beside = slab_bytes(limit->beside, limit);
+        }
     }
     arena_free(arena);
-    return program && (try->slab >= 0 || cli_error(session->cli, "out of memory"));
+    return program && ((try->slab >= 0 && try->beside >= 0) || cli_error(session->cli, "out of memory"));
 }
 
 /* A copy of the function with what is above the budget recomputed, and what it takes. */
@@ -95,9 +95,11 @@ static Try try_budget(Session *session, const Function *function, int64_t bytes)
     return try;
 }
 
+static int64_t total(const Try *try) { return try->params + try->slab + try->beside; }
+
 static bool fits(const Session *session, const Try *try)
 {
-    return try->params + try->slab <= session->options.memory.bytes;
+    return total(try) <= session->options.memory.bytes;
 }
 
 /* Rounded up, as the option takes it. */
@@ -113,8 +115,8 @@ static bool too_little(Session *session, const Function *function, const Try *le
     return cli_error(session->cli,
                      "--memory: %s needs %s at least for its largest batch, with all recomputed "
                      "that can be: %s of params and %s of values",
-                     function->name, size_text(arena, least->params + least->slab),
-                     size_text(arena, least->params), size_text(arena, least->slab));
+                     function->name, size_text(arena, total(least)), size_text(arena, least->params),
+                     size_text(arena, least->slab + least->beside));
 }
 
 bool memory_fit(Session *session, Function *function)
@@ -128,7 +130,7 @@ bool memory_fit(Session *session, Function *function)
     least = whole;
     for (int level = LEVELS - 1; level >= 0 && !fits(session, &least); level--) {
         int64_t budget = whole.slab / LEVELS * level;
-        if (level && whole.params + budget > session->options.memory.bytes)
+        if (level && total(&whole) - whole.slab + budget > session->options.memory.bytes)
             continue;
         session->report.lines.count = told;
         Try try = try_budget(session, function, budget);

@@ -14,7 +14,7 @@ typedef struct MemoryLimit {
     int64_t bytes;            /* of params and values; 0: no limit */
     const DimSize *dims;      /* of that batch */
     int n_dims;
-    const TfcProgram *beside; /* whose params are there anyway; or NULL */
+    const TfcProgram *beside; /* there at the same time, over the same params; or NULL */
 } MemoryLimit;
 
 typedef struct SessionOptions {

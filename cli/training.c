@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "cli/training.h"
 
-#include "cli/memory.h"
 #include "cli/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -97,8 +96,8 @@ static bool bound_batches(Training *t, BatchShape *bound)
     return true;
 }
 
-/* What programs are compiled for from now on: at most --memory, less what `beside` takes,
- * which runs by turns with them over the same params. */
+/* What is compiled from now on takes at most --memory, with `beside` (or NULL), which runs
+ * by turns with it. */
 static bool limit_memory(Training *t, const TfcProgram *beside)
 {
     const Module *module = t->session.model->module;
@@ -118,11 +117,7 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
         else if (feed->target_dim && !strcmp(name, feed->target_dim))
             dims[d] = (DimSize){name, bound.target_longest, bound.target_total};
     }
-    MemoryLimit limit = {.bytes = t->options->memory, .dims = dims, .n_dims = n_dims};
-    if (beside)
-        limit.bytes = larger(1, limit.bytes - memory_needed(beside, &limit));
-    limit.beside = beside;
-    t->session.options.memory = limit;
+    t->session.options.memory = (MemoryLimit){t->options->memory, dims, n_dims, beside};
     return true;
 }
 

@@ -42,6 +42,7 @@ typedef struct Life {
     bool rejected; /* to make it again did not help */
     bool in_param; /* written straight into a param */
     bool escapes;  /* read outside of its chunk */
+    bool output;   /* of the function: it stays to the end */
 } Life;
 
 static Life *life_of(const Value *value) { return value->scratch; }
@@ -174,7 +175,8 @@ static void end_lives(Recomputing *r, int end)
     FOR_OPS(op, &r->function->body)
         for (int i = 0; i < op->n_args; i++) {
             Life *life = root_life(op->args[i]);
-            life->to = op->kind == OP_output ? end : life->to < position_of(op) ? position_of(op) : life->to;
+            life->output |= op->kind == OP_output;
+            life->to = life->output ? end : position_of(op);
             life->escapes |= chunk_of(op) != chunk_of(life->root->op);
             life->in_param |= op->kind == OP_assign && i == 1;
         }
@@ -239,20 +241,31 @@ static bool is_kept(const Recomputing *r, const Value *value)
     return op_family(life->root->op) == FAMILY_leaf || (!life->gone && life->to > end_of(r));
 }
 
-static bool is_at_hand(const Recomputing *r, const Value *value)
+/* It is only made behind the peak. */
+static bool is_behind(const Recomputing *r, const Value *value)
 {
-    const Life *life = root_life(value);
-    if (is_kept(r, value))
-        return true;
-    const Life *copy = life->copy ? life_of(life->copy) : NULL;
-    return copy && (copy->from > end_of(r) || copy->to > end_of(r));
+    return life_of(value)->from > end_of(r);
+}
+
+/* The value or its last copy before the peak. */
+static Value *newest(const Recomputing *r, Value *value)
+{
+    while (life_of(value)->copy && !is_behind(r, life_of(value)->copy))
+        value = life_of(value)->copy;
+    return value;
+}
+
+static bool is_at_hand(const Recomputing *r, Value *value)
+{
+    const Value *root = newest(r, life_of(value)->root);
+    return is_kept(r, value) || is_kept(r, root) || life_of(root)->copy;
 }
 
 /* Neither made nor read at the peak, but before and after it. */
 static bool waits(const Recomputing *r, const Value *value)
 {
     const Life *life = life_of(value);
-    if (life->root != value || life->copy || life->is_copy || life->in_param ||
+    if (life->root != value || life->copy || life->in_param || life->output ||
         life->from >= begin_of(r) || life->to <= end_of(r) || op_family(value->op) == FAMILY_leaf)
         return false;
     for (const Op *op = r->first; op != r->last->next; op = op->next)
@@ -287,7 +300,7 @@ static bool choose_op(Recomputing *r, Choice *choice, Op *op)
     choice->work += work_of(r, op);
     vec_push(r->arena, choice->ops, op);
     for (int i = 0; i < op->n_args; i++)
-        if (!is_at_hand(r, op->args[i]) && !choose_op(r, choice, op->args[i]->op))
+        if (!is_at_hand(r, op->args[i]) && !choose_op(r, choice, newest(r, op->args[i])->op))
             return false;
     return true;
 }
@@ -402,6 +415,7 @@ static void move_forward(Recomputing *r, Op *op, Op *place)
 /* The value, or what equals it, for ops from `place` on. */
 static Value *make_again(Recomputing *r, Value *value, Op *place)
 {
+    value = is_kept(r, value) ? value : newest(r, value);
     const Life *life = life_of(value);
     Op *op = value->op;
     if (is_kept(r, value))
@@ -481,7 +495,7 @@ static bool lower_peak(Recomputing *r, Report *report)
     for (size_t i = 0; i < choice.values.count; i++)
         release(r, choice.values.data[i]);
     measure(r);
-    if (r->peak <= before) {
+    if (r->peak < before || (r->peak == before && !life_of(op_result(choice.seed))->is_copy)) {
         report_op(report, choice.seed, "made again in the backward: %.3g MB of %s",
                   choice.bytes / 1e6, op_info[choice.seed->kind].name);
         return true;

@@ -1,8 +1,9 @@
 /* Golden tests of the passes: each tests/golden/passes/NAME.tir names in its first
- * line what is done ("# passes: simplify,expand" or "# derive: gradient"), and
- * NAME.out holds the functions and the report that must come out of it.
- * TFC_UPDATE=1 rewrites the .out files. Together they show each pass at work, each
- * derivation and each reason why something is not fused. */
+ * line what is done ("# passes: simplify,expand" or "# derive: gradient"), perhaps in
+ * the second how many bytes there are ("# memory: 20000", for 8 rows of 8), and NAME.out
+ * holds the functions and the report that must come out of it. TFC_UPDATE=1 rewrites the
+ * .out files. Together they show each pass at work, each derivation and each reason why
+ * something is not fused. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,13 +29,16 @@ static int is_tir(const struct dirent *entry)
     return dot && !strcmp(dot, ".tir");
 }
 
-/* What stands behind "# KEY: " in the first line, or NULL. */
+/* What stands behind "# KEY: " in the first or second line, or NULL. */
 static const char *directive(Arena *arena, const Source *source, const char *key)
 {
-    const char *prefix = arena_printf(arena, "# %s: ", key);
-    if (strncmp(source->text, prefix, strlen(prefix)))
-        return NULL;
-    const char *begin = source->text + strlen(prefix);
+    const char *prefix = arena_printf(arena, "# %s: ", key), *begin = source->text;
+    for (int line = 0; strncmp(begin, prefix, strlen(prefix)); line++) {
+        begin = strchr(begin, '\n');
+        if (line || !begin++)
+            return NULL;
+    }
+    begin += strlen(prefix);
     return arena_strndup(arena, begin, strcspn(begin, "\n"));
 }
 
@@ -109,13 +113,18 @@ static void watch_pass(void *observer, const PassInfo *pass, Function *function)
     watch->before = after;
 }
 
-static void run_passes(Function *function, const char *passes, Report *report, Shown *shown,
-                       Diagnostics *diags)
+static void run_passes(Function *function, const char *passes, const char *memory, Report *report,
+                       Shown *shown, Diagnostics *diags)
 {
+    static const DimSize dims[] = {{"B", 8, 8}, {"T", 8, 64}};
+    MemoryBudget budget = {memory ? atoll(memory) : 0, dims, 2};
     Watch watch = {.shown = shown};
     ir_print_function(function, &watch.before);
-    PipelineOptions options = {
-        .passes = passes, .report = report, .observe = watch_pass, .observer = &watch};
+    PipelineOptions options = {.passes = passes,
+                               .budget = memory ? &budget : NULL,
+                               .report = report,
+                               .observe = watch_pass,
+                               .observer = &watch};
     pipeline_run(function, &options, diags);
     text_free(&watch.before);
 }
@@ -131,6 +140,7 @@ static void process(Arena *arena, const Source *source, Shown *shown, Text *out)
         return;
     }
     const char *passes = directive(arena, source, "passes"), *what = directive(arena, source, "derive");
+    const char *memory = directive(arena, source, "memory");
     Report report = {.arena = arena};
     size_t before = module->functions.count;
     if (what) {
@@ -143,7 +153,7 @@ static void process(Arena *arena, const Source *source, Shown *shown, Text *out)
     } else {
         assert_non_null(passes);
         for (size_t i = 0; i < before; i++) {
-            run_passes(module->functions.data[i], passes, &report, shown, &diags);
+            run_passes(module->functions.data[i], passes, memory, &report, shown, &diags);
             ir_print_function(module->functions.data[i], out);
         }
     }

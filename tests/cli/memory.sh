@@ -1,0 +1,81 @@
+#!/bin/sh
+# Training within --memory on made-up text (words read backwards): less is planned, and
+# the params are the same, bit for bit, with dropout, in f32 and bf16, of one batch or
+# several an update; the least that an error names is enough; what is refused.
+# Usage: memory.sh TFC   (from the project's root)
+set -eu
+tfc=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TFC_LIBRARY="$PWD/models/lib"
+cd "$work"
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cat >model.tfg <<'END'
+model backwards
+use transformer
+const layers = 3, d_model = 32, d_ff = 128, heads = 4, vocab = 8
+const p_drop = 0.1
+train {
+  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
+  rate      = inverse_sqrt(peak = 0.005, warmup = 10)
+  batch     = tokens(1500)
+  clip_norm = 1
+}
+END
+awk 'BEGIN { srand(7); for (i = 0; i < 1200; i++) { n = 2 + int(rand() * 5); s = t = "";
+     for (k = 0; k < n; k++) { w = substr("abcdefgh", 1 + int(rand() * 8), 1);
+     s = s (k ? " " : "") w; t = w (k ? " " : "") t }
+     print s > "train.src"; print t > "train.tgt" } }'
+train() {
+    out=$1
+    shift
+    "$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out "$out" \
+        --seed 3 --steps 6 "$@" 2>"$out.err"
+}
+# The tensors of a checkpoint, without the header (which holds the seconds).
+tensors() {
+    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    tail -c +$((header + 9)) "$1"
+}
+# "… and optimizer, 1.9 MB of activations": in MB
+values() { sed -n 's/.*optimizer, \([0-9.]*\) MB of activations.*/\1/p' "$1.err"; }
+least() { sed -n 's/.*needs \([0-9]*[kM]\) at least.*/\1/p' "$1.err"; }
+
+# All that it takes, and the least there can be.
+for case in f32 bf16 accumulate; do
+    set --
+    [ $case = bf16 ] && set -- --dtype bf16
+    [ $case = accumulate ] && set -- --accumulate 2
+    train whole.$case "$@" || fail "$case: $(cat whole.$case.err)"
+    train none.$case --memory 10k "$@" && fail "$case: trained in 10 kB"
+    size=$(least none.$case)
+    [ -n "$size" ] || fail "$case: $(cat none.$case.err)"
+    train less.$case --memory "$size" "$@" || fail "$case, $size: $(cat less.$case.err)"
+    echo "$case: $(values whole.$case) MB of values, $(values less.$case) MB within $size"
+    awk "BEGIN { exit !($(values less.$case) < 0.75 * $(values whole.$case)) }" ||
+        fail "$case: not much is recomputed"
+    tensors whole.$case/last.safetensors >a
+    tensors less.$case/last.safetensors >b
+    cmp a b || fail "$case: other params"
+done
+
+# Where there is room for all, the plan is the one without the option.
+"$tfc" dump model.tfg --stage plan >a
+"$tfc" dump model.tfg --stage plan --memory 1G >b
+cmp a b || fail "a limit that is no limit changes the plan"
+"$tfc" dump model.tfg --report --memory 1k 2>&1 | grep -q "needs .* at least" || fail "dump: no error"
+"$tfc" bench model.tfg --steps 1 --warm-up 0 --memory 1k 2>/dev/null && fail "bench in 1 kB"
+size=$("$tfc" bench model.tfg --steps 1 --memory 1k 2>&1 | sed -n 's/.*needs \([0-9]*[kM]\) at least.*/\1/p')
+"$tfc" bench model.tfg --steps 1 --warm-up 0 --memory "$size" >/dev/null || fail "bench within $size"
+
+# What is no size, and where there is no limit.
+for size in 1X M 0 -1G 1.5GB ""; do
+    status=0
+    train no --memory "$size" || status=$?
+    [ $status = 2 ] || fail "--memory '$size' exits with $status"
+    grep -q "expected a size such as 800M or 1.5G" no.err || fail "'$size': $(cat no.err)"
+done
+"$tfc" bench model.tfg --mode decode --memory 1G 2>/dev/null && fail "bench --mode decode --memory"
+exit 0
