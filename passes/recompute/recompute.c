@@ -18,40 +18,10 @@
  * planned by codegen, and whoever set the budget compares. (Chen et al. 2016, "Training
  * Deep Nets with Sublinear Memory Cost"; greedy as in Kirisame et al. 2021, "Dynamic
  * Tensor Rematerialization".) */
-#include "ir/layout.h"
 #include "passes/clone.h"
-#include "passes/pass.h"
-
-#include <limits.h>
-#include <stdint.h>
-#include <string.h>
+#include "passes/recompute/recompute.h"
 
 bool pass_recompute(Function *function, PassContext *context);
-
-/* Operations that take as long as moving a byte; rows that a chunk holds, roughly. */
-enum { OPERATIONS_A_BYTE = 10, CHUNK_ROWS = 256, NO_CHUNK = -1 };
-
-/* What is known of a value (Value.scratch). */
-typedef struct Life {
-    Value *root;   /* whose memory it is: of a view, what it is a view of */
-    Value *copy;   /* it, made again; or NULL */
-    int from, to;  /* positions of the op that makes it and of the last that reads its memory */
-    int stamp;     /* of the choice that its op was last looked at for */
-    bool is_copy;
-    bool gone;     /* it does not wait for its later readers any more */
-    bool rejected; /* to make it again did not help */
-    bool in_param; /* written straight into a param */
-    bool escapes;  /* read outside of its chunk */
-    bool output;   /* of the function: it stays to the end */
-} Life;
-
-static Life *life_of(const Value *value) { return value->scratch; }
-static Life *root_life(const Value *value) { return life_of(life_of(value)->root); }
-
-/* One change of the function: a copy made, or one moved forward. */
-typedef struct Change {
-    Op *op, *original, *next; /* original: of what it is a copy; next: where a moved one stood */
-} Change;
 
 /* Ops to make again together, the values that this frees, and the work. */
 typedef struct Choice {
@@ -60,169 +30,6 @@ typedef struct Choice {
     VEC(Value *) values;
     double work, bytes;
 } Choice;
-
-typedef struct Recomputing {
-    Function *function;
-    Arena *arena;
-    double *extents, *totals; /* of each symbol */
-    double *live;             /* bytes at each position */
-    Op *first, *last;         /* where most live: an op, or all of its chunk */
-    double peak;              /* bytes there */
-    int stamp;
-    VEC(Change) changes;      /* of the last choice */
-} Recomputing;
-
-static int position_of(const Op *op) { return (int)(uintptr_t)op->scratch; }
-static int begin_of(const Recomputing *r) { return position_of(r->first); }
-static int end_of(const Recomputing *r) { return position_of(r->last); }
-
-static int chunk_of(const Op *op)
-{
-    return op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
-}
-
-static bool is_view(const Op *op)
-{
-    return op->kind == OP_reshape || op->kind == OP_transpose || op->kind == OP_slice ||
-           op->kind == OP_broadcast || op->kind == OP_flip;
-}
-
-/* ---- sizes and work ---- */
-
-static double axis_size(const Recomputing *r, Dim dim, bool total)
-{
-    return dim_is_const(dim) ? (double)dim.size : total ? r->totals[dim.symbol] : r->extents[dim.symbol];
-}
-
-static double elements(const Recomputing *r, const Type *type)
-{
-    Layout layout = layout_of(r->function->module, type);
-    double n = 1;
-    for (int i = 0; i < layout.n; i++)
-        n *= axis_size(r, layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
-    return n;
-}
-
-static double bytes_of(const Recomputing *r, const Type *type)
-{
-    return elements(r, type) * (double)dtype_bytes(type->dtype);
-}
-
-/* Bytes of the slab while the value lives. */
-static double held_bytes(const Recomputing *r, const Value *value)
-{
-    const Life *life = life_of(value);
-    Layout layout = layout_of(r->function->module, &value->type);
-    double bytes = bytes_of(r, &value->type);
-    if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
-        return 0;
-    if (chunk_of(value->op) == NO_CHUNK || life->escapes || !layout.n)
-        return bytes;
-    double rows = axis_size(r, layout.axes[0].extent, layout.axes[0].batch_dim >= 0);
-    return rows > CHUNK_ROWS ? bytes / rows * CHUNK_ROWS : bytes;
-}
-
-static double dot_operations(const Recomputing *r, const Op *dot)
-{
-    const Attr *contract = op_attr(dot, ATTR_contract_a);
-    double n = 2 * elements(r, &dot->results[0].type);
-    for (int i = 0; i < contract->n; i++)
-        n *= axis_size(r, dot->args[0]->type.dims[contract->ints[i]], false);
-    return n;
-}
-
-/* In operations: those of products, and bytes moved. */
-static double work_of(const Recomputing *r, const Op *op)
-{
-    double work = op->kind == OP_dot ? dot_operations(r, op) : 0, bytes = 0;
-    if (is_view(op))
-        return 0;
-    if (op->body)
-        FOR_OPS(inner, op->body)
-            work += inner->kind == OP_dot ? dot_operations(r, inner) : 0;
-    for (int i = 0; i < op->n_args; i++)
-        bytes += bytes_of(r, &op->args[i]->type);
-    for (int i = 0; i < op->n_results; i++)
-        bytes += bytes_of(r, &op->results[i].type);
-    return work + OPERATIONS_A_BYTE * bytes;
-}
-
-/* ---- lives ---- */
-
-static Life *new_life(Recomputing *r, Value *value)
-{
-    Life *life = ARENA_NEW(r->arena, Life);
-    *life = (Life){.root = is_view(value->op) ? life_of(value->op->args[0])->root : value,
-                   .from = INT_MAX};
-    value->scratch = life;
-    return life;
-}
-
-static void begin_lives(Recomputing *r, int *position)
-{
-    FOR_OPS(op, &r->function->body) {
-        op->scratch = (void *)(uintptr_t)(*position)++;
-        for (int i = 0; i < op->n_results; i++) {
-            Life *life = life_of(&op->results[i]);
-            life->from = life->to = position_of(op);
-            life->gone = life->escapes = false;
-        }
-    }
-}
-
-static void end_lives(Recomputing *r, int end)
-{
-    FOR_OPS(op, &r->function->body)
-        for (int i = 0; i < op->n_args; i++) {
-            Life *life = root_life(op->args[i]);
-            life->output |= op->kind == OP_output;
-            life->to = life->output ? end : position_of(op);
-            life->escapes |= chunk_of(op) != chunk_of(life->root->op);
-            life->in_param |= op->kind == OP_assign && i == 1;
-        }
-}
-
-/* The whole chunk of an op, or the op alone. */
-static Op *chunk_first(Op *op)
-{
-    while (chunk_of(op) != NO_CHUNK && op->previous && chunk_of(op->previous) == chunk_of(op))
-        op = op->previous;
-    return op;
-}
-
-static Op *chunk_last(Op *op)
-{
-    while (chunk_of(op) != NO_CHUNK && op->next && chunk_of(op->next) == chunk_of(op))
-        op = op->next;
-    return op;
-}
-
-/* Positions, lives, and where the peak is. */
-static void measure(Recomputing *r)
-{
-    int n = 0;
-    begin_lives(r, &n);
-    end_lives(r, n);
-    r->live = ARENA_ARRAY(r->arena, double, n + 2); /* zeros */
-    FOR_OPS(op, &r->function->body)
-        for (int i = 0; i < op->n_results; i++) {
-            const Life *life = life_of(&op->results[i]);
-            double bytes = held_bytes(r, &op->results[i]);
-            r->live[life->from] += bytes;
-            r->live[life->to + 1] -= bytes;
-        }
-    double sum = 0;
-    r->peak = -1;
-    FOR_OPS(op, &r->function->body) {
-        sum += r->live[position_of(op)];
-        if (sum > r->peak) {
-            r->peak = sum;
-            r->first = op;
-        }
-    }
-    r->last = chunk_last(r->first);
-    r->first = chunk_first(r->first);
-}
 
 /* ---- choosing ---- */
 
@@ -386,7 +193,7 @@ static Op *copy_op(Recomputing *r, Op *op, Value *const *args)
     for (int i = 0; i < op->n_results; i++)
         op->results[i].scratch = results[i];
     for (int i = 0; i < copy->n_results; i++) {
-        new_life(r, &copy->results[i])->is_copy = true;
+        lives_add(r, &copy->results[i])->is_copy = true;
         results[i]->copy = &copy->results[i];
     }
     return copy;
@@ -494,31 +301,15 @@ static bool lower_peak(Recomputing *r, Report *report)
     r->changes.count = 0;
     for (size_t i = 0; i < choice.values.count; i++)
         release(r, choice.values.data[i]);
-    measure(r);
+    lives_measure(r);
     if (r->peak < before || (r->peak == before && !life_of(op_result(choice.seed))->is_copy)) {
         report_op(report, choice.seed, "made again in the backward: %.3g MB of %s",
                   choice.bytes / 1e6, op_info[choice.seed->kind].name);
         return true;
     }
     take_back(r, &choice);
-    measure(r);
+    lives_measure(r);
     return true;
-}
-
-static void set_sizes(Recomputing *r, const MemoryBudget *budget)
-{
-    const Module *module = r->function->module;
-    size_t n = module->symbols.count;
-    r->extents = ARENA_ARRAY(r->arena, double, n);
-    r->totals = ARENA_ARRAY(r->arena, double, n);
-    for (size_t s = 0; s < n; s++) {
-        r->extents[s] = r->totals[s] = 1;
-        for (int i = 0; i < budget->n_dims; i++)
-            if (!strcmp(budget->dims[i].name, module->symbols.data[s].name)) {
-                r->extents[s] = (double)budget->dims[i].extent;
-                r->totals[s] = (double)budget->dims[i].total;
-            }
-    }
 }
 
 bool pass_recompute(Function *function, PassContext *context)
@@ -527,11 +318,7 @@ bool pass_recompute(Function *function, PassContext *context)
     if (!budget)
         return true;
     Recomputing r = {.function = function, .arena = arena_new()};
-    set_sizes(&r, budget);
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_results; i++)
-            new_life(&r, &op->results[i]);
-    measure(&r);
+    lives_begin(&r, budget);
     while (r.peak > (double)budget->bytes && lower_peak(&r, context->report))
         continue;
     FOR_OPS(op, &function->body) {

@@ -1,0 +1,170 @@
+/* How long values live, what they hold meanwhile, and what it takes to make them: the
+ * estimate that pass recompute goes by. What is written over an operand, copied for a
+ * kernel or padded between buffers is not seen here. */
+#include "passes/recompute/recompute.h"
+
+#include "ir/layout.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Operations that take as long as moving a byte; rows that a chunk holds, roughly. */
+enum { OPERATIONS_A_BYTE = 10, CHUNK_ROWS = 256 };
+
+/* ---- sizes and work ---- */
+
+static double axis_size(const Recomputing *r, Dim dim, bool total)
+{
+    return dim_is_const(dim) ? (double)dim.size : total ? r->totals[dim.symbol] : r->extents[dim.symbol];
+}
+
+static double elements(const Recomputing *r, const Type *type)
+{
+    Layout layout = layout_of(r->function->module, type);
+    double n = 1;
+    for (int i = 0; i < layout.n; i++)
+        n *= axis_size(r, layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
+    return n;
+}
+
+static double bytes_of(const Recomputing *r, const Type *type)
+{
+    return elements(r, type) * (double)dtype_bytes(type->dtype);
+}
+
+double held_bytes(const Recomputing *r, const Value *value)
+{
+    const Life *life = life_of(value);
+    Layout layout = layout_of(r->function->module, &value->type);
+    double bytes = bytes_of(r, &value->type);
+    if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
+        return 0;
+    if (chunk_of(value->op) == NO_CHUNK || life->escapes || !layout.n)
+        return bytes;
+    double rows = axis_size(r, layout.axes[0].extent, layout.axes[0].batch_dim >= 0);
+    return rows > CHUNK_ROWS ? bytes / rows * CHUNK_ROWS : bytes;
+}
+
+static double dot_operations(const Recomputing *r, const Op *dot)
+{
+    const Attr *contract = op_attr(dot, ATTR_contract_a);
+    double n = 2 * elements(r, &dot->results[0].type);
+    for (int i = 0; i < contract->n; i++)
+        n *= axis_size(r, dot->args[0]->type.dims[contract->ints[i]], false);
+    return n;
+}
+
+double work_of(const Recomputing *r, const Op *op)
+{
+    double work = op->kind == OP_dot ? dot_operations(r, op) : 0, bytes = 0;
+    if (is_view(op))
+        return 0;
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            work += inner->kind == OP_dot ? dot_operations(r, inner) : 0;
+    for (int i = 0; i < op->n_args; i++)
+        bytes += bytes_of(r, &op->args[i]->type);
+    for (int i = 0; i < op->n_results; i++)
+        bytes += bytes_of(r, &op->results[i].type);
+    return work + OPERATIONS_A_BYTE * bytes;
+}
+
+/* ---- lives ---- */
+
+Life *lives_add(Recomputing *r, Value *value)
+{
+    Life *life = ARENA_NEW(r->arena, Life);
+    *life = (Life){.root = is_view(value->op) ? life_of(value->op->args[0])->root : value,
+                   .from = INT_MAX};
+    value->scratch = life;
+    return life;
+}
+
+static void begin_lives(Recomputing *r, int *position)
+{
+    FOR_OPS(op, &r->function->body) {
+        op->scratch = (void *)(uintptr_t)(*position)++;
+        for (int i = 0; i < op->n_results; i++) {
+            Life *life = life_of(&op->results[i]);
+            life->from = life->to = position_of(op);
+            life->gone = life->escapes = false;
+        }
+    }
+}
+
+static void end_lives(Recomputing *r, int end)
+{
+    FOR_OPS(op, &r->function->body)
+        for (int i = 0; i < op->n_args; i++) {
+            Life *life = root_life(op->args[i]);
+            life->output |= op->kind == OP_output;
+            life->to = life->output ? end : position_of(op);
+            life->escapes |= chunk_of(op) != chunk_of(life->root->op);
+            life->in_param |= op->kind == OP_assign && i == 1;
+        }
+}
+
+Op *chunk_first(Op *op)
+{
+    while (chunk_of(op) != NO_CHUNK && op->previous && chunk_of(op->previous) == chunk_of(op))
+        op = op->previous;
+    return op;
+}
+
+static Op *chunk_last(Op *op)
+{
+    while (chunk_of(op) != NO_CHUNK && op->next && chunk_of(op->next) == chunk_of(op))
+        op = op->next;
+    return op;
+}
+
+void lives_measure(Recomputing *r)
+{
+    int n = 0;
+    begin_lives(r, &n);
+    end_lives(r, n);
+    r->live = ARENA_ARRAY(r->arena, double, n + 2); /* zeros */
+    FOR_OPS(op, &r->function->body)
+        for (int i = 0; i < op->n_results; i++) {
+            const Life *life = life_of(&op->results[i]);
+            double bytes = held_bytes(r, &op->results[i]);
+            r->live[life->from] += bytes;
+            r->live[life->to + 1] -= bytes;
+        }
+    double sum = 0;
+    r->peak = -1;
+    FOR_OPS(op, &r->function->body) {
+        sum += r->live[position_of(op)];
+        if (sum > r->peak) {
+            r->peak = sum;
+            r->first = op;
+        }
+    }
+    r->last = chunk_last(r->first);
+    r->first = chunk_first(r->first);
+}
+
+static void set_sizes(Recomputing *r, const MemoryBudget *budget)
+{
+    const Module *module = r->function->module;
+    size_t n = module->symbols.count;
+    r->extents = ARENA_ARRAY(r->arena, double, n);
+    r->totals = ARENA_ARRAY(r->arena, double, n);
+    for (size_t s = 0; s < n; s++) {
+        r->extents[s] = r->totals[s] = 1;
+        for (int i = 0; i < budget->n_dims; i++)
+            if (!strcmp(budget->dims[i].name, module->symbols.data[s].name)) {
+                r->extents[s] = (double)budget->dims[i].extent;
+                r->totals[s] = (double)budget->dims[i].total;
+            }
+    }
+}
+
+void lives_begin(Recomputing *r, const MemoryBudget *budget)
+{
+    set_sizes(r, budget);
+    FOR_OPS(op, &r->function->body)
+        for (int i = 0; i < op->n_results; i++)
+            lives_add(r, &op->results[i]);
+    lives_measure(r);
+}

@@ -1,0 +1,73 @@
+/* What the files of pass recompute share. */
+#ifndef PASSES_RECOMPUTE_RECOMPUTE_H
+#define PASSES_RECOMPUTE_RECOMPUTE_H
+
+#include "passes/pass.h"
+
+#include <stdint.h>
+
+enum { NO_CHUNK = -1 };
+
+/* What is known of a value (Value.scratch). */
+typedef struct Life {
+    Value *root;   /* whose memory it is: of a view, what it is a view of */
+    Value *copy;   /* it, made again; or NULL */
+    int from, to;  /* positions of the op that makes it and of the last that reads its memory */
+    int stamp;     /* of the choice that its op was last looked at for */
+    bool is_copy;
+    bool gone;     /* it does not wait for its later readers any more */
+    bool rejected; /* to make it again did not help */
+    bool in_param; /* written straight into a param */
+    bool escapes;  /* read outside of its chunk */
+    bool output;   /* of the function: it stays to the end */
+} Life;
+
+static inline Life *life_of(const Value *value) { return value->scratch; }
+static inline Life *root_life(const Value *value) { return life_of(life_of(value)->root); }
+
+/* One change of the function: a copy made, or one moved forward. */
+typedef struct Change {
+    Op *op, *original, *next; /* original: of what it is a copy; next: where a moved one stood */
+} Change;
+
+typedef struct Recomputing {
+    Function *function;
+    Arena *arena;
+    double *extents, *totals; /* of each symbol */
+    double *live;             /* bytes at each position */
+    Op *first, *last;         /* where most live: an op, or all of its chunk */
+    double peak;              /* bytes there */
+    int stamp;
+    VEC(Change) changes;      /* of the last choice */
+} Recomputing;
+
+static inline int position_of(const Op *op) { return (int)(uintptr_t)op->scratch; }
+static inline int begin_of(const Recomputing *r) { return position_of(r->first); }
+static inline int end_of(const Recomputing *r) { return position_of(r->last); }
+
+static inline int chunk_of(const Op *op)
+{
+    return op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
+}
+
+static inline bool is_view(const Op *op)
+{
+    return op->kind == OP_reshape || op->kind == OP_transpose || op->kind == OP_slice ||
+           op->kind == OP_broadcast || op->kind == OP_flip;
+}
+
+/* ---- lives.c ---- */
+/* Sizes of symbols, and a life for each value of the function. */
+void lives_begin(Recomputing *r, const MemoryBudget *budget);
+/* The life of a value that was made later. */
+Life *lives_add(Recomputing *r, Value *value);
+/* Positions, lives, and where the peak is: anew, after the function has changed. */
+void lives_measure(Recomputing *r);
+/* Bytes of the slab while the value lives. */
+double held_bytes(const Recomputing *r, const Value *value);
+/* What an op costs, in operations: those of products, and bytes moved. */
+double work_of(const Recomputing *r, const Op *op);
+/* The first op of the chunk that an op is in, or the op itself. */
+Op *chunk_first(Op *op);
+
+#endif
