@@ -16,16 +16,11 @@
 /* Keys of a strip. Where a query has more, strips are computed again for each level. */
 enum { STRIP_KEYS = 1024 };
 
-/* Operands in memory: of the scores' type, or of bf16 and widened while they are packed. */
-typedef enum TileOperand { TILE_SAME, TILE_HALF, TILE_OPERANDS } TileOperand;
-
 typedef struct Attention {
     Emit *e;
     Tiles tiles;
     SweepPlan plan;
-    LlValue rows;           /* functions of gemm.h, the packing ones for operands of … */
-    LlValue pack_queries[TILE_OPERANDS], pack_panel[TILE_OPERANDS];
-    int panel;              /* columns that `rows` takes at once */
+    int panel;              /* columns that tiles take at once */
     LlValue *strips;        /* by value number */
     LlValue *turned;        /* by operand: its block of queries, [d][lanes] */
     LlValue packed;         /* a panel of an operand that tiles cannot read where it lies */

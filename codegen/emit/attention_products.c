@@ -18,7 +18,7 @@
 
 /* Strips lie a few lines further than a power of two apart, so that the first keys of
  * several do not share the sets of a cache. */
-enum { PANEL_VECTORS = 2, STRIP_GAP = 20 };
+enum { PANEL_VECTORS = 2, STRIP_GAP = 20, NAME_SIZE = 32 };
 
 static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
 
@@ -26,37 +26,50 @@ static LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.score
 
 /* ---- functions ---- */
 
-static void write_functions(Attention *a, const char *name)
+static void name_functions(Attention *a, DType operand, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "tiles.%s.%d", dtype_name(operand), a->e->lanes);
+}
+
+/* Tiles, and what packs operands of this type for them. */
+static void write_functions(Attention *a, DType operand)
 {
     static const int wide[] = {8, 4, 2, 1}, narrow[] = {4, 2, 1};
     Emit *e = a->e;
-    GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(a->tiles.scores.dtype), .lanes = e->lanes,
+    DType dtype = a->tiles.scores.dtype;
+    char name[NAME_SIZE];
+    GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(dtype), .lanes = e->lanes,
                   .vectors = {[GEMM_ONE_VECTOR] = 1, [GEMM_PANEL] = PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
+    name_functions(a, operand, name);
     ll_init(&g.ll, e->ll.context, e->ll.module);
-    g.source = g.element = g.sum = g.unit = g.bytes == 4 ? g.ll.f32 : g.ll.f64;
+    g.source = emit_memory_type(e, operand);
+    g.element = g.sum = g.unit = element_type(a);
     g.n_heights = many ? 4 : 3;
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
-    for (int h = 0; h < g.n_heights; h++)
+    for (int h = 0; operand == dtype && h < g.n_heights; h++)
         for (int w = 0; w <= GEMM_PANEL; w++)
             g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
     g.packed_tile = g.tiles[0][GEMM_PANEL]; /* never asked for */
-    gemm_tile_rows(&g);
+    if (operand == dtype)
+        gemm_tile_rows(&g);
     gemm_pack(&g, "queries", g.lanes);
     gemm_pack(&g, "panel", gemm_columns(&g));
-    if (g.bytes == 4) {
-        g.source = g.ll.i16;
-        gemm_pack(&g, "queries.bf16", g.lanes);
-        gemm_pack(&g, "panel.bf16", gemm_columns(&g));
-    }
     ll_dispose(&g.ll);
 }
 
-static LlValue find_function(Attention *a, const char *name, const char *part)
+static LlValue function_for(Attention *a, DType operand, const char *part)
 {
-    char full[64];
+    char name[NAME_SIZE], full[2 * NAME_SIZE];
+    name_functions(a, operand, name);
     snprintf(full, sizeof full, "%s.%s", name, part);
     return LLVMGetNamedFunction(a->e->ll.module, full);
+}
+
+static void need_functions(Attention *a, DType operand)
+{
+    if (!function_for(a, operand, "panel"))
+        write_functions(a, operand);
 }
 
 static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
@@ -84,36 +97,24 @@ LlValue tile_strip(Attention *a, int number)
     return a->strips[number];
 }
 
-static TileOperand kind_of(const Value *operand)
-{
-    return operand->type.dtype == DT_BF16 ? TILE_HALF : TILE_SAME;
-}
-
-/* Tiles take elements of the right operand by whole vectors, of the left one by one. */
+/* Tiles take elements of keys for scores one by one, other rows by whole vectors. */
 static bool is_packed(const Attention *a, const TileProduct *p)
 {
-    return kind_of(p->op->args[1]) == TILE_HALF ||
+    return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||
            (p->use != TILE_SCORES && p->depth % a->e->lanes != 0);
 }
 
 void tile_open(Attention *a)
 {
     Emit *e = a->e;
-    char name[32];
-    snprintf(name, sizeof name, "tiles.%s.%d", dtype_name(a->tiles.scores.dtype), e->lanes);
-    if (!find_function(a, name, "rows"))
-        write_functions(a, name);
-    a->rows = find_function(a, name, "rows");
-    a->pack_queries[TILE_SAME] = find_function(a, name, "queries");
-    a->pack_queries[TILE_HALF] = find_function(a, name, "queries.bf16");
-    a->pack_panel[TILE_SAME] = find_function(a, name, "panel");
-    a->pack_panel[TILE_HALF] = find_function(a, name, "panel.bf16");
+    need_functions(a, a->tiles.scores.dtype);
     a->panel = e->lanes * PANEL_VECTORS;
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
         int operand = body_number(&e->body, p->op->args[0]);
+        need_functions(a, p->op->args[1]->type.dtype);
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
         if (is_packed(a, p) && !a->packed)
@@ -171,7 +172,7 @@ static TileRows panel_of(Attention *a, const TileProduct *p, const TileRows *row
     LlValue at = ll_gep(&a->e->ll, type, rows->at, number(a, column));
     if (!is_packed(a, p))
         return (TileRows){at, rows->stride};
-    call(a, a->pack_panel[kind_of(operand)], 6,
+    call(a, function_for(a, operand->type.dtype, "panel"), 6,
          (LlValue[]){n_rows, at, rows->stride, number(a, 1), number(a, columns), a->packed});
     return (TileRows){a->packed, number(a, a->panel)};
 }
@@ -193,7 +194,7 @@ static_assert(TFC_PUT_OVER == 0 && TFC_PUT_ADD == 1, "accumulate says how sums a
 
 static void call_rows(Attention *a, const Call *c)
 {
-    call(a, a->rows, 12,
+    call(a, function_for(a, a->tiles.scores.dtype, "rows"), 12,
          (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
                      c->accumulate, c->rows, number(a, 0)});
 }
@@ -209,7 +210,7 @@ void tile_turn_queries(Attention *a)
         if (done)
             continue;
         TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
-        call(a, a->pack_queries[kind_of(p->op->args[0])], 6,
+        call(a, function_for(a, p->op->args[0]->type.dtype, "queries"), 6,
              (LlValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
     }
