@@ -5,7 +5,7 @@
  *
  * It comes after fuse_attention, whose regions sum in f32 and round what they read. */
 #include "passes/clone.h"
-#include "passes/expand.h"
+#include "passes/pass.h"
 
 #include <stdint.h>
 
