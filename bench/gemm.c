@@ -103,7 +103,8 @@ static void run_batch(TfcGemm *product, const Shape *s, const float *a, const fl
     int64_t b_row = s->transposed & 2 ? 1 : s->n, b_column = s->transposed & 2 ? s->k : 1;
     for (int64_t i = 0; i < s->batch; i++)
         product(s->m, s->n, s->k, a + i * s->m * s->k, a_row, a_column, b + i * s->k * s->n, b_row,
-                b_column, c + i * s->m * s->n, s->n, false, workspace_here());
+                b_column, c + i * s->m * s->n, s->n, TFC_PUT_OVER, NULL,
+                workspace_here());
 }
 
 static int compare(const void *a, const void *b)

@@ -70,7 +70,7 @@ void gemm_return(GemmEmit *g)
 /* ---- blocks ---- */
 
 typedef struct Blocks {
-    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, put, workspace;
+    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, put, epilogue, workspace;
     LlValue c_units;        /* of an element of c; c_row is in units */
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
@@ -79,6 +79,8 @@ typedef struct Blocks {
     /* of the block at work */
     LlValue depth, terms;   /* terms of a and b; of the panels */
     LlValue adds;           /* how c is put */
+    LlValue finishes;       /* i1: c is whole then, and the epilogue waits for it */
+    LlValue mxcsr, flushing; /* slots: outside and while bf16 is multiplied; or NULL */
     LlValue columns;
 } Blocks;
 
@@ -160,6 +162,38 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, L
     ll_loop_close(ll, &panels);
 }
 
+/* Sets MXCSR to what the slot holds; NULL: it is never changed. */
+static void set_mxcsr(GemmEmit *g, LlValue slot)
+{
+    if (slot)
+        ll_intrinsic(&g->ll, "llvm.x86.sse.ldmxcsr", 0, NULL, 1, &slot);
+}
+
+static LlValue epilogue_field(GemmEmit *g, LlValue record, int64_t field)
+{
+    return ll_gep(&g->ll, g->ll.i64, record, ll_i64(&g->ll, field));
+}
+
+/* The epilogue of rows from `row` on, and of the block's columns, which begin at `column`. */
+static void finish(GemmEmit *g, const Blocks *x, LlValue row, LlValue rows, LlValue column)
+{
+    enum { CALL, ARGS, ROW, COLUMN }; /* fields of TfcEpilogue */
+    Ll *ll = &g->ll;
+    LlIf whole = ll_if_open(ll, x->finishes);
+    LlType params[] = {ll->ptr, ll->i64, ll->i64};
+    LlType kernel = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), params, 3, false);
+    LlValue call = ll_load(ll, ll->ptr, epilogue_field(g, x->epilogue, CALL), 8);
+    LlValue args = ll_load(ll, ll->ptr, epilogue_field(g, x->epilogue, ARGS), 8);
+    row = add(g, row, ll_load(ll, ll->i64, epilogue_field(g, x->epilogue, ROW), 8));
+    column = add(g, column, ll_load(ll, ll->i64, epilogue_field(g, x->epilogue, COLUMN), 8));
+    ll_store(ll, column, epilogue_field(g, args, TFC_COLUMN_BEGIN), 8);
+    ll_store(ll, add(g, column, x->columns), epilogue_field(g, args, TFC_COLUMN_END), 8);
+    set_mxcsr(g, x->mxcsr);
+    LLVMBuildCall2(ll->builder, kernel, call, (LlValue[]){args, row, add(g, row, rows)}, 3, "");
+    set_mxcsr(g, x->flushing);
+    ll_if_close(ll, &whole);
+}
+
 /* Columns of b a block: what fits into its room at this depth; or a panel, where no
  * second panel of a would read it again. */
 static LlValue block_columns(GemmEmit *g, const Blocks *x)
@@ -193,6 +227,7 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlValue a = gemm_source(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
     LlValue c = gemm_unit(g, x->c, add(g, mul(g, blocks.index, x->c_units), mul(g, rows.index, x->c_row)));
     multiply_panel(g, x, a, b, c, count);
+    finish(g, x, rows.index, count, blocks.index);
     ll_loop_close(ll, &rows);
     ll_loop_close(ll, &blocks);
 }
@@ -201,7 +236,8 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
 {
     Ll *ll = &g->ll;
     LlValue *const params[] = {&x->m,   &x->n,        &x->k, &x->a,     &x->a_row,      &x->a_k, &x->b,
-                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->put, &x->workspace};
+                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->put, &x->epilogue,
+                               &x->workspace};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
     x->panel_a = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
@@ -223,20 +259,20 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->c_row = mul(g, x->c_row, x->c_units);
 }
 
-/* MXCSR while a product of bf16 runs: denormals are zero, as for vdpbf16ps. The slot
- * that the old value is in, or NULL. */
-static LlValue set_denormals(GemmEmit *g, const Target *target)
+/* MXCSR while a product of bf16 runs: denormals are zero, as for vdpbf16ps. */
+static void flush_denormals(GemmEmit *g, const Target *target, Blocks *x)
 {
     enum { ZERO_DENORMALS = 0x8040 };
     Ll *ll = &g->ll;
+    x->mxcsr = x->flushing = NULL;
     if (!g->pairs || !target->x86)
-        return NULL;
-    LlValue old = ll_alloca(ll, ll->i32, "mxcsr"), new = ll_alloca(ll, ll->i32, "");
-    ll_intrinsic(ll, "llvm.x86.sse.stmxcsr", 0, NULL, 1, &old);
-    LlValue bits = ll_load(ll, ll->i32, old, 4);
-    ll_store(ll, LLVMBuildOr(ll->builder, bits, ll_int(ll->i32, ZERO_DENORMALS), ""), new, 4);
-    ll_intrinsic(ll, "llvm.x86.sse.ldmxcsr", 0, NULL, 1, &new);
-    return old;
+        return;
+    x->mxcsr = ll_alloca(ll, ll->i32, "mxcsr");
+    x->flushing = ll_alloca(ll, ll->i32, "");
+    ll_intrinsic(ll, "llvm.x86.sse.stmxcsr", 0, NULL, 1, &x->mxcsr);
+    LlValue bits = ll_load(ll, ll->i32, x->mxcsr, 4);
+    ll_store(ll, LLVMBuildOr(ll->builder, bits, ll_int(ll->i32, ZERO_DENORMALS), ""), x->flushing, 4);
+    set_mxcsr(g, x->flushing);
 }
 
 /* Depths, blocks of columns, panels of rows. Without terms one pass of depth zero
@@ -245,10 +281,10 @@ static void write_product(GemmEmit *g, const Target *target)
 {
     Ll *ll = &g->ll;
     Blocks x;
-    LlValue function = gemm_open(g, "", 13, 1 << 3 | 1 << 6 | 1 << 9 | 1 << 12, false);
+    LlValue function = gemm_open(g, "", 14, 1 << 3 | 1 << 6 | 1 << 9 | 1 << 12 | 1 << 13, false);
     LLVMSetVisibility(function, LLVMHiddenVisibility);
     read_params(g, function, &x);
-    LlValue mxcsr = set_denormals(g, target);
+    flush_denormals(g, target, &x);
     LlValue zero = ll_i64(ll, 0), one = ll_i64(ll, 1);
     LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, x.k, zero, "");
     LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
@@ -256,10 +292,12 @@ static void write_product(GemmEmit *g, const Target *target)
     x.terms = g->pairs ? gemm_terms(g, x.depth) : x.depth;
     LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, depths.index, zero, "");
     x.adds = select(g, later, ll_i64(ll, TFC_PUT_ADD), x.put);
+    LlValue waits = LLVMBuildICmp(ll->builder, LLVMIntNE, x.epilogue, LLVMConstNull(ll->ptr), "");
+    LlValue last = LLVMBuildICmp(ll->builder, LLVMIntSGE, add(g, depths.index, x.depth), x.k, "");
+    x.finishes = LLVMBuildAnd(ll->builder, waits, last, "");
     multiply_depth(g, &x, depths.index);
     ll_loop_close(ll, &depths);
-    if (mxcsr)
-        ll_intrinsic(ll, "llvm.x86.sse.ldmxcsr", 0, NULL, 1, &mxcsr);
+    set_mxcsr(g, x.mxcsr);
     gemm_return(g);
 }
 

@@ -40,19 +40,27 @@ static bool is_empty(int64_t m, int64_t n, int64_t k, void *c, int64_t c_row, bo
     return m <= 0 || n <= 0 || k <= 0;
 }
 
+static void finish(const TfcEpilogue *epilogue, int64_t m, int64_t n)
+{
+    epilogue->args->column_begin = epilogue->column;
+    epilogue->args->column_end = epilogue->column + n;
+    epilogue->call(epilogue->args, epilogue->row, epilogue->row + m);
+}
+
 /* The workspace is OpenBLAS's own. */
 #define DEFINE_PRODUCT(name, type, multiply)                                                          \
     void name(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,        \
               const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,                 \
-              int64_t accumulate, void *workspace)                                                    \
+              int64_t accumulate, const TfcEpilogue *epilogue, void *workspace)                       \
     {                                                                                                 \
-        if (is_empty(m, n, k, c, c_row, accumulate, sizeof(type)))                                    \
-            return;                                                                                   \
         Lie la = lie_of(a_row, a_column, m, k), lb = lie_of(b_row, b_column, k, n);                   \
-        multiply(CblasRowMajor, la.row_major ? CblasNoTrans : CblasTrans,                             \
-                 lb.row_major ? CblasNoTrans : CblasTrans, (blasint)m, (blasint)n, (blasint)k, 1, a,  \
-                 la.leading, b, lb.leading, accumulate ? 1 : 0, c,                                    \
-                 leading_of(m <= 1 ? n : c_row, n));                                                  \
+        if (!is_empty(m, n, k, c, c_row, accumulate, sizeof(type)))                                   \
+            multiply(CblasRowMajor, la.row_major ? CblasNoTrans : CblasTrans,                         \
+                     lb.row_major ? CblasNoTrans : CblasTrans, (blasint)m, (blasint)n, (blasint)k, 1, \
+                     a, la.leading, b, lb.leading, accumulate ? 1 : 0, c,                             \
+                     leading_of(m <= 1 ? n : c_row, n));                                              \
+        if (epilogue && m > 0 && n > 0)                                                               \
+            finish(epilogue, m, n);                                                                   \
     }
 
 DEFINE_PRODUCT(tfc_blas_f32, float, cblas_sgemm)

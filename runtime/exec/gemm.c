@@ -298,7 +298,8 @@ static TfcGemm *product_for(const TfcProducts *products, TfcType type, Product p
     return blas_is_faster(p) ? blas : native;
 }
 
-static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c)
+static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c,
+                     const TfcEpilogue *epilogue)
 {
     if (c.column_stride != 1 && p.n > 1) { /* c' = b' a' */
         assert(c.row_stride == 1 || p.m <= 1);
@@ -313,7 +314,7 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
                  : bound->accumulate             ? TFC_PUT_ADD
                                                  : TFC_PUT_OVER;
     product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
-            b.column_stride, c.data, c.row_stride, put, workspace_here());
+            b.column_stride, c.data, c.row_stride, put, epilogue, workspace_here());
 }
 
 typedef struct GemmRun {
@@ -322,16 +323,10 @@ typedef struct GemmRun {
     void *const *buffers;
 } GemmRun;
 
-/* On m rows of the task's block; c's rows are storage rows, each of them row_stride long. */
-static void run_epilogue(const GemmRun *run, const GemmTask *task, int64_t m,
-                         const int64_t index[TFC_MAX_LOOPS])
+/* c's rows are storage rows, each of them row_stride long. */
+static int64_t storage_row(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS], int64_t row)
 {
-    const GemmMatrix *c = &run->bound->c;
-    int64_t row = matrix_origin(run->bound, c, index) / c->row_stride + task->m_begin;
-    TfcKernelArgs args = *run->epilogue.args;
-    args.column_begin = task->n_begin;
-    args.column_end = task->n_end;
-    run->epilogue.call(&args, row, row + m);
+    return matrix_origin(bound, &bound->c, index) / bound->c.row_stride + row;
 }
 
 static void run_product(const GemmRun *run, const GemmTask *task, const int64_t index[TFC_MAX_LOOPS])
@@ -345,9 +340,14 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
-    multiply(bound, (Product){m, n, p.k}, a, b, c);
-    if (run->epilogue.call)
-        run_epilogue(run, task, m, index);
+    if (!run->epilogue.call) {
+        multiply(bound, (Product){m, n, p.k}, a, b, c, NULL);
+        return;
+    }
+    TfcKernelArgs args = *run->epilogue.args;
+    int64_t row = storage_row(bound, index, task->m_begin);
+    multiply(bound, (Product){m, n, p.k}, a, b, c,
+             &(TfcEpilogue){run->epilogue.call, &args, row, task->n_begin});
 }
 
 static void run_task(const GemmRun *run, const GemmTask *task)

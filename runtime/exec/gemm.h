@@ -46,8 +46,7 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
                     const int64_t *sizes, const TfcDim *dims, const TfcProducts *products);
 /* To the rows [begin, begin + rows), no more than it was bound for. */
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
-/* What is done with each block once it is computed: the kernel's units are rows of c in
- * storage order, its columns c's. */
+/* The kernel of the product's TfcEpilogue, as bound. */
 typedef struct GemmEpilogue {
     TfcKernel call; /* NULL: nothing */
     const TfcKernelArgs *args;

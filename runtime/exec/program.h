@@ -63,17 +63,28 @@ typedef struct TfcKernelArgs {
     TFC_ALIGNED int64_t column_begin; /* of an epilogue's kernel: the columns it does, */
     TFC_ALIGNED int64_t column_end;   /* which may end past the row's */
 } TfcKernelArgs;
+enum { TFC_COLUMN_BEGIN = 5, TFC_COLUMN_END = 6 }; /* as fields */
 
 /* Does units [begin, end) of the kernel's range; any split gives the same bits. */
 typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
 
+/* What a product does with each part of c once it is whole and still in the cache: the
+ * kernel's units are c's rows, from `row` on, its columns c's, from `column` on. */
+typedef struct TfcEpilogue {
+    TFC_ALIGNED TfcKernel call;
+    TFC_ALIGNED TfcKernelArgs *args; /* the columns are set for each part */
+    TFC_ALIGNED int64_t row;
+    TFC_ALIGNED int64_t column;
+} TfcEpilogue;
+
 /* c[m, n] = Σ_k a[m, k] b[k, n], put as TfcPut says; k = 0 gives zeros. Element
  * (i, j) of a is at a + i × a_row + j × a_column elements, of b alike, of c at
- * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1.
+ * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1. The
+ * epilogue may be NULL.
  * `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
 typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
                      const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
-                     int64_t put, void *workspace);
+                     int64_t put, const TfcEpilogue *epilogue, void *workspace);
 enum { TFC_GEMM_WORKSPACE = 5 << 18 };
 typedef enum TfcPut {
     TFC_PUT_OVER,
@@ -110,8 +121,7 @@ typedef struct TfcKernelStep {
     TFC_ALIGNED const int32_t *dims;  /* kernel-local dimension i → program dimension */
     TFC_ALIGNED const int64_t *ints;
     uint32_t along;           /* in a loop: bit i says that the rows are view i's first axis */
-    bool epilogue;            /* done with the product that is the step before, block by block:
-                                 its units are the rows that c has in storage order */
+    bool epilogue;            /* of the product that is the step before (TfcEpilogue) */
 } TfcKernelStep;
 
 /* How long a loop or a matrix side is. */

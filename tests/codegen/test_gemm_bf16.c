@@ -132,7 +132,7 @@ static void check(TfcGemm *product, Shape s, int transposed, int64_t room, TfcPu
             float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, put, want[i * c_row + j]);
             want[i * c_row + j] = put == TFC_PUT_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
         }
-    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, workspace_here());
+    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, NULL, workspace_here());
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
         if (bits_of(get(c, i, put)) != bits_of(want[i]))
             fail_msg("%lld x %lld x %lld, transposed %d, put %d: element %lld is %a, not %a", (long long)s.m,
@@ -201,7 +201,8 @@ static void test_against_doubles(void **state)
     const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
     uint16_t *a = random_data(M * K, ORDINARY), *b = random_data(K * N, ORDINARY);
     float *out = malloc(M * N * sizeof *out);
-    program->products.native[TFC_BF16](M, N, K, a, K, 1, b, N, 1, out, N, TFC_PUT_OVER, workspace_here());
+    program->products.native[TFC_BF16](M, N, K, a, K, 1, b, N, 1, out, N, TFC_PUT_OVER, NULL,
+                                       workspace_here());
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             double sum = 0, size = 0;

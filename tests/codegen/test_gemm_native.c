@@ -67,6 +67,20 @@ typedef struct Shape {
     int64_t m, n, k;
 } Shape;
 
+/* An epilogue: each element once, when it is whole. */
+enum { FIRST_ROW = 5, FIRST_COLUMN = 7, MARK = 1000 };
+
+static void add_mark(const TfcKernelArgs *args, int64_t begin, int64_t end)
+{
+    int64_t c_row = args->ints[0];
+    for (int64_t i = begin - FIRST_ROW; i < end - FIRST_ROW; i++)
+        for (int64_t j = args->column_begin - FIRST_COLUMN; j < args->column_end - FIRST_COLUMN; j++)
+            if (args->ints[1] == TFC_F32)
+                ((float *)args->buffers[0])[i * c_row + j] += MARK;
+            else
+                ((double *)args->buffers[0])[i * c_row + j] += MARK;
+}
+
 static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64_t room, bool accumulate)
 {
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
@@ -74,7 +88,9 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
     int64_t c_row = s.n + room, count = s.m * c_row;
     void *a = random_data(type, (s.m + room) * (s.k + room)), *b = random_data(type, (s.k + room) * (s.n + room));
     void *c = random_data(type, count), *rows = malloc((size_t)(count + 1) * 8);
+    void *before = malloc((size_t)(count + 1) * 8);
     memcpy(rows, c, (size_t)count * (type == TFC_F32 ? 4 : 8));
+    memcpy(before, c, (size_t)count * (type == TFC_F32 ? 4 : 8));
     double *want = malloc((size_t)(count + 1) * sizeof *want);
     for (int64_t i = 0; i < count; i++)
         want[i] = get(type, c, i);
@@ -85,7 +101,8 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
                 sum += get(type, a, i * a_row + l * a_column) * get(type, b, l * b_row + j * b_column);
             want[i * c_row + j] = sum;
         }
-    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, workspace_here());
+    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, NULL,
+            workspace_here());
     double tolerance = type == TFC_F32 ? 1e-4 : 1e-12;
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
         if (!(fabs(get(type, c, i) - want[i]) <= tolerance * (1 + fabs(want[i]))))
@@ -95,8 +112,19 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
     size_t bytes = type == TFC_F32 ? 4 : 8;
     for (int64_t i = 0; i < s.m; i++)
         product(1, s.n, s.k, (char *)a + (size_t)(i * a_row) * bytes, a_row, a_column, b, b_row, b_column,
-                (char *)rows + (size_t)(i * c_row) * bytes, c_row, accumulate, workspace_here());
+                (char *)rows + (size_t)(i * c_row) * bytes, c_row, accumulate, NULL, workspace_here());
     assert_memory_equal(rows, c, (size_t)count * bytes);
+    TfcKernelArgs args = {.buffers = (void *[]){c}, .ints = (int64_t[]){c_row, type}};
+    TfcEpilogue epilogue = {add_mark, &args, FIRST_ROW, FIRST_COLUMN};
+    memcpy(c, before, (size_t)count * bytes);
+    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, &epilogue,
+            workspace_here());
+    args.column_begin = FIRST_COLUMN;
+    args.column_end = FIRST_COLUMN + s.n;
+    args.buffers = (void *[]){rows};
+    add_mark(&args, FIRST_ROW, FIRST_ROW + s.m);
+    assert_memory_equal(rows, c, (size_t)count * bytes);
+    free(before);
     free(a);
     free(b);
     free(c);
