@@ -26,7 +26,9 @@ bench/compare --gemm-only
 bench/compare --debian FOLDER --train --forward --real DATA --first-step --gemm-only --markdown >bench/README.md
 ```
 
-The other programs here train models: [bench/multi30k](multi30k), [bench/shakespeare](shakespeare).
+The other programs here: [bench/lengths](lengths) measures how a step grows with the length of
+sentences, [bench/first_sentence](first_sentence) a translation from a process's start;
+[bench/multi30k](multi30k) and [bench/shakespeare](shakespeare) train models.
 """
 
 
