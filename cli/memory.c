@@ -89,7 +89,8 @@ static Try try_budget(Session *session, const Function *function, int64_t bytes)
     MemoryBudget budget = {bytes, limit->dims, limit->n_dims};
     PipelineOptions options = {
         .passes = "recompute", .budget = &budget, .report = &session->report};
-    Try try = {.function = clone_function(function, function->name)};
+    const char *name = arena_printf(session->cli->arena, "%s within %" PRId64, function->name, bytes);
+    Try try = {.function = clone_function(function, name)};
     if (!pipeline_run(try.function, &options, &session->cli->diags) || !measure(session, &try))
         try.function = NULL;
     return try;
@@ -126,7 +127,7 @@ bool memory_fit(Session *session, Function *function)
         return true;
     if (!measure(session, &whole))
         return false;
-    size_t told = session->report.lines.count;
+    size_t told = session->report.lines.count, functions = function->module->functions.count;
     least = whole;
     for (int level = LEVELS - 1; level >= 0 && !fits(session, &least); level--) {
         int64_t budget = whole.slab / LEVELS * level;
@@ -139,6 +140,7 @@ bool memory_fit(Session *session, Function *function)
         if (try.slab < least.slab)
             least = try;
     }
+    function->module->functions.count = functions; /* what was tried is no function of the model */
     if (!fits(session, &least))
         return too_little(session, function, &least);
     function->body = least.function->body;
