@@ -3,13 +3,9 @@
 # with programs from the cache; --lengths: batches of given lengths.
 # Usage: bench.sh TFC   (from the project's root)
 set -eu
-tfc=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/common.sh
 export TFC_CACHE="$work/cache"
-small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
 
-fail() { echo "FAILED: $*" >&2; exit 1; }
 # says NAME VALUE: the last result has this field
 says() { grep -q "\"$1\": $2[,}]" "$work/out" || fail "no \"$1\": $2 in $(cat "$work/out")"; }
 
@@ -27,21 +23,17 @@ for mode in train forward decode; do
     says compiled_kernels 0
     ! grep -q '"cached_kernels": 0,' "$work/out" || fail "$mode: nothing came from the cache"
 done
-shapes models/gpt.tfg --set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2 \
-    --batch 20 --target-length 10
+shapes models/gpt.tfg $small --batch 20 --target-length 10
 
 "$tfc" bench models/transformer_base.tfg $small --batch 2 --source-length 3 --target-length 3 --steps 2 \
     --json >"$work/out"
 says shapes 1
-if "$tfc" bench models/transformer_base.tfg $small --batch 2 --source-length 3 --target-length 3 --shapes 19 \
-    2>"$work/err"; then
-    fail "18 shapes are 19"
-fi
-grep -q 'only 18 shapes' "$work/err" || fail "$(cat "$work/err")"
+refuses 1 'only 18 shapes' \
+    "$tfc" bench models/transformer_base.tfg $small --batch 2 --source-length 3 --target-length 3 --shapes 19
 
 # --lengths: batches as they are given, in turn; the slab has room for the largest.
 small="models/transformer_base.tfg $small"
-planned() { sed -n 's/.*"planned_peak_bytes": \([0-9]*\).*/\1/p' "$work/out"; }
+planned() { number planned_peak_bytes <"$work/out"; }
 echo "4:5 4:5 4:5" >"$work/equal"
 "$tfc" bench $small --lengths "$work/equal" --steps 1 --json >"$work/out"
 given=$(planned)
@@ -60,14 +52,11 @@ sort -r "$work/ragged" >"$work/sorted"
 
 refused() { # FILE's text, what is said
     printf "$1" >"$work/wrong"
-    ! "$tfc" bench $small --lengths "$work/wrong" 2>"$work/err" || fail "taken: $1"
-    grep -q "$2" "$work/err" || fail "$1: $(cat "$work/err")"
+    refuses 1 "$2" "$tfc" bench $small --lengths "$work/wrong"
 }
 refused '4:5\n4:0' 'wrong:2:.*sentence 1 is not SOURCE:TARGET'
 refused '4:5 45\n' 'sentence 2 is not SOURCE:TARGET'
 refused '4:99999999999\n' 'sentence 1 is not SOURCE:TARGET'
 refused '4:5\n\n' 'wrong:2:.*without a sentence'
 refused '' 'no batch in it'
-status=0
-"$tfc" bench $small --lengths "$work/equal" --mode decode 2>"$work/err" || status=$?
-[ $status = 2 ] || fail "--lengths --mode decode: status $status, $(cat "$work/err")"
+refuses 2 'goes with --mode train or forward' "$tfc" bench $small --lengths "$work/equal" --mode decode

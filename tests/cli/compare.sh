@@ -4,9 +4,8 @@
 # Usage: compare.sh TFC   (from the project's root)
 set -eu
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export PYTHONPATH=bench/speed PYTHONDONTWRITEBYTECODE=1 TFC="$1" WORK="$work"
+. tests/common.sh
+export PYTHONPATH=bench/speed PYTHONDONTWRITEBYTECODE=1 TFC="$tfc" WORK="$work"
 
 bench/compare --help >"$work/help"
 grep -q -- --gemm-only "$work/help"

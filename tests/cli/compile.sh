@@ -2,29 +2,8 @@
 # tfc compile: libraries, objects and programs; the same numbers as the JIT's, bit for
 # bit; the examples; mistakes.
 set -eu
-tfc=$1
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+. tests/common.sh
 model=$root/models/multi30k_small.tfg
-
-fail()
-{
-    echo "FAILED: $1" >&2
-    exit 1
-}
-
-# refuses STATUS PATTERN COMMAND …: the command ends so, with such a message
-refuses()
-{
-    want=$1 pattern=$2
-    shift 2
-    status=0
-    "$@" >out.txt 2>err.txt || status=$?
-    [ $status -eq "$want" ] || fail "$*: exit status $status, not $want"
-    grep -q -- "$pattern" err.txt || fail "$*: no '$pattern' in: $(cat err.txt)"
-}
 
 cd "$work"
 cp "$root"/examples/translate.c "$root"/examples/fine_tune.c .

@@ -4,28 +4,8 @@
 # programs is missing, after the tests of the other targets.
 # Usage: cross.sh TFC   (from the project's root)
 set -eu
-tfc=$1
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+. tests/common.sh
 model=$root/models/multi30k_small.tfg
-
-fail()
-{
-    echo "FAILED: $1" >&2
-    exit 1
-}
-
-refuses()
-{
-    want=$1 pattern=$2
-    shift 2
-    status=0
-    "$@" 2>err.txt || status=$?
-    [ $status -eq "$want" ] || fail "$*: exit status $status, not $want"
-    grep -q -- "$pattern" err.txt || fail "$*: no '$pattern' in: $(cat err.txt)"
-}
 
 # runs TARGET PROGRAM …
 runs()

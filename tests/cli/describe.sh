@@ -2,12 +2,8 @@
 # The manual page and the completions know every command and option of --help.
 # Usage: describe.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-tests=$(realpath "$(dirname "$0")")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/common.sh
 cd "$work"
-fail() { echo "FAILED: $*" >&2; exit 1; }
 
 for form in man bash zsh; do
     "$tfc" help --$form >$form || fail "help --$form"
@@ -66,7 +62,7 @@ done
 if command -v zsh >/dev/null; then
     mkdir functions
     cp zsh functions/_tfc
-    zsh_offers() { zsh -f "$tests/offers.zsh" "$work/functions" "$@"; }
+    zsh_offers() { zsh -f "$root/tests/cli/offers.zsh" "$work/functions" "$@"; }
     [ "$(zsh_offers tfc tra)" = "$(printf 'train\ntranslate')" ] || fail "zsh: tra: $(zsh_offers tfc tra)"
     [ "$(zsh_offers tfc train model.tfg --dt)" = --dtype ] || fail "zsh: --dt"
     [ "$(zsh_offers tfc train --dtype b)" = bf16 ] || fail "zsh: --dtype b"

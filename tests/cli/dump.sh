@@ -3,27 +3,25 @@
 # same graph; dot's braces close; the report and the page; the page's own test in a
 # headless Chromium, where there is one. Usage: dump.sh TFC   (from the project's root)
 set -u
-tfc=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. tests/common.sh
 status=0
 small="--set layers=1 --set d_model=16 --set heads=2"
-fail() {
+fail() { # and goes on
     echo "FAILED: $*"
     status=1
 }
 
 # round_trip MODEL ARGUMENTS…: printed, parsed and printed again.
 round_trip() {
-    "$tfc" dump "$@" >"$folder/a.tir" 2>"$folder/errors" || { fail "dump $*"; cat "$folder/errors"; return; }
-    "$tfc" opt "$folder/a.tir" >"$folder/b.tir" 2>"$folder/errors" && cmp -s "$folder/a.tir" "$folder/b.tir" ||
-        { fail "$* does not parse back"; head -5 "$folder/errors"; }
+    "$tfc" dump "$@" >"$work/a.tir" 2>"$work/errors" || { fail "dump $*"; cat "$work/errors"; return; }
+    "$tfc" opt "$work/a.tir" >"$work/b.tir" 2>"$work/errors" && cmp -s "$work/a.tir" "$work/b.tir" ||
+        { fail "$* does not parse back"; head -5 "$work/errors"; }
 }
 
 passes=$("$tfc" opt --list | cut -d' ' -f1)
 for model in models/*.tfg; do
     for stage in tokens ast plan llvm asm; do
-        "$tfc" dump "$model" --stage $stage >"$folder/out" 2>&1 && test -s "$folder/out" || fail "$model --stage $stage"
+        "$tfc" dump "$model" --stage $stage >"$work/out" 2>&1 && test -s "$work/out" || fail "$model --stage $stage"
     done
     for stage in graph grad fused; do
         round_trip "$model" --stage $stage
@@ -41,18 +39,18 @@ wide="models/multi30k_tiny.tfg $small --set vocab=5000 --function train_step --s
 # The model of the tests below: small, with everything.
 model=models/multi30k_tiny.tfg
 for stage in graph grad fused plan; do
-    "$tfc" dump $model $small --stage $stage --format dot >"$folder/out" || fail "dot of $stage"
-    test "$(grep -c '{$' "$folder/out")" = "$(grep -c '^ *}$' "$folder/out")" || fail "braces in dot of $stage"
+    "$tfc" dump $model $small --stage $stage --format dot >"$work/out" || fail "dot of $stage"
+    test "$(grep -c '{$' "$work/out")" = "$(grep -c '^ *}$' "$work/out")" || fail "braces in dot of $stage"
     if command -v nop >/dev/null; then # Graphviz reads it: to lay out a training step takes minutes
-        nop -p "$folder/out" 2>"$folder/errors" || fail "Graphviz refuses $stage: $(head -1 "$folder/errors")"
+        nop -p "$work/out" 2>"$work/errors" || fail "Graphviz refuses $stage: $(head -1 "$work/errors")"
     fi
 done
 if command -v dot >/dev/null; then
     for drawn in models/gpt.tfg models/bert.tfg models/llama.tfg $model; do
         for stage in graph fused plan; do
-            "$tfc" dump $drawn --set layers=1 --function forward --stage $stage --format dot >"$folder/out"
-            dot -Tsvg "$folder/out" >"$folder/svg" 2>"$folder/errors" && grep -q '</svg>' "$folder/svg" &&
-                ! test -s "$folder/errors" || fail "dot -Tsvg of $drawn, $stage: $(head -1 "$folder/errors")"
+            "$tfc" dump $drawn --set layers=1 --function forward --stage $stage --format dot >"$work/out"
+            dot -Tsvg "$work/out" >"$work/svg" 2>"$work/errors" && grep -q '</svg>' "$work/svg" &&
+                ! test -s "$work/errors" || fail "dot -Tsvg of $drawn, $stage: $(head -1 "$work/errors")"
         done
     done
 else
@@ -60,22 +58,22 @@ else
 fi
 "$tfc" dump $model $small --stage llvm --format dot >/dev/null 2>&1 && fail "LLVM IR as dot is accepted"
 
-"$tfc" dump $model $small --report --dim B=4 >"$folder/out" || fail "report"
+"$tfc" dump $model $small --report --dim B=4 >"$work/out" || fail "report"
 for line in '^train_step at B = 4, S = 32' '^  .*: products: 3 share an operand' '^near misses' \
     '^  .*: not fused: .*: ' '^kernels and products: ' '^slab: .* live at the peak, step '; do
-    grep -q "$line" "$folder/out" || fail "the report has no $line"
+    grep -q "$line" "$work/out" || fail "the report has no $line"
 done
-"$tfc" dump $model $small --report --dim Z=4 >/dev/null 2>"$folder/errors" && fail "--dim Z=4 is accepted"
-grep -q "no such dimension" "$folder/errors" || fail "no word on dimension Z"
+"$tfc" dump $model $small --report --dim Z=4 >/dev/null 2>"$work/errors" && fail "--dim Z=4 is accepted"
+grep -q "no such dimension" "$work/errors" || fail "no word on dimension Z"
 
-"$tfc" dump models/transformer_base.tfg --format html >"$folder/page.html" || fail "page"
-size=$(wc -c <"$folder/page.html")
+"$tfc" dump models/transformer_base.tfg --format html >"$work/page.html" || fail "page"
+size=$(wc -c <"$work/page.html")
 test "$size" -lt 5000000 || fail "the page takes $size bytes"
-grep -qE '(src|href)="?(http|//)' "$folder/page.html" && fail "the page asks for something from outside"
+grep -qE '(src|href)="?(http|//)' "$work/page.html" && fail "the page asks for something from outside"
 if command -v chromium >/dev/null; then
-    chromium --headless --no-sandbox --disable-gpu --user-data-dir="$folder/chromium" --dump-dom \
-        "file://$folder/page.html#selftest" >"$folder/dom.html" 2>/dev/null
-    verdict=$(grep -ao 'id="verdict">selftest [A-Z][^<]*' "$folder/dom.html" | tail -1)
+    chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --dump-dom \
+        "file://$work/page.html#selftest" >"$work/dom.html" 2>/dev/null
+    verdict=$(grep -ao 'id="verdict">selftest [A-Z][^<]*' "$work/dom.html" | tail -1)
     test "$verdict" = 'id="verdict">selftest PASS' || fail "the page in Chromium: ${verdict:-no verdict}"
 else
     echo "no chromium: the page was not opened"

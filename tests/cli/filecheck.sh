@@ -4,11 +4,9 @@
 # lines "# PREFIX: pattern" what must be there.
 # Usage: filecheck.sh TFC   (from the project's root)
 set -u
-tfc=$1
-export TFC_LIBRARY="$PWD/models/lib"
+. tests/common.sh
+export TFC_LIBRARY="$root/models/lib"
 check=$(command -v FileCheck-19 || echo /usr/lib/llvm-19/bin/FileCheck)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 failed=0 runs=0
 
 for file in tests/golden/codegen/*.tfg; do

@@ -3,11 +3,9 @@
 # library from any folder; pkg-config and find_package find it.
 # Usage: install.sh TFC   (from the project's root; TFC lies in the build folder)
 set -eu
-build=$(dirname "$(realpath "$1")")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/common.sh
+build=$(dirname "$tfc")
 unset TFC_LIBRARY || true
-fail() { echo "FAILED: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 mv "$work/first" "$work/prefix"

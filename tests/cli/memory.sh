@@ -4,13 +4,8 @@
 # several an update; the least that an error names is enough; what is refused.
 # Usage: memory.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export TFC_LIBRARY="$PWD/models/lib"
-cd "$work"
-
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. tests/common.sh
+enter_work
 
 cat >model.tfg <<'END'
 model backwards
@@ -24,20 +19,12 @@ train {
   clip_norm = 1
 }
 END
-awk 'BEGIN { srand(7); for (i = 0; i < 1200; i++) { n = 2 + int(rand() * 5); s = t = "";
-     for (k = 0; k < n; k++) { w = substr("abcdefgh", 1 + int(rand() * 8), 1);
-     s = s (k ? " " : "") w; t = w (k ? " " : "") t }
-     print s > "train.src"; print t > "train.tgt" } }'
+words_backwards
 train() {
     out=$1
     shift
-    "$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out "$out" \
+    "$tfc" train model.tfg --source all.src --target all.tgt --vocab words:auto --out "$out" \
         --seed 3 --steps 6 "$@" 2>"$out.err"
-}
-# The tensors of a checkpoint, without the header (which holds the seconds).
-tensors() {
-    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
-    tail -c +$((header + 9)) "$1"
 }
 # "… and optimizer, 1.9 MB of activations": in MB
 values() { sed -n 's/.*optimizer, \([0-9.]*\) MB of activations.*/\1/p' "$1.err"; }
@@ -56,9 +43,7 @@ for case in f32 bf16 accumulate; do
     echo "$case: $(values whole.$case) MB of values, $(values less.$case) MB within $size"
     awk "BEGIN { exit !($(values less.$case) < 0.75 * $(values whole.$case)) }" ||
         fail "$case: not much is recomputed"
-    tensors whole.$case/last.safetensors >a
-    tensors less.$case/last.safetensors >b
-    cmp a b || fail "$case: other params"
+    same_tensors whole.$case/last.safetensors less.$case/last.safetensors "$case: other params"
 done
 
 # Where there is room for all, the plan is the one without the option.

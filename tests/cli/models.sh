@@ -2,15 +2,13 @@
 # `tfc check` on every model in models/, and the names that `tfc bench --json` prints.
 # Usage: models.sh TFC   (from the project's root)
 set -u
-tfc=$1
+. tests/common.sh
 status=0
-out_file=$(mktemp)
-trap 'rm -f "$out_file"' EXIT
 for model in models/*.tfg; do
     echo "$model"
-    "$tfc" check "$model" --samples 3 | sed 's/^/  /' >"$out_file" 2>&1
-    grep -v '^  ok' "$out_file"
-    if grep -q FAILED "$out_file" || ! grep -q '^  ok .*gradients' "$out_file"; then
+    "$tfc" check "$model" --samples 3 | sed 's/^/  /' >"$work/out" 2>&1
+    grep -v '^  ok' "$work/out"
+    if grep -q FAILED "$work/out" || ! grep -q '^  ok .*gradients' "$work/out"; then
         status=1
     fi
 done

@@ -4,13 +4,11 @@
 # expression in x [B, S~, 6] (from a trained table), v [6] and w [6, 6].
 # Usage: ops.sh TFC   (from the project's root)
 set -u
-tfc=$1
+. tests/common.sh
 status=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 while read -r op expression; do
     [ -n "$op" ] || continue
-    cat >"$folder/op.tfg" <<END
+    cat >"$work/op.tfg" <<END
 model op_$op
 dim B, S
 input tokens : token[B, S~]
@@ -23,11 +21,11 @@ u = float(position(6)) + 1
 y = $expression
 loss = mean(y * y * 0.5 + y) + mean(x * u) * 0.1 + mean(v * w)
 END
-    if "$tfc" check "$folder/op.tfg" >"$folder/out" 2>&1 && grep -q '^ok .*gradients' "$folder/out"; then
-        printf '%-14s %s\n' "$op" "$(sed -n 's/^ok .*differences (f64) *//p' "$folder/out")"
+    if "$tfc" check "$work/op.tfg" >"$work/out" 2>&1 && grep -q '^ok .*gradients' "$work/out"; then
+        printf '%-14s %s\n' "$op" "$(sed -n 's/^ok .*differences (f64) *//p' "$work/out")"
     else
         echo "FAILED: $op: $expression"
-        cat "$folder/out"
+        cat "$work/out"
         status=1
     fi
 done <<'TABLE'
@@ -97,7 +95,7 @@ cross_entropy  cross_entropy(x @ w, tokens - 3, label_smoothing = 0.1) * mean(v)
 log_softmax    log_softmax(x * v)
 variance       variance(x * v, -1)
 TABLE
-cat >"$folder/ctc.tfg" <<'END'
+cat >"$work/ctc.tfg" <<'END'
 model op_ctc
 dim B, T, L
 input tokens : token[B, T~]
@@ -109,11 +107,11 @@ l = ctc(log_softmax(table[tokens] @ w), minimum(labels, 5) + 1)
 loss = mean(select(l < 1000, l, 0))
 END
 # Seed 3 makes labels that fit their input; of those that do not, the loss is infinite.
-if "$tfc" check "$folder/ctc.tfg" --seed 3 >"$folder/out" 2>&1 && grep -q '^ok .*gradients' "$folder/out"; then
-    printf '%-14s %s\n' ctc "$(sed -n 's/^ok .*differences (f64) *//p' "$folder/out")"
+if "$tfc" check "$work/ctc.tfg" --seed 3 >"$work/out" 2>&1 && grep -q '^ok .*gradients' "$work/out"; then
+    printf '%-14s %s\n' ctc "$(sed -n 's/^ok .*differences (f64) *//p' "$work/out")"
 else
     echo "FAILED: ctc"
-    cat "$folder/out"
+    cat "$work/out"
     status=1
 fi
 exit $status

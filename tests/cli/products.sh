@@ -3,13 +3,9 @@
 # batches whose products are cut into blocks of rows and columns, and on any threads.
 # Usage: products.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export TFC_LIBRARY="$PWD/models/lib"
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. tests/common.sh
+enter_work
 
-cd "$work"
 cat >model.tfg <<'END'
 model blocks
 use transformer
@@ -32,8 +28,7 @@ trained() {
     shift
     "$tfc" train model.tfg --source text.src --target text.tgt --vocab words:auto --out run.$name \
         --steps 4 --batch-sentences 120 --seed 3 "$@" >/dev/null 2>err || fail "$name: $(cat err)"
-    header=$(od -An -tu8 -N8 run.$name/last.safetensors | tr -d ' ')
-    tail -c +$((header + 9)) run.$name/last.safetensors >$name
+    tensors run.$name/last.safetensors >$name
 }
 for gemm in blas native; do
     trained joined.$gemm --gemm $gemm

@@ -2,13 +2,9 @@
 # --trace on train, translate and bench, and bench --report.
 # Usage: trace.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export TFC_LIBRARY="$PWD/models/lib"
-cd "$work"
+. tests/common.sh
+enter_work
 
-fail() { echo "FAILED: $*" >&2; exit 1; }
 # Braces that balance, so many dropped slices, and every word given: a trace.
 is_trace() {
     file=$1
@@ -53,9 +49,8 @@ grep -q 'product .* dot' bench.txt || fail "bench --report: $(cat bench.txt)"
 grep -q '"kernels": \[{"kernel": ".*"calls": [1-9]' bench.out || fail "bench --json --report: $(cat bench.out)"
 
 # Told before any work is done.
-status=0
-"$tfc" train model.tfg --source text.txt --target text.txt --vocab words:auto --out other --steps 6 \
-    --trace nowhere/trace.json 2>err.txt || status=$?
-[ $status = 1 ] && [ ! -e other ] && grep -q 'cannot write nowhere/trace.json' err.txt || fail "$status $(cat err.txt)"
+refuses 1 'cannot write nowhere/trace.json' "$tfc" train model.tfg --source text.txt --target text.txt \
+    --vocab words:auto --out other --steps 6 --trace nowhere/trace.json
+[ ! -e other ] || fail "a run without its trace"
 ls | grep tmp && fail "a temporary file is left"
 echo "all is well"

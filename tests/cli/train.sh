@@ -3,13 +3,8 @@
 # bit for bit, interrupting, and every command that uses a run.
 # Usage: train.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export TFC_LIBRARY="$PWD/models/lib"
-cd "$work"
-
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. tests/common.sh
+enter_work
 
 cat >model.tfg <<'END'
 model backwards
@@ -23,24 +18,12 @@ train {
   clip_norm = 1
 }
 END
-awk 'BEGIN { srand(7); for (i = 0; i < 1200; i++) { n = 2 + int(rand() * 5); s = t = "";
-     for (k = 0; k < n; k++) { w = substr("abcdefgh", 1 + int(rand() * 8), 1);
-     s = s (k ? " " : "") w; t = w (k ? " " : "") t }
-     print s > "all.src"; print t > "all.tgt" } }'
-for side in src tgt; do
-    head -n 1100 all.$side >train.$side
-    tail -n 100 all.$side >valid.$side
-done
+words_backwards
 train() {
     out=$1
     shift
     "$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out "$out" \
         --report-every 10 --seed 3 "$@" >"$out.out" 2>"$out.err" || return $?
-}
-# The tensors of a checkpoint, without the header (which holds the seconds).
-tensors() {
-    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
-    tail -c +$((header + 9)) "$1"
 }
 
 # Whole, then killed at some moment and resumed: the same bytes.
@@ -60,9 +43,7 @@ for pause in 0.3 0.8 1.3; do
         rm -rf parts
         train parts --steps 60 --save-every 7
     fi
-    tensors whole/last.safetensors >a
-    tensors parts/last.safetensors >b
-    cmp a b || fail "killed after $pause s and resumed: other params"
+    same_tensors whole/last.safetensors parts/last.safetensors "killed after $pause s and resumed: other params"
 done
 
 # SIGINT finishes the step, saves, and exits with 3.
@@ -99,8 +80,7 @@ grep -q '"ended": "done"' summary.json || fail "summary: $(cat summary.json)"
 mv model.tfg away.tfg # a run is complete in itself
 unset TFC_LIBRARY
 mv run moved
-accuracy=$("$tfc" eval moved --source valid.src --target valid.tgt --json | tee eval.json |
-    sed 's/.*"accuracy": \([0-9.]*\).*/\1/')
+accuracy=$("$tfc" eval moved --source valid.src --target valid.tgt --json | tee eval.json | number accuracy)
 awk "BEGIN { exit !($accuracy > 0.8) }" || fail "it did not learn: $(cat eval.json)"
 "$tfc" translate moved --input valid.src >one.txt
 "$tfc" translate moved --batch-tokens 20 --threads 1 <valid.src >two.txt

@@ -2,13 +2,10 @@
 # What tfc says and how it exits when it is used wrongly or given wrong files.
 # Usage: usage.sh TFC   (from the project's root; TFC_UPDATE=1 rewrites the golden file)
 set -u
-tfc=$(realpath "$1")
-golden=$PWD/tests/golden/cli/usage.txt
-models=$PWD/models
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TFC_LIBRARY="$models/lib"
+. tests/common.sh
+golden=$root/tests/golden/cli/usage.txt
+models=$root/models
+enter_work
 
 # The command, its exit status, and what it printed; the first lines are enough.
 say() {

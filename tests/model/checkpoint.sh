@@ -3,24 +3,10 @@
 # its checkpoints are those of tfc train, both ways; what is no checkpoint is told.
 # Usage: checkpoint.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export TFC_LIBRARY="$root/models/lib" LD_LIBRARY_PATH="$work"
-fail() { echo "FAILED: $*" >&2; exit 1; }
-# The tensors of a checkpoint, without the header (which holds the seconds).
-tensors() {
-    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
-    tail -c +$((header + 9)) "$1"
-}
-same_tensors() {
-    tensors "$1" >one
-    tensors "$2" >two
-    cmp one two || fail "$3"
-}
+. tests/common.sh
+enter_work
+export LD_LIBRARY_PATH="$work"
 
-cd "$work"
 cat >pairs.tfg <<'END'
 model pairs
 use transformer
@@ -70,21 +56,18 @@ same_tensors run/step-30.safetensors mixed/step-30.safetensors "the library's ch
 ./resume new 3 30 new.safetensors pair >new.txt
 same_tensors run/step-30.safetensors new.safetensors "thirty steps of tfc train and of the library"
 
-# refuses PATTERN FROM: open_checkpoint gives ERROR_WEIGHTS
-refuses() {
-    status=0
-    ./resume "$2" 1 1 never.safetensors pair >/dev/null 2>err || status=$?
-    [ $status = 13 ] || fail "$2: status $status: $(cat err)"
-    grep -q -- "$1" err || fail "$2: no '$1' in $(cat err)"
+# refused PATTERN FROM: open_checkpoint gives ERROR_WEIGHTS
+refused() {
+    refuses 13 "$1" ./resume "$2" 1 1 never.safetensors pair
     [ ! -e never.safetensors ] || fail "$2: something was saved"
 }
 ./resume new 1 0 initial.safetensors pair
-refuses "is missing" initial.safetensors # no optimizer yet
-refuses "absent.safetensors" absent.safetensors
+refused "is missing" initial.safetensors # no optimizer yet
+refused "absent.safetensors" absent.safetensors
 head -c 5000 half.safetensors >short.safetensors
-refuses "short.safetensors" short.safetensors
+refused "short.safetensors" short.safetensors
 printf '\002\000\000\000\000\000\000\000{}' >empty.safetensors
-refuses "not a checkpoint" empty.safetensors
+refused "not a checkpoint" empty.safetensors
 LC_ALL=C sed 's/"step":"10"/"step":"-1"/' half.safetensors >negative.safetensors
-refuses "negative" negative.safetensors
+refused "negative" negative.safetensors
 echo "all is well"

@@ -4,12 +4,9 @@
 # parameter after them, bit for bit; one thread as two.
 # Usage: equal.sh TFC MODEL_JIT   (from the project's root)
 set -eu
-tfc=$(realpath "$1") jit=$(realpath "$2")
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/common.sh
+jit=$(realpath "$2")
 model=$root/models/multi30k_small.tfg
-fail() { echo "FAILED: $*" >&2; exit 1; }
 
 # same A B WHAT: every file of the two folders
 same() {

@@ -3,23 +3,8 @@
 # outputs that cannot be written: a message, exit status 1, and nothing half-written.
 # Usage: mistakes.sh TFC   (from the project's root)
 set -eu
-tfc=$(realpath "$1")
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+. tests/common.sh
 model=$root/models/multi30k_small.tfg
-fail() { echo "FAILED: $*" >&2; exit 1; }
-
-# refuses PATTERN COMMAND …: exit status 1 and such a message
-refuses() {
-    pattern=$1
-    shift
-    status=0
-    "$@" >out.txt 2>err.txt || status=$?
-    [ $status = 1 ] || fail "$*: exit status $status: $(cat err.txt)"
-    grep -q -- "$pattern" err.txt || fail "$*: no '$pattern' in: $(cat err.txt)"
-}
 compile() { "$tfc" compile "$model" $small "$@"; }
 
 cd "$work"
@@ -48,13 +33,13 @@ mkdir folder.safetensors
 cases="d_ff=65:65 integers:type short:short header:header empty:empty folder:folder absent:absent"
 for case in $cases; do
     file=${case%%:*}.safetensors pattern=${case#*:}
-    refuses "$pattern" env WEIGHTS=$file ./translate 1 2 4 5 6 7
+    refuses 1 "$pattern" env WEIGHTS=$file ./translate 1 2 4 5 6 7
     grep -q 'the weights are missing or do not fit' err.txt || fail "$file: another status: $(cat err.txt)"
-    refuses "$pattern" compile -o bad.so --weights $file
+    refuses 1 "$pattern" compile -o bad.so --weights $file
     [ ! -e bad.so ] || fail "$file: a library was made"
 done
-refuses "is missing" env LD_LIBRARY_PATH="$work/other" WEIGHTS=good.safetensors other/translate 1 2 4 5
-refuses "is missing" compile --set layers=2 -o bad.so --weights good.safetensors
+refuses 1 "is missing" env LD_LIBRARY_PATH="$work/other" WEIGHTS=good.safetensors other/translate 1 2 4 5
+refuses 1 "is missing" compile --set layers=2 -o bad.so --weights good.safetensors
 
 # Outputs: what was there stays as it was, and nothing else is there.
 leaves() {
@@ -66,30 +51,30 @@ mkdir kept
 echo old >kept/libmulti30k_small.so
 echo old >kept/multi30k_small.h
 for blocks in 1 40 200; do # of 512 bytes: glue or objects, then what is linked
-    (ulimit -f $blocks; refuses "cannot write\|could not link" compile -o kept/libmulti30k_small.so) || exit 1
+    (ulimit -f $blocks; refuses 1 "cannot write\|could not link" compile -o kept/libmulti30k_small.so) || exit 1
     leaves "at most $blocks blocks"
 done
 mkdir taken kept2 kept2/multi30k_small.h
-refuses "cannot write taken: Is a directory" compile -o taken
+refuses 1 "cannot write taken: Is a directory" compile -o taken
 [ -z "$(ls -A taken)" ] || fail "something in the folder: $(ls -A taken)"
-refuses "cannot write taken: Is a directory" compile --emit so -o taken
+refuses 1 "cannot write taken: Is a directory" compile --emit so -o taken
 [ ! -e multi30k_small.h.new ] || fail "a header is left"
-refuses "cannot write kept2/multi30k_small.h: Is a directory" compile -o kept2/a.so
+refuses 1 "cannot write kept2/multi30k_small.h: Is a directory" compile -o kept2/a.so
 [ ! -e kept2/a.so ] || fail "a library without its header"
-refuses "cannot write /proc/a.so" compile -o /proc/a.so
-refuses "cannot write" compile -o kept/libmulti30k_small.so/a.so
+refuses 1 "cannot write /proc/a.so" compile -o /proc/a.so
+refuses 1 "cannot write" compile -o kept/libmulti30k_small.so/a.so
 leaves "a file for a folder"
 
 # A disk that is full while a program saves its model, or cannot be written to.
 cp good.safetensors trained.safetensors
-(ulimit -f 40; trap '' XFSZ; refuses "cannot save.*cannot be written.*trained.safetensors" \
+(ulimit -f 40; trap '' XFSZ; refuses 1 "cannot save.*cannot be written.*trained.safetensors" \
     ./fine_tune good.safetensors trained.safetensors 1) || exit 1
 cmp good.safetensors trained.safetensors || fail "half a checkpoint"
-refuses "cannot save.*cannot be written" ./fine_tune good.safetensors nowhere/trained.safetensors 1
+refuses 1 "cannot save.*cannot be written" ./fine_tune good.safetensors nowhere/trained.safetensors 1
 ls -d -- *.tmp-* */*.tmp-* 2>/dev/null && fail "temporary files are left"
 if unshare -rm true 2>/dev/null; then
     mkdir small
-    refuses "cannot write\|could not link" unshare -rm sh -ec 'mount -t tmpfs -o size=100k none small
+    refuses 1 "cannot write\|could not link" unshare -rm sh -ec 'mount -t tmpfs -o size=100k none small
         "$@" || status=$?; ls -A small; exit ${status:-0}' sh "$tfc" compile "$model" $small -o small/a.so
     [ ! -s out.txt ] || fail "left on the full device: $(cat out.txt)"
 fi

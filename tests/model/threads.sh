@@ -3,12 +3,8 @@
 # libraries of their own, as objects that share the runtime, and under a sanitizer.
 # Usage: threads.sh TFC CC ARCHIVE FLAGS   (the runtime compiled with these flags)
 set -eu
-tfc=$(realpath "$1") cc=$2 archive=$(realpath "$3") flags=$4
-root=$(pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. tests/common.sh
+cc=$2 archive=$(realpath "$3") flags=$4
 
 cd "$work"
 # compile FOLDER OPTIONS …: both models as libraries there, and the driver with them

@@ -1,0 +1,53 @@
+# What the shell tests share: ". tests/common.sh" in a test that is run from the project's
+# root with the path of tfc as its first argument.
+# shellcheck shell=sh disable=SC2034  # variables for those tests
+tfc=$(realpath "$1") || exit 1
+root=$(pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# On to the work folder, where a test writes models that use the project's library.
+enter_work() {
+    cd "$work" || exit 1
+    export TFC_LIBRARY="$root/models/lib"
+}
+
+# refuses STATUS PATTERN COMMAND …: the command ends so, with such a message
+refuses() {
+    want=$1 pattern=$2
+    shift 2
+    status=0
+    "$@" >"$work/out.txt" 2>"$work/err.txt" || status=$?
+    [ $status = "$want" ] || fail "$*: exit status $status, not $want: $(cat "$work/err.txt")"
+    grep -q -- "$pattern" "$work/err.txt" || fail "$*: no '$pattern' in: $(cat "$work/err.txt")"
+}
+
+# Text to train on, words read backwards: all.src and all.tgt, and the same in two parts,
+# train.src and train.tgt, and 100 lines of valid.src and valid.tgt.
+words_backwards() {
+    awk 'BEGIN { srand(7); for (i = 0; i < 1200; i++) { n = 2 + int(rand() * 5); s = t = "";
+         for (k = 0; k < n; k++) { w = substr("abcdefgh", 1 + int(rand() * 8), 1);
+         s = s (k ? " " : "") w; t = w (k ? " " : "") t }
+         print s > "all.src"; print t > "all.tgt" } }'
+    for side in src tgt; do
+        head -n 1100 all.$side >train.$side
+        tail -n 100 all.$side >valid.$side
+    done
+}
+
+# The tensors of a checkpoint, without the header (which holds the seconds).
+tensors() {
+    header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    tail -c +$((header + 9)) "$1"
+}
+# same_tensors CHECKPOINT CHECKPOINT WHAT
+same_tensors() {
+    tensors "$1" >"$work/tensors.1" && tensors "$2" >"$work/tensors.2" || fail "no tensors in $1 or $2"
+    cmp "$work/tensors.1" "$work/tensors.2" || fail "$3"
+}
+
+# number NAME: that field of each line of JSON that has it
+number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"; }
