@@ -1,10 +1,12 @@
 /* Joining a product and the kernel of its epilogue (pass fuse_products):
  *
  *   3: #7[2048, 1] = #5 @ #0, m ΣS …          3: #7[2048, 1] = #5 @ #0, m ΣS …
- *   4: #7[2048 1] = row(#7, #1) × ΣS     ⇒    4:   each block: #7[2048 1] = row(#7, #1) × ΣS
+ *   4: #7[2048 1] = row(#7, #1) × ΣS     ⇒    4:   each part: #7[2048 1] = row(#7, #1) × ΣS
  *
- * The steps stay two; the executor calls the kernel for the rows and columns of each
- * block of the product. What cannot be joined is a step like any other. */
+ * The steps stay two, but the product calls the kernel, for the rows and columns of each
+ * part of its result once that is whole (TfcEpilogue): native products for a few rows of
+ * a block of columns, OpenBLAS for a task's block. What cannot be joined is a step like
+ * any other. */
 #include "codegen/plan/plan.h"
 
 /* Whether each matrix c is formed in one go and its rows are whole storage rows of the
@@ -18,7 +20,7 @@ static bool has_whole_rows(const Plan *plan, const TfcGemmStep *gemm, const Type
            size_is(&plan->sizes.data[gemm->c.column_stride], 1);
 }
 
-/* Other blocks of the product still read what the epilogue of one would write. */
+/* Other parts of the product still read what the epilogue of one would write. */
 static bool writes_operand(const TfcKernelStep *kernel, const TfcGemmStep *gemm)
 {
     for (int32_t v = kernel->n_views - kernel->n_results; v < kernel->n_views; v++)
@@ -42,5 +44,5 @@ void join_epilogue(Plan *plan, const Op *op)
     row->kernel.epilogue = true;
     dot->name = arena_printf(plan->arena, "%s, %s", dot->name,
                              op->scope && *op->scope ? row->name + strlen(op->scope) + 1 : row->name);
-    row->name = arena_printf(plan->arena, "%s of each block", row->name);
+    row->name = arena_printf(plan->arena, "%s of each part", row->name);
 }

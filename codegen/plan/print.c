@@ -33,7 +33,7 @@ static void print_view(const TfcProgram *program, const TfcView *view, Text *out
 static void print_kernel(const TfcProgram *program, const TfcKernelStep *step, Text *out)
 {
     int inputs = step->n_views - step->n_results;
-    text_add(out, step->epilogue ? "  each block: " : "");
+    text_add(out, step->epilogue ? "  each part: " : "");
     for (int i = inputs; i < step->n_views; i++) {
         text_add(out, i > inputs ? ", " : "");
         print_view(program, &step->views[i], out);

@@ -1,5 +1,5 @@
-/* fuse_products: what is made of a product element by element is made of each of its
- * blocks as soon as that is computed, while the cache holds it.
+/* fuse_products: what is made of a product element by element is made of each part of
+ * its result as soon as that is whole, while the cache holds it.
  *
  *   %2 = dot %0, %w : f32[B, S~, 2048]               %2 = dot %0, %w
  *   …                                          ⇒     %4 = row(%2, %bias) {epilogue = 0} {

@@ -18,9 +18,9 @@ awk 'BEGIN { srand(7); for (i = 0; i < 240; i++) { n = 1 + int(rand() * 9); s = 
      print s > "text.src"; print s > "text.tgt" } }'
 
 "$tfc" dump model.tfg --function train_step --stage plan >plan
-[ "$(grep -c 'each block:' plan)" -ge 6 ] || fail "products of a train step have no epilogues"
+[ "$(grep -c 'each part:' plan)" -ge 6 ] || fail "products of a train step have no epilogues"
 "$tfc" dump model.tfg --function train_step --stage plan --passes=-fuse_products >plan
-! grep -q 'each block:' plan || fail "--passes=-fuse_products leaves epilogues"
+! grep -q 'each part:' plan || fail "--passes=-fuse_products leaves epilogues"
 
 # trained NAME OPTIONS …: the tensors of a checkpoint after some steps
 trained() {
