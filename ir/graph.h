@@ -150,6 +150,12 @@ double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
+/* Ops of one number are run by chunks of rows together. */
+enum { NO_CHUNK = -1 };
+static inline int op_chunk(const Op *op)
+{
+    return op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
+}
 static inline Value *op_result(Op *op) { return &op->results[0]; }
 
 /* A detached op with room for its operands and results; types are not set. */

@@ -27,11 +27,6 @@ static Lead lead_of(const Plan *plan, const Type *type)
 
 /* ---- making ---- */
 
-static int chunk_of(const Op *op)
-{
-    return op && op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
-}
-
 static void close_loop(Plan *plan)
 {
     int32_t end = (int32_t)plan->steps.count;
@@ -46,9 +41,9 @@ static void close_loop(Plan *plan)
 /* Leaves that the ops read are computed before, not once a chunk. */
 static bool compute_leaves(Plan *plan, const Op *first)
 {
-    for (const Op *op = first; op && chunk_of(op) == plan->chunk; op = op->next)
+    for (const Op *op = first; op && op_chunk(op) == plan->chunk; op = op->next)
         for (int i = 0; i < op->n_args; i++)
-            if (chunk_of(op->args[i]->op) != plan->chunk && !view_of_value(plan, op->args[i]))
+            if (op_chunk(op->args[i]->op) != plan->chunk && !view_of_value(plan, op->args[i]))
                 return false;
     return true;
 }
@@ -90,7 +85,7 @@ static bool open_loop(Plan *plan, Op *op)
 
 bool loop_enter(Plan *plan, Op *op)
 {
-    int chunk = chunk_of(op);
+    int chunk = op ? op_chunk(op) : NO_CHUNK;
     if (chunk == plan->chunk)
         return true;
     close_loop(plan);

@@ -20,7 +20,7 @@
 
 #include <limits.h>
 
-enum { AT_END = INT_MAX, NO_BUFFER = -1, NO_CHUNK = -1 };
+enum { AT_END = INT_MAX, NO_BUFFER = -1 };
 
 /* A tensor in memory: TfcView with its strides written out. */
 typedef struct View {

@@ -39,7 +39,7 @@ double held_bytes(const Recomputing *r, const Value *value)
     double bytes = bytes_of(r, &value->type);
     if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
         return 0;
-    if (chunk_of(value->op) == NO_CHUNK || life->escapes || !layout.n)
+    if (op_chunk(value->op) == NO_CHUNK || life->escapes || !layout.n)
         return bytes;
     double rows = axis_size(r, layout.axes[0].extent, layout.axes[0].batch_dim >= 0);
     return rows > CHUNK_ROWS ? bytes / rows * CHUNK_ROWS : bytes;
@@ -99,21 +99,21 @@ static void end_lives(Recomputing *r, int end)
             Life *life = root_life(op->args[i]);
             life->output |= op->kind == OP_output;
             life->to = life->output ? end : position_of(op);
-            life->escapes |= chunk_of(op) != chunk_of(life->root->op);
+            life->escapes |= op_chunk(op) != op_chunk(life->root->op);
             life->in_param |= op->kind == OP_assign && i == 1;
         }
 }
 
 Op *chunk_first(Op *op)
 {
-    while (chunk_of(op) != NO_CHUNK && op->previous && chunk_of(op->previous) == chunk_of(op))
+    while (op_chunk(op) != NO_CHUNK && op->previous && op_chunk(op->previous) == op_chunk(op))
         op = op->previous;
     return op;
 }
 
 static Op *chunk_last(Op *op)
 {
-    while (chunk_of(op) != NO_CHUNK && op->next && chunk_of(op->next) == chunk_of(op))
+    while (op_chunk(op) != NO_CHUNK && op->next && op_chunk(op->next) == op_chunk(op))
         op = op->next;
     return op;
 }

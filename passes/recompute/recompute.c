@@ -88,7 +88,7 @@ static bool can_repeat(const Op *op)
         if (life_of(&op->results[i])->copy)
             return false;
     return family != FAMILY_leaf && family != FAMILY_effect && op->kind != OP_append &&
-           op->n_results && chunk_of(op) == NO_CHUNK;
+           op->n_results && op_chunk(op) == NO_CHUNK;
 }
 
 static bool is_chosen(const Recomputing *r, const Op *op)

@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-enum { NO_CHUNK = -1 };
-
 /* What is known of a value (Value.scratch). */
 typedef struct Life {
     Value *root;   /* whose memory it is: of a view, what it is a view of */
@@ -44,11 +42,6 @@ typedef struct Recomputing {
 static inline int position_of(const Op *op) { return (int)(uintptr_t)op->scratch; }
 static inline int begin_of(const Recomputing *r) { return position_of(r->first); }
 static inline int end_of(const Recomputing *r) { return position_of(r->last); }
-
-static inline int chunk_of(const Op *op)
-{
-    return op_attr(op, ATTR_chunk) ? (int)op_int(op, ATTR_chunk) : NO_CHUNK;
-}
 
 static inline bool is_view(const Op *op)
 {
