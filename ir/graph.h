@@ -150,6 +150,12 @@ double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
 void op_set_attr(Function *function, Op *op, Attr attr); /* adds or replaces */
 static inline OpFamily op_family(const Op *op) { return op_info[op->kind].family; }
+/* Whether the result may be the operand's own memory seen through other strides: so are
+ * all shape ops but those that put operands into something larger. */
+static inline bool op_is_view(const Op *op)
+{
+    return op_family(op) == FAMILY_shape && op->kind != OP_pad && op->kind != OP_concat;
+}
 /* Ops of one number are run by chunks of rows together. */
 enum { NO_CHUNK = -1 };
 static inline int op_chunk(const Op *op)

@@ -68,15 +68,7 @@ static Builder builder_behind(Precision *p, Op *op)
     return b;
 }
 
-static bool only_moves(const Op *op)
-{
-    switch (op->kind) {
-    case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_flip: case OP_concat:
-        return true;
-    default:
-        return false;
-    }
-}
+static bool only_moves(const Op *op) { return op_is_view(op) || op->kind == OP_concat; }
 
 /* The value as bf16, made behind the op that makes it. */
 static Value *half_of(Precision *p, Value *value)

@@ -136,8 +136,6 @@ static bool lower_op(Plan *plan, Op *op)
     case OP_param: lower_param(plan, op); return true;
     case OP_const: case OP_iota: case OP_size: case OP_lengths: case OP_random:
         return true; /* computed when first needed */
-    case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_flip:
-        return lower_shape(plan, op);
     case OP_concat: return lower_concat(plan, op);
     case OP_dot: return lower_dot(plan, op);
     case OP_output: return lower_output(plan, op);
@@ -150,7 +148,7 @@ static bool lower_op(Plan *plan, Op *op)
         vec_push(plan->arena, plan->assigns, assign);
         return true;
     }
-    default: return add_op_kernel(plan, op);
+    default: return op_is_view(op) ? lower_shape(plan, op) : add_op_kernel(plan, op);
     }
 }
 

@@ -14,15 +14,7 @@ static void make_placements(Plan *plan)
 }
 
 /* Whether the result may be seen through the operand's memory. */
-static bool may_share(const Op *op)
-{
-    switch (op->kind) {
-    case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_flip: case OP_append:
-        return true;
-    default:
-        return false;
-    }
-}
+static bool may_share(const Op *op) { return op_is_view(op) || op->kind == OP_append; }
 
 static void note_uses(const Op *op, int position)
 {

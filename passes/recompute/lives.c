@@ -57,7 +57,7 @@ static double dot_operations(const Recomputing *r, const Op *dot)
 double work_of(const Recomputing *r, const Op *op)
 {
     double work = op->kind == OP_dot ? dot_operations(r, op) : 0, bytes = 0;
-    if (is_view(op))
+    if (op_is_view(op))
         return 0;
     if (op->body)
         FOR_OPS(inner, op->body)
@@ -74,7 +74,7 @@ double work_of(const Recomputing *r, const Op *op)
 Life *lives_add(Recomputing *r, Value *value)
 {
     Life *life = ARENA_NEW(r->arena, Life);
-    *life = (Life){.root = is_view(value->op) ? life_of(value->op->args[0])->root : value,
+    *life = (Life){.root = op_is_view(value->op) ? life_of(value->op->args[0])->root : value,
                    .from = INT_MAX};
     value->scratch = life;
     return life;

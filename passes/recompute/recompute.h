@@ -43,12 +43,6 @@ static inline int position_of(const Op *op) { return (int)(uintptr_t)op->scratch
 static inline int begin_of(const Recomputing *r) { return position_of(r->first); }
 static inline int end_of(const Recomputing *r) { return position_of(r->last); }
 
-static inline bool is_view(const Op *op)
-{
-    return op->kind == OP_reshape || op->kind == OP_transpose || op->kind == OP_slice ||
-           op->kind == OP_broadcast || op->kind == OP_flip;
-}
-
 /* ---- lives.c ---- */
 /* Sizes of symbols, and a life for each value of the function. */
 void lives_begin(Recomputing *r, const MemoryBudget *budget);
