@@ -33,7 +33,7 @@ typedef struct Choice {
 
 /* ---- choosing ---- */
 
-static bool reads(const Op *op, const Value *root)
+static bool reads_memory(const Op *op, const Value *root)
 {
     for (int i = 0; i < op->n_args; i++)
         if (life_of(op->args[i])->root == root)
@@ -76,7 +76,7 @@ static bool waits(const Recomputing *r, const Value *value)
         life->from >= begin_of(r) || life->to <= end_of(r) || op_family(value->op) == FAMILY_leaf)
         return false;
     for (const Op *op = r->first; op != r->last->next; op = op->next)
-        if (reads(op, value))
+        if (reads_memory(op, value))
             return false;
     return true;
 }
@@ -243,7 +243,7 @@ static Value *make_again(Recomputing *r, Value *value, Op *place)
 static Op *first_reader(const Recomputing *r, const Value *value)
 {
     Op *op = r->last->next;
-    while (!reads(op, value))
+    while (!reads_memory(op, value))
         op = op->next;
     return chunk_first(op);
 }
