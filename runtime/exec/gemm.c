@@ -319,7 +319,7 @@ static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Op
 
 typedef struct GemmRun {
     const BoundGemm *bound;
-    GemmEpilogue epilogue;
+    const BoundKernel *epilogue; /* or NULL */
     void *const *buffers;
 } GemmRun;
 
@@ -340,14 +340,14 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
-    if (!run->epilogue.call) {
+    if (!run->epilogue) {
         multiply(bound, (Product){m, n, p.k}, a, b, c, NULL);
         return;
     }
-    TfcKernelArgs args = *run->epilogue.args;
+    TfcKernelArgs args = run->epilogue->args;
     int64_t row = storage_row(bound, index, task->m_begin);
     multiply(bound, (Product){m, n, p.k}, a, b, c,
-             &(TfcEpilogue){run->epilogue.call, &args, row, task->n_begin});
+             &(TfcEpilogue){run->epilogue->call, &args, row, task->n_begin});
 }
 
 static void run_task(const GemmRun *run, const GemmTask *task)
@@ -369,7 +369,7 @@ static void run_numbered(const void *context, int64_t t)
     run_task(run, &run->bound->tasks[t]);
 }
 
-void gemm_run(const BoundGemm *bound, GemmEpilogue epilogue, void *const *buffers, Pool *pool)
+void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Pool *pool)
 {
     pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
 }

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_EXEC_GEMM_H
 #define RUNTIME_EXEC_GEMM_H
 
+#include "runtime/exec/kernel.h"
 #include "runtime/exec/pool.h"
 #include "runtime/exec/program.h"
 
@@ -46,12 +47,9 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
                     const int64_t *sizes, const TfcDim *dims, const TfcProducts *products);
 /* To the rows [begin, begin + rows), no more than it was bound for. */
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
-/* The kernel of the product's TfcEpilogue, as bound. */
-typedef struct GemmEpilogue {
-    TfcKernel call; /* NULL: nothing */
-    const TfcKernelArgs *args;
-} GemmEpilogue;
-void gemm_run(const BoundGemm *bound, GemmEpilogue epilogue, void *const *buffers, Pool *pool);
+/* `epilogue`: the kernel of the product's TfcEpilogue, or NULL. */
+void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers,
+              Pool *pool);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands
  * and results. */

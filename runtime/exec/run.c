@@ -56,11 +56,11 @@ static bool is_epilogue(const TfcStep *step)
     return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
 }
 
-static GemmEpilogue epilogue_of(const Exec *exec, int32_t s)
+/* The kernel that the product calls, or NULL. */
+static const BoundKernel *epilogue_of(const Exec *exec, int32_t s)
 {
     bool joined = s + 1 < exec->program->n_steps && is_epilogue(&exec->program->steps[s + 1]);
-    const BoundKernel *kernel = &exec->steps[s + joined].kernel;
-    return joined ? (GemmEpilogue){kernel->call, &kernel->args} : (GemmEpilogue){NULL, NULL};
+    return joined ? &exec->steps[s + 1].kernel : NULL;
 }
 
 static void run_tasks(Exec *exec, int32_t s, Pool *pool)

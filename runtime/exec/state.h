@@ -5,6 +5,7 @@
 
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
+#include "runtime/exec/kernel.h"
 
 #include "base/arena.h"
 
@@ -15,12 +16,6 @@ typedef struct RaggedTables {
     int64_t rows, tokens;
     int64_t n;                  /* rows in use */
 } RaggedTables;
-
-typedef struct BoundKernel {
-    TfcKernel call;
-    TfcKernelArgs args;
-    int64_t begin, end, block; /* units; units a task */
-} BoundKernel;
 
 typedef struct BoundStep {
     union {

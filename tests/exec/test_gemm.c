@@ -148,7 +148,7 @@ typedef struct Call {
 static void call_gemm(Pool *pool, void *argument)
 {
     const Call *call = argument;
-    gemm_run(call->bound, (GemmEpilogue){NULL, NULL}, call->buffers, pool);
+    gemm_run(call->bound, NULL, call->buffers, pool);
 }
 
 static const TfcProducts blas = {.blas = {tfc_blas_f32, tfc_blas_f64}};
