@@ -194,6 +194,8 @@ static bool reserve(Arena *arena, const TfcProgram *program, Exec *exec, Inputs 
 /* Each dimension as large as any of the inputs has it. */
 static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t n)
 {
+    if (!o->memory)
+        return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
     DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);

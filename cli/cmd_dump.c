@@ -5,7 +5,6 @@
 #include "ir/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Dump {
@@ -37,21 +36,17 @@ static bool is_word(const char *word, const char *a, const char *b)
     return !strcmp(word, a) || !strcmp(word, b);
 }
 
-/* The sizes that --dim gives; those that are wrong measure_program tells of. */
+/* For a batch of the sizes that --dim gives; wrong ones measure_program tells of. */
 static void limit_memory(Session *session, const Dump *dump)
 {
+    if (!dump->memory)
+        return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
     DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);
     for (int d = 0; d < n_dims; d++) {
         const char *name = module->symbols.data[d].name;
-        dims[d] = (DimSize){name, DEFAULT_SIZE, 0};
-        for (size_t i = 0; i < dump->dims.count; i++) {
-            const char *equals = strchr(dump->dims.data[i], '=');
-            size_t length = equals ? (size_t)(equals - dump->dims.data[i]) : 0;
-            if (length && strlen(name) == length && !strncmp(name, dump->dims.data[i], length))
-                dims[d].extent = strtoll(equals + 1, NULL, 10);
-        }
+        dims[d] = (DimSize){name, size_given(dump->dims.data, dump->dims.count, name), 0};
     }
     for (int d = 0; d < n_dims; d++) {
         int batch = module->symbols.data[d].batch;

@@ -33,7 +33,11 @@ typedef struct Measured {
 
 enum { DEFAULT_SIZE = 32 }; /* of a dimension that `sizes` does not name */
 
-/* `sizes` is "NAME=SIZE", n of them. False after errors. */
+/* Below, `sizes` is n texts "NAME=SIZE" (--dim); the last one for a dimension counts. */
+
+/* The dimension's size; texts that are wrong give none. */
+int64_t size_given(const char *const *sizes, size_t n, const char *name);
+/* False after errors, wrong sizes among them. */
 bool measure_program(const Function *function, const TfcProgram *program, const Op *const *origins,
                      const char *const *sizes, size_t n, Arena *arena, Measured *out,
                      Diagnostics *diags);

@@ -7,6 +7,9 @@
 #include "runtime/exec/slab.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_SIZE = 1 << 24 };
 
 typedef struct Sizing {
     const Module *module;
@@ -22,26 +25,46 @@ static int program_dim(const TfcProgram *program, const char *name, size_t lengt
     return -1;
 }
 
+/* The size in "NAME=SIZE" and how long the name is; 0 if the text is no such thing. */
+static int64_t parse_size(const char *text, size_t *name_length)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    int64_t size = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (!equals || size < 1 || size > LARGEST_SIZE || *end)
+        return 0;
+    *name_length = (size_t)(equals - text);
+    return size;
+}
+
+int64_t size_given(const char *const *sizes, size_t n, const char *name)
+{
+    int64_t given = DEFAULT_SIZE;
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        int64_t size = parse_size(sizes[i], &length);
+        if (size && strlen(name) == length && !strncmp(name, sizes[i], length))
+            given = size;
+    }
+    return given;
+}
+
 static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnostics *diags)
 {
-    for (int32_t i = 0; i < m->program->n_dims; i++)
-        m->sizes[i] = DEFAULT_SIZE;
     for (size_t i = 0; i < n; i++) {
-        const char *equals = strchr(sizes[i], '=');
-        char *end = NULL;
-        int64_t size = equals ? strtoll(equals + 1, &end, 10) : 0;
-        int dim = equals ? program_dim(m->program, sizes[i], (size_t)(equals - sizes[i])) : -1;
-        if (!equals || size < 1 || size > 1 << 24 || *end) {
+        size_t length;
+        if (!parse_size(sizes[i], &length)) {
             diag_error(diags, (Loc){0}, "--dim %s: expected NAME=SIZE, a size from 1", sizes[i]);
             return false;
         }
-        if (dim < 0) {
+        if (program_dim(m->program, sizes[i], length) < 0) {
             diag_error(diags, (Loc){0}, "--dim %s: %s has no such dimension", sizes[i],
                        m->program->name);
             return false;
         }
-        m->sizes[dim] = size;
     }
+    for (int32_t d = 0; d < m->program->n_dims; d++)
+        m->sizes[d] = size_given(sizes, n, m->program->dims[d].name);
     return true;
 }
 
