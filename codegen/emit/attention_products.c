@@ -49,8 +49,7 @@ static void write_functions(Attention *a, DType operand)
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
     for (int h = 0; operand == dtype && h < g.n_heights; h++)
         for (int w = 0; w <= GEMM_PANEL; w++)
-            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
-    g.packed_tile = g.tiles[0][GEMM_PANEL]; /* never asked for */
+            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], GEMM_STRIDED);
     if (operand == dtype)
         gemm_tile_rows(&g);
     gemm_pack(&g, "queries", g.lanes);

@@ -1,13 +1,13 @@
 /* A native product's blocks; see gemm.h. */
-#include "codegen/emit/gemm.h"
+#include "codegen/emit/gemm_blocks.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The packed block of b, and after it one panel of a with room for the vector that
- * reaches past its end. */
-enum { B_BYTES = 1 << 20, DEPTH_BYTES = 2048, A_BYTES = DEPTH_BYTES * GEMM_MAX_ROWS + 256 };
+/* The packed block of b, half of a second-level cache, and after it the panels of a. */
+enum { B_BYTES = 1 << 19, DEPTH_BYTES = 2048 };
+enum { A_BYTES = 2 * GEMM_PANELS * (DEPTH_BYTES * GEMM_MAX_ROWS + GEMM_PANEL_GAP) };
 static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
 static_assert(TFC_ROUNDED_TERMS == DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
@@ -69,46 +69,6 @@ void gemm_return(GemmEmit *g)
 
 /* ---- blocks ---- */
 
-typedef struct Blocks {
-    LlValue m, n, k, a, a_row, a_k, b, b_k, b_column, c, c_row, put, epilogue, workspace;
-    LlValue c_units;        /* of an element of c; c_row is in units */
-    LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
-    LlValue low;            /* i1: few rows, b in place: wide tiles first */
-    LlValue passing;        /* i1: few rows, b packed: each panel is read once */
-    LlValue panel_a;
-    /* of the block at work */
-    LlValue depth, terms;   /* terms of a and b; of the panels */
-    LlValue adds;           /* how c is put */
-    LlValue finishes;       /* i1: c is whole then, and the epilogue waits for it */
-    LlValue mxcsr, flushing; /* slots: outside and while bf16 is multiplied; or NULL */
-    LlValue columns;
-} Blocks;
-
-static LlValue add(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWAdd(g->ll.builder, a, b, ""); }
-static LlValue sub(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWSub(g->ll.builder, a, b, ""); }
-static LlValue mul(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWMul(g->ll.builder, a, b, ""); }
-static LlValue select(GemmEmit *g, LlValue condition, LlValue yes, LlValue no)
-{
-    return LLVMBuildSelect(g->ll.builder, condition, yes, no, "");
-}
-
-/* A panel of b is packed if all are, or if its last vector would read past the end. */
-static LlValue packs_panel(GemmEmit *g, const Blocks *x, LlValue width)
-{
-    LlValue ragged = LLVMBuildICmp(g->ll.builder, LLVMIntNE, width, ll_i64(&g->ll, gemm_columns(g)), "");
-    return LLVMBuildOr(g->ll.builder, x->pack_b, ragged, "");
-}
-
-static LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
-{
-    return gemm_min(g, sub(g, x->columns, j), ll_i64(&g->ll, gemm_columns(g)));
-}
-
-static LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
-{
-    return gemm_at(g, x->workspace, mul(g, j, x->terms));
-}
-
 static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
 {
     Ll *ll = &g->ll;
@@ -119,46 +79,6 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
     gemm_call(g, g->pack_b, 6, (LlValue[]){x->depth, from, x->b_k, x->b_column, width,
                                            packed_b(g, x, panels.index)});
     ll_if_close(ll, &packs);
-    ll_loop_close(ll, &panels);
-}
-
-/* Wide tiles over as many columns as they fill; gives how many. */
-static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
-{
-    Ll *ll = &g->ll;
-    LlValue width = ll_i64(ll, gemm_wide_columns(g));
-    LlValue rest = LLVMBuildURem(ll->builder, x->columns, width, "");
-    LlValue whole = select(g, x->low, sub(g, x->columns, rest), ll_i64(ll, 0));
-    LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
-    gemm_call(g, g->tile_rows, 12,
-              (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
-                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width, x->adds, rows,
-                          ll_i64(ll, 0)});
-    ll_loop_close(ll, &tiles);
-    return whole;
-}
-
-/* One panel of a times every panel of the block of b. */
-static void multiply_panel(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
-{
-    Ll *ll = &g->ll;
-    LlValue done = multiply_wide(g, x, a, b, c, rows);
-    LlIf packs = ll_if_open(ll, x->pack_a);
-    gemm_call(g, g->pack_a, 6, (LlValue[]){x->depth, a, x->a_k, x->a_row, rows, x->panel_a});
-    ll_if_close(ll, &packs);
-    LlValue a_at = select(g, x->pack_a, x->panel_a, a);
-    LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
-    LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
-    LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
-    LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
-    LlValue in_place = gemm_source(g, b, mul(g, panels.index, x->b_column));
-    LlValue b_at = select(g, packed, packed_b(g, x, panels.index), in_place);
-    LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
-    LlValue both = LLVMBuildAnd(ll->builder, x->pack_a, packed, "");
-    gemm_call(g, g->tile_rows, 12,
-              (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
-                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width, x->adds, rows,
-                          LLVMBuildZExt(ll->builder, both, ll->i64, "")});
     ll_loop_close(ll, &panels);
 }
 
@@ -222,11 +142,12 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     x->columns = gemm_min(g, sub(g, x->n, blocks.index), step);
     LlValue b = gemm_source(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
     pack_b_block(g, x, b);
-    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g), "rows");
-    LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g)));
-    LlValue a = gemm_source(g, x->a, add(g, mul(g, l, x->a_k), mul(g, rows.index, x->a_row)));
-    LlValue c = gemm_unit(g, x->c, add(g, mul(g, blocks.index, x->c_units), mul(g, rows.index, x->c_row)));
-    multiply_panel(g, x, a, b, c, count);
+    LlValue a = gemm_source(g, x->a, mul(g, l, x->a_k));
+    LlValue c = gemm_unit(g, x->c, mul(g, blocks.index, x->c_units));
+    rows_start(g, x, a);
+    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g) * GEMM_PANELS, "rows");
+    LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    rows_multiply(g, x, a, b, c, rows.index, count);
     finish(g, x, rows.index, count, blocks.index);
     ll_loop_close(ll, &rows);
     ll_loop_close(ll, &blocks);
@@ -240,10 +161,12 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
                                &x->workspace};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
-    x->panel_a = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
+    x->panels = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
     x->low = LLVMBuildICmp(ll->builder, LLVMIntSLE, x->m, ll_i64(ll, g->low_rows), "");
     LlValue wide = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n, ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
-    x->pack_a = LLVMBuildAnd(ll->builder, wide, LLVMBuildNot(ll->builder, x->low, ""), "");
+    x->by_rows = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->a_k, ll_i64(ll, 1), "");
+    LlValue in_place = LLVMBuildOr(ll->builder, x->low, x->by_rows, "");
+    x->pack_a = LLVMBuildAnd(ll->builder, wide, LLVMBuildNot(ll->builder, in_place, ""), "");
     LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
@@ -303,20 +226,28 @@ static void write_product(GemmEmit *g, const Target *target)
 
 /* ---- shape of the tiles ---- */
 
-/* Fourteen rows of two vectors leave, of 32 registers, four for the operands; six
- * rows leave four of 16. Shorter tiles are for what is left over below. Low ones are
+/* A tile of 6 × 4 vectors leaves, of 32 registers, those for the operands, and reads least
+ * memory for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16
+ * registers 6 × 2 leave four. Shorter tiles are for what is left over below; low ones are
  * as wide as the highest of them allows. */
+typedef struct TileShapes {
+    int vectors[GEMM_WIDTHS], unrolled;
+} TileShapes;
+
+static const TileShapes many_registers = {{1, 4, 8}, 4}, few_registers = {{1, 2, 4}, 1};
+
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
-    static const int wide[] = {14, 8, 4, 2, 1}, narrow[] = {6, 4, 2, 1};
-    bool many = target->vector_bits == 512;
+    static const int heights[] = {6, 4, 2, 1};
+    enum { N_HEIGHTS = sizeof heights / sizeof heights[0], LOW_ROWS = 2 };
+    static_assert((int)N_HEIGHTS == (int)GEMM_HEIGHTS, "as many as there is room for");
+    const TileShapes *shapes = target->vector_bits == 512 ? &many_registers : &few_registers;
     g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
-    g->vectors[GEMM_ONE_VECTOR] = 1;
-    g->vectors[GEMM_PANEL] = 2;
-    g->vectors[GEMM_WIDE] = many ? 6 : 4;
-    g->low_rows = g->pairs ? 0 : many ? 4 : 2; /* panels of pairs are always packed */
-    g->n_heights = many ? 5 : 4;
-    memcpy(g->heights, many ? wide : narrow, (size_t)g->n_heights * sizeof g->heights[0]);
+    memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
+    memcpy(g->heights, heights, sizeof heights);
+    g->n_heights = N_HEIGHTS;
+    g->unrolled = shapes->unrolled;
+    g->low_rows = g->pairs ? 0 : LOW_ROWS; /* panels of pairs are always packed */
     g->depth = DEPTH_BYTES / g->bytes;
 }
 
@@ -340,11 +271,12 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     choose_tiles(&g, target);
     for (int h = 0; h < g.n_heights; h++)
         for (int w = 0; w < (g.heights[h] <= g.low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)
-            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], false);
-    g.packed_tile = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], true);
+            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], GEMM_STRIDED);
+    for (GemmLie lie = GEMM_PACKED; lie < (g.pairs ? GEMM_BY_ROWS : GEMM_LIES); lie++)
+        g.largest[lie] = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], lie);
     g.tile_rows = gemm_tile_rows(&g);
     LlValue (*pack)(GemmEmit *, const char *, int) = g.pairs ? gemm_pack_pairs : gemm_pack;
-    g.pack_a = pack(&g, "pack_a", gemm_rows(&g));
+    g.pack_a = g.pairs ? pack(&g, "pack_a", gemm_rows(&g)) : gemm_pack_beside(&g);
     g.pack_b = pack(&g, "pack_b", gemm_columns(&g));
     write_product(&g, target);
     ll_dispose(&g.ll);

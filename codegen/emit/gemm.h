@@ -4,6 +4,7 @@
  * a tile, of a one panel as high as a tile; the tile is computed in registers.
  *
  *   gemm.c       blocks, and which operands are packed
+ *   gemm_rows.c  the rows of a against a block of b
  *   gemm_tile.c  the tiles: accumulators in registers
  *   gemm_pack.c  the panels
  *   gemm_pairs.c the panels of bf16
@@ -25,11 +26,18 @@
 #include "codegen/target.h"
 #include "runtime/exec/program.h"
 
-enum { GEMM_MAX_ROWS = 14, GEMM_MAX_VECTORS = 6, GEMM_HEIGHTS = 5 };
+enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4 };
+/* Panels of a that are packed together, and bytes between them: room for the vector that
+ * reaches past the end of one. */
+enum { GEMM_PANELS = 8, GEMM_PANEL_GAP = 64 };
 
 /* Tiles of few rows are wide too: they leave registers for many columns, and b is then
  * read once, where it lies, in long runs. A wide tile is a number of whole panels. */
 typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } GemmWidth;
+
+/* How the operands of a tile lie: anyhow; as gemm_pack puts both; so b, and the terms of
+ * a row of a beside each other. */
+typedef enum GemmLie { GEMM_STRIDED, GEMM_PACKED, GEMM_BY_ROWS, GEMM_LIES } GemmLie;
 
 typedef struct GemmEmit {
     Ll ll;
@@ -43,11 +51,12 @@ typedef struct GemmEmit {
     bool dots;   /* … by vdpbf16ps */
     int lanes;   /* of a vector */
     int vectors[GEMM_WIDTHS]; /* of a tile's row */
+    int unrolled; /* terms a turn of the loop of a tile whose strides are constants */
     int low_rows;             /* tiles as high as this and lower are wide too */
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
     int64_t depth;
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
-    LlValue packed_tile; /* the largest, for packed operands */
+    LlValue largest[GEMM_LIES]; /* the largest tile, for operands that lie so */
     LlValue tile_rows, pack_a, pack_b;
 } GemmEmit;
 
@@ -57,9 +66,10 @@ static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->ve
 
 /* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, put): c[height][columns] =
  * Σ a·b (+ c); k elements of the panels, c_row units. b is read whole vectors wide;
- * `columns` says how much of c exists. `packed`: both operands lie as gemm_pack puts them, and their strides are not read. */
-LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed);
-/* void (…as a tile…, rows, packed): rows 1 … gemm_rows of any number of columns up to
+ * `columns` says how much of c exists. Strides that follow from how the operands lie
+ * are not read. */
+LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie);
+/* void (…as a tile…, rows, lie): rows 1 … gemm_rows of any number of columns up to
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);
 /* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count, bf16
@@ -68,6 +78,10 @@ LlValue gemm_tile_rows(GemmEmit *g);
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 /* The same of bf16, k terms as panels of pairs (gemm_terms rows). */
 LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width);
+/* void (k, x, x_k, rows, out, pitch): GEMM_PANELS panels as high as a tile, or fewer, of
+ * rows that lie beside each other: out[(r / height) × pitch + l × height + r % height] =
+ * x[l, r]. */
+LlValue gemm_pack_beside(GemmEmit *g);
 /* How many rows a panel of k terms has. */
 LlValue gemm_terms(GemmEmit *g, LlValue k);
 /* Turns the square of `lanes` vectors. */

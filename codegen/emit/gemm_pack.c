@@ -175,3 +175,63 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width)
     gemm_return(g);
     return function;
 }
+
+/* ---- several panels whose sides lie beside each other ---- */
+
+typedef struct Beside {
+    LlValue k, x, x_k, rows, out, pitch;
+    int vectors; /* of a panel's row */
+} Beside;
+
+/* One row of a panel, of `height` elements; a scalar beyond them reads the last again. */
+static void pack_side(GemmEmit *g, const Beside *p, LlValue from, LlValue to, LlValue height)
+{
+    Ll *ll = &g->ll;
+    for (int v = 0; v < p->vectors; v++) {
+        LlValue at = ll_i64(ll, v * g->lanes), mask = NULL;
+        LlValue count = LLVMBuildTrunc(ll->builder, LLVMBuildNSWSub(ll->builder, height, at, ""), ll->i32, "");
+        if (g->lanes > 1)
+            mask = LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, count, g->lanes),
+                                 ll_iota(ll, ll->i32, g->lanes), "");
+        else
+            at = gemm_min(g, at, LLVMBuildNSWSub(ll->builder, height, ll_i64(ll, 1), ""));
+        LlValue side = load(g, g->lanes, gemm_source(g, from, at), mask);
+        ll_store(ll, side, gemm_at(g, to, ll_i64(ll, v * g->lanes)), (unsigned)g->bytes);
+    }
+}
+
+static void pack_terms(GemmEmit *g, const Beside *p, LlValue row, int panels, LlValue height)
+{
+    Ll *ll = &g->ll;
+    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, 1, "terms");
+    LlValue from = gemm_source(g, p->x, LLVMBuildNSWMul(ll->builder, terms.index, p->x_k, ""));
+    LlValue panel = LLVMBuildUDiv(ll->builder, row, ll_i64(ll, gemm_rows(g)), "");
+    LlValue to = gemm_at(g, p->out, LLVMBuildNSWMul(ll->builder, panel, p->pitch, ""));
+    to = gemm_at(g, to, LLVMBuildNSWMul(ll->builder, terms.index, ll_i64(ll, gemm_rows(g)), ""));
+    for (int i = 0; i < panels; i++, to = gemm_at(g, to, p->pitch))
+        pack_side(g, p, gemm_source(g, gemm_source(g, from, row), ll_i64(ll, i * gemm_rows(g))), to, height);
+    ll_loop_close(ll, &terms);
+}
+
+LlValue gemm_pack_beside(GemmEmit *g)
+{
+    Ll *ll = &g->ll;
+    LlValue function = gemm_open(g, "pack_a", 6, 1 << 1 | 1 << 4, true);
+    int64_t together = gemm_rows(g) * GEMM_PANELS;
+    Beside p = {.vectors = (gemm_rows(g) + g->lanes - 1) / g->lanes};
+    LlValue *const params[] = {&p.k, &p.x, &p.x_k, &p.rows, &p.out, &p.pitch};
+    for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
+        *params[i] = LLVMGetParam(function, i);
+    LlValue height = ll_i64(ll, gemm_rows(g));
+    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.rows, ll_i64(ll, together), "");
+    LlIf all = ll_if_open(ll, whole);
+    pack_terms(g, &p, ll_i64(ll, 0), GEMM_PANELS, height);
+    gemm_return(g);
+    ll_at_block(ll, all.done);
+    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), p.rows, gemm_rows(g), "panels");
+    LlValue left = LLVMBuildNSWSub(ll->builder, p.rows, panels.index, "");
+    pack_terms(g, &p, panels.index, 1, gemm_min(g, left, height));
+    ll_loop_close(ll, &panels);
+    gemm_return(g);
+    return function;
+}

@@ -9,7 +9,7 @@ enum { ROWS_A_POINTER = 3, MAX_POINTERS = (GEMM_MAX_ROWS + 2) / 3 };
 
 typedef struct Tile {
     int height, vectors, pointers;
-    bool packed; /* both operands lie as gemm_pack puts them: strides are constants */
+    GemmLie lie;
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, put;
     LlValue twice; /* 2 × a_row */
     LlValue at[MAX_POINTERS]; /* into a, at the next term */
@@ -22,10 +22,12 @@ static void read_params(GemmEmit *g, LlValue function, Tile *tile)
                                &tile->b_k, &tile->c, &tile->c_row, &tile->columns, &tile->put};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
-    if (tile->packed) {
-        tile->a_k = ll_i64(&g->ll, gemm_rows(g));
+    if (tile->lie != GEMM_STRIDED)
         tile->b_k = ll_i64(&g->ll, gemm_columns(g));
-    }
+    if (tile->lie == GEMM_PACKED)
+        tile->a_k = ll_i64(&g->ll, gemm_rows(g));
+    if (tile->lie == GEMM_BY_ROWS)
+        tile->a_k = ll_i64(&g->ll, 1);
     tile->twice = LLVMBuildShl(g->ll.builder, tile->a_row, ll_i64(&g->ll, 1), "");
 }
 
@@ -44,7 +46,7 @@ static void start_sums(GemmEmit *g, Tile *tile)
 
 static LlValue row_address(GemmEmit *g, const Tile *tile, int row)
 {
-    if (tile->packed)
+    if (tile->lie == GEMM_PACKED)
         return gemm_at(g, tile->at[0], ll_i64(&g->ll, row));
     int offset = row % ROWS_A_POINTER;
     LlValue pointer = tile->at[row / ROWS_A_POINTER];
@@ -82,8 +84,8 @@ static void add_term(GemmEmit *g, Tile *tile)
 
 /* What a loop carries: the pointers and the sums. */
 typedef struct Carried {
-    LlValue *values[2 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
-    LlValue phis[2 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
+    LlValue *values[3 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
+    LlValue phis[3 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS];
     int n;
 } Carried;
 
@@ -117,37 +119,45 @@ static void close_phis(Carried *carried, LlBlock after)
         LLVMAddIncoming(carried->phis[i], carried->values[i], &after, 1);
 }
 
-/* All k terms: do … while within an if. */
-static void sum_terms(GemmEmit *g, Tile *tile)
+/* While `steps` terms are left of *left: those. */
+static void sum_terms(GemmEmit *g, Tile *tile, int steps, LlValue *left)
 {
     Ll *ll = &g->ll;
-    LlValue zero = ll_i64(ll, 0);
-    LlBlock before = ll->block, loop = ll_new_block(ll, "terms"), done = ll_new_block(ll, "");
-    LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, tile->k, zero, "");
-    LLVMBuildCondBr(ll->builder, some, loop, done);
-    Carried skipped = carried_by(tile), looped = skipped;
-    LlValue start[sizeof skipped.values / sizeof skipped.values[0]];
-    for (int i = 0; i < skipped.n; i++)
-        start[i] = *skipped.values[i];
-    ll_at_block(ll, loop);
-    LlValue left = LLVMBuildPhi(ll->builder, ll->i64, "");
-    LLVMAddIncoming(left, &tile->k, &before, 1);
-    open_phis(g, &looped, before);
-    add_term(g, tile);
-    tile->b = gemm_at(g, tile->b, tile->b_k);
-    for (int p = 0; p < tile->pointers; p++)
-        tile->at[p] = gemm_at(g, tile->at[p], tile->a_k);
-    LlValue rest = LLVMBuildNSWSub(ll->builder, left, ll_i64(ll, 1), "");
-    LLVMAddIncoming(left, &rest, &loop, 1);
-    close_phis(&looped, loop);
-    LLVMBuildCondBr(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntNE, rest, zero, ""), loop, done);
-    ll_at_block(ll, done);
-    for (int i = 0; i < skipped.n; i++) {
-        LlValue summed = *skipped.values[i];
-        LlValue phi = LLVMBuildPhi(ll->builder, LLVMTypeOf(summed), "");
-        LLVMAddIncoming(phi, (LlValue[]){start[i], summed}, (LlBlock[]){before, loop}, 2);
-        *skipped.values[i] = phi;
+    LlValue step = ll_i64(ll, steps);
+    LlBlock before = ll->block, head = ll_new_block(ll, "terms"), body = ll_new_block(ll, "");
+    LlBlock done = ll_new_block(ll, "");
+    LLVMBuildBr(ll->builder, head);
+    ll_at_block(ll, head);
+    Carried carried = carried_by(tile);
+    carried.values[carried.n++] = left;
+    open_phis(g, &carried, before);
+    LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGE, *left, step, "");
+    LLVMBuildCondBr(ll->builder, more, body, done);
+    ll_at_block(ll, body);
+    for (int i = 0; i < steps; i++) {
+        add_term(g, tile);
+        tile->b = gemm_at(g, tile->b, tile->b_k);
+        for (int p = 0; p < tile->pointers; p++)
+            tile->at[p] = gemm_at(g, tile->at[p], tile->a_k);
     }
+    *left = LLVMBuildNSWSub(ll->builder, *left, step, "");
+    close_phis(&carried, body);
+    LLVMBuildBr(ll->builder, head);
+    ll_at_block(ll, done);
+    for (int i = 0; i < carried.n; i++)
+        *carried.values[i] = carried.phis[i];
+}
+
+/* Brings the tile of c near while its sums are formed. */
+static void prefetch_c(GemmEmit *g, const Tile *tile)
+{
+    Ll *ll = &g->ll;
+    LlValue row = tile->c, how[] = {NULL, ll_int(ll->i32, 1), ll_int(ll->i32, 3), ll_int(ll->i32, 1)};
+    for (int r = 0; r < tile->height; r++, row = gemm_unit(g, row, tile->c_row))
+        for (int v = 0; v < tile->vectors; v++) {
+            how[0] = ll_gep(ll, g->sum, row, ll_i64(ll, v * g->lanes));
+            ll_intrinsic(ll, "llvm.prefetch", 1, &ll->ptr, 4, how);
+        }
 }
 
 /* How whole rows are put, and ones that c ends in. */
@@ -219,17 +229,24 @@ static void put_if(GemmEmit *g, const Tile *tile, TfcPut asked, Put how)
     ll_at_block(ll, no);
 }
 
-LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed)
+LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie)
 {
+    static const char *const lies[GEMM_LIES] = {"", ".packed", ".rows"};
     Ll *ll = &g->ll;
     char part[32];
-    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, packed ? ".packed" : "");
+    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
     LlValue function = gemm_open(g, part, 10, 1 << 1 | 1 << 4 | 1 << 6, true);
-    Tile tile = {.height = height, .vectors = vectors, .packed = packed,
-                 .pointers = packed ? 1 : (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER};
+    Tile tile = {.height = height, .vectors = vectors, .lie = lie,
+                 .pointers = lie == GEMM_PACKED ? 1 : (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER};
     read_params(g, function, &tile);
     start_sums(g, &tile);
-    sum_terms(g, &tile);
+    LlValue left = tile.k;
+    if (lie != GEMM_STRIDED) {
+        prefetch_c(g, &tile);
+        if (g->unrolled > 1)
+            sum_terms(g, &tile, g->unrolled, &left);
+    }
+    sum_terms(g, &tile, 1, &left);
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns,
                                   ll_i64(ll, vectors * g->lanes), "");
     LlIf full = ll_if_open(ll, whole);
@@ -249,8 +266,8 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, bool packed)
 
 /* ---- any number of rows ---- */
 
-/* The tile that fits the columns; whole ones of packed operands have one of their own. */
-static void call_tile(GemmEmit *g, int height, LlValue packed, LlValue *args)
+/* The tile that fits the columns; whole ones of operands known to lie so have their own. */
+static void call_tile(GemmEmit *g, int height, LlValue lie, LlValue *args)
 {
     Ll *ll = &g->ll;
     LlBlock narrow = ll_new_block(ll, ""), wide = ll_new_block(ll, ""), done = ll_new_block(ll, "");
@@ -267,9 +284,11 @@ static void call_tile(GemmEmit *g, int height, LlValue packed, LlValue *args)
         LLVMBuildBr(ll->builder, done);
         ll_at_block(ll, widest.done);
     }
-    if (height == 0) {
-        LlIf special = ll_if_open(ll, packed);
-        gemm_call(g, g->packed_tile, 10, args);
+    for (int l = GEMM_PACKED; height == 0 && l < GEMM_LIES; l++) {
+        if (!g->largest[l])
+            continue;
+        LlIf special = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, lie, ll_i64(ll, l), ""));
+        gemm_call(g, g->largest[l], 10, args);
         LLVMBuildBr(ll->builder, done);
         ll_at_block(ll, special.done);
     }
@@ -285,8 +304,7 @@ LlValue gemm_tile_rows(GemmEmit *g)
     LlValue function = gemm_open(g, "rows", 12, 1 << 1 | 1 << 4 | 1 << 6, true), args[10];
     for (unsigned i = 0; i < 10; i++)
         args[i] = LLVMGetParam(function, i);
-    LlValue rows = LLVMGetParam(function, 10);
-    LlValue packed = LLVMBuildICmp(ll->builder, LLVMIntNE, LLVMGetParam(function, 11), ll_i64(ll, 0), "");
+    LlValue rows = LLVMGetParam(function, 10), lie = LLVMGetParam(function, 11);
     for (int h = 0; h < g->n_heights; h++) {
         LlBlock before = ll->block, head = ll_new_block(ll, ""), body = ll_new_block(ll, "");
         LlBlock done = ll_new_block(ll, "");
@@ -298,7 +316,7 @@ LlValue gemm_tile_rows(GemmEmit *g)
         LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGE, rows, height, "");
         LLVMBuildCondBr(ll->builder, more, body, done);
         ll_at_block(ll, body);
-        call_tile(g, h, packed, args);
+        call_tile(g, h, lie, args);
         rows = LLVMBuildNSWSub(ll->builder, rows, height, "");
         args[1] = gemm_at(g, args[1], LLVMBuildNSWMul(ll->builder, args[2], height, ""));
         args[6] = gemm_unit(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));

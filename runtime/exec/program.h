@@ -85,7 +85,7 @@ typedef struct TfcEpilogue {
 typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
                      const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
                      int64_t put, const TfcEpilogue *epilogue, void *workspace);
-enum { TFC_GEMM_WORKSPACE = 5 << 18 };
+enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 typedef enum TfcPut {
     TFC_PUT_OVER,
     TFC_PUT_ADD,    /* to what c holds */

@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/exec/workspace.h"
+#include "tests/codegen/tile_loops.h"
 
 #include <float.h>
 #include <math.h>
@@ -222,37 +223,6 @@ static void test_against_doubles(void **state)
 
 /* ---- the tiles' code ---- */
 
-/* A loop of a tile is the lines from its label to the jump back to it: it multiplies by
- * the given instruction, and keeps nothing in memory beside the operands. */
-static void check_loops(const char *assembly, const char *cpu, const char *instruction)
-{
-    int loops = 0, multiplies = 0;
-    bool in_tile = false;
-    char label[64] = "", line[256], spilled[256] = "";
-    for (const char *at = assembly; *at;) {
-        size_t length = strcspn(at, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, at);
-        at += length + (at[length] == '\n');
-        if (line[0] != '\t' && line[0] != ' ' && strchr(line, ':')) {
-            snprintf(label, sizeof label, "%.*s", (int)strcspn(line, ":"), line);
-            if (label[0] != '.')
-                in_tile = strstr(label, ".tile") != NULL;
-            multiplies = 0;
-            spilled[0] = 0;
-        }
-        multiplies += strstr(line, instruction) != NULL;
-        if (strstr(line, "(%rsp") || strstr(line, "(%rbp"))
-            snprintf(spilled, sizeof spilled, "%s", line);
-        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' && strstr(line, label)) {
-            loops++;
-            if (*spilled)
-                fail_msg("%s: a tile's loop %s keeps values in memory: %s", cpu, label, spilled);
-        }
-    }
-    if (loops < 8)
-        fail_msg("%s: found %d loops of tiles with %s", cpu, loops, instruction);
-}
-
 static void test_tiles_stay_in_registers(void **state)
 {
     (void)state;
@@ -268,7 +238,7 @@ static void test_tiles_stay_in_registers(void **state)
         open_case(&c);
         TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-        check_loops(assembly.data, cpus[i].cpu, cpus[i].instruction);
+        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction);
         text_free(&assembly);
         arena_free(c.arena);
     }

@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/exec/workspace.h"
+#include "tests/codegen/tile_loops.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -193,38 +194,6 @@ static void test_choices(void **state)
 
 /* ---- the tiles' code ---- */
 
-/* A loop of a tile is the lines from its label to the jump back to it; in those that
- * multiply nothing may be kept in memory beside the operands. */
-static void check_loops(const char *assembly, const char *cpu)
-{
-    int loops = 0, multiplies = 0, spills = 0;
-    bool in_tile = false;
-    char label[64] = "", line[256], spilled[256] = "";
-    for (const char *at = assembly; *at;) {
-        size_t length = strcspn(at, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, at);
-        at += length + (at[length] == '\n');
-        if (line[0] != '\t' && line[0] != ' ' && strchr(line, ':')) {
-            snprintf(label, sizeof label, "%.*s", (int)strcspn(line, ":"), line);
-            if (label[0] != '.')
-                in_tile = strstr(label, ".tile") != NULL;
-            multiplies = spills = 0;
-        }
-        multiplies += strstr(line, "vfmadd") || strstr(line, "mulps") || strstr(line, "mulpd");
-        if (strstr(line, "(%rsp") || strstr(line, "(%rbp")) {
-            spills++;
-            snprintf(spilled, sizeof spilled, "%s", line);
-        }
-        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' && strstr(line, label)) {
-            loops++;
-            if (spills)
-                fail_msg("%s: a tile's loop %s keeps %d values in memory: %s", cpu, label, spills, spilled);
-        }
-    }
-    if (loops < 8)
-        fail_msg("%s: found %d loops of tiles", cpu, loops);
-}
-
 static void test_tiles_stay_in_registers(void **state)
 {
     (void)state;
@@ -236,7 +205,7 @@ static void test_tiles_stay_in_registers(void **state)
             open_case(&c, (TfcType)type);
             TargetOptions options = {.cpu = cpus[i], .opt_level = 2, .gemm = GEMM_NATIVE};
             assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-            check_loops(assembly.data, cpus[i]);
+            check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd");
             text_free(&assembly);
             arena_free(c.arena);
         }

@@ -1,0 +1,172 @@
+/* The rows of a native product: GEMM_PANELS panels of a at a time, times a block of b.
+ *
+ * What the next rows need of a is brought near while these are multiplied, a share at
+ * each tile, because it lies too far apart for hardware to foresee: terms that lie along
+ * k are read where they are and only prefetched; rows that lie beside each other are
+ * packed, into the half of the room that is not in use. Panels of pairs are all packed,
+ * before they are multiplied. */
+#include "codegen/emit/gemm_blocks.h"
+
+enum { LINE_BYTES = 64 };
+
+/* The rows at work, and those after them. */
+typedef struct Rows {
+    LlValue a, count, packed;    /* where a has them, how many, where they are packed */
+    LlValue next, n_next, room;  /* the same of the next */
+    LlValue tiles;               /* of a panel of a */
+} Rows;
+
+static LlValue pitch(GemmEmit *g, const Blocks *x)
+{
+    return add(g, mul(g, x->terms, ll_i64(&g->ll, gemm_rows(g))), ll_i64(&g->ll, GEMM_PANEL_GAP / g->bytes));
+}
+
+/* How many steps a length has; of a multiple of it, at which step it is. */
+static LlValue steps(GemmEmit *g, LlValue length, int64_t step)
+{
+    return LLVMBuildUDiv(g->ll.builder, add(g, length, ll_i64(&g->ll, step - 1)), ll_i64(&g->ll, step), "");
+}
+
+static LlValue packed_a(GemmEmit *g, const Blocks *x, LlValue packed, LlValue row)
+{
+    return gemm_at(g, packed, mul(g, steps(g, row, gemm_rows(g)), pitch(g, x)));
+}
+
+/* ---- what the next rows need ---- */
+
+/* Lines of `runs` runs of `run` elements, `stride` apart. */
+static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlValue stride, LlValue run)
+{
+    Ll *ll = &g->ll;
+    LlLoop runs = ll_loop_open(ll, from, to, 1, "runs");
+    LlValue start = gemm_source(g, at, mul(g, runs.index, stride));
+    LlLoop lines = ll_loop_open(ll, ll_i64(ll, 0), run, LINE_BYTES / (g->pairs ? 2 : g->bytes), "lines");
+    ll_prefetch(ll, gemm_source(g, start, lines.index));
+    ll_loop_close(ll, &lines);
+    ll_loop_close(ll, &runs);
+}
+
+/* Terms from `from` on of rows that lie beside each other into their panels. */
+static void pack_beside(GemmEmit *g, const Blocks *x, LlValue a, LlValue rows, LlValue from, LlValue to,
+                        LlValue room)
+{
+    LlValue out = gemm_at(g, room, mul(g, from, ll_i64(&g->ll, gemm_rows(g))));
+    gemm_call(g, g->pack_a, 6, (LlValue[]){sub(g, to, from), gemm_source(g, a, mul(g, from, x->a_k)), x->a_k,
+                                           rows, out, pitch(g, x)});
+}
+
+/* The share of a tile. What is packed at a tile is prefetched at the one before. */
+static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue row, LlValue column)
+{
+    Ll *ll = &g->ll;
+    LlValue one = ll_i64(ll, 1), shares = mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
+    LlValue share = add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles), steps(g, column, gemm_columns(g)));
+    LlValue runs = select(g, x->by_rows, rows->n_next, x->depth);
+    LlValue run = select(g, x->by_rows, x->depth, rows->n_next);
+    LlValue stride = select(g, x->by_rows, x->a_row, x->a_k);
+    LlValue from = LLVMBuildUDiv(ll->builder, mul(g, runs, share), shares, "");
+    LlValue to = LLVMBuildUDiv(ll->builder, mul(g, runs, add(g, share, one)), shares, "");
+    if (g->pairs) {
+        prefetch_runs(g, rows->next, from, to, stride, run);
+        return;
+    }
+    LlValue later = LLVMBuildUDiv(ll->builder, mul(g, runs, add(g, share, ll_i64(ll, 2))), shares, "");
+    LlIf packs = ll_if_open(ll, x->pack_a);
+    pack_beside(g, x, rows->next, rows->n_next, from, to, rows->room);
+    ll_if_close(ll, &packs);
+    LlValue first = select(g, x->pack_a, to, from), last = select(g, x->pack_a, gemm_min(g, later, runs), to);
+    prefetch_runs(g, rows->next, first, last, stride, run);
+}
+
+void rows_start(GemmEmit *g, const Blocks *x, LlValue a)
+{
+    Ll *ll = &g->ll;
+    if (g->pairs)
+        return;
+    LlIf packs = ll_if_open(ll, x->pack_a);
+    LlValue rows = gemm_min(g, x->m, ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    pack_beside(g, x, a, rows, ll_i64(ll, 0), x->depth, x->panels);
+    ll_if_close(ll, &packs);
+}
+
+static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
+{
+    Ll *ll = &g->ll;
+    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), rows->count, gemm_rows(g), "pack");
+    LlValue height = gemm_min(g, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
+    gemm_call(g, g->pack_a, 6, (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)),
+                                           x->a_k, x->a_row, height,
+                                           packed_a(g, x, rows->packed, panels.index)});
+    ll_loop_close(ll, &panels);
+}
+
+/* ---- tiles ---- */
+
+/* Wide tiles over as many columns as they fill; gives how many. */
+static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
+{
+    Ll *ll = &g->ll;
+    LlValue width = ll_i64(ll, gemm_wide_columns(g));
+    LlValue rest = LLVMBuildURem(ll->builder, x->columns, width, "");
+    LlValue whole = select(g, x->low, sub(g, x->columns, rest), ll_i64(ll, 0));
+    LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
+    gemm_call(g, g->tile_rows, 12,
+              (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
+                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width, x->adds, rows,
+                          ll_i64(ll, GEMM_STRIDED)});
+    ll_loop_close(ll, &tiles);
+    return whole;
+}
+
+/* How a panel of a lies beside a panel of b, as a number. */
+static LlValue lie_of(GemmEmit *g, const Blocks *x, LlValue b_packed)
+{
+    Ll *ll = &g->ll;
+    LlValue by_rows = select(g, x->by_rows, ll_i64(ll, GEMM_BY_ROWS), ll_i64(ll, GEMM_STRIDED));
+    LlValue lie = select(g, x->pack_a, ll_i64(ll, GEMM_PACKED), by_rows);
+    return select(g, b_packed, lie, ll_i64(ll, GEMM_STRIDED));
+}
+
+/* The panel of a at `row` times every panel of the block of b. */
+static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue b, LlValue c, LlValue row)
+{
+    Ll *ll = &g->ll;
+    LlValue height = gemm_min(g, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
+    LlValue in_place = gemm_source(g, rows->a, mul(g, row, x->a_row));
+    LlValue done = multiply_wide(g, x, in_place, b, c, height);
+    LlValue a_at = select(g, x->pack_a, packed_a(g, x, rows->packed, row), in_place);
+    LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
+    LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
+    LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
+    prepare_share(g, x, rows, row, panels.index);
+    LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
+    LlValue where = gemm_source(g, b, mul(g, panels.index, x->b_column));
+    LlValue b_at = select(g, packed, packed_b(g, x, panels.index), where);
+    LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
+    gemm_call(g, g->tile_rows, 12,
+              (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
+                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width, x->adds, height,
+                          lie_of(g, x, packed)});
+    ll_loop_close(ll, &panels);
+}
+
+void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue first, LlValue count)
+{
+    Ll *ll = &g->ll;
+    int64_t together = gemm_rows(g) * GEMM_PANELS;
+    LlValue turn = LLVMBuildAnd(ll->builder, steps(g, first, together), ll_i64(ll, 1), "");
+    LlValue half = mul(g, pitch(g, x), ll_i64(ll, GEMM_PANELS));
+    LlValue next = add(g, first, count);
+    Rows rows = {.a = gemm_source(g, a, mul(g, first, x->a_row)), .count = count,
+                 .packed = gemm_at(g, x->panels, mul(g, turn, half)),
+                 .next = gemm_source(g, a, mul(g, next, x->a_row)),
+                 .n_next = gemm_min(g, sub(g, x->m, next), ll_i64(ll, together)),
+                 .room = gemm_at(g, x->panels, mul(g, sub(g, ll_i64(ll, 1), turn), half)),
+                 .tiles = steps(g, x->columns, gemm_columns(g))};
+    if (g->pairs)
+        pack_pairs(g, x, &rows);
+    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), count, gemm_rows(g), "panels");
+    LlValue row = add(g, first, panels.index);
+    multiply_panel(g, x, &rows, b, gemm_unit(g, c, mul(g, row, x->c_row)), panels.index);
+    ll_loop_close(ll, &panels);
+}
