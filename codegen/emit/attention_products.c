@@ -39,7 +39,7 @@ static void write_functions(Attention *a, DType operand)
     DType dtype = a->tiles.scores.dtype;
     char name[NAME_SIZE];
     GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(dtype), .lanes = e->lanes,
-                  .vectors = {[GEMM_ONE_VECTOR] = 1, [GEMM_PANEL] = PANEL_VECTORS}};
+                  .vectors = {1, 1, PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
     name_functions(a, operand, name);
     ll_init(&g.ll, e->ll.context, e->ll.module);
@@ -47,11 +47,10 @@ static void write_functions(Attention *a, DType operand)
     g.element = g.sum = g.unit = element_type(a);
     g.n_heights = many ? 4 : 3;
     memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
-    for (int h = 0; operand == dtype && h < g.n_heights; h++)
-        for (int w = 0; w <= GEMM_PANEL; w++)
-            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], GEMM_STRIDED);
-    if (operand == dtype)
+    if (operand == dtype) {
+        gemm_tiles(&g);
         gemm_tile_rows(&g);
+    }
     gemm_pack(&g, "queries", g.lanes);
     gemm_pack(&g, "panel", gemm_columns(&g));
     ll_dispose(&g.ll);

@@ -12,7 +12,7 @@ static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both
 static_assert(TFC_ROUNDED_TERMS == DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* Operands that no more tiles than this read are read where they are. */
-enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 3 };
+enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 6 };
 
 /* ---- helpers ---- */
 
@@ -234,7 +234,7 @@ typedef struct TileShapes {
     int vectors[GEMM_WIDTHS], unrolled;
 } TileShapes;
 
-static const TileShapes many_registers = {{1, 4, 8}, 4}, few_registers = {{1, 2, 4}, 1};
+static const TileShapes many_registers = {{1, 2, 4, 8}, 4}, few_registers = {{1, 1, 2, 4}, 1};
 
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
@@ -269,9 +269,7 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     ll_init(&g.ll, context, module);
     gemm_set_types(&g, target, type);
     choose_tiles(&g, target);
-    for (int h = 0; h < g.n_heights; h++)
-        for (int w = 0; w < (g.heights[h] <= g.low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)
-            g.tiles[h][w] = gemm_tile(&g, g.heights[h], g.vectors[w], GEMM_STRIDED);
+    gemm_tiles(&g);
     for (GemmLie lie = GEMM_PACKED; lie < (g.pairs ? GEMM_BY_ROWS : GEMM_LIES); lie++)
         g.largest[lie] = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], lie);
     g.tile_rows = gemm_tile_rows(&g);

@@ -33,7 +33,7 @@ enum { GEMM_PANELS = 8, GEMM_PANEL_GAP = 64 };
 
 /* Tiles of few rows are wide too: they leave registers for many columns, and b is then
  * read once, where it lies, in long runs. A wide tile is a number of whole panels. */
-typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } GemmWidth;
+typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_HALF, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } GemmWidth;
 
 /* How the operands of a tile lie: anyhow; as gemm_pack puts both; so b, and the terms of
  * a row of a beside each other. */
@@ -69,6 +69,8 @@ static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->ve
  * `columns` says how much of c exists. Strides that follow from how the operands lie
  * are not read. */
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie);
+/* Tiles of every height and width, for operands that lie anyhow. */
+void gemm_tiles(GemmEmit *g);
 /* void (…as a tile…, rows, lie): rows 1 … gemm_rows of any number of columns up to
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);

@@ -28,11 +28,16 @@ static inline LlValue select(GemmEmit *g, LlValue condition, LlValue yes, LlValu
     return LLVMBuildSelect(g->ll.builder, condition, yes, no, "");
 }
 
-/* A panel of b is packed if all are, or if its last vector would read past the end. */
+/* A panel of b is packed if all are, or if a tile's last vector would read past its end. */
 static inline LlValue packs_panel(GemmEmit *g, const Blocks *x, LlValue width)
 {
-    LlValue ragged = LLVMBuildICmp(g->ll.builder, LLVMIntNE, width, ll_i64(&g->ll, gemm_columns(g)), "");
-    return LLVMBuildOr(g->ll.builder, x->pack_b, ragged, "");
+    Ll *ll = &g->ll;
+    LlValue filled = ll_int(ll->i1, 0);
+    for (GemmWidth w = GEMM_ONE_VECTOR; w <= GEMM_PANEL; w++) {
+        LlValue full = LLVMBuildICmp(ll->builder, LLVMIntEQ, width, ll_i64(ll, g->lanes * g->vectors[w]), "");
+        filled = LLVMBuildOr(ll->builder, filled, full, "");
+    }
+    return LLVMBuildOr(ll->builder, x->pack_b, LLVMBuildNot(ll->builder, filled, ""), "");
 }
 
 static inline LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)

@@ -264,19 +264,30 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie)
     return function;
 }
 
+/* Two widths may be one. */
+void gemm_tiles(GemmEmit *g)
+{
+    for (int h = 0; h < g->n_heights; h++)
+        for (int w = 0; w < (g->heights[h] <= g->low_rows ? GEMM_WIDTHS : GEMM_WIDE); w++)
+            g->tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1]
+                                 ? g->tiles[h][w - 1]
+                                 : gemm_tile(g, g->heights[h], g->vectors[w], GEMM_STRIDED);
+}
+
 /* ---- any number of rows ---- */
 
 /* The tile that fits the columns; whole ones of operands known to lie so have their own. */
 static void call_tile(GemmEmit *g, int height, LlValue lie, LlValue *args)
 {
     Ll *ll = &g->ll;
-    LlBlock narrow = ll_new_block(ll, ""), wide = ll_new_block(ll, ""), done = ll_new_block(ll, "");
-    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, args[8], ll_i64(ll, g->lanes), "");
-    LLVMBuildCondBr(ll->builder, fits, narrow, wide);
-    ll_at_block(ll, narrow);
-    gemm_call(g, g->tiles[height][GEMM_ONE_VECTOR], 10, args);
-    LLVMBuildBr(ll->builder, done);
-    ll_at_block(ll, wide);
+    LlBlock done = ll_new_block(ll, "");
+    for (GemmWidth width = GEMM_ONE_VECTOR; width < GEMM_PANEL; width++) {
+        LlValue room = ll_i64(ll, g->lanes * g->vectors[width]);
+        LlIf fits = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSLE, args[8], room, ""));
+        gemm_call(g, g->tiles[height][width], 10, args);
+        LLVMBuildBr(ll->builder, done);
+        ll_at_block(ll, fits.done);
+    }
     if (g->tiles[height][GEMM_WIDE]) {
         LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGT, args[8], ll_i64(ll, gemm_columns(g)), "");
         LlIf widest = ll_if_open(ll, more);
