@@ -13,8 +13,10 @@
 #include "codegen/emit/sweeps.h"
 #include "codegen/tiles.h"
 
-/* Keys of a strip. Where a query has more, strips are computed again for each level. */
-enum { STRIP_KEYS = 1024 };
+/* Keys of a strip at most; a batch takes room for its longest sentence. Where a query has
+ * more, strips are computed again for each level. The backward pass of the textbook's
+ * attention has four strips and one of random words: 2.6 MB of a thread's stack then. */
+enum { STRIP_KEYS = 8192 };
 
 typedef struct Attention {
     Emit *e;
@@ -23,6 +25,7 @@ typedef struct Attention {
     int panel;              /* columns that tiles take at once */
     LlValue *strips;        /* by value number */
     LlValue *turned;        /* by operand: its block of queries, [d][lanes] */
+    LlValue room;           /* keys of a strip in this batch */
     LlValue packed;         /* a panel of an operand that tiles cannot read where it lies */
     /* where the code being written stands */
     LlValue n_queries, n_keys;     /* of the unit's sentence */
@@ -36,6 +39,8 @@ typedef struct Attention {
 /* Declares the module's functions and takes memory for strips. */
 void tile_open(Attention *a);
 LlValue tile_strip(Attention *a, int number);     /* of a value of the scores' shape */
+/* Memory for `row`s of a strip's keys and `gap` more. */
+LlValue tile_memory(Attention *a, LlType row, int64_t gap, const char *name);
 void tile_turn_queries(Attention *a);             /* left operands of scores, for this block */
 void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */

@@ -87,11 +87,33 @@ static LlValue take_memory(Attention *a, int64_t elements, const char *name)
     return memory;
 }
 
+/* The longest sentence's keys, known at the kernel's entry. */
+static LlValue keys_room(Attention *a)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
+    LlValue most = ll_i64(ll, STRIP_KEYS), longest = extent_of(e, &(Axis){tile_keys(&a->tiles), -1, keys});
+    emit_at(e, DEPTH_ENTRY);
+    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLT, longest, most, "");
+    return LLVMBuildSelect(ll->builder, fits, longest, most, "");
+}
+
+LlValue tile_memory(Attention *a, LlType row, int64_t gap, const char *name)
+{
+    Ll *ll = &a->e->ll;
+    emit_at(a->e, DEPTH_ENTRY);
+    LlValue rows = LLVMBuildNSWAdd(ll->builder, a->room, ll_i64(ll, gap), "");
+    LlValue memory = LLVMBuildArrayAlloca(ll->builder, row, rows, name);
+    LLVMSetAlignment(memory, 64);
+    ll_resume(ll);
+    return memory;
+}
+
 LlValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
-        a->strips[number] =
-            take_memory(a, (int64_t)(STRIP_KEYS + STRIP_GAP) * a->e->lanes, "strip");
+        a->strips[number] = tile_memory(a, ll_vector(element_type(a), a->e->lanes), STRIP_GAP, "strip");
     return a->strips[number];
 }
 
@@ -107,6 +129,7 @@ void tile_open(Attention *a)
     Emit *e = a->e;
     need_functions(a, a->tiles.scores.dtype);
     a->panel = e->lanes * PANEL_VECTORS;
+    a->room = keys_room(a);
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {
@@ -116,7 +139,8 @@ void tile_open(Attention *a)
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
         if (is_packed(a, p) && !a->packed)
-            a->packed = take_memory(a, (int64_t)STRIP_KEYS * a->panel, "packed");
+            a->packed = tile_memory(a, LLVMArrayType2(element_type(a), (uint64_t)a->panel), e->lanes + 1,
+                                    "packed"); /* rows of a strip's keys or of a block's queries */
     }
 }
 

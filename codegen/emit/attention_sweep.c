@@ -110,8 +110,7 @@ static void fill_words(Attention *a, int sweep)
             continue;
         if (!e->random_rows[first->random]) {
             if (!a->words[first->random])
-                a->words[first->random] = ll_alloca(
-                    ll, LLVMArrayType2(ll_vector(ll->i32, e->lanes), STRIP_KEYS + 3), "words");
+                a->words[first->random] = tile_memory(a, ll_vector(ll->i32, e->lanes), 3, "words");
             LlValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
             ll_resume(ll);
             random_fill_strip(e, first, zero, LLVMBuildNSWSub(ll->builder, one, zero, ""),

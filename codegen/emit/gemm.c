@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* The packed block of b, half of a second-level cache, and after it the panels of a. */
-enum { B_BYTES = 1 << 19, DEPTH_BYTES = 2048 };
-enum { A_BYTES = 2 * GEMM_PANELS * (DEPTH_BYTES * GEMM_MAX_ROWS + GEMM_PANEL_GAP) };
+enum { B_BYTES = 1 << 19, DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048 };
+enum { A_BYTES = 2 * GEMM_PANELS * (PAIRS_DEPTH_BYTES * GEMM_MAX_ROWS + GEMM_PANEL_GAP) };
 static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
-static_assert(TFC_ROUNDED_TERMS == DEPTH_BYTES / 4, "what is rounded is summed in one go");
+static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* Operands that no more tiles than this read are read where they are. */
 enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 6 };
@@ -248,7 +248,7 @@ static void choose_tiles(GemmEmit *g, const Target *target)
     g->n_heights = N_HEIGHTS;
     g->unrolled = shapes->unrolled;
     g->low_rows = g->pairs ? 0 : LOW_ROWS; /* panels of pairs are always packed */
-    g->depth = DEPTH_BYTES / g->bytes;
+    g->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / g->bytes;
 }
 
 void gemm_set_types(GemmEmit *g, const Target *target, TfcType type)

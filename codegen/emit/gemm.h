@@ -1,5 +1,5 @@
 /* Native products: c = a·b (+ c), of f32, f64 and bf16, with the signature TfcGemm, after the scheme of
- * Goto & van de Geijn (2008). The sum runs over at most GEMM_DEPTH terms a pass;
+ * Goto & van de Geijn (2008). The sum runs over at most `depth` terms a pass;
  * of b a block that stays in the second-level cache is packed into panels as wide as
  * a tile, of a one panel as high as a tile; the tile is computed in registers.
  *

@@ -195,10 +195,10 @@ static void test_window(void **state)
 /* More keys than a strip has (attention.h). */
 static void test_long(void **state)
 {
-    const int32_t queries[] = {3}, keys[] = {2500};
+    const int32_t queries[] = {3}, keys[] = {16900};
     in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10, false}, 1, queries, keys);
     in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200, false}, 1, queries, keys);
-    in_both_types(forward, &(Shape){1, 4, 1500, 1500, true, 10, false}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, 10, false}, 1, queries, keys);
 }
 
 static void test_empty(void **state)
@@ -212,7 +212,7 @@ static void test_empty(void **state)
  * scores, which are large here. */
 static void test_half(void **state)
 {
-    const int32_t few[] = {3}, many[] = {1100};
+    const int32_t few[] = {3}, many[] = {8250};
     in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, 40, true}, 4, some_queries, some_keys);
     in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, 40, true}, 4, some_queries, some_keys);
     in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, true}, 4, some_queries, some_keys);
