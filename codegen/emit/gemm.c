@@ -7,7 +7,7 @@
 
 /* The packed block of b, half of a second-level cache, and after it the panels of a. */
 enum { B_BYTES = 1 << 19, DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048 };
-enum { A_BYTES = 2 * GEMM_PANELS * (PAIRS_DEPTH_BYTES * GEMM_MAX_ROWS + GEMM_PANEL_GAP) };
+enum { A_BYTES = 2 * GEMM_PANELS * GEMM_MAX_ROWS * (PAIRS_DEPTH_BYTES + GEMM_PANEL_GAP) };
 static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
 static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
@@ -173,7 +173,9 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
     x->c_units = ll_i64(ll, 1);
+    x->ahead = x->pack_a;
     if (g->pairs) {
+        x->ahead = g->dots ? ll_int(ll->i1, 0) : LLVMBuildNot(ll->builder, x->by_rows, "");
         x->pack_a = x->pack_b = ll_int(ll->i1, 1);
         x->low = ll_int(ll->i1, 0);
         LlValue rounds = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
@@ -270,11 +272,12 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     gemm_set_types(&g, target, type);
     choose_tiles(&g, target);
     gemm_tiles(&g);
-    for (GemmLie lie = GEMM_PACKED; lie < (g.pairs ? GEMM_BY_ROWS : GEMM_LIES); lie++)
+    for (GemmLie lie = GEMM_PACKED; lie < (g.dots ? GEMM_BY_ROWS : GEMM_LIES); lie++)
         g.largest[lie] = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], lie);
     g.tile_rows = gemm_tile_rows(&g);
     LlValue (*pack)(GemmEmit *, const char *, int) = g.pairs ? gemm_pack_pairs : gemm_pack;
-    g.pack_a = g.pairs ? pack(&g, "pack_a", gemm_rows(&g)) : gemm_pack_beside(&g);
+    g.pack_a = g.dots ? pack(&g, "pack_a", gemm_rows(&g)) : gemm_pack_beside(&g);
+    g.widen_a = g.pairs && !g.dots ? gemm_widen_rows(&g) : NULL;
     g.pack_b = pack(&g, "pack_b", gemm_columns(&g));
     write_product(&g, target);
     ll_dispose(&g.ll);

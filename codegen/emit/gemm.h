@@ -1,12 +1,13 @@
-/* Native products: c = a·b (+ c), of f32, f64 and bf16, with the signature TfcGemm, after the scheme of
- * Goto & van de Geijn (2008). The sum runs over at most `depth` terms a pass;
- * of b a block that stays in the second-level cache is packed into panels as wide as
- * a tile, of a one panel as high as a tile; the tile is computed in registers.
+/* Native products: c = a·b (+ c), of f32, f64 and bf16, with the signature TfcGemm, after
+ * the scheme of Goto & van de Geijn (2008). The sum runs over at most `depth` terms a
+ * pass; of b a block that stays in the second-level cache is packed into panels as wide
+ * as a tile; a is read by panels as high as a tile, where it lies along k and otherwise
+ * packed; the tile is computed in registers.
  *
  *   gemm.c       blocks, and which operands are packed
  *   gemm_rows.c  the rows of a against a block of b
  *   gemm_tile.c  the tiles: accumulators in registers
- *   gemm_pack.c  the panels
+ *   gemm_pack.c  the panels; gemm_pack_rows.c those of a
  *   gemm_pairs.c the panels of bf16
  *
  * Every element of c is summed over k in the same order by every tile: how rows and
@@ -26,7 +27,7 @@
 #include "codegen/target.h"
 #include "runtime/exec/program.h"
 
-enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4 };
+enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4, GEMM_MAX_LANES = 16 };
 /* Panels of a that are packed together, and bytes between them: room for the vector that
  * reaches past the end of one. */
 enum { GEMM_PANELS = 8, GEMM_PANEL_GAP = 64 };
@@ -58,6 +59,7 @@ typedef struct GemmEmit {
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
     LlValue largest[GEMM_LIES]; /* the largest tile, for operands that lie so */
     LlValue tile_rows, pack_a, pack_b;
+    LlValue widen_a; /* of bf16 without vdpbf16ps */
 } GemmEmit;
 
 static inline int gemm_rows(const GemmEmit *g) { return g->heights[0]; }
@@ -82,10 +84,16 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width);
 /* void (k, x, x_k, rows, out, pitch): GEMM_PANELS panels as high as a tile, or fewer, of
  * rows that lie beside each other: out[(r / height) × pitch + l × height + r % height] =
- * x[l, r]. */
+ * x[l, r]; of bf16 widened, the odd term of a pair before the even one. */
 LlValue gemm_pack_beside(GemmEmit *g);
+/* void (k, x, x_row, rows, out, out_row): rows of bf16 that lie along k as f32, the odd term
+ * of a pair before the even one; each is written up to the end of a vector. */
+LlValue gemm_widen_rows(GemmEmit *g);
 /* How many rows a panel of k terms has. */
 LlValue gemm_terms(GemmEmit *g, LlValue k);
+/* One or several elements of an operand, as the panels have them; lanes whose mask is off
+ * are not read, and zero. NULL: all are read. */
+LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask);
 /* Turns the square of `lanes` vectors. */
 void gemm_turn(GemmEmit *g, LlValue *rows);
 

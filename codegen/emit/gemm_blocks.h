@@ -9,6 +9,7 @@ typedef struct Blocks {
     LlValue c_units;        /* of an element of c; c_row is in units */
     LlValue pack_a, pack_b; /* i1: whether whole panels are packed */
     LlValue by_rows;        /* i1: a lies along k */
+    LlValue ahead;          /* i1: a's rows lie beside each other and are packed ahead */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
     LlValue passing;        /* i1: few rows, b packed: each panel is read once */
     LlValue panels;         /* room for panels of a, twice GEMM_PANELS */

@@ -5,15 +5,14 @@
 
 #include <assert.h>
 
-enum { MAX_LANES = 16, MAX_GROUPS = 4, BF16_BYTES = 2 };
+enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 
 typedef struct Pack {
     LlValue k, x, x_k, x_side, count, out, width;
     int groups; /* vectors a row of the panel */
 } Pack;
 
-/* One or several elements of the operand; lanes whose mask is off are not read. */
-static LlValue load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
+LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
 {
     Ll *ll = &g->ll;
     bool widen = g->source != g->element;
@@ -30,7 +29,7 @@ static void copy_row(GemmEmit *g, const Pack *pack, LlValue from, LlValue to, co
     Ll *ll = &g->ll;
     for (int v = 0; v < pack->groups; v++) {
         LlValue at = ll_i64(ll, v * g->lanes);
-        LlValue row = load(g, g->lanes, gemm_source(g, from, at), masks ? masks[v] : NULL);
+        LlValue row = gemm_load(g, g->lanes, gemm_source(g, from, at), masks ? masks[v] : NULL);
         ll_store(ll, row, gemm_at(g, to, at), (unsigned)g->bytes);
     }
 }
@@ -78,7 +77,7 @@ static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
 static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool high)
 {
     Ll *ll = &g->ll;
-    LlValue lanes[MAX_LANES];
+    LlValue lanes[GEMM_MAX_LANES];
     for (int i = 0; i < g->lanes; i++) {
         int pair = i / block, from = pair & 1;
         int source = (pair & ~1) * block + (high ? block : 0) + i % block;
@@ -104,7 +103,7 @@ void gemm_turn(GemmEmit *g, LlValue *rows)
 static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole)
 {
     Ll *ll = &g->ll;
-    LlValue starts[MAX_LANES], rows[MAX_LANES];
+    LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES];
     for (int r = 0; r < g->lanes; r++)
         starts[r] = side_address(g, pack, ll_i64(ll, group * g->lanes + r));
     LlValue next = LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
@@ -112,7 +111,7 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
     LlValue out = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
     LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
     for (int r = 0; r < g->lanes; r++) {
-        rows[r] = load(g, g->lanes, gemm_source(g, starts[r], loop.index), NULL);
+        rows[r] = gemm_load(g, g->lanes, gemm_source(g, starts[r], loop.index), NULL);
         ll_prefetch(ll, gemm_source(g, starts[r], ahead));
     }
     gemm_turn(g, rows);
@@ -130,7 +129,7 @@ static void turn_rest(GemmEmit *g, const Pack *pack, LlValue whole)
     LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, terms.index, pack->width, ""));
     LlLoop side = ll_loop_open(ll, ll_i64(ll, 0), pack->count, 1, "side");
     LlValue at = gemm_source(g, from, LLVMBuildNSWMul(ll->builder, side.index, pack->x_side, ""));
-    ll_store(ll, load(g, 1, at, NULL), gemm_at(g, to, side.index), (unsigned)g->bytes);
+    ll_store(ll, gemm_load(g, 1, at, NULL), gemm_at(g, to, side.index), (unsigned)g->bytes);
     ll_loop_close(ll, &side);
     ll_loop_close(ll, &terms);
 }
@@ -164,7 +163,7 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width)
         gemm_return(g);
         return function;
     }
-    assert(g->lanes <= MAX_LANES && pack.groups <= MAX_GROUPS);
+    assert(g->lanes <= GEMM_MAX_LANES && pack.groups <= MAX_GROUPS);
     LlValue one = ll_i64(ll, 1);
     LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, pack.x_side, one, "");
     LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, pack.count, one, "");
@@ -172,66 +171,6 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width)
     pack_copied(g, &pack);
     ll_at_block(ll, copied.done);
     pack_turned(g, &pack);
-    gemm_return(g);
-    return function;
-}
-
-/* ---- several panels whose sides lie beside each other ---- */
-
-typedef struct Beside {
-    LlValue k, x, x_k, rows, out, pitch;
-    int vectors; /* of a panel's row */
-} Beside;
-
-/* One row of a panel, of `height` elements; a scalar beyond them reads the last again. */
-static void pack_side(GemmEmit *g, const Beside *p, LlValue from, LlValue to, LlValue height)
-{
-    Ll *ll = &g->ll;
-    for (int v = 0; v < p->vectors; v++) {
-        LlValue at = ll_i64(ll, v * g->lanes), mask = NULL;
-        LlValue count = LLVMBuildTrunc(ll->builder, LLVMBuildNSWSub(ll->builder, height, at, ""), ll->i32, "");
-        if (g->lanes > 1)
-            mask = LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, count, g->lanes),
-                                 ll_iota(ll, ll->i32, g->lanes), "");
-        else
-            at = gemm_min(g, at, LLVMBuildNSWSub(ll->builder, height, ll_i64(ll, 1), ""));
-        LlValue side = load(g, g->lanes, gemm_source(g, from, at), mask);
-        ll_store(ll, side, gemm_at(g, to, ll_i64(ll, v * g->lanes)), (unsigned)g->bytes);
-    }
-}
-
-static void pack_terms(GemmEmit *g, const Beside *p, LlValue row, int panels, LlValue height)
-{
-    Ll *ll = &g->ll;
-    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, 1, "terms");
-    LlValue from = gemm_source(g, p->x, LLVMBuildNSWMul(ll->builder, terms.index, p->x_k, ""));
-    LlValue panel = LLVMBuildUDiv(ll->builder, row, ll_i64(ll, gemm_rows(g)), "");
-    LlValue to = gemm_at(g, p->out, LLVMBuildNSWMul(ll->builder, panel, p->pitch, ""));
-    to = gemm_at(g, to, LLVMBuildNSWMul(ll->builder, terms.index, ll_i64(ll, gemm_rows(g)), ""));
-    for (int i = 0; i < panels; i++, to = gemm_at(g, to, p->pitch))
-        pack_side(g, p, gemm_source(g, gemm_source(g, from, row), ll_i64(ll, i * gemm_rows(g))), to, height);
-    ll_loop_close(ll, &terms);
-}
-
-LlValue gemm_pack_beside(GemmEmit *g)
-{
-    Ll *ll = &g->ll;
-    LlValue function = gemm_open(g, "pack_a", 6, 1 << 1 | 1 << 4, true);
-    int64_t together = gemm_rows(g) * GEMM_PANELS;
-    Beside p = {.vectors = (gemm_rows(g) + g->lanes - 1) / g->lanes};
-    LlValue *const params[] = {&p.k, &p.x, &p.x_k, &p.rows, &p.out, &p.pitch};
-    for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
-        *params[i] = LLVMGetParam(function, i);
-    LlValue height = ll_i64(ll, gemm_rows(g));
-    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.rows, ll_i64(ll, together), "");
-    LlIf all = ll_if_open(ll, whole);
-    pack_terms(g, &p, ll_i64(ll, 0), GEMM_PANELS, height);
-    gemm_return(g);
-    ll_at_block(ll, all.done);
-    LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), p.rows, gemm_rows(g), "panels");
-    LlValue left = LLVMBuildNSWSub(ll->builder, p.rows, panels.index, "");
-    pack_terms(g, &p, panels.index, 1, gemm_min(g, left, height));
-    ll_loop_close(ll, &panels);
     gemm_return(g);
     return function;
 }

@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-enum { MAX_LANES = 16, MAX_GROUPS = 4, BF16_BYTES = 2 };
+enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 
 typedef struct Pairs {
     LlValue k, x, x_k, x_side, count, out;
@@ -142,7 +142,7 @@ static void pack_joined(GemmEmit *g, const Pairs *p)
 static void turn_squares(GemmEmit *g, const Pairs *p, int group, LlValue whole)
 {
     Ll *ll = &g->ll;
-    LlValue starts[MAX_LANES], rows[MAX_LANES];
+    LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES];
     LlValue last = LLVMBuildNSWSub(ll->builder, p->count, ll_i64(ll, 1), "");
     for (int r = 0; r < g->lanes; r++) {
         LlValue side = gemm_min(g, ll_i64(ll, group * g->lanes + r), last);
@@ -212,7 +212,7 @@ LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width)
         turn_rest(g, &p, ll_i64(ll, 0));
         return function;
     }
-    assert(g->lanes <= MAX_LANES && p.groups <= MAX_GROUPS);
+    assert(g->lanes <= GEMM_MAX_LANES && p.groups <= MAX_GROUPS);
     LlValue one = ll_i64(ll, 1);
     LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.x_side, one, "");
     LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.count, one, "");

@@ -1,10 +1,10 @@
 /* The rows of a native product: GEMM_PANELS panels of a at a time, times a block of b.
  *
  * What the next rows need of a is brought near while these are multiplied, a share at
- * each tile, because it lies too far apart for hardware to foresee: terms that lie along
- * k are read where they are and only prefetched; rows that lie beside each other are
- * packed, into the half of the room that is not in use. Panels of pairs are all packed,
- * before they are multiplied. */
+ * each tile, because it lies too far apart for hardware to foresee: rows that lie along k
+ * are prefetched, and read where they are or, of bf16, widened row by row; rows that lie
+ * beside each other are packed, into the half of the room that is not in use. Panels of
+ * pairs for vdpbf16ps are all packed, before they are multiplied. */
 #include "codegen/emit/gemm_blocks.h"
 
 enum { LINE_BYTES = 64 };
@@ -16,9 +16,16 @@ typedef struct Rows {
     LlValue tiles;               /* of a panel of a */
 } Rows;
 
+/* Elements from a row of a panel to the next where rows lie along k, and from a panel to
+ * the next. */
+static LlValue row_pitch(GemmEmit *g, const Blocks *x)
+{
+    return add(g, x->terms, ll_i64(&g->ll, GEMM_PANEL_GAP / g->bytes));
+}
+
 static LlValue pitch(GemmEmit *g, const Blocks *x)
 {
-    return add(g, mul(g, x->terms, ll_i64(&g->ll, gemm_rows(g))), ll_i64(&g->ll, GEMM_PANEL_GAP / g->bytes));
+    return mul(g, row_pitch(g, x), ll_i64(&g->ll, gemm_rows(g)));
 }
 
 /* How many steps a length has; of a multiple of it, at which step it is. */
@@ -55,39 +62,51 @@ static void pack_beside(GemmEmit *g, const Blocks *x, LlValue a, LlValue rows, L
                                            rows, out, pitch(g, x)});
 }
 
+/* Pairs are not parted. */
+static LlValue share_end(GemmEmit *g, LlValue runs, LlValue share, LlValue shares)
+{
+    Ll *ll = &g->ll;
+    LlValue end = LLVMBuildUDiv(ll->builder, mul(g, runs, share), shares, "");
+    end = gemm_min(g, end, runs);
+    if (!g->pairs)
+        return end;
+    LlValue all = LLVMBuildICmp(ll->builder, LLVMIntEQ, end, runs, "");
+    return select(g, all, runs, LLVMBuildAnd(ll->builder, end, ll_i64(ll, -2), ""));
+}
+
 /* The share of a tile. What is packed at a tile is prefetched at the one before. */
 static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue row, LlValue column)
 {
     Ll *ll = &g->ll;
-    LlValue one = ll_i64(ll, 1), shares = mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
-    LlValue share = add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles), steps(g, column, gemm_columns(g)));
+    LlValue shares = mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
+    LlValue share = add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles),
+                        steps(g, column, gemm_columns(g)));
     LlValue runs = select(g, x->by_rows, rows->n_next, x->depth);
     LlValue run = select(g, x->by_rows, x->depth, rows->n_next);
-    LlValue stride = select(g, x->by_rows, x->a_row, x->a_k);
-    LlValue from = LLVMBuildUDiv(ll->builder, mul(g, runs, share), shares, "");
-    LlValue to = LLVMBuildUDiv(ll->builder, mul(g, runs, add(g, share, one)), shares, "");
-    if (g->pairs) {
-        prefetch_runs(g, rows->next, from, to, stride, run);
-        return;
+    LlValue stride = select(g, x->by_rows, x->a_row, x->a_k), ends[3];
+    for (int i = 0; i < 3; i++)
+        ends[i] = share_end(g, runs, add(g, share, ll_i64(ll, i)), shares);
+    if (!g->dots) {
+        LlIf packs = ll_if_open(ll, x->ahead);
+        pack_beside(g, x, rows->next, rows->n_next, ends[0], ends[1], rows->room);
+        ll_if_close(ll, &packs);
     }
-    LlValue later = LLVMBuildUDiv(ll->builder, mul(g, runs, add(g, share, ll_i64(ll, 2))), shares, "");
-    LlIf packs = ll_if_open(ll, x->pack_a);
-    pack_beside(g, x, rows->next, rows->n_next, from, to, rows->room);
-    ll_if_close(ll, &packs);
-    LlValue first = select(g, x->pack_a, to, from), last = select(g, x->pack_a, gemm_min(g, later, runs), to);
-    prefetch_runs(g, rows->next, first, last, stride, run);
+    prefetch_runs(g, rows->next, select(g, x->ahead, ends[1], ends[0]),
+                  select(g, x->ahead, ends[2], ends[1]), stride, run);
 }
 
 void rows_start(GemmEmit *g, const Blocks *x, LlValue a)
 {
     Ll *ll = &g->ll;
-    if (g->pairs)
+    if (g->dots)
         return;
-    LlIf packs = ll_if_open(ll, x->pack_a);
+    LlIf packs = ll_if_open(ll, x->ahead);
     LlValue rows = gemm_min(g, x->m, ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
     pack_beside(g, x, a, rows, ll_i64(ll, 0), x->depth, x->panels);
     ll_if_close(ll, &packs);
 }
+
+/* ---- what these rows need ---- */
 
 static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
 {
@@ -98,6 +117,15 @@ static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
                                            x->a_k, x->a_row, height,
                                            packed_a(g, x, rows->packed, panels.index)});
     ll_loop_close(ll, &panels);
+}
+
+static void widen_rows(GemmEmit *g, const Blocks *x, const Rows *rows)
+{
+    Ll *ll = &g->ll;
+    LlIf widens = ll_if_open(ll, x->by_rows);
+    gemm_call(g, g->widen_a, 6,
+              (LlValue[]){x->depth, rows->a, x->a_row, rows->count, rows->packed, row_pitch(g, x)});
+    ll_if_close(ll, &widens);
 }
 
 /* ---- tiles ---- */
@@ -122,8 +150,9 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
 static LlValue lie_of(GemmEmit *g, const Blocks *x, LlValue b_packed)
 {
     Ll *ll = &g->ll;
-    LlValue by_rows = select(g, x->by_rows, ll_i64(ll, GEMM_BY_ROWS), ll_i64(ll, GEMM_STRIDED));
-    LlValue lie = select(g, x->pack_a, ll_i64(ll, GEMM_PACKED), by_rows);
+    LlValue by_rows = LLVMBuildAnd(ll->builder, x->by_rows, ll_int(ll->i1, !g->dots), "");
+    LlValue packed = select(g, x->pack_a, ll_i64(ll, GEMM_PACKED), ll_i64(ll, GEMM_STRIDED));
+    LlValue lie = select(g, by_rows, ll_i64(ll, GEMM_BY_ROWS), packed);
     return select(g, b_packed, lie, ll_i64(ll, GEMM_STRIDED));
 }
 
@@ -137,6 +166,10 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
     LlValue a_at = select(g, x->pack_a, packed_a(g, x, rows->packed, row), in_place);
     LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
     LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
+    if (g->widen_a) {
+        a_row = select(g, x->by_rows, row_pitch(g, x), a_row);
+        a_k = select(g, x->by_rows, ll_i64(ll, 1), a_k);
+    }
     LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
     prepare_share(g, x, rows, row, panels.index);
     LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
@@ -163,8 +196,10 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
                  .n_next = gemm_min(g, sub(g, x->m, next), ll_i64(ll, together)),
                  .room = gemm_at(g, x->panels, mul(g, sub(g, ll_i64(ll, 1), turn), half)),
                  .tiles = steps(g, x->columns, gemm_columns(g))};
-    if (g->pairs)
+    if (g->dots)
         pack_pairs(g, x, &rows);
+    else if (g->pairs)
+        widen_rows(g, x, &rows);
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), count, gemm_rows(g), "panels");
     LlValue row = add(g, first, panels.index);
     multiply_panel(g, x, &rows, b, gemm_unit(g, c, mul(g, row, x->c_row)), panels.index);
