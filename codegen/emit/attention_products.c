@@ -38,7 +38,9 @@ static void write_functions(Attention *a, DType operand)
     Emit *e = a->e;
     DType dtype = a->tiles.scores.dtype;
     char name[NAME_SIZE];
-    GemmEmit g = {.name = name, .bytes = (int)dtype_bytes(dtype), .lanes = e->lanes,
+    GemmEmit g = {.name = name,
+                  .bytes = (int)dtype_bytes(dtype),
+                  .lanes = e->lanes,
                   .vectors = {1, 1, PANEL_VECTORS}};
     bool many = e->target->vector_bits == 512;
     name_functions(a, operand, name);
@@ -93,7 +95,8 @@ static LlValue keys_room(Attention *a)
     Emit *e = a->e;
     Ll *ll = &e->ll;
     Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
-    LlValue most = ll_i64(ll, STRIP_KEYS), longest = extent_of(e, &(Axis){tile_keys(&a->tiles), -1, keys});
+    LlValue most = ll_i64(ll, STRIP_KEYS),
+            longest = extent_of(e, &(Axis){tile_keys(&a->tiles), -1, keys});
     emit_at(e, DEPTH_ENTRY);
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLT, longest, most, "");
     return LLVMBuildSelect(ll->builder, fits, longest, most, "");
@@ -113,7 +116,8 @@ LlValue tile_memory(Attention *a, LlType row, int64_t gap, const char *name)
 LlValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
-        a->strips[number] = tile_memory(a, ll_vector(element_type(a), a->e->lanes), STRIP_GAP, "strip");
+        a->strips[number] =
+            tile_memory(a, ll_vector(element_type(a), a->e->lanes), STRIP_GAP, "strip");
     return a->strips[number];
 }
 
@@ -139,8 +143,9 @@ void tile_open(Attention *a)
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
         if (is_packed(a, p) && !a->packed)
-            a->packed = tile_memory(a, LLVMArrayType2(element_type(a), (uint64_t)a->panel), e->lanes + 1,
-                                    "packed"); /* rows of a strip's keys or of a block's queries */
+            a->packed =
+                tile_memory(a, LLVMArrayType2(element_type(a), (uint64_t)a->panel), e->lanes + 1,
+                            "packed"); /* rows of a strip's keys or of a block's queries */
     }
 }
 
@@ -250,11 +255,16 @@ void tile_scores(Attention *a, const TileProduct *p)
     for (int64_t term = 0; term < p->depth; term += step) {
         int64_t terms = p->depth - term < step ? p->depth - term : step;
         TileRows panel = panel_of(a, p, &keys, keys_here(a), term, terms);
-        call_rows(a, &(Call){.k = number(a, terms), .a = panel.at, .a_row = panel.stride,
+        call_rows(a, &(Call){.k = number(a, terms),
+                             .a = panel.at,
+                             .a_row = panel.stride,
                              .a_k = number(a, 1),
                              .b = element_at(a, turned, number(a, term * lanes)),
-                             .b_k = number(a, lanes), .c = strip, .c_row = number(a, lanes),
-                             .columns = number(a, lanes), .accumulate = number(a, term > 0),
+                             .b_k = number(a, lanes),
+                             .c = strip,
+                             .c_row = number(a, lanes),
+                             .columns = number(a, lanes),
+                             .accumulate = number(a, term > 0),
                              .rows = keys_here(a)});
     }
 }
@@ -286,8 +296,12 @@ void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
                               tile_keys(&a->tiles), a->key);
     TileRows result =
         rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
-    Call c = {.k = keys_here(a), .a = strip_of_operand(a, p), .a_row = number(a, 1),
-              .a_k = number(a, a->e->lanes), .accumulate = accumulate, .rows = a->count};
+    Call c = {.k = keys_here(a),
+              .a = strip_of_operand(a, p),
+              .a_row = number(a, 1),
+              .a_k = number(a, a->e->lanes),
+              .accumulate = accumulate,
+              .rows = a->count};
     multiply(a, p, c, &values, &result);
 }
 
@@ -296,8 +310,12 @@ void tile_columns(Attention *a, const TileProduct *p)
     TileRows queries = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                                tile_queries(&a->tiles), a->query);
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
-    Call c = {.k = a->count, .a = strip_of_operand(a, p), .a_row = number(a, a->e->lanes),
-              .a_k = number(a, 1), .accumulate = number(a, 1), .rows = keys_here(a)};
+    Call c = {.k = a->count,
+              .a = strip_of_operand(a, p),
+              .a_row = number(a, a->e->lanes),
+              .a_k = number(a, 1),
+              .accumulate = number(a, 1),
+              .rows = keys_here(a)};
     multiply(a, p, c, &queries, &result);
 }
 

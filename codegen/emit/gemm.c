@@ -25,7 +25,8 @@ LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers
     for (int i = 0; i < n_params; i++)
         types[i] = pointers >> i & 1 ? ll->ptr : ll->i64;
     snprintf(name, sizeof name, "%s%s%s", g->name, *part ? "." : "", part);
-    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, (unsigned)n_params, false);
+    LlType type =
+        LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, (unsigned)n_params, false);
     LlValue function = LLVMAddFunction(ll->module, name, type);
     if (private)
         LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -38,7 +39,8 @@ LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers
 
 LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args)
 {
-    return LLVMBuildCall2(g->ll.builder, LLVMGlobalGetValueType(function), function, args, (unsigned)n, "");
+    return LLVMBuildCall2(g->ll.builder, LLVMGlobalGetValueType(function), function, args,
+                          (unsigned)n, "");
 }
 
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index)
@@ -62,10 +64,7 @@ LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b)
     return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, a, b, ""), a, b, "");
 }
 
-void gemm_return(GemmEmit *g)
-{
-    LLVMBuildRetVoid(g->ll.builder);
-}
+void gemm_return(GemmEmit *g) { LLVMBuildRetVoid(g->ll.builder); }
 
 /* ---- blocks ---- */
 
@@ -76,8 +75,9 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
     LlValue width = panel_width(g, x, panels.index);
     LlIf packs = ll_if_open(ll, packs_panel(g, x, width));
     LlValue from = gemm_source(g, b, mul(g, panels.index, x->b_column));
-    gemm_call(g, g->pack_b, 6, (LlValue[]){x->depth, from, x->b_k, x->b_column, width,
-                                           packed_b(g, x, panels.index)});
+    gemm_call(
+        g, g->pack_b, 6,
+        (LlValue[]){x->depth, from, x->b_k, x->b_column, width, packed_b(g, x, panels.index)});
     ll_if_close(ll, &packs);
     ll_loop_close(ll, &panels);
 }
@@ -119,8 +119,9 @@ static void finish(GemmEmit *g, const Blocks *x, LlValue row, LlValue rows, LlVa
 static LlValue block_columns(GemmEmit *g, const Blocks *x)
 {
     Ll *ll = &g->ll;
-    LlValue at_least_one = select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->terms, ll_i64(ll, 1), ""),
-                                  x->terms, ll_i64(ll, 1));
+    LlValue at_least_one =
+        select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->terms, ll_i64(ll, 1), ""), x->terms,
+               ll_i64(ll, 1));
     LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, B_BYTES / g->bytes), at_least_one, "");
     LlValue room = LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
     return select(g, x->passing, ll_i64(ll, gemm_columns(g)), room);
@@ -156,18 +157,20 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
 static void read_params(GemmEmit *g, LlValue function, Blocks *x)
 {
     Ll *ll = &g->ll;
-    LlValue *const params[] = {&x->m,   &x->n,        &x->k, &x->a,     &x->a_row,      &x->a_k, &x->b,
-                               &x->b_k, &x->b_column, &x->c, &x->c_row, &x->put, &x->epilogue,
-                               &x->workspace};
+    LlValue *const params[] = {&x->m,     &x->n,   &x->k,        &x->a,        &x->a_row,
+                               &x->a_k,   &x->b,   &x->b_k,      &x->b_column, &x->c,
+                               &x->c_row, &x->put, &x->epilogue, &x->workspace};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
     x->panels = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
     x->low = LLVMBuildICmp(ll->builder, LLVMIntSLE, x->m, ll_i64(ll, g->low_rows), "");
-    LlValue wide = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n, ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
+    LlValue wide = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n,
+                                 ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
     x->by_rows = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->a_k, ll_i64(ll, 1), "");
     LlValue in_place = LLVMBuildOr(ll->builder, x->low, x->by_rows, "");
     x->pack_a = LLVMBuildAnd(ll->builder, wide, LLVMBuildNot(ll->builder, in_place, ""), "");
-    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
+    LlValue high =
+        LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
     x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
@@ -178,7 +181,8 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
         x->ahead = g->dots ? ll_int(ll->i1, 0) : LLVMBuildNot(ll->builder, x->by_rows, "");
         x->pack_a = x->pack_b = ll_int(ll->i1, 1);
         x->low = ll_int(ll->i1, 0);
-        LlValue rounds = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
+        LlValue rounds =
+            LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
         x->c_units = select(g, rounds, ll_i64(ll, 1), ll_i64(ll, 2));
     }
     x->c_row = mul(g, x->c_row, x->c_units);
@@ -196,7 +200,8 @@ static void flush_denormals(GemmEmit *g, const Target *target, Blocks *x)
     x->flushing = ll_alloca(ll, ll->i32, "");
     ll_intrinsic(ll, "llvm.x86.sse.stmxcsr", 0, NULL, 1, &x->mxcsr);
     LlValue bits = ll_load(ll, ll->i32, x->mxcsr, 4);
-    ll_store(ll, LLVMBuildOr(ll->builder, bits, ll_int(ll->i32, ZERO_DENORMALS), ""), x->flushing, 4);
+    ll_store(ll, LLVMBuildOr(ll->builder, bits, ll_int(ll->i32, ZERO_DENORMALS), ""), x->flushing,
+             4);
     set_mxcsr(g, x->flushing);
 }
 

@@ -46,18 +46,18 @@ typedef struct GemmEmit {
     LlType source;  /* an element of a and b */
     LlType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LlType sum;
-    LlType unit;    /* c is addressed in these: sums, or i16 where they may be put as bf16 */
+    LlType unit; /* c is addressed in these: sums, or i16 where they may be put as bf16 */
     int bytes;   /* of a panel's element and of a sum */
     bool pairs;  /* bf16 */
     bool dots;   /* … by vdpbf16ps */
     int lanes;   /* of a vector */
     int vectors[GEMM_WIDTHS]; /* of a tile's row */
-    int unrolled; /* terms a turn of the loop of a tile whose strides are constants */
+    int unrolled;             /* terms a turn of the loop of a tile whose strides are constants */
     int low_rows;             /* tiles as high as this and lower are wide too */
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
     int64_t depth;
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
-    LlValue largest[GEMM_LIES]; /* the largest tile, for operands that lie so */
+    LlValue largest[GEMM_LIES];               /* the largest tile, for operands that lie so */
     LlValue tile_rows, pack_a, pack_b;
     LlValue widen_a; /* of bf16 without vdpbf16ps */
 } GemmEmit;

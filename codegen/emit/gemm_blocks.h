@@ -14,16 +14,25 @@ typedef struct Blocks {
     LlValue passing;        /* i1: few rows, b packed: each panel is read once */
     LlValue panels;         /* room for panels of a, twice GEMM_PANELS */
     /* of the block at work */
-    LlValue depth, terms;   /* terms of a and b; of the panels */
-    LlValue adds;           /* how c is put */
-    LlValue finishes;       /* i1: c is whole then, and the epilogue waits for it */
+    LlValue depth, terms;    /* terms of a and b; of the panels */
+    LlValue adds;            /* how c is put */
+    LlValue finishes;        /* i1: c is whole then, and the epilogue waits for it */
     LlValue mxcsr, flushing; /* slots: outside and while bf16 is multiplied; or NULL */
     LlValue columns;
 } Blocks;
 
-static inline LlValue add(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWAdd(g->ll.builder, a, b, ""); }
-static inline LlValue sub(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWSub(g->ll.builder, a, b, ""); }
-static inline LlValue mul(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWMul(g->ll.builder, a, b, ""); }
+static inline LlValue add(GemmEmit *g, LlValue a, LlValue b)
+{
+    return LLVMBuildNSWAdd(g->ll.builder, a, b, "");
+}
+static inline LlValue sub(GemmEmit *g, LlValue a, LlValue b)
+{
+    return LLVMBuildNSWSub(g->ll.builder, a, b, "");
+}
+static inline LlValue mul(GemmEmit *g, LlValue a, LlValue b)
+{
+    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+}
 static inline LlValue select(GemmEmit *g, LlValue condition, LlValue yes, LlValue no)
 {
     return LLVMBuildSelect(g->ll.builder, condition, yes, no, "");
@@ -35,7 +44,8 @@ static inline LlValue packs_panel(GemmEmit *g, const Blocks *x, LlValue width)
     Ll *ll = &g->ll;
     LlValue filled = ll_int(ll->i1, 0);
     for (GemmWidth w = GEMM_ONE_VECTOR; w <= GEMM_PANEL; w++) {
-        LlValue full = LLVMBuildICmp(ll->builder, LLVMIntEQ, width, ll_i64(ll, g->lanes * g->vectors[w]), "");
+        LlValue full =
+            LLVMBuildICmp(ll->builder, LLVMIntEQ, width, ll_i64(ll, g->lanes * g->vectors[w]), "");
         filled = LLVMBuildOr(ll->builder, filled, full, "");
     }
     return LLVMBuildOr(ll->builder, x->pack_b, LLVMBuildNot(ll->builder, filled, ""), "");
@@ -54,6 +64,7 @@ static inline LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
 /* What must be there before the first rows of this block are multiplied. */
 void rows_start(GemmEmit *g, const Blocks *x, LlValue a);
 /* Rows `first` … of a, as many as go together or are left, times the block of b. */
-void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue first, LlValue rows);
+void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue first,
+                   LlValue rows);
 
 #endif

@@ -70,7 +70,8 @@ static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
 {
     Ll *ll = &g->ll;
     LlValue last = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, 1), "");
-    return gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, gemm_min(g, index, last), pack->x_side, ""));
+    return gemm_source(g, pack->x,
+                       LLVMBuildNSWMul(ll->builder, gemm_min(g, index, last), pack->x_side, ""));
 }
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
@@ -83,7 +84,8 @@ static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool hig
         int source = (pair & ~1) * block + (high ? block : 0) + i % block;
         lanes[i] = ll_int(ll->i32, source + from * g->lanes);
     }
-    return LLVMBuildShuffleVector(ll->builder, a, b, LLVMConstVector(lanes, (unsigned)g->lanes), "");
+    return LLVMBuildShuffleVector(ll->builder, a, b, LLVMConstVector(lanes, (unsigned)g->lanes),
+                                  "");
 }
 
 /* Turns a square by swapping, for each power of two below its size, the off-diagonal
@@ -106,7 +108,8 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
     LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES];
     for (int r = 0; r < g->lanes; r++)
         starts[r] = side_address(g, pack, ll_i64(ll, group * g->lanes + r));
-    LlValue next = LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
+    LlValue next =
+        LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");
     LlValue out = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
     LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
@@ -125,7 +128,8 @@ static void turn_rest(GemmEmit *g, const Pack *pack, LlValue whole)
 {
     Ll *ll = &g->ll;
     LlLoop terms = ll_loop_open(ll, whole, pack->k, 1, "term");
-    LlValue from = gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, terms.index, pack->x_k, ""));
+    LlValue from =
+        gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, terms.index, pack->x_k, ""));
     LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, terms.index, pack->width, ""));
     LlLoop side = ll_loop_open(ll, ll_i64(ll, 0), pack->count, 1, "side");
     LlValue at = gemm_source(g, from, LLVMBuildNSWMul(ll->builder, side.index, pack->x_side, ""));
@@ -141,7 +145,8 @@ static void pack_turned(GemmEmit *g, const Pack *pack)
     Ll *ll = &g->ll;
     LlValue whole = LLVMBuildAnd(ll->builder, pack->k, ll_i64(ll, -(int64_t)g->lanes), "");
     for (int v = pack->groups - 1; v >= 0; v--) {
-        LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, pack->count, ll_i64(ll, v * g->lanes), "");
+        LlValue some =
+            LLVMBuildICmp(ll->builder, LLVMIntSGT, pack->count, ll_i64(ll, v * g->lanes), "");
         LlIf used = ll_if_open(ll, some);
         turn_squares(g, pack, v, whole);
         ll_if_close(ll, &used);

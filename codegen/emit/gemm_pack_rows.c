@@ -23,7 +23,10 @@ static void pack_side(GemmEmit *g, const Beside *p, LlValue from, LlValue to, Ll
             side = gemm_load(g, g->lanes, gemm_source(g, from, at), mask);
         } else {
             LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, left, ll_i64(ll, 0), "");
-            LlValue x = gemm_load(g, 1, gemm_source(g, from, LLVMBuildSelect(ll->builder, some, at, ll_i64(ll, 0), "")), NULL);
+            LlValue x = gemm_load(
+                g, 1,
+                gemm_source(g, from, LLVMBuildSelect(ll->builder, some, at, ll_i64(ll, 0), "")),
+                NULL);
             side = LLVMBuildSelect(ll->builder, some, x, LLVMConstNull(LLVMTypeOf(x)), "");
         }
         ll_store(ll, side, gemm_at(g, to, ll_i64(ll, v * g->lanes)), (unsigned)g->bytes);
@@ -31,8 +34,8 @@ static void pack_side(GemmEmit *g, const Beside *p, LlValue from, LlValue to, Ll
 }
 
 /* Row `l` of so many panels, as their row `to_l`. */
-static void pack_term(GemmEmit *g, const Beside *p, LlValue l, LlValue to_l, LlValue row, int panels,
-                      LlValue height)
+static void pack_term(GemmEmit *g, const Beside *p, LlValue l, LlValue to_l, LlValue row,
+                      int panels, LlValue height)
 {
     Ll *ll = &g->ll;
     LlValue from = gemm_source(g, p->x, LLVMBuildNSWMul(ll->builder, l, p->x_k, ""));
@@ -99,18 +102,22 @@ static LlValue widened(GemmEmit *g, LlValue at, LlValue left)
     LlValue x = gemm_load(g, g->lanes, at, mask);
     for (int i = 0; i < g->lanes; i++)
         turned[i] = ll_int(ll->i32, i ^ 1);
-    return LLVMBuildShuffleVector(ll->builder, x, x, LLVMConstVector(turned, (unsigned)g->lanes), "");
+    return LLVMBuildShuffleVector(ll->builder, x, x, LLVMConstVector(turned, (unsigned)g->lanes),
+                                  "");
 }
 
 /* Without vectors: term l is read from its pair's other place. */
 static void widen_terms(GemmEmit *g, LlValue k, LlValue from, LlValue to)
 {
     Ll *ll = &g->ll;
-    LlValue terms = LLVMBuildAnd(ll->builder, LLVMBuildNSWAdd(ll->builder, k, ll_i64(ll, 1), ""), ll_i64(ll, -2), "");
+    LlValue terms = LLVMBuildAnd(ll->builder, LLVMBuildNSWAdd(ll->builder, k, ll_i64(ll, 1), ""),
+                                 ll_i64(ll, -2), "");
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), terms, 1, "terms");
     LlValue other = LLVMBuildXor(ll->builder, loop.index, ll_i64(ll, 1), "");
     LlValue exists = LLVMBuildICmp(ll->builder, LLVMIntSLT, other, k, "");
-    LlValue x = gemm_load(g, 1, gemm_source(g, from, LLVMBuildSelect(ll->builder, exists, other, ll_i64(ll, 0), "")), NULL);
+    LlValue x = gemm_load(
+        g, 1, gemm_source(g, from, LLVMBuildSelect(ll->builder, exists, other, ll_i64(ll, 0), "")),
+        NULL);
     x = LLVMBuildSelect(ll->builder, exists, x, LLVMConstNull(LLVMTypeOf(x)), "");
     ll_store(ll, x, gemm_at(g, to, loop.index), (unsigned)g->bytes);
     ll_loop_close(ll, &loop);
@@ -126,7 +133,8 @@ static void widen_vectors(GemmEmit *g, LlValue k, LlValue from, LlValue to)
     ll_loop_close(ll, &loop);
     LlIf rest = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSLT, whole, k, ""));
     LlValue left = LLVMBuildNSWSub(ll->builder, k, whole, "");
-    ll_store(ll, widened(g, gemm_source(g, from, whole), left), gemm_at(g, to, whole), (unsigned)g->bytes);
+    ll_store(ll, widened(g, gemm_source(g, from, whole), left), gemm_at(g, to, whole),
+             (unsigned)g->bytes);
     ll_if_close(ll, &rest);
 }
 
@@ -134,7 +142,8 @@ LlValue gemm_widen_rows(GemmEmit *g)
 {
     Ll *ll = &g->ll;
     LlValue function = gemm_open(g, "widen_a", 6, 1 << 1 | 1 << 4, true);
-    LlValue k = LLVMGetParam(function, 0), x = LLVMGetParam(function, 1), x_row = LLVMGetParam(function, 2);
+    LlValue k = LLVMGetParam(function, 0), x = LLVMGetParam(function, 1),
+            x_row = LLVMGetParam(function, 2);
     LlValue out = LLVMGetParam(function, 4), out_row = LLVMGetParam(function, 5);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 3), 1, "rows");
     LlValue from = gemm_source(g, x, LLVMBuildNSWMul(ll->builder, rows.index, x_row, ""));

@@ -18,7 +18,7 @@ enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 
 typedef struct Pairs {
     LlValue k, x, x_k, x_side, count, out;
-    LlValue n;      /* whole pairs */
+    LlValue n; /* whole pairs */
     int width, groups;
 } Pairs;
 
@@ -30,7 +30,10 @@ LlValue gemm_terms(GemmEmit *g, LlValue k)
                    : LLVMBuildAnd(ll->builder, even, ll_i64(ll, -2), "");
 }
 
-static LlValue mul(GemmEmit *g, LlValue a, LlValue b) { return LLVMBuildNSWMul(g->ll.builder, a, b, ""); }
+static LlValue mul(GemmEmit *g, LlValue a, LlValue b)
+{
+    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+}
 
 static LlValue source_at(GemmEmit *g, const Pairs *p, LlValue term, LlValue side)
 {
@@ -41,11 +44,13 @@ static LlValue source_at(GemmEmit *g, const Pairs *p, LlValue term, LlValue side
 static int parts(const GemmEmit *g) { return g->dots ? 1 : 2; }
 
 /* One part of row `pair`, sides from `side` on; pairs is an i32 or a vector of them. */
-static void put_part(GemmEmit *g, const Pairs *p, LlValue pairs, LlValue pair, int part, LlValue side)
+static void put_part(GemmEmit *g, const Pairs *p, LlValue pairs, LlValue pair, int part,
+                     LlValue side)
 {
     Ll *ll = &g->ll;
     LlType words = LLVMTypeOf(pairs);
-    LlValue row = LLVMBuildNSWAdd(ll->builder, mul(g, pair, ll_i64(ll, parts(g))), ll_i64(ll, part), "");
+    LlValue row =
+        LLVMBuildNSWAdd(ll->builder, mul(g, pair, ll_i64(ll, parts(g))), ll_i64(ll, part), "");
     LlValue at = gemm_at(g, gemm_at(g, p->out, mul(g, row, ll_i64(ll, p->width))), side);
     if (!g->dots) {
         pairs = part == 0 ? LLVMBuildAnd(ll->builder, pairs, ll_int(words, -0x10000), "")
@@ -68,7 +73,8 @@ static LlValue pair_of(GemmEmit *g, LlValue even, LlValue odd)
     LlValue low = LLVMBuildZExt(ll->builder, even, words, "");
     if (!odd)
         return low;
-    LlValue high = LLVMBuildShl(ll->builder, LLVMBuildZExt(ll->builder, odd, words, ""), ll_int(words, 16), "");
+    LlValue high = LLVMBuildShl(ll->builder, LLVMBuildZExt(ll->builder, odd, words, ""),
+                                ll_int(words, 16), "");
     return LLVMBuildOr(ll->builder, low, high, "");
 }
 
@@ -80,7 +86,8 @@ static LlValue load_row(GemmEmit *g, const Pairs *p, LlValue term, int group, co
 {
     Ll *ll = &g->ll;
     LlType halves = ll_vector(ll->i16, g->lanes);
-    LlValue from = gemm_source(g, gemm_source(g, p->x, mul(g, term, p->x_k)), ll_i64(ll, group * g->lanes));
+    LlValue from =
+        gemm_source(g, gemm_source(g, p->x, mul(g, term, p->x_k)), ll_i64(ll, group * g->lanes));
     return masks ? ll_masked_load(ll, halves, from, masks[group], BF16_BYTES)
                  : ll_load(ll, halves, from, BF16_BYTES);
 }
@@ -166,7 +173,8 @@ static void put_pair(GemmEmit *g, const Pairs *p, LlValue pair, bool partner)
     LlValue term = LLVMBuildShl(ll->builder, pair, ll_i64(ll, 1), "");
     LlValue next = LLVMBuildNSWAdd(ll->builder, term, ll_i64(ll, 1), "");
     LlValue even = ll_load(ll, ll->i16, source_at(g, p, term, side.index), BF16_BYTES);
-    LlValue odd = partner ? ll_load(ll, ll->i16, source_at(g, p, next, side.index), BF16_BYTES) : NULL;
+    LlValue odd =
+        partner ? ll_load(ll, ll->i16, source_at(g, p, next, side.index), BF16_BYTES) : NULL;
     put_pairs(g, p, pair_of(g, even, odd), pair, side.index);
     ll_loop_close(ll, &side);
 }
@@ -191,7 +199,8 @@ static void pack_turned(GemmEmit *g, const Pairs *p)
     Ll *ll = &g->ll;
     LlValue whole = LLVMBuildAnd(ll->builder, p->n, ll_i64(ll, -(int64_t)g->lanes), "");
     for (int v = p->groups - 1; v >= 0; v--) {
-        LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, p->count, ll_i64(ll, v * g->lanes), "");
+        LlValue some =
+            LLVMBuildICmp(ll->builder, LLVMIntSGT, p->count, ll_i64(ll, v * g->lanes), "");
         LlIf used = ll_if_open(ll, some);
         turn_squares(g, p, v, whole);
         ll_if_close(ll, &used);

@@ -11,9 +11,9 @@ enum { LINE_BYTES = 64 };
 
 /* The rows at work, and those after them. */
 typedef struct Rows {
-    LlValue a, count, packed;    /* where a has them, how many, where they are packed */
-    LlValue next, n_next, room;  /* the same of the next */
-    LlValue tiles;               /* of a panel of a */
+    LlValue a, count, packed;   /* where a has them, how many, where they are packed */
+    LlValue next, n_next, room; /* the same of the next */
+    LlValue tiles;              /* of a panel of a */
 } Rows;
 
 /* Elements from a row of a panel to the next where rows lie along k, and from a panel to
@@ -31,7 +31,8 @@ static LlValue pitch(GemmEmit *g, const Blocks *x)
 /* How many steps a length has; of a multiple of it, at which step it is. */
 static LlValue steps(GemmEmit *g, LlValue length, int64_t step)
 {
-    return LLVMBuildUDiv(g->ll.builder, add(g, length, ll_i64(&g->ll, step - 1)), ll_i64(&g->ll, step), "");
+    return LLVMBuildUDiv(g->ll.builder, add(g, length, ll_i64(&g->ll, step - 1)),
+                         ll_i64(&g->ll, step), "");
 }
 
 static LlValue packed_a(GemmEmit *g, const Blocks *x, LlValue packed, LlValue row)
@@ -42,24 +43,27 @@ static LlValue packed_a(GemmEmit *g, const Blocks *x, LlValue packed, LlValue ro
 /* ---- what the next rows need ---- */
 
 /* Lines of `runs` runs of `run` elements, `stride` apart. */
-static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlValue stride, LlValue run)
+static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlValue stride,
+                          LlValue run)
 {
     Ll *ll = &g->ll;
     LlLoop runs = ll_loop_open(ll, from, to, 1, "runs");
     LlValue start = gemm_source(g, at, mul(g, runs.index, stride));
-    LlLoop lines = ll_loop_open(ll, ll_i64(ll, 0), run, LINE_BYTES / (g->pairs ? 2 : g->bytes), "lines");
+    LlLoop lines =
+        ll_loop_open(ll, ll_i64(ll, 0), run, LINE_BYTES / (g->pairs ? 2 : g->bytes), "lines");
     ll_prefetch(ll, gemm_source(g, start, lines.index));
     ll_loop_close(ll, &lines);
     ll_loop_close(ll, &runs);
 }
 
 /* Terms from `from` on of rows that lie beside each other into their panels. */
-static void pack_beside(GemmEmit *g, const Blocks *x, LlValue a, LlValue rows, LlValue from, LlValue to,
-                        LlValue room)
+static void pack_beside(GemmEmit *g, const Blocks *x, LlValue a, LlValue rows, LlValue from,
+                        LlValue to, LlValue room)
 {
     LlValue out = gemm_at(g, room, mul(g, from, ll_i64(&g->ll, gemm_rows(g))));
-    gemm_call(g, g->pack_a, 6, (LlValue[]){sub(g, to, from), gemm_source(g, a, mul(g, from, x->a_k)), x->a_k,
-                                           rows, out, pitch(g, x)});
+    gemm_call(g, g->pack_a, 6,
+              (LlValue[]){sub(g, to, from), gemm_source(g, a, mul(g, from, x->a_k)), x->a_k, rows,
+                          out, pitch(g, x)});
 }
 
 /* Pairs are not parted. */
@@ -75,12 +79,13 @@ static LlValue share_end(GemmEmit *g, LlValue runs, LlValue share, LlValue share
 }
 
 /* The share of a tile. What is packed at a tile is prefetched at the one before. */
-static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue row, LlValue column)
+static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue row,
+                          LlValue column)
 {
     Ll *ll = &g->ll;
     LlValue shares = mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
-    LlValue share = add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles),
-                        steps(g, column, gemm_columns(g)));
+    LlValue share =
+        add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles), steps(g, column, gemm_columns(g)));
     LlValue runs = select(g, x->by_rows, rows->n_next, x->depth);
     LlValue run = select(g, x->by_rows, x->depth, rows->n_next);
     LlValue stride = select(g, x->by_rows, x->a_row, x->a_k), ends[3];
@@ -113,9 +118,9 @@ static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
     Ll *ll = &g->ll;
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), rows->count, gemm_rows(g), "pack");
     LlValue height = gemm_min(g, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
-    gemm_call(g, g->pack_a, 6, (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)),
-                                           x->a_k, x->a_row, height,
-                                           packed_a(g, x, rows->packed, panels.index)});
+    gemm_call(g, g->pack_a, 6,
+              (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)), x->a_k,
+                          x->a_row, height, packed_a(g, x, rows->packed, panels.index)});
     ll_loop_close(ll, &panels);
 }
 
@@ -131,7 +136,8 @@ static void widen_rows(GemmEmit *g, const Blocks *x, const Rows *rows)
 /* ---- tiles ---- */
 
 /* Wide tiles over as many columns as they fill; gives how many. */
-static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue rows)
+static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c,
+                             LlValue rows)
 {
     Ll *ll = &g->ll;
     LlValue width = ll_i64(ll, gemm_wide_columns(g));
@@ -140,8 +146,8 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
     LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
-                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width, x->adds, rows,
-                          ll_i64(ll, GEMM_STRIDED)});
+                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width,
+                          x->adds, rows, ll_i64(ll, GEMM_STRIDED)});
     ll_loop_close(ll, &tiles);
     return whole;
 }
@@ -157,7 +163,8 @@ static LlValue lie_of(GemmEmit *g, const Blocks *x, LlValue b_packed)
 }
 
 /* The panel of a at `row` times every panel of the block of b. */
-static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue b, LlValue c, LlValue row)
+static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue b, LlValue c,
+                           LlValue row)
 {
     Ll *ll = &g->ll;
     LlValue height = gemm_min(g, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
@@ -178,19 +185,21 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
     LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
-                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width, x->adds, height,
-                          lie_of(g, x, packed)});
+                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width,
+                          x->adds, height, lie_of(g, x, packed)});
     ll_loop_close(ll, &panels);
 }
 
-void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue first, LlValue count)
+void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c, LlValue first,
+                   LlValue count)
 {
     Ll *ll = &g->ll;
     int64_t together = gemm_rows(g) * GEMM_PANELS;
     LlValue turn = LLVMBuildAnd(ll->builder, steps(g, first, together), ll_i64(ll, 1), "");
     LlValue half = mul(g, pitch(g, x), ll_i64(ll, GEMM_PANELS));
     LlValue next = add(g, first, count);
-    Rows rows = {.a = gemm_source(g, a, mul(g, first, x->a_row)), .count = count,
+    Rows rows = {.a = gemm_source(g, a, mul(g, first, x->a_row)),
+                 .count = count,
                  .packed = gemm_at(g, x->panels, mul(g, turn, half)),
                  .next = gemm_source(g, a, mul(g, next, x->a_row)),
                  .n_next = gemm_min(g, sub(g, x->m, next), ll_i64(ll, together)),

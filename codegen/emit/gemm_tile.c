@@ -11,7 +11,7 @@ typedef struct Tile {
     int height, vectors, pointers;
     GemmLie lie;
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, put;
-    LlValue twice; /* 2 × a_row */
+    LlValue twice;            /* 2 × a_row */
     LlValue at[MAX_POINTERS]; /* into a, at the next term */
     LlValue sums[GEMM_MAX_ROWS][GEMM_MAX_VECTORS];
 } Tile;
@@ -152,7 +152,8 @@ static void sum_terms(GemmEmit *g, Tile *tile, int steps, LlValue *left)
 static void prefetch_c(GemmEmit *g, const Tile *tile)
 {
     Ll *ll = &g->ll;
-    LlValue row = tile->c, how[] = {NULL, ll_int(ll->i32, 1), ll_int(ll->i32, 3), ll_int(ll->i32, 1)};
+    LlValue row = tile->c,
+            how[] = {NULL, ll_int(ll->i32, 1), ll_int(ll->i32, 3), ll_int(ll->i32, 1)};
     for (int r = 0; r < tile->height; r++, row = gemm_unit(g, row, tile->c_row))
         for (int v = 0; v < tile->vectors; v++) {
             how[0] = ll_gep(ll, g->sum, row, ll_i64(ll, v * g->lanes));
@@ -172,7 +173,8 @@ static LlValue column_mask(GemmEmit *g, LlValue columns, int vector)
                          ll_iota(ll, ll->i32, g->lanes), "");
 }
 
-static void put_f(GemmEmit *g, LlValue sum, LlValue row, int v, Put how, LlValue stored, LlValue loaded)
+static void put_f(GemmEmit *g, LlValue sum, LlValue row, int v, Put how, LlValue stored,
+                  LlValue loaded)
 {
     Ll *ll = &g->ll;
     LlType vector = ll_vector(g->sum, g->lanes);
@@ -204,7 +206,8 @@ static void put_sums(GemmEmit *g, const Tile *tile, Put how)
     Ll *ll = &g->ll;
     LlValue stored[GEMM_MAX_VECTORS] = {0}, loaded[GEMM_MAX_VECTORS] = {0}, row = tile->c;
     for (int v = 0; how >= PUT_MASKED && v < tile->vectors; v++) {
-        LlValue adds = LLVMBuildICmp(ll->builder, LLVMIntEQ, tile->put, ll_i64(ll, TFC_PUT_ADD), "");
+        LlValue adds =
+            LLVMBuildICmp(ll->builder, LLVMIntEQ, tile->put, ll_i64(ll, TFC_PUT_ADD), "");
         stored[v] = column_mask(g, tile->columns, v);
         loaded[v] = LLVMBuildAnd(ll->builder, stored[v], ll_splat(ll, adds, g->lanes), "");
     }
@@ -236,8 +239,11 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie)
     char part[32];
     snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
     LlValue function = gemm_open(g, part, 10, 1 << 1 | 1 << 4 | 1 << 6, true);
-    Tile tile = {.height = height, .vectors = vectors, .lie = lie,
-                 .pointers = lie == GEMM_PACKED ? 1 : (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER};
+    Tile tile = {.height = height,
+                 .vectors = vectors,
+                 .lie = lie,
+                 .pointers =
+                     lie == GEMM_PACKED ? 1 : (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER};
     read_params(g, function, &tile);
     start_sums(g, &tile);
     LlValue left = tile.k;
@@ -247,8 +253,8 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie)
             sum_terms(g, &tile, g->unrolled, &left);
     }
     sum_terms(g, &tile, 1, &left);
-    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns,
-                                  ll_i64(ll, vectors * g->lanes), "");
+    LlValue whole =
+        LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns, ll_i64(ll, vectors * g->lanes), "");
     LlIf full = ll_if_open(ll, whole);
     put_if(g, &tile, TFC_PUT_ADD, PUT_ADD);
     if (g->pairs)
@@ -289,7 +295,8 @@ static void call_tile(GemmEmit *g, int height, LlValue lie, LlValue *args)
         ll_at_block(ll, fits.done);
     }
     if (g->tiles[height][GEMM_WIDE]) {
-        LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGT, args[8], ll_i64(ll, gemm_columns(g)), "");
+        LlValue more =
+            LLVMBuildICmp(ll->builder, LLVMIntSGT, args[8], ll_i64(ll, gemm_columns(g)), "");
         LlIf widest = ll_if_open(ll, more);
         gemm_call(g, g->tiles[height][GEMM_WIDE], 10, args);
         LLVMBuildBr(ll->builder, done);
@@ -298,7 +305,8 @@ static void call_tile(GemmEmit *g, int height, LlValue lie, LlValue *args)
     for (int l = GEMM_PACKED; height == 0 && l < GEMM_LIES; l++) {
         if (!g->largest[l])
             continue;
-        LlIf special = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, lie, ll_i64(ll, l), ""));
+        LlIf special =
+            ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, lie, ll_i64(ll, l), ""));
         gemm_call(g, g->largest[l], 10, args);
         LLVMBuildBr(ll->builder, done);
         ll_at_block(ll, special.done);

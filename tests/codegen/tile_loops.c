@@ -39,7 +39,8 @@ void check_tile_loops(const char *assembly, const char *cpu, const char *instruc
         framed |= strstr(line, "%rsp, %rbp") != NULL;
         if (is_on_stack(line, framed))
             snprintf(kept, sizeof kept, "%s", line);
-        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' && strstr(line, label)) {
+        if (in_tile && multiplies && line[0] == '\t' && line[1] == 'j' && label[0] == '.' &&
+            strstr(line, label)) {
             loops++;
             if (*kept)
                 fail_msg("%s: a tile's loop %s keeps values in memory: %s", cpu, label, kept);
