@@ -1,10 +1,12 @@
 /* bench_gemm: products of one thread, ours against OpenBLAS's and against the rate of
- * fused multiply-adds that never leave registers, per shape. The three run in turn, and
- * the ratios are of their medians, since clocks and neighbours change meanwhile.
+ * multiply-adds that never leave registers, per shape; of f32, and of bf16, which OpenBLAS
+ * has not. They run in turn, and the ratios are of their medians, since clocks and
+ * neighbours change meanwhile.
  *
- * bench/compare --gemm-only runs it; it prints a table in Markdown.
+ * bench/compare --gemm-only runs it; it prints tables in Markdown.
  *
  *   build/release/bench_gemm [rounds] */
+#include "base/bf16.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/exec/gemm.h"
@@ -16,6 +18,10 @@
 #include <string.h>
 #include <time.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 typedef struct Shape {
     const char *use;
     int64_t m, n, k;
@@ -23,20 +29,22 @@ typedef struct Shape {
     int64_t batch;
 } Shape;
 
+/* The first N_LARGE are products of models as large as the paper's. */
+enum { N_LARGE = 12 };
 static const Shape shapes[] = {
-    {"forward", 2048, 512, 512, 0, 1},        {"d weights", 512, 512, 2048, 1, 1},
-    {"d input", 2048, 512, 512, 2, 1},        {"forward", 2048, 2048, 512, 0, 1},
-    {"d weights", 512, 2048, 2048, 1, 1},     {"d input", 2048, 512, 2048, 2, 1},
-    {"forward", 2048, 512, 2048, 0, 1},       {"d weights", 2048, 512, 2048, 1, 1},
-    {"d input", 2048, 2048, 512, 2, 1},       {"forward", 1024, 256, 256, 0, 1},
-    {"d weights", 256, 256, 1024, 1, 1},      {"d input", 1024, 256, 256, 2, 1},
-    {"forward", 1500, 128, 128, 0, 1},        {"d weights", 128, 128, 1500, 1, 1},
-    {"d input", 1500, 128, 128, 2, 1},        {"logits", 1500, 8000, 128, 0, 1},
-    {"d weights", 128, 8000, 1500, 1, 1},     {"d input", 1500, 128, 8000, 2, 1},
-    {"scores", 14, 14, 32, 2, 400},           {"values", 14, 32, 14, 0, 400},
-    {"d values", 14, 32, 14, 1, 400},         {"one row", 1, 512, 512, 0, 1},
-    {"two rows", 2, 512, 512, 0, 1},          {"four rows", 4, 512, 512, 0, 1},
-    {"four rows", 4, 2048, 512, 0, 1},        {"logits", 1, 8000, 256, 2, 1},
+    {"forward", 2048, 512, 512, 0, 1},    {"d weights", 512, 512, 2048, 1, 1},
+    {"d input", 2048, 512, 512, 2, 1},    {"forward", 2048, 2048, 512, 0, 1},
+    {"d weights", 512, 2048, 2048, 1, 1}, {"d input", 2048, 512, 2048, 2, 1},
+    {"forward", 2048, 512, 2048, 0, 1},   {"d weights", 2048, 512, 2048, 1, 1},
+    {"d input", 2048, 2048, 512, 2, 1},   {"forward", 1024, 256, 256, 0, 1},
+    {"d weights", 256, 256, 1024, 1, 1},  {"d input", 1024, 256, 256, 2, 1},
+    {"forward", 1500, 128, 128, 0, 1},    {"d weights", 128, 128, 1500, 1, 1},
+    {"d input", 1500, 128, 128, 2, 1},    {"logits", 1500, 8000, 128, 0, 1},
+    {"d weights", 128, 8000, 1500, 1, 1}, {"d input", 1500, 128, 8000, 2, 1},
+    {"scores", 14, 14, 32, 2, 400},       {"values", 14, 32, 14, 0, 400},
+    {"d values", 14, 32, 14, 1, 400},     {"one row", 1, 512, 512, 0, 1},
+    {"two rows", 2, 512, 512, 0, 1},      {"four rows", 4, 512, 512, 0, 1},
+    {"four rows", 4, 2048, 512, 0, 1},    {"logits", 1, 8000, 256, 2, 1},
     {"logits", 4, 8000, 256, 2, 1},
 };
 
@@ -47,7 +55,10 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- the ceiling ---- */
+/* ---- the ceilings ---- */
+
+/* Runs so many FLOPs. */
+typedef void Ceiling(double flops);
 
 enum { CHAINS = 12, CHAIN_FLOPS = 2 * 16 * CHAINS };
 typedef float Wide __attribute__((vector_size(64)));
@@ -68,43 +79,86 @@ run_chains(int64_t rounds)
         __asm__ volatile("" : : "m"(sums[i]));
 }
 
+static void multiply_add(double flops) { run_chains((int64_t)(flops / CHAIN_FLOPS)); }
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f,avx512bf16"))) static void dot_pairs(double flops)
+{
+    __m512 sums[CHAINS] = {0};
+    __m512bh x = {0}, y = {0};
+    __asm__ volatile("" : "+m"(x), "+m"(y));
+    for (int64_t r = 0; r < (int64_t)(flops / (2 * CHAIN_FLOPS)); r++)
+#pragma GCC unroll 12
+        for (int i = 0; i < CHAINS; i++)
+            sums[i] = _mm512_dpbf16_ps(sums[i], x, y);
+    for (int i = 0; i < CHAINS; i++)
+        __asm__ volatile("" : : "m"(sums[i]));
+}
+#endif
+
+/* Without an instruction for them, pairs are multiplied as f32. */
+static Ceiling *pairs_ceiling(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bf16"))
+        return dot_pairs;
+#endif
+    return multiply_add;
+}
+
 /* ---- products ---- */
 
-static TfcGemm *native_product(Jit **jit, Arena *arena)
+typedef struct Contest {
+    const char *type;
+    size_t bytes; /* of an element of a and b */
+    TfcGemm *native, *blas;
+    Ceiling *ceiling;
+} Contest;
+
+/* The kernel of a program that multiplies matrices of this type. */
+static TfcGemm *native_product(Jit *jit, Arena *arena, TfcType type, const char *name)
 {
-    static const char text[] =
-        "module \"bench\"\n"
-        "func f {\n"
-        "  %0 = input {name = \"a\"} : f32[2, 3]\n"
-        "  %1 = input {name = \"b\"} : f32[3, 4]\n"
-        "  %2 = dot %0, %1 {contract_a = [1], contract_b = [0], batch_a = [], batch_b = []} : f32[2, 4]\n"
-        "  output %2 {name = \"c\"}\n"
-        "}\n";
+    char text[512];
+    snprintf(text, sizeof text,
+             "module \"bench\"\n"
+             "func f {\n"
+             "  %%0 = input {name = \"a\"} : %s[2, 3]\n"
+             "  %%1 = input {name = \"b\"} : %s[3, 4]\n"
+             "  %%2 = dot %%0, %%1 {dtype = f32, contract_a = [1], contract_b = [0], batch_a = [], "
+             "batch_b = []} : f32[2, 4]\n"
+             "  output %%2 {name = \"c\"}\n"
+             "}\n",
+             name, name);
     Diagnostics diags;
     diag_init(&diags, arena);
     Module *module = ir_parse(arena, &diags, diag_source(arena, "bench.tir", text, strlen(text)));
-    *jit = jit_new(&(TargetOptions){.opt_level = 2, .gemm = GEMM_NATIVE}, &diags);
     const TfcProgram *program =
-        module && *jit ? jit_compile(*jit, module->functions.data[0], NULL, &diags) : NULL;
-    return program ? program->products.native[TFC_F32] : NULL;
+        module ? jit_compile(jit, module->functions.data[0], NULL, &diags) : NULL;
+    return program ? program->products.native[type] : NULL;
 }
 
-static float *matrices(int64_t count)
+static void *matrices(size_t bytes, int64_t count)
 {
-    float *data = memory_new(count * (int64_t)sizeof *data);
-    for (int64_t i = 0; data && i < count; i++)
-        data[i] = (float)(i * 7919 % 1001) / 1001 - 0.5f;
+    void *data = memory_new(count * (int64_t)bytes);
+    for (int64_t i = 0; data && i < count; i++) {
+        float x = (float)(i * 7919 % 1001) / 1001 - 0.5f;
+        if (bytes == sizeof x)
+            ((float *)data)[i] = x;
+        else
+            ((uint16_t *)data)[i] = bf16_from_float(x);
+    }
     return data;
 }
 
-static void run_batch(TfcGemm *product, const Shape *s, const float *a, const float *b, float *c)
+static void run_batch(TfcGemm *product, const Shape *s, size_t bytes, const char *a, const char *b,
+                      float *c)
 {
     int64_t a_row = s->transposed & 1 ? 1 : s->k, a_column = s->transposed & 1 ? s->m : 1;
     int64_t b_row = s->transposed & 2 ? 1 : s->n, b_column = s->transposed & 2 ? s->k : 1;
     for (int64_t i = 0; i < s->batch; i++)
-        product(s->m, s->n, s->k, a + i * s->m * s->k, a_row, a_column, b + i * s->k * s->n, b_row,
-                b_column, c + i * s->m * s->n, s->n, TFC_PUT_OVER, NULL,
-                workspace_here());
+        product(s->m, s->n, s->k, a + i * s->m * s->k * (int64_t)bytes, a_row, a_column,
+                b + i * s->k * s->n * (int64_t)bytes, b_row, b_column, c + i * s->m * s->n, s->n,
+                TFC_PUT_OVER, NULL, workspace_here());
 }
 
 static int compare(const void *a, const void *b)
@@ -121,49 +175,85 @@ static double median(double *values, int n)
 
 enum { NATIVE, BLAS, CEILING, KINDS, MAX_ROUNDS = 1000 };
 
-static void measure(TfcGemm *native, const Shape *s, int rounds)
+static void run_kind(const Contest *contest, int kind, const Shape *s, int repeat, double flops,
+                     const void *a, const void *b, float *c)
+{
+    TfcGemm *product = kind == NATIVE ? contest->native : contest->blas;
+    if (kind == CEILING)
+        contest->ceiling(flops * repeat);
+    for (int i = 0; kind != CEILING && product && i < repeat; i++)
+        run_batch(product, s, contest->bytes, a, b, c);
+}
+
+static void print_row(const Contest *contest, const Shape *s, const double rate[KINDS])
+{
+    static const char *const forms[] = {"ab", "a'b", "ab'"};
+    printf("| %s | %d x %d x %d, %s | %d | %.1f | ", s->use, (int)s->m, (int)s->n, (int)s->k,
+           forms[s->transposed], (int)s->batch, rate[NATIVE]);
+    if (contest->blas)
+        printf("%.1f | ", rate[BLAS]);
+    printf("%.1f | ", rate[CEILING]);
+    if (contest->blas)
+        printf("%.2f | ", rate[NATIVE] / rate[BLAS]);
+    printf("%.0f %% |\n", 100 * rate[NATIVE] / rate[CEILING]);
+    fflush(stdout);
+}
+
+static void measure(const Contest *contest, const Shape *s, int rounds)
 {
     static double seconds[KINDS][MAX_ROUNDS];
-    float *a = matrices(s->batch * s->m * s->k), *b = matrices(s->batch * s->k * s->n);
-    float *c = matrices(s->batch * s->m * s->n);
+    void *a = matrices(contest->bytes, s->batch * s->m * s->k);
+    void *b = matrices(contest->bytes, s->batch * s->k * s->n);
+    float *c = matrices(sizeof *c, s->batch * s->m * s->n);
     double flops = 2.0 * (double)(s->m * s->n) * (double)(s->k * s->batch), rate[KINDS];
     int repeat = (int)(2e7 / flops) + 1;
     for (int round = -1; round < rounds; round++) /* the first does not count */
         for (int kind = 0; kind < KINDS; kind++) {
             double start = seconds_now();
-            if (kind == CEILING)
-                run_chains((int64_t)(flops * repeat / CHAIN_FLOPS));
-            for (int i = 0; kind != CEILING && i < repeat; i++)
-                run_batch(kind == NATIVE ? native : tfc_blas_f32, s, a, b, c);
+            run_kind(contest, kind, s, repeat, flops, a, b, c);
             seconds[kind][round < 0 ? 0 : round] = seconds_now() - start;
         }
     for (int kind = 0; kind < KINDS; kind++)
         rate[kind] = flops * repeat / median(seconds[kind], rounds) / 1e9;
-    printf("| %s | %d x %d x %d, %s | %d | %.1f | %.1f | %.1f | %.2f | %.0f %% |\n", s->use, (int)s->m,
-           (int)s->n, (int)s->k, s->transposed == 1 ? "a'b" : s->transposed == 2 ? "ab'" : "ab",
-           (int)s->batch, rate[NATIVE], rate[BLAS], rate[CEILING], rate[NATIVE] / rate[BLAS],
-           100 * rate[NATIVE] / rate[CEILING]);
-    fflush(stdout);
+    print_row(contest, s, rate);
     free(a);
     free(b);
     free(c);
 }
 
+static void hold(const Contest *contest, size_t n_shapes, int rounds)
+{
+    bool blas = contest->blas;
+    printf("| %s | m x n x k | times | native GFLOP/s | %sceiling | %sof the ceiling |\n",
+           contest->type, blas ? "OpenBLAS | " : "", blas ? "of OpenBLAS | " : "");
+    printf("| --- | --- | --: | --: | --: | --: |%s\n", blas ? " --: | --: |" : "");
+    for (size_t i = 0; i < n_shapes; i++)
+        measure(contest, &shapes[i], rounds);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 21;
-    Jit *jit = NULL;
     Arena *arena = arena_new();
-    TfcGemm *native = native_product(&jit, arena);
-    if (rounds < 1 || rounds > MAX_ROUNDS || !native) {
-        fprintf(stderr, "bench_gemm: %s\n", native ? "rounds are 1 … 1000" : "the product cannot be compiled");
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    Jit *jit = jit_new(&(TargetOptions){.opt_level = 2, .gemm = GEMM_NATIVE}, &diags);
+    Contest f32 = {"f32", sizeof(float), NULL, tfc_blas_f32, multiply_add};
+    Contest bf16 = {"bf16", sizeof(uint16_t), NULL, NULL, pairs_ceiling()};
+    if (jit) {
+        f32.native = native_product(jit, arena, TFC_F32, "f32");
+        bf16.native = native_product(jit, arena, TFC_BF16, "bf16");
+    }
+    bool compiled = f32.native && bf16.native;
+    if (rounds < 1 || rounds > MAX_ROUNDS || !compiled) {
+        fprintf(stderr, "bench_gemm: %s\n",
+                compiled ? "rounds are 1 … 1000" : "the product cannot be compiled");
         return 1;
     }
     gemm_setup();
-    puts("| f32 | m x n x k | times | native GFLOP/s | OpenBLAS | ceiling | of OpenBLAS | of the ceiling |\n"
-         "| --- | --- | --: | --: | --: | --: | --: | --: |");
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        measure(native, &shapes[i], rounds);
+    hold(&f32, sizeof shapes / sizeof shapes[0], rounds);
+    puts("");
+    hold(&bf16, N_LARGE, rounds);
     jit_free(jit);
     arena_free(arena);
     return 0;
