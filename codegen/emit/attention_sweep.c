@@ -72,19 +72,6 @@ void tile_close_reductions(Attention *a, int sweep)
 
 /* ---- random words ---- */
 
-/* The first op of the body that draws the same words. */
-static const BodyOp *first_of_stream(const Emit *e, const BodyOp *b)
-{
-    for (int i = 0; i < e->body.n_ops; i++) {
-        const BodyOp *other = &e->body.ops[i];
-        if (other->random >= 0 &&
-            e->signature->sites[other->random] == e->signature->sites[b->random] &&
-            type_same_shape(&other->op->results[0].type, &b->op->results[0].type))
-            return other;
-    }
-    return b;
-}
-
 /* The element's number that a lane's words begin with, `lane` being 0 or 1. */
 static LlValue first_number(Attention *a, const Value *value, int lane)
 {
@@ -103,7 +90,7 @@ static void fill_words(Attention *a, int sweep)
     Emit *e = a->e;
     Ll *ll = &e->ll;
     for (int i = 0; i < e->body.n_ops; i++) {
-        const BodyOp *b = &e->body.ops[i], *first = b->random < 0 ? NULL : first_of_stream(e, b);
+        const BodyOp *b = &e->body.ops[i], *first = b->random < 0 ? NULL : random_first(e, b);
         const Value *value = &b->op->results[0];
         if (!first || e->random_rows[b->random] || e->lanes == 1 ||
             !type_same_shape(&value->type, &a->tiles.scores) || !tile_needs(a, sweep, b->op))

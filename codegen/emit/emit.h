@@ -178,6 +178,7 @@ LlValue math_call(Emit *e, const char *name, LlValue x); /* exp log tanh erf sin
 LlValue math_pow(Emit *e, LlValue x, LlValue y);
 LlValue emit_convert(Emit *e, LlValue x, DType from, DType to);
 Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits an element */
+const BodyOp *random_first(const Emit *e, const BodyOp *op); /* of the body to draw its words */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */
 void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch);

@@ -15,33 +15,39 @@
 #include <assert.h>
 #include <stdio.h>
 
+/* Four words for each lane, in the low halves of i64, where they are multiplied; the high
+ * halves are of no account. */
 typedef struct Philox {
     LlValue x[4];
 } Philox;
 
-/* The low half of a · m stays, the high half is returned. */
-static LlValue multiply(Ll *ll, LlValue *a, uint32_t m)
+static LlValue low_half(Ll *ll, LlValue x)
 {
-    LlType narrow = LLVMTypeOf(*a), wide = ll_like(narrow, ll->i64);
-    LlValue product = LLVMBuildMul(ll->builder, LLVMBuildZExt(ll->builder, *a, wide, ""),
-                                   ll_int(wide, (int64_t)m), "");
-    *a = LLVMBuildTrunc(ll->builder, product, narrow, "");
-    return LLVMBuildTrunc(ll->builder, LLVMBuildLShr(ll->builder, product, ll_int(wide, 32), ""),
-                          narrow, "");
+    return LLVMBuildAnd(ll->builder, x, ll_int(LLVMTypeOf(x), UINT32_MAX), "");
+}
+
+/* An i32 in every lane: in both halves, which takes one broadcast of it. */
+static LlValue in_low_halves(Ll *ll, LlValue x, int lanes)
+{
+    LlValue halves = ll_splat(ll, x, 2 * lanes);
+    return LLVMBuildBitCast(ll->builder, halves, ll_vector(ll->i64, lanes), "");
 }
 
 static Philox philox(Ll *ll, Philox c, LlValue key0, LlValue key1)
 {
     LLVMBuilderRef b = ll->builder;
-    int lanes = ll_lanes(LLVMTypeOf(c.x[0]));
+    LlType wide = LLVMTypeOf(c.x[0]);
+    int lanes = ll_lanes(wide);
     for (int round = 0; round < 10; round++) {
-        LlValue k0 = ll_splat(ll, key0, lanes), k1 = ll_splat(ll, key1, lanes);
-        LlValue low0 = c.x[0], low1 = c.x[2];
-        LlValue high0 = multiply(ll, &low0, 0xD2511F53u), high1 = multiply(ll, &low1, 0xCD9E8D57u);
+        LlValue k0 = in_low_halves(ll, key0, lanes), k1 = in_low_halves(ll, key1, lanes);
+        LlValue product0 = LLVMBuildMul(b, low_half(ll, c.x[0]), ll_int(wide, 0xD2511F53), "");
+        LlValue product1 = LLVMBuildMul(b, low_half(ll, c.x[2]), ll_int(wide, 0xCD9E8D57), "");
+        LlValue high0 = LLVMBuildLShr(b, product0, ll_int(wide, 32), "");
+        LlValue high1 = LLVMBuildLShr(b, product1, ll_int(wide, 32), "");
         c.x[0] = LLVMBuildXor(b, LLVMBuildXor(b, high1, c.x[1], ""), k0, "");
         c.x[2] = LLVMBuildXor(b, LLVMBuildXor(b, high0, c.x[3], ""), k1, "");
-        c.x[1] = low1;
-        c.x[3] = low0;
+        c.x[1] = product1;
+        c.x[3] = product0;
         key0 = LLVMBuildAdd(b, key0, ll_int(ll->i32, 0x9E3779B9), "");
         key1 = LLVMBuildAdd(b, key1, ll_int(ll->i32, 0xBB67AE85), "");
     }
@@ -58,22 +64,32 @@ static Stream read_stream(Ll *ll, LlValue rng, LlValue site)
     LlValue words[4];
     for (int i = 0; i < 4; i++)
         words[i] = ll_load(ll, ll->i32, ll_gep(ll, ll->i32, rng, ll_i64(ll, i)), 4);
-    return (Stream){.key0 = words[0], .key1 = words[1], .step = words[2],
+    return (Stream){.key0 = words[0],
+                    .key1 = words[1],
+                    .step = words[2],
                     .high = LLVMBuildShl(ll->builder, words[3], ll_int(ll->i32, 16), ""),
                     .site = LLVMBuildTrunc(ll->builder, site, ll->i32, "")};
 }
 
 /* Four words for each group of four elements (i64, scalar or vector). */
-static Philox group_words(Ll *ll, const Stream *s, LlValue group)
+static Philox group_philox(Ll *ll, const Stream *s, LlValue group)
 {
-    LlType wide = LLVMTypeOf(group), narrow = ll_like(wide, ll->i32);
+    LlType wide = LLVMTypeOf(group);
     int lanes = ll_lanes(wide);
     LlValue top = LLVMBuildLShr(ll->builder, group, ll_int(wide, 32), "");
-    Philox c = {{LLVMBuildTrunc(ll->builder, group, narrow, ""),
-                 LLVMBuildXor(ll->builder, LLVMBuildTrunc(ll->builder, top, narrow, ""),
-                              ll_splat(ll, s->high, lanes), ""),
-                 ll_splat(ll, s->site, lanes), ll_splat(ll, s->step, lanes)}};
+    top = LLVMBuildXor(ll->builder, top, in_low_halves(ll, s->high, lanes), "");
+    Philox c = {{group, top, in_low_halves(ll, s->site, lanes), in_low_halves(ll, s->step, lanes)}};
     return philox(ll, c, s->key0, s->key1);
+}
+
+/* The same as i32. */
+static Philox group_words(Ll *ll, const Stream *s, LlValue group)
+{
+    Philox words = group_philox(ll, s, group);
+    LlType narrow = ll_like(LLVMTypeOf(group), ll->i32);
+    for (int w = 0; w < 4; w++)
+        words.x[w] = LLVMBuildTrunc(ll->builder, words.x[w], narrow, "");
+    return words;
 }
 
 /* The kernel's generator state and the site of one of its streams. */
@@ -89,6 +105,18 @@ static LlValue site_argument(Emit *e, const BodyOp *op)
                    8);
 }
 
+const BodyOp *random_first(const Emit *e, const BodyOp *op)
+{
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const BodyOp *other = &e->body.ops[i];
+        if (other->random >= 0 &&
+            e->signature->sites[other->random] == e->signature->sites[op->random] &&
+            type_same_shape(&other->op->results[0].type, &op->op->results[0].type))
+            return other;
+    }
+    return op;
+}
+
 Val random_word(Emit *e, const BodyOp *op, const Place *place)
 {
     Ll *ll = &e->ll;
@@ -96,10 +124,9 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
     LlValue row = e->random_rows[op->random];
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
         emit_at(e, DEPTH_BODY);
-        return (Val){
-            ll_load(ll, ll_vector(ll->i32, e->lanes),
-                    ll_gep(ll, ll->i32, row, e->cache_at ? e->cache_at : e->column), 4),
-            DEPTH_BODY};
+        return (Val){ll_load(ll, ll_vector(ll->i32, e->lanes),
+                             ll_gep(ll, ll->i32, row, e->cache_at ? e->cache_at : e->column), 4),
+                     DEPTH_BODY};
     }
     Val number = element_number(e, &op->op->results[0].type, place, &unit);
     emit_at(e, DEPTH_ENTRY);
@@ -124,20 +151,22 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
 
 /* ---- whole rows ---- */
 
-/* Words in the order of elements: lane l of word w is element 4 l + w. */
+enum { MAX_COUNTERS = 16 }; /* a step of the fill */
+
+/* Words in the order of elements, two in an i64: lane l has elements 4 l … 4 l + 3. */
 static LlValue interleave(Ll *ll, const Philox *words, int lanes)
 {
-    LlValue order[128], pairs[2];
+    LlValue order[2 * MAX_COUNTERS], pairs[2];
+    LlType wide = LLVMTypeOf(words->x[0]);
+    for (int p = 0; p < 2; p++) {
+        LlValue second = LLVMBuildShl(ll->builder, words->x[2 * p + 1], ll_int(wide, 32), "");
+        pairs[p] = LLVMBuildOr(ll->builder, low_half(ll, words->x[2 * p]), second, "");
+    }
+    assert(lanes <= MAX_COUNTERS);
     for (int i = 0; i < 2 * lanes; i++)
-        order[i] = ll_int(ll->i32, i);
-    LlValue two = LLVMConstVector(order, (unsigned)(2 * lanes));
-    for (int p = 0; p < 2; p++)
-        pairs[p] =
-            LLVMBuildShuffleVector(ll->builder, words->x[2 * p], words->x[2 * p + 1], two, "");
-    for (int i = 0; i < 4 * lanes; i++)
-        order[i] = ll_int(ll->i32, i % 4 * lanes + i / 4);
+        order[i] = ll_int(ll->i32, i % 2 * lanes + i / 2);
     return LLVMBuildShuffleVector(ll->builder, pairs[0], pairs[1],
-                                  LLVMConstVector(order, (unsigned)(4 * lanes)), "");
+                                  LLVMConstVector(order, (unsigned)(2 * lanes)), "");
 }
 
 /* void fill(words, first group, groups, generator, site): writes whole vectors. */
@@ -157,7 +186,7 @@ static LlValue fill_function(Emit *e, int lanes)
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 2), lanes, "groups");
     LlValue group = LLVMBuildNSWAdd(ll->builder, LLVMGetParam(function, 1), loop.index, "");
     group = LLVMBuildAdd(ll->builder, ll_splat(ll, group, lanes), ll_iota(ll, ll->i64, lanes), "");
-    Philox words = group_words(ll, &stream, group);
+    Philox words = group_philox(ll, &stream, group);
     LlValue to = LLVMBuildShl(ll->builder, loop.index, ll_i64(ll, 2), "");
     ll_store(ll, interleave(ll, &words, lanes), ll_gep(ll, ll->i32, LLVMGetParam(function, 0), to),
              4);
@@ -270,10 +299,7 @@ void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride,
 }
 
 /* Counters a step of the fill. */
-int random_lanes(const Emit *e)
-{
-    return e->target->vector_bits / 32;
-}
+int random_lanes(const Emit *e) { return e->target->vector_bits / 32; }
 
 LlValue random_scratch(Emit *e, LlValue columns)
 {

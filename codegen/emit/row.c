@@ -137,8 +137,9 @@ static void sweep_vector(Emit *e, void *data)
             keep_value(e, n);
 }
 
-/* Words of random values that this sweep computes in whole vectors. */
-static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit, LlValue *scratch)
+/* Words of random values that this sweep computes in whole vectors; those that another
+ * value has drawn for the row already are its own, too. */
+static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
@@ -146,11 +147,14 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit
         if (b->random < 0 || e->lanes == 1 || !may_keep(e) || !sweep->plan->columnar[n] ||
             !b->aligned || sweep->plan->sweep[n] != sweep->number + 1)
             continue;
-        if (!scratch[b->random])
-            scratch[b->random] = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
-        emit_at(e, DEPTH_ROW);
-        LlValue count = LLVMBuildNSWSub(e->ll.builder, limit, start, "");
-        random_fill(e, b, start, count, scratch[b->random]);
+        const BodyOp *first = random_first(e, b);
+        if (!e->random_rows[first->random]) {
+            LlValue scratch = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
+            emit_at(e, DEPTH_ROW);
+            LlValue count = LLVMBuildNSWSub(e->ll.builder, limit, start, "");
+            random_fill(e, first, start, count, scratch);
+        }
+        e->random_rows[b->random] = e->random_rows[first->random];
     }
 }
 
@@ -203,22 +207,20 @@ static void reduce_single(Emit *e, const Sweep *sweep)
     }
 }
 
-static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit, LlValue *scratch)
+static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit)
 {
     row_seam(e);
     reduce_single(e, sweep);
     if (!has_roots(e, sweep->plan, sweep->number))
         return;
     open_reductions(e, sweep);
-    fill_words(e, sweep, start, limit, scratch);
+    fill_words(e, sweep, start, limit);
     ll_resume(&e->ll);
     each_column(e, start, limit, sweep_vector, sweep);
     ll_resume(&e->ll);
     close_reductions(e, sweep);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= sweep->plan->keep[n] && sweep->plan->kept_in[n] == sweep->number;
-    for (int i = 0; i < e->signature->n_sites; i++)
-        e->random_rows[i] = NULL;
 }
 
 /* Results that have one element a row. */
@@ -236,11 +238,10 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
 static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 {
     SweepPlan plan = plan_sweeps(e, may_keep(e));
-    LlValue *scratch = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1);
     Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
     allocate_rows(e, &plan);
     for (; sweep.number < plan.n_sweeps; sweep.number++)
-        emit_sweep(e, &sweep, start, limit, scratch);
+        emit_sweep(e, &sweep, start, limit);
     store_scalars(e, &plan);
 }
 
