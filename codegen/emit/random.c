@@ -153,7 +153,8 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
 
 enum { MAX_COUNTERS = 16 }; /* a step of the fill */
 
-/* Words in the order of elements, two in an i64: lane l has elements 4 l … 4 l + 3. */
+/* Words in the order of elements, two in an i64, of which memory has the low half first:
+ * lane l has elements 4 l … 4 l + 3. */
 static LlValue interleave(Ll *ll, const Philox *words, int lanes)
 {
     LlValue order[2 * MAX_COUNTERS], pairs[2];
