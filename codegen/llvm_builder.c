@@ -20,10 +20,7 @@ void ll_init(Ll *ll, LLVMContextRef context, LLVMModuleRef module)
     ll->ptr = LLVMPointerTypeInContext(context, 0);
 }
 
-void ll_dispose(Ll *ll)
-{
-    LLVMDisposeBuilder(ll->builder);
-}
+void ll_dispose(Ll *ll) { LLVMDisposeBuilder(ll->builder); }
 
 void ll_begin_function(Ll *ll, LlValue function)
 {
@@ -34,30 +31,18 @@ void ll_begin_function(Ll *ll, LlValue function)
 
 /* ---- types ---- */
 
-int ll_lanes(LlType type)
-{
-    return ll_is_vector(type) ? (int)LLVMGetVectorSize(type) : 1;
-}
+int ll_lanes(LlType type) { return ll_is_vector(type) ? (int)LLVMGetVectorSize(type) : 1; }
 
-LlType ll_element(LlType type)
-{
-    return ll_is_vector(type) ? LLVMGetElementType(type) : type;
-}
+LlType ll_element(LlType type) { return ll_is_vector(type) ? LLVMGetElementType(type) : type; }
 
 LlType ll_vector(LlType element, int lanes)
 {
     return lanes == 1 ? element : LLVMVectorType(element, (unsigned)lanes);
 }
 
-LlType ll_like(LlType shape, LlType element)
-{
-    return ll_vector(element, ll_lanes(shape));
-}
+LlType ll_like(LlType shape, LlType element) { return ll_vector(element, ll_lanes(shape)); }
 
-LlType ll_of_value(LlValue value)
-{
-    return LLVMTypeOf(value);
-}
+LlType ll_of_value(LlValue value) { return LLVMTypeOf(value); }
 
 /* ---- constants ---- */
 
@@ -104,8 +89,8 @@ LlValue ll_splat(Ll *ll, LlValue scalar, int lanes)
     LlType type = ll_vector(LLVMTypeOf(scalar), lanes);
     if (LLVMIsConstant(scalar))
         return splat_constant(type, scalar);
-    LlValue first = LLVMBuildInsertElement(ll->builder, LLVMGetPoison(type), scalar,
-                                           ll_int(ll->i32, 0), "");
+    LlValue first =
+        LLVMBuildInsertElement(ll->builder, LLVMGetPoison(type), scalar, ll_int(ll->i32, 0), "");
     return LLVMBuildShuffleVector(ll->builder, first, LLVMGetPoison(type),
                                   LLVMConstNull(ll_vector(ll->i32, lanes)), "");
 }
@@ -133,6 +118,16 @@ LlValue ll_fmul(Ll *ll, LlValue a, LlValue b)
     return contract(LLVMBuildFMul(ll->builder, a, b, ""));
 }
 LlValue ll_fdiv(Ll *ll, LlValue a, LlValue b) { return LLVMBuildFDiv(ll->builder, a, b, ""); }
+
+LlValue ll_min(Ll *ll, LlValue a, LlValue b)
+{
+    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, a, b, ""), a, b, "");
+}
+
+LlValue ll_max(Ll *ll, LlValue a, LlValue b)
+{
+    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSGT, a, b, ""), a, b, "");
+}
 
 LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args,
                      LlValue *args)
@@ -268,7 +263,8 @@ void ll_prefetch(Ll *ll, LlValue pointer)
 {
     enum { READ, LOCALITY = 2, DATA = 1 };
     ll_intrinsic(ll, "llvm.prefetch", 1, &ll->ptr, 4,
-                 (LlValue[]){pointer, ll_int(ll->i32, READ), ll_int(ll->i32, LOCALITY), ll_int(ll->i32, DATA)});
+                 (LlValue[]){pointer, ll_int(ll->i32, READ), ll_int(ll->i32, LOCALITY),
+                             ll_int(ll->i32, DATA)});
 }
 
 LlValue ll_gather(Ll *ll, LlType type, LlValue pointers, LlValue mask, unsigned align)
@@ -296,10 +292,7 @@ void ll_at_block(Ll *ll, LlBlock block)
     LLVMPositionBuilderAtEnd(ll->builder, block);
 }
 
-void ll_resume(Ll *ll)
-{
-    LLVMPositionBuilderAtEnd(ll->builder, ll->block);
-}
+void ll_resume(Ll *ll) { LLVMPositionBuilderAtEnd(ll->builder, ll->block); }
 
 LlValue ll_seam(Ll *ll, const char *name)
 {

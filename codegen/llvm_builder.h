@@ -24,8 +24,8 @@ typedef struct Ll {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LlValue function;
-    LlBlock entry;  /* allocas go to its beginning */
-    LlBlock block;  /* where straight-line code goes on */
+    LlBlock entry; /* allocas go to its beginning */
+    LlBlock block; /* where straight-line code goes on */
     LlType i1, i8, i16, i32, i64, f32, f64, ptr;
 } Ll;
 
@@ -36,10 +36,10 @@ void ll_begin_function(Ll *ll, LlValue function);
 
 /* ---- types ---- */
 static inline bool ll_is_vector(LlType type) { return LLVMGetTypeKind(type) == LLVMVectorTypeKind; }
-int ll_lanes(LlType type);                     /* 1 for a scalar */
-LlType ll_element(LlType type);                /* of a vector; a scalar's own */
-LlType ll_vector(LlType element, int lanes);   /* the element itself for one lane */
-LlType ll_like(LlType shape, LlType element);  /* element with the lanes of `shape` */
+int ll_lanes(LlType type);                    /* 1 for a scalar */
+LlType ll_element(LlType type);               /* of a vector; a scalar's own */
+LlType ll_vector(LlType element, int lanes);  /* the element itself for one lane */
+LlType ll_like(LlType shape, LlType element); /* element with the lanes of `shape` */
 LlType ll_of_value(LlValue value);
 
 /* ---- constants: splats of the given scalar or vector type ---- */
@@ -59,6 +59,8 @@ LlValue ll_muladd(Ll *ll, LlValue a, LlValue b,
 /* Index arithmetic, no signed wrap; NULL stands for zero, and zero is given as NULL. */
 LlValue ll_index_add(Ll *ll, LlValue a, LlValue b);
 LlValue ll_index_mul(Ll *ll, LlValue a, LlValue b);
+LlValue ll_min(Ll *ll, LlValue a, LlValue b); /* of signed integers */
+LlValue ll_max(Ll *ll, LlValue a, LlValue b);
 /* A call of an overloaded intrinsic, such as llvm.sqrt. */
 LlValue ll_intrinsic(Ll *ll, const char *name, int n_types, LlType *types, int n_args,
                      LlValue *args);
@@ -89,8 +91,8 @@ void ll_scatter(Ll *ll, LlValue value, LlValue pointers, LlValue mask, unsigned 
 
 /* ---- control ---- */
 LlBlock ll_new_block(Ll *ll, const char *name);
-void ll_at_block(Ll *ll, LlBlock block);  /* straight-line code goes on at its end */
-void ll_resume(Ll *ll);                   /* the builder back to the end of ll->block */
+void ll_at_block(Ll *ll, LlBlock block); /* straight-line code goes on at its end */
+void ll_resume(Ll *ll);                  /* the builder back to the end of ll->block */
 /* Ends the current block with a jump to a fresh one and gives the jump: code that
  * must come before what follows is put before it. */
 LlValue ll_seam(Ll *ll, const char *name);

@@ -52,7 +52,7 @@ static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
     Ll *ll = &a->e->ll;
     ll_resume(ll);
     LlLoop loop = ll_loop_open(ll, first, last, STRIP_KEYS, "strips");
-    LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, ll_i64(ll, STRIP_KEYS), "");
+    LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, loop.step, "");
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSLT, rest, last, "");
     a->key = loop.index;
     a->end = LLVMBuildSelect(ll->builder, whole, rest, last, "");
@@ -71,7 +71,6 @@ static void start_levels(Attention *a, bool one_strip)
 {
     Emit *e = a->e;
     a->plan = plan_sweeps(e, one_strip);
-    memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
     memset(e->random_rows, 0, sizeof *e->random_rows * (size_t)e->signature->n_sites);
     memo_forget(e, DEPTH_ROW);
@@ -88,7 +87,6 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
     start_levels(a, one_strip);
     row_seam(a->e);
     for (int sweep = 0; sweep < a->plan.n_sweeps; sweep++) {
-        tile_row_values(a, sweep);
         tile_open_reductions(a, sweep);
         if (one_strip) {
             a->key = first;
@@ -97,7 +95,6 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
         } else {
             each_strip(a, sweep, first, last);
         }
-        tile_close_reductions(a, sweep);
     }
     tile_store_rows(a);
     ll_resume(&a->e->ll);
@@ -105,20 +102,28 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
 
 /* ---- blocks of queries ---- */
 
-static LlValue smaller(Ll *ll, LlValue x, LlValue y)
-{
-    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, x, y, ""), x, y, "");
-}
-
-static LlValue larger(Ll *ll, LlValue x, LlValue y)
-{
-    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSGT, x, y, ""), x, y, "");
-}
-
 /* The scores' queries as tokens of their sentences, or NULL if they are none. */
 static const Axis *token_axis(const Emit *e)
 {
     return layout_is_packed(&e->layout) ? &e->layout.axes[0] : NULL;
+}
+
+/* Keys that a query sees at most, by its window alone; 0: any number. */
+static int64_t window_keys(const Attention *a)
+{
+    const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
+    bool bounded = before && after && before->i >= 0 && after->i >= 0 && before->i < STRIP_KEYS &&
+                   after->i < STRIP_KEYS;
+    return bounded ? before->i + after->i + 1 : 0;
+}
+
+/* All queries of a block meet all keys that one of them sees: with a small window few. */
+static int64_t block_vectors(const Attention *a)
+{
+    int64_t vectors = BLOCK_VECTORS, window = window_keys(a);
+    while (window > 0 && vectors > 1 && vectors * a->e->lanes * 4 > window)
+        vectors /= 2;
+    return vectors;
 }
 
 static void stand_at_block(Attention *a, LlValue query)
@@ -128,10 +133,12 @@ static void stand_at_block(Attention *a, LlValue query)
     int queries = tile_queries(&a->tiles);
     const Axis *tokens = token_axis(e);
     LlValue left = LLVMBuildNSWSub(ll->builder, a->n_queries, query, "");
+    LlValue lanes = ll_i64(ll, e->lanes), beyond = ll_i64(ll, e->lanes - 1);
     a->query = query;
-    a->count = smaller(ll, left, ll_i64(ll, e->lanes));
-    e->column = query;
-    e->mask = e->lanes > 1 ? lane_mask(e, left) : NULL;
+    a->count = ll_min(ll, left, ll_i64(ll, block_vectors(a) * e->lanes));
+    a->vectors =
+        LLVMBuildSDiv(ll->builder, LLVMBuildNSWAdd(ll->builder, a->count, beyond, ""), lanes, "");
+    a->pitch = LLVMBuildNSWMul(ll->builder, a->vectors, lanes, "");
     e->space.at[queries] = (Coord){.step = 1};
     if (tokens) {
         int symbol = e->layout.axes[0].extent.symbol;
@@ -152,7 +159,7 @@ static LlValue first_key(Attention *a)
     if (!before || before->i < 0)
         return ll_i64(ll, 0);
     LlValue first = LLVMBuildNSWSub(ll->builder, a->query, ll_i64(ll, before->i), "");
-    return smaller(ll, larger(ll, first, ll_i64(ll, 0)), a->n_keys);
+    return ll_min(ll, ll_max(ll, first, ll_i64(ll, 0)), a->n_keys);
 }
 
 static LlValue last_key(Attention *a)
@@ -162,17 +169,16 @@ static LlValue last_key(Attention *a)
     if (!after || after->i < 0)
         return a->n_keys;
     LlValue last = LLVMBuildNSWAdd(ll->builder, a->query, a->count, "");
-    return smaller(ll, LLVMBuildNSWAdd(ll->builder, last, ll_i64(ll, after->i), ""), a->n_keys);
+    return ll_min(ll, LLVMBuildNSWAdd(ll->builder, last, ll_i64(ll, after->i), ""), a->n_keys);
 }
 
 /* Whether no block sees more keys than a strip holds, by the window or the number of keys. */
 static bool always_fits(const Attention *a)
 {
-    const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
     Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
-    bool window = before && after && before->i >= 0 && after->i >= 0 &&
-                  before->i < STRIP_KEYS && after->i < STRIP_KEYS - before->i - a->e->lanes;
-    return window || (dim_is_const(keys) && keys.size <= STRIP_KEYS);
+    int64_t window = window_keys(a);
+    return (window > 0 && window + BLOCK_VECTORS * a->e->lanes <= STRIP_KEYS) ||
+           (dim_is_const(keys) && keys.size <= STRIP_KEYS);
 }
 
 static void emit_block(Attention *a, LlValue query)
@@ -184,7 +190,8 @@ static void emit_block(Attention *a, LlValue query)
     tile_turn_queries(a);
     LlValue first = first_key(a), last = last_key(a);
     LlValue keys = LLVMBuildNSWSub(ll->builder, last, first, "");
-    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, keys, ll_i64(ll, STRIP_KEYS), "");
+    LlValue vectors = LLVMBuildNSWMul(ll->builder, keys, a->vectors, "");
+    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, vectors, ll_i64(ll, STRIP_VECTORS), "");
     if (always_fits(a)) {
         emit_levels(a, first, last, true);
     } else {
@@ -199,7 +206,6 @@ static void emit_block(Attention *a, LlValue query)
         LLVMBuildBr(ll->builder, done);
         ll_at_block(ll, done);
     }
-    a->e->mask = NULL;
 }
 
 /* ---- units ---- */
@@ -252,7 +258,8 @@ static void each_group(Attention *a, int axis)
         return;
     }
     ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), a->n_queries, e->lanes, "queries");
+    LlLoop loop =
+        ll_loop_open(ll, ll_i64(ll, 0), a->n_queries, block_vectors(a) * e->lanes, "queries");
     emit_block(a, loop.index);
     ll_resume(ll);
     ll_loop_close(ll, &loop);
@@ -261,7 +268,9 @@ static void each_group(Attention *a, int axis)
 void kernel_attention(Emit *e)
 {
     Ll *ll = &e->ll;
-    Attention a = {.e = e, .tiles = tiles_of(e->op),
+    Attention a = {.e = e,
+                   .tiles = tiles_of(e->op),
+                   .sums = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
                    .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
                    .words = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1)};
     tile_open(&a);

@@ -4,44 +4,50 @@
  *   attention_products.c products between memory and strips
  *   attention_sweep.c    elementwise ops and reductions over strips
  *
- * A block of as many queries as a vector has lanes meets its keys one after the other:
- * lanes are queries, and so reductions along the keys are vertical. Scores of a block
- * are a strip in memory, a vector for each key. */
+ * A block of queries, a few vectors of them, meets its keys one after the other: lanes
+ * are queries, and so reductions along the keys are vertical. Scores of a block are a
+ * strip in memory, for each key a row of the block's vectors. Products take the whole
+ * block, so that keys are read once for many queries; sweeps take vector after vector. */
 #ifndef CODEGEN_EMIT_ATTENTION_H
 #define CODEGEN_EMIT_ATTENTION_H
 
 #include "codegen/emit/sweeps.h"
 #include "codegen/tiles.h"
 
-/* Keys of a strip at most; a batch takes room for its longest sentence. Where a query has
- * more, strips are computed again for each level. The backward pass of the textbook's
- * attention has four strips and one of random words: 2.6 MB of a thread's stack then. */
-enum { STRIP_KEYS = 8192 };
+/* Vectors of queries in a block at most, and of scores in a strip; a batch takes room for
+ * its longest sentence. Where a block has more, strips are computed again for each level.
+ * The backward pass of the textbook's attention has four strips and one of random words:
+ * 2.6 MB of a thread's stack then. */
+enum { BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, STRIP_KEYS = STRIP_VECTORS / BLOCK_VECTORS };
 
 typedef struct Attention {
     Emit *e;
     Tiles tiles;
     SweepPlan plan;
-    int panel;              /* columns that tiles take at once */
-    LlValue *strips;        /* by value number */
-    LlValue *turned;        /* by operand: its block of queries, [d][lanes] */
-    LlValue room;           /* keys of a strip in this batch */
-    LlValue packed;         /* a panel of an operand that tiles cannot read where it lies */
+    int panel;         /* columns that tiles take at once */
+    LlValue *strips;   /* by value number */
+    LlValue *turned;   /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
+    LlValue most_keys; /* of a sentence of this batch */
+    LlValue room;      /* vectors of a strip in this batch */
+    LlValue packed;    /* a part of a product's right operand */
     /* where the code being written stands */
-    LlValue n_queries, n_keys;     /* of the unit's sentence */
-    LlValue query, count;          /* the block's first, and how many */
-    LlValue key, end;              /* this strip's keys */
-    LlValue *slots;                /* of reductions, by body op */
-    LlValue *words;                /* strips of random words, by random number */
+    LlValue n_queries, n_keys; /* of the unit's sentence */
+    LlValue query, count;      /* the block's first, and how many */
+    LlValue vectors, pitch;    /* … and elements of a strip's row */
+    LlValue vector;            /* the one being swept */
+    LlValue key, end;          /* this strip's keys */
+    LlValue *sums;             /* of reductions, by body op: of each vector */
+    LlValue *slots;            /* … of the vector being swept */
+    LlValue *words;            /* strips of random words, by random number */
 } Attention;
 
 /* ---- attention_products.c ---- */
 /* Declares the module's functions and takes memory for strips. */
 void tile_open(Attention *a);
-LlValue tile_strip(Attention *a, int number);     /* of a value of the scores' shape */
-/* Memory for `row`s of a strip's keys and `gap` more. */
-LlValue tile_memory(Attention *a, LlType row, int64_t gap, const char *name);
-void tile_turn_queries(Attention *a);             /* left operands of scores, for this block */
+LlValue tile_strip(Attention *a, int number); /* of a value of the scores' shape */
+/* Memory for the vectors of a strip and some more. */
+LlValue tile_memory(Attention *a, LlType element, const char *name);
+void tile_turn_queries(Attention *a); /* left operands of scores, for this block */
 void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate);
@@ -49,11 +55,8 @@ void tile_columns(Attention *a, const TileProduct *p);
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 
 /* ---- attention_sweep.c ---- */
-/* Values that do not vary along the keys and can be computed before this sweep. */
-void tile_row_values(Attention *a, int sweep);
-void tile_open_reductions(Attention *a, int sweep);
-void tile_sweep(Attention *a, int sweep); /* over the strip's keys */
-void tile_close_reductions(Attention *a, int sweep);
+void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
+void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
 void tile_store_rows(Attention *a);
 /* Whether something done in this sweep needs the op's value, and no sweep kept it or
  * what is computed from it. */

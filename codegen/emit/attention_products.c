@@ -5,9 +5,9 @@
  *   columns   result[key][d]    += Σ_query strip[key][query] · rows[query][d]
  *
  * Operands are read where they lie, but for the queries of scores, which are turned so
- * that lanes lie beside each other, for rows that do not end with a whole vector, and for
- * those of bf16: panels of these are widened before each block of queries meets them, so
- * that all sums are of f32, term after term. */
+ * that lanes lie beside each other, and for the right operands' rows where several vectors
+ * of queries meet them, do not end with a whole vector, or are bf16: these are packed
+ * before the block meets them, bf16 widened, so that all sums are of f32. */
 #include "codegen/emit/attention.h"
 
 #include "codegen/emit/gemm.h"
@@ -17,8 +17,9 @@
 #include <string.h>
 
 /* Strips lie a few lines further than a power of two apart, so that the first keys of
- * several do not share the sets of a cache. */
-enum { PANEL_VECTORS = 2, STRIP_GAP = 20, NAME_SIZE = 32 };
+ * several do not share the sets of a cache; those of random words are made by fours. */
+enum { PANEL_VECTORS = 2, PACKED_ROWS = 256, STRIP_GAP = 20, NAME_SIZE = 32 };
+static_assert(STRIP_GAP >= 3 * BLOCK_VECTORS, "room for three rows of words more");
 
 static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
 
@@ -53,8 +54,8 @@ static void write_functions(Attention *a, DType operand)
         gemm_tiles(&g);
         gemm_tile_rows(&g);
     }
-    gemm_pack(&g, "queries", g.lanes);
-    gemm_pack(&g, "panel", gemm_columns(&g));
+    gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS);
+    gemm_pack_pitched(&g, "panel", gemm_columns(&g));
     ll_dispose(&g.ll);
 }
 
@@ -89,51 +90,72 @@ static LlValue take_memory(Attention *a, int64_t elements, const char *name)
     return memory;
 }
 
-/* The longest sentence's keys, known at the kernel's entry. */
-static LlValue keys_room(Attention *a)
+/* The longest sentence along an axis of the scores, but `most`; known at the entry. */
+static LlValue longest(Attention *a, int axis, int64_t most)
+{
+    Emit *e = a->e;
+    LlValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
+    emit_at(e, DEPTH_ENTRY);
+    return ll_min(&e->ll, extent, number(a, most));
+}
+
+/* Vectors of the largest strip. */
+static LlValue strip_room(Attention *a)
 {
     Emit *e = a->e;
     Ll *ll = &e->ll;
-    Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
-    LlValue most = ll_i64(ll, STRIP_KEYS),
-            longest = extent_of(e, &(Axis){tile_keys(&a->tiles), -1, keys});
-    emit_at(e, DEPTH_ENTRY);
-    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLT, longest, most, "");
-    return LLVMBuildSelect(ll->builder, fits, longest, most, "");
+    LlValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
+    queries = LLVMBuildNSWAdd(ll->builder, queries, number(a, e->lanes - 1), "");
+    LlValue vectors = LLVMBuildSDiv(ll->builder, queries, number(a, e->lanes), "");
+    return ll_min(ll, LLVMBuildNSWMul(ll->builder, a->most_keys, vectors, ""),
+                  number(a, STRIP_VECTORS));
 }
 
-LlValue tile_memory(Attention *a, LlType row, int64_t gap, const char *name)
+static LlValue memory_of(Attention *a, LlType type, LlValue elements, const char *name)
 {
     Ll *ll = &a->e->ll;
     emit_at(a->e, DEPTH_ENTRY);
-    LlValue rows = LLVMBuildNSWAdd(ll->builder, a->room, ll_i64(ll, gap), "");
-    LlValue memory = LLVMBuildArrayAlloca(ll->builder, row, rows, name);
+    LlValue memory = LLVMBuildArrayAlloca(ll->builder, type, elements, name);
     LLVMSetAlignment(memory, 64);
     ll_resume(ll);
     return memory;
 }
 
+LlValue tile_memory(Attention *a, LlType element, const char *name)
+{
+    emit_at(a->e, DEPTH_ENTRY);
+    LlValue vectors = LLVMBuildNSWAdd(a->e->ll.builder, a->room, number(a, STRIP_GAP), "");
+    return memory_of(a, ll_vector(element, a->e->lanes), vectors, name);
+}
+
 LlValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
-        a->strips[number] =
-            tile_memory(a, ll_vector(element_type(a), a->e->lanes), STRIP_GAP, "strip");
+        a->strips[number] = tile_memory(a, element_type(a), "strip");
     return a->strips[number];
 }
 
 /* Tiles take elements of keys for scores one by one, other rows by whole vectors. */
-static bool is_packed(const Attention *a, const TileProduct *p)
+static bool must_pack(const Attention *a, const TileProduct *p)
 {
     return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||
            (p->use != TILE_SCORES && p->depth % a->e->lanes != 0);
 }
 
+/* Elements of a packed row: whole panels. */
+static int64_t packed_row(const Attention *a, const TileProduct *p)
+{
+    return (p->depth + a->panel - 1) / a->panel * a->panel;
+}
+
 void tile_open(Attention *a)
 {
     Emit *e = a->e;
+    int64_t widest = 0;
     need_functions(a, a->tiles.scores.dtype);
     a->panel = e->lanes * PANEL_VECTORS;
-    a->room = keys_room(a);
+    a->most_keys = longest(a, tile_keys(&a->tiles), STRIP_VECTORS);
+    a->room = strip_room(a);
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {
@@ -141,12 +163,11 @@ void tile_open(Attention *a)
         int operand = body_number(&e->body, p->op->args[0]);
         need_functions(a, p->op->args[1]->type.dtype);
         if (p->use == TILE_SCORES && !a->turned[operand])
-            a->turned[operand] = take_memory(a, (p->depth + 1) * e->lanes, "turned");
-        if (is_packed(a, p) && !a->packed)
-            a->packed =
-                tile_memory(a, LLVMArrayType2(element_type(a), (uint64_t)a->panel), e->lanes + 1,
-                            "packed"); /* rows of a strip's keys or of a block's queries */
+            a->turned[operand] =
+                take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
+        widest = packed_row(a, p) > widest ? packed_row(a, p) : widest;
     }
+    a->packed = take_memory(a, widest * PACKED_ROWS, "packed");
 }
 
 /* ---- operands ---- */
@@ -189,25 +210,64 @@ static LlValue element_at(Attention *a, LlValue base, LlValue index)
     return ll_gep(&a->e->ll, element_type(a), base, index);
 }
 
-/* `columns` of the right operand's rows, from one on, as tiles read them. */
-static TileRows panel_of(Attention *a, const TileProduct *p, const TileRows *rows, LlValue n_rows,
-                         int64_t column, int64_t columns)
-{
-    const Value *operand = p->op->args[1];
-    LlType type = emit_memory_type(a->e, operand->type.dtype);
-    ll_resume(&a->e->ll);
-    LlValue at = ll_gep(&a->e->ll, type, rows->at, number(a, column));
-    if (!is_packed(a, p))
-        return (TileRows){at, rows->stride};
-    call(a, function_for(a, operand->type.dtype, "panel"), 6,
-         (LlValue[]){n_rows, at, rows->stride, number(a, 1), number(a, columns), a->packed});
-    return (TileRows){a->packed, number(a, a->panel)};
-}
-
 static LlValue keys_here(Attention *a)
 {
     ll_resume(&a->e->ll);
     return LLVMBuildNSWSub(a->e->ll.builder, a->end, a->key, "");
+}
+
+/* ---- parts ---- */
+
+/* The rows of the right operand go into a product part by part. A part is packed where
+ * tiles cannot read it where it lies, and where several vectors of queries meet it: its
+ * rows are far apart, often by a power of two, and would share a few sets of the caches. */
+typedef struct Part {
+    LlLoop loop;
+    LlValue count; /* of rows */
+    TileRows rows;
+} Part;
+
+static void pack_part(Attention *a, const TileProduct *p, const Part *part)
+{
+    const Value *operand = p->op->args[1];
+    LlType type = emit_memory_type(a->e, operand->type.dtype);
+    for (int64_t column = 0; column < p->depth; column += a->panel) {
+        int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
+        LlValue from = ll_gep(&a->e->ll, type, part->rows.at, number(a, column));
+        call(a, function_for(a, operand->type.dtype, "panel"), 7,
+             (LlValue[]){part->count, from, part->rows.stride, number(a, 1), number(a, columns),
+                         element_at(a, a->packed, number(a, column)), number(a, packed_row(a, p))});
+    }
+}
+
+/* Of no rows there is one part: a product without terms gives zeros. */
+static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, LlValue n)
+{
+    Ll *ll = &a->e->ll;
+    LlType type = emit_memory_type(a->e, p->op->args[1]->type.dtype);
+    ll_resume(ll);
+    Part part = {
+        .loop = ll_loop_open(ll, number(a, 0), ll_max(ll, n, number(a, 1)), PACKED_ROWS, "parts")};
+    LlValue left = LLVMBuildNSWSub(ll->builder, n, part.loop.index, "");
+    LlValue first = LLVMBuildNSWMul(ll->builder, part.loop.index, rows->stride, "");
+    part.count = ll_min(ll, left, number(a, PACKED_ROWS));
+    part.rows = (TileRows){ll_gep(ll, type, rows->at, first), rows->stride};
+    LlValue packs = LLVMBuildICmp(ll->builder, LLVMIntSGT, a->vectors, number(a, 1), "");
+    if (must_pack(a, p))
+        packs = ll_int(ll->i1, 1);
+    LlIf packing = ll_if_open(ll, packs);
+    pack_part(a, p, &part);
+    ll_if_close(ll, &packing);
+    part.rows.at = LLVMBuildSelect(ll->builder, packs, a->packed, part.rows.at, "");
+    part.rows.stride =
+        LLVMBuildSelect(ll->builder, packs, number(a, packed_row(a, p)), part.rows.stride, "");
+    return part;
+}
+
+static void part_close(Attention *a, Part *part)
+{
+    ll_resume(&a->e->ll);
+    ll_loop_close(&a->e->ll, &part->loop);
 }
 
 /* ---- products ---- */
@@ -245,49 +305,52 @@ void tile_turn_queries(Attention *a)
 
 void tile_scores(Attention *a, const TileProduct *p)
 {
-    int lanes = a->e->lanes;
+    Ll *ll = &a->e->ll;
     const Body *body = &a->e->body;
     TileRows keys =
         rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
     LlValue turned = a->turned[body_number(body, p->op->args[0])];
     LlValue strip = tile_strip(a, body_number(body, &p->op->results[0]));
-    int64_t step = is_packed(a, p) ? a->panel : p->depth;
-    for (int64_t term = 0; term < p->depth; term += step) {
-        int64_t terms = p->depth - term < step ? p->depth - term : step;
-        TileRows panel = panel_of(a, p, &keys, keys_here(a), term, terms);
-        call_rows(a, &(Call){.k = number(a, terms),
-                             .a = panel.at,
-                             .a_row = panel.stride,
-                             .a_k = number(a, 1),
-                             .b = element_at(a, turned, number(a, term * lanes)),
-                             .b_k = number(a, lanes),
-                             .c = strip,
-                             .c_row = number(a, lanes),
-                             .columns = number(a, lanes),
-                             .accumulate = number(a, term > 0),
-                             .rows = keys_here(a)});
-    }
+    Part part = part_open(a, p, &keys, keys_here(a));
+    Call c = {.k = number(a, p->depth),
+              .a = part.rows.at,
+              .a_row = part.rows.stride,
+              .a_k = number(a, 1),
+              .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->lanes),
+              .c_row = a->pitch,
+              .accumulate = number(a, TFC_PUT_OVER),
+              .rows = part.count};
+    LlValue first = LLVMBuildNSWMul(ll->builder, part.loop.index, a->pitch, "");
+    LlLoop panels = ll_loop_open(ll, number(a, 0), a->pitch, a->panel, "panels");
+    LlValue left = LLVMBuildNSWSub(ll->builder, a->pitch, panels.index, "");
+    c.columns = ll_min(ll, left, number(a, a->panel));
+    c.b = element_at(a, turned, panels.index);
+    c.c = element_at(a, strip, LLVMBuildNSWAdd(ll->builder, first, panels.index, ""));
+    call_rows(a, &c);
+    ll_loop_close(ll, &panels);
+    part_close(a, &part);
 }
 
-/* The product by panels of columns; `b` are the rows it sums over, c.k of them. */
-static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *b,
+/* Sums over `terms` of the right operand's rows; c holds the rest of the product. */
+static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *terms, LlValue n,
                      const TileRows *result)
 {
+    Ll *ll = &a->e->ll;
+    LlValue strip = tile_strip(a, body_number(&a->e->body, p->op->args[0]));
+    Part part = part_open(a, p, terms, n);
+    LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, part.loop.index, number(a, 0), "");
+    c.k = part.count;
+    c.a = element_at(a, strip, LLVMBuildNSWMul(ll->builder, part.loop.index, c.a_k, ""));
+    c.b_k = part.rows.stride;
     c.c_row = result->stride;
+    c.accumulate = LLVMBuildSelect(ll->builder, later, number(a, TFC_PUT_ADD), c.accumulate, "");
     for (int64_t column = 0; column < p->depth; column += a->panel) {
-        int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
-        c.columns = number(a, columns);
+        c.columns = number(a, p->depth - column < a->panel ? p->depth - column : a->panel);
+        c.b = element_at(a, part.rows.at, number(a, column));
         c.c = element_at(a, result->at, number(a, column));
-        TileRows panel = panel_of(a, p, b, c.k, column, columns);
-        c.b = panel.at;
-        c.b_k = panel.stride;
         call_rows(a, &c);
     }
-}
-
-static LlValue strip_of_operand(Attention *a, const TileProduct *p)
-{
-    return tile_strip(a, body_number(&a->e->body, p->op->args[0]));
+    part_close(a, &part);
 }
 
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
@@ -296,13 +359,8 @@ void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
                               tile_keys(&a->tiles), a->key);
     TileRows result =
         rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
-    Call c = {.k = keys_here(a),
-              .a = strip_of_operand(a, p),
-              .a_row = number(a, 1),
-              .a_k = number(a, a->e->lanes),
-              .accumulate = accumulate,
-              .rows = a->count};
-    multiply(a, p, c, &values, &result);
+    Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
+    multiply(a, p, c, &values, keys_here(a), &result);
 }
 
 void tile_columns(Attention *a, const TileProduct *p)
@@ -310,13 +368,11 @@ void tile_columns(Attention *a, const TileProduct *p)
     TileRows queries = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                                tile_queries(&a->tiles), a->query);
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
-    Call c = {.k = a->count,
-              .a = strip_of_operand(a, p),
-              .a_row = number(a, a->e->lanes),
+    Call c = {.a_row = a->pitch,
               .a_k = number(a, 1),
-              .accumulate = number(a, 1),
+              .accumulate = number(a, TFC_PUT_ADD),
               .rows = keys_here(a)};
-    multiply(a, p, c, &queries, &result);
+    multiply(a, p, c, &queries, a->count, &result);
 }
 
 /* A product without terms gives zeros. */

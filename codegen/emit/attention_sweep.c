@@ -1,6 +1,10 @@
-/* Sweeps of an attention region: over the keys of a strip, all lanes of the block's
- * queries at once. */
+/* Sweeps of an attention region: over the keys of a strip, once for each vector of the
+ * block's queries, all lanes of it at once. What reductions give is kept in memory from
+ * sweep to sweep, a vector of sums for each vector of queries; what else does not vary
+ * along the keys is computed again by each sweep that needs it. */
 #include "codegen/emit/attention.h"
+
+#include <string.h>
 
 static unsigned align_of(const Value *value) { return (unsigned)dtype_bytes(value->type.dtype); }
 
@@ -11,7 +15,8 @@ static LlType lanes_of(Emit *e, const Value *value)
 
 /* ---- values of rows ---- */
 
-void tile_row_values(Attention *a, int sweep)
+/* Values that do not vary along the keys and can be computed before this sweep. */
+static void row_values(Attention *a, int sweep)
 {
     Emit *e = a->e;
     for (int n = 0; n < e->n_values; n++) {
@@ -27,46 +32,78 @@ void tile_row_values(Attention *a, int sweep)
     }
 }
 
-void tile_store_rows(Attention *a)
-{
-    Emit *e = a->e;
-    for (int i = 0; i < e->body.n_results; i++) {
-        const Value *value = e->body.yields[i];
-        if (value->op->kind == OP_dot)
-            continue;
-        Place place = place_aligned(&value->type, &e->space);
-        Val x = {emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY), DEPTH_BODY};
-        emit_store_at(e, e->body.n_inputs + i, &place, x);
-    }
-}
-
 /* ---- reductions ---- */
+
+static unsigned sum_align(const Op *op) { return align_of(&op->results[0]); }
+
+static LlType sum_type(Emit *e, const Op *op) { return lanes_of(e, &op->results[0]); }
+
+/* Where the reduction's sums of the vector being swept are. */
+static LlValue sum_at(Attention *a, int i)
+{
+    const Op *op = a->e->body.ops[i].op;
+    ll_resume(&a->e->ll);
+    return ll_gep(&a->e->ll, sum_type(a->e, op), a->sums[i], a->vector);
+}
 
 void tile_open_reductions(Attention *a, int sweep)
 {
     Emit *e = a->e;
+    Ll *ll = &e->ll;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        LlType type = lanes_of(e, &op->results[0]);
-        a->slots[i] = ll_alloca(&e->ll, type, "sum");
-        ll_store(&e->ll, reduce_identity(e, op, type), a->slots[i], align_of(&op->results[0]));
+        LlType type = sum_type(e, op);
+        if (!a->sums[i])
+            a->sums[i] = ll_alloca(ll, LLVMArrayType2(type, BLOCK_VECTORS), "sums");
+        ll_resume(ll);
+        for (int v = 0; v < BLOCK_VECTORS; v++)
+            ll_store(ll, reduce_identity(e, op, type), ll_gep(ll, type, a->sums[i], ll_i64(ll, v)),
+                     sum_align(op));
     }
 }
 
-void tile_close_reductions(Attention *a, int sweep)
+/* The sums of sweeps that are over. */
+static void read_reductions(Attention *a, int sweep)
 {
     Emit *e = a->e;
-    ll_resume(&e->ll);
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        for (int before = 0; before < sweep; before++) {
+            if (!sweep_reduces(e, &a->plan, before, op))
+                continue;
+            LlValue sum = ll_load(&e->ll, sum_type(e, op), sum_at(a, i), sum_align(op));
+            sum = emit_rounded(e, op->results[0].type.dtype, sum);
+            e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
+        }
+    }
+}
+
+/* This sweep's sums go on from those of the strips before, in registers. */
+static void take_sums(Attention *a, int sweep)
+{
+    Emit *e = a->e;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        LlValue sum =
-            ll_load(&e->ll, lanes_of(e, &op->results[0]), a->slots[i], align_of(&op->results[0]));
-        sum = emit_rounded(e, op->results[0].type.dtype, sum);
-        e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
+        a->slots[i] = ll_alloca(&e->ll, sum_type(e, op), "sum");
+        LlValue sum = ll_load(&e->ll, sum_type(e, op), sum_at(a, i), sum_align(op));
+        ll_store(&e->ll, sum, a->slots[i], sum_align(op));
+    }
+}
+
+static void put_sums_back(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    for (int i = 0; i < e->body.n_ops; i++) {
+        const Op *op = e->body.ops[i].op;
+        if (!sweep_reduces(e, &a->plan, sweep, op))
+            continue;
+        LlValue at = sum_at(a, i);
+        LlValue sum = ll_load(&e->ll, sum_type(e, op), a->slots[i], sum_align(op));
+        ll_store(&e->ll, sum, at, sum_align(op));
     }
 }
 
@@ -79,9 +116,17 @@ static LlValue first_number(Attention *a, const Value *value, int lane)
     Place place = e->space;
     bool unit;
     place.at[tile_queries(&a->tiles)] =
-        coord_add(e, coord_of(a->query, DEPTH_ROW), coord_const(e, lane));
+        coord_add(e, coord_of(e->column, DEPTH_ROW), coord_const(e, lane));
     place.at[tile_keys(&a->tiles)] = coord_of(a->key, DEPTH_ROW);
     return element_number(e, &value->type, &place, &unit).v;
+}
+
+/* Of the vector being swept, in a row of a strip. */
+static LlValue vector_at(Attention *a)
+{
+    Ll *ll = &a->e->ll;
+    ll_resume(ll);
+    return LLVMBuildNSWMul(ll->builder, a->vector, ll_i64(ll, a->e->lanes), "");
 }
 
 /* Makes the words that this sweep draws for the strip. */
@@ -97,12 +142,13 @@ static void fill_words(Attention *a, int sweep)
             continue;
         if (!e->random_rows[first->random]) {
             if (!a->words[first->random])
-                a->words[first->random] = tile_memory(a, ll_vector(ll->i32, e->lanes), 3, "words");
+                a->words[first->random] = tile_memory(a, ll->i32, "words");
             LlValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
             ll_resume(ll);
+            LlValue words = ll_gep(ll, ll->i32, a->words[first->random], vector_at(a));
             random_fill_strip(e, first, zero, LLVMBuildNSWSub(ll->builder, one, zero, ""),
-                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""),
-                              a->words[first->random]);
+                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""), words, a->pitch);
+            e->random_rows[first->random] = a->words[first->random];
         }
         e->random_rows[b->random] = e->random_rows[first->random];
     }
@@ -165,29 +211,87 @@ static bool has_work(const Attention *a, int sweep)
     return false;
 }
 
-void tile_sweep(Attention *a, int sweep)
+static void sweep_keys(Attention *a, int sweep)
 {
     Emit *e = a->e;
     Ll *ll = &e->ll;
-    if (!has_work(a, sweep))
-        return;
     int keys = tile_keys(&a->tiles);
+    row_values(a, sweep);
+    take_sums(a, sweep);
     fill_words(a, sweep);
-    ll_resume(ll);
+    LlValue first = vector_at(a);
     LlLoop loop = ll_loop_open(ll, a->key, a->end, 1, "keys");
-    e->cache_at = LLVMBuildNSWMul(ll->builder, LLVMBuildNSWSub(ll->builder, loop.index, a->key, ""),
-                                  ll_i64(ll, e->lanes), "");
+    LlValue row = LLVMBuildNSWSub(ll->builder, loop.index, a->key, "");
+    e->cache_at = LLVMBuildNSWMul(ll->builder, row, a->pitch, "");
+    e->cache_at = LLVMBuildNSWAdd(ll->builder, e->cache_at, first, "");
     e->space.at[keys] = coord_of(loop.index, DEPTH_ROW);
     row_seam(e);
     memo_forget(e, DEPTH_ROW);
     sweep_key(a, sweep);
     ll_resume(ll);
     ll_loop_close(ll, &loop);
+    e->space.at[keys] = (Coord){0};
+    put_sums_back(a, sweep);
+}
+
+/* ---- vectors ---- */
+
+typedef void (*VectorBody)(Attention *a, int sweep);
+
+/* Calls body for every vector of the block, with the sums of sweeps before this one. */
+static void each_vector(Attention *a, int sweep, VectorBody body)
+{
+    Emit *e = a->e;
+    Ll *ll = &e->ll;
+    ll_resume(ll);
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), a->vectors, 1, "vectors");
+    a->vector = loop.index;
+    e->column = LLVMBuildNSWAdd(ll->builder, a->query, vector_at(a), "");
+    LlValue left = LLVMBuildNSWSub(ll->builder, a->n_queries, e->column, "");
+    e->mask = e->lanes > 1 ? lane_mask(e, left) : NULL;
     row_seam(e);
     memo_forget(e, DEPTH_ROW);
-    e->space.at[keys] = (Coord){0};
+    memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
+    read_reductions(a, sweep);
+    body(a, sweep);
+    ll_resume(ll);
+    ll_loop_close(ll, &loop);
+    row_seam(e);
+    memo_forget(e, DEPTH_ROW);
+    e->mask = NULL;
+}
+
+void tile_sweep(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    if (!has_work(a, sweep))
+        return;
+    each_vector(a, sweep, sweep_keys);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= a->plan.keep[n] && a->plan.kept_in[n] == sweep;
+}
+
+static void store_rows(Attention *a, int sweep)
+{
+    Emit *e = a->e;
+    (void)sweep;
+    for (int i = 0; i < e->body.n_results; i++) {
+        const Value *value = e->body.yields[i];
+        if (value->op->kind == OP_dot)
+            continue;
+        Place place = place_aligned(&value->type, &e->space);
+        Val x = {emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY), DEPTH_BODY};
+        emit_store_at(e, e->body.n_inputs + i, &place, x);
+    }
+}
+
+void tile_store_rows(Attention *a)
+{
+    bool some = false;
+    for (int i = 0; i < a->e->body.n_results; i++)
+        some |= a->e->body.yields[i]->op->kind != OP_dot;
+    if (some)
+        each_vector(a, a->plan.n_sweeps, store_rows);
 }
 
 /* ---- what a sweep needs ---- */

@@ -29,11 +29,11 @@ typedef struct Val {
 
 /* base + step × (column + lane) + lanes[lane], as i64. */
 typedef struct Coord {
-    LlValue base;   /* scalar, NULL: 0 */
-    Depth depth;    /* of base */
+    LlValue base; /* scalar, NULL: 0 */
+    Depth depth;  /* of base */
     int64_t step;
-    LlValue lanes;  /* DEPTH_BODY; NULL: 0 */
-    int token;      /* the space's tokens axis whose sentence or position this is, as the
+    LlValue lanes; /* DEPTH_BODY; NULL: 0 */
+    int token;     /* the space's tokens axis whose sentence or position this is, as the
                        ragged symbol, plus 1; 0: none */
 } Coord;
 
@@ -52,8 +52,15 @@ typedef struct Buffer {
 } Buffer;
 
 /* Which field of a TfcDim. */
-typedef enum DimField { DIM_EXTENT, DIM_TOTAL, DIM_OFFSET, DIM_LENGTH, DIM_BATCH, DIM_POSITION,
-                        DIM_FIELDS } DimField;
+typedef enum DimField {
+    DIM_EXTENT,
+    DIM_TOTAL,
+    DIM_OFFSET,
+    DIM_LENGTH,
+    DIM_BATCH,
+    DIM_POSITION,
+    DIM_FIELDS
+} DimField;
 
 typedef struct Memo {
     Val val;
@@ -68,33 +75,33 @@ typedef struct Emit {
     const Signature *signature;
     const Target *target;
     Body body;
-    int n_values;        /* inputs and body ops */
-    int lanes;           /* columns a vector */
+    int n_values; /* inputs and body ops */
+    int lanes;    /* columns a vector */
     LlValue args, begin, end;
-    LlValue anchors[2];  /* jumps before which entry and row code goes */
+    LlValue anchors[2]; /* jumps before which entry and row code goes */
     int n_buffers;
     Buffer *buffers;
     LlValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
-    Layout layout;       /* of the space */
-    Place space;         /* where each logical dimension of the space stands */
-    Coord token;         /* of the space's tokens axis */
-    LlValue column;      /* first column of the vector being emitted */
-    LlValue mask;        /* its lanes that exist; NULL: all */
-    Memo *memo;          /* by value number */
-    Val *reduced;        /* results of reductions that are done, by value number */
-    LlValue *row_cache;  /* by value number: the row computed by an earlier sweep, or NULL */
-    bool *cached;        /* … which may be read already */
-    LlValue cache_at;    /* where in it; NULL: at the column */
+    Layout layout;        /* of the space */
+    Place space;          /* where each logical dimension of the space stands */
+    Coord token;          /* of the space's tokens axis */
+    LlValue column;       /* first column of the vector being emitted */
+    LlValue mask;         /* its lanes that exist; NULL: all */
+    Memo *memo;           /* by value number */
+    Val *reduced;         /* results of reductions that are done, by value number */
+    LlValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
+    bool *cached;         /* … which may be read already */
+    LlValue cache_at;     /* where in it; NULL: at the column */
     LlValue *random_rows; /* by random number: words of this row, or NULL */
-    LlValue spare;       /* somewhere harmless to read */
+    LlValue spare;        /* somewhere harmless to read */
 } Emit;
 
 /* ---- depth (value.c) ---- */
-void emit_at(Emit *e, Depth depth);            /* the builder goes there */
+void emit_at(Emit *e, Depth depth); /* the builder goes there */
 Depth depth_max(Depth a, Depth b);
 LlValue emit_widen(Emit *e, Val x, Depth depth); /* for use at `depth`: splat if needed */
 Val val_select(Emit *e, Val condition, Val x, Val y);
-Val val_and(Emit *e, Val a, Val b);           /* of i1; a missing one is true */
+Val val_and(Emit *e, Val a, Val b); /* of i1; a missing one is true */
 
 /* ---- values (value.c) ---- */
 Val emit_eval(Emit *e, const Value *value, const Place *place);
@@ -121,10 +128,10 @@ Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LlValue base, Depth depth);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
-Val coord_value(Emit *e, const Coord *c, LlType element); /* as i32 or i64 */
+Val coord_value(Emit *e, const Coord *c, LlType element);    /* as i32 or i64 */
 LlValue argument_field(Emit *e, int64_t field, LlType type); /* of TfcKernelArgs, at entry */
-LlValue dim_field(Emit *e, int symbol, DimField field); /* at entry: i64, or a table */
-LlValue extent_of(Emit *e, const Axis *axis);           /* at entry */
+LlValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
+LlValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 Val emit_load_at(Emit *e, int buffer, const Place *place);
@@ -151,7 +158,7 @@ typedef struct Rows {
 Rows rows_open(Emit *e);
 void rows_close(Emit *e, Rows *rows);
 void columns_begin(Emit *e); /* the space's last axis moves with the column from now on */
-void row_seam(Emit *e); /* row code goes here from now on */
+void row_seam(Emit *e);      /* row code goes here from now on */
 /* Whether the row stands at positions that exist (NULL: always), and how many
  * columns it has. `bound`: logical dimensions that loops keep within lengths. */
 Val row_exists(Emit *e, const bool *bound);
@@ -177,16 +184,17 @@ LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x);
 LlValue math_call(Emit *e, const char *name, LlValue x); /* exp log tanh erf sin cos sigmoid */
 LlValue math_pow(Emit *e, LlValue x, LlValue y);
 LlValue emit_convert(Emit *e, LlValue x, DType from, DType to);
-Val random_word(Emit *e, const BodyOp *op, const Place *place);     /* 32 bits an element */
-const BodyOp *random_first(const Emit *e, const BodyOp *op); /* of the body to draw its words */
+Val random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
+const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */
 void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch);
 LlValue random_scratch(Emit *e, LlValue columns);
-/* … of a strip: `steps` vectors, in which lane l's words are those of the elements from
- * number first + l × stride on; the strip has room for three steps more. */
+/* Makes words for a strip: `steps` vectors, `pitch` elements apart, in which lane l's words
+ * are those of the elements from number first + l × stride on; there is room for three
+ * steps more. */
 void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
-                       LlValue strip);
+                       LlValue strip, LlValue pitch);
 int random_lanes(const Emit *e);
 Val value_shape(Emit *e, const Op *op, const Place *place);
 Val value_gather(Emit *e, const Op *op, const Place *place);

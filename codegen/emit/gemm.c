@@ -58,12 +58,6 @@ LlValue gemm_unit(GemmEmit *g, LlValue pointer, LlValue index)
     return ll_gep(&g->ll, g->unit, pointer, index);
 }
 
-LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b)
-{
-    Ll *ll = &g->ll;
-    return LLVMBuildSelect(ll->builder, LLVMBuildICmp(ll->builder, LLVMIntSLT, a, b, ""), a, b, "");
-}
-
 void gemm_return(GemmEmit *g) { LLVMBuildRetVoid(g->ll.builder); }
 
 /* ---- blocks ---- */
@@ -140,14 +134,15 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     Ll *ll = &g->ll;
     LlValue step = block_columns(g, x);
     LlLoop blocks = open_steps(g, x->n, step, "blocks");
-    x->columns = gemm_min(g, sub(g, x->n, blocks.index), step);
+    x->columns = ll_min(&g->ll, sub(g, x->n, blocks.index), step);
     LlValue b = gemm_source(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
     pack_b_block(g, x, b);
     LlValue a = gemm_source(g, x->a, mul(g, l, x->a_k));
     LlValue c = gemm_unit(g, x->c, mul(g, blocks.index, x->c_units));
     rows_start(g, x, a);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g) * GEMM_PANELS, "rows");
-    LlValue count = gemm_min(g, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    LlValue count =
+        ll_min(&g->ll, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
     rows_multiply(g, x, a, b, c, rows.index, count);
     finish(g, x, rows.index, count, blocks.index);
     ll_loop_close(ll, &rows);
@@ -218,7 +213,8 @@ static void write_product(GemmEmit *g, const Target *target)
     LlValue zero = ll_i64(ll, 0), one = ll_i64(ll, 1);
     LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, x.k, zero, "");
     LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
-    x.depth = gemm_min(g, sub(g, select(g, some, x.k, zero), depths.index), ll_i64(ll, g->depth));
+    x.depth =
+        ll_min(&g->ll, sub(g, select(g, some, x.k, zero), depths.index), ll_i64(ll, g->depth));
     x.terms = g->pairs ? gemm_terms(g, x.depth) : x.depth;
     LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, depths.index, zero, "");
     x.adds = select(g, later, ll_i64(ll, TFC_PUT_ADD), x.put);

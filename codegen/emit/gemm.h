@@ -77,9 +77,11 @@ void gemm_tiles(GemmEmit *g);
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);
 /* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count, bf16
- * widened where the panel's elements are f32;
- * what it writes beside them, up to the end of a vector, is of no account. */
+ * widened where the panel's elements are f32; what it writes beside them, up to the width,
+ * is of no account. */
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
+/* void (…, pitch): out[l × pitch + i]. */
+LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);
 /* The same of bf16, k terms as panels of pairs (gemm_terms rows). */
 LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width);
 /* void (k, x, x_k, rows, out, pitch): GEMM_PANELS panels as high as a tile, or fewer, of
@@ -105,7 +107,6 @@ LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args);
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_unit(GemmEmit *g, LlValue pointer, LlValue index);
-LlValue gemm_min(GemmEmit *g, LlValue a, LlValue b);
 void gemm_return(GemmEmit *g);
 
 /* Sets what follows from the type of the operands. */

@@ -53,7 +53,7 @@ static inline LlValue packs_panel(GemmEmit *g, const Blocks *x, LlValue width)
 
 static inline LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
 {
-    return gemm_min(g, sub(g, x->columns, j), ll_i64(&g->ll, gemm_columns(g)));
+    return ll_min(&g->ll, sub(g, x->columns, j), ll_i64(&g->ll, gemm_columns(g)));
 }
 
 static inline LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)

@@ -71,7 +71,7 @@ static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
     Ll *ll = &g->ll;
     LlValue last = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, 1), "");
     return gemm_source(g, pack->x,
-                       LLVMBuildNSWMul(ll->builder, gemm_min(g, index, last), pack->x_side, ""));
+                       LLVMBuildNSWMul(ll->builder, ll_min(&g->ll, index, last), pack->x_side, ""));
 }
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
@@ -154,15 +154,15 @@ static void pack_turned(GemmEmit *g, const Pack *pack)
     turn_rest(g, pack, whole);
 }
 
-LlValue gemm_pack(GemmEmit *g, const char *part, int width)
+static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched)
 {
     Ll *ll = &g->ll;
-    LlValue function = gemm_open(g, part, 6, 1 << 1 | 1 << 5, true);
+    LlValue function = gemm_open(g, part, pitched ? 7 : 6, 1 << 1 | 1 << 5, true);
     Pack pack = {.groups = (width + g->lanes - 1) / g->lanes};
     LlValue *const params[] = {&pack.k, &pack.x, &pack.x_k, &pack.x_side, &pack.count, &pack.out};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
-    pack.width = ll_i64(ll, width);
+    pack.width = pitched ? LLVMGetParam(function, 6) : ll_i64(ll, width);
     if (g->lanes == 1) {
         turn_rest(g, &pack, ll_i64(ll, 0));
         gemm_return(g);
@@ -178,4 +178,14 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width)
     pack_turned(g, &pack);
     gemm_return(g);
     return function;
+}
+
+LlValue gemm_pack(GemmEmit *g, const char *part, int width)
+{
+    return write_pack(g, part, width, false);
+}
+
+LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)
+{
+    return write_pack(g, part, width, true);
 }

@@ -82,7 +82,7 @@ LlValue gemm_pack_beside(GemmEmit *g)
     ll_at_block(ll, all.done);
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), p.rows, gemm_rows(g), "panels");
     LlValue left = LLVMBuildNSWSub(ll->builder, p.rows, panels.index, "");
-    pack_terms(g, &p, panels.index, 1, gemm_min(g, left, height));
+    pack_terms(g, &p, panels.index, 1, ll_min(&g->ll, left, height));
     ll_loop_close(ll, &panels);
     gemm_return(g);
     return function;

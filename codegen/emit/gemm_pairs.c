@@ -152,7 +152,7 @@ static void turn_squares(GemmEmit *g, const Pairs *p, int group, LlValue whole)
     LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES];
     LlValue last = LLVMBuildNSWSub(ll->builder, p->count, ll_i64(ll, 1), "");
     for (int r = 0; r < g->lanes; r++) {
-        LlValue side = gemm_min(g, ll_i64(ll, group * g->lanes + r), last);
+        LlValue side = ll_min(&g->ll, ll_i64(ll, group * g->lanes + r), last);
         starts[r] = gemm_source(g, p->x, mul(g, side, p->x_side));
     }
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");

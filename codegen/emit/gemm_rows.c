@@ -71,7 +71,7 @@ static LlValue share_end(GemmEmit *g, LlValue runs, LlValue share, LlValue share
 {
     Ll *ll = &g->ll;
     LlValue end = LLVMBuildUDiv(ll->builder, mul(g, runs, share), shares, "");
-    end = gemm_min(g, end, runs);
+    end = ll_min(&g->ll, end, runs);
     if (!g->pairs)
         return end;
     LlValue all = LLVMBuildICmp(ll->builder, LLVMIntEQ, end, runs, "");
@@ -106,7 +106,7 @@ void rows_start(GemmEmit *g, const Blocks *x, LlValue a)
     if (g->dots)
         return;
     LlIf packs = ll_if_open(ll, x->ahead);
-    LlValue rows = gemm_min(g, x->m, ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    LlValue rows = ll_min(&g->ll, x->m, ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
     pack_beside(g, x, a, rows, ll_i64(ll, 0), x->depth, x->panels);
     ll_if_close(ll, &packs);
 }
@@ -117,7 +117,7 @@ static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
 {
     Ll *ll = &g->ll;
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), rows->count, gemm_rows(g), "pack");
-    LlValue height = gemm_min(g, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
+    LlValue height = ll_min(&g->ll, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
     gemm_call(g, g->pack_a, 6,
               (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)), x->a_k,
                           x->a_row, height, packed_a(g, x, rows->packed, panels.index)});
@@ -167,7 +167,7 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
                            LlValue row)
 {
     Ll *ll = &g->ll;
-    LlValue height = gemm_min(g, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
+    LlValue height = ll_min(&g->ll, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
     LlValue in_place = gemm_source(g, rows->a, mul(g, row, x->a_row));
     LlValue done = multiply_wide(g, x, in_place, b, c, height);
     LlValue a_at = select(g, x->pack_a, packed_a(g, x, rows->packed, row), in_place);
@@ -202,7 +202,7 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
                  .count = count,
                  .packed = gemm_at(g, x->panels, mul(g, turn, half)),
                  .next = gemm_source(g, a, mul(g, next, x->a_row)),
-                 .n_next = gemm_min(g, sub(g, x->m, next), ll_i64(ll, together)),
+                 .n_next = ll_min(&g->ll, sub(g, x->m, next), ll_i64(ll, together)),
                  .room = gemm_at(g, x->panels, mul(g, sub(g, ll_i64(ll, 1), turn), half)),
                  .tiles = steps(g, x->columns, gemm_columns(g))};
     if (g->dots)

@@ -247,11 +247,9 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, GemmLie lie)
     read_params(g, function, &tile);
     start_sums(g, &tile);
     LlValue left = tile.k;
-    if (lie != GEMM_STRIDED) {
-        prefetch_c(g, &tile);
-        if (g->unrolled > 1)
-            sum_terms(g, &tile, g->unrolled, &left);
-    }
+    prefetch_c(g, &tile);
+    if (lie != GEMM_STRIDED && g->unrolled > 1)
+        sum_terms(g, &tile, g->unrolled, &left);
     sum_terms(g, &tile, 1, &left);
     LlValue whole =
         LLVMBuildICmp(ll->builder, LLVMIntSGE, tile.columns, ll_i64(ll, vectors * g->lanes), "");

@@ -234,15 +234,14 @@ static LlValue lane_word(Ll *ll, const LlValue words[8], int j, LlValue phase)
 }
 
 /* Four steps of the strip from a counter's words and the next one's. */
-static void store_steps(Ll *ll, const LlValue words[8], LlValue phase, LlValue out, int lanes)
+static void store_steps(Ll *ll, const LlValue words[8], LlValue phase, LlValue out, LlValue pitch)
 {
-    for (int j = 0; j < 4; j++)
-        ll_store(ll, lane_word(ll, words, j, phase),
-                 ll_gep(ll, ll->i32, out, ll_i64(ll, j * lanes)), 4);
+    for (int j = 0; j < 4; j++, out = ll_gep(ll, ll->i32, out, pitch))
+        ll_store(ll, lane_word(ll, words, j, phase), out, 4);
 }
 
-/* void strip(words, first, stride, steps, generator, site): word l of step s is that of
- * element first + l × stride + s. Writes four steps at a time. */
+/* void strip(words, pitch, first, stride, steps, generator, site): word l of step s is that
+ * of element first + l × stride + s, at words[s × pitch + l]. Writes four steps at a time. */
 static LlValue strip_function(Emit *e, int lanes)
 {
     char name[32];
@@ -252,16 +251,17 @@ static LlValue strip_function(Emit *e, int lanes)
         return function;
     Ll inner, *ll = &inner;
     ll_init(ll, e->ll.context, e->ll.module);
-    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->i64, ll->ptr, ll->i64};
-    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 6, false);
+    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->i64, ll->i64, ll->ptr, ll->i64};
+    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 7, false);
     function = LLVMAddFunction(ll->module, name, type);
     LLVMSetLinkage(function, LLVMInternalLinkage);
     ll_begin_function(ll, function);
-    Stream stream = read_stream(ll, LLVMGetParam(function, 4), LLVMGetParam(function, 5));
+    Stream stream = read_stream(ll, LLVMGetParam(function, 5), LLVMGetParam(function, 6));
+    LlValue pitch = LLVMGetParam(function, 1);
     LlType wide = ll_vector(ll->i64, lanes), narrow = ll_vector(ll->i32, lanes);
-    LlValue stride = ll_splat(ll, LLVMGetParam(function, 2), lanes);
+    LlValue stride = ll_splat(ll, LLVMGetParam(function, 3), lanes);
     LlValue number = LLVMBuildMul(ll->builder, stride, ll_iota(ll, ll->i64, lanes), "");
-    number = LLVMBuildAdd(ll->builder, number, ll_splat(ll, LLVMGetParam(function, 1), lanes), "");
+    number = LLVMBuildAdd(ll->builder, number, ll_splat(ll, LLVMGetParam(function, 2), lanes), "");
     LlValue phase = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number, narrow, ""),
                                  ll_int(narrow, 3), "");
     LlValue group = LLVMBuildLShr(ll->builder, number, ll_int(wide, 2), ""), words[8], slots[4];
@@ -270,7 +270,7 @@ static LlValue strip_function(Emit *e, int lanes)
         slots[w] = ll_alloca(ll, narrow, "ahead");
         ll_store(ll, ahead.x[w], slots[w], 4);
     }
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 3), 4, "steps");
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 4), 4, "steps");
     LlValue next = LLVMBuildLShr(ll->builder, loop.index, ll_i64(ll, 2), "");
     next = LLVMBuildAdd(ll->builder, next, ll_i64(ll, 1), "");
     ahead =
@@ -280,8 +280,8 @@ static LlValue strip_function(Emit *e, int lanes)
         words[4 + w] = ahead.x[w];
         ll_store(ll, ahead.x[w], slots[w], 4);
     }
-    LlValue at = LLVMBuildMul(ll->builder, loop.index, ll_i64(ll, lanes), "");
-    store_steps(ll, words, phase, ll_gep(ll, ll->i32, LLVMGetParam(function, 0), at), lanes);
+    LlValue at = LLVMBuildMul(ll->builder, loop.index, pitch, "");
+    store_steps(ll, words, phase, ll_gep(ll, ll->i32, LLVMGetParam(function, 0), at), pitch);
     ll_loop_close(ll, &loop);
     LLVMBuildRetVoid(ll->builder);
     ll_dispose(ll);
@@ -289,14 +289,14 @@ static LlValue strip_function(Emit *e, int lanes)
 }
 
 void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
-                       LlValue strip)
+                       LlValue strip, LlValue pitch)
 {
     Ll *ll = &e->ll;
     LlValue fill = strip_function(e, e->lanes);
     emit_at(e, DEPTH_BODY);
-    LlValue args[] = {strip, first, stride, steps, stream_argument(e, 4), site_argument(e, op)};
-    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 6, "");
-    e->random_rows[op->random] = strip;
+    LlValue args[] = {
+        strip, pitch, first, stride, steps, stream_argument(e, 4), site_argument(e, op)};
+    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 7, "");
 }
 
 /* Counters a step of the fill. */

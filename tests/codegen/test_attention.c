@@ -9,7 +9,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#define DIMS(...) (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]){__VA_ARGS__}
+#define DIMS(...) \
+    (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]) { __VA_ARGS__ }
 #define VALUES(...) \
     (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]) { __VA_ARGS__ }
 
@@ -201,6 +202,16 @@ static void test_long(void **state)
     in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, 10, false}, 1, queries, keys);
 }
 
+/* Queries that take several vectors and blocks, keys for one strip and for more. */
+static void test_blocks(void **state)
+{
+    const int32_t queries[] = {150, 64, 17}, keys[] = {300, 40, 2100};
+    in_both_types(forward, &(Shape){1, 20, -1, -1, true, 5, false}, 3, queries, keys);
+    in_both_types(backward, &(Shape){1, 20, -1, -1, true, 100, false}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 32, 200, 100, false, 100, false}, 3, queries, keys);
+    in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, 400, true}, 3, queries, keys);
+}
+
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
@@ -215,7 +226,8 @@ static void test_half(void **state)
     const int32_t few[] = {3}, many[] = {8250};
     in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, 40, true}, 4, some_queries, some_keys);
     in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, 40, true}, 4, some_queries, some_keys);
-    in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, true}, 4, some_queries, some_keys);
+    in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, true}, 4, some_queries,
+            some_keys);
     in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, 200, true}, 4, some_queries, some_keys);
     in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, 40, true}, 1, few, many);
     in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, 1000, true}, 1, few, many);
@@ -226,8 +238,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
         cmocka_unit_test(test_dropout), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_long),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_half),
+        cmocka_unit_test(test_long),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_empty),   cmocka_unit_test(test_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
