@@ -23,6 +23,7 @@ typedef struct Worst {
 static bool loss_at(Check *check, Variant *v, double *at, double value, double *loss)
 {
     *at = value;
+    store_changed(v->store);
     if (!variant_run(check, v))
         return false;
     *loss = *(const double *)exec_output(v->exec, "loss");
@@ -37,6 +38,7 @@ static bool difference(Check *check, Variant *v, double *at, double h, double *s
               loss_at(check, v, at, x + 2 * h, &loss[2]) &&
               loss_at(check, v, at, x - 2 * h, &loss[3]);
     *at = x;
+    store_changed(v->store);
     *slope = (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * h);
     return ok;
 }

@@ -153,6 +153,7 @@ bool weights_load(Cli *cli, const Model *model, Store *store, const char *path)
         if (is_param(store_at(store, i)))
             wrong += !load_param(cli, model, file, store_at(store, i));
     st_close(file);
+    store_changed(store);
     return !wrong;
 }
 
@@ -175,5 +176,6 @@ bool weights_initialise(Cli *cli, Store *store, uint64_t seed)
             ok = fill_tensor(cli, file, from, NULL, tensor) && ok;
         st_close(file);
     }
+    store_changed(store);
     return ok;
 }

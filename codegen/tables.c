@@ -203,7 +203,8 @@ static size_t step_bytes(const TfcStep *step)
 {
     switch (step->kind) {
     case TFC_STEP_KERNEL: return offsetof(TfcStep, kernel) + sizeof step->kernel;
-    case TFC_STEP_GEMM: return offsetof(TfcStep, gemm) + sizeof step->gemm;
+    case TFC_STEP_GEMM:
+    case TFC_STEP_PACK: return offsetof(TfcStep, gemm) + sizeof step->gemm;
     case TFC_STEP_COPY: case TFC_STEP_ZERO: break;
     }
     return offsetof(TfcStep, copy) + sizeof step->copy;
@@ -319,14 +320,17 @@ bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gem
 static void point_products(Tables *t, const TfcProgram *program, Image *image)
 {
     static const char *const blas[TFC_BLAS_TYPES] = {"tfc_blas_f32", "tfc_blas_f64"};
-    static const char parameters[] = "iiipiipiipiip";
-    for (int i = 0; i < TFC_BLAS_TYPES + TFC_PRODUCT_TYPES; i++) {
+    static const char parameters[] = "iiipiipiipiip", of_pack[] = "iiipiip";
+    enum { PACKS = TFC_BLAS_TYPES + TFC_PRODUCT_TYPES, ALL = PACKS + TFC_PRODUCT_TYPES };
+    for (int i = 0; i < ALL; i++) {
         LlValue product = NULL;
-        int native = i - TFC_BLAS_TYPES;
+        bool packs = i >= PACKS;
+        int native = packs ? i - PACKS : i - TFC_BLAS_TYPES;
         if (native < 0)
             product = program->products.blas[i] ? external(t, blas[i], parameters) : NULL;
         else if (program_has_product(program, (TfcType)native, t->gemm))
-            product = hidden(t, product_names[native], parameters);
+            product = packs ? hidden(t, arena_printf(t->arena, "%s.pack", product_names[native]), of_pack)
+                            : hidden(t, product_names[native], parameters);
         image_point(t, image, offsetof(TfcProgram, products) + (size_t)i * t->pointer_bytes, product);
     }
 }

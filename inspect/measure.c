@@ -149,15 +149,23 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena
                                                       : "")};
 }
 
+/* The buffer that a product, a packing or a copy writes. */
+static int32_t written_by(const TfcStep *step)
+{
+    return step->kind == TFC_STEP_GEMM   ? step->gemm.c.buffer
+           : step->kind == TFC_STEP_PACK ? step->gemm.packed - 1
+                                         : step->copy.to;
+}
+
 static StepCost step_cost(const Sizing *s, const TfcStep *step, const Op *op, Arena *arena)
 {
     if (step->kind == TFC_STEP_GEMM)
         return gemm_cost(s, &step->gemm, arena);
     if (step->kind == TFC_STEP_KERNEL)
         return kernel_cost(s, op, arena);
-    double n = (double)program_size(s->program, step->copy.size, s->dims);
-    double size = (double)type_bytes(s->program->buffers[step->copy.to].type);
-    return (StepCost){.bytes = n * size * (step->kind == TFC_STEP_COPY ? 2 : 1),
+    const TfcBuffer *to = &s->program->buffers[written_by(step)];
+    double n = (double)program_size(s->program, to->size, s->dims), size = (double)type_bytes(to->type);
+    return (StepCost){.bytes = n * size * (step->kind == TFC_STEP_ZERO ? 1 : 2),
                       .shape = arena_printf(arena, "%g elements", n)};
 }
 
@@ -171,7 +179,7 @@ static int32_t first_writer(const TfcProgram *program, int32_t buffer)
             for (int32_t v = step->kernel.n_views - step->kernel.n_results; v < step->kernel.n_views; v++)
                 if (step->kernel.views[v].buffer == buffer)
                     return s;
-        } else if ((step->kind == TFC_STEP_GEMM ? step->gemm.c.buffer : step->copy.to) == buffer)
+        } else if (written_by(step) == buffer)
             return s;
     }
     return -1;

@@ -15,7 +15,7 @@
  * merged: values of different layers would have to be kept for one another.
  * Sums are taken in another order then: results differ by rounding. In a decoding
  * step (it appends to caches) they stay apart: it multiplies a row a hypothesis, which
- * takes as long as reading the weights, and these would be copied side by side first. */
+ * takes as long as reading the weights, and a second copy of these would gain nothing. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 #include "passes/simplify.h"

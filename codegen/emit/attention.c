@@ -51,7 +51,7 @@ static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
 {
     Ll *ll = &a->e->ll;
     ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, first, last, STRIP_KEYS, "strips");
+    LlLoop loop = ll_loop_open(ll, first, last, PART_KEYS, "strips");
     LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, loop.step, "");
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSLT, rest, last, "");
     a->key = loop.index;
@@ -112,8 +112,8 @@ static const Axis *token_axis(const Emit *e)
 static int64_t window_keys(const Attention *a)
 {
     const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
-    bool bounded = before && after && before->i >= 0 && after->i >= 0 && before->i < STRIP_KEYS &&
-                   after->i < STRIP_KEYS;
+    bool bounded = before && after && before->i >= 0 && after->i >= 0 &&
+                   before->i < STRIP_VECTORS && after->i < STRIP_VECTORS;
     return bounded ? before->i + after->i + 1 : 0;
 }
 
@@ -177,8 +177,9 @@ static bool always_fits(const Attention *a)
 {
     Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
     int64_t window = window_keys(a);
-    return (window > 0 && window + BLOCK_VECTORS * a->e->lanes <= STRIP_KEYS) ||
-           (dim_is_const(keys) && keys.size <= STRIP_KEYS);
+    int64_t most = STRIP_VECTORS / BLOCK_VECTORS;
+    return (window > 0 && window + BLOCK_VECTORS * a->e->lanes <= most) ||
+           (dim_is_const(keys) && keys.size <= most);
 }
 
 static void emit_block(Attention *a, LlValue query)

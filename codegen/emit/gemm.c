@@ -13,6 +13,7 @@ static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is su
 
 /* Operands that no more tiles than this read are read where they are. */
 enum { DIRECT_A_TILES = 2, DIRECT_B_TILES = 6 };
+static_assert(TFC_PACKED_FROM == DIRECT_B_TILES * 6 + 1, "what tiles of six rows read in place");
 
 /* ---- helpers ---- */
 
@@ -65,6 +66,7 @@ void gemm_return(GemmEmit *g) { LLVMBuildRetVoid(g->ll.builder); }
 static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
 {
     Ll *ll = &g->ll;
+    LlIf here = ll_if_open(ll, LLVMBuildNot(ll->builder, x->prepacked, ""));
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "panels");
     LlValue width = panel_width(g, x, panels.index);
     LlIf packs = ll_if_open(ll, packs_panel(g, x, width));
@@ -74,6 +76,16 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
         (LlValue[]){x->depth, from, x->b_k, x->b_column, width, packed_b(g, x, panels.index)});
     ll_if_close(ll, &packs);
     ll_loop_close(ll, &panels);
+    ll_if_close(ll, &here);
+}
+
+/* Where the block's panels of b are. Of what was packed beforehand a panel has all terms. */
+static void find_panels(GemmEmit *g, Blocks *x, LlValue l, LlValue column)
+{
+    LlValue first = mul(g, add(g, x->first_column, column), x->all_terms);
+    LlValue term = mul(g, gemm_terms_of(g, l), ll_i64(&g->ll, gemm_columns(g)));
+    x->packed = select(g, x->prepacked, gemm_at(g, x->b, add(g, first, term)), x->workspace);
+    x->packed_pitch = select(g, x->prepacked, x->all_terms, x->terms);
 }
 
 /* Sets MXCSR to what the slot holds; NULL: it is never changed. */
@@ -136,6 +148,7 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlLoop blocks = open_steps(g, x->n, step, "blocks");
     x->columns = ll_min(&g->ll, sub(g, x->n, blocks.index), step);
     LlValue b = gemm_source(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
+    find_panels(g, x, l, blocks.index);
     pack_b_block(g, x, b);
     LlValue a = gemm_source(g, x->a, mul(g, l, x->a_k));
     LlValue c = gemm_unit(g, x->c, mul(g, blocks.index, x->c_units));
@@ -166,8 +179,13 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->pack_a = LLVMBuildAnd(ll->builder, wide, LLVMBuildNot(ll->builder, in_place, ""), "");
     LlValue high =
         LLVMBuildICmp(ll->builder, LLVMIntSGT, x->m, ll_i64(ll, DIRECT_B_TILES * gemm_rows(g)), "");
+    x->prepacked = LLVMBuildICmp(ll->builder, LLVMIntEQ, x->b_k, ll_i64(ll, TFC_PACKED), "");
+    x->first_column = select(g, x->prepacked, x->b_column, ll_i64(ll, 0));
+    x->all_terms = gemm_terms_of(g, x->k);
+    x->b_k = select(g, x->prepacked, ll_i64(ll, 0), x->b_k);
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
-    x->pack_b = LLVMBuildOr(ll->builder, high, across, "");
+    x->pack_b = LLVMBuildOr(ll->builder, LLVMBuildOr(ll->builder, high, across, ""), x->prepacked, "");
+    x->b_column = select(g, x->prepacked, ll_i64(ll, 1), x->b_column);
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
     x->c_units = ll_i64(ll, 1);
@@ -215,7 +233,7 @@ static void write_product(GemmEmit *g, const Target *target)
     LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
     x.depth =
         ll_min(&g->ll, sub(g, select(g, some, x.k, zero), depths.index), ll_i64(ll, g->depth));
-    x.terms = g->pairs ? gemm_terms(g, x.depth) : x.depth;
+    x.terms = gemm_terms_of(g, x.depth);
     LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, depths.index, zero, "");
     x.adds = select(g, later, ll_i64(ll, TFC_PUT_ADD), x.put);
     LlValue waits = LLVMBuildICmp(ll->builder, LLVMIntNE, x.epilogue, LLVMConstNull(ll->ptr), "");
@@ -224,6 +242,24 @@ static void write_product(GemmEmit *g, const Target *target)
     multiply_depth(g, &x, depths.index);
     ll_loop_close(ll, &depths);
     set_mxcsr(g, x.mxcsr);
+    gemm_return(g);
+}
+
+/* The panels of b, all terms of each, one after the other. */
+static void write_pack(GemmEmit *g)
+{
+    enum { K, BEGIN, END, B, B_K, B_COLUMN, PACKED, PARAMS };
+    Ll *ll = &g->ll;
+    LlValue function = gemm_open(g, "pack", PARAMS, 1 << B | 1 << PACKED, false), x[PARAMS];
+    LLVMSetVisibility(function, LLVMHiddenVisibility);
+    for (unsigned i = 0; i < PARAMS; i++)
+        x[i] = LLVMGetParam(function, i);
+    LlLoop panels = ll_loop_open(ll, x[BEGIN], x[END], gemm_columns(g), "panels");
+    LlValue width = ll_min(ll, sub(g, x[END], panels.index), ll_i64(ll, gemm_columns(g)));
+    LlValue from = gemm_source(g, x[B], mul(g, panels.index, x[B_COLUMN]));
+    LlValue to = gemm_at(g, x[PACKED], mul(g, panels.index, gemm_terms_of(g, x[K])));
+    gemm_call(g, g->pack_b, 6, (LlValue[]){x[K], from, x[B_K], x[B_COLUMN], width, to});
+    ll_loop_close(ll, &panels);
     gemm_return(g);
 }
 
@@ -246,6 +282,7 @@ static void choose_tiles(GemmEmit *g, const Target *target)
     static_assert((int)N_HEIGHTS == (int)GEMM_HEIGHTS, "as many as there is room for");
     const TileShapes *shapes = target->vector_bits == 512 ? &many_registers : &few_registers;
     g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
+    assert(TFC_PACKED_COLUMNS % (g->lanes * shapes->vectors[GEMM_PANEL]) == 0);
     memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
     memcpy(g->heights, heights, sizeof heights);
     g->n_heights = N_HEIGHTS;
@@ -281,5 +318,6 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     g.widen_a = g.pairs && !g.dots ? gemm_widen_rows(&g) : NULL;
     g.pack_b = pack(&g, "pack_b", gemm_columns(&g));
     write_product(&g, target);
+    write_pack(&g);
     ll_dispose(&g.ll);
 }

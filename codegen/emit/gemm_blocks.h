@@ -12,6 +12,9 @@ typedef struct Blocks {
     LlValue ahead;          /* i1: a's rows lie beside each other and are packed ahead */
     LlValue low;            /* i1: few rows, b in place: wide tiles first */
     LlValue passing;        /* i1: few rows, b packed: each panel is read once */
+    LlValue prepacked;      /* i1: so b was beforehand, whole */
+    LlValue first_column;   /* … with which of its columns the product begins */
+    LlValue all_terms;      /* … of each of its panels */
     LlValue panels;         /* room for panels of a, twice GEMM_PANELS */
     /* of the block at work */
     LlValue depth, terms;    /* terms of a and b; of the panels */
@@ -19,6 +22,7 @@ typedef struct Blocks {
     LlValue finishes;        /* i1: c is whole then, and the epilogue waits for it */
     LlValue mxcsr, flushing; /* slots: outside and while bf16 is multiplied; or NULL */
     LlValue columns;
+    LlValue packed, packed_pitch; /* the first of b's panels; elements a column of them */
 } Blocks;
 
 static inline LlValue add(GemmEmit *g, LlValue a, LlValue b)
@@ -32,6 +36,11 @@ static inline LlValue sub(GemmEmit *g, LlValue a, LlValue b)
 static inline LlValue mul(GemmEmit *g, LlValue a, LlValue b)
 {
     return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+}
+/* Rows of a panel of k terms. */
+static inline LlValue gemm_terms_of(GemmEmit *g, LlValue k)
+{
+    return g->pairs ? gemm_terms(g, k) : k;
 }
 static inline LlValue select(GemmEmit *g, LlValue condition, LlValue yes, LlValue no)
 {
@@ -58,7 +67,7 @@ static inline LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
 
 static inline LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
 {
-    return gemm_at(g, x->workspace, mul(g, j, x->terms));
+    return gemm_at(g, x->packed, mul(g, j, x->packed_pitch));
 }
 
 /* What must be there before the first rows of this block are multiplied. */

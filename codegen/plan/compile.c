@@ -32,12 +32,19 @@ static void collect_dims(Plan *plan, const Block *block)
 
 /* ---- lifetimes ---- */
 
-static void touch(Plan *plan, int32_t buffer, int32_t step)
+typedef struct Touched {
+    Plan *plan;
+    int32_t step;
+} Touched;
+
+static void touch(void *data, int32_t buffer, bool written)
 {
-    TfcBuffer *b = &plan->buffers.data[buffer];
+    Touched *touched = data;
+    TfcBuffer *b = &touched->plan->buffers.data[buffer];
+    (void)written;
     if (b->first < 0)
-        b->first = step;
-    b->last = step;
+        b->first = touched->step;
+    b->last = touched->step;
 }
 
 static void find_lifetimes(Plan *plan)
@@ -46,27 +53,17 @@ static void find_lifetimes(Plan *plan)
         plan->buffers.data[b].first = plan->buffers.data[b].last = -1;
     for (int32_t s = 0; s < (int32_t)plan->steps.count; s++) {
         const TfcStep *step = &plan->steps.data[s];
-        switch (step->kind) {
-        case TFC_STEP_KERNEL: /* an epilogue writes while the product before it still reads */
-            for (int32_t v = 0; v < step->kernel.n_views; v++)
-                touch(plan, step->kernel.views[v].buffer, s - step->kernel.epilogue);
-            break;
-        case TFC_STEP_GEMM:
-            touch(plan, step->gemm.a.buffer, s);
-            touch(plan, step->gemm.b.buffer, s);
-            touch(plan, step->gemm.c.buffer, s);
-            break;
-        case TFC_STEP_COPY:
-        case TFC_STEP_ZERO:
-            touch(plan, step->copy.from, s);
-            touch(plan, step->copy.to, s);
-            break;
-        }
+        /* an epilogue writes while the product before it still reads */
+        bool epilogue = step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
+        step_buffers(step, touch, &(Touched){plan, s - epilogue});
     }
     for (size_t b = 0; b < plan->buffers.count; b++) {
         TfcBuffer *buffer = &plan->buffers.data[b];
         if (buffer->kind == TFC_BUFFER_OUTPUT)
             buffer->last = (int32_t)plan->steps.count;
+        else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < plan->n_prepared &&
+                 buffer->last >= plan->n_prepared)
+            buffer->last = (int32_t)plan->steps.count; /* for the next run, too */
         else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < 0)
             buffer->size = TFC_SIZE_ZERO; /* no step needed it */
     }
@@ -83,6 +80,8 @@ static TfcProgram *tables(Plan *plan)
         .n_sizes = (int32_t)plan->sizes.count,
         .n_buffers = (int32_t)plan->buffers.count,
         .n_steps = (int32_t)plan->steps.count,
+        .n_prepared = plan->n_prepared,
+        .trains = plan->trains,
         .n_loops = (int32_t)plan->loops.count,
         .n_kernels = (int32_t)plan->kernels.count,
         .n_inputs = (int32_t)plan->inputs.count,
@@ -116,6 +115,7 @@ static const TfcProgram *plan_with(Plan *plan)
     plan_uses(plan);
     if (!lower_function(plan))
         return NULL;
+    prepare_constants(plan);
     find_lifetimes(plan);
     settle_loops(plan);
     return tables(plan);

@@ -6,6 +6,7 @@
  *   steps.c   kernels and copies
  *   epilogue.c kernels that are done with the product before them
  *   loops.c   loops over rows
+ *   prepare.c steps that depend on params alone
  *   dot.c     products (labels.c: their dimensions as loops and matrix sides)
  *   lower.c   the walk over the function
  *   compile.c plan_program: the walk, lifetimes, tables
@@ -73,6 +74,8 @@ typedef struct Plan {
     VEC(TfcTensor) tensors;
     VEC(Assign) assigns;
     VEC(TfcLoop) loops;
+    int32_t n_prepared;      /* steps */
+    bool trains;             /* a param is written */
     int chunk;               /* of the op being lowered, or NO_CHUNK */
     LoopRows rows;               /* the loop's being made */
     int position;            /* of the op being lowered */
@@ -137,6 +140,10 @@ void add_zero(Plan *plan, int32_t buffer);
 /* A packed copy of a value, made once. */
 bool packed_view(Plan *plan, Value *value, View *view);
 
+/* Calls visit for every buffer that the step reads or writes. */
+typedef void (*VisitBuffer)(void *data, int32_t buffer, bool written);
+void step_buffers(const TfcStep *step, VisitBuffer visit, void *data);
+
 /* ---- epilogue.c ---- */
 /* The kernel step just made for a row region with the attribute `epilogue`: joined to
  * its product, if that is the step before and both go through the same rows. */
@@ -144,6 +151,10 @@ void join_epilogue(Plan *plan, const Op *op);
 
 /* ---- dot.c ---- */
 bool lower_dot(Plan *plan, Op *op);
+
+/* ---- prepare.c ---- */
+/* Once all steps are made: those that depend on params alone come first. */
+void prepare_constants(Plan *plan);
 
 /* ---- lower.c ---- */
 bool lower_function(Plan *plan);

@@ -88,6 +88,8 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
     print_extent(program, &gemm->n, out);
     text_add(out, " k ");
     print_extent(program, &gemm->k, out);
+    if (gemm->packed)
+        text_add(out, ", packed #%d", gemm->packed - 1);
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? " × " : ", for ");
         print_size(program, gemm->loops[l], out);
@@ -113,6 +115,10 @@ static void print_step(const TfcProgram *program, int32_t s, Text *out)
     switch (step->kind) {
     case TFC_STEP_KERNEL: print_kernel(program, &step->kernel, out); break;
     case TFC_STEP_GEMM: print_gemm(program, &step->gemm, out); break;
+    case TFC_STEP_PACK:
+        text_add(out, "#%d = packed ", step->gemm.packed - 1);
+        print_matrix(program, &step->gemm, &step->gemm.b, out);
+        break;
     case TFC_STEP_COPY: text_add(out, "#%d = copy #%d", step->copy.to, step->copy.from); break;
     case TFC_STEP_ZERO: text_add(out, "#%d = zeros", step->copy.to); break;
     }
@@ -144,7 +150,10 @@ void plan_print(const TfcProgram *program, Text *out)
         text_add(out, buffer->loop ? ", a chunk of it" : "");
         text_add(out, "%s%s\n", buffer->kind == TFC_BUFFER_SLAB ? "" : " ", buffer_name(program, buffer));
     }
-    text_add(out, "\nsteps\n");
-    for (int32_t s = 0; s < program->n_steps; s++)
+    text_add(out, program->n_prepared ? "\nsteps, once for the same params\n" : "\nsteps\n");
+    for (int32_t s = 0; s < program->n_steps; s++) {
+        if (s && s == program->n_prepared)
+            text_add(out, "\nsteps\n");
         print_step(program, s, out);
+    }
 }

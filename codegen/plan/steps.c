@@ -253,3 +253,27 @@ bool packed_view(Plan *plan, Value *value, View *view)
     *view = view_packed(plan, &value->type, p->packed);
     return made || add_copy(plan, &value->type, &p->view, view);
 }
+
+void step_buffers(const TfcStep *step, VisitBuffer visit, void *data)
+{
+    const TfcKernelStep *kernel = &step->kernel;
+    switch (step->kind) {
+    case TFC_STEP_KERNEL:
+        for (int32_t v = 0; v < kernel->n_views; v++)
+            visit(data, kernel->views[v].buffer, v >= kernel->n_views - kernel->n_results);
+        break;
+    case TFC_STEP_GEMM:
+        visit(data, step->gemm.a.buffer, false);
+        visit(data, step->gemm.b.buffer, false);
+        visit(data, step->gemm.c.buffer, true);
+        if (step->gemm.packed)
+            visit(data, step->gemm.packed - 1, false);
+        break;
+    case TFC_STEP_PACK:
+        visit(data, step->gemm.b.buffer, false);
+        visit(data, step->gemm.packed - 1, true);
+        break;
+    case TFC_STEP_COPY: visit(data, step->copy.from, false); /* fall through */
+    case TFC_STEP_ZERO: visit(data, step->copy.to, true); break;
+    }
+}

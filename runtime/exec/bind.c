@@ -67,6 +67,7 @@ static bool plan(Exec *exec)
     exec->slab_bytes = bytes;
     exec->slab = memory_new(bytes);
     exec->planned_once = exec->slab != NULL;
+    exec->prepared = 0;
     exec->bound = false;
     return exec->slab != NULL;
 }
@@ -196,6 +197,7 @@ bool exec_bind(Exec *exec)
             n_dims += step->kernel.n_dims;
             break;
         case TFC_STEP_GEMM:
+        case TFC_STEP_PACK:
             if (!bind_gemm(exec, step, loop, &bound->gemm))
                 return false;
             break;

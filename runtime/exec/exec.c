@@ -54,7 +54,8 @@ void exec_free(Exec *exec)
     if (!exec)
         return;
     for (int32_t s = 0; s < exec->program->n_steps; s++)
-        if (exec->program->steps[s].kind == TFC_STEP_GEMM)
+        if (exec->program->steps[s].kind == TFC_STEP_GEMM ||
+            exec->program->steps[s].kind == TFC_STEP_PACK)
             gemm_release(&exec->steps[s].gemm);
     for (int32_t d = 0; d < exec->program->n_dims; d++) {
         free(exec->ragged[d].offset);

@@ -31,7 +31,8 @@ typedef struct StoreTensor {
     int32_t rank;
     int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
     int64_t count; /* elements; 0 of a cache */
-    void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set */
+    void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set.
+                      Who writes a param between runs calls store_changed. */
     bool borrowed; /* data is another's: not freed, and perhaps not to be written */
 } StoreTensor;
 
@@ -50,6 +51,11 @@ bool store_own(Store *store);
 int64_t store_count(const Store *store);
 StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
 StoreTensor *store_find(Store *store, const char *name);
+/* The params were written, other than by a run: what executors keep that is computed from
+ * them alone is computed again at their next run. The version is another after each change,
+ * runs included, and never 0. */
+void store_changed(Store *store);
+int64_t store_version(const Store *store);
 /* Initial values as each tensor says, from Philox keyed by (seed, hash of the
  * name), so that they do not depend on order or threads. Fans: of [in, out],
  * in = dims[0] … dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File

@@ -17,6 +17,7 @@
 #define GROUP_FLOPS 2e6
 #define BLOCK_FLOPS 16e6
 #define READ_FLOPS 16.0
+enum { PACK_COLUMNS = 4 * TFC_PACKED_COLUMNS }; /* a task */
 enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, BLOCK_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
@@ -298,6 +299,19 @@ static TfcGemm *product_for(const TfcProducts *products, TfcType type, Product p
     return blas_is_faster(p) ? blas : native;
 }
 
+/* b as it was packed, from column `begin` on, if that is there and faster. */
+static Operand packed_operand(const BoundGemm *bound, Product p, Operand b, int64_t begin,
+                              void *const *buffers)
+{
+    const TfcGemmStep *step = bound->step;
+    bool there = step->packed && bound->products->pack[step->type];
+    bool direct = p.m < TFC_PACKED_FROM && b.column_stride == 1 && step->type != TFC_BF16;
+    if (!there || direct || p.m > TFC_PACKED_TO || begin % TFC_PACKED_COLUMNS ||
+        product_for(bound->products, step->type, p) != bound->products->native[step->type])
+        return b;
+    return (Operand){buffers[step->packed - 1], TFC_PACKED, begin};
+}
+
 static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c,
                      const TfcEpilogue *epilogue)
 {
@@ -340,6 +354,7 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
+    b = packed_operand(bound, (Product){m, n, p.k}, b, task->n_begin, run->buffers);
     if (!run->epilogue) {
         multiply(bound, (Product){m, n, p.k}, a, b, c, NULL);
         return;
@@ -372,6 +387,30 @@ static void run_numbered(const void *context, int64_t t)
 void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Pool *pool)
 {
     pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
+}
+
+static void pack_columns(const void *context, int64_t task)
+{
+    const GemmRun *run = context;
+    const BoundGemm *bound = run->bound;
+    const int64_t index[TFC_MAX_LOOPS] = {0};
+    int64_t begin = task * PACK_COLUMNS, end = begin + PACK_COLUMNS;
+    Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, 0);
+    bound->products->pack[bound->step->type](bound->k, begin, end < bound->n ? end : bound->n,
+                                             b.data, b.row_stride, b.column_stride,
+                                             run->buffers[bound->step->packed - 1]);
+}
+
+int64_t gemm_pack_tasks(const BoundGemm *bound)
+{
+    bool native = bound->products->pack[bound->step->type];
+    return native ? (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS : 0;
+}
+
+void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Pool *pool)
+{
+    pool_run(pool, (int32_t)gemm_pack_tasks(bound), pack_columns,
+             &(GemmRun){bound, NULL, buffers});
 }
 
 GemmCost gemm_cost(const BoundGemm *bound)

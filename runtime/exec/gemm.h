@@ -50,6 +50,9 @@ void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
 /* `epilogue`: the kernel of the product's TfcEpilogue, or NULL. */
 void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers,
               Pool *pool);
+/* Packs b of a product whose sides n and k are sizes, unless it has no native kernel. */
+int64_t gemm_pack_tasks(const BoundGemm *bound);
+void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands
  * and results. */

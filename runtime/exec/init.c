@@ -165,4 +165,5 @@ void store_initialise(Store *store, uint64_t seed)
     for (int64_t i = 0; i < store_count(store); i++)
         if (store_at(store, i)->data)
             initialise(store_at(store, i), seed);
+    store_changed(store);
 }

@@ -81,11 +81,24 @@ typedef struct TfcEpilogue {
  * (i, j) of a is at a + i × a_row + j × a_column elements, of b alike, of c at
  * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1. The
  * epilogue may be NULL.
+ * Where b_row is TFC_PACKED, b is what the TfcPack of the same type made, k terms of it, and
+ * b_column says with which of its columns the product begins, a multiple of
+ * TFC_PACKED_COLUMNS.
  * `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
 typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
                      const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
                      int64_t put, const TfcEpilogue *epilogue, void *workspace);
 enum { TFC_GEMM_WORKSPACE = 1 << 20 };
+#define TFC_PACKED INT64_MIN
+/* b[k, n] as native products read it, its columns [n_begin, n_end), from a multiple of
+ * TFC_PACKED_COLUMNS on. Of b itself and the room for all of it the beginnings are given:
+ * TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k sums, k rounded up to a pair of bf16. */
+typedef void TfcPack(int64_t k, int64_t n_begin, int64_t n_end, const void *b, int64_t b_row,
+                     int64_t b_column, void *packed);
+enum { TFC_PACKED_COLUMNS = 64 };
+/* Rows of a for which that is the faster way, where rows of b are runs of memory: of fewer,
+ * products read b where it is; of more, to pack it costs next to nothing and keeps it near. */
+enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 512 };
 typedef enum TfcPut {
     TFC_PUT_OVER,
     TFC_PUT_ADD,    /* to what c holds */
@@ -102,6 +115,7 @@ TfcGemm tfc_blas_f32, tfc_blas_f64;
 enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
 typedef struct TfcProducts {
     TfcGemm *blas[TFC_BLAS_TYPES], *native[TFC_PRODUCT_TYPES];
+    TfcPack *pack[TFC_PRODUCT_TYPES]; /* of the native ones */
 } TfcProducts;
 
 /* A tensor in memory: a buffer seen through an offset and strides. */
@@ -152,13 +166,20 @@ typedef struct TfcGemmStep {
     bool accumulate;
     TfcMatrix a, b, c;
     TfcExtent m, n, k;
+    int32_t packed; /* 1 + the buffer with b packed; 0: none */
     int32_t n_loops;
     int32_t batch_loop; /* which loop runs over sentences (b), or -1 */
     TfcSizeRef loops[TFC_MAX_LOOPS];
     int32_t loop_lengths[TFC_MAX_LOOPS]; /* ragged dimension that ends the loop after length[b], or -1 */
 } TfcGemmStep;
 
-typedef enum TfcStepKind { TFC_STEP_KERNEL, TFC_STEP_GEMM, TFC_STEP_COPY, TFC_STEP_ZERO } TfcStepKind;
+typedef enum TfcStepKind {
+    TFC_STEP_KERNEL,
+    TFC_STEP_GEMM,
+    TFC_STEP_PACK, /* b of the product `gemm` as its `packed` */
+    TFC_STEP_COPY,
+    TFC_STEP_ZERO
+} TfcStepKind;
 
 /* How a step of a loop over rows (TfcLoop) takes part in the chunk at hand. */
 typedef enum TfcRows {
@@ -247,6 +268,9 @@ typedef struct TfcProgram {
     TFC_ALIGNED const char *name; /* the function */
     TFC_ALIGNED int32_t n_dims;
     int32_t n_sizes, n_buffers, n_steps, n_loops, n_kernels, n_inputs, n_outputs, n_tensors;
+    int32_t n_prepared; /* the first steps: they depend on params alone, and what they give
+                           is needed by every run until these change */
+    bool trains; /* it writes params, and not only caches */
     TFC_ALIGNED const TfcProgramDim *dims;
     TFC_ALIGNED const TfcSize *sizes;
     TFC_ALIGNED const TfcBuffer *buffers;

@@ -73,6 +73,7 @@ static void run_tasks(Exec *exec, int32_t s, Pool *pool)
         loop_sum(exec, s);
         break;
     case TFC_STEP_GEMM: gemm_run(&bound->gemm, epilogue_of(exec, s), exec->addresses, pool); break;
+    case TFC_STEP_PACK: gemm_pack_run(&bound->gemm, exec->addresses, pool); break;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
     }
@@ -117,6 +118,10 @@ static void describe_step(const Exec *exec, int32_t s, TraceStep *record)
     switch (step->kind) {
     case TFC_STEP_KERNEL: describe_kernel(exec, &step->kernel, &bound->kernel, record); break;
     case TFC_STEP_GEMM: describe_gemm(exec, &step->gemm, &bound->gemm, record); break;
+    case TFC_STEP_PACK:
+        record->shape[0] = bound->gemm.n * bound->gemm.k * type_bytes(step->gemm.type);
+        record->bytes = (double)record->shape[0] * 2;
+        break;
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO:
         record->shape[0] = bound->bytes;
@@ -169,7 +174,18 @@ static void run_step(Exec *exec, int32_t s, Pool *pool)
 static bool prepare(Exec *exec)
 {
     gemm_setup(); /* an Exec may be run by another thread than the one that made it */
-    return (exec->bound || exec_bind(exec)) && exec_point(exec);
+    if (!(exec->bound || exec_bind(exec)) || !exec_point(exec))
+        return false;
+    bool prepared = exec->prepared == store_version(exec->store);
+    exec->first_step = prepared ? exec->program->n_prepared : 0;
+    return true;
+}
+
+static void note_run(Exec *exec)
+{
+    exec->prepared = store_version(exec->store);
+    if (exec->program->trains)
+        store_changed(exec->store);
 }
 
 /* What is done with each step; false: no more. */
@@ -194,7 +210,7 @@ static void walk_steps(Exec *exec, Pool *pool, StepWork *work, void *context)
 {
     const TfcProgram *program = exec->program;
     bool more = true;
-    for (int32_t s = 0, l = 0; more && s < program->n_steps; s++) {
+    for (int32_t s = exec->first_step, l = 0; more && s < program->n_steps; s++) {
         if (l < program->n_loops && program->loops[l].first == s) {
             more = walk_loop(exec, l, pool, work, context);
             s = program->loops[l++].end - 1;
@@ -220,6 +236,7 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
     switch (exec->program->steps[s].kind) {
     case TFC_STEP_KERNEL: return kernel_tasks(&bound->kernel);
     case TFC_STEP_GEMM: return bound->gemm.n_tasks;
+    case TFC_STEP_PACK: return gemm_pack_tasks(&bound->gemm);
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: return (bound->bytes + COPY_BLOCK - 1) / COPY_BLOCK;
     }
@@ -231,7 +248,7 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
 static int threads_for(const Exec *exec)
 {
     int64_t tasks = 0, steps = 0;
-    for (int32_t s = 0; s < exec->program->n_steps; s++)
+    for (int32_t s = exec->first_step; s < exec->program->n_steps; s++)
         if (!is_epilogue(&exec->program->steps[s])) {
             tasks += count_tasks(exec, s);
             steps++;
@@ -246,6 +263,7 @@ bool exec_run(Exec *exec)
     int64_t begin = trace_begin();
     pool_open(threads_for(exec), run_steps, exec);
     trace_end(exec->program->name, begin);
+    note_run(exec);
     return true;
 }
 
@@ -298,6 +316,7 @@ static bool wrote_nan(const Exec *exec, const TfcStep *step)
                 return true;
         return false;
     case TFC_STEP_GEMM: return has_nan(exec, step->gemm.c.buffer);
+    case TFC_STEP_PACK: return false; /* bits of a product's own */
     case TFC_STEP_COPY: return has_nan(exec, step->copy.to);
     case TFC_STEP_ZERO: return false;
     }
@@ -329,11 +348,14 @@ static void run_until_nan(Pool *pool, void *argument)
 const char *exec_find_nan(Exec *exec, int *step)
 {
     Search search = {exec, -1};
+    exec->prepared = 0; /* every step is looked at */
     if (!prepare(exec))
         return NULL;
     pool_open(exec_threads(), run_until_nan, &search);
-    if (search.found < 0)
+    if (search.found < 0) {
+        note_run(exec);
         return NULL;
+    }
     *step = search.found;
     return exec->program->steps[search.found].name;
 }

@@ -57,6 +57,8 @@ struct Exec {
     int64_t chunk_begin;     /* the first row of that chunk */
     void *part;              /* sums over one chunk, before they are added */
     int64_t part_bytes;
+    int64_t prepared;        /* the store's version that the prepared steps read; 0: none */
+    int32_t first_step;      /* of this run */
     bool bound;              /* the steps fit the dimensions as they are now */
     uint32_t rng[4];
 };

@@ -15,6 +15,7 @@ struct Store {
     Arena *arena; /* names and the tensors' headers; data is allocated one by one */
     Map by_name;
     VEC(StoreTensor *) tensors;
+    int64_t version;
 };
 
 Store *store_new(void)
@@ -22,6 +23,7 @@ Store *store_new(void)
     Arena *arena = arena_new();
     Store *store = ARENA_NEW(arena, Store);
     store->arena = arena;
+    store->version = 1;
     map_init(&store->by_name, arena);
     return store;
 }
@@ -115,6 +117,10 @@ bool store_own(Store *store)
     }
     return true;
 }
+
+void store_changed(Store *store) { store->version++; }
+
+int64_t store_version(const Store *store) { return store->version; }
 
 int64_t store_count(const Store *store) { return (int64_t)store->tensors.count; }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const categories[] = {
-    [TFC_STEP_KERNEL] = "kernel", [TFC_STEP_GEMM] = "product", [TFC_STEP_COPY] = "copy", [TFC_STEP_ZERO] = "zero"};
+    [TFC_STEP_KERNEL] = "kernel", [TFC_STEP_GEMM] = "product", [TFC_STEP_PACK] = "pack", [TFC_STEP_COPY] = "copy", [TFC_STEP_ZERO] = "zero"};
 
 static const TfcStep *step_of(const TraceStep *record) { return &record->program->steps[record->step]; }
 
@@ -33,6 +33,7 @@ static void add_shape(const TraceStep *record, Text *out)
             text_add(out, ", %" PRId64 " times", s[3]);
         break;
     case TFC_STEP_KERNEL: text_add(out, "%" PRId64 " x %" PRId64, s[0], s[1]); break;
+    case TFC_STEP_PACK:
     case TFC_STEP_COPY:
     case TFC_STEP_ZERO: text_add(out, "%" PRId64 " bytes", s[0]); break;
     }

@@ -180,6 +180,7 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
         if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
             missing++;
     st_close(file);
+    store_changed(store);
     return ok && !missing;
 }
 

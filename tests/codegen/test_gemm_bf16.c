@@ -116,8 +116,20 @@ static float get(const void *c, int64_t i, TfcPut put)
     return put == TFC_PUT_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
 }
 
-static void check(TfcGemm *product, Shape s, int transposed, int64_t room, TfcPut put, Range range)
+static void compare(Shape s, const char *how, int transposed, int64_t count, const float *c,
+                    const float *want, TfcPut put)
 {
+    for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
+        if (bits_of(get(c, i, put)) != bits_of(want[i]))
+            fail_msg("%lld x %lld x %lld, %s, transposed %d, put %d: element %lld is %a, not %a",
+                     (long long)s.m, (long long)s.n, (long long)s.k, how, transposed, put,
+                     (long long)i, (double)get(c, i, put), (double)want[i]);
+}
+
+static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcPut put,
+                  Range range)
+{
+    TfcGemm *product = products->native[TFC_BF16];
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
@@ -126,6 +138,8 @@ static void check(TfcGemm *product, Shape s, int transposed, int64_t room, TfcPu
     float *c = malloc((size_t)(count + 1) * sizeof *c), *want = malloc((size_t)(count + 1) * sizeof *want);
     for (int64_t i = 0; i < count; i++)
         c[i] = (float)next() / (1 << 23) - 1;
+    float *before = malloc((size_t)(count + 1) * sizeof *before);
+    memcpy(before, c, (size_t)count * sizeof *c);
     for (int64_t i = 0; i < count; i++)
         want[i] = get(c, i, put);
     for (int64_t i = 0; i < s.m; i++)
@@ -134,11 +148,15 @@ static void check(TfcGemm *product, Shape s, int transposed, int64_t room, TfcPu
             want[i * c_row + j] = put == TFC_PUT_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
         }
     product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, NULL, workspace_here());
-    for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
-        if (bits_of(get(c, i, put)) != bits_of(want[i]))
-            fail_msg("%lld x %lld x %lld, transposed %d, put %d: element %lld is %a, not %a", (long long)s.m,
-                     (long long)s.n, (long long)s.k, transposed, put, (long long)i, (double)get(c, i, put),
-                     (double)want[i]);
+    compare(s, "in place", transposed, count, c, want, put);
+    int64_t panels = (s.n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    float *packed = malloc((size_t)(panels * (s.k + s.k % 2) + 1) * sizeof *packed);
+    products->pack[TFC_BF16](s.k, 0, s.n, b, b_row, b_column, packed);
+    product(s.m, s.n, s.k, a, a_row, a_column, packed, TFC_PACKED, 0, before, c_row, put, NULL,
+            workspace_here());
+    compare(s, "packed", transposed, count, before, want, put);
+    free(packed);
+    free(before);
     free(a);
     free(b);
     free(c);
@@ -152,7 +170,7 @@ static const Shape shapes[] = {
     {100, 20, 601}, {29, 2100, 40}, {5, 4200, 512}, {0, 4, 4}, {4, 0, 4},   {4, 4, 0},    {50, 100, 0},
 };
 
-static void check_product(TfcGemm *product, bool fma)
+static void check_product(const TfcProducts *product, bool fma)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int variant = 0; variant < 8; variant++)
@@ -174,7 +192,7 @@ static void check_cpu(const char *cpu, bool scalar, bool fma)
         assert_non_null(program);
         assert_non_null(program->products.native[TFC_BF16]);
         assert_null(program->products.native[TFC_F32]);
-        check_product(program->products.native[TFC_BF16], fma);
+        check_product(&program->products, fma);
         jit_free(jit);
     } else if (!cpu)
         fail_msg("no code for this machine");

@@ -82,8 +82,10 @@ static void add_mark(const TfcKernelArgs *args, int64_t begin, int64_t end)
                 ((double *)args->buffers[0])[i * c_row + j] += MARK;
 }
 
-static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64_t room, bool accumulate)
+static void check(const TfcProducts *products, TfcType type, Shape s, int transposed, int64_t room,
+                  bool accumulate)
 {
+    TfcGemm *product = products->native[type];
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
@@ -115,6 +117,23 @@ static void check(TfcGemm *product, TfcType type, Shape s, int transposed, int64
         product(1, s.n, s.k, (char *)a + (size_t)(i * a_row) * bytes, a_row, a_column, b, b_row, b_column,
                 (char *)rows + (size_t)(i * c_row) * bytes, c_row, accumulate, NULL, workspace_here());
     assert_memory_equal(rows, c, (size_t)count * bytes);
+    /* Packed beforehand, whole and from a later column on, too. */
+    int64_t panels = (s.n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    void *packed = malloc((size_t)(panels * s.k + 1) * bytes);
+    products->pack[type](s.k, 0, s.n < 128 ? s.n : 128, b, b_row, b_column, packed);
+    if (s.n > 128)
+        products->pack[type](s.k, 128, s.n, b, b_row, b_column, packed);
+    for (int64_t first = 0; first < s.n; first += TFC_PACKED_COLUMNS) {
+        memcpy(rows, before, (size_t)count * bytes);
+        product(s.m, s.n - first, s.k, a, a_row, a_column, packed, TFC_PACKED, first,
+                (char *)rows + (size_t)first * bytes, c_row, accumulate, NULL, workspace_here());
+        for (int64_t i = 0; i < s.m; i++)
+            assert_memory_equal((char *)rows + (size_t)(i * c_row + first) * bytes,
+                                (char *)c + (size_t)(i * c_row + first) * bytes,
+                                (size_t)(s.n - first) * bytes);
+    }
+    free(packed);
+    memcpy(rows, c, (size_t)count * bytes);
     TfcKernelArgs args = {.buffers = (void *[]){c}, .ints = (int64_t[]){c_row, type}};
     TfcEpilogue epilogue = {add_mark, &args, FIRST_ROW, FIRST_COLUMN};
     memcpy(c, before, (size_t)count * bytes);
@@ -154,7 +173,7 @@ static void check_cpu(const char *cpu, bool scalar, TfcType type)
         assert_null(program->products.native[type == TFC_F32 ? TFC_F64 : TFC_F32]);
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             for (int variant = 0; variant < 16; variant++)
-                check(program->products.native[type], type, shapes[s], variant & 3, variant & 4 ? 3 : 0,
+                check(&program->products, type, shapes[s], variant & 3, variant & 4 ? 3 : 0,
                       variant & 8);
         jit_free(jit);
     } else if (!cpu)

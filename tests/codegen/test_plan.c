@@ -162,6 +162,7 @@ static void give_leaves(Case *c)
         } else if (op->kind == OP_param)
             fill(c, value, store_find(c->store, op_string(op, ATTR_name))->data);
     }
+    store_changed(c->store);
 }
 
 static void check_results(Case *c)
@@ -482,6 +483,51 @@ static void test_assigns(void **state)
           "%2 = add %0, %1 : f64[4, 4]\nassign %0, %2\n", 0, 2);
 }
 
+/* What depends on params alone is computed when they have changed, and only then. */
+static void test_prepared(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+        "%3 = exp %1 : f64[6, 4]\n%4 = concat %3, %2 {axis = 1} : f64[6, 8]\n"
+        "%5 = dot %0, %4 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
+        "%6 = exp %0 : f64[B, S~, 6]\n" OUT("5") OUT("6");
+    check(body, 1, 3);
+    Case c;
+    open_case(&c, body);
+    run_shape(&c, shapes[3]);
+    assert_int_equal(c.program->n_prepared, 2);
+    double *v = store_find(c.store, "v")->data;
+    const double *out = exec_output(c.exec, "out5");
+    const double before = out[0], changed = v[0] + 1;
+    v[0] = changed;
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] == before);
+    store_changed(c.store);
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] != before);
+    close_case(&c);
+}
+
+/* Of bf16, or where b lies along its columns, a packed b is always read; two products
+ * share it. */
+static void test_packed(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"w\"} : f64[70, 6]\n"
+        "%2 = dot %0, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        "%3 = exp %0 : f64[B, S~, 6]\n"
+        "%4 = dot %3, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        OUT("2") OUT("4");
+    check(body, 2, 1);
+    Case c;
+    open_case(&c, body);
+    assert_int_equal(count_steps(c.program, TFC_STEP_PACK), 1);
+    assert_int_equal(c.program->n_prepared, 1);
+    close_case(&c);
+}
+
 /* Chains of elementwise ops live in one buffer. */
 static void test_dying_operands_are_reused(void **state)
 {
@@ -564,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_loops_and_sums),
         cmocka_unit_test(test_uniform_products),
         cmocka_unit_test(test_assigns),
+        cmocka_unit_test(test_prepared), cmocka_unit_test(test_packed),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),
     };

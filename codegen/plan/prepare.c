@@ -1,0 +1,189 @@
+/* Steps that depend on nothing but params that the program leaves as they are: weights side
+ * by side for one product, as bf16, or packed the way products read them. They come first, and the executor runs them
+ * again only when the params have changed (TfcProgram.n_prepared):
+ *
+ *   0: #5 = row(#1) …      ; a         prepared
+ *   1: #6 = row(#0) …      ; x    ⇒      0: #5 = row(#1) …      ; a
+ *   2: #7 = #6 @ #5                    1: #6 = row(#0) …        ; x
+ *                                      2: #7 = #6 @ #5
+ *
+ * A program that trains changes its params at every run: it has none of these. */
+#include "codegen/plan/plan.h"
+
+#include <string.h>
+
+static bool is_cache(const Plan *plan, const TfcBuffer *buffer)
+{
+    const TfcShape *shape = &plan->tensors.data[buffer->index].shape;
+    return shape->rank > 0 && shape->dims[0].dim >= 0;
+}
+
+typedef struct Constants {
+    const Plan *plan;
+    bool *buffer, *step; /* whether it depends on params alone */
+    bool here;           /* what is found of one step */
+} Constants;
+
+static void find_trained(void *data, int32_t buffer, bool written)
+{
+    Plan *plan = data;
+    const TfcBuffer *b = &plan->buffers.data[buffer];
+    plan->trains |= written && b->kind == TFC_BUFFER_TENSOR && !is_cache(plan, b);
+}
+
+static void find_varying(void *data, int32_t buffer, bool written)
+{
+    Constants *c = data;
+    (void)written;
+    c->here &= c->buffer[buffer];
+}
+
+static void mark_varying(void *data, int32_t buffer, bool written)
+{
+    Constants *c = data;
+    if (written)
+        c->buffer[buffer] = false;
+}
+
+/* Whether the step could come before all others, as far as its kind goes. */
+static bool may_be_prepared(const Plan *plan, size_t s)
+{
+    const TfcStep *step = &plan->steps.data[s];
+    for (size_t l = 0; l < plan->loops.count; l++)
+        if ((int32_t)s >= plan->loops.data[l].first && (int32_t)s < plan->loops.data[l].end)
+            return false;
+    if (step->kind == TFC_STEP_KERNEL)
+        return step->kernel.n_dims == 0 && step->kernel.n_ints == 0 && !step->kernel.epilogue;
+    return step->kind != TFC_STEP_GEMM; /* the product of two weights has never been seen */
+}
+
+/* Steps that read or write what varies vary, and so does what they write. */
+static void find_constants(Plan *plan, Constants *c)
+{
+    for (size_t b = 0; b < plan->buffers.count; b++) {
+        const TfcBuffer *buffer = &plan->buffers.data[b];
+        bool varies = buffer->kind == TFC_BUFFER_INPUT ||
+                      plan->sizes.data[buffer->size].n_factors > 0 ||
+                      (buffer->kind == TFC_BUFFER_TENSOR && is_cache(plan, buffer));
+        c->buffer[b] = !varies;
+    }
+    for (size_t s = 0; s < plan->steps.count; s++)
+        c->step[s] = may_be_prepared(plan, s);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t s = 0; s < plan->steps.count; s++) {
+            c->here = c->step[s];
+            step_buffers(&plan->steps.data[s], find_varying, c);
+            again |= c->step[s] && !c->here;
+            c->step[s] = c->here;
+            if (!c->here)
+                step_buffers(&plan->steps.data[s], mark_varying, c);
+        }
+    }
+}
+
+/* ---- packed weights ---- */
+
+static bool is_constant(const Plan *plan, TfcSizeRef size)
+{
+    return size_is_const(&plan->sizes.data[size]);
+}
+
+/* One product of a matrix that is there throughout: what can be packed once. */
+static bool can_be_packed(const Plan *plan, const TfcGemmStep *gemm)
+{
+    return gemm->n_loops == 0 && gemm->n.kind == TFC_EXTENT_SIZE &&
+           gemm->k.kind == TFC_EXTENT_SIZE && is_constant(plan, gemm->n.size) &&
+           is_constant(plan, gemm->k.size) && gemm->b.ragged_dim < 0 &&
+           size_is(&plan->sizes.data[gemm->c.column_stride], 1);
+}
+
+/* Room for b, as TfcPack says. */
+static int32_t packed_buffer(Plan *plan, const TfcGemmStep *gemm)
+{
+    int64_t n = plan->sizes.data[gemm->n.size].coefficient;
+    int64_t k = plan->sizes.data[gemm->k.size].coefficient;
+    n = (n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    Type type = {.dtype = gemm->type == TFC_F64 ? DT_F64 : DT_F32,
+                 .rank = 2,
+                 .dims = {dim_const(gemm->type == TFC_BF16 ? k + k % 2 : k), dim_const(n)}};
+    return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
+}
+
+/* Products of the same matrix share the packed one. As TfcGemmStep.packed. */
+static int32_t find_packed(const Plan *plan, const TfcGemmStep *gemm)
+{
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const TfcGemmStep *other = &plan->steps.data[s].gemm;
+        if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
+            other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
+            other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
+            other->b.column_stride == gemm->b.column_stride && other->type == gemm->type)
+            return other->packed;
+    }
+    return 0;
+}
+
+static void pack_weights(Plan *plan, const bool *constant)
+{
+    for (size_t s = 0, n = plan->steps.count; s < n; s++) {
+        TfcStep step = plan->steps.data[s];
+        bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_packed);
+        if (!asked || !constant[step.gemm.b.buffer] || !can_be_packed(plan, &step.gemm))
+            continue;
+        step.gemm.packed = find_packed(plan, &step.gemm);
+        if (!step.gemm.packed) {
+            step.gemm.packed = 1 + packed_buffer(plan, &step.gemm);
+            step.kind = TFC_STEP_PACK;
+            step.rows = TFC_ROWS_NONE;
+            vec_push(plan->arena, plan->steps, step);
+            vec_push(plan->arena, plan->origins, plan->origins.data[s]);
+        }
+        plan->steps.data[s].gemm.packed = step.gemm.packed;
+    }
+}
+
+/* ---- order ---- */
+
+/* The constant steps, and then the others, each in their order. */
+static void put_first(Plan *plan, const bool *constant)
+{
+    size_t n = plan->steps.count, at = 0;
+    TfcStep *steps = ARENA_ARRAY(plan->arena, TfcStep, n);
+    const Op **origins = ARENA_ARRAY(plan->arena, const Op *, n);
+    int32_t *moved = ARENA_ARRAY(plan->arena, int32_t, n + 1);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t s = 0; s < n; s++) {
+            if (constant[s] != (pass == 0))
+                continue;
+            steps[at] = plan->steps.data[s];
+            origins[at] = plan->origins.data[s];
+            moved[s] = (int32_t)at++;
+            plan->n_prepared += constant[s];
+        }
+    memcpy(plan->steps.data, steps, sizeof *steps * n);
+    memcpy(plan->origins.data, origins, sizeof *origins * n);
+    for (size_t l = 0; l < plan->loops.count; l++) {
+        TfcLoop *loop = &plan->loops.data[l];
+        int32_t length = loop->end - loop->first;
+        loop->first = length ? moved[loop->first] : loop->first;
+        loop->end = loop->first + length;
+    }
+}
+
+void prepare_constants(Plan *plan)
+{
+    Constants c = {.plan = plan,
+                   .buffer = ARENA_ARRAY(plan->arena, bool, plan->buffers.count + 1),
+                   .step = ARENA_ARRAY(plan->arena, bool, 2 * plan->steps.count + 1)};
+    for (size_t s = 0; s < plan->steps.count; s++)
+        step_buffers(&plan->steps.data[s], find_trained, plan);
+    if (plan->trains)
+        return;
+    find_constants(plan, &c);
+    size_t n = plan->steps.count;
+    pack_weights(plan, c.buffer);
+    for (size_t s = n; s < plan->steps.count; s++)
+        c.step[s] = true;
+    put_first(plan, c.step);
+}

@@ -1,0 +1,52 @@
+/* prepack: products by weights say so, in a decoding step.
+ *
+ *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, packed = 1}
+ *
+ * where %w is made of params alone. The program then packs the matrix, the way its products
+ * read it, once for many runs. That takes memory for a second copy, and pays for products of
+ * some hundred rows at most, as a decoding step's hypotheses are; of the thousands that other
+ * functions multiply, packing takes a percent. */
+#include "passes/pass.h"
+
+bool pass_prepack(Function *function, PassContext *context);
+
+static bool is_cache(const Value *param)
+{
+    return param->type.rank > 0 && !dim_is_const(param->type.dims[0]);
+}
+
+/* Whether the function appends to caches. */
+static bool decodes(const Function *function)
+{
+    FOR_OPS(op, &function->body)
+        if (op->kind == OP_append)
+            return true;
+    return false;
+}
+
+/* Whether all its operands are; marked by scratch. */
+static bool is_made_of_params(const Op *op)
+{
+    if (op->kind == OP_param)
+        return !is_cache(op_result((Op *)op));
+    bool all = op->n_args > 0 && op->kind != OP_random;
+    for (int i = 0; i < op->n_args; i++)
+        all &= op->args[i]->scratch != NULL;
+    return all;
+}
+
+bool pass_prepack(Function *function, PassContext *context)
+{
+    if (!decodes(function))
+        return true;
+    FOR_OPS(op, &function->body) {
+        bool made = is_made_of_params(op);
+        for (int r = 0; r < op->n_results; r++)
+            op->results[r].scratch = made ? op : NULL;
+        if (op->kind != OP_dot || made || !op->args[1]->scratch)
+            continue;
+        op_set_attr(function, op, (Attr){.name = ATTR_packed, .i = 1});
+        report_op(context->report, op, "weights packed once");
+    }
+    return true;
+}
