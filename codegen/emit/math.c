@@ -61,10 +61,30 @@ static LlValue power_of_two(Ll *ll, LlValue n)
 
 /* ---- f32 ---- */
 
-/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. The scale goes on in two halves, so that results
- * may be subnormal or infinite; below the least subnormal it is 0 at once. */
-static LlValue exp_f32(Ll *ll, LlValue x)
+/* p 2^n, rounded once, by the one instruction that AVX-512 has for it (n whole, f32). */
+static LlValue scale_at_once(Ll *ll, LlValue p, LlValue n)
 {
+    LlValue all = LLVMConstAllOnes(LLVMIntTypeInContext(ll->context, 16));
+    enum { ROUND_AS_SET = 4 };
+    return ll_intrinsic(ll, "llvm.x86.avx512.mask.scalef.ps.512", 0, NULL, 5,
+                        (LlValue[]){p, n, p, all, ll_int(ll->i32, ROUND_AS_SET)});
+}
+
+/* The same by two products, the first of which is exact, and so are both where the result is
+ * no subnormal (n as i32). */
+static LlValue scale_by_halves(Ll *ll, LlValue p, LlValue n)
+{
+    LlType bits = LLVMTypeOf(n);
+    LlValue half = LLVMBuildAShr(ll->builder, n, ll_int(bits, 1), "");
+    LlValue other = power_of_two(ll, LLVMBuildSub(ll->builder, n, half, ""));
+    return LLVMBuildFMul(ll->builder, LLVMBuildFMul(ll->builder, p, power_of_two(ll, half), ""),
+                         other, "");
+}
+
+/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. */
+static LlValue exp_f32(Emit *e, LlValue x)
+{
+    Ll *ll = &e->ll;
     const double magic = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
     LlValue inside = pick(ll, LLVMRealOGT, x, 100, real_like(x, 100), x);
     inside = pick(ll, LLVMRealOLT, inside, -104, real_like(x, -104), inside);
@@ -76,14 +96,13 @@ static LlValue exp_f32(Ll *ll, LlValue x)
     LlValue p = HORNER(ll, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
                        1.6666665459e-1, 5.0000001201e-1);
     p = ll_fadd(ll, ll_muladd(ll, p, ll_fmul(ll, r, r), r), real_like(x, 1));
-    LlType bits = ll_like(LLVMTypeOf(x), ll->i32);
-    LlValue whole =
+    enum { WIDEST = 512 };
+    bool at_once = e->target->x86 && e->target->vector_bits == WIDEST;
+    if (at_once && ll_lanes(LLVMTypeOf(x)) * 32 == WIDEST)
+        return scale_at_once(ll, p, n);
+    LlValue bits =
         LLVMBuildSub(ll->builder, as_bits(ll, shifted), as_bits(ll, real_like(x, magic)), "");
-    LlValue half = LLVMBuildAShr(ll->builder, whole, ll_int(bits, 1), "");
-    LlValue other = power_of_two(ll, LLVMBuildSub(ll->builder, whole, half, ""));
-    other = pick(ll, LLVMRealOLT, x, -103.98, LLVMConstNull(LLVMTypeOf(x)), other);
-    return LLVMBuildFMul(ll->builder, LLVMBuildFMul(ll->builder, p, power_of_two(ll, half), ""),
-                         other, "");
+    return scale_by_halves(ll, p, bits);
 }
 
 /* x = 2^k m, √½ ≤ m < √2; log x = k ln 2 + log(1 + (m - 1)). */
@@ -115,19 +134,21 @@ static LlValue log_f32(Ll *ll, LlValue x)
     return pick(ll, LLVMRealUNO, x, 0, x, y);
 }
 
-static LlValue tanh_f32(Ll *ll, LlValue x)
+static LlValue tanh_f32(Emit *emit, LlValue x)
 {
+    Ll *ll = &emit->ll;
     LlValue t = ll_unary(ll, "llvm.fabs", x), z = ll_fmul(ll, x, x), one = real_like(x, 1);
     LlValue p = HORNER(ll, z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
                        1.33314422036e-1, -3.33332819422e-1);
     LlValue near = ll_muladd(ll, ll_fmul(ll, p, z), x, x);
-    LlValue e = exp_f32(ll, ll_fadd(ll, t, t));
+    LlValue e = exp_f32(emit, ll_fadd(ll, t, t));
     LlValue far = ll_fsub(ll, one, ll_fdiv(ll, real_like(x, 2), ll_fadd(ll, e, one)));
     return pick(ll, LLVMRealOLT, t, 0.625, near, copy_sign(ll, far, x));
 }
 
-static LlValue erf_f32(Ll *ll, LlValue x)
+static LlValue erf_f32(Emit *e, LlValue x)
 {
+    Ll *ll = &e->ll;
     LlValue t = ll_unary(ll, "llvm.fabs", x), s = ll_fmul(ll, x, x);
     LlValue p = HORNER(ll, s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
                        -3.76125336e-1, 1.28379166e-1);
@@ -136,7 +157,7 @@ static LlValue erf_f32(Ll *ll, LlValue x)
     LlValue q = HORNER(ll, inside, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2,
                        -1.06777877e-1, -6.34846687e-1, -1.28717512e-1);
     q = ll_muladd(ll, q, inside, ll_fsub(ll, LLVMConstNull(LLVMTypeOf(x)), inside));
-    LlValue far = ll_fsub(ll, real_like(x, 1), exp_f32(ll, q));
+    LlValue far = ll_fsub(ll, real_like(x, 1), exp_f32(e, q));
     return pick(ll, LLVMRealOLE, t, 0.927734375, near, copy_sign(ll, far, x));
 }
 
@@ -247,18 +268,18 @@ LlValue math_call(Emit *e, const char *name, LlValue x)
     bool library = e->target->scalar || ll_element(LLVMTypeOf(x)) == ll->f64;
     if (!strcmp(name, "sigmoid")) {
         LlValue t = minus_abs(ll, x);
-        return sigmoid_by(ll, x, library ? library_call(ll, "exp", &t, 1) : exp_f32(ll, t));
+        return sigmoid_by(ll, x, library ? library_call(ll, "exp", &t, 1) : exp_f32(e, t));
     }
     if (library)
         return library_call(ll, name, &x, 1);
     if (!strcmp(name, "exp"))
-        return exp_f32(ll, x);
+        return exp_f32(e, x);
     if (!strcmp(name, "log"))
         return log_f32(ll, x);
     if (!strcmp(name, "tanh"))
-        return tanh_f32(ll, x);
+        return tanh_f32(e, x);
     if (!strcmp(name, "erf"))
-        return erf_f32(ll, x);
+        return erf_f32(e, x);
     assert(!strcmp(name, "sin") || !strcmp(name, "cos"));
     return sin_f32(ll, x, name[0] == 'c');
 }

@@ -178,7 +178,7 @@ void prepare_constants(Plan *plan)
                    .step = ARENA_ARRAY(plan->arena, bool, 2 * plan->steps.count + 1)};
     for (size_t s = 0; s < plan->steps.count; s++)
         step_buffers(&plan->steps.data[s], find_trained, plan);
-    if (plan->trains)
+    if (plan->trains || !plan->steps.count)
         return;
     find_constants(plan, &c);
     size_t n = plan->steps.count;
