@@ -81,9 +81,9 @@ bool inference_prepare_decode(Inference *inference)
         return false;
     StepperPrograms programs = {.target = target, .logits = logits};
     programs.decode_step = add_program(inference, incremental.decode_step);
-    if (incremental.encode)
-        programs.encode = add_program(inference, incremental.encode);
-    if (!programs.decode_step || (incremental.encode && !programs.encode))
+    if (!programs.decode_step)
+        return false;
+    if (incremental.encode && !(programs.encode = add_program(inference, incremental.encode)))
         return false;
     inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
     return inference->has_stepper || cli_error(inference->cli, "out of memory");
