@@ -352,10 +352,10 @@ const char *exec_find_nan(Exec *exec, int *step)
     if (!prepare(exec))
         return NULL;
     pool_open(exec_threads(), run_until_nan, &search);
-    if (search.found < 0) {
-        note_run(exec);
+    note_run(exec);
+    if (search.found < 0)
         return NULL;
-    }
+    exec->prepared = 0; /* the steps behind it have not run */
     *step = search.found;
     return exec->program->steps[search.found].name;
 }
