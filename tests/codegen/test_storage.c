@@ -1,0 +1,169 @@
+/* Where values live, as test_plan.c has it: params written in place, steps prepared and
+ * weights packed once, buffers used again, caches in memory of the caller. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/codegen/plan_case.h"
+
+/* Params take their new values where nobody needs the old ones, and only there. */
+static void test_assigns(void **state)
+{
+    (void)state;
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
+          "%2 = sub %0, %1 : f64[6, 4]\nassign %0, %2\n" OUT("2"), 0, 2); /* in place; output copied */
+    check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = input {name = \"x\"} : f64[N, 4]\n"
+          "%2 = exp %0 : f64[4, 4]\nassign %0, %2\n" /* the old value is read below */
+          "%3 = dot %1, %0 {batch_a = [], batch_b = [], contract_a = [1], contract_b = [0]} : f64[N, 4]\n"
+          "%4 = reduce_sum %0 {axes = [1]} : f64[4, 1]\n" OUT("3") OUT("4"), 1, -1);
+    check("%0 = param {name = \"a\"} : f64[5]\n%1 = param {name = \"b\"} : f64[5]\n%2 = param {name = \"c\"} : f64[5]\n"
+          "assign %0, %1\nassign %1, %0\n%3 = flip %2 {axis = 0} : f64[5]\nassign %2, %3\n", 0, -1);
+    check("%0 = param {name = \"w\"} : f64[3, 4]\n%1 = input {name = \"x\"} : f64[N, 3]\n"
+          "%2 = input {name = \"y\"} : f64[N, 4]\n%3 = param {name = \"z\"} : f64[3]\n"
+          "%4 = dot %1, %2 {batch_a = [], batch_b = [], contract_a = [0], contract_b = [0]} : f64[3, 4]\n"
+          "assign %0, %4\n%5 = const {value = 0} : f64[3]\nassign %3, %5\n", 1, 0);
+    /* an optimizer's row, with the sum of its squares: both params in place */
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = param {name = \"m\"} : f64[6, 4]\n"
+          "%2 = input {name = \"g\"} : f64[6, 4]\n"
+          "%3, %4, %5 = row(%0, %1, %2) : f64[6, 1], f64[6, 4], f64[6, 4] {\n"
+          "%6 = mul %2, %2 : f64[6, 4]\n%7 = reduce_sum %6 {axes = [1]} : f64[6, 1]\n"
+          "%8 = add %1, %6 : f64[6, 4]\n%9 = mul %1, %8 : f64[6, 4]\n%10 = sub %0, %9 : f64[6, 4]\n"
+          "yield %7, %8, %10\n}\nassign %1, %4\nassign %0, %5\n" OUT("3"), 0, 1);
+    /* the same, but a result stored before the param is read, or one that needs the sum */
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1 = input {name = \"g\"} : f64[6, 4]\n"
+          "%2, %3 = row(%0, %1) : f64[6, 4], f64[6, 4] {\n%4 = neg %1 : f64[6, 4]\n%5 = relu %0 : f64[6, 4]\n"
+          "yield %4, %5\n}\nassign %0, %2\n" OUT("3"), 0, 2);
+    check("%0 = param {name = \"w\"} : f64[6, 4]\n%1, %2 = row(%0) : f64[6, 4], f64[6, 4] {\n"
+          "%3 = exp %0 : f64[6, 4]\n%4 = reduce_sum %3 {axes = [1]} : f64[6, 1]\n%5 = mul %3, %4 : f64[6, 4]\n"
+          "yield %3, %5\n}\nassign %0, %1\n" OUT("2"), 0, 2);
+    /* a row in place over its operand, which another operand sees transposed */
+    check("%0 = param {name = \"w\"} : f64[4, 4]\n%1 = transpose %0 {perm = [1, 0]} : f64[4, 4]\n"
+          "%2 = add %0, %1 : f64[4, 4]\nassign %0, %2\n", 0, 2);
+}
+
+/* What depends on params alone is computed when they have changed, and only then. */
+static void test_prepared(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+        "%3 = exp %1 : f64[6, 4]\n%4 = concat %3, %2 {axis = 1} : f64[6, 8]\n"
+        "%5 = dot %0, %4 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
+        "%6 = exp %0 : f64[B, S~, 6]\n" OUT("5") OUT("6");
+    check(body, 1, 3);
+    Case c;
+    open_case(&c, body);
+    run_shape(&c, shapes[3]);
+    assert_int_equal(c.program->n_prepared, 2);
+    double *v = store_find(c.store, "v")->data;
+    const double *out = exec_output(c.exec, "out5");
+    const double before = out[0], changed = v[0] + 1;
+    v[0] = changed;
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] == before);
+    store_changed(c.store);
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] != before);
+    close_case(&c);
+}
+
+/* Of bf16, or where b lies along its columns, a packed b is always read; two products
+ * share it. */
+static void test_packed(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"w\"} : f64[70, 6]\n"
+        "%2 = dot %0, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        "%3 = exp %0 : f64[B, S~, 6]\n"
+        "%4 = dot %3, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        OUT("2") OUT("4");
+    check(body, 2, 1);
+    Case c;
+    open_case(&c, body);
+    assert_int_equal(count_steps(c.program, TFC_STEP_PACK), 1);
+    assert_int_equal(c.program->n_prepared, 1);
+    close_case(&c);
+}
+
+/* Chains of elementwise ops live in one buffer. */
+static void test_dying_operands_are_reused(void **state)
+{
+    (void)state;
+    const char *body = X "%1 = exp %0 : f64[B, S~, 6]\n%2 = neg %1 : f64[B, S~, 6]\n%3 = exp %2 : f64[B, S~, 6]\n"
+                         "%4 = mul %3, %2 : f64[B, S~, 6]\n%5 = add %4, %3 : f64[B, S~, 6]\n" OUT("5") OUT("0");
+    check(body, 0, 6);
+    Case c;
+    open_case(&c, body);
+    int slab = 0;
+    for (int32_t b = 0; b < c.program->n_buffers; b++)
+        slab += c.program->buffers[b].kind == TFC_BUFFER_SLAB || c.program->buffers[b].kind == TFC_BUFFER_OUTPUT;
+    assert_int_equal(slab, 3);
+    close_case(&c);
+}
+
+/* ---- caches: memory of the caller, rows anywhere in it ---- */
+
+enum { CACHE_ROWS = 3, CACHE_WIDTH = 6, CACHE_TOKENS = 64 };
+
+static void fill_cache(Case *c, Value *value, double *memory, const int32_t *offset)
+{
+    Dense *x = dense_new(&c->oracle, &value->type);
+    int64_t index[MAX_RANK] = {0}, i = 0;
+    dense_set(value, x);
+    do {
+        if (dense_exists(&c->oracle, x, index))
+            x->data[i] = memory[(offset[index[0]] + index[1]) * CACHE_WIDTH + index[2]];
+        i++;
+    } while (dense_next(x, index));
+}
+
+static void test_caches_with_gaps(void **state)
+{
+    (void)state;
+    Case c;
+    open_case(&c, "%0 = param {name = \"cache\"} : f64[B, T~, 6]\n%1 = input {name = \"x\"} : f64[B, S~, 6]\n"
+                  "%2 = append %0, %1 : f64[B, T~, 6]\n"
+                  "%3 = dot %1, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [2]} : f64[B, S~, T~]\n"
+                  "%4 = dot %3, %2 {batch_a = [0], batch_b = [0], contract_a = [2], contract_b = [1]} : f64[B, S~, 6]\n"
+                  OUT("4"));
+    static const int32_t offset[CACHE_ROWS] = {40, 0, 17};
+    double memory[CACHE_TOKENS * CACHE_WIDTH];
+    for (int i = 0; i < CACHE_TOKENS * CACHE_WIDTH; i++)
+        memory[i] = random_value();
+    store_find(c.store, "cache")->data = memory;
+    for (int32_t step = 1; step < 5; step++) { /* two tokens at first, then one by one */
+        int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
+        SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},
+                                        {past + 7, 3, {past, past + 7, past + 2}}, {1, 0, {0}}};
+        c.oracle = (Oracle){c.module, c.arena, symbols};
+        exec_set_ragged(c.exec, exec_dim(c.exec, "S"), CACHE_ROWS, symbols[SYM_S].length, NULL);
+        exec_set_ragged(c.exec, exec_dim(c.exec, "T"), CACHE_ROWS, symbols[SYM_T].length, offset);
+        double x[2 * CACHE_ROWS * CACHE_WIDTH];
+        FOR_OPS(op, &c.function->body) {
+            if (op->kind == OP_param)
+                fill_cache(&c, op_result(op), memory, offset);
+            if (op->kind == OP_input)
+                fill_leaf(&c, op_result(op), x);
+        }
+        assert_true(exec_input(c.exec, "x", x));
+        dense_run(&c.oracle, &c.function->body);
+        assert_true(exec_run(c.exec));
+        check_results(&c);
+    }
+    close_case(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_assigns),
+        cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_dying_operands_are_reused),
+        cmocka_unit_test(test_caches_with_gaps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
