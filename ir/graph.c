@@ -189,3 +189,11 @@ void function_count_uses(Function *function)
         for (int i = 0; i < op->n_args; i++)
             op->args[i]->scratch = (void *)((uintptr_t)op->args[i]->scratch + 1);
 }
+
+bool function_has(const Function *function, OpKind kind)
+{
+    FOR_OPS(op, &function->body)
+        if (op->kind == kind)
+            return true;
+    return false;
+}

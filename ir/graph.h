@@ -181,6 +181,8 @@ void function_number(Function *function);
 /* Uses of each value by ops of the function body (a region counts as one use per
  * operand), in value->scratch as a number. */
 void function_count_uses(Function *function);
+/* Whether the body has such an op, regions aside. */
+bool function_has(const Function *function, OpKind kind);
 
 #define FOR_OPS(op, block) for (Op *op = (block)->first, *op##_next = op ? op->next : NULL; op; \
                                 op = op##_next, op##_next = op ? op->next : NULL)

@@ -293,11 +293,10 @@ static void report_sums(Function *function, Report *report)
 
 bool pass_merge_products(Function *function, PassContext *context)
 {
-    Sharing sharing = {.context = context, .arena = function->module->arena};
-    FOR_OPS(op, &function->body) {
+    Sharing sharing = {.context = context, .arena = function->module->arena,
+                       .decodes = function_has(function, OP_append)};
+    FOR_OPS(op, &function->body)
         op->scratch = NULL;
-        sharing.decodes |= op->kind == OP_append;
-    }
     function_count_uses(function);
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;

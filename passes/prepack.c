@@ -15,15 +15,6 @@ static bool is_cache(const Value *param)
     return param->type.rank > 0 && !dim_is_const(param->type.dims[0]);
 }
 
-/* Whether the function appends to caches. */
-static bool decodes(const Function *function)
-{
-    FOR_OPS(op, &function->body)
-        if (op->kind == OP_append)
-            return true;
-    return false;
-}
-
 /* Whether all its operands are; marked by scratch. */
 static bool is_made_of_params(const Op *op)
 {
@@ -37,7 +28,7 @@ static bool is_made_of_params(const Op *op)
 
 bool pass_prepack(Function *function, PassContext *context)
 {
-    if (!decodes(function))
+    if (!function_has(function, OP_append)) /* no caches: no decoding step */
         return true;
     FOR_OPS(op, &function->body) {
         bool made = is_made_of_params(op);

@@ -16,8 +16,9 @@
 
 /* Vectors of queries in a block at most, and of scores in a strip; a batch takes room for
  * its longest sentence. Where a block has more, its keys are parted into strips that stay
- * in the second-level cache, and these are computed again for each level. The backward pass of the textbook's attention has four strips and one of random words:
- * 2.6 MB of a thread's stack then. */
+ * in the second-level cache, and these are computed again for each level. The backward
+ * pass of the textbook's attention has four strips and one of random words: 2.6 MB of a
+ * thread's stack then. */
 enum { BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Attention {

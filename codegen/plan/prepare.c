@@ -1,6 +1,7 @@
-/* Steps that depend on nothing but params that the program leaves as they are: weights side
- * by side for one product, as bf16, or packed the way products read them. They come first, and the executor runs them
- * again only when the params have changed (TfcProgram.n_prepared):
+/* Steps that depend on nothing but params that the program leaves as they are: weights
+ * side by side for one product, as bf16, or packed the way products read them. They come
+ * first, and the executor runs them again only when the params have changed
+ * (TfcProgram.n_prepared):
  *
  *   0: #5 = row(#1) …      ; a         prepared
  *   1: #6 = row(#0) …      ; x    ⇒      0: #5 = row(#1) …      ; a
