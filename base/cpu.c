@@ -1,5 +1,12 @@
 /* This machine's processor; see cpu.h. */
+#define _GNU_SOURCE
 #include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 int cpu_level(void)
 {
@@ -12,5 +19,20 @@ int cpu_level(void)
     return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
 #else
     return 0;
+#endif
+}
+
+bool cpu_allows_amx(void)
+{
+#if defined(__x86_64__) && defined(__linux__)
+    /* arch_prctl(2); the state component of tile data (Intel SDM, volume 1, chapter 18) */
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
+    enum { AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24 }; /* of EDX, leaf 7 */
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & AMX_BF16) || !(d & AMX_TILE))
+        return false;
+    return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILE_DATA) == 0;
+#else
+    return false;
 #endif
 }

@@ -6,6 +6,7 @@
  * bench/compare --gemm-only runs it; it prints tables in Markdown.
  *
  *   build/release/bench_gemm [rounds] */
+#include "base/cpu.h"
 #include "base/bf16.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
@@ -97,12 +98,34 @@ __attribute__((target("avx512f,avx512bf16"))) static void dot_pairs(double flops
     for (int i = 0; i < CHAINS; i++)
         __asm__ volatile("" : : "m"(sums[i]));
 }
+
+__attribute__((target("amx-tile,amx-bf16"))) static void dot_tiles(double flops)
+{
+    enum { TILE_FLOPS = 2 * 16 * 16 * 32 };
+    static const struct {
+        uint8_t palette, row, zeros[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    } registers = {1, 0, {0}, {64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16}};
+    _tile_loadconfig(&registers);
+    _tile_zero(4);
+    _tile_zero(5);
+    for (int64_t r = 0; r < (int64_t)(flops / (4 * TILE_FLOPS)); r++) {
+        _tile_dpbf16ps(0, 4, 5);
+        _tile_dpbf16ps(1, 4, 5);
+        _tile_dpbf16ps(2, 4, 5);
+        _tile_dpbf16ps(3, 4, 5);
+    }
+    _tile_release();
+}
 #endif
 
 /* Without an instruction for them, pairs are multiplied as f32. */
 static Ceiling *pairs_ceiling(void)
 {
 #if defined(__x86_64__)
+    if (cpu_allows_amx())
+        return dot_tiles;
     if (__builtin_cpu_supports("avx512bf16"))
         return dot_pairs;
 #endif

@@ -44,8 +44,16 @@ static const CpuInfo riscv_cpus[] = {{"generic-rv64", 1, true}, {"sifive-u74", 1
 static const CpuInfo wasm_cpus[] = {{"generic", 1, true}};
 enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
 
-static const char *const bf16_cpus[] = {"cooperlake", "sapphirerapids", "emeraldrapids",
-                                        "graniterapids", "znver4", "znver5"};
+/* CPUs that multiply pairs of bf16. Those with AMX have vdpbf16ps, too, at half the rate of
+ * f32's fused multiply-add. */
+static const struct {
+    const char *name;
+    TargetPairs pairs;
+} pairs_cpus[] = {
+    {"cooperlake", TARGET_PAIRS_DOTS},    {"znver4", TARGET_PAIRS_DOTS},
+    {"znver5", TARGET_PAIRS_DOTS},        {"sapphirerapids", TARGET_PAIRS_AMX},
+    {"emeraldrapids", TARGET_PAIRS_AMX}, {"graniterapids", TARGET_PAIRS_AMX},
+};
 
 #define INITIALISE(llvm)                                                                           \
     static void initialise_##llvm(void)                                                            \
@@ -116,12 +124,17 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
         diag_note(diags, (Loc){0}, "the general one is %s", arch->cpus[0].name);
 }
 
-static bool has_bf16_dots(const char *cpu, const char *features)
+/* Of this machine what its features say, and the system allows. */
+static TargetPairs pairs_of(const char *cpu, const char *features)
 {
-    bool has = strstr(features, "+avx512bf16") != NULL;
-    for (size_t i = 0; !*features && i < sizeof bf16_cpus / sizeof bf16_cpus[0]; i++)
-        has |= !strcmp(bf16_cpus[i], cpu);
-    return has;
+    if (strstr(features, "+amx-bf16"))
+        return cpu_allows_amx() ? TARGET_PAIRS_AMX : TARGET_PAIRS_WIDENED;
+    if (strstr(features, "+avx512bf16"))
+        return TARGET_PAIRS_DOTS;
+    for (size_t i = 0; !*features && i < sizeof pairs_cpus / sizeof pairs_cpus[0]; i++)
+        if (!strcmp(pairs_cpus[i].name, cpu))
+            return pairs_cpus[i].pairs;
+    return TARGET_PAIRS_WIDENED;
 }
 
 /* Width and availability of FMA follow from the level. */
@@ -132,7 +145,8 @@ static void set_cpu(Target *target, const Arch *arch, const char *name, const ch
     target->vector_bits = target->scalar ? 0 : arch->vector_bits[level - 1];
     target->fma = level >= arch->fma_level;
     target->x86 = arch == &arches[0];
-    target->bf16_dots = target->vector_bits == 512 && has_bf16_dots(name, features);
+    if (target->vector_bits == 512)
+        target->pairs = pairs_of(name, features);
 }
 
 static void set_host(Target *target, const Arch *arch, const char *name)

@@ -8,12 +8,19 @@
 
 #include <llvm-c/TargetMachine.h>
 
+/* How pairs of bf16 are multiplied. */
+typedef enum TargetPairs {
+    TARGET_PAIRS_WIDENED, /* as f32 */
+    TARGET_PAIRS_DOTS,    /* vdpbf16ps, 512 bits wide */
+    TARGET_PAIRS_AMX      /* tdpbf16ps */
+} TargetPairs;
+
 typedef struct Target {
     char *cpu, *features;  /* LLVM's names; owned */
     int vector_bits;       /* 0: no vectors (the scalar reference) */
     bool fma;
     bool x86;
-    bool bf16_dots;        /* vdpbf16ps, 512 bits wide */
+    TargetPairs pairs;
     bool scalar;
     int opt_level;
     GemmChoice gemm;

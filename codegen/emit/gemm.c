@@ -7,7 +7,7 @@
 
 /* The packed block of b, half of a second-level cache, and after it the panels of a. */
 enum { B_BYTES = 1 << 19, DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048 };
-enum { A_BYTES = 2 * GEMM_PANELS * GEMM_MAX_ROWS * (PAIRS_DEPTH_BYTES + GEMM_PANEL_GAP) };
+enum { A_ROWS = 2 * GEMM_MOST_ROWS, A_BYTES = A_ROWS * (PAIRS_DEPTH_BYTES + GEMM_PANEL_GAP) };
 static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
 static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
@@ -153,9 +153,8 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlValue a = gemm_source(g, x->a, mul(g, l, x->a_k));
     LlValue c = gemm_unit(g, x->c, mul(g, blocks.index, x->c_units));
     rows_start(g, x, a);
-    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_rows(g) * GEMM_PANELS, "rows");
-    LlValue count =
-        ll_min(&g->ll, sub(g, x->m, rows.index), ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_together(g), "rows");
+    LlValue count = ll_min(&g->ll, sub(g, x->m, rows.index), ll_i64(ll, gemm_together(g)));
     rows_multiply(g, x, a, b, c, rows.index, count);
     finish(g, x, rows.index, count, blocks.index);
     ll_loop_close(ll, &rows);
@@ -191,7 +190,7 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->c_units = ll_i64(ll, 1);
     x->ahead = x->pack_a;
     if (g->pairs) {
-        x->ahead = g->dots ? ll_int(ll->i1, 0) : LLVMBuildNot(ll->builder, x->by_rows, "");
+        x->ahead = g->joined ? ll_int(ll->i1, 0) : LLVMBuildNot(ll->builder, x->by_rows, "");
         x->pack_a = x->pack_b = ll_int(ll->i1, 1);
         x->low = ll_int(ll->i1, 0);
         LlValue rounds =
@@ -228,6 +227,8 @@ static void write_product(GemmEmit *g, const Target *target)
     LLVMSetVisibility(function, LLVMHiddenVisibility);
     read_params(g, function, &x);
     flush_denormals(g, target, &x);
+    if (g->amx)
+        gemm_amx_begin(g);
     LlValue zero = ll_i64(ll, 0), one = ll_i64(ll, 1);
     LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, x.k, zero, "");
     LlLoop depths = ll_loop_open(ll, zero, select(g, some, x.k, one), g->depth, "depths");
@@ -241,6 +242,8 @@ static void write_product(GemmEmit *g, const Target *target)
     x.finishes = LLVMBuildAnd(ll->builder, waits, last, "");
     multiply_depth(g, &x, depths.index);
     ll_loop_close(ll, &depths);
+    if (g->amx)
+        gemm_amx_end(g);
     set_mxcsr(g, x.mxcsr);
     gemm_return(g);
 }
@@ -268,25 +271,30 @@ static void write_pack(GemmEmit *g)
 /* A tile of 6 × 4 vectors leaves, of 32 registers, those for the operands, and reads least
  * memory for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16
  * registers 6 × 2 leave four. Shorter tiles are for what is left over below; low ones are
- * as wide as the highest of them allows. */
+ * as wide as the highest of them allows. AMX has one height, of any number of rows. */
 typedef struct TileShapes {
-    int vectors[GEMM_WIDTHS], unrolled;
+    int vectors[GEMM_WIDTHS], heights[GEMM_HEIGHTS], unrolled, panels;
 } TileShapes;
 
-static const TileShapes many_registers = {{1, 2, 4, 8}, 4}, few_registers = {{1, 1, 2, 4}, 1};
+static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 4, 8},
+                        few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 1, 8},
+                        tile_registers = {{1, 2, 4, 8}, {32}, 1, 3};
 
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
-    static const int heights[] = {6, 4, 2, 1};
-    enum { N_HEIGHTS = sizeof heights / sizeof heights[0], LOW_ROWS = 2 };
-    static_assert((int)N_HEIGHTS == (int)GEMM_HEIGHTS, "as many as there is room for");
-    const TileShapes *shapes = target->vector_bits == 512 ? &many_registers : &few_registers;
+    enum { LOW_ROWS = 2 };
+    const TileShapes *shapes = g->amx                        ? &tile_registers
+                               : target->vector_bits == 512 ? &many_registers
+                                                            : &few_registers;
     g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
     assert(TFC_PACKED_COLUMNS % (g->lanes * shapes->vectors[GEMM_PANEL]) == 0);
     memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
-    memcpy(g->heights, heights, sizeof heights);
-    g->n_heights = N_HEIGHTS;
+    memcpy(g->heights, shapes->heights, sizeof g->heights);
+    while (g->n_heights < GEMM_HEIGHTS && g->heights[g->n_heights])
+        g->n_heights++;
     g->unrolled = shapes->unrolled;
+    g->panels = shapes->panels;
+    assert(gemm_together(g) <= GEMM_MOST_ROWS);
     g->low_rows = g->pairs ? 0 : LOW_ROWS; /* panels of pairs are always packed */
     g->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / g->bytes;
 }
@@ -295,11 +303,31 @@ void gemm_set_types(GemmEmit *g, const Target *target, TfcType type)
 {
     Ll *ll = &g->ll;
     g->pairs = type == TFC_BF16;
-    g->dots = g->pairs && target->bf16_dots;
+    g->amx = g->pairs && target->pairs == TARGET_PAIRS_AMX;
+    g->joined = g->pairs && target->pairs != TARGET_PAIRS_WIDENED;
     g->sum = type == TFC_F64 ? ll->f64 : ll->f32;
     g->source = g->unit = g->pairs ? ll->i16 : g->sum;
-    g->element = g->dots ? ll->i32 : g->sum;
+    g->element = g->joined ? ll->i32 : g->sum;
     g->bytes = type == TFC_F64 ? 8 : 4;
+}
+
+static void write_parts(GemmEmit *g)
+{
+    gemm_tiles(g);
+    for (GemmLie lie = GEMM_PACKED; lie < (g->joined ? GEMM_BY_ROWS : GEMM_LIES); lie++)
+        g->largest[lie] = gemm_tile(g, gemm_rows(g), g->vectors[GEMM_PANEL], lie);
+    g->tile_rows = gemm_tile_rows(g);
+    LlValue (*pack)(GemmEmit *, const char *, int) = g->pairs ? gemm_pack_pairs : gemm_pack;
+    g->pack_a = g->joined ? pack(g, "pack_a", gemm_rows(g)) : gemm_pack_beside(g);
+    g->widen_a = g->pairs && !g->joined ? gemm_widen_rows(g) : NULL;
+    g->pack_b = pack(g, "pack_b", gemm_columns(g));
+}
+
+static void write_amx_parts(GemmEmit *g)
+{
+    g->tile_rows = gemm_amx_rows(g);
+    g->pack_a = gemm_amx_pack_rows(g);
+    g->pack_b = gemm_amx_pack_panel(g);
 }
 
 void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,
@@ -309,14 +337,7 @@ void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *targe
     ll_init(&g.ll, context, module);
     gemm_set_types(&g, target, type);
     choose_tiles(&g, target);
-    gemm_tiles(&g);
-    for (GemmLie lie = GEMM_PACKED; lie < (g.dots ? GEMM_BY_ROWS : GEMM_LIES); lie++)
-        g.largest[lie] = gemm_tile(&g, gemm_rows(&g), g.vectors[GEMM_PANEL], lie);
-    g.tile_rows = gemm_tile_rows(&g);
-    LlValue (*pack)(GemmEmit *, const char *, int) = g.pairs ? gemm_pack_pairs : gemm_pack;
-    g.pack_a = g.dots ? pack(&g, "pack_a", gemm_rows(&g)) : gemm_pack_beside(&g);
-    g.widen_a = g.pairs && !g.dots ? gemm_widen_rows(&g) : NULL;
-    g.pack_b = pack(&g, "pack_b", gemm_columns(&g));
+    (g.amx ? write_amx_parts : write_parts)(&g);
     write_product(&g, target);
     write_pack(&g);
     ll_dispose(&g.ll);

@@ -9,6 +9,7 @@
  *   gemm_tile.c  the tiles: accumulators in registers
  *   gemm_pack.c  the panels; gemm_pack_rows.c those of a
  *   gemm_pairs.c the panels of bf16
+ *   gemm_amx.c   tiles and panels of bf16 by AMX; gemm_amx_pack.c
  *
  * Every element of c is summed over k in the same order by every tile: how rows and
  * columns are cut changes no bit.
@@ -20,7 +21,12 @@
  * that the tiles of f32 products form the same sums, bit for bit: the product of two
  * bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
  * On x86 the product sets MXCSR so that denormals are zero there too; other
- * architectures keep them, and differ from it where a term or sum is below 2^-126. */
+ * architectures keep them, and differ from it where a term or sum is below 2^-126.
+ *
+ * AMX sums 16 pairs at a time, the even terms and the odd ones apart, from zero and by
+ * fused multiply-add, and adds the sum of both to what it has: fewer roundings in a row,
+ * other last bits. Its panels of b hold a multiple of 32 terms; the rows of a are read
+ * where they lie, if they lie along k and are whole registers, or packed. */
 #ifndef CODEGEN_EMIT_GEMM_H
 #define CODEGEN_EMIT_GEMM_H
 
@@ -28,9 +34,9 @@
 #include "runtime/exec/program.h"
 
 enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4, GEMM_MAX_LANES = 16 };
-/* Panels of a that are packed together, and bytes between them: room for the vector that
- * reaches past the end of one. */
-enum { GEMM_PANELS = 8, GEMM_PANEL_GAP = 64 };
+/* Rows of a that are packed together at most, and bytes between their panels: room for the vector
+ * that reaches past the end of one. */
+enum { GEMM_MOST_ROWS = 96, GEMM_PANEL_GAP = 64 };
 
 /* Tiles of few rows are wide too: they leave registers for many columns, and b is then
  * read once, where it lies, in long runs. A wide tile is a number of whole panels. */
@@ -49,20 +55,23 @@ typedef struct GemmEmit {
     LlType unit; /* c is addressed in these: sums, or i16 where they may be put as bf16 */
     int bytes;   /* of a panel's element and of a sum */
     bool pairs;  /* bf16 */
-    bool dots;   /* … by vdpbf16ps */
+    bool joined; /* … a panel's element is a pair, for vdpbf16ps or AMX */
+    bool amx;
     int lanes;   /* of a vector */
     int vectors[GEMM_WIDTHS]; /* of a tile's row */
     int unrolled;             /* terms a turn of the loop of a tile whose strides are constants */
     int low_rows;             /* tiles as high as this and lower are wide too */
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
+    int panels;               /* of a together */
     int64_t depth;
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
     LlValue largest[GEMM_LIES];               /* the largest tile, for operands that lie so */
     LlValue tile_rows, pack_a, pack_b;
-    LlValue widen_a; /* of bf16 without vdpbf16ps */
+    LlValue widen_a; /* of bf16 whose pairs are not joined */
 } GemmEmit;
 
 static inline int gemm_rows(const GemmEmit *g) { return g->heights[0]; }
+static inline int gemm_together(const GemmEmit *g) { return gemm_rows(g) * g->panels; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
 static inline int gemm_wide_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_WIDE]; }
 
@@ -76,6 +85,11 @@ void gemm_tiles(GemmEmit *g);
 /* void (…as a tile…, rows, lie): rows 1 … gemm_rows of any number of columns up to
  * gemm_columns; up to low_rows rows also of gemm_wide_columns. */
 LlValue gemm_tile_rows(GemmEmit *g);
+/* The same by AMX; a_row in bytes. */
+LlValue gemm_amx_rows(GemmEmit *g);
+/* Sets up the tile registers, and gives them back. */
+void gemm_amx_begin(GemmEmit *g);
+void gemm_amx_end(GemmEmit *g);
 /* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count, bf16
  * widened where the panel's elements are f32; what it writes beside them, up to the width,
  * is of no account. */
@@ -84,13 +98,17 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);
 /* The same of bf16, k terms as panels of pairs (gemm_terms rows). */
 LlValue gemm_pack_pairs(GemmEmit *g, const char *part, int width);
-/* void (k, x, x_k, rows, out, pitch): GEMM_PANELS panels as high as a tile, or fewer, of
+/* void (k, x, x_k, rows, out, pitch): g->panels panels as high as a tile, or fewer, of
  * rows that lie beside each other: out[(r / height) × pitch + l × height + r % height] =
  * x[l, r]; of bf16 widened, the odd term of a pair before the even one. */
 LlValue gemm_pack_beside(GemmEmit *g);
 /* void (k, x, x_row, rows, out, out_row): rows of bf16 that lie along k as f32, the odd term
  * of a pair before the even one; each is written up to the end of a vector. */
 LlValue gemm_widen_rows(GemmEmit *g);
+/* For AMX: void (k, x, x_k, x_row, rows, out, pitch): rows of a as pairs, row r at
+ * out + r × pitch; and panels of b as gemm_pack_pairs makes them, filled up. */
+LlValue gemm_amx_pack_rows(GemmEmit *g);
+LlValue gemm_amx_pack_panel(GemmEmit *g);
 /* How many rows a panel of k terms has. */
 LlValue gemm_terms(GemmEmit *g, LlValue k);
 /* One or several elements of an operand, as the panels have them; lanes whose mask is off

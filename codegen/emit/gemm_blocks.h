@@ -15,7 +15,7 @@ typedef struct Blocks {
     LlValue prepacked;      /* i1: so b was beforehand, whole */
     LlValue first_column;   /* … with which of its columns the product begins */
     LlValue all_terms;      /* … of each of its panels */
-    LlValue panels;         /* room for panels of a, twice GEMM_PANELS */
+    LlValue panels;         /* room for panels of a, twice those that go together */
     /* of the block at work */
     LlValue depth, terms;    /* terms of a and b; of the panels */
     LlValue adds;            /* how c is put */

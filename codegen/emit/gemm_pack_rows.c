@@ -69,7 +69,7 @@ LlValue gemm_pack_beside(GemmEmit *g)
 {
     Ll *ll = &g->ll;
     LlValue function = gemm_open(g, "pack_a", 6, 1 << 1 | 1 << 4, true);
-    int64_t together = gemm_rows(g) * GEMM_PANELS;
+    int64_t together = gemm_together(g);
     Beside p = {.vectors = (gemm_rows(g) + g->lanes - 1) / g->lanes};
     LlValue *const params[] = {&p.k, &p.x, &p.x_k, &p.rows, &p.out, &p.pitch};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
@@ -77,7 +77,7 @@ LlValue gemm_pack_beside(GemmEmit *g)
     LlValue height = ll_i64(ll, gemm_rows(g));
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.rows, ll_i64(ll, together), "");
     LlIf all = ll_if_open(ll, whole);
-    pack_terms(g, &p, ll_i64(ll, 0), GEMM_PANELS, height);
+    pack_terms(g, &p, ll_i64(ll, 0), g->panels, height);
     gemm_return(g);
     ll_at_block(ll, all.done);
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), p.rows, gemm_rows(g), "panels");

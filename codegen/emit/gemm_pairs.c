@@ -3,12 +3,12 @@
  *
  *   x[2p, i]  x[2p+1, i]      ⇒      out[p × width + i], an i32,
  *
- * as vdpbf16ps reads them; for targets without it, two rows of f32:
+ * as vdpbf16ps and AMX read them; for targets without them, two rows of f32:
  *
  *                             ⇒      out[2p × width + i]       = x[2p+1, i]
  *                                    out[(2p+1) × width + i]   = x[2p, i]
  *
- * A last term without a partner has zero. Where the operand lies along k, a pair is
+ * AMX reads whole registers of 16 rows of pairs. A last term without a partner has zero. Where the operand lies along k, a pair is
  * read as one i32, and squares of pairs are turned in registers. */
 #include "codegen/emit/gemm.h"
 
@@ -26,7 +26,12 @@ LlValue gemm_terms(GemmEmit *g, LlValue k)
 {
     Ll *ll = &g->ll;
     LlValue even = LLVMBuildNSWAdd(ll->builder, k, ll_i64(ll, 1), "");
-    return g->dots ? LLVMBuildLShr(ll->builder, even, ll_i64(ll, 1), "")
+    if (g->amx) {
+        LlValue whole = LLVMBuildNSWAdd(ll->builder, k, ll_i64(ll, TFC_PAIRS_TERMS - 1), "");
+        whole = LLVMBuildLShr(ll->builder, whole, ll_i64(ll, 1), "");
+        return LLVMBuildAnd(ll->builder, whole, ll_i64(ll, -(TFC_PAIRS_TERMS / 2)), "");
+    }
+    return g->joined ? LLVMBuildLShr(ll->builder, even, ll_i64(ll, 1), "")
                    : LLVMBuildAnd(ll->builder, even, ll_i64(ll, -2), "");
 }
 
@@ -41,7 +46,7 @@ static LlValue source_at(GemmEmit *g, const Pairs *p, LlValue term, LlValue side
 }
 
 /* Rows of the panel that hold row `pair` of pairs. */
-static int parts(const GemmEmit *g) { return g->dots ? 1 : 2; }
+static int parts(const GemmEmit *g) { return g->joined ? 1 : 2; }
 
 /* One part of row `pair`, sides from `side` on; pairs is an i32 or a vector of them. */
 static void put_part(GemmEmit *g, const Pairs *p, LlValue pairs, LlValue pair, int part,
@@ -52,7 +57,7 @@ static void put_part(GemmEmit *g, const Pairs *p, LlValue pairs, LlValue pair, i
     LlValue row =
         LLVMBuildNSWAdd(ll->builder, mul(g, pair, ll_i64(ll, parts(g))), ll_i64(ll, part), "");
     LlValue at = gemm_at(g, gemm_at(g, p->out, mul(g, row, ll_i64(ll, p->width))), side);
-    if (!g->dots) {
+    if (!g->joined) {
         pairs = part == 0 ? LLVMBuildAnd(ll->builder, pairs, ll_int(words, -0x10000), "")
                           : LLVMBuildShl(ll->builder, pairs, ll_int(words, 16), "");
         pairs = LLVMBuildBitCast(ll->builder, pairs, ll_like(words, ll->f32), "");

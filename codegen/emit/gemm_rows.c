@@ -1,10 +1,10 @@
-/* The rows of a native product: GEMM_PANELS panels of a at a time, times a block of b.
+/* The rows of a native product: several panels of a at a time, times a block of b.
  *
  * What the next rows need of a is brought near while these are multiplied, a share at
  * each tile, because it lies too far apart for hardware to foresee: rows that lie along k
  * are prefetched, and read where they are or, of bf16, widened row by row; rows that lie
- * beside each other are packed, into the half of the room that is not in use. Panels of
- * pairs for vdpbf16ps are all packed, before they are multiplied. */
+ * beside each other are packed, into the half of the room that is not in use. Joined pairs
+ * are packed before they are multiplied, unless AMX reads them where they are. */
 #include "codegen/emit/gemm_blocks.h"
 
 enum { LINE_BYTES = 64 };
@@ -14,6 +14,7 @@ typedef struct Rows {
     LlValue a, count, packed;   /* where a has them, how many, where they are packed */
     LlValue next, n_next, room; /* the same of the next */
     LlValue tiles;              /* of a panel of a */
+    LlValue packs;              /* i1: they are read packed */
 } Rows;
 
 /* Elements from a row of a panel to the next where rows lie along k, and from a panel to
@@ -91,7 +92,7 @@ static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValu
     LlValue stride = select(g, x->by_rows, x->a_row, x->a_k), ends[3];
     for (int i = 0; i < 3; i++)
         ends[i] = share_end(g, runs, add(g, share, ll_i64(ll, i)), shares);
-    if (!g->dots) {
+    if (!g->joined) {
         LlIf packs = ll_if_open(ll, x->ahead);
         pack_beside(g, x, rows->next, rows->n_next, ends[0], ends[1], rows->room);
         ll_if_close(ll, &packs);
@@ -103,25 +104,40 @@ static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValu
 void rows_start(GemmEmit *g, const Blocks *x, LlValue a)
 {
     Ll *ll = &g->ll;
-    if (g->dots)
+    if (g->joined)
         return;
     LlIf packs = ll_if_open(ll, x->ahead);
-    LlValue rows = ll_min(&g->ll, x->m, ll_i64(ll, gemm_rows(g) * GEMM_PANELS));
+    LlValue rows = ll_min(&g->ll, x->m, ll_i64(ll, gemm_together(g)));
     pack_beside(g, x, a, rows, ll_i64(ll, 0), x->depth, x->panels);
     ll_if_close(ll, &packs);
 }
 
 /* ---- what these rows need ---- */
 
+/* Whether they are packed: for AMX, unless each is whole registers already. */
+static LlValue packs_rows(GemmEmit *g, const Blocks *x, LlValue count)
+{
+    Ll *ll = &g->ll;
+    if (!g->amx)
+        return x->pack_a;
+    LlValue rest = LLVMBuildOr(ll->builder, LLVMBuildAnd(ll->builder, count, ll_i64(ll, 15), ""),
+                               LLVMBuildAnd(ll->builder, x->depth, ll_i64(ll, TFC_PAIRS_TERMS - 1), ""), "");
+    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, rest, ll_i64(ll, 0), "");
+    return LLVMBuildNot(ll->builder, LLVMBuildAnd(ll->builder, x->by_rows, whole, ""), "");
+}
+
 static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
 {
     Ll *ll = &g->ll;
+    LlIf packs = ll_if_open(ll, rows->packs);
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), rows->count, gemm_rows(g), "pack");
     LlValue height = ll_min(&g->ll, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
-    gemm_call(g, g->pack_a, 6,
+    gemm_call(g, g->pack_a, g->amx ? 7 : 6,
               (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)), x->a_k,
-                          x->a_row, height, packed_a(g, x, rows->packed, panels.index)});
+                          x->a_row, height, packed_a(g, x, rows->packed, panels.index),
+                          row_pitch(g, x)});
     ll_loop_close(ll, &panels);
+    ll_if_close(ll, &packs);
 }
 
 static void widen_rows(GemmEmit *g, const Blocks *x, const Rows *rows)
@@ -153,11 +169,11 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
 }
 
 /* How a panel of a lies beside a panel of b, as a number. */
-static LlValue lie_of(GemmEmit *g, const Blocks *x, LlValue b_packed)
+static LlValue lie_of(GemmEmit *g, const Blocks *x, const Rows *rows, LlValue b_packed)
 {
     Ll *ll = &g->ll;
-    LlValue by_rows = LLVMBuildAnd(ll->builder, x->by_rows, ll_int(ll->i1, !g->dots), "");
-    LlValue packed = select(g, x->pack_a, ll_i64(ll, GEMM_PACKED), ll_i64(ll, GEMM_STRIDED));
+    LlValue by_rows = LLVMBuildAnd(ll->builder, x->by_rows, ll_int(ll->i1, !g->joined), "");
+    LlValue packed = select(g, rows->packs, ll_i64(ll, GEMM_PACKED), ll_i64(ll, GEMM_STRIDED));
     LlValue lie = select(g, by_rows, ll_i64(ll, GEMM_BY_ROWS), packed);
     return select(g, b_packed, lie, ll_i64(ll, GEMM_STRIDED));
 }
@@ -170,9 +186,12 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
     LlValue height = ll_min(&g->ll, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
     LlValue in_place = gemm_source(g, rows->a, mul(g, row, x->a_row));
     LlValue done = multiply_wide(g, x, in_place, b, c, height);
-    LlValue a_at = select(g, x->pack_a, packed_a(g, x, rows->packed, row), in_place);
-    LlValue a_row = select(g, x->pack_a, ll_i64(ll, 1), x->a_row);
-    LlValue a_k = select(g, x->pack_a, ll_i64(ll, gemm_rows(g)), x->a_k);
+    LlValue a_at = select(g, rows->packs, packed_a(g, x, rows->packed, row), in_place);
+    LlValue a_row = select(g, rows->packs, ll_i64(ll, 1), x->a_row);
+    LlValue a_k = select(g, rows->packs, ll_i64(ll, gemm_rows(g)), x->a_k);
+    if (g->amx) /* in bytes */
+        a_row = select(g, rows->packs, mul(g, row_pitch(g, x), ll_i64(ll, g->bytes)),
+                       mul(g, x->a_row, ll_i64(ll, 2)));
     if (g->widen_a) {
         a_row = select(g, x->by_rows, row_pitch(g, x), a_row);
         a_k = select(g, x->by_rows, ll_i64(ll, 1), a_k);
@@ -186,7 +205,7 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
                           gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width,
-                          x->adds, height, lie_of(g, x, packed)});
+                          x->adds, height, lie_of(g, x, rows, packed)});
     ll_loop_close(ll, &panels);
 }
 
@@ -194,9 +213,9 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
                    LlValue count)
 {
     Ll *ll = &g->ll;
-    int64_t together = gemm_rows(g) * GEMM_PANELS;
+    int64_t together = gemm_together(g);
     LlValue turn = LLVMBuildAnd(ll->builder, steps(g, first, together), ll_i64(ll, 1), "");
-    LlValue half = mul(g, pitch(g, x), ll_i64(ll, GEMM_PANELS));
+    LlValue half = mul(g, pitch(g, x), ll_i64(ll, g->panels));
     LlValue next = add(g, first, count);
     Rows rows = {.a = gemm_source(g, a, mul(g, first, x->a_row)),
                  .count = count,
@@ -204,8 +223,9 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
                  .next = gemm_source(g, a, mul(g, next, x->a_row)),
                  .n_next = ll_min(&g->ll, sub(g, x->m, next), ll_i64(ll, together)),
                  .room = gemm_at(g, x->panels, mul(g, sub(g, ll_i64(ll, 1), turn), half)),
-                 .tiles = steps(g, x->columns, gemm_columns(g))};
-    if (g->dots)
+                 .tiles = steps(g, x->columns, gemm_columns(g)),
+                 .packs = packs_rows(g, x, count)};
+    if (g->joined)
         pack_pairs(g, x, &rows);
     else if (g->pairs)
         widen_rows(g, x, &rows);

@@ -77,7 +77,7 @@ static void add_term(GemmEmit *g, Tile *tile)
         LlValue scalar = ll_load(ll, g->element, row_address(g, tile, r), (unsigned)g->bytes);
         LlValue left = ll_splat(ll, scalar, g->lanes);
         for (int v = 0; v < tile->vectors; v++)
-            tile->sums[r][v] = g->dots ? add_pairs(g, left, right[v], tile->sums[r][v])
+            tile->sums[r][v] = g->joined ? add_pairs(g, left, right[v], tile->sums[r][v])
                                        : ll_muladd(ll, left, right[v], tile->sums[r][v]);
     }
 }

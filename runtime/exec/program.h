@@ -92,10 +92,11 @@ enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 #define TFC_PACKED INT64_MIN
 /* b[k, n] as native products read it, its columns [n_begin, n_end), from a multiple of
  * TFC_PACKED_COLUMNS on. Of b itself and the room for all of it the beginnings are given:
- * TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k sums, k rounded up to a pair of bf16. */
+ * TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k sums, k of bf16 rounded up to
+ * TFC_PAIRS_TERMS. */
 typedef void TfcPack(int64_t k, int64_t n_begin, int64_t n_end, const void *b, int64_t b_row,
                      int64_t b_column, void *packed);
-enum { TFC_PACKED_COLUMNS = 64 };
+enum { TFC_PACKED_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
 /* Rows of a for which that is the faster way, where rows of b are runs of memory: of fewer,
  * products read b where it is; of more, to pack it costs next to nothing and keeps it near. */
 enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 512 };

@@ -1,6 +1,7 @@
-/* Products of bf16: every bit against the sum that vdpbf16ps is documented to form
- * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2), on every
- * CPU level that runs here; against sums in double; and the code of the tiles. */
+/* Products of bf16: every bit against the sum that vdpbf16ps, or tdpbf16ps where the machine
+ * has AMX, is documented to form (Intel 64 and IA-32 Architectures Software Developer's
+ * Manual, volume 2), on every CPU level that runs here; against sums in double; and the
+ * code of the tiles. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/bf16.h"
+#include "base/cpu.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/exec/workspace.h"
@@ -60,6 +62,34 @@ static float term(const uint16_t *x, int64_t l, int64_t k, int64_t stride)
     return l < k ? bf16_to_float(x[l * stride]) : 0;
 }
 
+/* Terms begin … end, each product added to the sum: by vdpbf16ps. */
+static float sum_of_pairs(float sum, const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k,
+                          int64_t begin, int64_t end)
+{
+    for (int64_t l = begin; l < end; l += 2) {
+        sum = add_product(sum, term(a, l + 1, end, a_k), term(b, l + 1, end, b_k));
+        sum = add_product(sum, term(a, l, end, a_k), term(b, l, end, b_k));
+    }
+    return sum;
+}
+
+/* Up to 16 pairs, even and odd terms apart: by tdpbf16ps. */
+static float sum_of_tile(float sum, const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k,
+                         int64_t begin, int64_t end)
+{
+    float apart[2] = {0, 0};
+    for (int64_t l = begin; l < end; l++)
+        apart[l % 2] = add_product(apart[l % 2], term(a, l, end, a_k), term(b, l, end, b_k));
+    return without_denormals(sum + without_denormals(apart[0] + apart[1]));
+}
+
+/* The sum that the product at hand forms, and how many terms it takes together. */
+static struct {
+    float (*sum)(float sum, const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k,
+                 int64_t begin, int64_t end);
+    int64_t terms;
+} form;
+
 /* One element: 512 terms in one go, then what c holds is added to. */
 static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k, int64_t k,
                       TfcPut put, float c)
@@ -67,10 +97,8 @@ static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t
     for (int64_t from = 0; from == 0 || from < k; from += TFC_ROUNDED_TERMS) {
         int64_t to = from + TFC_ROUNDED_TERMS < k ? from + TFC_ROUNDED_TERMS : k;
         float sum = 0;
-        for (int64_t l = from; l < to; l += 2) {
-            sum = add_product(sum, term(a, l + 1, to, a_k), term(b, l + 1, to, b_k));
-            sum = add_product(sum, term(a, l, to, a_k), term(b, l, to, b_k));
-        }
+        for (int64_t l = from; l < to; l += form.terms)
+            sum = form.sum(sum, a, a_k, b, b_k, l, l + form.terms < to ? l + form.terms : to);
         bool adds = from > 0 || put == TFC_PUT_ADD;
         c = adds ? without_denormals(without_denormals(c) + sum) : sum;
     }
@@ -150,7 +178,8 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, NULL, workspace_here());
     compare(s, "in place", transposed, count, c, want, put);
     int64_t panels = (s.n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
-    float *packed = malloc((size_t)(panels * (s.k + s.k % 2) + 1) * sizeof *packed);
+    int64_t terms = (s.k + TFC_PAIRS_TERMS - 1) / TFC_PAIRS_TERMS * TFC_PAIRS_TERMS;
+    float *packed = malloc((size_t)(panels * terms + 1) * sizeof *packed);
     products->pack[TFC_BF16](s.k, 0, s.n, b, b_row, b_column, packed);
     product(s.m, s.n, s.k, a, a_row, a_column, packed, TFC_PACKED, 0, before, c_row, put, NULL,
             workspace_here());
@@ -184,6 +213,9 @@ static void check_product(const TfcProducts *product, bool fma)
 static void check_cpu(const char *cpu, bool scalar, bool fma)
 {
     Case c;
+    bool amx = !cpu && !scalar && cpu_allows_amx();
+    form.sum = amx ? sum_of_tile : sum_of_pairs;
+    form.terms = amx ? TFC_PAIRS_TERMS : 2;
     open_case(&c);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
@@ -246,9 +278,10 @@ static void test_tiles_stay_in_registers(void **state)
     (void)state;
     static const struct {
         const char *cpu, *instruction;
+        int least;
     } cpus[] = {
-        {"x86-64-v2", "mulps"},        {"x86-64-v3", "vfmadd"},          {"x86-64-v4", "vfmadd"},
-        {"cooperlake", "vdpbf16ps"},   {"sapphirerapids", "vdpbf16ps"}, {"znver4", "vdpbf16ps"},
+        {"x86-64-v2", "mulps", 8},      {"x86-64-v3", "vfmadd", 8}, {"x86-64-v4", "vfmadd", 8},
+        {"cooperlake", "vdpbf16ps", 8}, {"znver4", "vdpbf16ps", 8}, {"sapphirerapids", "tdpbf16ps", 4},
     };
     for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++) {
         Case c;
@@ -256,7 +289,7 @@ static void test_tiles_stay_in_registers(void **state)
         open_case(&c);
         TargetOptions options = {.cpu = cpus[i].cpu, .opt_level = 2};
         assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction);
+        check_tile_loops(assembly.data, cpus[i].cpu, cpus[i].instruction, cpus[i].least);
         text_free(&assembly);
         arena_free(c.arena);
     }

@@ -224,7 +224,7 @@ static void test_tiles_stay_in_registers(void **state)
             open_case(&c, (TfcType)type);
             TargetOptions options = {.cpu = cpus[i], .opt_level = 2, .gemm = GEMM_NATIVE};
             assert_true(codegen_dump(c.function, &options, true, &assembly, &c.diags));
-            check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd");
+            check_tile_loops(assembly.data, cpus[i], i == 0 ? "mulp" : "vfmadd", 8);
             text_free(&assembly);
             arena_free(c.arena);
         }

@@ -17,7 +17,8 @@ static bool is_on_stack(const char *line, bool framed)
     return strstr(line, "(%rsp") || (framed && strstr(line, "(%rbp"));
 }
 
-void check_tile_loops(const char *assembly, const char *cpu, const char *instruction)
+void check_tile_loops(const char *assembly, const char *cpu, const char *instruction,
+                      int least)
 {
     int loops = 0, multiplies = 0;
     bool in_tile = false, framed = false;
@@ -46,6 +47,6 @@ void check_tile_loops(const char *assembly, const char *cpu, const char *instruc
                 fail_msg("%s: a tile's loop %s keeps values in memory: %s", cpu, label, kept);
         }
     }
-    if (loops < 8)
+    if (loops < least)
         fail_msg("%s: found %d loops of tiles with %s", cpu, loops, instruction);
 }

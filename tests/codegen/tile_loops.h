@@ -2,9 +2,10 @@
 #ifndef TESTS_CODEGEN_TILE_LOOPS_H
 #define TESTS_CODEGEN_TILE_LOOPS_H
 
-/* Fails unless there are several loops of tiles that multiply by this instruction, and
+/* Fails unless there are `least` loops of tiles that multiply by this instruction, and
  * none of them keeps anything on the stack. A loop is the lines from its label to the
  * jump back to it. */
-void check_tile_loops(const char *assembly, const char *cpu, const char *instruction);
+void check_tile_loops(const char *assembly, const char *cpu, const char *instruction,
+                      int least);
 
 #endif
