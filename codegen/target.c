@@ -124,11 +124,11 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
         diag_note(diags, (Loc){0}, "the general one is %s", arch->cpus[0].name);
 }
 
-/* Of this machine what its features say, and the system allows. */
+/* Of this machine what its features say. */
 static TargetPairs pairs_of(const char *cpu, const char *features)
 {
     if (strstr(features, "+amx-bf16"))
-        return cpu_allows_amx() ? TARGET_PAIRS_AMX : TARGET_PAIRS_WIDENED;
+        return TARGET_PAIRS_AMX;
     if (strstr(features, "+avx512bf16"))
         return TARGET_PAIRS_DOTS;
     for (size_t i = 0; !*features && i < sizeof pairs_cpus / sizeof pairs_cpus[0]; i++)
@@ -156,6 +156,15 @@ static void set_host(Target *target, const Arch *arch, const char *name)
     LLVMDisposeMessage(features);
 }
 
+/* What will run in this process may use AMX if the system allows it. Code called "native"
+ * goes into libraries, which do not ask the system for it. */
+static bool may_use_amx(const char *name, bool foreign)
+{
+    if (name && !strcmp(name, "native"))
+        return false;
+    return (name && foreign) || cpu_allows_amx();
+}
+
 static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool foreign,
                        Diagnostics *diags)
 {
@@ -175,6 +184,8 @@ static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool 
     } else
         set_cpu(target, arch, cpu->name, arch->features, cpu->level);
     LLVMDisposeMessage(host);
+    if (target->pairs == TARGET_PAIRS_AMX && !may_use_amx(name, foreign))
+        target->pairs = TARGET_PAIRS_WIDENED;
     return ok;
 }
 

@@ -68,9 +68,11 @@ saves_memory() {
 saves_memory
 saves_memory --passes=-fuse_attention
 
-# The whole way can be seen, for machines with the instruction, too.
+# The whole way can be seen, for machines with instructions for pairs, too.
 "$tfc" dump model.tfg --dtype bf16 --report >report
 grep -q "bf16: the backward reads" report || fail "the report does not say what is bf16"
-"$tfc" dump model.tfg --dtype bf16 --stage asm --cpu sapphirerapids >asm
-grep -q vdpbf16ps asm || fail "no vdpbf16ps for sapphirerapids"
+for case in znver4:vdpbf16ps sapphirerapids:tdpbf16ps; do
+    "$tfc" dump model.tfg --dtype bf16 --stage asm --cpu "${case%:*}" >asm
+    grep -q "${case#*:}" asm || fail "no ${case#*:} for ${case%:*}"
+done
 refuses 2 'decoding computes in f32' "$tfc" bench model.tfg --mode decode --dtype bf16
