@@ -77,7 +77,7 @@ static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
     LlValue b = gemm_at(g, t->b, mul(g, pair, ll_i64(ll, gemm_columns(g))));
     LlValue pitch = ll_i64(ll, (int64_t)gemm_columns(g) * g->bytes);
     for (int c = 0; c < t->columns; c++)
-        use_register(g, "llvm.x86.tileloadd64", 3,
+        use_register(g, "llvm.x86.tileloaddt164", 3,
                      (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * LANES)), pitch});
     for (int r = 0; r < t->rows; r++) {
         LlValue at = bytes_from(g, a, mul(g, t->a_row, ll_i64(ll, r * LINES)));
@@ -95,14 +95,33 @@ static LlValue sums_at(GemmEmit *g, const Tile *t, LlValue row, int column)
     return ll_gep(ll, g->sum, at, ll_i64(ll, column * LANES));
 }
 
-static void store_sums(GemmEmit *g, const Tile *t)
+/* The registers of c, rows of `row` sums from `at` on. */
+static void store_sums(GemmEmit *g, const Tile *t, LlValue at, LlValue row)
 {
     Ll *ll = &g->ll;
+    LlValue bytes = mul(g, row, ll_i64(ll, g->bytes));
     for (int r = 0; r < t->rows; r++)
-        for (int c = 0; c < t->columns; c++)
+        for (int c = 0; c < t->columns; c++) {
+            LlValue from = ll_gep(ll, g->sum, at, mul(g, row, ll_i64(ll, r * LINES)));
+            from = ll_gep(ll, g->sum, from, ll_i64(ll, c * LANES));
             use_register(g, "llvm.x86.tilestored64", 3,
-                         (LlValue[]){c_register(g, r, c), sums_at(g, t, ll_i64(ll, r * LINES), c),
-                                     ll_i64(ll, SPAN * LINE_BYTES)});
+                         (LlValue[]){c_register(g, r, c), from, bytes});
+        }
+}
+
+/* Straight into c, if that is put over and has all rows and columns of the registers. */
+static void store_whole(GemmEmit *g, const Tile *t)
+{
+    Ll *ll = &g->ll;
+    LlValue over = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->put, ll_i64(ll, TFC_PUT_OVER), "");
+    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_rows, ll_i64(ll, t->rows * LINES), "");
+    LlValue broad =
+        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_columns, ll_i64(ll, t->columns * LANES), "");
+    LlValue whole = LLVMBuildAnd(ll->builder, over, LLVMBuildAnd(ll->builder, high, broad, ""), "");
+    LlIf here = ll_if_open(ll, whole);
+    store_sums(g, t, t->c, LLVMBuildLShr(ll->builder, t->c_row, ll_i64(ll, 1), ""));
+    gemm_return(g);
+    ll_at_block(ll, here.done);
 }
 
 /* Lanes of vector `column` that c has. */
@@ -177,7 +196,8 @@ static LlValue amx_tile(GemmEmit *g, int rows, int columns)
     LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.k, LINES, "pairs");
     add_pairs(g, &t, pairs.index);
     ll_loop_close(ll, &pairs);
-    store_sums(g, &t);
+    store_whole(g, &t);
+    store_sums(g, &t, t.sums, ll_i64(ll, SPAN * LANES));
     for (TfcPut put = TFC_PUT_OVER; put <= TFC_PUT_ROUNDED; put++)
         put_if(g, &t, put);
     gemm_return(g);
