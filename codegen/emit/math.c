@@ -81,13 +81,18 @@ static LlValue scale_by_halves(Ll *ll, LlValue p, LlValue n)
                          other, "");
 }
 
-/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. */
+/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. To form one that
+ * rounds to zero takes a processor a hundred times as long as others, and every masked score
+ * of attention is one: they are not formed, or from an n for which it is quick. */
 static LlValue exp_f32(Emit *e, LlValue x)
 {
+    enum { WIDEST = 512, TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };
     Ll *ll = &e->ll;
     const double magic = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
-    LlValue inside = pick(ll, LLVMRealOGT, x, 100, real_like(x, 100), x);
-    inside = pick(ll, LLVMRealOLT, inside, -104, real_like(x, -104), inside);
+    bool at_once = e->target->x86 && e->target->vector_bits == WIDEST &&
+                   ll_lanes(LLVMTypeOf(x)) * 32 == WIDEST;
+    LlValue inside = pick(ll, LLVMRealOGT, x, TO_INFINITY, real_like(x, TO_INFINITY), x);
+    inside = pick(ll, LLVMRealOLT, x, TO_ZERO, real_like(x, at_once ? FAR : 0), inside);
     LlValue shifted = ll_muladd(ll, inside, real_like(x, 1.44269504088896341), real_like(x, magic));
     /* Kept apart from the subtraction: the sum must be rounded before it. */
     LlValue n = LLVMBuildFSub(ll->builder, shifted, real_like(x, magic), "");
@@ -96,13 +101,11 @@ static LlValue exp_f32(Emit *e, LlValue x)
     LlValue p = HORNER(ll, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
                        1.6666665459e-1, 5.0000001201e-1);
     p = ll_fadd(ll, ll_muladd(ll, p, ll_fmul(ll, r, r), r), real_like(x, 1));
-    enum { WIDEST = 512 };
-    bool at_once = e->target->x86 && e->target->vector_bits == WIDEST;
-    if (at_once && ll_lanes(LLVMTypeOf(x)) * 32 == WIDEST)
+    if (at_once)
         return scale_at_once(ll, p, n);
     LlValue bits =
         LLVMBuildSub(ll->builder, as_bits(ll, shifted), as_bits(ll, real_like(x, magic)), "");
-    return scale_by_halves(ll, p, bits);
+    return pick(ll, LLVMRealOLT, x, TO_ZERO, real_like(x, 0), scale_by_halves(ll, p, bits));
 }
 
 /* x = 2^k m, √½ ≤ m < √2; log x = k ln 2 + log(1 + (m - 1)). */

@@ -99,7 +99,7 @@ typedef void TfcPack(int64_t k, int64_t n_begin, int64_t n_end, const void *b, i
 enum { TFC_PACKED_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
 /* Rows of a for which that is the faster way, where rows of b are runs of memory: of fewer,
  * products read b where it is; of more, to pack it costs next to nothing and keeps it near. */
-enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 512 };
+enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 128 };
 typedef enum TfcPut {
     TFC_PUT_OVER,
     TFC_PUT_ADD,    /* to what c holds */
