@@ -183,7 +183,8 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
     x->all_terms = gemm_terms_of(g, x->k);
     x->b_k = select(g, x->prepacked, ll_i64(ll, 0), x->b_k);
     LlValue across = LLVMBuildICmp(ll->builder, LLVMIntNE, x->b_column, ll_i64(ll, 1), "");
-    x->pack_b = LLVMBuildOr(ll->builder, LLVMBuildOr(ll->builder, high, across, ""), x->prepacked, "");
+    x->pack_b =
+        LLVMBuildOr(ll->builder, LLVMBuildOr(ll->builder, high, across, ""), x->prepacked, "");
     x->b_column = select(g, x->prepacked, ll_i64(ll, 1), x->b_column);
     x->passing = LLVMBuildAnd(ll->builder, x->low, x->pack_b, "");
     x->low = LLVMBuildAnd(ll->builder, x->low, LLVMBuildNot(ll->builder, x->pack_b, ""), "");
@@ -283,7 +284,7 @@ static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 4, 8},
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
     enum { LOW_ROWS = 2 };
-    const TileShapes *shapes = g->amx                        ? &tile_registers
+    const TileShapes *shapes = g->amx                       ? &tile_registers
                                : target->vector_bits == 512 ? &many_registers
                                                             : &few_registers;
     g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;

@@ -57,12 +57,12 @@ typedef struct GemmEmit {
     bool pairs;  /* bf16 */
     bool joined; /* … a panel's element is a pair, for vdpbf16ps or AMX */
     bool amx;
-    int lanes;   /* of a vector */
+    int lanes;                /* of a vector */
     int vectors[GEMM_WIDTHS]; /* of a tile's row */
     int unrolled;             /* terms a turn of the loop of a tile whose strides are constants */
     int low_rows;             /* tiles as high as this and lower are wide too */
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
-    int panels;               /* of a together */
+    int panels;                           /* of a together */
     int64_t depth;
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
     LlValue largest[GEMM_LIES];               /* the largest tile, for operands that lie so */

@@ -13,11 +13,10 @@
 #include <stdio.h>
 
 enum {
-    LINES = 16,             /* rows of a register: rows of a, pairs of k, rows of c */
-    LANES = 16,             /* i32 or f32 of its line */
-    LINE_TERMS = 2 * LANES, /* bf16 of it */
+    LINES = 16, /* rows of a register: rows of a, pairs of k, rows of c */
+    LANES = 16, /* i32 or f32 of its line */
     LINE_BYTES = 64,
-    SPAN = 2,               /* registers of a, and of b, that are multiplied together */
+    SPAN = 2, /* registers of a, and of b, that are multiplied together */
     REGISTERS = 8
 };
 
@@ -29,9 +28,15 @@ static void use_register(GemmEmit *g, const char *name, int n_args, LlValue *arg
 }
 
 static LlValue number(GemmEmit *g, int n) { return ll_int(g->ll.i8, n); }
-static LlValue c_register(GemmEmit *g, int row, int column) { return number(g, row * SPAN + column); }
+static LlValue c_register(GemmEmit *g, int row, int column)
+{
+    return number(g, row * SPAN + column);
+}
 static LlValue a_register(GemmEmit *g, int row) { return number(g, SPAN * SPAN + row); }
-static LlValue b_register(GemmEmit *g, int column) { return number(g, SPAN * SPAN + SPAN + column); }
+static LlValue b_register(GemmEmit *g, int column)
+{
+    return number(g, SPAN * SPAN + SPAN + column);
+}
 
 void gemm_amx_begin(GemmEmit *g)
 {
@@ -114,7 +119,8 @@ static void store_whole(GemmEmit *g, const Tile *t)
 {
     Ll *ll = &g->ll;
     LlValue over = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->put, ll_i64(ll, TFC_PUT_OVER), "");
-    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_rows, ll_i64(ll, t->rows * LINES), "");
+    LlValue high =
+        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_rows, ll_i64(ll, t->rows * LINES), "");
     LlValue broad =
         LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_columns, ll_i64(ll, t->columns * LANES), "");
     LlValue whole = LLVMBuildAnd(ll->builder, over, LLVMBuildAnd(ll->builder, high, broad, ""), "");
@@ -223,7 +229,8 @@ LlValue gemm_amx_rows(GemmEmit *g)
     LlValue few = LLVMBuildSelect(ll->builder, high, tiles[1][0], tiles[0][0], "");
     LlValue many = LLVMBuildSelect(ll->builder, high, tiles[1][1], tiles[0][1], "");
     LlValue tile = LLVMBuildSelect(ll->builder, broad, many, few, "");
-    LlValue c_units = LLVMBuildICmp(ll->builder, LLVMIntEQ, x[PUT], ll_i64(ll, TFC_PUT_ROUNDED), "");
+    LlValue c_units =
+        LLVMBuildICmp(ll->builder, LLVMIntEQ, x[PUT], ll_i64(ll, TFC_PUT_ROUNDED), "");
     c_units = LLVMBuildSelect(ll->builder, c_units, ll_i64(ll, 1), ll_i64(ll, 2), "");
     LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(tiles[0][0]), tile,
                    (LlValue[]){x[K], x[A], x[A_ROW], gemm_at(g, x[B], columns.index),

@@ -120,8 +120,9 @@ static LlValue packs_rows(GemmEmit *g, const Blocks *x, LlValue count)
     Ll *ll = &g->ll;
     if (!g->amx)
         return x->pack_a;
-    LlValue rest = LLVMBuildOr(ll->builder, LLVMBuildAnd(ll->builder, count, ll_i64(ll, 15), ""),
-                               LLVMBuildAnd(ll->builder, x->depth, ll_i64(ll, TFC_PAIRS_TERMS - 1), ""), "");
+    LlValue rest =
+        LLVMBuildOr(ll->builder, LLVMBuildAnd(ll->builder, count, ll_i64(ll, 15), ""),
+                    LLVMBuildAnd(ll->builder, x->depth, ll_i64(ll, TFC_PAIRS_TERMS - 1), ""), "");
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, rest, ll_i64(ll, 0), "");
     LlValue apart = LLVMBuildAnd(ll->builder, x->a_row, ll_i64(ll, 1023), "");
     apart = LLVMBuildICmp(ll->builder, LLVMIntNE, apart, ll_i64(ll, 0), "");
