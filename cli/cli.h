@@ -15,6 +15,7 @@ typedef struct Cli {
     Arena *arena;
     Diagnostics diags;
     const char *gemm; /* --gemm, or NULL */
+    const char *cpu;  /* --cpu, or NULL: this machine */
     const char *passes; /* --passes, or NULL: by level */
     /* Where commands tell their options and do nothing else; usually NULL. */
     void (*describe)(const struct Usage *usage, const struct Option *options, int n);

@@ -449,6 +449,7 @@ int command_bench(Cli *cli, int argc, char **argv)
         OPTION_MEMORY(&o.memory),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},

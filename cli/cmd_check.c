@@ -70,6 +70,7 @@ int command_check(Cli *cli, int argc, char **argv)
         {"seed", "S", OPTION_INT, &seed, 0, "of params, inputs and dropout (1)"},
         {"set", "NAME=VALUE", OPTION_LIST, &check.settings, 0, "override a const of the model"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
     };
     const Usage usage = {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Dump {
-    const char *stage, *function, *after, *format, *cpu, *dtype;
+    const char *stage, *function, *after, *format, *dtype;
     bool report;
     int64_t level, memory; /* memory: bytes; 0: no limit */
     TextList settings, dims;
@@ -99,7 +99,7 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
             return false;
         (strcmp(dump->format, "dot") ? plan_print : plan_print_dot)(program, out);
     } else {
-        TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level,
+        TargetOptions target = {.cpu = session->cli->cpu, .opt_level = session->options.opt_level,
                                 .gemm = session_gemm(session->cli)};
         return codegen_dump(function, &target, !strcmp(dump->stage, "asm"), out, diags);
     }
@@ -118,7 +118,7 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
                        Snapshots *snapshots, const Measured *measured, Text *out)
 {
     Diagnostics *diags = &session->cli->diags;
-    TargetOptions target = {.cpu = dump->cpu, .opt_level = session->options.opt_level,
+    TargetOptions target = {.cpu = session->cli->cpu, .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->cli)};
     Text llvm = {0}, assembly = {0};
     bool ok = codegen_dump(function, &target, false, &llvm, diags) &&
@@ -214,9 +214,9 @@ int command_dump(Cli *cli, int argc, char **argv)
          "size of a dimension (or each length) for report and page (32)"},
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
         {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
-        {"cpu", "NAME", OPTION_TEXT, &dump.cpu, 0, "generate code for this processor"},
         OPTION_MEMORY(&dump.memory),
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
@@ -232,7 +232,6 @@ int command_dump(Cli *cli, int argc, char **argv)
     session.settings = dump.settings;
     session.opt_level = dump.level ? 2 : 0;
     session_set_dtype(&session, dump.dtype);
-    session.cpu = dump.cpu;
     Text out = {0};
     bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");
     bool ok = text ? dump_text(cli, &dump, &session, &out)

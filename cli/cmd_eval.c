@@ -149,6 +149,7 @@ int command_eval(Cli *cli, int argc, char **argv)
          "params from here (RUN's average, else best, else last)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object: loss, perplexity, bleu, signature, …"},
     };

@@ -123,6 +123,7 @@ int command_generate(Cli *cli, int argc, char **argv)
          "params from here (RUN's average, else best, else last)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
     };
     const Usage usage = {"generate", "RUN",

@@ -115,6 +115,7 @@ int command_run(Cli *cli, int argc, char **argv)
         {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
         {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
     };

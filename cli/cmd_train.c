@@ -124,6 +124,7 @@ int command_train(Cli *cli, int argc, char **argv)
         OPTION_MEMORY(&o.memory),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "tokens a batch, of each side"},
         {"batch-sentences", "N", OPTION_INT, &o.batch_sentences, 1, "sentences a batch"},

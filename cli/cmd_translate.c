@@ -123,6 +123,7 @@ int command_translate(Cli *cli, int argc, char **argv)
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "source tokens a batch (1024)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
+        OPTION_CPU(cli),
         OPTION_PASSES(cli),
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},

@@ -50,6 +50,10 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
     {"gemm", "blas|native|auto", OPTION_CHOICE, &(cli)->gemm, 0,                                   \
      "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
 
+#define OPTION_CPU(cli)                                                                            \
+    {"cpu", "NAME", OPTION_TEXT, &(cli)->cpu, 0,                                                   \
+     "code for this processor, such as x86-64-v3 (this machine)"}
+
 #define OPTION_PASSES(cli)                                                                         \
     {"passes", "LIST", OPTION_TEXT, &(cli)->passes, 0,                                             \
      "only these passes, or -NAME,… without these (tfc opt --list)"}

@@ -83,7 +83,7 @@ static bool start_jit(Session *session)
 {
     if (session->jit)
         return true;
-    TargetOptions target = {.cpu = session->options.cpu,
+    TargetOptions target = {.cpu = session->cli->cpu,
                             .scalar = session->options.scalar,
                             .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->cli)};

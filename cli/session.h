@@ -25,7 +25,6 @@ typedef struct SessionOptions {
     DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level;   /* 0 or 2 */
     bool scalar;     /* the reference kernels */
-    const char *cpu; /* NULL: this machine */
     MemoryLimit memory;
 } SessionOptions;
 

@@ -82,18 +82,13 @@ static bool define_natives(Jit *jit, LLVMOrcJITDylibRef library, Diagnostics *di
 
 /* ---- making and freeing ---- */
 
-static const char *copy_text(Arena *arena, const char *text)
-{
-    return text ? arena_strdup(arena, text) : NULL;
-}
-
 Jit *jit_new(const TargetOptions *options, Diagnostics *diags)
 {
     Arena *arena = arena_new();
     Jit *jit = ARENA_NEW(arena, Jit);
     jit->arena = arena;
     jit->options = options ? *options : (TargetOptions){.opt_level = 2};
-    jit->options.cpu = copy_text(arena, jit->options.cpu);
+    jit->options.cpu = target_is_here(jit->options.cpu) ? NULL : arena_strdup(arena, jit->options.cpu);
     jit->options.triple = NULL;
     if (target_init(&jit->target, &jit->options, false, diags) &&
         report(LLVMOrcCreateLLJIT(&jit->orc, LLVMOrcCreateLLJITBuilder()), "the JIT cannot start",

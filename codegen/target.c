@@ -16,7 +16,7 @@
 /* The CPUs known by name: the x86-64 level each has, which says how wide its
  * vectors are, and whether any machine of that level runs its code. Others have
  * extensions that the code generator uses (vpermb, insertq, …); their names are
- * refused on any other CPU unless LLVM calls this machine by that name. */
+ * refused where code is to run, unless LLVM calls this machine by that name. */
 typedef struct CpuInfo {
     const char *name;
     int level;
@@ -165,6 +165,14 @@ static bool may_use_amx(const char *name, bool foreign)
     return (name && foreign) || cpu_allows_amx();
 }
 
+bool target_is_here(const char *cpu)
+{
+    char *host = LLVMGetHostCPUName();
+    bool is = !cpu || !strcmp(cpu, "native") || !strcmp(cpu, host);
+    LLVMDisposeMessage(host);
+    return is;
+}
+
 static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool foreign,
                        Diagnostics *diags)
 {
@@ -172,7 +180,7 @@ static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool 
     const bool here = arch == &arches[0];
     const CpuInfo *cpu = name ? find_cpu(arch, name) : &arch->cpus[0];
     bool ok = true;
-    if (here && (!name || !strcmp(name, "native") || !strcmp(name, host)))
+    if (here && (!name || !strcmp(name, "native")))
         set_host(target, arch, host);
     else if (!cpu) {
         report_unknown_cpu(arch, name, diags);

@@ -7,7 +7,8 @@
  * are packed before they are multiplied, unless AMX reads them where they are. */
 #include "codegen/emit/gemm_blocks.h"
 
-enum { LINE_BYTES = 64 };
+/* CROWDED_ROWS: terms from row to row, 2 KiB. */
+enum { LINE_BYTES = 64, REGISTER_ROWS = 16, CROWDED_ROWS = 1024 };
 
 /* The rows at work, and those after them. */
 typedef struct Rows {
@@ -114,20 +115,26 @@ void rows_start(GemmEmit *g, const Blocks *x, LlValue a)
 
 /* ---- what these rows need ---- */
 
-/* Whether they are packed: for AMX, unless each is whole registers already. */
+static LlValue is_multiple(GemmEmit *g, LlValue x, int64_t power_of_two)
+{
+    Ll *ll = &g->ll;
+    LlValue rest = LLVMBuildAnd(ll->builder, x, ll_i64(ll, power_of_two - 1), "");
+    return LLVMBuildICmp(ll->builder, LLVMIntEQ, rest, ll_i64(ll, 0), "");
+}
+
+/* Whether they are packed: for AMX, unless they are whole registers already, and not so far
+ * apart that they would all want the same places of the first-level cache. */
 static LlValue packs_rows(GemmEmit *g, const Blocks *x, LlValue count)
 {
     Ll *ll = &g->ll;
     if (!g->amx)
         return x->pack_a;
-    LlValue rest =
-        LLVMBuildOr(ll->builder, LLVMBuildAnd(ll->builder, count, ll_i64(ll, 15), ""),
-                    LLVMBuildAnd(ll->builder, x->depth, ll_i64(ll, TFC_PAIRS_TERMS - 1), ""), "");
-    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntEQ, rest, ll_i64(ll, 0), "");
-    LlValue apart = LLVMBuildAnd(ll->builder, x->a_row, ll_i64(ll, 1023), "");
-    apart = LLVMBuildICmp(ll->builder, LLVMIntNE, apart, ll_i64(ll, 0), "");
-    whole = LLVMBuildAnd(ll->builder, whole, apart, "");
-    return LLVMBuildNot(ll->builder, LLVMBuildAnd(ll->builder, x->by_rows, whole, ""), "");
+    LlValue whole = LLVMBuildAnd(ll->builder, is_multiple(g, count, REGISTER_ROWS),
+                                 is_multiple(g, x->depth, TFC_PAIRS_TERMS), "");
+    LlValue apart = LLVMBuildNot(ll->builder, is_multiple(g, x->a_row, CROWDED_ROWS), "");
+    LlValue in_place =
+        LLVMBuildAnd(ll->builder, x->by_rows, LLVMBuildAnd(ll->builder, whole, apart, ""), "");
+    return LLVMBuildNot(ll->builder, in_place, "");
 }
 
 static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)

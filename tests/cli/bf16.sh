@@ -68,6 +68,11 @@ saves_memory() {
 saves_memory
 saves_memory --passes=-fuse_attention
 
+# Each way of multiplying pairs gives the same but for rounding.
+train old --steps 100 --dtype bf16 --cpu x86-64-v3
+close "$(valid_loss old)" "$wide" 2 || fail "bf16 by AVX2 trains to $(valid_loss old), f32 to $wide"
+refuses 1 'no CPU is called "pdp11"' "$tfc" bench model.tfg --cpu pdp11
+
 # The whole way can be seen, for machines with instructions for pairs, too.
 "$tfc" dump model.tfg --dtype bf16 --report >report
 grep -q "bf16: the backward reads" report || fail "the report does not say what is bf16"
