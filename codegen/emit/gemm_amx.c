@@ -5,8 +5,9 @@
  *   of c   16 × 16 sums in f32
  *
  * tdpbf16ps adds a·b to c, 8,192 multiplications. Four registers of c are held over the
- * whole sum, two of a and two of b read for four products; the sums then go to c by way
- * of memory in the first-level cache, vector by vector as other tiles put theirs. */
+ * whole sum, two of a and two of b read for four products. Rows of a stay in the first-level
+ * cache, which b passes by (tileloaddt1). The sums go straight to c if it has them all and
+ * takes them as they are, else by way of memory, vector by vector as other tiles put theirs. */
 #include "codegen/emit/gemm.h"
 
 #include <assert.h>
