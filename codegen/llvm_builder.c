@@ -95,6 +95,14 @@ LlValue ll_splat(Ll *ll, LlValue scalar, int lanes)
                                   LLVMConstNull(ll_vector(ll->i32, lanes)), "");
 }
 
+LlValue ll_lanes_below(Ll *ll, LlValue count, int64_t first, int lanes)
+{
+    LlValue left = LLVMBuildTrunc(ll->builder, count, ll->i32, "");
+    left = LLVMBuildSub(ll->builder, left, ll_int(ll->i32, first), "");
+    return LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, left, lanes),
+                         ll_iota(ll, ll->i32, lanes), "");
+}
+
 /* ---- arithmetic ---- */
 
 /* a·b + c may become one fused operation; no sum is reordered. */

@@ -48,6 +48,8 @@ LlValue ll_real(LlType type, double value);
 LlValue ll_i64(Ll *ll, int64_t value);
 LlValue ll_iota(Ll *ll, LlType element, int lanes); /* 0, 1, 2, … */
 LlValue ll_splat(Ll *ll, LlValue scalar, int lanes);
+/* The mask of lanes l with first + l < count, an i64 that an i32 holds. */
+LlValue ll_lanes_below(Ll *ll, LlValue count, int64_t first, int lanes);
 
 /* ---- arithmetic ---- */
 LlValue ll_fadd(Ll *ll, LlValue a, LlValue b);

@@ -70,7 +70,7 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), x->columns, gemm_columns(g), "panels");
     LlValue width = panel_width(g, x, panels.index);
     LlIf packs = ll_if_open(ll, packs_panel(g, x, width));
-    LlValue from = gemm_source(g, b, mul(g, panels.index, x->b_column));
+    LlValue from = gemm_source(g, b, gemm_mul(g, panels.index, x->b_column));
     gemm_call(
         g, g->pack_b, 6,
         (LlValue[]){x->depth, from, x->b_k, x->b_column, width, packed_b(g, x, panels.index)});
@@ -82,8 +82,8 @@ static void pack_b_block(GemmEmit *g, const Blocks *x, LlValue b)
 /* Where the block's panels of b are. Of what was packed beforehand a panel has all terms. */
 static void find_panels(GemmEmit *g, Blocks *x, LlValue l, LlValue column)
 {
-    LlValue first = mul(g, add(g, x->first_column, column), x->all_terms);
-    LlValue term = mul(g, gemm_terms_of(g, l), ll_i64(&g->ll, gemm_columns(g)));
+    LlValue first = gemm_mul(g, add(g, x->first_column, column), x->all_terms);
+    LlValue term = gemm_mul(g, gemm_terms_of(g, l), ll_i64(&g->ll, gemm_columns(g)));
     x->packed = select(g, x->prepacked, gemm_at(g, x->b, add(g, first, term)), x->workspace);
     x->packed_pitch = select(g, x->prepacked, x->all_terms, x->terms);
 }
@@ -147,11 +147,12 @@ static void multiply_depth(GemmEmit *g, Blocks *x, LlValue l)
     LlValue step = block_columns(g, x);
     LlLoop blocks = open_steps(g, x->n, step, "blocks");
     x->columns = ll_min(&g->ll, sub(g, x->n, blocks.index), step);
-    LlValue b = gemm_source(g, x->b, add(g, mul(g, l, x->b_k), mul(g, blocks.index, x->b_column)));
+    LlValue b = gemm_source(g, x->b,
+                            add(g, gemm_mul(g, l, x->b_k), gemm_mul(g, blocks.index, x->b_column)));
     find_panels(g, x, l, blocks.index);
     pack_b_block(g, x, b);
-    LlValue a = gemm_source(g, x->a, mul(g, l, x->a_k));
-    LlValue c = gemm_unit(g, x->c, mul(g, blocks.index, x->c_units));
+    LlValue a = gemm_source(g, x->a, gemm_mul(g, l, x->a_k));
+    LlValue c = gemm_unit(g, x->c, gemm_mul(g, blocks.index, x->c_units));
     rows_start(g, x, a);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x->m, gemm_together(g), "rows");
     LlValue count = ll_min(&g->ll, sub(g, x->m, rows.index), ll_i64(ll, gemm_together(g)));
@@ -198,7 +199,7 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
             LLVMBuildICmp(ll->builder, LLVMIntEQ, x->put, ll_i64(ll, TFC_PUT_ROUNDED), "");
         x->c_units = select(g, rounds, ll_i64(ll, 1), ll_i64(ll, 2));
     }
-    x->c_row = mul(g, x->c_row, x->c_units);
+    x->c_row = gemm_mul(g, x->c_row, x->c_units);
 }
 
 /* MXCSR while a product of bf16 runs: denormals are zero, as for vdpbf16ps. */
@@ -260,8 +261,8 @@ static void write_pack(GemmEmit *g)
         x[i] = LLVMGetParam(function, i);
     LlLoop panels = ll_loop_open(ll, x[BEGIN], x[END], gemm_columns(g), "panels");
     LlValue width = ll_min(ll, sub(g, x[END], panels.index), ll_i64(ll, gemm_columns(g)));
-    LlValue from = gemm_source(g, x[B], mul(g, panels.index, x[B_COLUMN]));
-    LlValue to = gemm_at(g, x[PACKED], mul(g, panels.index, gemm_terms_of(g, x[K])));
+    LlValue from = gemm_source(g, x[B], gemm_mul(g, panels.index, x[B_COLUMN]));
+    LlValue to = gemm_at(g, x[PACKED], gemm_mul(g, panels.index, gemm_terms_of(g, x[K])));
     gemm_call(g, g->pack_b, 6, (LlValue[]){x[K], from, x[B_K], x[B_COLUMN], width, to});
     ll_loop_close(ll, &panels);
     gemm_return(g);

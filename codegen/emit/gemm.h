@@ -126,6 +126,11 @@ LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index);
 LlValue gemm_unit(GemmEmit *g, LlValue pointer, LlValue index);
 void gemm_return(GemmEmit *g);
+/* a × b, of indices. */
+static inline LlValue gemm_mul(GemmEmit *g, LlValue a, LlValue b)
+{
+    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+}
 
 /* Sets what follows from the type of the operands. */
 void gemm_set_types(GemmEmit *g, const Target *target, TfcType type);

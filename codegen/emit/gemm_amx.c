@@ -70,23 +70,18 @@ static LlValue bytes_from(GemmEmit *g, LlValue pointer, LlValue bytes)
     return ll_gep(&g->ll, g->ll.i8, pointer, bytes);
 }
 
-static LlValue mul(GemmEmit *g, LlValue a, LlValue b)
-{
-    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
-}
-
 /* The sums of 16 pairs of terms more, from pair `pair` on. */
 static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
 {
     Ll *ll = &g->ll;
     LlValue a = gemm_at(g, t->a, pair);
-    LlValue b = gemm_at(g, t->b, mul(g, pair, ll_i64(ll, gemm_columns(g))));
+    LlValue b = gemm_at(g, t->b, gemm_mul(g, pair, ll_i64(ll, gemm_columns(g))));
     LlValue pitch = ll_i64(ll, (int64_t)gemm_columns(g) * g->bytes);
     for (int c = 0; c < t->columns; c++)
         use_register(g, "llvm.x86.tileloaddt164", 3,
                      (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * LANES)), pitch});
     for (int r = 0; r < t->rows; r++) {
-        LlValue at = bytes_from(g, a, mul(g, t->a_row, ll_i64(ll, r * LINES)));
+        LlValue at = bytes_from(g, a, gemm_mul(g, t->a_row, ll_i64(ll, r * LINES)));
         use_register(g, "llvm.x86.tileloadd64", 3, (LlValue[]){a_register(g, r), at, t->a_row});
         for (int c = 0; c < t->columns; c++)
             use_register(g, "llvm.x86.tdpbf16ps", 3,
@@ -97,7 +92,7 @@ static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
 static LlValue sums_at(GemmEmit *g, const Tile *t, LlValue row, int column)
 {
     Ll *ll = &g->ll;
-    LlValue at = ll_gep(ll, g->sum, t->sums, mul(g, row, ll_i64(ll, SPAN * LANES)));
+    LlValue at = ll_gep(ll, g->sum, t->sums, gemm_mul(g, row, ll_i64(ll, SPAN * LANES)));
     return ll_gep(ll, g->sum, at, ll_i64(ll, column * LANES));
 }
 
@@ -105,10 +100,10 @@ static LlValue sums_at(GemmEmit *g, const Tile *t, LlValue row, int column)
 static void store_sums(GemmEmit *g, const Tile *t, LlValue at, LlValue row)
 {
     Ll *ll = &g->ll;
-    LlValue bytes = mul(g, row, ll_i64(ll, g->bytes));
+    LlValue bytes = gemm_mul(g, row, ll_i64(ll, g->bytes));
     for (int r = 0; r < t->rows; r++)
         for (int c = 0; c < t->columns; c++) {
-            LlValue from = ll_gep(ll, g->sum, at, mul(g, row, ll_i64(ll, r * LINES)));
+            LlValue from = ll_gep(ll, g->sum, at, gemm_mul(g, row, ll_i64(ll, r * LINES)));
             from = ll_gep(ll, g->sum, from, ll_i64(ll, c * LANES));
             use_register(g, "llvm.x86.tilestored64", 3,
                          (LlValue[]){c_register(g, r, c), from, bytes});
@@ -129,16 +124,6 @@ static void store_whole(GemmEmit *g, const Tile *t)
     store_sums(g, t, t->c, LLVMBuildLShr(ll->builder, t->c_row, ll_i64(ll, 1), ""));
     gemm_return(g);
     ll_at_block(ll, here.done);
-}
-
-/* Lanes of vector `column` that c has. */
-static LlValue column_mask(GemmEmit *g, const Tile *t, int column)
-{
-    Ll *ll = &g->ll;
-    LlValue left = LLVMBuildNSWSub(ll->builder, t->n_columns, ll_i64(ll, column * LANES), "");
-    left = LLVMBuildTrunc(ll->builder, left, ll->i32, "");
-    return LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, left, LANES),
-                         ll_iota(ll, ll->i32, LANES), "");
 }
 
 /* One vector of sums to c as `put` says. */
@@ -163,9 +148,9 @@ static void put_rows(GemmEmit *g, const Tile *t, TfcPut put)
     LlType vector = ll_vector(g->sum, LANES);
     LlValue masks[SPAN];
     for (int c = 0; c < t->columns; c++)
-        masks[c] = column_mask(g, t, c);
+        masks[c] = ll_lanes_below(ll, t->n_columns, c * LANES, LANES);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), t->n_rows, 1, "put");
-    LlValue row = gemm_unit(g, t->c, mul(g, rows.index, t->c_row));
+    LlValue row = gemm_unit(g, t->c, gemm_mul(g, rows.index, t->c_row));
     for (int c = 0; c < t->columns; c++) {
         LlValue sum = ll_load(ll, vector, sums_at(g, t, rows.index, c), LINE_BYTES);
         put_vector(g, sum, row, c, masks[c], put);
@@ -235,8 +220,8 @@ LlValue gemm_amx_rows(GemmEmit *g)
     c_units = LLVMBuildSelect(ll->builder, c_units, ll_i64(ll, 1), ll_i64(ll, 2), "");
     LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(tiles[0][0]), tile,
                    (LlValue[]){x[K], x[A], x[A_ROW], gemm_at(g, x[B], columns.index),
-                               gemm_unit(g, x[C], mul(g, columns.index, c_units)), x[C_ROW], left,
-                               x[PUT], x[ROWS]},
+                               gemm_unit(g, x[C], gemm_mul(g, columns.index, c_units)), x[C_ROW],
+                               left, x[PUT], x[ROWS]},
                    9, "");
     ll_loop_close(ll, &columns);
     gemm_return(g);

@@ -14,31 +14,17 @@ typedef struct Rows {
     LlValue k, x, x_k, x_row, count, out, pitch;
 } Rows;
 
-static LlValue mul(GemmEmit *g, LlValue a, LlValue b)
-{
-    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
-}
-
-/* Lanes below `count`. */
-static LlValue first_lanes(GemmEmit *g, LlValue count, int lanes)
-{
-    Ll *ll = &g->ll;
-    LlValue n = LLVMBuildTrunc(ll->builder, count, ll->i32, "");
-    return LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, n, lanes),
-                         ll_iota(ll, ll->i32, lanes), "");
-}
-
 static void copy_rows(GemmEmit *g, const Rows *p)
 {
     Ll *ll = &g->ll;
     LlType line = ll_vector(ll->i16, LINE_TERMS);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), p->count, 1, "copy");
-    LlValue from = gemm_source(g, p->x, mul(g, rows.index, p->x_row));
-    LlValue to = gemm_at(g, p->out, mul(g, rows.index, p->pitch));
+    LlValue from = gemm_source(g, p->x, gemm_mul(g, rows.index, p->x_row));
+    LlValue to = gemm_at(g, p->out, gemm_mul(g, rows.index, p->pitch));
     LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, LINE_TERMS, "terms");
     LlValue left = LLVMBuildNSWSub(ll->builder, p->k, terms.index, "");
     LlValue x = ll_masked_load(ll, line, gemm_source(g, from, terms.index),
-                               first_lanes(g, left, LINE_TERMS), BF16_BYTES);
+                               ll_lanes_below(ll, left, 0, LINE_TERMS), BF16_BYTES);
     ll_store(ll, x, gemm_source(g, to, terms.index), BF16_BYTES);
     ll_loop_close(ll, &terms);
     ll_loop_close(ll, &rows);
@@ -51,7 +37,7 @@ static LlValue load_term(GemmEmit *g, const Rows *p, LlValue from, LlValue term,
     LlValue there = LLVMBuildICmp(ll->builder, LLVMIntSLT, term, p->k, "");
     mask = LLVMBuildAnd(ll->builder, mask, ll_splat(ll, there, LINE_PAIRS), "");
     LlValue x = ll_masked_load(ll, ll_vector(ll->i16, LINE_PAIRS),
-                               gemm_source(g, from, mul(g, term, p->x_k)), mask, BF16_BYTES);
+                               gemm_source(g, from, gemm_mul(g, term, p->x_k)), mask, BF16_BYTES);
     return LLVMBuildZExt(ll->builder, x, ll_vector(ll->i32, LINE_PAIRS), "");
 }
 
@@ -60,7 +46,8 @@ static void turn_square(GemmEmit *g, const Rows *p, LlValue row, LlValue term)
 {
     Ll *ll = &g->ll;
     LlValue pairs[GEMM_MAX_LANES], from = gemm_source(g, p->x, row);
-    LlValue mask = first_lanes(g, LLVMBuildNSWSub(ll->builder, p->count, row, ""), LINE_PAIRS);
+    LlValue left = LLVMBuildNSWSub(ll->builder, p->count, row, "");
+    LlValue mask = ll_lanes_below(ll, left, 0, LINE_PAIRS);
     for (int i = 0; i < LINE_PAIRS; i++) {
         LlValue even = LLVMBuildNSWAdd(ll->builder, term, ll_i64(ll, 2 * i), "");
         LlValue odd = LLVMBuildNSWAdd(ll->builder, term, ll_i64(ll, 2 * i + 1), "");
@@ -71,7 +58,7 @@ static void turn_square(GemmEmit *g, const Rows *p, LlValue row, LlValue term)
     gemm_turn(g, pairs);
     for (int i = 0; i < LINE_PAIRS; i++) {
         LlValue to = LLVMBuildNSWAdd(ll->builder, row, ll_i64(ll, i), "");
-        to = gemm_at(g, p->out, mul(g, to, p->pitch));
+        to = gemm_at(g, p->out, gemm_mul(g, to, p->pitch));
         ll_store(ll, pairs[i], gemm_source(g, to, term), BF16_BYTES);
     }
 }
@@ -117,8 +104,9 @@ LlValue gemm_amx_pack_panel(GemmEmit *g)
     gemm_call(g, pairs, PARAMS, x);
     LlValue width = ll_i64(ll, gemm_columns(g));
     LlValue written = LLVMBuildNSWAdd(ll->builder, x[K], ll_i64(ll, 1), "");
-    written = mul(g, LLVMBuildLShr(ll->builder, written, ll_i64(ll, 1), ""), width);
-    LlLoop rest = ll_loop_open(ll, written, mul(g, gemm_terms(g, x[K]), width), g->lanes, "rest");
+    written = gemm_mul(g, LLVMBuildLShr(ll->builder, written, ll_i64(ll, 1), ""), width);
+    LlLoop rest =
+        ll_loop_open(ll, written, gemm_mul(g, gemm_terms(g, x[K]), width), g->lanes, "rest");
     ll_store(ll, LLVMConstNull(ll_vector(g->element, g->lanes)), gemm_at(g, x[OUT], rest.index), 4);
     ll_loop_close(ll, &rest);
     gemm_return(g);

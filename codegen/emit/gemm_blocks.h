@@ -33,10 +33,6 @@ static inline LlValue sub(GemmEmit *g, LlValue a, LlValue b)
 {
     return LLVMBuildNSWSub(g->ll.builder, a, b, "");
 }
-static inline LlValue mul(GemmEmit *g, LlValue a, LlValue b)
-{
-    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
-}
 /* Rows of a panel of k terms. */
 static inline LlValue gemm_terms_of(GemmEmit *g, LlValue k)
 {
@@ -67,7 +63,7 @@ static inline LlValue panel_width(GemmEmit *g, const Blocks *x, LlValue j)
 
 static inline LlValue packed_b(GemmEmit *g, const Blocks *x, LlValue j)
 {
-    return gemm_at(g, x->packed, mul(g, j, x->packed_pitch));
+    return gemm_at(g, x->packed, gemm_mul(g, j, x->packed_pitch));
 }
 
 /* What must be there before the first rows of this block are multiplied. */

@@ -38,8 +38,8 @@ static void copy_rows(GemmEmit *g, const Pack *pack, const LlValue *masks)
 {
     Ll *ll = &g->ll;
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), pack->k, 1, "copy");
-    LlValue from = gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, loop.index, pack->x_k, ""));
-    LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
+    LlValue from = gemm_source(g, pack->x, gemm_mul(g, loop.index, pack->x_k));
+    LlValue to = gemm_at(g, pack->out, gemm_mul(g, loop.index, pack->width));
     copy_row(g, pack, from, to, masks);
     ll_loop_close(ll, &loop);
 }
@@ -53,12 +53,8 @@ static void pack_copied(GemmEmit *g, const Pack *pack)
     copy_rows(g, pack, NULL);
     gemm_return(g);
     ll_at_block(ll, whole.done);
-    for (int v = 0; v < pack->groups; v++) {
-        LlValue left = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, v * g->lanes), "");
-        left = LLVMBuildTrunc(ll->builder, left, ll->i32, "");
-        masks[v] = LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, left, g->lanes),
-                                 ll_iota(ll, ll->i32, g->lanes), "");
-    }
+    for (int v = 0; v < pack->groups; v++)
+        masks[v] = ll_lanes_below(ll, pack->count, v * g->lanes, g->lanes);
     copy_rows(g, pack, masks);
     gemm_return(g);
 }
@@ -70,8 +66,7 @@ static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
 {
     Ll *ll = &g->ll;
     LlValue last = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, 1), "");
-    return gemm_source(g, pack->x,
-                       LLVMBuildNSWMul(ll->builder, ll_min(&g->ll, index, last), pack->x_side, ""));
+    return gemm_source(g, pack->x, gemm_mul(g, ll_min(&g->ll, index, last), pack->x_side));
 }
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
@@ -111,7 +106,7 @@ static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole
     LlValue next =
         LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");
-    LlValue out = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, loop.index, pack->width, ""));
+    LlValue out = gemm_at(g, pack->out, gemm_mul(g, loop.index, pack->width));
     LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
     for (int r = 0; r < g->lanes; r++) {
         rows[r] = gemm_load(g, g->lanes, gemm_source(g, starts[r], loop.index), NULL);
@@ -128,11 +123,10 @@ static void turn_rest(GemmEmit *g, const Pack *pack, LlValue whole)
 {
     Ll *ll = &g->ll;
     LlLoop terms = ll_loop_open(ll, whole, pack->k, 1, "term");
-    LlValue from =
-        gemm_source(g, pack->x, LLVMBuildNSWMul(ll->builder, terms.index, pack->x_k, ""));
-    LlValue to = gemm_at(g, pack->out, LLVMBuildNSWMul(ll->builder, terms.index, pack->width, ""));
+    LlValue from = gemm_source(g, pack->x, gemm_mul(g, terms.index, pack->x_k));
+    LlValue to = gemm_at(g, pack->out, gemm_mul(g, terms.index, pack->width));
     LlLoop side = ll_loop_open(ll, ll_i64(ll, 0), pack->count, 1, "side");
-    LlValue at = gemm_source(g, from, LLVMBuildNSWMul(ll->builder, side.index, pack->x_side, ""));
+    LlValue at = gemm_source(g, from, gemm_mul(g, side.index, pack->x_side));
     ll_store(ll, gemm_load(g, 1, at, NULL), gemm_at(g, to, side.index), (unsigned)g->bytes);
     ll_loop_close(ll, &side);
     ll_loop_close(ll, &terms);

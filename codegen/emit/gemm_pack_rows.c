@@ -15,14 +15,11 @@ static void pack_side(GemmEmit *g, const Beside *p, LlValue from, LlValue to, Ll
     Ll *ll = &g->ll;
     for (int v = 0; v < p->vectors; v++) {
         LlValue at = ll_i64(ll, v * g->lanes), side;
-        LlValue left = LLVMBuildNSWSub(ll->builder, height, at, "");
         if (g->lanes > 1) {
-            LlValue count = LLVMBuildTrunc(ll->builder, left, ll->i32, "");
-            LlValue mask = LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, count, g->lanes),
-                                         ll_iota(ll, ll->i32, g->lanes), "");
+            LlValue mask = ll_lanes_below(ll, height, v * g->lanes, g->lanes);
             side = gemm_load(g, g->lanes, gemm_source(g, from, at), mask);
         } else {
-            LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, left, ll_i64(ll, 0), "");
+            LlValue some = LLVMBuildICmp(ll->builder, LLVMIntSGT, height, at, "");
             LlValue x = gemm_load(
                 g, 1,
                 gemm_source(g, from, LLVMBuildSelect(ll->builder, some, at, ll_i64(ll, 0), "")),
@@ -38,10 +35,10 @@ static void pack_term(GemmEmit *g, const Beside *p, LlValue l, LlValue to_l, LlV
                       int panels, LlValue height)
 {
     Ll *ll = &g->ll;
-    LlValue from = gemm_source(g, p->x, LLVMBuildNSWMul(ll->builder, l, p->x_k, ""));
+    LlValue from = gemm_source(g, p->x, gemm_mul(g, l, p->x_k));
     LlValue panel = LLVMBuildUDiv(ll->builder, row, ll_i64(ll, gemm_rows(g)), "");
-    LlValue to = gemm_at(g, p->out, LLVMBuildNSWMul(ll->builder, panel, p->pitch, ""));
-    to = gemm_at(g, to, LLVMBuildNSWMul(ll->builder, to_l, ll_i64(ll, gemm_rows(g)), ""));
+    LlValue to = gemm_at(g, p->out, gemm_mul(g, panel, p->pitch));
+    to = gemm_at(g, to, gemm_mul(g, to_l, ll_i64(ll, gemm_rows(g))));
     from = gemm_source(g, from, row);
     for (int i = 0; i < panels; i++, to = gemm_at(g, to, p->pitch))
         pack_side(g, p, gemm_source(g, from, ll_i64(ll, i * gemm_rows(g))), to, height);
@@ -96,9 +93,7 @@ static LlValue widened(GemmEmit *g, LlValue at, LlValue left)
     Ll *ll = &g->ll;
     LlValue mask = NULL, turned[GEMM_MAX_LANES];
     if (left)
-        mask = LLVMBuildICmp(ll->builder, LLVMIntSGT,
-                             ll_splat(ll, LLVMBuildTrunc(ll->builder, left, ll->i32, ""), g->lanes),
-                             ll_iota(ll, ll->i32, g->lanes), "");
+        mask = ll_lanes_below(ll, left, 0, g->lanes);
     LlValue x = gemm_load(g, g->lanes, at, mask);
     for (int i = 0; i < g->lanes; i++)
         turned[i] = ll_int(ll->i32, i ^ 1);
@@ -146,8 +141,8 @@ LlValue gemm_widen_rows(GemmEmit *g)
             x_row = LLVMGetParam(function, 2);
     LlValue out = LLVMGetParam(function, 4), out_row = LLVMGetParam(function, 5);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 3), 1, "rows");
-    LlValue from = gemm_source(g, x, LLVMBuildNSWMul(ll->builder, rows.index, x_row, ""));
-    LlValue to = gemm_at(g, out, LLVMBuildNSWMul(ll->builder, rows.index, out_row, ""));
+    LlValue from = gemm_source(g, x, gemm_mul(g, rows.index, x_row));
+    LlValue to = gemm_at(g, out, gemm_mul(g, rows.index, out_row));
     (g->lanes > 1 ? widen_vectors : widen_terms)(g, k, from, to);
     ll_loop_close(ll, &rows);
     gemm_return(g);

@@ -32,17 +32,13 @@ LlValue gemm_terms(GemmEmit *g, LlValue k)
         return LLVMBuildAnd(ll->builder, whole, ll_i64(ll, -(TFC_PAIRS_TERMS / 2)), "");
     }
     return g->joined ? LLVMBuildLShr(ll->builder, even, ll_i64(ll, 1), "")
-                   : LLVMBuildAnd(ll->builder, even, ll_i64(ll, -2), "");
-}
-
-static LlValue mul(GemmEmit *g, LlValue a, LlValue b)
-{
-    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+                     : LLVMBuildAnd(ll->builder, even, ll_i64(ll, -2), "");
 }
 
 static LlValue source_at(GemmEmit *g, const Pairs *p, LlValue term, LlValue side)
 {
-    return gemm_source(g, gemm_source(g, p->x, mul(g, term, p->x_k)), mul(g, side, p->x_side));
+    return gemm_source(g, gemm_source(g, p->x, gemm_mul(g, term, p->x_k)),
+                       gemm_mul(g, side, p->x_side));
 }
 
 /* Rows of the panel that hold row `pair` of pairs. */
@@ -55,8 +51,8 @@ static void put_part(GemmEmit *g, const Pairs *p, LlValue pairs, LlValue pair, i
     Ll *ll = &g->ll;
     LlType words = LLVMTypeOf(pairs);
     LlValue row =
-        LLVMBuildNSWAdd(ll->builder, mul(g, pair, ll_i64(ll, parts(g))), ll_i64(ll, part), "");
-    LlValue at = gemm_at(g, gemm_at(g, p->out, mul(g, row, ll_i64(ll, p->width))), side);
+        LLVMBuildNSWAdd(ll->builder, gemm_mul(g, pair, ll_i64(ll, parts(g))), ll_i64(ll, part), "");
+    LlValue at = gemm_at(g, gemm_at(g, p->out, gemm_mul(g, row, ll_i64(ll, p->width))), side);
     if (!g->joined) {
         pairs = part == 0 ? LLVMBuildAnd(ll->builder, pairs, ll_int(words, -0x10000), "")
                           : LLVMBuildShl(ll->builder, pairs, ll_int(words, 16), "");
@@ -91,8 +87,8 @@ static LlValue load_row(GemmEmit *g, const Pairs *p, LlValue term, int group, co
 {
     Ll *ll = &g->ll;
     LlType halves = ll_vector(ll->i16, g->lanes);
-    LlValue from =
-        gemm_source(g, gemm_source(g, p->x, mul(g, term, p->x_k)), ll_i64(ll, group * g->lanes));
+    LlValue from = gemm_source(g, gemm_source(g, p->x, gemm_mul(g, term, p->x_k)),
+                               ll_i64(ll, group * g->lanes));
     return masks ? ll_masked_load(ll, halves, from, masks[group], BF16_BYTES)
                  : ll_load(ll, halves, from, BF16_BYTES);
 }
@@ -116,7 +112,7 @@ static void join_row(GemmEmit *g, const Pairs *p, LlValue pair, bool partner, co
 static LlValue is_odd(GemmEmit *g, const Pairs *p)
 {
     Ll *ll = &g->ll;
-    return LLVMBuildICmp(ll->builder, LLVMIntSLT, mul(g, p->n, ll_i64(ll, 2)), p->k, "");
+    return LLVMBuildICmp(ll->builder, LLVMIntSLT, gemm_mul(g, p->n, ll_i64(ll, 2)), p->k, "");
 }
 
 static void join_rows(GemmEmit *g, const Pairs *p, const LlValue *masks)
@@ -139,12 +135,8 @@ static void pack_joined(GemmEmit *g, const Pairs *p)
     LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, p->count, all, ""));
     join_rows(g, p, NULL);
     ll_at_block(ll, whole.done);
-    for (int v = 0; v < p->groups; v++) {
-        LlValue left = LLVMBuildNSWSub(ll->builder, p->count, ll_i64(ll, v * g->lanes), "");
-        left = LLVMBuildTrunc(ll->builder, left, ll->i32, "");
-        masks[v] = LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, left, g->lanes),
-                                 ll_iota(ll, ll->i32, g->lanes), "");
-    }
+    for (int v = 0; v < p->groups; v++)
+        masks[v] = ll_lanes_below(ll, p->count, v * g->lanes, g->lanes);
     join_rows(g, p, masks);
 }
 
@@ -158,12 +150,13 @@ static void turn_squares(GemmEmit *g, const Pairs *p, int group, LlValue whole)
     LlValue last = LLVMBuildNSWSub(ll->builder, p->count, ll_i64(ll, 1), "");
     for (int r = 0; r < g->lanes; r++) {
         LlValue side = ll_min(&g->ll, ll_i64(ll, group * g->lanes + r), last);
-        starts[r] = gemm_source(g, p->x, mul(g, side, p->x_side));
+        starts[r] = gemm_source(g, p->x, gemm_mul(g, side, p->x_side));
     }
     LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");
     for (int r = 0; r < g->lanes; r++)
-        rows[r] = ll_load(ll, ll_vector(ll->i32, g->lanes),
-                          gemm_source(g, starts[r], mul(g, loop.index, ll_i64(ll, 2))), BF16_BYTES);
+        rows[r] =
+            ll_load(ll, ll_vector(ll->i32, g->lanes),
+                    gemm_source(g, starts[r], gemm_mul(g, loop.index, ll_i64(ll, 2))), BF16_BYTES);
     gemm_turn(g, rows);
     for (int r = 0; r < g->lanes; r++)
         put_pairs(g, p, rows[r], LLVMBuildNSWAdd(ll->builder, loop.index, ll_i64(ll, r), ""),

@@ -27,7 +27,7 @@ static LlValue row_pitch(GemmEmit *g, const Blocks *x)
 
 static LlValue pitch(GemmEmit *g, const Blocks *x)
 {
-    return mul(g, row_pitch(g, x), ll_i64(&g->ll, gemm_rows(g)));
+    return gemm_mul(g, row_pitch(g, x), ll_i64(&g->ll, gemm_rows(g)));
 }
 
 /* How many steps a length has; of a multiple of it, at which step it is. */
@@ -39,7 +39,7 @@ static LlValue steps(GemmEmit *g, LlValue length, int64_t step)
 
 static LlValue packed_a(GemmEmit *g, const Blocks *x, LlValue packed, LlValue row)
 {
-    return gemm_at(g, packed, mul(g, steps(g, row, gemm_rows(g)), pitch(g, x)));
+    return gemm_at(g, packed, gemm_mul(g, steps(g, row, gemm_rows(g)), pitch(g, x)));
 }
 
 /* ---- what the next rows need ---- */
@@ -50,7 +50,7 @@ static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlV
 {
     Ll *ll = &g->ll;
     LlLoop runs = ll_loop_open(ll, from, to, 1, "runs");
-    LlValue start = gemm_source(g, at, mul(g, runs.index, stride));
+    LlValue start = gemm_source(g, at, gemm_mul(g, runs.index, stride));
     LlLoop lines =
         ll_loop_open(ll, ll_i64(ll, 0), run, LINE_BYTES / (g->pairs ? 2 : g->bytes), "lines");
     ll_prefetch(ll, gemm_source(g, start, lines.index));
@@ -62,17 +62,17 @@ static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlV
 static void pack_beside(GemmEmit *g, const Blocks *x, LlValue a, LlValue rows, LlValue from,
                         LlValue to, LlValue room)
 {
-    LlValue out = gemm_at(g, room, mul(g, from, ll_i64(&g->ll, gemm_rows(g))));
+    LlValue out = gemm_at(g, room, gemm_mul(g, from, ll_i64(&g->ll, gemm_rows(g))));
     gemm_call(g, g->pack_a, 6,
-              (LlValue[]){sub(g, to, from), gemm_source(g, a, mul(g, from, x->a_k)), x->a_k, rows,
-                          out, pitch(g, x)});
+              (LlValue[]){sub(g, to, from), gemm_source(g, a, gemm_mul(g, from, x->a_k)), x->a_k,
+                          rows, out, pitch(g, x)});
 }
 
 /* Pairs are not parted. */
 static LlValue share_end(GemmEmit *g, LlValue runs, LlValue share, LlValue shares)
 {
     Ll *ll = &g->ll;
-    LlValue end = LLVMBuildUDiv(ll->builder, mul(g, runs, share), shares, "");
+    LlValue end = LLVMBuildUDiv(ll->builder, gemm_mul(g, runs, share), shares, "");
     end = ll_min(&g->ll, end, runs);
     if (!g->pairs)
         return end;
@@ -85,9 +85,9 @@ static void prepare_share(GemmEmit *g, const Blocks *x, const Rows *rows, LlValu
                           LlValue column)
 {
     Ll *ll = &g->ll;
-    LlValue shares = mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
-    LlValue share =
-        add(g, mul(g, steps(g, row, gemm_rows(g)), rows->tiles), steps(g, column, gemm_columns(g)));
+    LlValue shares = gemm_mul(g, steps(g, rows->count, gemm_rows(g)), rows->tiles);
+    LlValue share = add(g, gemm_mul(g, steps(g, row, gemm_rows(g)), rows->tiles),
+                        steps(g, column, gemm_columns(g)));
     LlValue runs = select(g, x->by_rows, rows->n_next, x->depth);
     LlValue run = select(g, x->by_rows, x->depth, rows->n_next);
     LlValue stride = select(g, x->by_rows, x->a_row, x->a_k), ends[3];
@@ -144,8 +144,8 @@ static void pack_pairs(GemmEmit *g, const Blocks *x, const Rows *rows)
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), rows->count, gemm_rows(g), "pack");
     LlValue height = ll_min(&g->ll, sub(g, rows->count, panels.index), ll_i64(ll, gemm_rows(g)));
     gemm_call(g, g->pack_a, g->amx ? 7 : 6,
-              (LlValue[]){x->depth, gemm_source(g, rows->a, mul(g, panels.index, x->a_row)), x->a_k,
-                          x->a_row, height, packed_a(g, x, rows->packed, panels.index),
+              (LlValue[]){x->depth, gemm_source(g, rows->a, gemm_mul(g, panels.index, x->a_row)),
+                          x->a_k, x->a_row, height, packed_a(g, x, rows->packed, panels.index),
                           row_pitch(g, x)});
     ll_loop_close(ll, &panels);
     ll_if_close(ll, &packs);
@@ -173,7 +173,7 @@ static LlValue multiply_wide(GemmEmit *g, const Blocks *x, LlValue a, LlValue b,
     LlLoop tiles = ll_loop_open(ll, ll_i64(ll, 0), whole, gemm_wide_columns(g), "wide");
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a, x->a_row, x->a_k, gemm_at(g, b, tiles.index), x->b_k,
-                          gemm_unit(g, c, mul(g, tiles.index, x->c_units)), x->c_row, width,
+                          gemm_unit(g, c, gemm_mul(g, tiles.index, x->c_units)), x->c_row, width,
                           x->adds, rows, ll_i64(ll, GEMM_STRIDED)});
     ll_loop_close(ll, &tiles);
     return whole;
@@ -195,14 +195,14 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
 {
     Ll *ll = &g->ll;
     LlValue height = ll_min(&g->ll, sub(g, rows->count, row), ll_i64(ll, gemm_rows(g)));
-    LlValue in_place = gemm_source(g, rows->a, mul(g, row, x->a_row));
+    LlValue in_place = gemm_source(g, rows->a, gemm_mul(g, row, x->a_row));
     LlValue done = multiply_wide(g, x, in_place, b, c, height);
     LlValue a_at = select(g, rows->packs, packed_a(g, x, rows->packed, row), in_place);
     LlValue a_row = select(g, rows->packs, ll_i64(ll, 1), x->a_row);
     LlValue a_k = select(g, rows->packs, ll_i64(ll, gemm_rows(g)), x->a_k);
     if (g->amx) /* in bytes */
-        a_row = select(g, rows->packs, mul(g, row_pitch(g, x), ll_i64(ll, g->bytes)),
-                       mul(g, x->a_row, ll_i64(ll, 2)));
+        a_row = select(g, rows->packs, gemm_mul(g, row_pitch(g, x), ll_i64(ll, g->bytes)),
+                       gemm_mul(g, x->a_row, ll_i64(ll, 2)));
     if (g->widen_a) {
         a_row = select(g, x->by_rows, row_pitch(g, x), a_row);
         a_k = select(g, x->by_rows, ll_i64(ll, 1), a_k);
@@ -210,12 +210,12 @@ static void multiply_panel(GemmEmit *g, const Blocks *x, const Rows *rows, LlVal
     LlLoop panels = ll_loop_open(ll, done, x->columns, gemm_columns(g), "tiles");
     prepare_share(g, x, rows, row, panels.index);
     LlValue width = panel_width(g, x, panels.index), packed = packs_panel(g, x, width);
-    LlValue where = gemm_source(g, b, mul(g, panels.index, x->b_column));
+    LlValue where = gemm_source(g, b, gemm_mul(g, panels.index, x->b_column));
     LlValue b_at = select(g, packed, packed_b(g, x, panels.index), where);
     LlValue b_k = select(g, packed, ll_i64(ll, gemm_columns(g)), x->b_k);
     gemm_call(g, g->tile_rows, 12,
               (LlValue[]){x->terms, a_at, a_row, a_k, b_at, b_k,
-                          gemm_unit(g, c, mul(g, panels.index, x->c_units)), x->c_row, width,
+                          gemm_unit(g, c, gemm_mul(g, panels.index, x->c_units)), x->c_row, width,
                           x->adds, height, lie_of(g, x, rows, packed)});
     ll_loop_close(ll, &panels);
 }
@@ -226,14 +226,14 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
     Ll *ll = &g->ll;
     int64_t together = gemm_together(g);
     LlValue turn = LLVMBuildAnd(ll->builder, steps(g, first, together), ll_i64(ll, 1), "");
-    LlValue half = mul(g, pitch(g, x), ll_i64(ll, g->panels));
+    LlValue half = gemm_mul(g, pitch(g, x), ll_i64(ll, g->panels));
     LlValue next = add(g, first, count);
-    Rows rows = {.a = gemm_source(g, a, mul(g, first, x->a_row)),
+    Rows rows = {.a = gemm_source(g, a, gemm_mul(g, first, x->a_row)),
                  .count = count,
-                 .packed = gemm_at(g, x->panels, mul(g, turn, half)),
-                 .next = gemm_source(g, a, mul(g, next, x->a_row)),
+                 .packed = gemm_at(g, x->panels, gemm_mul(g, turn, half)),
+                 .next = gemm_source(g, a, gemm_mul(g, next, x->a_row)),
                  .n_next = ll_min(&g->ll, sub(g, x->m, next), ll_i64(ll, together)),
-                 .room = gemm_at(g, x->panels, mul(g, sub(g, ll_i64(ll, 1), turn), half)),
+                 .room = gemm_at(g, x->panels, gemm_mul(g, sub(g, ll_i64(ll, 1), turn), half)),
                  .tiles = steps(g, x->columns, gemm_columns(g)),
                  .packs = packs_rows(g, x, count)};
     if (g->joined)
@@ -242,6 +242,6 @@ void rows_multiply(GemmEmit *g, const Blocks *x, LlValue a, LlValue b, LlValue c
         widen_rows(g, x, &rows);
     LlLoop panels = ll_loop_open(ll, ll_i64(ll, 0), count, gemm_rows(g), "panels");
     LlValue row = add(g, first, panels.index);
-    multiply_panel(g, x, &rows, b, gemm_unit(g, c, mul(g, row, x->c_row)), panels.index);
+    multiply_panel(g, x, &rows, b, gemm_unit(g, c, gemm_mul(g, row, x->c_row)), panels.index);
     ll_loop_close(ll, &panels);
 }

@@ -78,7 +78,7 @@ static void add_term(GemmEmit *g, Tile *tile)
         LlValue left = ll_splat(ll, scalar, g->lanes);
         for (int v = 0; v < tile->vectors; v++)
             tile->sums[r][v] = g->joined ? add_pairs(g, left, right[v], tile->sums[r][v])
-                                       : ll_muladd(ll, left, right[v], tile->sums[r][v]);
+                                         : ll_muladd(ll, left, right[v], tile->sums[r][v]);
     }
 }
 
@@ -164,15 +164,6 @@ static void prefetch_c(GemmEmit *g, const Tile *tile)
 /* How whole rows are put, and ones that c ends in. */
 typedef enum Put { PUT_OVER, PUT_ADD, PUT_ROUNDED, PUT_MASKED, PUT_MASKED_ROUNDED } Put;
 
-static LlValue column_mask(GemmEmit *g, LlValue columns, int vector)
-{
-    Ll *ll = &g->ll;
-    LlValue count = LLVMBuildTrunc(ll->builder, columns, ll->i32, "");
-    count = LLVMBuildSub(ll->builder, count, ll_int(ll->i32, vector * g->lanes), "");
-    return LLVMBuildICmp(ll->builder, LLVMIntSGT, ll_splat(ll, count, g->lanes),
-                         ll_iota(ll, ll->i32, g->lanes), "");
-}
-
 static void put_f(GemmEmit *g, LlValue sum, LlValue row, int v, Put how, LlValue stored,
                   LlValue loaded)
 {
@@ -208,7 +199,7 @@ static void put_sums(GemmEmit *g, const Tile *tile, Put how)
     for (int v = 0; how >= PUT_MASKED && v < tile->vectors; v++) {
         LlValue adds =
             LLVMBuildICmp(ll->builder, LLVMIntEQ, tile->put, ll_i64(ll, TFC_PUT_ADD), "");
-        stored[v] = column_mask(g, tile->columns, v);
+        stored[v] = ll_lanes_below(ll, tile->columns, v * g->lanes, g->lanes);
         loaded[v] = LLVMBuildAnd(ll->builder, stored[v], ll_splat(ll, adds, g->lanes), "");
     }
     for (int r = 0; r < tile->height; r++, row = gemm_unit(g, row, tile->c_row))
@@ -335,8 +326,8 @@ LlValue gemm_tile_rows(GemmEmit *g)
         ll_at_block(ll, body);
         call_tile(g, h, lie, args);
         rows = LLVMBuildNSWSub(ll->builder, rows, height, "");
-        args[1] = gemm_at(g, args[1], LLVMBuildNSWMul(ll->builder, args[2], height, ""));
-        args[6] = gemm_unit(g, args[6], LLVMBuildNSWMul(ll->builder, args[7], height, ""));
+        args[1] = gemm_at(g, args[1], gemm_mul(g, args[2], height));
+        args[6] = gemm_unit(g, args[6], gemm_mul(g, args[7], height));
         close_phis(&carried, ll->block);
         LLVMBuildBr(ll->builder, head);
         ll_at_block(ll, done);
