@@ -6,8 +6,8 @@
  * bench/compare --gemm-only runs it; it prints tables in Markdown.
  *
  *   build/release/bench_gemm [rounds] */
-#include "base/cpu.h"
 #include "base/bf16.h"
+#include "base/cpu.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/exec/gemm.h"

@@ -37,6 +37,8 @@ enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4, GEMM_MAX_LANES
 /* Rows of a that are packed together at most, and bytes between their panels: room for the vector
  * that reaches past the end of one. */
 enum { GEMM_MOST_ROWS = 96, GEMM_PANEL_GAP = 64 };
+/* A tile register of AMX: lines, and i32 or f32 (pairs of bf16) and bytes of one. */
+enum { AMX_LINES = 16, AMX_LANES = 16, AMX_BYTES = 64 };
 
 /* Tiles of few rows are wide too: they leave registers for many columns, and b is then
  * read once, where it lies, in long runs. A wide tile is a number of whole panels. */

@@ -13,13 +13,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum {
-    LINES = 16, /* rows of a register: rows of a, pairs of k, rows of c */
-    LANES = 16, /* i32 or f32 of its line */
-    LINE_BYTES = 64,
-    SPAN = 2, /* registers of a, and of b, that are multiplied together */
-    REGISTERS = 8
-};
+/* SPAN: registers of a, and of b, that are multiplied together. */
+enum { SPAN = 2, REGISTERS = 8 };
 
 /* ---- registers ---- */
 
@@ -47,8 +42,8 @@ void gemm_amx_begin(GemmEmit *g)
     for (int i = 0; i < SIZE; i++)
         bytes[i] = ll_int(ll->i8, i == PALETTE);
     for (int r = 0; r < REGISTERS; r++) {
-        bytes[BYTES_AT + 2 * r] = ll_int(ll->i8, LINE_BYTES); /* of 16 bits the lower 8 */
-        bytes[ROWS_AT + r] = ll_int(ll->i8, LINES);
+        bytes[BYTES_AT + 2 * r] = ll_int(ll->i8, AMX_BYTES); /* of 16 bits the lower 8 */
+        bytes[ROWS_AT + r] = ll_int(ll->i8, AMX_LINES);
     }
     LlValue slot = ll_alloca(ll, ll_vector(ll->i8, SIZE), "registers");
     ll_store(ll, LLVMConstVector(bytes, SIZE), slot, 1);
@@ -78,10 +73,11 @@ static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
     LlValue b = gemm_at(g, t->b, gemm_mul(g, pair, ll_i64(ll, gemm_columns(g))));
     LlValue pitch = ll_i64(ll, (int64_t)gemm_columns(g) * g->bytes);
     for (int c = 0; c < t->columns; c++)
-        use_register(g, "llvm.x86.tileloaddt164", 3,
-                     (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * LANES)), pitch});
+        use_register(
+            g, "llvm.x86.tileloaddt164", 3,
+            (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * AMX_LANES)), pitch});
     for (int r = 0; r < t->rows; r++) {
-        LlValue at = bytes_from(g, a, gemm_mul(g, t->a_row, ll_i64(ll, r * LINES)));
+        LlValue at = bytes_from(g, a, gemm_mul(g, t->a_row, ll_i64(ll, r * AMX_LINES)));
         use_register(g, "llvm.x86.tileloadd64", 3, (LlValue[]){a_register(g, r), at, t->a_row});
         for (int c = 0; c < t->columns; c++)
             use_register(g, "llvm.x86.tdpbf16ps", 3,
@@ -92,8 +88,8 @@ static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
 static LlValue sums_at(GemmEmit *g, const Tile *t, LlValue row, int column)
 {
     Ll *ll = &g->ll;
-    LlValue at = ll_gep(ll, g->sum, t->sums, gemm_mul(g, row, ll_i64(ll, SPAN * LANES)));
-    return ll_gep(ll, g->sum, at, ll_i64(ll, column * LANES));
+    LlValue at = ll_gep(ll, g->sum, t->sums, gemm_mul(g, row, ll_i64(ll, SPAN * AMX_LANES)));
+    return ll_gep(ll, g->sum, at, ll_i64(ll, column * AMX_LANES));
 }
 
 /* The registers of c, rows of `row` sums from `at` on. */
@@ -103,8 +99,8 @@ static void store_sums(GemmEmit *g, const Tile *t, LlValue at, LlValue row)
     LlValue bytes = gemm_mul(g, row, ll_i64(ll, g->bytes));
     for (int r = 0; r < t->rows; r++)
         for (int c = 0; c < t->columns; c++) {
-            LlValue from = ll_gep(ll, g->sum, at, gemm_mul(g, row, ll_i64(ll, r * LINES)));
-            from = ll_gep(ll, g->sum, from, ll_i64(ll, c * LANES));
+            LlValue from = ll_gep(ll, g->sum, at, gemm_mul(g, row, ll_i64(ll, r * AMX_LINES)));
+            from = ll_gep(ll, g->sum, from, ll_i64(ll, c * AMX_LANES));
             use_register(g, "llvm.x86.tilestored64", 3,
                          (LlValue[]){c_register(g, r, c), from, bytes});
         }
@@ -116,9 +112,9 @@ static void store_whole(GemmEmit *g, const Tile *t)
     Ll *ll = &g->ll;
     LlValue over = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->put, ll_i64(ll, TFC_PUT_OVER), "");
     LlValue high =
-        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_rows, ll_i64(ll, t->rows * LINES), "");
-    LlValue broad =
-        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_columns, ll_i64(ll, t->columns * LANES), "");
+        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_rows, ll_i64(ll, t->rows * AMX_LINES), "");
+    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->n_columns,
+                                  ll_i64(ll, t->columns * AMX_LANES), "");
     LlValue whole = LLVMBuildAnd(ll->builder, over, LLVMBuildAnd(ll->builder, high, broad, ""), "");
     LlIf here = ll_if_open(ll, whole);
     store_sums(g, t, t->c, LLVMBuildLShr(ll->builder, t->c_row, ll_i64(ll, 1), ""));
@@ -130,7 +126,7 @@ static void store_whole(GemmEmit *g, const Tile *t)
 static void put_vector(GemmEmit *g, LlValue sum, LlValue row, int column, LlValue mask, TfcPut put)
 {
     Ll *ll = &g->ll;
-    LlValue from = ll_i64(ll, column * LANES);
+    LlValue from = ll_i64(ll, column * AMX_LANES);
     if (put == TFC_PUT_ROUNDED) {
         LlValue bits = ll_bf16_bits(ll, ll_bf16_round(ll, sum));
         ll_masked_store(ll, bits, ll_gep(ll, ll->i16, row, from), mask, 2);
@@ -138,21 +134,21 @@ static void put_vector(GemmEmit *g, LlValue sum, LlValue row, int column, LlValu
     }
     LlValue at = ll_gep(ll, g->sum, row, from);
     if (put == TFC_PUT_ADD)
-        sum = ll_fadd(ll, ll_masked_load(ll, ll_vector(g->sum, LANES), at, mask, 4), sum);
+        sum = ll_fadd(ll, ll_masked_load(ll, ll_vector(g->sum, AMX_LANES), at, mask, 4), sum);
     ll_masked_store(ll, sum, at, mask, 4);
 }
 
 static void put_rows(GemmEmit *g, const Tile *t, TfcPut put)
 {
     Ll *ll = &g->ll;
-    LlType vector = ll_vector(g->sum, LANES);
+    LlType vector = ll_vector(g->sum, AMX_LANES);
     LlValue masks[SPAN];
     for (int c = 0; c < t->columns; c++)
-        masks[c] = ll_lanes_below(ll, t->n_columns, c * LANES, LANES);
+        masks[c] = ll_lanes_below(ll, t->n_columns, c * AMX_LANES, AMX_LANES);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), t->n_rows, 1, "put");
     LlValue row = gemm_unit(g, t->c, gemm_mul(g, rows.index, t->c_row));
     for (int c = 0; c < t->columns; c++) {
-        LlValue sum = ll_load(ll, vector, sums_at(g, t, rows.index, c), LINE_BYTES);
+        LlValue sum = ll_load(ll, vector, sums_at(g, t, rows.index, c), AMX_BYTES);
         put_vector(g, sum, row, c, masks[c], put);
     }
     ll_loop_close(ll, &rows);
@@ -180,16 +176,16 @@ static LlValue amx_tile(GemmEmit *g, int rows, int columns)
                                &t.c_row, &t.n_columns, &t.put,   &t.n_rows};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
-    t.sums = ll_alloca(ll, ll_vector(g->sum, SPAN * LINES * SPAN * LANES), "sums");
-    LLVMSetAlignment(t.sums, LINE_BYTES);
+    t.sums = ll_alloca(ll, ll_vector(g->sum, SPAN * AMX_LINES * SPAN * AMX_LANES), "sums");
+    LLVMSetAlignment(t.sums, AMX_BYTES);
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
             use_register(g, "llvm.x86.tilezero", 1, (LlValue[]){c_register(g, r, c)});
-    LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.k, LINES, "pairs");
+    LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.k, AMX_LINES, "pairs");
     add_pairs(g, &t, pairs.index);
     ll_loop_close(ll, &pairs);
     store_whole(g, &t);
-    store_sums(g, &t, t.sums, ll_i64(ll, SPAN * LANES));
+    store_sums(g, &t, t.sums, ll_i64(ll, SPAN * AMX_LANES));
     for (TfcPut put = TFC_PUT_OVER; put <= TFC_PUT_ROUNDED; put++)
         put_if(g, &t, put);
     gemm_return(g);
@@ -200,7 +196,7 @@ LlValue gemm_amx_rows(GemmEmit *g)
 {
     enum { K, A, A_ROW, A_K, B, B_K, C, C_ROW, COLUMNS, PUT, ROWS, LIE, PARAMS };
     Ll *ll = &g->ll;
-    assert(g->lanes == LANES && gemm_rows(g) == SPAN * LINES);
+    assert(g->lanes == AMX_LANES && gemm_rows(g) == SPAN * AMX_LINES);
     LlValue tiles[SPAN][SPAN], x[PARAMS];
     for (int r = 0; r < SPAN; r++)
         for (int c = 0; c < SPAN; c++)
@@ -208,10 +204,10 @@ LlValue gemm_amx_rows(GemmEmit *g)
     LlValue function = gemm_open(g, "rows", PARAMS, 1 << A | 1 << B | 1 << C, true);
     for (unsigned i = 0; i < PARAMS; i++)
         x[i] = LLVMGetParam(function, i);
-    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x[ROWS], ll_i64(ll, LINES), "");
-    LlLoop columns = ll_loop_open(ll, ll_i64(ll, 0), x[COLUMNS], SPAN * LANES, "columns");
+    LlValue high = LLVMBuildICmp(ll->builder, LLVMIntSGT, x[ROWS], ll_i64(ll, AMX_LINES), "");
+    LlLoop columns = ll_loop_open(ll, ll_i64(ll, 0), x[COLUMNS], SPAN * AMX_LANES, "columns");
     LlValue left = LLVMBuildNSWSub(ll->builder, x[COLUMNS], columns.index, "");
-    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGT, left, ll_i64(ll, LANES), "");
+    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGT, left, ll_i64(ll, AMX_LANES), "");
     LlValue few = LLVMBuildSelect(ll->builder, high, tiles[1][0], tiles[0][0], "");
     LlValue many = LLVMBuildSelect(ll->builder, high, tiles[1][1], tiles[0][1], "");
     LlValue tile = LLVMBuildSelect(ll->builder, broad, many, few, "");

@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-enum { LINE_PAIRS = 16, LINE_TERMS = 32, LINE_BYTES = 64, BF16_BYTES = 2 };
+enum { BF16_BYTES = 2 };
 
 typedef struct Rows {
     LlValue k, x, x_k, x_row, count, out, pitch;
@@ -17,14 +17,14 @@ typedef struct Rows {
 static void copy_rows(GemmEmit *g, const Rows *p)
 {
     Ll *ll = &g->ll;
-    LlType line = ll_vector(ll->i16, LINE_TERMS);
+    LlType line = ll_vector(ll->i16, TFC_PAIRS_TERMS);
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), p->count, 1, "copy");
     LlValue from = gemm_source(g, p->x, gemm_mul(g, rows.index, p->x_row));
     LlValue to = gemm_at(g, p->out, gemm_mul(g, rows.index, p->pitch));
-    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, LINE_TERMS, "terms");
+    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, TFC_PAIRS_TERMS, "terms");
     LlValue left = LLVMBuildNSWSub(ll->builder, p->k, terms.index, "");
     LlValue x = ll_masked_load(ll, line, gemm_source(g, from, terms.index),
-                               ll_lanes_below(ll, left, 0, LINE_TERMS), BF16_BYTES);
+                               ll_lanes_below(ll, left, 0, TFC_PAIRS_TERMS), BF16_BYTES);
     ll_store(ll, x, gemm_source(g, to, terms.index), BF16_BYTES);
     ll_loop_close(ll, &terms);
     ll_loop_close(ll, &rows);
@@ -35,10 +35,10 @@ static LlValue load_term(GemmEmit *g, const Rows *p, LlValue from, LlValue term,
 {
     Ll *ll = &g->ll;
     LlValue there = LLVMBuildICmp(ll->builder, LLVMIntSLT, term, p->k, "");
-    mask = LLVMBuildAnd(ll->builder, mask, ll_splat(ll, there, LINE_PAIRS), "");
-    LlValue x = ll_masked_load(ll, ll_vector(ll->i16, LINE_PAIRS),
+    mask = LLVMBuildAnd(ll->builder, mask, ll_splat(ll, there, AMX_LANES), "");
+    LlValue x = ll_masked_load(ll, ll_vector(ll->i16, AMX_LANES),
                                gemm_source(g, from, gemm_mul(g, term, p->x_k)), mask, BF16_BYTES);
-    return LLVMBuildZExt(ll->builder, x, ll_vector(ll->i32, LINE_PAIRS), "");
+    return LLVMBuildZExt(ll->builder, x, ll_vector(ll->i32, AMX_LANES), "");
 }
 
 /* 16 pairs of 16 rows from `row` on; rows that x has not are written, too. */
@@ -47,8 +47,8 @@ static void turn_square(GemmEmit *g, const Rows *p, LlValue row, LlValue term)
     Ll *ll = &g->ll;
     LlValue pairs[GEMM_MAX_LANES], from = gemm_source(g, p->x, row);
     LlValue left = LLVMBuildNSWSub(ll->builder, p->count, row, "");
-    LlValue mask = ll_lanes_below(ll, left, 0, LINE_PAIRS);
-    for (int i = 0; i < LINE_PAIRS; i++) {
+    LlValue mask = ll_lanes_below(ll, left, 0, AMX_LANES);
+    for (int i = 0; i < AMX_LANES; i++) {
         LlValue even = LLVMBuildNSWAdd(ll->builder, term, ll_i64(ll, 2 * i), "");
         LlValue odd = LLVMBuildNSWAdd(ll->builder, term, ll_i64(ll, 2 * i + 1), "");
         LlValue high = load_term(g, p, from, odd, mask);
@@ -56,7 +56,7 @@ static void turn_square(GemmEmit *g, const Rows *p, LlValue row, LlValue term)
         pairs[i] = LLVMBuildOr(ll->builder, load_term(g, p, from, even, mask), high, "");
     }
     gemm_turn(g, pairs);
-    for (int i = 0; i < LINE_PAIRS; i++) {
+    for (int i = 0; i < AMX_LANES; i++) {
         LlValue to = LLVMBuildNSWAdd(ll->builder, row, ll_i64(ll, i), "");
         to = gemm_at(g, p->out, gemm_mul(g, to, p->pitch));
         ll_store(ll, pairs[i], gemm_source(g, to, term), BF16_BYTES);
@@ -66,8 +66,8 @@ static void turn_square(GemmEmit *g, const Rows *p, LlValue row, LlValue term)
 static void turn_rows(GemmEmit *g, const Rows *p)
 {
     Ll *ll = &g->ll;
-    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, LINE_TERMS, "terms");
-    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), p->count, LINE_PAIRS, "turn");
+    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), p->k, TFC_PAIRS_TERMS, "terms");
+    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), p->count, AMX_LANES, "turn");
     turn_square(g, p, rows.index, terms.index);
     ll_loop_close(ll, &rows);
     ll_loop_close(ll, &terms);
@@ -76,7 +76,7 @@ static void turn_rows(GemmEmit *g, const Rows *p)
 LlValue gemm_amx_pack_rows(GemmEmit *g)
 {
     Ll *ll = &g->ll;
-    assert(g->lanes == LINE_PAIRS);
+    assert(g->lanes == AMX_LANES);
     LlValue function = gemm_open(g, "pack_a", 7, 1 << 1 | 1 << 5, true);
     Rows p;
     LlValue *const params[] = {&p.k, &p.x, &p.x_k, &p.x_row, &p.count, &p.out, &p.pitch};

@@ -8,7 +8,7 @@
 #include "codegen/emit/gemm_blocks.h"
 
 /* CROWDED_ROWS: terms from row to row, 2 KiB. */
-enum { LINE_BYTES = 64, REGISTER_ROWS = 16, CROWDED_ROWS = 1024 };
+enum { LINE_BYTES = 64, CROWDED_ROWS = 1024 };
 
 /* The rows at work, and those after them. */
 typedef struct Rows {
@@ -129,7 +129,7 @@ static LlValue packs_rows(GemmEmit *g, const Blocks *x, LlValue count)
     Ll *ll = &g->ll;
     if (!g->amx)
         return x->pack_a;
-    LlValue whole = LLVMBuildAnd(ll->builder, is_multiple(g, count, REGISTER_ROWS),
+    LlValue whole = LLVMBuildAnd(ll->builder, is_multiple(g, count, AMX_LINES),
                                  is_multiple(g, x->depth, TFC_PAIRS_TERMS), "");
     LlValue apart = LLVMBuildNot(ll->builder, is_multiple(g, x->a_row, CROWDED_ROWS), "");
     LlValue in_place =
