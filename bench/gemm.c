@@ -1,7 +1,8 @@
 /* bench_gemm: products of one thread, ours against OpenBLAS's and against the rate of
  * multiply-adds that never leave registers, per shape; of f32, and of bf16, which OpenBLAS
- * has not. They run in turn, and the ratios are of their medians, since clocks and
- * neighbours change meanwhile.
+ * has not. Beside them, of f32, multiply-adds that read their operands from the first-level
+ * cache as a tile does, which lowers the clock of some processors. They run in turn, and the
+ * ratios are of their medians, since clocks and neighbours change meanwhile.
  *
  * bench/compare --gemm-only runs it; it prints tables in Markdown.
  *
@@ -59,6 +60,9 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of an operand; such values draw more power than zeros. */
+static float element(int64_t i) { return (float)(i * 7919 % 1001) / 1001 - 0.5f; }
+
 /* ---- the ceilings ---- */
 
 /* Runs so many FLOPs. */
@@ -85,6 +89,40 @@ run_chains(int64_t rounds)
 
 static void multiply_add(double flops) { run_chains((int64_t)(flops / CHAIN_FLOPS)); }
 
+/* A tile of 6 × 4 vectors over so many terms, again and again: 10 loads for 24 products. */
+enum { TILE_ROWS = 6, TILE_VECTORS = 4, TILE_LANES = 16, TILE_TERMS = 128 };
+enum { TILE_FLOPS = 2 * TILE_ROWS * TILE_VECTORS * TILE_LANES * TILE_TERMS };
+
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2,fma", "default"), optimize("O3", "fp-contract=fast")))
+#endif
+static void
+run_tiles(int64_t rounds, const float *a, const Wide *b, Wide *c)
+{
+    for (int64_t r = 0; r < rounds; r++) {
+        Wide sums[TILE_ROWS][TILE_VECTORS] = {0};
+        for (int l = 0; l < TILE_TERMS; l++)
+#pragma GCC unroll 6
+            for (int i = 0; i < TILE_ROWS; i++)
+#pragma GCC unroll 4
+                for (int v = 0; v < TILE_VECTORS; v++)
+                    sums[i][v] += a[l * TILE_ROWS + i] * b[l * TILE_VECTORS + v];
+        memcpy(c, sums, sizeof sums);
+        __asm__ volatile("" : : : "memory");
+    }
+}
+
+static void read_multiply_add(double flops)
+{
+    static float a[TILE_TERMS * TILE_ROWS];
+    static Wide b[TILE_TERMS * TILE_VECTORS], c[TILE_ROWS * TILE_VECTORS];
+    for (int i = 0; a[1] == 0 && i < TILE_TERMS * TILE_VECTORS * TILE_LANES; i++) {
+        a[i % (TILE_TERMS * TILE_ROWS)] = element(i);
+        b[i / TILE_LANES][i % TILE_LANES] = element(i);
+    }
+    run_tiles((int64_t)(flops / TILE_FLOPS), a, b, c);
+}
+
 #if defined(__x86_64__)
 __attribute__((target("avx512f,avx512bf16"))) static void dot_pairs(double flops)
 {
@@ -101,7 +139,7 @@ __attribute__((target("avx512f,avx512bf16"))) static void dot_pairs(double flops
 
 __attribute__((target("amx-tile,amx-bf16"))) static void dot_tiles(double flops)
 {
-    enum { TILE_FLOPS = 2 * 16 * 16 * 32 };
+    enum { REGISTER_FLOPS = 2 * 16 * 16 * 32 };
     static const struct {
         uint8_t palette, row, zeros[14];
         uint16_t bytes[16];
@@ -110,7 +148,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void dot_tiles(double flops)
     _tile_loadconfig(&registers);
     _tile_zero(4);
     _tile_zero(5);
-    for (int64_t r = 0; r < (int64_t)(flops / (4 * TILE_FLOPS)); r++) {
+    for (int64_t r = 0; r < (int64_t)(flops / (4 * REGISTER_FLOPS)); r++) {
         _tile_dpbf16ps(0, 4, 5);
         _tile_dpbf16ps(1, 4, 5);
         _tile_dpbf16ps(2, 4, 5);
@@ -138,7 +176,7 @@ typedef struct Contest {
     const char *type;
     size_t bytes; /* of an element of a and b */
     TfcGemm *native, *blas;
-    Ceiling *ceiling;
+    Ceiling *ceiling, *reading; /* registers alone; with operands from the cache, or NULL */
 } Contest;
 
 /* The kernel of a program that multiplies matrices of this type. */
@@ -167,7 +205,7 @@ static void *matrices(size_t bytes, int64_t count)
 {
     void *data = memory_new(count * (int64_t)bytes);
     for (int64_t i = 0; data && i < count; i++) {
-        float x = (float)(i * 7919 % 1001) / 1001 - 0.5f;
+        float x = element(i);
         if (bytes == sizeof x)
             ((float *)data)[i] = x;
         else
@@ -199,15 +237,18 @@ static double median(double *values, int n)
     return values[n / 2];
 }
 
-enum { NATIVE, BLAS, CEILING, KINDS, MAX_ROUNDS = 1000 };
+enum { NATIVE, BLAS, CEILING, READING, KINDS, MAX_ROUNDS = 1000 };
 
 static void run_kind(const Contest *contest, int kind, const Shape *s, int repeat, double flops,
                      const void *a, const void *b, float *c)
 {
-    TfcGemm *product = kind == NATIVE ? contest->native : contest->blas;
-    if (kind == CEILING)
-        contest->ceiling(flops * repeat);
-    for (int i = 0; kind != CEILING && product && i < repeat; i++)
+    TfcGemm *product = kind == NATIVE ? contest->native : kind == BLAS ? contest->blas : NULL;
+    Ceiling *ceiling = kind == CEILING   ? contest->ceiling
+                       : kind == READING ? contest->reading
+                                         : NULL;
+    if (ceiling)
+        ceiling(flops * repeat);
+    for (int i = 0; product && i < repeat; i++)
         run_batch(product, s, contest->bytes, a, b, c);
 }
 
@@ -221,7 +262,10 @@ static void print_row(const Contest *contest, const Shape *s, const double rate[
     printf("%.1f | ", rate[CEILING]);
     if (contest->blas)
         printf("%.2f | ", rate[NATIVE] / rate[BLAS]);
-    printf("%.0f %% |\n", 100 * rate[NATIVE] / rate[CEILING]);
+    printf("%.0f %% |", 100 * rate[NATIVE] / rate[CEILING]);
+    if (contest->reading)
+        printf(" %.1f | %.0f %% |", rate[READING], 100 * rate[NATIVE] / rate[READING]);
+    puts("");
     fflush(stdout);
 }
 
@@ -249,10 +293,12 @@ static void measure(const Contest *contest, const Shape *s, int rounds)
 
 static void hold(const Contest *contest, size_t n_shapes, int rounds)
 {
-    bool blas = contest->blas;
-    printf("| %s | m x n x k | times | native GFLOP/s | %sceiling | %sof the ceiling |\n",
-           contest->type, blas ? "OpenBLAS | " : "", blas ? "of OpenBLAS | " : "");
-    printf("| --- | --- | --: | --: | --: | --: |%s\n", blas ? " --: | --: |" : "");
+    bool blas = contest->blas, reading = contest->reading;
+    printf("| %s | m x n x k | times | native GFLOP/s | %sceiling | %sof the ceiling |%s\n",
+           contest->type, blas ? "OpenBLAS | " : "", blas ? "of OpenBLAS | " : "",
+           reading ? " reading | of that |" : "");
+    printf("| --- | --- | --: | --: | --: | --: |%s%s\n", blas ? " --: | --: |" : "",
+           reading ? " --: | --: |" : "");
     for (size_t i = 0; i < n_shapes; i++)
         measure(contest, &shapes[i], rounds);
 }
@@ -264,8 +310,8 @@ int main(int argc, char **argv)
     Diagnostics diags;
     diag_init(&diags, arena);
     Jit *jit = jit_new(&(TargetOptions){.opt_level = 2, .gemm = GEMM_NATIVE}, &diags);
-    Contest f32 = {"f32", sizeof(float), NULL, tfc_blas_f32, multiply_add};
-    Contest bf16 = {"bf16", sizeof(uint16_t), NULL, NULL, pairs_ceiling()};
+    Contest f32 = {"f32", sizeof(float), NULL, tfc_blas_f32, multiply_add, read_multiply_add};
+    Contest bf16 = {"bf16", sizeof(uint16_t), NULL, NULL, pairs_ceiling(), NULL};
     if (jit) {
         f32.native = native_product(jit, arena, TFC_F32, "f32");
         bf16.native = native_product(jit, arena, TFC_BF16, "bf16");
