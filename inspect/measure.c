@@ -193,8 +193,7 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
     int64_t *live = ARENA_ARRAY(arena, int64_t, program->n_steps + 2);
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        bool output = buffer->kind == TFC_BUFFER_OUTPUT;
-        if ((buffer->kind != TFC_BUFFER_SLAB && !output) || buffer->first < 0)
+        if (!buffer_in_slab(buffer) || buffer->first < 0)
             continue;
         int64_t bytes = buffer_bytes(program, b, dims);
         items[m->n_slab] = (SlabItem){.bytes = bytes, .first = buffer->first, .last = buffer->last};

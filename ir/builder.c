@@ -17,6 +17,13 @@ Builder builder_before(Function *function, Block *block, Op *op)
                      .scope = op->scope};
 }
 
+Builder builder_behind(Function *function, Block *block, Op *op)
+{
+    Builder b = builder_before(function, block, op);
+    b.before = op->next;
+    return b;
+}
+
 Attr attr_ints(AttrName name, int n, const int *ints)
 {
     Attr attr = {.name = name, .n = n};
@@ -320,6 +327,11 @@ void build_output(Builder *b, const char *name, Value *x)
 void build_assign(Builder *b, Value *param, Value *x)
 {
     build_effect(b, OP_assign, 2, (Value *[]){param, x}, 0, NULL);
+}
+
+void build_keep(Builder *b, Value *kept, Value *x)
+{
+    build_effect(b, OP_keep, 2, (Value *[]){kept, x}, 0, NULL);
 }
 
 Value *build_sum_to(Builder *b, Value *x, const Type *shape)

@@ -15,6 +15,7 @@ typedef struct Builder {
 
 Builder builder_at_end(Function *function);
 Builder builder_before(Function *function, Block *block, Op *op);
+Builder builder_behind(Function *function, Block *block, Op *op);
 
 /* Any op with one result. NULL operands give NULL (an error was reported). */
 Value *build(Builder *b, OpKind kind, int n_args, Value *const *args, int n_attrs, const Attr *attrs);
@@ -56,6 +57,7 @@ Value *build_gather(Builder *b, Value *table, Value *index);
 Value *build_scatter_add(Builder *b, Value *rows, Value *index, int64_t size);
 void build_output(Builder *b, const char *name, Value *x);
 void build_assign(Builder *b, Value *param, Value *x);
+void build_keep(Builder *b, Value *kept, Value *x);
 /* x summed over the axes along which `shape` was broadcast to x's type. */
 Value *build_sum_to(Builder *b, Value *x, const Type *shape);
 

@@ -61,13 +61,6 @@ static bool is_activation(const Value *value)
 
 /* ---- casts ---- */
 
-static Builder builder_behind(Precision *p, Op *op)
-{
-    Builder b = builder_before(p->function, &p->function->body, op);
-    b.before = op->next;
-    return b;
-}
-
 static bool only_moves(const Op *op) { return op_is_view(op) || op->kind == OP_concat; }
 
 /* The value as bf16, made behind the op that makes it. */
@@ -81,10 +74,10 @@ static Value *half_of(Precision *p, Value *value)
         Value **args = ARENA_ARRAY(p->arena, Value *, op->n_args);
         for (int i = 0; i < op->n_args; i++)
             args[i] = half_of(p, op->args[i]);
-        Builder b = builder_behind(p, op);
+        Builder b = builder_behind(p->function, &p->function->body, op);
         info->half = build(&b, op->kind, op->n_args, args, op->n_attrs, op->attrs);
     } else {
-        Builder b = builder_behind(p, op);
+        Builder b = builder_behind(p->function, &p->function->body, op);
         info->half = build_cast(&b, value, DT_BF16);
     }
     info_of(p, info->half)->forward = info->forward;

@@ -59,11 +59,11 @@ static void find_lifetimes(Plan *plan)
     }
     for (size_t b = 0; b < plan->buffers.count; b++) {
         TfcBuffer *buffer = &plan->buffers.data[b];
-        if (buffer->kind == TFC_BUFFER_OUTPUT)
+        if (buffer->kind == TFC_BUFFER_SLAB && buffer->first >= 0 &&
+            buffer->first < plan->n_prepared && buffer->last >= plan->n_prepared)
+            buffer->kind = TFC_BUFFER_KEPT;
+        if (buffer->kind == TFC_BUFFER_OUTPUT || buffer->kind == TFC_BUFFER_KEPT)
             buffer->last = (int32_t)plan->steps.count;
-        else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < plan->n_prepared &&
-                 buffer->last >= plan->n_prepared)
-            buffer->last = (int32_t)plan->steps.count; /* for the next run, too */
         else if (buffer->kind == TFC_BUFFER_SLAB && buffer->first < 0)
             buffer->size = TFC_SIZE_ZERO; /* no step needed it */
     }

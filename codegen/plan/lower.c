@@ -139,7 +139,8 @@ static bool lower_op(Plan *plan, Op *op)
     case OP_concat: return lower_concat(plan, op);
     case OP_dot: return lower_dot(plan, op);
     case OP_output: return lower_output(plan, op);
-    case OP_assign: {
+    case OP_assign:
+    case OP_keep: {
         const View *view = view_of_value(plan, op->args[1]);
         if (!view)
             return false;

@@ -80,7 +80,7 @@ static bool may_overwrite(const Plan *plan, const Op *op, const Value *result, i
     return true;
 }
 
-/* Straight into the param it is assigned to, if nobody needs the old value after. */
+/* Straight into what it is assigned to or kept as, if nobody needs the old value after. */
 static bool place_in_param(Plan *plan, Op *op, Value *value)
 {
     const Op *assign = placement(value)->assign;
@@ -89,7 +89,7 @@ static bool place_in_param(Plan *plan, Op *op, Value *value)
     Value *param = assign->args[0];
     const Placement *p = placement(param);
     if (!p->placed || !type_equal(&param->type, &value->type) ||
-        plan->buffers.data[p->view.buffer].kind != TFC_BUFFER_TENSOR ||
+        plan->buffers.data[p->view.buffer].kind == TFC_BUFFER_SLAB ||
         plan->needed.data[p->view.buffer] > plan->position || !may_overwrite(plan, op, value, p->view.buffer))
         return false;
     place_at(plan, value, &p->view);
@@ -165,4 +165,7 @@ void place_results(Plan *plan, Op *op)
         View view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
         place_at(plan, value, &view);
     }
+    for (int r = 0; r < op->n_results; r++)
+        if (placement(&op->results[r])->kept)
+            plan->buffers.data[placement(&op->results[r])->view.buffer].kind = TFC_BUFFER_KEPT;
 }

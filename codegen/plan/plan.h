@@ -36,12 +36,13 @@ typedef struct Placement {
     View view;     /* strides per storage axis of the value's layout */
     int last_use;     /* position of the last op that needs these elements, through views too */
     Op *home;         /* a concat that it is part of, or the reshape or transpose on the way to one */
-    Op *assign;       /* the first op that assigns it to a param */
-    bool in_param;    /* it was written straight into that param */
+    Op *assign;       /* the first op that assigns it to a param, or keeps it */
+    bool in_param;    /* it was written straight there */
+    bool kept;        /* for the next run */
     int32_t packed;   /* buffer of a packed copy, or NO_BUFFER */
 } Placement;
 
-/* A param that takes a value when the function is done. */
+/* A param, or a value that is kept, that takes a value when the function is done. */
 typedef struct Assign {
     Value *param, *value;
     View view; /* where the value lies when the function is done */

@@ -8,7 +8,8 @@
  *   2: #7 = #6 @ #5                    1: #6 = row(#0) …        ; x
  *                                      2: #7 = #6 @ #5
  *
- * A program that trains changes its params at every run: it has none of these. */
+ * A program that trains changes its params at every run. It has those steps alone whose
+ * results it renews for the next run (op keep): weights rounded by whoever makes them. */
 #include "codegen/plan/plan.h"
 
 #include <string.h>
@@ -80,6 +81,26 @@ static void find_constants(Plan *plan, Constants *c)
             if (!c->here)
                 step_buffers(&plan->steps.data[s], mark_varying, c);
         }
+    }
+}
+
+static void find_made(void *data, int32_t buffer, bool written)
+{
+    Constants *c = data;
+    TfcBufferKind kind = c->plan->buffers.data[buffer].kind;
+    c->here &= kind == (written ? TFC_BUFFER_KEPT : TFC_BUFFER_TENSOR);
+}
+
+/* Steps from params to what the program renews itself. */
+static void find_renewed(Plan *plan, Constants *c)
+{
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const Op *op = plan->origins.data[s];
+        c->here = may_be_prepared(plan, s);
+        for (int r = 0; r < op->n_results; r++)
+            c->here &= placement(&op->results[r])->kept;
+        step_buffers(&plan->steps.data[s], find_made, c);
+        c->step[s] = c->here && op->n_results > 0;
     }
 }
 
@@ -181,12 +202,16 @@ void prepare_constants(Plan *plan)
                    .step = ARENA_ARRAY(plan->arena, bool, 2 * plan->steps.count + 1)};
     for (size_t s = 0; s < plan->steps.count; s++)
         step_buffers(&plan->steps.data[s], find_trained, plan);
-    if (plan->trains || !plan->steps.count)
+    if (!plan->steps.count)
         return;
-    find_constants(plan, &c);
-    size_t n = plan->steps.count;
-    pack_weights(plan, c.buffer);
-    for (size_t s = n; s < plan->steps.count; s++)
-        c.step[s] = true;
+    if (plan->trains) {
+        find_renewed(plan, &c);
+    } else {
+        size_t n = plan->steps.count;
+        find_constants(plan, &c);
+        pack_weights(plan, c.buffer);
+        for (size_t s = n; s < plan->steps.count; s++)
+            c.step[s] = true;
+    }
     put_first(plan, c.step);
 }

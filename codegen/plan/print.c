@@ -2,7 +2,7 @@
 #include "codegen/codegen.h"
 
 static const char *const type_names[] = {"f32", "f64", "bf16", "i32", "bool"};
-static const char *const buffer_kinds[] = {"slab", "param", "input", "output"};
+static const char *const buffer_kinds[] = {"slab", "param", "input", "output", "kept"};
 
 static void print_size(const TfcProgram *program, TfcSizeRef ref, Text *out)
 {
@@ -131,7 +131,8 @@ static const char *buffer_name(const TfcProgram *program, const TfcBuffer *buffe
     case TFC_BUFFER_TENSOR: return program->tensors[buffer->index].name;
     case TFC_BUFFER_INPUT: return program->inputs[buffer->index].name;
     case TFC_BUFFER_OUTPUT: return program->outputs[buffer->index].name;
-    case TFC_BUFFER_SLAB: break;
+    case TFC_BUFFER_SLAB:
+    case TFC_BUFFER_KEPT: break;
     }
     return "";
 }
@@ -148,7 +149,7 @@ void plan_print(const TfcProgram *program, Text *out)
         else if (buffer->kind == TFC_BUFFER_SLAB)
             text_add(out, ", unused");
         text_add(out, buffer->loop ? ", a chunk of it" : "");
-        text_add(out, "%s%s\n", buffer->kind == TFC_BUFFER_SLAB ? "" : " ", buffer_name(program, buffer));
+        text_add(out, "%s%s\n", *buffer_name(program, buffer) ? " " : "", buffer_name(program, buffer));
     }
     text_add(out, program->n_prepared ? "\nsteps, once for the same params\n" : "\nsteps\n");
     for (int32_t s = 0; s < program->n_steps; s++) {

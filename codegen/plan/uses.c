@@ -21,9 +21,10 @@ static void note_uses(const Op *op, int position)
     int until = position;
     if (may_share(op) && placement(&op->results[0])->last_use > until)
         until = placement(&op->results[0])->last_use;
-    if (op->kind == OP_output || op->kind == OP_assign)
+    bool gives = op->kind == OP_assign || op->kind == OP_keep; /* they do not read what takes the value */
+    if (op->kind == OP_output || gives)
         until = AT_END;
-    for (int i = op->kind == OP_assign; i < op->n_args; i++) { /* an assign does not read its param */
+    for (int i = gives; i < op->n_args; i++) {
         Placement *p = placement(op->args[i]);
         if (until > p->last_use)
             p->last_use = until;
@@ -49,8 +50,10 @@ void plan_uses(Plan *plan)
     for (Op *op = plan->function->body.last; op; op = op->previous) {
         note_uses(op, --position);
         note_homes(op);
-        if (op->kind == OP_assign)
+        if (op->kind == OP_assign || op->kind == OP_keep)
             placement(op->args[1])->assign = op;
+        if (op->kind == OP_keep)
+            placement(op->args[0])->kept = true;
     }
 }
 

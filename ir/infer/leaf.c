@@ -55,6 +55,21 @@ bool infer_assign(const Infer *in, Type *type)
     return true;
 }
 
+bool infer_keep(const Infer *in, Type *type)
+{
+    const Type *a = infer_arg(in, 0), *b = infer_arg(in, 1);
+    const Op *made = in->op->args[0]->op;
+    bool of_params = made->n_args > 0;
+    for (int i = 0; i < made->n_args; i++)
+        of_params &= made->args[i]->op->kind == OP_param;
+    if (!of_params)
+        return infer_fail(in, "only what is made of params alone can be kept");
+    if (!type_equal(a, b))
+        return infer_fail(in, "%s is kept, the value %s", infer_text(in, a), infer_text(in, b));
+    *type = *a;
+    return true;
+}
+
 /* A region's results are what its body yields, a yield's are none. */
 bool infer_region(const Infer *in, Type *type)
 {

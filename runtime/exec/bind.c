@@ -11,11 +11,6 @@
 /* Elements a task of a kernel touches: some tens of microseconds of work. */
 enum { TASK_ELEMENTS = 1 << 15, BLOCK_ROUNDING = 64 };
 
-static bool in_slab(const TfcBuffer *buffer)
-{
-    return buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT;
-}
-
 /* ---- the slab ---- */
 
 /* Raises the bytes of each buffer to what these dimensions need; whether any grew. */
@@ -24,7 +19,7 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     bool grew = false;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        if (!in_slab(buffer))
+        if (!buffer_in_slab(buffer))
             continue;
         int64_t bytes = buffer_bytes(program, b, dims);
         if (bytes > planned[b]) {
@@ -44,15 +39,14 @@ static int64_t place_buffers(const TfcProgram *program, const int64_t *planned, 
     int32_t n = 0;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        bool output = buffer->kind == TFC_BUFFER_OUTPUT;
-        if (in_slab(buffer))
+        if (buffer_in_slab(buffer))
             items[n++] = (SlabItem){planned[b], buffer->first,
-                                    output ? program->n_steps : buffer->last, 0};
+                                    buffer->kind != TFC_BUFFER_SLAB ? program->n_steps : buffer->last, 0};
     }
     int64_t bytes = slab_plan(items, n);
     n = 0;
     for (int32_t b = 0; b < program->n_buffers && bytes >= 0; b++)
-        if (in_slab(&program->buffers[b]))
+        if (buffer_in_slab(&program->buffers[b]))
             offsets[b] = items[n++].offset;
     free(items);
     return bytes;
@@ -101,7 +95,7 @@ static void find_addresses(Exec *exec)
 {
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
         const TfcBuffer *buffer = &exec->program->buffers[b];
-        if (in_slab(buffer))
+        if (buffer_in_slab(buffer))
             exec->addresses[b] = exec->slab + exec->offsets[b];
         else if (buffer->kind == TFC_BUFFER_TENSOR)
             exec->addresses[b] = exec->tensors[buffer->index]->data;

@@ -217,7 +217,8 @@ typedef enum TfcBufferKind {
     TFC_BUFFER_SLAB,   /* lives from step `first` to step `last` */
     TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
     TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
-    TFC_BUFFER_OUTPUT  /* in the slab, never reused: `index` into outputs */
+    TFC_BUFFER_OUTPUT, /* in the slab, never reused: `index` into outputs */
+    TFC_BUFFER_KEPT    /* in the slab, for the next run, too */
 } TfcBufferKind;
 
 typedef struct TfcBuffer {
@@ -270,7 +271,7 @@ typedef struct TfcProgram {
     TFC_ALIGNED int32_t n_dims;
     int32_t n_sizes, n_buffers, n_steps, n_loops, n_kernels, n_inputs, n_outputs, n_tensors;
     int32_t n_prepared; /* the first steps: they depend on params alone, and what they give
-                           is needed by every run until these change */
+                           is kept until others change these: a program that trains renews it */
     bool trains; /* it writes params, and not only caches */
     TFC_ALIGNED const TfcProgramDim *dims;
     TFC_ALIGNED const TfcSize *sizes;

@@ -183,9 +183,9 @@ static bool prepare(Exec *exec)
 
 static void note_run(Exec *exec)
 {
-    exec->prepared = store_version(exec->store);
     if (exec->program->trains)
         store_changed(exec->store);
+    exec->prepared = store_version(exec->store);
 }
 
 /* What is done with each step; false: no more. */
@@ -277,7 +277,7 @@ static void clear_new_buffers(Exec *exec, int32_t step)
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
         const TfcBuffer *buffer = &exec->program->buffers[b];
         bool begins = buffer->first == step && (!again || buffer->loop);
-        if ((buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT) && begins)
+        if (buffer_in_slab(buffer) && begins)
             memset(exec->slab + exec->offsets[b], 0, (size_t)buffer_bytes(exec->program, b, exec->dims));
     }
 }

@@ -38,6 +38,12 @@ static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
     return n ? (rows + n - 1) / n : 0;
 }
 
+static inline bool buffer_in_slab(const TfcBuffer *buffer)
+{
+    return buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT ||
+           buffer->kind == TFC_BUFFER_KEPT;
+}
+
 /* Bytes of a buffer in memory: of one that holds a chunk, those of the largest chunk
  * that so many rows or fewer are cut into. */
 static inline int64_t buffer_bytes(const TfcProgram *program, int32_t b, const TfcDim *dims)

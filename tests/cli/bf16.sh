@@ -39,11 +39,13 @@ echo "validation loss after 100 steps: $wide in f32, $half in bf16"
 [ "$wide" != "$half" ] || fail "bf16 computes in f32"
 close "$half" "$wide" 2 || fail "bf16 trains to $half, f32 to $wide"
 
-# The same bits on one thread; whole, and in two parts.
+# The same bits on one thread; whole, and in two parts; with weights that the optimizer
+# rounds, and with such as are cast in every step.
 train one --steps 100 --dtype bf16 --threads 1
+train cast --steps 100 --dtype bf16 --passes=-repack
 train parts --steps 60 --dtype bf16
 train parts --steps 100 --dtype bf16 --resume
-for run in one parts; do
+for run in one parts cast; do
     same_tensors half/last.safetensors $run/last.safetensors "$run: other params"
 done
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "runtime/exec/size.h"
 #include "tests/codegen/plan_case.h"
 
 /* Params take their new values where nobody needs the old ones, and only there. */
@@ -69,6 +70,37 @@ static void test_prepared(void **state)
     close_case(&c);
 }
 
+/* What a program makes of the params that it changes is kept for its next run, also beside
+ * others for one product; it is made again when somebody else has changed them. */
+static void test_kept(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+        "%3 = exp %1 : f64[6, 4]\n%4 = exp %2 : f64[6, 4]\n%5 = concat %3, %4 {axis = 1} : f64[6, 8]\n"
+        "%6 = dot %0, %5 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
+        "%7 = neg %1 : f64[6, 4]\n%8 = exp %7 : f64[6, 4]\n%9 = exp %0 : f64[B, S~, 6]\n"
+        OUT("6") OUT("9") "assign %1, %7\nkeep %3, %8\n";
+    check(body, 1, -1);
+    Case c;
+    open_case(&c, body);
+    run_shape(&c, shapes[3]); /* v is what it was, negative */
+    assert_int_equal(c.program->n_prepared, 1);
+    double *v = store_find(c.store, "v")->data;
+    const double *out = exec_output(c.exec, "out6");
+    const double once = out[0], negative = v[0];
+    assert_true(exec_run(c.exec)); /* twice */
+    assert_true(v[0] == -negative && out[0] != once);
+    v[0] += 1; /* not told */
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] == once);
+    v[0] = 1 - negative;
+    store_changed(c.store);
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] != once);
+    close_case(&c);
+}
+
 /* Of bf16, or where b lies along its columns, a packed b is always read; two products
  * share it. */
 static void test_packed(void **state)
@@ -99,7 +131,7 @@ static void test_dying_operands_are_reused(void **state)
     open_case(&c, body);
     int slab = 0;
     for (int32_t b = 0; b < c.program->n_buffers; b++)
-        slab += c.program->buffers[b].kind == TFC_BUFFER_SLAB || c.program->buffers[b].kind == TFC_BUFFER_OUTPUT;
+        slab += buffer_in_slab(&c.program->buffers[b]);
     assert_int_equal(slab, 3);
     close_case(&c);
 }
@@ -160,7 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_assigns),
-        cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_prepared), cmocka_unit_test(test_kept),
         cmocka_unit_test(test_packed),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),
