@@ -9,6 +9,8 @@
 #include "runtime/exec/size.h"
 #include "tests/codegen/plan_case.h"
 
+#include <math.h>
+
 /* Params take their new values where nobody needs the old ones, and only there. */
 static void test_assigns(void **state)
 {
@@ -98,6 +100,32 @@ static void test_kept(void **state)
     store_changed(c.store);
     assert_true(exec_run(c.exec));
     assert_true(out[0] != once);
+    close_case(&c);
+}
+
+/* A run that ends at a NaN has changed the params that it came by. */
+static void test_nan_ends_a_run(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n"
+        "%3 = dot %0, %2 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 4]\n"
+        "%4 = neg %1 : f64[6, 4]\n%5 = exp %4 : f64[6, 4]\n%6 = param {name = \"w\"} : f64[6]\n"
+        "%7 = add %0, %6 : f64[B, S~, 6]\n" OUT("3") OUT("7") "assign %1, %4\nkeep %2, %5\n";
+    Case c;
+    int step = -1;
+    open_case(&c, body);
+    run_shape(&c, shapes[3]);
+    *(double *)store_find(c.store, "w")->data = NAN;
+    store_changed(c.store);
+    const double *v = store_find(c.store, "v")->data, *out = exec_output(c.exec, "out3");
+    const double once = out[0], negative = v[0];
+    const int64_t version = store_version(c.store);
+    assert_non_null(exec_find_nan(c.exec, &step));
+    assert_true(v[0] == -negative && out[0] != once);
+    assert_true(store_version(c.store) != version);
+    assert_true(exec_run(c.exec));
+    assert_true(out[0] == once);
     close_case(&c);
 }
 
@@ -192,7 +220,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_assigns),
-        cmocka_unit_test(test_prepared), cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_nan_ends_a_run),
         cmocka_unit_test(test_packed),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),
