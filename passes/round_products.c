@@ -3,7 +3,8 @@
  *   %3 = dot %x, %w {dtype = f32} : f32          %4 = dot %x, %w {dtype = bf16} : bf16
  *   %4 = cast %3 {dtype = bf16}            ⇒
  *
- * It comes after fuse_attention, whose regions sum in f32 and round what they read. */
+ * So does an attention region whose rows, sums over the keys, are only read as bf16. It comes
+ * after fuse_attention, whose regions sum in f32 and round what they read. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 
@@ -11,14 +12,30 @@
 
 bool pass_round_products(Function *function, PassContext *context);
 
+static bool is_of_bf16(const Op *dot)
+{
+    return dot->kind == OP_dot && dot->args[0]->type.dtype == DT_BF16;
+}
+
+/* The sums over keys that the region gives as this result, or NULL. */
+static Op *rows_of(const Op *attention, const Value *result)
+{
+    Op *dot = attention->body->last->args[result->index]->op;
+    const Attr *contract = is_of_bf16(dot) ? op_attr(dot, ATTR_contract_a) : NULL;
+    bool keys = contract && contract->n == 1 && contract->ints[0] == dot->args[0]->type.rank - 1;
+    return keys ? dot : NULL;
+}
+
 /* The product, if what it gives is read by this cast alone. */
 static Op *product_of(Op *cast)
 {
     if (cast->kind != OP_cast || op_result(cast)->type.dtype != DT_BF16)
         return NULL;
     Value *from = cast->args[0];
-    bool product = from->op->kind == OP_dot && from->op->args[0]->type.dtype == DT_BF16;
-    return product && (uintptr_t)from->scratch == 1 ? from->op : NULL;
+    Op *product = from->op->kind == OP_attention ? rows_of(from->op, from)
+                  : is_of_bf16(from->op)         ? from->op
+                                                 : NULL;
+    return (uintptr_t)from->scratch == 1 ? product : NULL;
 }
 
 bool pass_round_products(Function *function, PassContext *context)
@@ -35,7 +52,8 @@ bool pass_round_products(Function *function, PassContext *context)
             continue;
         op_set_attr(function, product, (Attr){.name = ATTR_dtype, .i = DT_BF16});
         op_result(product)->type.dtype = DT_BF16;
-        op_result(cast)->moved_to = op_result(product);
+        cast->args[0]->type.dtype = DT_BF16;
+        op_result(cast)->moved_to = cast->args[0];
         block_remove(&function->body, cast);
     }
     function_settle(function);

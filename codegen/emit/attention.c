@@ -97,6 +97,7 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
         }
     }
     tile_store_rows(a);
+    tile_round_rows(a);
     ll_resume(&a->e->ll);
 }
 

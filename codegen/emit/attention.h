@@ -31,6 +31,7 @@ typedef struct Attention {
     LlValue most_keys; /* of a sentence of this batch */
     LlValue room;      /* vectors of a strip in this batch */
     LlValue packed;    /* a part of a product's right operand */
+    LlValue *unrounded; /* by value number: sums of a block's rows that are given as bf16 */
     /* where the code being written stands */
     LlValue n_queries, n_keys; /* of the unit's sentence */
     LlValue query, count;      /* the block's first, and how many */
@@ -53,6 +54,7 @@ void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
+void tile_round_rows(Attention *a); /* results of rows that are given as bf16, once they are whole */
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 
 /* ---- attention_sweep.c ---- */

@@ -7,7 +7,8 @@
  * Operands are read where they lie, but for the queries of scores, which are turned so
  * that lanes lie beside each other, and for the right operands' rows where several vectors
  * of queries meet them, do not end with a whole vector, or are bf16: these are packed
- * before the block meets them, bf16 widened, so that all sums are of f32. */
+ * before the block meets them, bf16 widened, so that all sums are of f32. Rows that are
+ * given as bf16 are summed beside, and rounded when the block has met all its keys. */
 #include "codegen/emit/attention.h"
 
 #include "codegen/emit/gemm.h"
@@ -148,6 +149,16 @@ static int64_t packed_row(const Attention *a, const TileProduct *p)
     return (p->depth + a->panel - 1) / a->panel * a->panel;
 }
 
+static int number_of(const Attention *a, const TileProduct *p)
+{
+    return body_number(&a->e->body, &p->op->results[0]);
+}
+
+static bool is_rounded(const Attention *a, const TileProduct *p)
+{
+    return p->op->results[0].type.dtype != a->tiles.scores.dtype;
+}
+
 void tile_open(Attention *a)
 {
     Emit *e = a->e;
@@ -158,6 +169,7 @@ void tile_open(Attention *a)
     a->room = strip_room(a);
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
+    a->unrounded = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
         int operand = body_number(&e->body, p->op->args[0]);
@@ -165,6 +177,9 @@ void tile_open(Attention *a)
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] =
                 take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
+        if (is_rounded(a, p))
+            a->unrounded[number_of(a, p)] =
+                take_memory(a, p->depth * BLOCK_VECTORS * e->lanes, "sums");
         widest = packed_row(a, p) > widest ? packed_row(a, p) : widest;
     }
     a->packed = take_memory(a, widest * PACKED_ROWS, "packed");
@@ -357,10 +372,44 @@ void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
 {
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
-    TileRows result =
-        rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+    TileRows result = {a->unrounded[number_of(a, p)], number(a, p->depth)};
+    if (!is_rounded(a, p))
+        result = rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
     Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, keys_here(a), &result);
+}
+
+/* One row of sums, as bf16. */
+static void round_row(Attention *a, int64_t depth, LlValue from, LlValue to)
+{
+    Ll *ll = &a->e->ll;
+    for (int64_t column = 0; column < depth; column += a->e->lanes) {
+        int64_t left = depth - column;
+        int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
+        LlValue sums = ll_load(ll, ll_vector(element_type(a), lanes),
+                               element_at(a, from, number(a, column)), 4);
+        LlValue bits = ll_bf16_bits(ll, ll_bf16_round(ll, sums));
+        ll_store(ll, bits, ll_gep(ll, ll->i16, to, number(a, column)), 2);
+    }
+}
+
+void tile_round_rows(Attention *a)
+{
+    Ll *ll = &a->e->ll;
+    for (int i = 0; i < a->tiles.n; i++) {
+        const TileProduct *p = &a->tiles.products[i];
+        if (!is_rounded(a, p))
+            continue;
+        TileRows result =
+            rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+        ll_resume(ll);
+        LlLoop rows = ll_loop_open(ll, number(a, 0), a->count, 1, "round");
+        LlValue sums = LLVMBuildNSWMul(ll->builder, rows.index, number(a, p->depth), "");
+        LlValue to = LLVMBuildNSWMul(ll->builder, rows.index, result.stride, "");
+        round_row(a, p->depth, element_at(a, a->unrounded[number_of(a, p)], sums),
+                  ll_gep(ll, ll->i16, result.at, to));
+        ll_loop_close(ll, &rows);
+    }
 }
 
 void tile_columns(Attention *a, const TileProduct *p)

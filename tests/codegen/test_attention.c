@@ -42,7 +42,6 @@ static Value *product(Case *c, Value *a, Value *b, int contract_a, int contract_
 
 /* [batch, queries, d] with [batch, keys, d] */
 static Value *scores_of(Case *c, Value *q, Value *k) { return product(c, q, k, 3, 3); }
-static Value *rows_of(Case *c, Value *p, Value *v) { return product(c, p, v, 3, 2); }
 static Value *columns_of(Case *c, Value *p, Value *x) { return product(c, p, x, 2, 2); }
 
 static Value *positions(Case *c, int symbol, bool queries)
@@ -60,13 +59,26 @@ static Value *window(Case *c, int before, int after)
     return operator(c, OP_and, operator(c, OP_le, low, key), operator(c, OP_le, key, high));
 }
 
+/* What is bf16: nothing; the operands; they and rows of sums over keys. */
+typedef enum Half { FULL, OPERANDS, AND_ROWS } Half;
+
 typedef struct Shape {
     int64_t heads, depth;
     int before, after; /* of a window; -1: no mask */
     bool dropout;
     double tolerance; /* times the type's */
-    bool half;        /* operands are bf16 */
+    Half half;
 } Shape;
+
+static Value *rows_of(Case *c, const Shape *s, Value *p, Value *v)
+{
+    Value *y = product(c, p, v, 3, 2);
+    if (s->half == AND_ROWS) {
+        op_set_attr(c->function, y->op, attr_int(ATTR_dtype, DT_BF16));
+        y->type.dtype = DT_BF16;
+    }
+    return y;
+}
 
 typedef struct Softmax {
     Value *scores, *top, *inverse, *weights;
@@ -120,7 +132,7 @@ static void forward(Case *c, const Shape *s)
 {
     Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
     Softmax p = softmax_of(c, compared(c, s, q, k));
-    check(c, s, VALUES(p.top, p.inverse, rows_of(c, dropped(c, s, p.weights), v)));
+    check(c, s, VALUES(p.top, p.inverse, rows_of(c, s, dropped(c, s, p.weights), v)));
 }
 
 /* With the gradient of the result dy: dv = pᵀ dy, dp = dy vᵀ, ds = p (dp − Σ dp p),
@@ -139,7 +151,7 @@ static void backward(Case *c, const Shape *s)
     Value *sum = along_keys(c, OP_reduce_sum, operator(c, OP_mul, dp, p));
     Value *ds = operator(c, OP_mul, p, operator(c, OP_sub, dp, sum));
     check(c, s,
-          VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, ds, k), columns_of(c, ds, q)));
+          VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, s, ds, k), columns_of(c, ds, q)));
 }
 
 typedef void (*Body)(Case *c, const Shape *s);
@@ -167,56 +179,58 @@ static const int32_t some_queries[] = {5, 33, 1, 16}, some_keys[] = {7, 18, 40, 
 
 static void test_forward(void **state)
 {
-    in_both_types(forward, &(Shape){2, 32, -1, -1, false, 1, false}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){3, 20, -1, -1, false, 1, false}, 4, some_queries, some_keys);
-    in_both_types(forward, &(Shape){1, 3, -1, -1, false, 1, false}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 32, -1, -1, false, 1, FULL}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){3, 20, -1, -1, false, 1, FULL}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){1, 3, -1, -1, false, 1, FULL}, 4, some_queries, some_keys);
 }
 
 static void test_backward(void **state)
 {
-    in_both_types(backward, &(Shape){2, 32, -1, -1, false, 20, false}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 21, -1, -1, false, 20, false}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 32, -1, -1, false, 20, FULL}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 21, -1, -1, false, 20, FULL}, 4, some_queries, some_keys);
 }
 
 static void test_dropout(void **state)
 {
-    in_both_types(forward, &(Shape){2, 8, -1, -1, true, 1, false}, 4, some_queries, some_keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, true, 20, false}, 4, some_queries, some_keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, true, 1, FULL}, 4, some_queries, some_keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, true, 20, FULL}, 4, some_queries, some_keys);
 }
 
 /* Some queries see no key at all: zeros. */
 static void test_window(void **state)
 {
     const int32_t queries[] = {70, 5, 40}, keys[] = {50, 70, 9};
-    in_both_types(forward, &(Shape){2, 8, 3, 2, false, 1, false}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, 3, 2, false, 20, false}, 3, queries, keys);
-    in_both_types(forward, &(Shape){1, 8, 0, 0, true, 1, false}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, 3, 2, false, 1, FULL}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, 3, 2, false, 20, FULL}, 3, queries, keys);
+    in_both_types(forward, &(Shape){1, 8, 0, 0, true, 1, FULL}, 3, queries, keys);
 }
 
 /* More keys than a strip has (attention.h). */
 static void test_long(void **state)
 {
     const int32_t queries[] = {3}, keys[] = {16900};
-    in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10, false}, 1, queries, keys);
-    in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200, false}, 1, queries, keys);
-    in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, 10, false}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, -1, -1, false, 10, FULL}, 1, queries, keys);
+    in_both_types(backward, &(Shape){1, 4, -1, -1, false, 200, FULL}, 1, queries, keys);
+    in_both_types(forward, &(Shape){1, 4, 9000, 9000, true, 10, FULL}, 1, queries, keys);
 }
 
 /* Queries that take several vectors and blocks, keys for one strip and for more. */
+static const int32_t some_blocks[] = {150, 64, 17}, blocks_of_keys[] = {300, 40, 2100};
+
 static void test_blocks(void **state)
 {
-    const int32_t queries[] = {150, 64, 17}, keys[] = {300, 40, 2100};
-    in_both_types(forward, &(Shape){1, 20, -1, -1, true, 5, false}, 3, queries, keys);
-    in_both_types(backward, &(Shape){1, 20, -1, -1, true, 100, false}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 32, 200, 100, false, 100, false}, 3, queries, keys);
-    in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, 400, true}, 3, queries, keys);
+    in_both_types(forward, &(Shape){1, 20, -1, -1, true, 5, FULL}, 3, some_blocks, blocks_of_keys);
+    in_both_types(backward, &(Shape){1, 20, -1, -1, true, 100, FULL}, 3, some_blocks,
+                  blocks_of_keys);
+    in_both_types(backward, &(Shape){2, 32, 200, 100, false, 100, FULL}, 3, some_blocks,
+                  blocks_of_keys);
 }
 
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
-    in_both_types(forward, &(Shape){2, 8, -1, -1, false, 1, false}, 3, queries, keys);
-    in_both_types(backward, &(Shape){2, 8, -1, -1, false, 20, false}, 3, queries, keys);
+    in_both_types(forward, &(Shape){2, 8, -1, -1, false, 1, FULL}, 3, queries, keys);
+    in_both_types(backward, &(Shape){2, 8, -1, -1, false, 20, FULL}, 3, queries, keys);
 }
 
 /* A probability that is rounded the other way is off by 2^-8, and so is a gradient of
@@ -224,13 +238,19 @@ static void test_empty(void **state)
 static void test_half(void **state)
 {
     const int32_t few[] = {3}, many[] = {8250};
-    in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, 40, true}, 4, some_queries, some_keys);
-    in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, 40, true}, 4, some_queries, some_keys);
-    in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, true}, 4, some_queries,
-            some_keys);
-    in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, 200, true}, 4, some_queries, some_keys);
-    in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, 40, true}, 1, few, many);
-    in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, 1000, true}, 1, few, many);
+    for (Half half = OPERANDS; half <= AND_ROWS; half++) {
+        in_type(DT_F32, forward, &(Shape){2, 32, -1, -1, false, 40, half}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, forward, &(Shape){1, 3, 3, 2, true, 40, half}, 4, some_queries, some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 40, -1, -1, false, 200, half}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, backward, &(Shape){2, 21, 3, 2, true, 200, half}, 4, some_queries,
+                some_keys);
+        in_type(DT_F32, forward, &(Shape){1, 36, -1, -1, false, 40, half}, 1, few, many);
+        in_type(DT_F32, backward, &(Shape){1, 36, -1, -1, false, 1000, half}, 1, few, many);
+        in_type(DT_F32, backward, &(Shape){1, 20, 3000, 0, true, 400, half}, 3, some_blocks,
+                blocks_of_keys);
+    }
 }
 
 int main(void)
