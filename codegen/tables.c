@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "codegen/records.h"
 
 #include <llvm-c/Target.h>
 
@@ -48,7 +49,6 @@ static Image image_new(Tables *t, size_t size)
 static void image_point(Tables *t, Image *image, size_t at, LlValue target)
 {
     assert(!image->pointers.count || vec_last(image->pointers).at < at);
-    memset(image->bytes + at, 0, sizeof(void *));
     if (!target)
         return;
     Pointer pointer = {at, target};
@@ -156,7 +156,7 @@ static LlValue string_of(Tables *t, const char *text)
 
 /* ---- arrays ---- */
 
-/* The host's array, byte for byte. */
+/* The host's array of records without anything between their fields, byte for byte. */
 static Image array_image(Tables *t, const void *data, size_t n, size_t element)
 {
     Image image = image_new(t, n * element);
@@ -167,28 +167,33 @@ static Image array_image(Tables *t, const void *data, size_t n, size_t element)
 
 static LlValue dims_table(Tables *t, const TfcProgram *program)
 {
-    Image image = array_image(t, program->dims, (size_t)program->n_dims, sizeof(TfcProgramDim));
-    for (int32_t i = 0; i < program->n_dims; i++)
+    Image image = image_new(t, (size_t)program->n_dims * sizeof(TfcProgramDim));
+    for (int32_t i = 0; i < program->n_dims; i++) {
+        record_dim((TfcProgramDim *)image.bytes + i, &program->dims[i]);
         image_point(t, &image, (size_t)i * sizeof(TfcProgramDim) + offsetof(TfcProgramDim, name),
                     string_of(t, program->dims[i].name));
+    }
     return image_define(t, &image, ".dims");
 }
 
 static LlValue ports_table(Tables *t, const TfcPort *ports, int32_t n, const char *name)
 {
-    Image image = array_image(t, ports, (size_t)n, sizeof(TfcPort));
-    for (int32_t i = 0; i < n; i++)
+    Image image = image_new(t, (size_t)n * sizeof(TfcPort));
+    for (int32_t i = 0; i < n; i++) {
+        record_port((TfcPort *)image.bytes + i, &ports[i]);
         image_point(t, &image, (size_t)i * sizeof(TfcPort) + offsetof(TfcPort, name),
                     string_of(t, ports[i].name));
+    }
     return image_define(t, &image, name);
 }
 
 static LlValue tensors_table(Tables *t, const TfcProgram *program)
 {
-    Image image = array_image(t, program->tensors, (size_t)program->n_tensors, sizeof(TfcTensor));
+    Image image = image_new(t, (size_t)program->n_tensors * sizeof(TfcTensor));
     for (int32_t i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
         size_t at = (size_t)i * sizeof *tensor;
+        record_tensor((TfcTensor *)image.bytes + i, tensor);
         image_point(t, &image, at + offsetof(TfcTensor, name), string_of(t, tensor->name));
         image_point(t, &image, at + offsetof(TfcTensor, file), string_of(t, tensor->file));
         image_point(t, &image, at + offsetof(TfcTensor, tensor), string_of(t, tensor->tensor));
@@ -197,18 +202,6 @@ static LlValue tensors_table(Tables *t, const TfcProgram *program)
 }
 
 /* ---- steps ---- */
-
-/* Bytes of a step that mean something: its union's other members may be longer. */
-static size_t step_bytes(const TfcStep *step)
-{
-    switch (step->kind) {
-    case TFC_STEP_KERNEL: return offsetof(TfcStep, kernel) + sizeof step->kernel;
-    case TFC_STEP_GEMM:
-    case TFC_STEP_PACK: return offsetof(TfcStep, gemm) + sizeof step->gemm;
-    case TFC_STEP_COPY: case TFC_STEP_ZERO: break;
-    }
-    return offsetof(TfcStep, copy) + sizeof step->copy;
-}
 
 /* The lists of all kernel steps, one after the other. */
 typedef struct StepLists {
@@ -246,7 +239,7 @@ static LlValue steps_table(Tables *t, const TfcProgram *program)
     for (int32_t s = 0; s < program->n_steps; s++) {
         const TfcStep *step = &program->steps[s];
         size_t at = (size_t)s * sizeof *step;
-        memcpy(image.bytes + at, step, step_bytes(step));
+        record_step((TfcStep *)image.bytes + s, step);
         image_point(t, &image, at + offsetof(TfcStep, name), string_of(t, step->name));
         if (step->kind != TFC_STEP_KERNEL)
             continue;
@@ -351,13 +344,16 @@ static LlValue sizes_table(Tables *t, const TfcProgram *program)
 
 static LlValue buffers_table(Tables *t, const TfcProgram *program)
 {
-    Image image = array_image(t, program->buffers, (size_t)program->n_buffers, sizeof(TfcBuffer));
+    Image image = image_new(t, (size_t)program->n_buffers * sizeof(TfcBuffer));
+    for (int32_t i = 0; i < program->n_buffers; i++)
+        record_buffer((TfcBuffer *)image.bytes + i, &program->buffers[i]);
     return image_define(t, &image, ".buffers");
 }
 
 static Image program_image(Tables *t, const TfcProgram *p)
 {
-    Image image = array_image(t, p, 1, sizeof *p);
+    Image image = image_new(t, sizeof *p);
+    record_program((TfcProgram *)image.bytes, p);
     image_point(t, &image, offsetof(TfcProgram, name), string_of(t, p->name));
     image_point(t, &image, offsetof(TfcProgram, dims), dims_table(t, p));
     image_point(t, &image, offsetof(TfcProgram, sizes), sizes_table(t, p));
@@ -371,7 +367,6 @@ static Image program_image(Tables *t, const TfcProgram *p)
     image_point(t, &image, offsetof(TfcProgram, outputs),
                 ports_table(t, p->outputs, p->n_outputs, ".outputs"));
     image_point(t, &image, offsetof(TfcProgram, tensors), tensors_table(t, p));
-    memset(image.bytes + offsetof(TfcProgram, products), 0, sizeof p->products);
     point_products(t, p, &image);
     return image;
 }
