@@ -11,7 +11,8 @@
  *
  * 1. Operands of products become bf16: each value is cast once, where it is made, before
  *    what only moves it (reshape, transpose, …). So weights are cast once a step from
- *    their f32 masters, and the gradients that products make are sums in f32.
+ *    their f32 masters (pass repack: by the optimizer that makes these), and the gradients
+ *    that products make are sums in f32.
  * 2. What the backward reads of the forward is kept as bf16. A value that follows by a
  *    cheap op from another one that is kept is computed again from that. Statistics, one
  *    a row or less, stay f32, and so do values whose differences feed an exp (logits):

@@ -177,6 +177,7 @@ void tile_open(Attention *a)
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] =
                 take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
+        assert(!is_rounded(a, p) || p->use == TILE_ROWS);
         if (is_rounded(a, p))
             a->unrounded[number_of(a, p)] =
                 take_memory(a, p->depth * BLOCK_VECTORS * e->lanes, "sums");
@@ -325,7 +326,7 @@ void tile_scores(Attention *a, const TileProduct *p)
     TileRows keys =
         rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
     LlValue turned = a->turned[body_number(body, p->op->args[0])];
-    LlValue strip = tile_strip(a, body_number(body, &p->op->results[0]));
+    LlValue strip = tile_strip(a, number_of(a, p));
     Part part = part_open(a, p, &keys, keys_here(a));
     Call c = {.k = number(a, p->depth),
               .a = part.rows.at,
@@ -368,13 +369,17 @@ static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows 
     part_close(a, &part);
 }
 
+static TileRows given_rows(Attention *a, const TileProduct *p)
+{
+    return rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+}
+
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
 {
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
-    TileRows result = {a->unrounded[number_of(a, p)], number(a, p->depth)};
-    if (!is_rounded(a, p))
-        result = rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+    TileRows sums = {a->unrounded[number_of(a, p)], number(a, p->depth)};
+    TileRows result = is_rounded(a, p) ? sums : given_rows(a, p);
     Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, keys_here(a), &result);
 }
@@ -400,8 +405,7 @@ void tile_round_rows(Attention *a)
         const TileProduct *p = &a->tiles.products[i];
         if (!is_rounded(a, p))
             continue;
-        TileRows result =
-            rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
+        TileRows result = given_rows(a, p);
         ll_resume(ll);
         LlLoop rows = ll_loop_open(ll, number(a, 0), a->count, 1, "round");
         LlValue sums = LLVMBuildNSWMul(ll->builder, rows.index, number(a, p->depth), "");
