@@ -3,9 +3,10 @@
  * with codegen, neither kernels nor layouts nor plans, so that the two cannot be wrong
  * together. It is slow and it is meant to be read.
  *
- * Every element is given with a bound of its rounding error (running error analysis:
- * Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3), so that
- * a program in f32 or bf16 is held to what its arithmetic allows, and no looser. */
+ * Every element is given with a bound of the rounding error of a program that computes
+ * the same (running error analysis: Higham, Accuracy and Stability of Numerical
+ * Algorithms, 2002, section 3.3), so that a program in f32 or bf16 is held to what its
+ * arithmetic allows, and no looser. The program may sum in any order. */
 #ifndef ORACLE_ORACLE_H
 #define ORACLE_ORACLE_H
 
@@ -23,32 +24,44 @@ typedef struct OracleTensor {
     Type type;
     int64_t count; /* elements stored */
     double *data;  /* the elements, whatever their type */
-    double *error; /* of results: the bound of |error| in units of the type's rounding (see
-                      oracle_tolerance); infinite where a comparison, a rounding to an integer or
-                      the choice of an index may go either way. Of what goes in: NULL, exact */
+    double *error; /* of results: the bound of |program's element - data|, absolute, to first
+                      order. 0: exact. Of a truth value that may go either way 1; infinite where
+                      anything is right: NaN, overflow, a divisor or logarithm that may be of 0,
+                      the row of an index that may be another. Of what goes in: NULL, exact */
     bool *exists;  /* false: a position past a sentence's length, where any value is right; NULL: all are */
 } OracleTensor;
+
+typedef VEC(OracleTensor) OracleTensors;
 
 typedef struct OracleRun {
     const OracleDim *dims; /* one a symbol of the module */
     uint64_t seed, step;   /* of random values and dropout, as exec_set_rng */
-    const OracleTensor *given; /* every input and param that the function reads */
+    bool training;         /* what op `training` gives, in functions that still have it */
+    /* Every op is taken to round in the type of its result. If `compute` is a coarser type, it is
+     * taken to round in that, and what is given is rounded first: DT_F32 for a program that was
+     * made in f32 of this function in f64, DT_BF16 where pass `precision` made one of bf16.
+     * DT_F64: types are as they stand. */
+    DType compute;
+    const OracleTensor *given; /* every input and param that the function reads, by name */
     int n_given;
-    VEC(OracleTensor) outputs; /* filled in: outputs by name, in order of the function */
-    VEC(OracleTensor) assigned; /* and the params that it assigns or keeps (ops assign, keep, append) */
+    OracleTensors outputs;  /* filled in: outputs by name, in order of the function */
+    OracleTensors assigned; /* and the params that it changes, by op assign or append */
 } OracleRun;
 
 /* Interprets a function, before or after any pass: the bodies of regions are ops like others, and
- * attributes that only say how to compute (chunk, packed, epilogue, before, after) change nothing.
+ * what only says how to compute (chunk, packed, epilogue, before, after, keep) changes nothing.
  * Results live in the arena. False, with a diagnostic: an input is missing or has another number
- * of elements, or memory cannot be had. */
+ * of elements. */
 bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnostics *diags);
 
-/* How many elements a tensor stores for these dimensions, and which of them exist. */
+/* How many elements a tensor stores for these dimensions. */
 int64_t oracle_count(const Module *module, const Type *type, const OracleDim *dims);
 
-/* The greatest difference from the oracle's element i that arithmetic in `compute` can explain:
- * a constant times the unit roundoff of that type times the bound. Infinite where undecided. */
-double oracle_tolerance(const OracleTensor *result, int64_t i, DType compute);
+/* The greatest difference from element i that arithmetic can explain: a small constant times its
+ * bound, for what is not of first order. Infinite where any value is right. */
+double oracle_tolerance(const OracleTensor *result, int64_t i);
+
+/* Whether a program's element i is right: within the tolerance, or the same infinity. */
+bool oracle_agrees(const OracleTensor *result, int64_t i, double element);
 
 #endif
