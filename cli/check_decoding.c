@@ -64,6 +64,14 @@ static double compare_steps(Stepper *stepper, const Tokens *sources, const Token
     return apart / greatest;
 }
 
+static bool reads(const TfcProgram *program, const char *input)
+{
+    for (int i = 0; i < program->n_inputs; i++)
+        if (!strcmp(program->inputs[i].name, input))
+            return true;
+    return false;
+}
+
 bool check_decoding(Check *check)
 {
     static const char name[] = "token by token = all at once (f32)";
@@ -73,7 +81,8 @@ bool check_decoding(Check *check)
     Inference inference = {.cli = check->cli};
     if (ok)
         inference_init(&inference, &v.session, v.store, NULL);
-    if (ok && (!inference.ports.target || !inference.ports.logits)) {
+    if (ok && (!inference.ports.target || !inference.ports.logits ||
+               !reads(v.program, inference.ports.target))) {
         check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
         variant_close(&v);
         return true;

@@ -61,3 +61,15 @@ Type type_of(DType dtype, int rank, const Dim *dims)
         type.dims[i] = dims[i];
     return type;
 }
+
+int type_long_dim(const Type *type)
+{
+    int found = -1;
+    for (int i = 0; i < type->rank; i++)
+        if (!dim_is_one(type->dims[i])) {
+            if (found >= 0)
+                return -1;
+            found = i;
+        }
+    return found;
+}

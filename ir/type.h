@@ -42,6 +42,8 @@ static inline bool dtype_is_float(DType t) { return t <= DT_BF16; }
 size_t dtype_bytes(DType dtype);        /* 4, 8, 2, 4, 1 */
 const char *dtype_name(DType dtype);    /* f32 f64 bf16 i32 bool */
 bool dtype_parse(const char *name, DType *dtype);
+/* The one dimension that is not a constant 1, as iota and lengths have; -1: none or several. */
+int type_long_dim(const Type *type);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
 

@@ -458,7 +458,12 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     pass_simplify(s.forward, &context);
     module->functions.count--; /* a working copy */
     Op *input = find_input(s.forward, target), *output = find_output(s.forward, logits);
-    if (!input || !output || input->results[0].type.rank != 2 ||
+    if (output && !input) {
+        diag_error(diags, output->loc, "nothing to decode: output %s does not depend on an input %s",
+                   logits, target);
+        return false;
+    }
+    if (!output || input->results[0].type.rank != 2 ||
         !symbol_is_ragged(module, input->results[0].type.dims[1].symbol)) {
         diag_error(diags, (Loc){0}, "decoding needs an input %s: token[B, T~] and an output %s", target,
                    logits);

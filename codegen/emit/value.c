@@ -140,9 +140,17 @@ static Val value_const(Emit *e, const BodyOp *b, const Place *place)
                  DEPTH_ENTRY};
 }
 
+/* Where a leaf with ones around its dimension stands along that dimension. */
+static Coord leaf_coord(Emit *e, const BodyOp *b, const Place *place)
+{
+    int dim = type_long_dim(&b->op->results[0].type);
+    return dim >= 0 ? place->at[dim] : coord_const(e, 0);
+}
+
 static Val value_iota(Emit *e, const BodyOp *b, const Place *place)
 {
-    return coord_value(e, &place->at[0], e->ll.i32);
+    Coord at = leaf_coord(e, b, place);
+    return coord_value(e, &at, e->ll.i32);
 }
 
 static Val value_size(Emit *e, const BodyOp *b, const Place *place)
@@ -153,7 +161,8 @@ static Val value_size(Emit *e, const BodyOp *b, const Place *place)
 
 static Val value_lengths(Emit *e, const BodyOp *b, const Place *place)
 {
-    Coord length = table_lookup(e, (int)op_int(b->op, ATTR_dim), DIM_LENGTH, place->at[0]);
+    Coord length = table_lookup(e, (int)op_int(b->op, ATTR_dim), DIM_LENGTH,
+                                leaf_coord(e, b, place));
     return to_dtype(e, coord_value(e, &length, e->ll.i32), b->op->results[0].type.dtype);
 }
 

@@ -48,10 +48,7 @@ static Linear combine(Linear a, Linear b, int64_t sign)
 /* A position along the last axis of the scores, or the last but one. */
 static Linear position_of(const Value *v)
 {
-    int rank = v->type.rank, axis = -1;
-    for (int i = 0; i < rank; i++)
-        if (!dim_is_one(v->type.dims[i]))
-            axis = i;
+    int rank = v->type.rank, axis = type_long_dim(&v->type);
     return (Linear){.key = axis == rank - 1, .query = axis == rank - 2,
                     .ok = axis >= 0 && axis >= rank - 2};
 }

@@ -161,6 +161,15 @@ static double contracted(Case *c, const Op *op, const int64_t *index)
     return sum;
 }
 
+/* Where a leaf with ones around its dimension stands along that dimension. */
+static int64_t along(const Dense *leaf, const int64_t *index)
+{
+    int64_t sum = 0; /* the others are 0 */
+    for (int i = 0; i < leaf->type.rank; i++)
+        sum += index[i];
+    return sum;
+}
+
 static double element_of(Case *c, const Op *op, const Dense *out, const int64_t *index,
                          int64_t flat)
 {
@@ -168,9 +177,9 @@ static double element_of(Case *c, const Op *op, const Dense *out, const int64_t 
     double args[4];
     switch (op->kind) {
     case OP_const: return op_float(op, ATTR_value);
-    case OP_iota: return (double)index[0];
+    case OP_iota: return (double)along(out, index);
     case OP_size: return case_total(c, (int)op_int(op, ATTR_dim));
-    case OP_lengths: return c->symbols[op_int(op, ATTR_dim)].length[index[0]];
+    case OP_lengths: return c->symbols[op_int(op, ATTR_dim)].length[along(out, index)];
     case OP_random: {
         uint32_t word = word_of(c, op, dense_storage(&o, out, index));
         return out->type.dtype == DT_BF16 ? (word >> 24) * 0x1p-8 : (word >> 8) * 0x1p-24;

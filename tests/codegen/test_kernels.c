@@ -229,6 +229,43 @@ static void tokens_only(Case *c, int64_t n)
     case_check(c, case_region(c, OP_row, VALUES(sum)), tolerance_of(c->real));
 }
 
+/* A leaf as `simplify` spells it where it was reshaped: ones around its dimension. */
+static Value *among_ones(Value *leaf, int rank, const Dim *dims)
+{
+    leaf->type = type_of(leaf->type.dtype, rank, dims);
+    return leaf;
+}
+
+/* Positions and lengths whose dimension is any of the type's. */
+static void leaves_of_rows(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Dim B = case_dim(c->B), S = case_dim(c->S), one = n_of(1);
+    Value *x = case_input(c, c->real, DIMS(B, S, n_of(n)));
+    Value *at_row = build_cast(b, among_ones(build_iota(b, S), DIMS(one, S, one)), c->real);
+    Value *at_column =
+        build_cast(b, among_ones(build_iota(b, n_of(n)), DIMS(one, one, n_of(n))), c->real);
+    Value *length = among_ones(build_lengths(b, c->real, c->S), DIMS(B, one, one));
+    Value *nothing = build_cast(b, among_ones(build_iota(b, one), DIMS(one, one)), c->real);
+    x = build_binary(b, OP_add, build_binary(b, OP_mul, x, at_row),
+                     build_binary(b, OP_div, at_column, length));
+    case_check(c, case_region(c, OP_row, VALUES(build_binary(b, OP_add, x, nothing))),
+               tolerance_of(c->real));
+}
+
+/* The same where sentences and positions are columns. */
+static void leaves_of_tokens(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Dim B = case_dim(c->B), S = case_dim(c->S), one = n_of(1);
+    Value *x = case_input(c, c->real, DIMS(B, S));
+    Value *at = build_cast(b, among_ones(build_iota(b, S), DIMS(one, S)), c->real);
+    Value *length = among_ones(build_lengths(b, c->real, c->S), DIMS(B, one));
+    (void)n;
+    Value *y = build_binary(b, OP_mul, x, build_binary(b, OP_div, at, length));
+    case_check(c, case_region(c, OP_row, VALUES(y)), tolerance_of(c->real));
+}
+
 static void positions(Case *c, int64_t n)
 {
     Builder *b = &c->b;
@@ -541,6 +578,8 @@ IN_WIDTHS(layer_norm)
 IN_WIDTHS(randoms)
 IN_WIDTHS(random_vector)
 ONCE(tokens_only)
+ONCE(leaves_of_tokens)
+IN_WIDTHS(leaves_of_rows)
 IN_WIDTHS(positions)
 IN_WIDTHS(small_results)
 IN_WIDTHS(moves)
@@ -568,7 +607,8 @@ int main(void)
         cmocka_unit_test(test_integer_ops), cmocka_unit_test(test_softmax_rows),
         cmocka_unit_test(test_ragged_softmax), cmocka_unit_test(test_layer_norm),
         cmocka_unit_test(test_randoms), cmocka_unit_test(test_random_vector),
-        cmocka_unit_test(test_tokens_only), cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_tokens_only), cmocka_unit_test(test_leaves_of_rows),
+        cmocka_unit_test(test_leaves_of_tokens), cmocka_unit_test(test_positions),
         cmocka_unit_test(test_small_results), cmocka_unit_test(test_moves),
         cmocka_unit_test(test_split_heads), cmocka_unit_test(test_join_heads),
         cmocka_unit_test(test_transpose_ragged), cmocka_unit_test(test_bare_pad),
