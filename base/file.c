@@ -1,10 +1,12 @@
-/* Reading whole files and replacing them atomically. */
+/* Reading whole files, replacing them atomically, and writing through what is no file. */
 #define _GNU_SOURCE
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,34 +52,162 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
     return source;
 }
 
+/* ---- what a path leads to ---- */
+
+enum { MOST_LINKS = 40, LONGEST_LINK = 4096 };
+
+/* N of /dev/fd/N and /proc/self/fd/N, which name an open file of this process; else -1. */
+static int open_number(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t n = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], n) || path[n] < '0' || path[n] > '9')
+            continue;
+        long number = strtol(path + n, &end, 10);
+        return *end || number > INT_MAX ? -1 : (int)number;
+    }
+    return -1;
+}
+
+/* What the link `from` reads as, as a path from here; malloc'd. */
+static char *link_path(const char *from, const char *link)
+{
+    const char *slash = strrchr(from, '/');
+    char *path;
+    if (asprintf(&path, "%.*s%s", *link == '/' || !slash ? 0 : (int)(slash + 1 - from), from,
+                 link) < 0)
+        abort();
+    return path;
+}
+
+/* The path at the end of a chain of links, malloc'd; the last need not exist. *number is
+ * the open file that it names, or -1. NULL: links without end (errno). */
+static char *follow_links(const char *path, int *number)
+{
+    char *at = strdup(path), link[LONGEST_LINK];
+    for (int i = 0; at && i < MOST_LINKS; i++) {
+        *number = open_number(at);
+        ssize_t n = *number >= 0 ? -1 : readlink(at, link, sizeof link - 1);
+        if (n < 0)
+            return at;
+        link[n] = 0;
+        char *next = link_path(at, link);
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
+/* How a path is written. */
+typedef struct Place {
+    char *target;    /* malloc'd; NULL after an error (errno) */
+    int number;      /* the open file that it is, or -1 */
+    bool is_through; /* not replaced */
+    mode_t mode;     /* of what is there, or of a new file */
+} Place;
+
+static Place find_place(const char *path)
+{
+    Place place = {.mode = 0666};
+    struct stat info;
+    place.target = follow_links(path, &place.number);
+    place.is_through = place.target && place.number >= 0;
+    if (!place.target || place.is_through || stat(place.target, &info))
+        return place;
+    place.is_through = !S_ISREG(info.st_mode);
+    place.mode = info.st_mode & 0777;
+    if (S_ISDIR(info.st_mode)) {
+        free(place.target);
+        place.target = NULL;
+        errno = EISDIR;
+    }
+    return place;
+}
+
+const char *file_target(Arena *arena, const char *path)
+{
+    int number;
+    char *target = follow_links(path, &number);
+    const char *copy = arena_strdup(arena, target ? target : path);
+    free(target);
+    return copy;
+}
+
+/* ---- writing ---- */
+
 enum { BUFFER_BYTES = 1 << 20 };
 
 struct FileWriter {
-    char *path, *temporary;
-    int fd, error; /* error: the first errno seen, 0 while all is well */
+    char *path, *target, *temporary; /* temporary: NULL where the target is written through */
+    int fd, error;                   /* error: the first errno seen, 0 while all is well */
+    bool is_open_elsewhere;          /* fd was open before and stays so */
     size_t used;
     char buffer[BUFFER_BYTES];
 };
+
+static void destroy(FileWriter *file)
+{
+    free(file->temporary);
+    free(file->target);
+    free(file->path);
+    free(file);
+}
+
+/* false: errno tells why. */
+static bool open_place(FileWriter *file, const Place *place)
+{
+    file->target = place->target;
+    if (!place->target)
+        return false;
+    if (place->number >= 0) {
+        file->fd = place->number;
+        file->is_open_elsewhere = true;
+        return fcntl(file->fd, F_GETFD) >= 0;
+    }
+    if (!place->is_through &&
+        asprintf(&file->temporary, "%s.tmp-%ld", place->target, (long)getpid()) < 0)
+        abort();
+    file->fd = file->temporary
+                   ? open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, place->mode)
+                   : open(place->target, O_WRONLY | O_CLOEXEC);
+    return file->fd >= 0;
+}
 
 FileWriter *file_create(Diagnostics *diags, const char *path)
 {
     FileWriter *file = malloc(sizeof *file);
     if (!file)
         abort();
-    file->error = 0;
-    file->used = 0;
-    if (asprintf(&file->temporary, "%s.tmp-%ld", path, (long)getpid()) < 0)
-        abort();
+    memset(file, 0, offsetof(FileWriter, buffer));
     file->path = strdup(path);
-    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file->fd < 0) {
+    Place place = find_place(path);
+    if (open_place(file, &place))
+        return file;
+    diag_error(diags, no_place(), "cannot write %s: %s", path, strerror(errno));
+    destroy(file);
+    return NULL;
+}
+
+bool file_can_write(Diagnostics *diags, const char *path)
+{
+    Place place = find_place(path);
+    bool ok = place.target != NULL;
+    if (ok && place.is_through)
+        ok =
+            place.number >= 0 ? fcntl(place.number, F_GETFD) >= 0 : access(place.target, W_OK) == 0;
+    if (!ok)
         diag_error(diags, no_place(), "cannot write %s: %s", path, strerror(errno));
-        free(file->temporary);
-        free(file->path);
-        free(file);
-        return NULL;
-    }
-    return file;
+    free(place.target);
+    if (!ok || place.is_through)
+        return ok;
+    FileWriter *file = file_create(diags, path);
+    if (file)
+        file_discard(file);
+    return file != NULL;
 }
 
 static void write_out(FileWriter *file, const char *data, size_t size)
@@ -107,11 +237,11 @@ void file_write(FileWriter *file, const void *data, size_t size)
     file->used += size;
 }
 
-static void destroy(FileWriter *file)
+bool file_flush(FileWriter *file)
 {
-    free(file->temporary);
-    free(file->path);
-    free(file);
+    write_out(file, file->buffer, file->used);
+    file->used = 0;
+    return !file->error;
 }
 
 static void flush_folder(const char *path)
@@ -125,30 +255,36 @@ static void flush_folder(const char *path)
     free(copy);
 }
 
+static void close_file(FileWriter *file)
+{
+    if (!file->is_open_elsewhere && close(file->fd) && !file->error)
+        file->error = errno;
+}
+
 bool file_commit(FileWriter *file, Diagnostics *diags)
 {
-    write_out(file, file->buffer, file->used);
-    if (!file->error && fsync(file->fd) && errno != EINVAL && errno != EROFS)
+    file_flush(file);
+    if (!file->error && file->temporary && fsync(file->fd) && errno != EINVAL && errno != EROFS)
         file->error = errno;
-    if (close(file->fd) && !file->error)
-        file->error = errno;
-    if (!file->error && rename(file->temporary, file->path))
+    close_file(file);
+    if (!file->error && file->temporary && rename(file->temporary, file->target))
         file->error = errno;
     bool ok = !file->error;
-    if (ok)
-        flush_folder(file->path);
-    else {
+    if (ok && file->temporary)
+        flush_folder(file->target);
+    if (!ok && file->temporary)
         unlink(file->temporary);
+    if (!ok)
         diag_error(diags, no_place(), "cannot write %s: %s", file->path, strerror(file->error));
-    }
     destroy(file);
     return ok;
 }
 
 void file_discard(FileWriter *file)
 {
-    close(file->fd);
-    unlink(file->temporary);
+    close_file(file);
+    if (file->temporary)
+        unlink(file->temporary);
     destroy(file);
 }
 
@@ -182,6 +318,31 @@ bool file_make_folder(Diagnostics *diags, const char *path)
     }
     free(copy);
     return ok;
+}
+
+bool file_can_make_folder(Diagnostics *diags, const char *path)
+{
+    char *copy = strdup(path);
+    const char *at = copy;
+    struct stat info;
+    int error = 0;
+    /* Up to the first part that is there. */
+    while (!error && stat(at, &info)) {
+        char *slash = strrchr(copy, '/');
+        error = errno == ENOENT ? 0 : errno;
+        if (slash && slash != copy)
+            *slash = 0;
+        else
+            at = slash ? "/" : ".";
+    }
+    if (!error && !S_ISDIR(info.st_mode))
+        error = ENOTDIR;
+    if (!error && access(at, W_OK | X_OK))
+        error = errno;
+    free(copy);
+    if (error)
+        diag_error(diags, no_place(), "cannot write into the folder %s: %s", path, strerror(error));
+    return !error;
 }
 
 const char *file_beside(Arena *arena, const char *path, const char *name)

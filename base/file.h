@@ -1,5 +1,7 @@
 /* Files: read whole, or written beside and renamed so that a reader sees the
- * old content or the new, never half of one. Errors go to diagnostics. */
+ * old content or the new, never half of one. What is no regular file (a device,
+ * a pipe) is written through as it is, and a link stays a link: what it leads to
+ * is replaced. Errors go to diagnostics. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -9,19 +11,29 @@
  * The text is NUL-terminated. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
-/* A file being written as PATH.tmp-PID. Writes are buffered; the first failure
- * is kept and told by file_commit. */
+/* A file being written as TARGET.tmp-PID, TARGET being PATH or what its links lead to; or
+ * PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
+ * Writes are buffered; the first failure is kept and told by file_commit. Opening a named
+ * pipe waits for its reader. */
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
 void file_write(FileWriter *file, const void *data, size_t size);
-/* Flushes to the disk, renames over PATH, flushes the folder; frees the writer.
- * On failure removes the temporary file, leaves PATH as it was, returns false. */
+/* Writes out what is buffered, for readers of a pipe; false after a failure. */
+bool file_flush(FileWriter *file);
+/* Flushes to the disk, renames over the target, flushes the folder; frees the writer.
+ * On failure removes the temporary file, leaves the target as it was, returns false. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
-void file_discard(FileWriter *file); /* gives up: PATH stays as it was */
+void file_discard(FileWriter *file); /* gives up: a regular file stays as it was */
+/* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
+bool file_can_write(Diagnostics *diags, const char *path);
+/* PATH, or where its links lead, which need not exist; in the arena. */
+const char *file_target(Arena *arena, const char *path);
 
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fine if there */
+/* Whether files can be written into the folder, or it can be made; nothing is made. */
+bool file_can_make_folder(Diagnostics *diags, const char *path);
 /* dir(path) + "/" + name, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);
 

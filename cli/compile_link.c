@@ -235,14 +235,17 @@ static bool run_compiler(Link *l)
 
 static bool move(const Link *l, const char *from, const char *to)
 {
-    return !rename(from, to) || cli_error(l->cli, "cannot write %s: %s", to, strerror(errno));
+    const char *target = file_target(l->cli->arena, to);
+    return !rename(from, target) || cli_error(l->cli, "cannot write %s: %s", to, strerror(errno));
 }
 
 static bool can_be_file(Cli *cli, const char *path)
 {
     struct stat info;
-    bool is_folder = !stat(path, &info) && S_ISDIR(info.st_mode);
-    return !is_folder || cli_error(cli, "cannot write %s: %s", path, strerror(EISDIR));
+    if (stat(path, &info) || S_ISREG(info.st_mode))
+        return true;
+    return cli_error(cli, "cannot write %s: %s", path,
+                     S_ISDIR(info.st_mode) ? strerror(EISDIR) : "not a regular file");
 }
 
 /* Output and header, both or none. */

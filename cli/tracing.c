@@ -6,19 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Whether the path can be written, before hours of training go by. */
-static bool can_write(Cli *cli, const char *path)
-{
-    FileWriter *file = file_create(&cli->diags, path);
-    if (file)
-        file_discard(file);
-    return file != NULL;
-}
-
 bool tracing_open(Cli *cli, const char *path, bool report, Trace **trace)
 {
     *trace = NULL;
-    if (path && !can_write(cli, path))
+    if (path && !file_can_write(&cli->diags, path)) /* before hours of training go by */
         return false;
     if (path || report)
         *trace = trace_new(0);

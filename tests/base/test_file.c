@@ -1,0 +1,209 @@
+/* Files: what is replaced, what is written through, and what is left as it was. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Fixture {
+    Arena *arena;
+    Diagnostics diags;
+    char folder[32];
+} Fixture;
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    f->arena = arena_new();
+    diag_init(&f->diags, f->arena);
+    strcpy(f->folder, "/tmp/tfc-file-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    assert_int_equal(system(arena_printf(f->arena, "rm -r %s", f->folder)), 0);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static const char *in(Fixture *f, const char *name)
+{
+    return arena_printf(f->arena, "%s/%s", f->folder, name);
+}
+
+static bool put(Fixture *f, const char *path, const char *text)
+{
+    return file_write_all(&f->diags, path, text, strlen(text));
+}
+
+static void expect_text(Fixture *f, const char *path, const char *text)
+{
+    const Source *source = file_read(&f->diags, f->arena, path, 1000);
+    assert_non_null(source);
+    assert_string_equal(source->text, text);
+}
+
+static void expect_kind(const char *path, mode_t kind)
+{
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    assert_int_equal(info.st_mode & S_IFMT, kind);
+}
+
+static void expect_message(Fixture *f, const char *part)
+{
+    Text out = {0};
+    diag_render(&f->diags, &out);
+    if (!out.data || !strstr(out.data, part))
+        fail_msg("%s\nlacks: %s", out.data ? out.data : "", part);
+    text_free(&out);
+}
+
+/* A link stays a link, and what it leads to is replaced: through several, and where the
+ * last is not there yet. */
+static void test_links(void **state)
+{
+    Fixture *f = *state;
+    const char *first = in(f, "first"), *second = in(f, "second"), *real = in(f, "sub/real");
+    assert_true(file_make_folder(&f->diags, in(f, "sub")));
+    assert_int_equal(symlink("second", first), 0);
+    assert_int_equal(symlink(real, second), 0);
+    assert_true(put(f, first, "new"));
+    expect_kind(first, S_IFLNK);
+    expect_kind(second, S_IFLNK);
+    expect_kind(real, S_IFREG);
+    expect_text(f, real, "new");
+    assert_true(put(f, first, "newer"));
+    expect_kind(first, S_IFLNK);
+    expect_text(f, real, "newer");
+    assert_string_equal(file_target(f->arena, first), real);
+    const char *loop = in(f, "loop");
+    assert_int_equal(symlink(loop, loop), 0);
+    assert_false(put(f, loop, "never"));
+    expect_message(f, "cannot write");
+}
+
+/* Who may read a file is not changed by replacing it. */
+static void test_mode(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "private");
+    struct stat info;
+    assert_true(put(f, path, "old"));
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(put(f, path, "new"));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+/* A named pipe stays one, and its reader has the text before the writer is done. */
+static void test_pipe(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(file_can_write(&f->diags, path)); /* waits for no reader */
+    pid_t child = fork();
+    if (child == 0) {
+        FileWriter *file = file_create(&f->diags, path);
+        file_write(file, "one\n", 4);
+        file_flush(file);
+        pause(); /* the file is never committed */
+        _exit(1);
+    }
+    int fd = open(path, O_RDONLY);
+    char text[8] = "";
+    assert_int_equal(read(fd, text, sizeof text), 4);
+    assert_string_equal(text, "one\n");
+    close(fd);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    expect_kind(path, S_IFIFO);
+}
+
+static void test_device(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "null");
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_true(put(f, path, "gone"));
+    expect_kind(path, S_IFLNK);
+    expect_kind("/dev/null", S_IFCHR);
+    assert_false(put(f, "/dev/full", "no room"));
+    expect_message(f, "cannot write /dev/full: No space left on device");
+    expect_kind("/dev/full", S_IFCHR);
+    assert_false(put(f, f->folder, "a folder"));
+    expect_message(f, "Is a directory");
+}
+
+/* /dev/fd/N goes on where the open file is: what was there before stays. */
+static void test_open_file(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "log");
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(fd, "before ", 7), 7);
+    assert_true(put(f, arena_printf(f->arena, "/dev/fd/%d", fd), "now "));
+    assert_true(put(f, arena_printf(f->arena, "/proc/self/fd/%d", fd), "later"));
+    assert_int_equal(close(fd), 0);
+    expect_text(f, path, "before now later");
+    assert_false(put(f, "/dev/fd/987", "closed"));
+    expect_message(f, "cannot write /dev/fd/987: Bad file descriptor");
+}
+
+static void test_failure_keeps(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "kept");
+    assert_true(put(f, path, "old"));
+    FileWriter *file = file_create(&f->diags, path);
+    file_write(file, "half", 4);
+    assert_true(file_flush(file));
+    expect_text(f, path, "old");
+    file_discard(file);
+    expect_text(f, path, "old");
+    assert_int_equal(system(arena_printf(f->arena, "[ $(ls %s | wc -l) = 1 ]", f->folder)), 0);
+}
+
+static void test_folders(void **state)
+{
+    Fixture *f = *state;
+    assert_true(file_can_make_folder(&f->diags, in(f, "a/b/c")));
+    assert_true(file_can_make_folder(&f->diags, f->folder));
+    assert_true(file_can_make_folder(&f->diags, "here"));
+    assert_true(file_can_make_folder(&f->diags, ""));
+    assert_true(put(f, in(f, "file"), "no folder"));
+    assert_false(file_can_make_folder(&f->diags, in(f, "file")));
+    assert_false(file_can_make_folder(&f->diags, in(f, "file/a")));
+    expect_message(f, "cannot write into the folder");
+    expect_message(f, "Not a directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_links, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mode, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_device, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_open_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure_keeps, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folders, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
