@@ -80,7 +80,8 @@ static Value *fold(Function *function, Op *op)
     for (int i = 0; i < op->n_args; i++)
         if (!constant_of(op->args[i], &x[i]))
             return NULL;
-    if (!fold_value(op->kind, x, op_result(op)->type.dtype, &out))
+    if (!fold_value(op->kind, x, op_result(op)->type.dtype, &out) ||
+        (op_result(op)->type.dtype == DT_I32 && fabs(out) > INT32_MAX)) /* which wraps around */
         return NULL;
     Builder b = builder_before(function, &function->body, op);
     return build_const_of(&b, op_result(op)->type, round_to(op_result(op)->type.dtype, out));

@@ -124,11 +124,12 @@ void grad_div(Grad *g, Op *op, Value *dy)
         grad_give(g, op, 1, g_neg(g, g_mul(g, quotient, op_result(op))));
 }
 
-/* d a^b = b a^(b-1) da + a^b log(a) db */
+/* d a^b = b a^(b-1) da + a^b log(a) db; a^0 is 1 at every a, 0 included. */
 void grad_pow(Grad *g, Op *op, Value *dy)
 {
     Value *a = op->args[0], *b = op->args[1];
-    if (grad_wanted(op, 0)) {
+    bool constant = b->op->kind == OP_const && op_float(b->op, ATTR_value) == 0;
+    if (!constant && grad_wanted(op, 0)) {
         Value *less = g_sub(g, b, g_const(g, b, 1));
         grad_give(g, op, 0, g_mul(g, dy, g_mul(g, b, build_binary(&g->b, OP_pow, a, less))));
     }

@@ -51,6 +51,9 @@ mul            x * v * x
 div            v / x
 pow            x ^ v
 square         x ^ 2
+cube           (x - v) ^ 3
+power0         (x - x) ^ 0 * v
+first          x * reshape(float(reshape(position(S), [1, S]) == 0) * float(tokens), [B, S, 1])
 max            maximum(x, v)
 min            minimum(x, v)
 lt             select(x < v, x * x, v)
