@@ -208,7 +208,7 @@ static const Option *match_option(Cli *cli, const Reader *r, const char *word, c
 
 /* Stores the option at the reader's place, with the word after it if it needs one.
  * false after an error was printed. */
-static bool read_option(Cli *cli, Reader *r)
+static bool read_option(Cli *cli, Reader *r, Arguments *arguments)
 {
     const char *word = r->argv[r->at], *value, *command = r->usage->command;
     const Option *option = match_option(cli, r, word, &value);
@@ -229,6 +229,7 @@ static bool read_option(Cli *cli, Reader *r)
     if (expected)
         cli_usage_error("%s: %s%s is '%s'; expected %s", command, is_letter(option) ? "" : "--",
                         option->name, value, expected);
+    vec_push(cli->arena, arguments->given, ((GivenOption){option, value}));
     return !expected;
 }
 
@@ -250,7 +251,7 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
                             char **argv, Arguments *arguments, int *status)
 {
     Reader r = {usage, options, n, argc, 1, argv};
-    *arguments = (Arguments){ARENA_ARRAY(cli->arena, const char *, argc + 1), 0};
+    *arguments = (Arguments){.words = ARENA_ARRAY(cli->arena, const char *, argc + 1)};
     *status = EXIT_USAGE;
     if (cli->describe) {
         cli->describe(usage, options, n);
@@ -266,7 +267,7 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
             print_help(usage, options, n);
             *status = EXIT_DONE;
             return OPTIONS_STOP;
-        } else if (!read_option(cli, &r))
+        } else if (!read_option(cli, &r, arguments))
             return OPTIONS_STOP;
     }
     if (!count_fits(usage, arguments))

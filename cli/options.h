@@ -35,9 +35,15 @@ typedef struct Usage {
     int min_arguments, max_arguments;
 } Usage;
 
+typedef struct GivenOption {
+    const Option *option;
+    const char *value; /* NULL of a flag */
+} GivenOption;
+
 typedef struct Arguments {
     const char **words; /* what is no option */
     int count;
+    VEC(GivenOption) given; /* in order */
 } Arguments;
 
 /* Goes through argv. OPTIONS_GO: all is well; otherwise help or an error was

@@ -3,13 +3,7 @@
 
 #include "base/file.h"
 
-#include <jansson.h>
 #include <string.h>
-
-static const char *const kind_names[] = {"pairs", "sources", "sentences", "lines", "stream"};
-enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 20 };
-
-const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
 
 static const char *in_folder(Cli *cli, const char *folder, const char *name)
 {
@@ -76,66 +70,22 @@ static bool write_files(Cli *cli, const char *folder, const Session *session)
     return true;
 }
 
-static bool write_json(Cli *cli, const char *path, json_t *json)
-{
-    char *text = json_dumps(json, JSON_INDENT(2));
-    const char *copy = text ? arena_printf(cli->arena, "%s\n", text) : NULL;
-    bool ok = text && file_write_all(&cli->diags, path, copy, strlen(copy));
-    json_decref(json);
-    free(text);
-    return ok || (!text && cli_error(cli, "out of memory"));
-}
-
 bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
-                      CorpusKind kind)
+                      const RunRecord *record)
 {
-    json_t *json = json_object(), *settings = json_array();
-    for (size_t i = 0; i < session->options.settings.count; i++)
-        json_array_append_new(settings, json_string(session->options.settings.data[i]));
-    json_object_set_new(json, "tfc", json_string(TFC_VERSION));
-    json_object_set_new(json, "model", json_string(session->model->path));
-    json_object_set_new(json, "kind", json_string(kind_names[kind]));
-    json_object_set_new(json, "settings", settings);
-    return write_json(cli, in_folder(cli, folder, "run.json"), json) &&
-           write_files(cli, folder, session) && vocab_save(vocab, &cli->diags, folder);
-}
-
-static bool read_json(Cli *cli, RunFolder *run, TextList *settings)
-{
-    const char *path = in_folder(cli, run->path, "run.json");
-    if (!file_exists(path))
-        return cli_error(cli, "%s is not the folder of a run: it has no run.json", run->path);
-    const Source *source = file_read(&cli->diags, cli->arena, path, LARGEST_JSON);
-    if (!source)
-        return false;
-    json_error_t error;
-    json_t *json = json_loadb(source->text, source->length, 0, &error);
-    if (!json)
-        return cli_error(cli, "%s:%d: %s", path, error.line, error.text);
-    const char *kind = json_string_value(json_object_get(json, "kind"));
-    int found = -1;
-    for (int i = 0; kind && i < N_KINDS; i++)
-        if (!strcmp(kind, kind_names[i]))
-            found = i;
-    json_t *list = json_object_get(json, "settings");
-    bool ok = found >= 0 && json_is_array(list);
-    for (size_t i = 0; ok && i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        ok = text != NULL;
-        if (ok)
-            vec_push(cli->arena, *settings, arena_strdup(cli->arena, text));
-    }
-    run->kind = (CorpusKind)found;
-    json_decref(json);
-    return ok || cli_error(cli, "%s: not what tfc train writes", path);
+    return write_files(cli, folder, session) && vocab_save(vocab, &cli->diags, folder) &&
+           run_record_write(cli, folder, record);
 }
 
 bool run_folder_open(Cli *cli, const char *path, RunFolder *run)
 {
     *run = (RunFolder){.path = path, .store = store_new()};
-    SessionOptions options = session_defaults(in_folder(cli, path, "model.tfg"));
-    options.library = in_folder(cli, path, "lib");
-    if (!read_json(cli, run, &options.settings) || !session_open(&run->session, cli, &options))
+    RunRecord record;
+    if (!run_record_read(cli, path, &record))
+        return false;
+    run->kind = record.kind;
+    SessionOptions options = run_session_options(cli, path, &record, &(TextList){0});
+    if (!session_open(&run->session, cli, &options))
         return false;
     run->vocab = vocab_load_run(&cli->diags, cli->arena, path);
     if (!run->vocab)

@@ -3,18 +3,19 @@
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
  *   vocab.model or vocab.txt
- *   run.json   {"settings": ["d_model=256", …], "kind": "pairs", …}
+ *   run.json (run_record.h), written last: with it the folder is whole
  *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
  *   log.jsonl */
 #ifndef CLI_RUN_FOLDER_H
 #define CLI_RUN_FOLDER_H
 
 #include "cli/inference.h"
+#include "cli/run_record.h"
 #include "runtime/train/train.h"
 
 /* Writes model, library files, vocabulary and run.json. */
 bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
-                      CorpusKind kind);
+                      const RunRecord *record);
 
 typedef struct RunFolder {
     const char *path, *checkpoint;
@@ -32,8 +33,5 @@ typedef struct RunFolder {
 bool run_folder_open(Cli *cli, const char *path, RunFolder *run);
 bool run_folder_load(Cli *cli, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
-
-/* "pairs", "stream", … */
-const char *corpus_kind_name(CorpusKind kind);
 
 #endif

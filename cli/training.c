@@ -181,9 +181,13 @@ bool training_prepare(Training *t)
     make_settings(t);
     if (!compile_programs(t) || !fill_store(t))
         return false;
+    const RunRecord record = {.version = TFC_VERSION,
+                              .model = t->session.model->path,
+                              .kind = t->options->kind,
+                              .settings = t->session.options.settings};
     return t->options->resume ||
            (file_make_folder(&t->cli->diags, t->options->out) &&
-            run_folder_write(t->cli, t->options->out, &t->session, t->vocab, t->options->kind));
+            run_folder_write(t->cli, t->options->out, &t->session, t->vocab, &record));
 }
 
 /* ---- hooks ---- */

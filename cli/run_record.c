@@ -1,0 +1,208 @@
+/* Reading and writing run.json. */
+#include "cli/run_record.h"
+
+#include "base/file.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *const kind_names[] = {"pairs", "sources", "sentences", "lines", "stream"};
+enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 20 };
+
+const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
+
+static const char *record_path(Cli *cli, const char *folder)
+{
+    return arena_printf(cli->arena, "%s/run.json", folder);
+}
+
+bool is_run_folder(const char *path)
+{
+    Arena *arena = arena_new();
+    bool is = file_exists(arena_printf(arena, "%s/run.json", path));
+    arena_free(arena);
+    return is;
+}
+
+/* ---- reading ---- */
+
+/* A copy of a string, or NULL. */
+static const char *get_text(Cli *cli, const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? arena_strdup(cli->arena, text) : NULL;
+}
+
+/* A list of strings, perhaps absent. */
+static bool get_list(Cli *cli, const json_t *object, const char *name, TextList *list)
+{
+    const json_t *array = json_object_get(object, name);
+    bool ok = !array || json_is_array(array);
+    for (size_t i = 0; ok && i < json_array_size(array); i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        ok = text != NULL;
+        if (ok)
+            vec_push(cli->arena, *list, arena_strdup(cli->arena, text));
+    }
+    return ok;
+}
+
+static bool get_kind(const json_t *object, CorpusKind *kind)
+{
+    const char *name = json_string_value(json_object_get(object, "kind"));
+    for (int i = 0; name && i < N_KINDS; i++)
+        if (!strcmp(name, kind_names[i])) {
+            *kind = (CorpusKind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool get_facts(Cli *cli, json_t *object, RunRecord *record)
+{
+    const char *name;
+    json_t *value, *facts = json_object_get(object, "decides");
+    bool ok = !facts || json_is_object(facts);
+    json_object_foreach(facts, name, value) {
+        ok = ok && json_is_string(value);
+        if (ok)
+            vec_push(cli->arena, record->facts,
+                     ((RunFact){arena_strdup(cli->arena, name),
+                                arena_strdup(cli->arena, json_string_value(value))}));
+    }
+    return ok;
+}
+
+static bool get_texts(Cli *cli, const json_t *object, RunRecord *record)
+{
+    const json_t *array = json_object_get(object, "data");
+    bool ok = !array || json_is_array(array);
+    for (size_t i = 0; ok && i < json_array_size(array); i++) {
+        const json_t *entry = json_array_get(array, i);
+        RunText text = {.option = get_text(cli, entry, "option"),
+                        .file = get_text(cli, entry, "file"),
+                        .sha256 = get_text(cli, entry, "sha256"),
+                        .bytes = json_integer_value(json_object_get(entry, "bytes")),
+                        .lines = json_integer_value(json_object_get(entry, "lines"))};
+        ok = text.option && text.file && text.sha256;
+        vec_push(cli->arena, record->texts, text);
+    }
+    return ok;
+}
+
+bool run_record_read(Cli *cli, const char *folder, RunRecord *record)
+{
+    const char *path = record_path(cli, folder);
+    *record = (RunRecord){0};
+    if (!file_exists(path))
+        return cli_error(cli, "%s is not the folder of a run: it has no run.json", folder);
+    const Source *source = file_read(&cli->diags, cli->arena, path, LARGEST_JSON);
+    if (!source)
+        return false;
+    json_error_t error;
+    json_t *json = json_loadb(source->text, source->length, 0, &error);
+    if (!json)
+        return cli_error(cli, "%s:%d: %s", path, error.line, error.text);
+    record->version = get_text(cli, json, "tfc");
+    record->model = get_text(cli, json, "model");
+    record->processor = get_text(cli, json, "processor");
+    bool ok = get_kind(json, &record->kind) && json_object_get(json, "settings") &&
+              get_list(cli, json, "settings", &record->settings) &&
+              get_list(cli, json, "command", &record->command) &&
+              get_list(cli, json, "arguments", &record->arguments) &&
+              get_facts(cli, json, record) && get_texts(cli, json, record);
+    json_decref(json);
+    return ok || cli_error(cli, "%s: not what tfc train writes", path);
+}
+
+/* ---- writing ---- */
+
+static void set_text(json_t *object, const char *name, const char *text)
+{
+    if (text)
+        json_object_set_new(object, name, json_string(text));
+}
+
+static void set_list(json_t *object, const char *name, const TextList *list)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        json_array_append_new(array, json_string(list->data[i]));
+    json_object_set_new(object, name, array);
+}
+
+static void set_facts(json_t *object, const RunRecord *record)
+{
+    json_t *facts = json_object();
+    for (size_t i = 0; i < record->facts.count; i++)
+        set_text(facts, record->facts.data[i].name, record->facts.data[i].value);
+    json_object_set_new(object, "decides", facts);
+}
+
+static void set_texts(json_t *object, const RunRecord *record)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < record->texts.count; i++) {
+        const RunText *text = &record->texts.data[i];
+        json_t *entry = json_object();
+        set_text(entry, "option", text->option);
+        set_text(entry, "file", text->file);
+        json_object_set_new(entry, "bytes", json_integer(text->bytes));
+        json_object_set_new(entry, "lines", json_integer(text->lines));
+        set_text(entry, "sha256", text->sha256);
+        json_array_append_new(array, entry);
+    }
+    json_object_set_new(object, "data", array);
+}
+
+bool run_record_write(Cli *cli, const char *folder, const RunRecord *record)
+{
+    json_t *json = json_object();
+    set_text(json, "tfc", record->version);
+    set_text(json, "model", record->model);
+    set_text(json, "kind", kind_names[record->kind]);
+    set_list(json, "settings", &record->settings);
+    set_list(json, "command", &record->command);
+    set_list(json, "arguments", &record->arguments);
+    set_text(json, "processor", record->processor);
+    set_facts(json, record);
+    set_texts(json, record);
+    char *text = json_dumps(json, JSON_INDENT(2));
+    const char *copy = text ? arena_printf(cli->arena, "%s\n", text) : NULL;
+    bool ok = text && file_write_all(&cli->diags, record_path(cli, folder), copy, strlen(copy));
+    json_decref(json);
+    free(text);
+    return ok || (!text && cli_error(cli, "out of memory"));
+}
+
+/* ---- the model within ---- */
+
+static bool names_same(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+    return length == strcspn(b, "=") && !strncmp(a, b, length);
+}
+
+TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more)
+{
+    TextList merged = {0};
+    const TextList *lists[] = {settings, more};
+    for (int l = 0; l < 2; l++)
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            bool again = false;
+            for (size_t k = 0; l == 0 && k < more->count; k++)
+                again = again || names_same(settings->data[i], more->data[k]);
+            if (!again)
+                vec_push(arena, merged, lists[l]->data[i]);
+        }
+    return merged;
+}
+
+SessionOptions run_session_options(Cli *cli, const char *folder, const RunRecord *record,
+                                   const TextList *more)
+{
+    SessionOptions options = session_defaults(arena_printf(cli->arena, "%s/model.tfg", folder));
+    options.library = arena_printf(cli->arena, "%s/lib", folder);
+    options.settings = merge_settings(cli->arena, &record->settings, more);
+    return options;
+}

@@ -1,0 +1,54 @@
+/* run.json, what a training writes down of itself, for whoever uses its folder and for
+ * its own resumption.
+ *
+ *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
+ *   settings           consts: ["d_model=256", …], `vocab` always among them
+ *   command            the command as it was typed
+ *   arguments          the options that --resume repeats, files by absolute paths
+ *   processor          this machine's, for people
+ *   decides            name → value: all but the texts that the result depends on
+ *   data               the texts: option, file, bytes, lines, sha256
+ *
+ * Strings live in the arena of the Cli that read them, or are the writer's. */
+#ifndef CLI_RUN_RECORD_H
+#define CLI_RUN_RECORD_H
+
+#include "cli/session.h"
+#include "runtime/data/corpus.h"
+
+typedef struct RunFact {
+    const char *name, *value;
+} RunFact;
+
+typedef struct RunText {
+    const char *option; /* "source", … */
+    const char *file, *sha256;
+    int64_t bytes, lines;
+} RunText;
+
+typedef struct RunRecord {
+    const char *version, *model, *processor;
+    CorpusKind kind;
+    TextList settings, command, arguments;
+    VEC(RunFact) facts;
+    VEC(RunText) texts;
+} RunRecord;
+
+/* Whether the folder has a run.json. */
+bool is_run_folder(const char *path);
+/* False after errors: no run.json, or not one that tfc train wrote. What an earlier
+ * version did not write is empty or NULL. */
+bool run_record_read(Cli *cli, const char *folder, RunRecord *record);
+bool run_record_write(Cli *cli, const char *folder, const RunRecord *record);
+
+/* To open the model that the folder holds (session_open), with its settings; what comes
+ * in `more` is stronger than these. */
+SessionOptions run_session_options(Cli *cli, const char *folder, const RunRecord *record,
+                                   const TextList *more);
+/* All of `settings`, then all of `more`, without those of `settings` that `more` names again. */
+TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);
+
+/* "pairs", "stream", … */
+const char *corpus_kind_name(CorpusKind kind);
+
+#endif
