@@ -3,17 +3,13 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The program describes itself: cli/describe.c.
-set(DESCRIPTIONS)
-foreach(form man:tfc.1 bash:tfc.bash zsh:_tfc)
-  string(REPLACE ":" ";" form ${form})
-  list(GET form 0 word)
-  list(GET form 1 file)
-  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/${file} DEPENDS tfc
-    COMMAND tfc help --${word} > ${CMAKE_BINARY_DIR}/${file} VERBATIM)
-  list(APPEND DESCRIPTIONS ${CMAKE_BINARY_DIR}/${file})
-endforeach()
-add_custom_target(descriptions ALL DEPENDS ${DESCRIPTIONS})
+# The program describes itself (cli/describe.c), whenever it is linked: so whoever has built
+# it can install it.
+set(DESCRIPTIONS ${CMAKE_BINARY_DIR}/tfc.1 ${CMAKE_BINARY_DIR}/tfc.bash ${CMAKE_BINARY_DIR}/_tfc)
+add_custom_command(TARGET tfc POST_BUILD BYPRODUCTS ${DESCRIPTIONS} VERBATIM
+  COMMAND tfc help --man > ${CMAKE_BINARY_DIR}/tfc.1
+  COMMAND tfc help --bash > ${CMAKE_BINARY_DIR}/tfc.bash
+  COMMAND tfc help --zsh > ${CMAKE_BINARY_DIR}/_tfc)
 
 # OpenBLAS of the OpenMP flavour lies in a folder of its own.
 set_target_properties(tfc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
@@ -21,7 +17,7 @@ set(TFC_SHARE ${CMAKE_INSTALL_DATADIR}/tfc)
 install(TARGETS tfc)
 install(DIRECTORY models DESTINATION ${TFC_SHARE} FILES_MATCHING PATTERN "*.tfg")
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${CMAKE_BINARY_DIR}/tfc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${CMAKE_BINARY_DIR}/tfc.bash RENAME tfc
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -29,15 +25,10 @@ install(FILES ${CMAKE_BINARY_DIR}/_tfc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/
 install(DIRECTORY editors/vim/ DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles)
 install(DIRECTORY editors/vscode DESTINATION ${TFC_SHARE})
 
-# What compiled models are linked with, where this build makes it.
-set(TFC_LIBS)
-file(GLOB TFC_HEADERS CONFIGURE_DEPENDS include/tfc/*.h)
-install(FILES ${TFC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tfc)
-if(TARGET tfc_runtime)
-  install(TARGETS tfc_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  set(TFC_LIBS "-L\${libdir} -ltfc_runtime ${OpenMP_C_FLAGS} -lm")
-endif()
-
+# What compiled models are linked with, as an archive for this system and as C files for
+# others. It has no headers for users: tfc compile writes one beside each model.
+install(TARGETS tfc_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(TFC_LIBS "-L\${libdir} -ltfc_runtime ${OpenMP_C_FLAGS} -lm")
 foreach(file IN LISTS RUNTIME_SOURCES)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${file} DESTINATION ${TFC_SHARE}/runtime/${folder})
@@ -50,7 +41,7 @@ install(FILES ${CMAKE_BINARY_DIR}/tfc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkg
 set(TFC_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/tfc)
 configure_package_config_file(cmake/tfc-config.cmake.in ${CMAKE_BINARY_DIR}/tfc-config.cmake
   INSTALL_DESTINATION ${TFC_CMAKE}
-  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR TFC_SHARE)
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR TFC_SHARE)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tfc-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/tfc-config.cmake ${CMAKE_BINARY_DIR}/tfc-config-version.cmake

@@ -36,13 +36,48 @@ export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion tfc)" = "$("$prefix/bin/tfc" --version | cut -d ' ' -f 2)" ] || fail "pkg-config"
 [ -s "$(pkg-config --variable=models tfc)/lib/prelude.tfg" ] || fail "pkg-config: models"
 
-cat >CMakeLists.txt <<'END'
-cmake_minimum_required(VERSION 3.25)
-project(user LANGUAGES C)
-find_package(tfc 0.1 REQUIRED)
-get_target_property(program tfc::tfc IMPORTED_LOCATION)
-add_custom_target(graph ALL COMMAND ${program} dump ${TFC_MODELS}/bert.tfg --stage graph > graph.tir VERBATIM)
+# A program with a model inside, as docs/installing.md has it, by pkg-config and by CMake.
+block() { awk -v open="\`\`\`$1" '$0 == open { on = 1; next } /^```/ { on = 0 } on' "$root/docs/installing.md"; }
+cat >main.c <<'END'
+#include "own.h"
+#include <stdio.h>
+int main(void)
+{
+    static const int32_t source[] = {5, 6, 7}, target[] = {1, 10, 11, 9}, n = 3, m = 4;
+    own *model;
+    own_session *session;
+    own_forward_in in = {.B = 1, .S_lengths = &n, .T_lengths = &m, .src = source, .tgt = target};
+    own_forward_out out;
+    if (own_open_new(7, &model) || own_session_new(model, &session) || own_forward(session, &in, &out))
+        return 1;
+    for (int i = 0; i < 4 * own_VOCABULARY; i++)
+        printf("%a\n", (double)out.logits[i]);
+    own_session_free(session);
+    own_close(model);
+    return 0;
+}
 END
+block sh >commands
+grep -q pkg-config commands || fail "docs/installing.md shows no commands"
+PATH=$prefix/bin:$PATH sh -eu commands >log 2>&1 || fail "pkg-config: $(cat log)"
+./program >logits || fail "pkg-config: the program fails"
+[ "$(sort -u logits | wc -l)" -gt 20 ] || fail "pkg-config: $(head -n 5 logits)"
+
+{
+    echo "cmake_minimum_required(VERSION 3.25)"
+    echo "project(user LANGUAGES C)"
+    block cmake
+    # shellcheck disable=SC2016  # a variable of CMake
+    echo 'add_custom_target(graph ALL COMMAND tfc::tfc dump ${TFC_MODELS}/bert.tfg --stage graph > graph.tir VERBATIM)'
+} >CMakeLists.txt
 { cmake -G Ninja -S . -B b -DCMAKE_PREFIX_PATH="$prefix" && cmake --build b; } >log 2>&1 || fail "find_package: $(cat log)"
 grep -q '^func' b/graph.tir || fail "find_package: no graph"
+b/program | cmp - logits || fail "find_package: other logits"
+
+# Whoever has built the program alone, as scripts/demo does, has all that is installed.
+ninja -C "$build" -t commands tfc >commands
+for file in $(sed -n "s#.*\"$build/\([^\"]*\)\".*#\1#p" "$build/cmake_install.cmake" | sort -u); do
+    ninja -C "$build" -t query "$file" 2>/dev/null | grep -q input: || continue
+    grep -q -e "$file\>" commands || fail "building tfc does not make $file"
+done
 echo "all is well"
