@@ -125,7 +125,7 @@ void text_free(Text *text)
 
 enum { LONGEST_NAME = 64 };
 
-size_t text_distance(const char *a, const char *b)
+static size_t text_distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST_NAME || m > LONGEST_NAME)
@@ -151,16 +151,55 @@ size_t text_distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
-const char *text_nearest(const char *name, const char *const *candidates, size_t n)
+static const char *nearest(const char *name, const char *const *candidates, size_t n,
+                           size_t *distance)
 {
     const char *best = NULL;
-    size_t closest = strlen(name) / 3 + 2;
+    size_t length = strlen(name);
+    *distance = length / 3 + 2;
+    if (length < *distance)
+        *distance = length; /* or it would share nothing with the name */
     for (size_t i = 0; i < n; i++) {
-        size_t distance = text_distance(name, candidates[i]);
-        if (distance < closest) {
-            closest = distance;
+        size_t one = text_distance(name, candidates[i]);
+        if (one < *distance) {
+            *distance = one;
             best = candidates[i];
         }
     }
     return best;
+}
+
+enum { MOST_SUGGESTED = 8, SHORTEST_BEGINNING = 2 };
+
+/* The candidates that the name is the beginning of; 0 where there are too many. */
+static size_t begun(const char *name, const char *const *candidates, size_t n, const char **found)
+{
+    size_t length = strlen(name), count = 0;
+    for (size_t i = 0; length >= SHORTEST_BEGINNING && i < n; i++) {
+        if (strncmp(name, candidates[i], length))
+            continue;
+        if (count == MOST_SUGGESTED)
+            return 0;
+        found[count++] = candidates[i];
+    }
+    return count;
+}
+
+const char *text_suggest(Arena *arena, const char *quote, const char *name,
+                         const char *const *candidates, size_t n)
+{
+    const char *found[MOST_SUGGESTED], *list = "";
+    size_t distance, count = 0;
+    const char *near = nearest(name, candidates, n, &distance);
+    if (!near || distance > 1)
+        count = begun(name, candidates, n, found);
+    if (!count && near)
+        found[count++] = near;
+    for (size_t i = 0; i < count; i++)
+        list = arena_printf(arena, "%s%s%s%s%s", list,
+                            i == 0         ? ""
+                            : i + 1 < count ? ", "
+                                            : " or ",
+                            quote, found[i], quote);
+    return count ? arena_printf(arena, "; did you mean %s?", list) : "";
 }

@@ -2,6 +2,8 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include "base/arena.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,9 +24,11 @@ void text_quote(Text *text, const char *bytes);
 void text_number(Text *text, double value);
 void text_free(Text *text);
 
-/* Edit distance (insert, delete, replace, swap), for "did you mean". */
-size_t text_distance(const char *a, const char *b);
-/* The closest of n candidates, or NULL when none is close. */
-const char *text_nearest(const char *name, const char *const *candidates, size_t n);
+/* What a message about an unknown name adds: "; did you mean 'near'?", of the n candidates
+ * the nearest by edit distance (insert, delete, replace, swap); several where the name is
+ * their beginning ("; did you mean 'a', 'b' or 'c'?"); "" where none is close. `quote`
+ * stands around names. In the arena. */
+const char *text_suggest(Arena *arena, const char *quote, const char *name,
+                         const char *const *candidates, size_t n);
 
 #endif

@@ -1,4 +1,5 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step. */
+#include "base/limits.h"
 #include "base/map.h"
 #include "cli/inference.h"
 #include "cli/progress.h"
@@ -479,6 +480,12 @@ int command_bench(Cli *cli, int argc, char **argv)
         return cli_finish(cli, false);
     if (o.n_batches)
         measure_batches(&o);
+    int64_t longest =
+        o.source_length > o.target_length ? o.source_length : o.target_length;
+    if (!o.n_batches && o.batch * longest > LIMIT_batch_tokens)
+        return cli_usage_error("bench: %" PRId64 " sentences of %" PRId64
+                               " tokens are more than the %d tokens that a batch may have",
+                               o.batch, longest, LIMIT_batch_tokens);
     if (o.threads)
         exec_set_threads((int)o.threads);
     if (o.shapes)

@@ -72,9 +72,8 @@ static bool add_named(Artifact *a, const char *name)
         if (!strcmp(name, function_names[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a)
                                                            : add_function(a, (TfcFunction)f);
-    const char *near = text_nearest(name, function_names, TFC_N_FUNCTIONS);
-    return cli_error(a->cli, "there is no function '%s' to compile%s%s%s", name,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return cli_error(a->cli, "there is no function '%s' to compile%s", name,
+                     text_suggest(a->cli->arena, "'", name, function_names, TFC_N_FUNCTIONS));
 }
 
 static bool add_functions(Artifact *a, const char *list)

@@ -22,10 +22,9 @@ static bool unknown_pass(Cli *cli, const char *name)
     const char **names = ARENA_ARRAY(cli->arena, const char *, pass_count);
     for (int i = 0; i < pass_count; i++)
         names[i] = pass_info[i].name;
-    const char *near = text_nearest(name, names, (size_t)pass_count);
-    if (near)
-        return cli_error(cli, "there is no pass '%s'; did you mean '%s'?", name, near);
-    return cli_error(cli, "there is no pass '%s'; tfc opt --list shows them", name);
+    const char *hint = text_suggest(cli->arena, "'", name, names, (size_t)pass_count);
+    return cli_error(cli, "there is no pass '%s'%s", name,
+                     *hint ? hint : "; tfc opt --list shows them");
 }
 
 /* Runs the comma-separated passes, each over every function. */

@@ -39,10 +39,9 @@ static bool choose_target(Artifact *a, const char *triple)
             a->target = &targets[i];
     }
     bool known = !triple || !strcmp(triple, a->target->triple);
-    const char *near = known ? NULL : text_nearest(triple, names, N_TARGETS);
     if (!known)
-        cli_error(a->cli, "no target is called \"%s\": %s%s%s%s", triple, list.data,
-                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        cli_error(a->cli, "no target is called \"%s\": %s%s", triple, list.data,
+                  text_suggest(a->cli->arena, "\"", triple, names, N_TARGETS));
     text_free(&list);
     return known;
 }
@@ -57,13 +56,11 @@ static bool add_level(Artifact *a, const char *name)
     for (int i = 0; i < 5; i++)
         if (!strcmp(name, names[i]))
             level = i < 4 ? i + 1 : cpu_level();
-    if (!level) {
-        const char *near = text_nearest(name, names, 5);
+    if (!level)
         return cli_error(a->cli,
                          "no CPU to compile for is called \"%s\": x86-64, x86-64-v2, x86-64-v3, "
-                         "x86-64-v4 or native%s%s%s",
-                         name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    }
+                         "x86-64-v4 or native%s",
+                         name, text_suggest(a->cli->arena, "\"", name, names, 5));
     for (int i = 0; i < a->n_cpus; i++)
         if (a->cpus[i].level == level)
             return cli_error(a->cli, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);

@@ -55,12 +55,13 @@ static int run_command(const Command *command, int argc, char **argv)
 static int unknown_command(const char *name)
 {
     const char *names[sizeof commands / sizeof commands[0]];
+    Arena *arena = arena_new();
     for (int i = 0; i < command_count; i++)
         names[i] = commands[i].name;
-    const char *near = text_nearest(name, names, (size_t)command_count);
-    if (near)
-        return cli_usage_error("there is no command '%s'; did you mean '%s'?", name, near);
-    return cli_usage_error("there is no command '%s'; see tfc --help", name);
+    const char *hint = text_suggest(arena, "'", name, names, (size_t)command_count);
+    cli_usage_error("there is no command '%s'%s", name, *hint ? hint : "; see tfc --help");
+    arena_free(arena);
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

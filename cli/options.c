@@ -1,7 +1,11 @@
 /* Option parsing and the text of --help. */
+#define _GNU_SOURCE
 #include "cli/options.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,33 +64,33 @@ static void print_help(const Usage *usage, const Option *options, int n)
     printf("  %-26sthis text\n", "--help");
 }
 
-static int unknown_option(const Usage *usage, const Option *options, int n, const char *word)
+static void unknown_option(Cli *cli, const Usage *usage, const Option *options, int n,
+                           const char *word)
 {
-    const char *names[64];
+    const char **names = ARENA_ARRAY(cli->arena, const char *, n + 1);
     int n_names = 0;
-    for (int i = 0; i < n && n_names < 63; i++)
+    for (int i = 0; i < n; i++)
         if (!is_letter(&options[i]))
-            names[n_names++] = options[i].name;
-    names[n_names++] = "help";
-    const char *near = text_nearest(word, names, (size_t)n_names);
-    if (near)
-        return cli_usage_error("%s: there is no option '--%s'; did you mean '--%s'?",
-                               usage->command, word, near);
-    return cli_usage_error("%s: there is no option '--%s'; see tfc %s --help", usage->command, word,
-                           usage->command);
+            names[n_names++] = arena_printf(cli->arena, "--%s", options[i].name);
+    names[n_names++] = "--help";
+    const char *hint = text_suggest(cli->arena, "'", word, names, (size_t)n_names);
+    if (!*hint)
+        hint = arena_printf(cli->arena, "; see tfc %s --help", usage->command);
+    cli_usage_error("%s: there is no option '%s'%s", usage->command, word, hint);
 }
 
-/* Whether `word` is one of "a|b|c". */
-static bool is_choice(const char *choices, const char *word)
+/* NULL if `word` is one of "a|b|c", else the list with the nearest of it. */
+static const char *expected_choice(Cli *cli, const char *choices, const char *word)
 {
-    size_t length = strlen(word);
-    for (const char *at = choices; *at; at += *at == '|') {
-        size_t span = strcspn(at, "|");
-        if (span == length && !strncmp(at, word, length))
-            return true;
-        at += span;
+    VEC(const char *) names = {0};
+    char *list = arena_strdup(cli->arena, choices), *rest = NULL;
+    for (char *name = strtok_r(list, "|", &rest); name; name = strtok_r(NULL, "|", &rest)) {
+        if (!strcmp(name, word))
+            return NULL;
+        vec_push(cli->arena, names, name);
     }
-    return false;
+    return arena_printf(cli->arena, "%s%s", choices,
+                        text_suggest(cli->arena, "'", word, names.data, names.count));
 }
 
 static bool parse_int(const char *text, int64_t *out)
@@ -104,7 +108,7 @@ static bool parse_number(const char *text, double *out)
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || value != value)
+    if (end == text || *end || !isfinite(value))
         return false;
     *out = value;
     return true;
@@ -127,6 +131,37 @@ static bool parse_bytes(const char *text, int64_t *out)
     return true;
 }
 
+/* "a whole number from 1 to 1024": the limits of an option. */
+static const char *expected_range(Cli *cli, const char *kind, double least, double most)
+{
+    return isinf(most) ? arena_printf(cli->arena, "%s, at least %g", kind, least)
+                       : arena_printf(cli->arena, "%s from %.10g to %.10g", kind, least, most);
+}
+
+static const char *store_int(Cli *cli, const Option *option, const char *text)
+{
+    int64_t value;
+    double most = limit_of(option->name);
+    if (strchr(option->value, '|')) {
+        const char *expected = expected_choice(cli, option->value, text);
+        if (expected)
+            return expected;
+    }
+    if (!parse_int(text, &value) || (double)value < option->least || (double)value > most)
+        return expected_range(cli, "a whole number", option->least, most);
+    *(int64_t *)option->into = value;
+    return NULL;
+}
+
+static const char *store_number(Cli *cli, const Option *option, const char *text)
+{
+    double value, most = limit_of(option->name);
+    if (!parse_number(text, &value) || value < option->least || value > most)
+        return expected_range(cli, "a number", option->least, most);
+    *(double *)option->into = value;
+    return NULL;
+}
+
 /* Stores the value; NULL when it is fine, else what was expected. */
 static const char *store_value(Cli *cli, const Option *option, const char *text)
 {
@@ -134,25 +169,14 @@ static const char *store_value(Cli *cli, const Option *option, const char *text)
     case OPTION_FLAG: *(bool *)option->into = true; return NULL;
     case OPTION_TEXT: *(const char **)option->into = text; return NULL;
     case OPTION_LIST: vec_push(cli->arena, *(TextList *)option->into, text); return NULL;
-    case OPTION_CHOICE:
-        if (!is_choice(option->value, text))
-            return option->value;
-        *(const char **)option->into = text;
-        return NULL;
-    case OPTION_INT: {
-        int64_t value;
-        if (!parse_int(text, &value) || (double)value < option->least)
-            return arena_printf(cli->arena, "a whole number, at least %g", option->least);
-        *(int64_t *)option->into = value;
-        return NULL;
+    case OPTION_CHOICE: {
+        const char *expected = expected_choice(cli, option->value, text);
+        if (!expected)
+            *(const char **)option->into = text;
+        return expected;
     }
-    case OPTION_NUMBER: {
-        double value;
-        if (!parse_number(text, &value) || value < option->least)
-            return arena_printf(cli->arena, "a number, at least %g", option->least);
-        *(double *)option->into = value;
-        return NULL;
-    }
+    case OPTION_INT: return store_int(cli, option, text);
+    case OPTION_NUMBER: return store_number(cli, option, text);
     case OPTION_BYTES:
         return parse_bytes(text, option->into) ? NULL : "a size such as 800M or 1.5G";
     }
@@ -202,7 +226,7 @@ static const Option *match_option(Cli *cli, const Reader *r, const char *word, c
     *value = equals ? equals + 1 : NULL;
     option = find_option(r->options, r->n, word + 2, length);
     if (!option)
-        unknown_option(r->usage, r->options, r->n, arena_strndup(cli->arena, word + 2, length));
+        unknown_option(cli, r->usage, r->options, r->n, arena_strndup(cli->arena, word, length + 2));
     return option;
 }
 

@@ -12,8 +12,8 @@ typedef enum OptionKind {
     OPTION_FLAG,   /* bool * */
     OPTION_TEXT,   /* const char ** */
     OPTION_CHOICE, /* const char **; `value` lists the words: "f32|bf16" */
-    OPTION_INT,    /* int64_t *, at least `least` */
-    OPTION_NUMBER, /* double *, at least `least` */
+    OPTION_INT,    /* int64_t *, from `least` to limit_of(name); or one of "0|2" */
+    OPTION_NUMBER, /* double *, from `least` to limit_of(name) */
     OPTION_BYTES,  /* int64_t *, such as 800M or 1.5G: of 10^6, of 10^9 */
     OPTION_LIST    /* TextList *; may be given several times */
 } OptionKind;

@@ -168,9 +168,9 @@ Function *session_function(Session *session, const char *name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         known = known || !strcmp(name, names[i]);
     if (!known) {
-        const char *near = text_nearest(name, names, sizeof names / sizeof names[0]);
-        cli_error(session->cli, "there is no function '%s'%s%s%s", name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        cli_error(session->cli, "there is no function '%s'%s", name,
+                  text_suggest(session->cli->arena, "'", name, names,
+                               sizeof names / sizeof names[0]));
         return NULL;
     }
     if (needs_loss && !session->model->has_loss) {

@@ -113,11 +113,11 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
     const char *names[MAX_CPUS];
     for (int i = 0; i < arch->n_cpus; i++)
         names[i] = arch->cpus[i].name;
-    const char *nearest = text_nearest(name, names, (size_t)arch->n_cpus);
-    diag_error(diags, (Loc){0}, "no CPU is called \"%s\"", name);
-    if (nearest)
-        diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
-    else if (arch == &arches[0])
+    const char *hint = text_suggest(diags->arena, "\"", name, names, (size_t)arch->n_cpus);
+    diag_error(diags, (Loc){0}, "no CPU is called \"%s\"%s", name, hint);
+    if (*hint)
+        return;
+    if (arch == &arches[0])
         diag_note(diags, (Loc){0},
                   "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
     else
@@ -228,11 +228,9 @@ static const Arch *choose_arch(const char *triple, Diagnostics *diags)
         return arch;
     for (int i = 0; i < N_ARCHES; i++)
         names[i] = arches[i].name;
-    const char *nearest = text_nearest(triple, names, N_ARCHES);
-    diag_error(diags, (Loc){0}, "there is no code generator for \"%s\"", triple);
-    if (nearest)
-        diag_note(diags, (Loc){0}, "did you mean \"%s\"?", nearest);
-    else
+    const char *hint = text_suggest(diags->arena, "\"", triple, names, N_ARCHES);
+    diag_error(diags, (Loc){0}, "there is no code generator for \"%s\"%s", triple, hint);
+    if (!*hint)
         diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64, riscv64 or wasm32");
     return NULL;
 }

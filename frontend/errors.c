@@ -79,10 +79,7 @@ const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int 
             vec_push(e->arena, names, maps[i]->entries[k].key);
     for (int i = 0; i < n_more; i++)
         vec_push(e->arena, names, more[i]);
-    const char *near = text_nearest(name, names.data, names.count);
-    if (!near || text_distance(name, near) >= strlen(name)) /* shares nothing with it */
-        return "";
-    return arena_printf(e->arena, "; did you mean `%s`?", near);
+    return text_suggest(e->arena, "`", name, names.data, names.count);
 }
 
 const char *type_text(Elab *e, const Type *type) { return ir_type_text(e->module, type, e->arena); }

@@ -49,20 +49,20 @@ bool is_library_file(const Loaded *loaded, const Source *source)
     return length && !strncmp(source->path, loaded->library, length) && source->path[length] == '/';
 }
 
-/* The names of all libraries, for a suggestion. */
-static const char *nearest_library(const Loaded *loaded, const char *name)
+/* Of the names of all libraries. */
+static const char *suggest_library(const Loaded *loaded, const char *name)
 {
     DIR *folder = loaded->library ? opendir(loaded->library) : NULL;
     VEC(const char *) names = {0};
     if (!folder)
-        return NULL;
+        return "";
     for (struct dirent *entry; (entry = readdir(folder));) {
         size_t length = strlen(entry->d_name);
         if (length > 4 && !strcmp(entry->d_name + length - 4, ".tfg"))
             vec_push(loaded->arena, names, arena_strndup(loaded->arena, entry->d_name, length - 4));
     }
     closedir(folder);
-    return text_nearest(name, names.data, names.count);
+    return text_suggest(loaded->arena, "`", name, names.data, names.count);
 }
 
 /* ---- which definition holds ---- */
@@ -158,9 +158,8 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
         return;
     }
     loaded->broken = true;
-    const char *near = nearest_library(loaded, use->name);
     diag_error(loaded->diags, use->loc, "there is no library `%.60s`%s", use->name,
-               near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
+               suggest_library(loaded, use->name));
     if (!loaded->library)
         diag_note(loaded->diags, (Loc){0},
                   "the folder of the libraries (models/lib) was not found; "
@@ -221,11 +220,10 @@ void apply_settings(Loaded *loaded)
             node->a = value;
             node->loc = value->loc; /* where messages say the constant comes from */
         }
-        const char *near = found ? NULL : text_nearest(setting->name, names.data, names.count);
         if (!found)
             diag_error(loaded->diags, (Loc){.source = source}, "the model has no constant `%s`%s",
                        setting->name,
-                       near ? arena_printf(arena, "; did you mean `%s`?", near) : "");
+                       text_suggest(arena, "`", setting->name, names.data, names.count));
     }
 }
 

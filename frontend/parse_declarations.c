@@ -275,11 +275,11 @@ int declaration_words(const char **words)
     return (int)(sizeof declarations / sizeof *declarations);
 }
 
-const char *nearest_declaration(const char *word)
+const char *suggest_declaration(Parser *p, const char *word)
 {
     enum { N = sizeof declarations / sizeof *declarations };
     const char *words[N];
     for (size_t i = 0; i < N; i++)
         words[i] = declarations[i].word;
-    return text_nearest(word, words, N);
+    return text_suggest(p->arena, "`", word, words, N);
 }

@@ -240,9 +240,8 @@ static Node *parse_statement(Parser *p)
     node->loc = node->a->loc;
     const Token *next = peek_token(p);
     if (!p->panic && node->a->kind == NODE_NAME && next->kind == TOKEN_NAME) {
-        const char *near = nearest_declaration(node->a->name);
         parse_error(p, node->loc, "`%.60s` begins no statement%s", node->a->name,
-                    near ? arena_printf(p->arena, "; did you mean `%s`?", near) : "");
+                    suggest_declaration(p, node->a->name));
     }
     return node;
 }

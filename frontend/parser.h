@@ -56,7 +56,7 @@ typedef struct Declaration {
 } Declaration;
 /* The declaration that begins here, its word not taken; NULL: none does. */
 const Declaration *declaration_ahead(Parser *p);
-const char *nearest_declaration(const char *word); /* NULL: none is near */
+const char *suggest_declaration(Parser *p, const char *word); /* text_suggest */
 int declaration_words(const char **words);         /* NULL: how many */
 
 #endif

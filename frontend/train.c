@@ -2,6 +2,8 @@
  * so a model may change one of a library's. */
 #include "frontend/elab.h"
 
+#include "base/limits.h"
+
 #include <math.h>
 
 void train_defaults(TrainSpec *spec)
@@ -27,29 +29,40 @@ typedef struct Param {
     double *real; /* one of the two */
     int64_t *whole;
     bool required;
+    double least; /* the most is limit_of(name) */
+    double below; /* 0: no further bound */
 } Param;
 
 enum { MAX_PARAMS = 6 };
 
+/* "a whole number from 1 to 1000": what may be given. */
+static const char *range_text(Elab *e, const Param *param)
+{
+    const char *kind = param->whole ? "a whole number" : "a number";
+    double most = limit_of(param->name);
+    if (param->below > 0)
+        return arena_printf(e->arena, "%s from %g to below %g", kind, param->least, param->below);
+    return isinf(most) ? arena_printf(e->arena, "%s of at least %g", kind, param->least)
+                       : arena_printf(e->arena, "%s from %g to %.10g", kind, param->least, most);
+}
+
 static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
 {
-    int64_t whole;
+    int64_t whole = 0;
     if (val->kind == VAL_ERROR)
         return false;
-    if (val->kind != VAL_NUMBER || !isfinite(val->number) || val->number < 0) {
-        elab_error(e, node, "`%s` is a number of at least 0, not %s", param->name,
+    bool fits = val->kind == VAL_NUMBER && isfinite(val->number) && val->number >= param->least &&
+                val->number <= limit_of(param->name) &&
+                (param->below <= 0 || val->number < param->below) &&
+                (param->real || whole_number(val, &whole));
+    if (!fits)
+        elab_error(e, node, "`%s` is %s, not %s", param->name, range_text(e, param),
                    val_text(e, val));
-        return false;
-    }
-    if (param->real)
+    else if (param->real)
         *param->real = val->number;
-    else if (whole_number(val, &whole))
+    else
         *param->whole = whole;
-    else {
-        elab_error(e, node, "`%s` is a whole number, not %s", param->name, val_text(e, val));
-        return false;
-    }
-    return true;
+    return fits;
 }
 
 /* False after a message. */
@@ -111,12 +124,12 @@ static void set_optimizer(Elab *e, const Node *value)
 {
     static const char *const words[] = {"adam", "adamw", "sgd"};
     TrainSpec *s = &e->model->train;
-    Param adam[] = {{"beta1", &s->beta1, NULL, false},
-                    {"beta2", &s->beta2, NULL, false},
-                    {"eps", &s->eps, NULL, false},
-                    {"weight_decay", &s->weight_decay, NULL, false}};
-    Param sgd[] = {{"momentum", &s->momentum, NULL, false},
-                   {"weight_decay", &s->weight_decay, NULL, false}};
+    Param adam[] = {{.name = "beta1", .real = &s->beta1, .below = 1},
+                    {.name = "beta2", .real = &s->beta2, .below = 1},
+                    {.name = "eps", .real = &s->eps},
+                    {.name = "weight_decay", .real = &s->weight_decay}};
+    Param sgd[] = {{.name = "momentum", .real = &s->momentum, .below = 1},
+                   {.name = "weight_decay", .real = &s->weight_decay}};
     s->momentum = s->weight_decay = 0;
     if (is_word(value, "adam") || is_word(value, "adamw")) {
         bool decoupled = is_word(value, "adamw");
@@ -125,8 +138,7 @@ static void set_optimizer(Elab *e, const Node *value)
         s->beta2 = 0.999;
         s->eps = 1e-8;
         s->weight_decay = decoupled ? 0.01 : 0;
-        if (read_args(e, value, adam, 4) && (s->beta1 >= 1 || s->beta2 >= 1))
-            elab_error(e, value, "`beta1` and `beta2` lie below 1");
+        read_args(e, value, adam, 4);
     } else if (is_word(value, "sgd")) {
         s->optimizer = OPTIMIZER_SGD;
         read_args(e, value, sgd, 2);
@@ -138,26 +150,26 @@ static void set_rate(Elab *e, const Node *value)
 {
     static const char *const words[] = {"noam", "inverse_sqrt", "constant", "linear", "cosine"};
     TrainSpec *s = &e->model->train;
-    Param noam[] = {{"d_model", &s->rate_d_model, NULL, true},
-                    {"warmup", NULL, &s->warmup, true},
-                    {"factor", &s->rate_factor, NULL, false}};
-    Param root[] = {{"peak", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, true}};
-    Param constant[] = {{"rate", &s->rate_peak, NULL, true}, {"warmup", NULL, &s->warmup, false}};
-    Param decay[] = {{"peak", &s->rate_peak, NULL, true},
-                     {"steps", NULL, &s->rate_steps, false},
-                     {"warmup", NULL, &s->warmup, false},
-                     {"final", &s->rate_final, NULL, false}};
+    Param noam[] = {{.name = "d_model", .real = &s->rate_d_model, .required = true, .least = 1},
+                    {.name = "warmup", .whole = &s->warmup, .required = true, .least = 1},
+                    {.name = "factor", .real = &s->rate_factor}};
+    Param root[] = {{.name = "peak", .real = &s->rate_peak, .required = true},
+                    {.name = "warmup", .whole = &s->warmup, .required = true, .least = 1}};
+    Param constant[] = {{.name = "rate", .real = &s->rate_peak, .required = true},
+                        {.name = "warmup", .whole = &s->warmup}};
+    Param decay[] = {{.name = "peak", .real = &s->rate_peak, .required = true},
+                     {.name = "steps", .whole = &s->rate_steps},
+                     {.name = "warmup", .whole = &s->warmup},
+                     {.name = "final", .real = &s->rate_final}};
     s->warmup = 0;
     s->rate_final = 0;
     s->rate_factor = 1;
     if (is_word(value, "noam")) {
         s->schedule = RATE_NOAM;
-        if (read_args(e, value, noam, 3) && (s->rate_d_model <= 0 || s->warmup < 1))
-            elab_error(e, value, "`d_model` and `warmup` are at least 1");
+        read_args(e, value, noam, 3);
     } else if (is_word(value, "inverse_sqrt")) {
         s->schedule = RATE_INVERSE_SQRT;
-        if (read_args(e, value, root, 2) && s->warmup < 1)
-            elab_error(e, value, "`warmup` is at least 1");
+        read_args(e, value, root, 2);
     } else if (is_word(value, "constant")) {
         s->schedule = RATE_CONSTANT;
         read_args(e, value, constant, 2);
@@ -180,11 +192,12 @@ static void set_batch(Elab *e, const Node *value)
         return;
     }
     int64_t n = 0;
-    Param param = {"number", NULL, &n, true};
+    Param param = {.name = tokens ? "batch_tokens" : "batch_sentences",
+                   .whole = &n,
+                   .required = true,
+                   .least = 1};
     if (!read_args(e, value, &param, 1))
         return;
-    if (n < 1 || n > INT32_MAX)
-        elab_error(e, value, "a batch holds from 1 to %d", INT32_MAX);
     s->batch_tokens = tokens ? n : 0;
     s->batch_sentences = tokens ? 0 : n;
 }
@@ -194,32 +207,26 @@ static void set_batch(Elab *e, const Node *value)
 static void set_number(Elab *e, const Node *setting)
 {
     TrainSpec *s = &e->model->train;
-    const struct {
-        Param param;
-        int64_t least;
-    } plain[] = {
-        {{"clip_norm", &s->clip_norm, NULL, true}, 0},
-        {{"accumulate", NULL, &s->accumulate, true}, 1},
-        {{"steps", NULL, &s->steps, true}, 0},
-        {{"validate_every", NULL, &s->validate_every, true}, 0},
-        {{"save_every", NULL, &s->save_every, true}, 0},
-        {{"report_every", NULL, &s->report_every, true}, 0},
-        {{"keep", NULL, &s->keep, true}, 0},
-        {{"average", NULL, &s->average, true}, 0},
-        {{"patience", NULL, &s->patience, true}, 0},
-        {{"max_length", NULL, &s->max_length, true}, 0},
+    const Param plain[] = {
+        {.name = "clip_norm", .real = &s->clip_norm},
+        {.name = "accumulate", .whole = &s->accumulate, .least = 1},
+        {.name = "steps", .whole = &s->steps},
+        {.name = "validate_every", .whole = &s->validate_every},
+        {.name = "save_every", .whole = &s->save_every},
+        {.name = "report_every", .whole = &s->report_every},
+        {.name = "keep", .whole = &s->keep},
+        {.name = "average", .whole = &s->average},
+        {.name = "patience", .whole = &s->patience},
+        {.name = "max_length", .whole = &s->max_length},
     };
     enum { N_PLAIN = sizeof plain / sizeof *plain };
     const char *names[N_PLAIN + 3] = {"optimizer", "rate", "batch"};
     for (int i = 0; i < N_PLAIN; i++) {
-        names[i + 3] = plain[i].param.name;
-        if (strcmp(setting->name, plain[i].param.name))
+        names[i + 3] = plain[i].name;
+        if (strcmp(setting->name, plain[i].name))
             continue;
         Val val = eval_at_top(e, setting->a);
-        if (store(e, setting, &plain[i].param, &val) && plain[i].param.whole &&
-            *plain[i].param.whole < plain[i].least)
-            elab_error(e, setting, "`%s` is at least %lld", setting->name,
-                       (long long)plain[i].least);
+        store(e, setting, &plain[i], &val);
         return;
     }
     elab_error(e, setting, "there is no setting `%.60s`%s", setting->name,

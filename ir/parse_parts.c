@@ -22,8 +22,7 @@ void tir_advance(Parser *p)
 
 const char *tir_suggestion(Parser *p, const char *name, const char *const *known, size_t n)
 {
-    const char *near = text_nearest(name, known, n);
-    return near ? arena_printf(p->arena, "; did you mean `%s`?", near) : "";
+    return text_suggest(p->arena, "`", name, known, n);
 }
 
 bool tir_accept(Parser *p, char mark)

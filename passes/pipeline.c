@@ -96,9 +96,8 @@ static bool check_names(const char *list, Diagnostics *diags)
         const char *end = strchrnul(at, ',');
         const char *word = arena_strndup(diags->arena, at + (*at == '-'), (size_t)(end - at - (*at == '-')));
         if (*word && !pass_find(word)) {
-            const char *near = text_nearest(word, names, (size_t)pass_count);
-            diag_error(diags, (Loc){0}, "no pass is called %s%s%s%s", word,
-                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+            diag_error(diags, (Loc){0}, "no pass is called '%s'%s", word,
+                       text_suggest(diags->arena, "'", word, names, (size_t)pass_count));
             return false;
         }
         at = *end ? end + 1 : end;

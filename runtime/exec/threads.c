@@ -1,6 +1,8 @@
 /* How many threads the parallel loops use. */
 #include "runtime/exec/exec.h"
 
+#include "base/limits.h"
+
 #include <omp.h>
 #include <stdatomic.h>
 
@@ -8,7 +10,8 @@ static _Atomic int threads; /* 0: not set yet */
 
 void exec_set_threads(int n)
 {
-    atomic_store_explicit(&threads, n < 1 ? 1 : n, memory_order_relaxed);
+    n = n < 1 ? 1 : n > LIMIT_threads ? LIMIT_threads : n;
+    atomic_store_explicit(&threads, n, memory_order_relaxed);
 }
 
 int exec_threads(void)

@@ -37,6 +37,11 @@ input x : f32[B, 3]
 param w : [3, 2] = zeros
 output y = x @ w
 END
+cat >good.tir <<"END"
+module "good"
+func "f" {
+}
+END
 printf 'a b\nb a\n' >two.txt
 printf 'a b\n' >one.txt
 printf 'a \377 b\nb a\n' >bad.txt
@@ -48,6 +53,7 @@ mkdir folder
     say
     say --version
     say trian
+    say trans
     say compile good.tfg
     say train
     say train good.tfg
@@ -72,6 +78,13 @@ mkdir folder
     say translate run extra
     say score nowhere
     say eval folder --beam 0
+    say eval folder --beam 100000
+    say translate folder --nbest 4294967297
+    say translate folder --top-p 1.5
+    say translate folder --temperature inf
+    say train good.tfg --out run --vocab words:auto --threads 100000
+    say train good.tfg --out run --vocab words:auto --batch-tokens 1000000000000
+    say train good.tfg --out run --vocab words:auto --minutes inf
     say run good.tfg
     say run good.tfg --in junk.safetensors --out out.safetensors
     say run good.tfg --in absent.safetensors --out out.safetensors
@@ -79,11 +92,19 @@ mkdir folder
     say dump good.tfg --stage grahp
     say dump good.tfg --stage llvm --format dot
     say dump good.tfg --function forwrad
+    say dump good.tfg --function train
+    say dump good.tfg --stage fused --passes=-fuse
+    say dump good.tfg -O3
+    say compile good.tfg -o good.o --emit obj --target aarch64
+    say compile good.tfg -o good.o --emit obj --function decode
     say dump noloss.tfg --stage grad
     say opt
     say opt absent.tir
     say opt good.tfg --passes simplify
+    say opt good.tir --passes fuse
+    say opt good.tir --passes zzz
     say bench good.tfg --mode decode --dtype bf16
+    say bench good.tfg --batch 1000000 --source-length 1000000
     say info junk.safetensors
     say info nowhere
     say info noloss.tfg

@@ -1,0 +1,50 @@
+/* The largest numbers that are taken from outside, in one table: of options (--batch-tokens
+ * is the row batch_tokens), of settings of a train block, of arguments of compiled libraries.
+ * They are far beyond what is known to be of use, and so small that what is computed from
+ * them fits its types: a slip of the finger is told instead of tried. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* LIMIT(name, largest) */
+#define LIMITS                                                                                \
+    LIMIT(threads, 1024)                                                                      \
+    LIMIT(beam, 1024)                                                                         \
+    LIMIT(nbest, 1024)                                                                        \
+    LIMIT(top_k, 1 << 24)                                                                     \
+    LIMIT(top_p, 1)                                                                           \
+    LIMIT(temperature, 1000000)                                                               \
+    LIMIT(length_penalty, 100)                                                                \
+    LIMIT(tokens, 1 << 24)       /* to generate */                                            \
+    LIMIT(batch_tokens, 1 << 24) /* of a side; times the width of a layer it is below 2^40 */ \
+    LIMIT(batch_sentences, 1 << 20)                                                           \
+    LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */                            \
+    LIMIT(source_length, 1 << 20)                                                             \
+    LIMIT(target_length, 1 << 20)                                                             \
+    LIMIT(shapes, 1000000)                                                                    \
+    LIMIT(warm_up, 1000000)                                                                   \
+    LIMIT(samples, 1000000)                                                                   \
+    LIMIT(accumulate, 1 << 20)                                                                \
+    LIMIT(max_length, 1 << 20)                                                                \
+    LIMIT(steps, 1000000000)                                                                  \
+    LIMIT(warmup, 1000000000)                                                                 \
+    LIMIT(validate_every, 1000000000)                                                         \
+    LIMIT(save_every, 1000000000)                                                             \
+    LIMIT(report_every, 1000000000)                                                           \
+    LIMIT(patience, 1000000000)                                                               \
+    LIMIT(keep, 1000000)                                                                      \
+    LIMIT(average, 1000000)                                                                   \
+    LIMIT(minutes, 5256000) /* ten years */                                                   \
+    LIMIT(peak, 1000)       /* learning rates */                                              \
+    LIMIT(rate, 1000)                                                                         \
+    LIMIT(final, 1000)                                                                        \
+    LIMIT(factor, 1000000)                                                                    \
+    LIMIT(weight_decay, 1000)
+
+#define LIMIT(name, largest) LIMIT_##name = largest,
+enum { LIMITS };
+#undef LIMIT
+
+/* The row of a name, in which - and _ are the same; infinity if there is none. */
+double limit_of(const char *name);
+
+#endif
