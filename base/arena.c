@@ -1,6 +1,7 @@
 /* Arena: a list of blocks, each larger than the last. */
 #include "base/arena.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,29 @@ typedef struct Block {
 struct Arena {
     Block *block;
     size_t bytes;
+    void (*out_of_memory)(void); /* ends the process; NULL: the arena may fail */
+    bool failed;
 };
 
 enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 4 << 20 };
 
-static _Noreturn void out_of_memory(void)
+static void end_process(void)
 {
     fputs("tfc: out of memory\n", stderr);
     abort();
 }
 
+/* That this is reached through a pointer keeps it out of libraries, which make no such arena. */
 Arena *arena_new(void)
 {
-    Arena *arena = calloc(1, sizeof *arena);
+    Arena *arena = arena_try_new();
     if (!arena)
-        out_of_memory();
+        end_process();
+    arena->out_of_memory = end_process;
     return arena;
 }
+
+Arena *arena_try_new(void) { return calloc(1, sizeof(Arena)); }
 
 void arena_free(Arena *arena)
 {
@@ -44,6 +51,18 @@ void arena_free(Arena *arena)
     free(arena);
 }
 
+bool arena_failed(const Arena *arena) { return arena->failed; }
+
+void arena_recover(Arena *arena) { arena->failed = false; }
+
+static void *fail(Arena *arena)
+{
+    if (arena->out_of_memory)
+        arena->out_of_memory();
+    arena->failed = true;
+    return NULL;
+}
+
 static Block *add_block(Arena *arena, size_t need)
 {
     size_t size = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
@@ -53,7 +72,7 @@ static Block *add_block(Arena *arena, size_t need)
         size = need;
     Block *block = calloc(1, sizeof *block + size);
     if (!block)
-        out_of_memory();
+        return fail(arena);
     block->size = size;
     block->previous = arena->block;
     return arena->block = block;
@@ -62,21 +81,29 @@ static Block *add_block(Arena *arena, size_t need)
 void *arena_alloc(Arena *arena, size_t size)
 {
     size_t need = (size + 15) & ~(size_t)15;
-    if (need < size)
-        out_of_memory();
+    if (arena->failed || size > PTRDIFF_MAX / 2)
+        return fail(arena);
     Block *block = arena->block;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
+    if (!block)
+        return NULL;
     void *result = block->data + block->used;
     block->used += need;
     arena->bytes += need;
     return result;
 }
 
+void *arena_array(Arena *arena, size_t n, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(n, size, &bytes) ? fail(arena) : arena_alloc(arena, bytes);
+}
+
 void *arena_copy(Arena *arena, const void *data, size_t size)
 {
     void *copy = arena_alloc(arena, size);
-    if (size)
+    if (size && copy)
         memcpy(copy, data, size);
     return copy;
 }
@@ -84,8 +111,7 @@ void *arena_copy(Arena *arena, const void *data, size_t size)
 char *arena_strndup(Arena *arena, const char *text, size_t length)
 {
     char *copy = arena_alloc(arena, length + 1);
-    memcpy(copy, text, length);
-    return copy;
+    return copy ? memcpy(copy, text, length) : NULL;
 }
 
 char *arena_strdup(Arena *arena, const char *text)
@@ -99,7 +125,8 @@ char *arena_vprintf(Arena *arena, const char *format, va_list args)
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     char *text = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
 }

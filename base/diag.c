@@ -1,6 +1,7 @@
 /* Diagnostics: collecting and rendering. */
 #include "base/diag.h"
 
+#include <errno.h>
 #include <string.h>
 
 static bool trail_holds(const Trail *trail, const Trail *place)
@@ -35,15 +36,18 @@ void diag_init(Diagnostics *diags, Arena *arena)
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length)
 {
     Source *source = ARENA_NEW(arena, Source);
-    *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, length), length};
-    return source;
+    if (source)
+        *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, length), length};
+    return source && source->path && source->text ? source : NULL;
 }
 
 static void add(Diagnostics *diags, Severity severity, Loc loc, const char *format, va_list args)
 {
-    Diag diag = {severity, loc, arena_vprintf(diags->arena, format, args)};
+    const char *message = arena_vprintf(diags->arena, format, args);
+    Diag diag = {severity, loc, message ? message : "out of memory"};
     vec_push(diags->arena, diags->list, diag);
     diags->errors += severity == DIAG_ERROR;
+    diags->out_of_memory |= arena_failed(diags->arena);
 }
 
 #define DEFINE_DIAG(name, severity)                                            \
@@ -57,6 +61,12 @@ static void add(Diagnostics *diags, Severity severity, Loc loc, const char *form
 DEFINE_DIAG(diag_error, DIAG_ERROR)
 DEFINE_DIAG(diag_warning, DIAG_WARNING)
 DEFINE_DIAG(diag_note, DIAG_NOTE)
+
+void diag_errno(Diagnostics *diags, const char *what, const char *path, int error)
+{
+    diag_error(diags, (Loc){0}, "cannot %s %s: %s", what, path, strerror(error));
+    diags->out_of_memory |= error == ENOMEM;
+}
 
 static void render_line(Loc loc, Text *out)
 {

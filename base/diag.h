@@ -50,6 +50,7 @@ typedef struct Diagnostics {
     Arena *arena;
     VEC(Diag) list; /* a note belongs to the error or warning before it */
     int errors;
+    bool out_of_memory; /* one of the errors; the list may lack what found no room */
 } Diagnostics;
 
 void diag_init(Diagnostics *diags, Arena *arena);
@@ -59,6 +60,8 @@ void diag_warning(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* "cannot DO PATH: why", for an errno; ENOMEM counts as out of memory. */
+void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
 
 /* "path:line:column: error: message", the line, and a caret under the place. */

@@ -35,18 +35,22 @@ static uint32_t *find_slot(const Map *map, const char *key)
     return &map->slots[i];
 }
 
-static void grow(Map *map)
+static bool grow(Map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : 16;
     MapEntry *entries = ARENA_ARRAY(map->arena, MapEntry, capacity);
+    uint32_t *slots = ARENA_ARRAY(map->arena, uint32_t, capacity * 2);
+    if (!entries || !slots)
+        return false;
     if (map->count)
         memcpy(entries, map->entries, map->count * sizeof *entries);
     map->entries = entries;
     map->capacity = capacity;
     map->n_slots = capacity * 2;
-    map->slots = ARENA_ARRAY(map->arena, uint32_t, map->n_slots);
+    map->slots = slots;
     for (size_t i = 0; i < map->count; i++)
         *find_slot(map, entries[i].key) = (uint32_t)i + 1;
+    return true;
 }
 
 static MapEntry *find(const Map *map, const char *key)
@@ -70,8 +74,9 @@ void map_set(Map *map, const char *key, void *value)
         entry->value = value;
         return;
     }
-    if (map->count == map->capacity)
-        grow(map);
-    map->entries[map->count++] = (MapEntry){arena_strdup(map->arena, key), value};
+    const char *copy = arena_strdup(map->arena, key);
+    if (!copy || (map->count == map->capacity && !grow(map)))
+        return;
+    map->entries[map->count++] = (MapEntry){copy, value};
     *find_slot(map, key) = (uint32_t)map->count;
 }

@@ -69,6 +69,23 @@ void text_add(Text *text, const char *format, ...)
     va_end(args);
 }
 
+size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE])
+{
+    static const char special[] = "\n\t\"\\", letters[] = "nt\"\\", digits[] = "0123456789abcdef";
+    const char *found = byte ? strchr(special, byte) : NULL;
+    if (!found && byte >= 32 && byte != 127) {
+        out[0] = (char)byte;
+        return 1;
+    }
+    out[0] = '\\';
+    out[1] = found ? letters[found - special] : 'x';
+    if (found)
+        return 2;
+    out[2] = digits[byte >> 4];
+    out[3] = digits[byte & 15];
+    return 4;
+}
+
 void text_quote(Text *text, const char *bytes)
 {
     text_put(text, "\"", 1);
@@ -79,17 +96,10 @@ void text_quote(Text *text, const char *bytes)
             plain++;
         text_put(text, bytes, plain);
         bytes += plain;
-        unsigned char c = (unsigned char)*bytes;
-        if (!c)
+        char escape[TEXT_ESCAPE];
+        if (!*bytes)
             break;
-        if (c == '"' || c == '\\')
-            text_add(text, "\\%c", c);
-        else if (c == '\n')
-            text_add(text, "\\n");
-        else if (c == '\t')
-            text_add(text, "\\t");
-        else
-            text_add(text, "\\x%02x", c);
+        text_put(text, escape, text_escape((unsigned char)*bytes, escape));
     }
     text_put(text, "\"", 1);
 }

@@ -1,4 +1,5 @@
-/* A growing piece of text (malloc-backed), for printers and messages. */
+/* A growing piece of text (malloc-backed), for printers and messages. Out of memory it ends
+ * the process, so what a compiled library calls builds its texts in an arena. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -18,7 +19,10 @@ void text_vadd(Text *text, const char *format, va_list args);
 void text_put(Text *text, const char *bytes, size_t length);
 void text_string(Text *text, const char *string);
 void text_integer(Text *text, int64_t value);
-/* "…" with \", \\, \n, \t and \xNN escapes. */
+/* A byte as text_quote writes it, itself or \", \\, \n, \t, \xNN, without a NUL; how many bytes. */
+enum { TEXT_ESCAPE = 4 };
+size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
+/* "…" of such bytes. */
 void text_quote(Text *text, const char *bytes);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);

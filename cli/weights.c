@@ -159,7 +159,8 @@ bool weights_load(Cli *cli, const Model *model, Store *store, const char *path)
 
 bool weights_initialise(Cli *cli, Store *store, uint64_t seed)
 {
-    store_initialise(store, seed);
+    if (!store_initialise(store, seed))
+        return cli_error(cli, "out of memory");
     bool ok = true;
     for (int64_t i = 0; i < store_count(store); i++) {
         StoreTensor *tensor = store_at(store, i);

@@ -38,15 +38,21 @@ static const char *quote(Reader *r, const char *text)
     size_t keep = length > QUOTE_LIMIT ? QUOTE_LIMIT : length;
     while (keep < length && ((unsigned char)text[keep] & 0xC0) == 0x80)
         keep--;
-    Text quoted = {0};
-    text_quote(&quoted, arena_strndup(r->arena, text, keep));
-    const char *copy = arena_printf(r->arena, "%s%s", quoted.data, keep < length ? "…" : "");
-    text_free(&quoted);
-    return copy;
+    char quoted[TEXT_ESCAPE * QUOTE_LIMIT + sizeof "\"\"…"], *to = quoted; /* a Text may not fail */
+    *to++ = '"';
+    for (size_t i = 0; i < keep; i++)
+        to += text_escape((unsigned char)text[i], to);
+    *to++ = '"';
+    strcpy(to, keep < length ? "…" : "");
+    const char *copy = arena_strdup(r->arena, quoted);
+    return copy ? copy : "";
 }
 
+/* `what` is NULL where there was no memory to say it. */
 static bool refuse(Reader *r, const char *tensor, const char *what)
 {
+    if (!what)
+        what = "out of memory";
     if (tensor)
         diag_error(r->diags, r->loc, "tensor %s: %s", quote(r, tensor), what);
     else
@@ -118,6 +124,8 @@ static bool read_offsets(Reader *r, const StJson *value, StTensor *tensor)
 static bool read_tensor(Reader *r, const char *name, const StJson *entry, StTensor *tensor)
 {
     tensor->name = arena_strdup(r->arena, name);
+    if (!tensor->name)
+        return refuse(r, NULL, NULL);
     if (entry->kind != STJ_OBJECT)
         return refuse(r, name, "its entry is not an object");
     if (entry->n > 3)
@@ -134,6 +142,8 @@ static bool read_metadata(Reader *r, const StJson *entry)
     StFile *file = r->file;
     file->meta_keys = ARENA_ARRAY(r->arena, const char *, entry->n);
     file->meta_values = ARENA_ARRAY(r->arena, const char *, entry->n);
+    if (!file->meta_keys || !file->meta_values)
+        return refuse(r, NULL, NULL);
     for (size_t i = 0; i < entry->n; i++) {
         if (entry->items[i].kind != STJ_STRING)
             return refuse(r, NULL,
@@ -183,6 +193,8 @@ static bool read_entries(Reader *r, const StJson *header)
 {
     StFile *file = r->file;
     file->tensors = ARENA_ARRAY(r->arena, StTensor, header->n + 1);
+    if (!file->tensors)
+        return refuse(r, NULL, NULL);
     for (size_t i = 0; i < header->n; i++) {
         const StJson *entry = &header->items[i];
         if (!strcmp(header->keys[i], "__metadata__")) {
@@ -196,6 +208,8 @@ static bool read_entries(Reader *r, const StJson *header)
     map_init(&file->index, r->arena);
     for (int64_t i = 0; i < file->n; i++)
         map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
+    if (arena_failed(r->arena))
+        return refuse(r, NULL, NULL);
     return check_cover(r);
 }
 
@@ -218,7 +232,7 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
     const char *problem;
     const StJson *header = st_json_parse(r->arena, text, length, &problem);
     if (!header)
-        return refuse(r, NULL, arena_printf(r->arena, "the header is not valid: %s", problem));
+        return refuse(r, NULL, problem ? arena_printf(r->arena, "the header is not valid: %s", problem) : NULL);
     r->data = bytes + LENGTH_BYTES + length;
     r->data_bytes = size - LENGTH_BYTES - length;
     return read_entries(r, header);
@@ -228,24 +242,28 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
                  uint64_t size)
 {
     StFile *file = ARENA_NEW(arena, StFile);
-    file->path = arena_strdup(arena, path);
     Reader r = {diags, arena, {.source = diag_source(arena, path, "", 0)}, file, NULL, 0};
+    if (file)
+        file->path = arena_strdup(arena, path);
+    if (arena_failed(arena)) {
+        refuse(&r, NULL, NULL);
+        return NULL;
+    }
     return read_file(&r, bytes, size) ? file : NULL;
 }
 
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    Loc none = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (fd < 0 || fstat(fd, &info)) {
-        diag_error(diags, none, "cannot read %s: %s", path, strerror(errno));
+        diag_errno(diags, "read", path, errno);
         if (fd >= 0)
             close(fd);
         return NULL;
     }
     if (!S_ISREG(info.st_mode) || info.st_size < LENGTH_BYTES) {
-        diag_error(diags, none, "cannot read %s: %s", path,
+        diag_error(diags, (Loc){0}, "cannot read %s: %s", path,
                    S_ISREG(info.st_mode) ? "not a safetensors file: it is shorter than 8 bytes"
                                          : "not a regular file");
         close(fd);
@@ -253,9 +271,10 @@ StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
     }
     size_t size = (size_t)info.st_size;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int error = errno;
     close(fd);
     if (map == MAP_FAILED) {
-        diag_error(diags, none, "cannot map %s: %s", path, strerror(errno));
+        diag_errno(diags, "map", path, error);
         return NULL;
     }
     StFile *file = st_parse(diags, arena, path, map, size);

@@ -4,10 +4,14 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/vec.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t data_bytes(const StTensor *tensor)
 {
@@ -24,54 +28,81 @@ static int by_alignment(const void *a, const void *b)
     return size_x != size_y ? (size_x > size_y ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static void add_entry(Text *out, const StTensor *tensor, uint64_t begin)
+/* The header as it grows: in the arena, so that a lack of memory is told at the end. */
+typedef struct Header {
+    Arena *arena;
+    VEC(char) text;
+} Header;
+
+static void put(Header *out, const char *bytes, size_t n)
 {
-    text_add(out, ":{\"dtype\":\"%s\",\"shape\":[", st_type_name(tensor->type));
-    for (int i = 0; i < tensor->rank; i++)
-        text_add(out, "%s%" PRId64, i ? "," : "", tensor->dims[i]);
-    text_add(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin,
-             begin + data_bytes(tensor));
+    vec_reserve(out->arena, out->text, out->text.count + n);
+    if (arena_failed(out->arena))
+        return;
+    memcpy(out->text.data + out->text.count, bytes, n);
+    out->text.count += n;
 }
 
-static void add_string(Text *out, const char *text)
+static void put_text(Header *out, const char *text) { put(out, text, strlen(text)); }
+
+static void add_entry(Header *out, const StTensor *tensor, uint64_t begin)
 {
-    text_put(out, "\"", 1);
-    for (const char *p = text; *p; p++)
+    char text[64];
+    put_text(out, ":{\"dtype\":\"");
+    put_text(out, st_type_name(tensor->type));
+    put_text(out, "\",\"shape\":[");
+    for (int i = 0; i < tensor->rank; i++) {
+        snprintf(text, sizeof text, "%s%" PRId64, i ? "," : "", tensor->dims[i]);
+        put_text(out, text);
+    }
+    snprintf(text, sizeof text, "%" PRIu64 ",%" PRIu64, begin, begin + data_bytes(tensor));
+    put_text(out, "],\"data_offsets\":[");
+    put_text(out, text);
+    put_text(out, "]}");
+}
+
+static void add_string(Header *out, const char *text)
+{
+    put_text(out, "\"");
+    for (const char *p = text; *p; p++) {
+        char escape[8];
         if (*p == '"' || *p == '\\')
-            text_add(out, "\\%c", *p);
+            snprintf(escape, sizeof escape, "\\%c", *p);
         else if ((unsigned char)*p < 0x20)
-            text_add(out, "\\u%04x", *p);
+            snprintf(escape, sizeof escape, "\\u%04x", *p);
         else
-            text_put(out, p, 1);
-    text_put(out, "\"", 1);
+            snprintf(escape, sizeof escape, "%c", *p);
+        put_text(out, escape);
+    }
+    put_text(out, "\"");
 }
 
 /* The next key of an object; one that is there already is our mistake. */
-static void add_key(Text *out, Map *seen, const char *key)
+static void add_key(Header *out, Map *seen, const char *key)
 {
     assert(!map_has(seen, key));
     if (seen->count)
-        text_put(out, ",", 1);
+        put_text(out, ",");
     map_set(seen, key, out);
     add_string(out, key);
 }
 
-static void make_header(Arena *arena, const StTensor **sorted, int64_t n, const StMeta *meta,
-                        int64_t n_meta, Text *out)
+static void make_header(const StTensor **sorted, int64_t n, const StMeta *meta, int64_t n_meta,
+                        Header *out)
 {
     Map keys, meta_keys;
-    map_init(&keys, arena);
-    map_init(&meta_keys, arena);
-    text_put(out, "{", 1);
+    map_init(&keys, out->arena);
+    map_init(&meta_keys, out->arena);
+    put_text(out, "{");
     if (n_meta > 0) {
         add_key(out, &keys, "__metadata__");
-        text_put(out, ":{", 2);
+        put_text(out, ":{");
         for (int64_t i = 0; i < n_meta; i++) {
             add_key(out, &meta_keys, meta[i].key);
-            text_put(out, ":", 1);
+            put_text(out, ":");
             add_string(out, meta[i].value);
         }
-        text_put(out, "}", 1);
+        put_text(out, "}");
     }
     uint64_t place = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -79,18 +110,38 @@ static void make_header(Arena *arena, const StTensor **sorted, int64_t n, const 
         add_entry(out, sorted[i], place);
         place += data_bytes(sorted[i]);
     }
-    text_put(out, "}", 1);
+    put_text(out, "}");
 }
 
-static void write_header(FileWriter *file, const Text *header)
+static void write_header(FileWriter *file, const Header *header)
 {
-    uint64_t length = header->length, padded = (length + 7) / 8 * 8;
+    uint64_t length = header->text.count, padded = (length + 7) / 8 * 8;
     unsigned char prefix[8];
     for (int i = 0; i < 8; i++)
         prefix[i] = (unsigned char)(padded >> (8 * i));
     file_write(file, prefix, sizeof prefix);
-    file_write(file, header->data, length);
+    file_write(file, header->text.data, length);
     file_write(file, "        ", padded - length);
+}
+
+static bool write_all(FileWriter *file, Arena *arena, const StTensor *tensors, int64_t n,
+                      const StMeta *meta, int64_t n_meta)
+{
+    Header header = {.arena = arena};
+    const StTensor **sorted = ARENA_ARRAY(arena, const StTensor *, n + 1);
+    if (!sorted)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        sorted[i] = &tensors[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_alignment);
+    make_header(sorted, n, meta, n_meta, &header);
+    if (arena_failed(arena))
+        return false;
+    write_header(file, &header);
+    for (int64_t i = 0; i < n; i++)
+        if (data_bytes(sorted[i]))
+            file_write(file, sorted[i]->data, data_bytes(sorted[i]));
+    return true;
 }
 
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
@@ -99,18 +150,12 @@ bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int
     FileWriter *file = file_create(diags, path);
     if (!file)
         return false;
-    Arena *arena = arena_new();
-    const StTensor **sorted = ARENA_ARRAY(arena, const StTensor *, n + 1);
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = &tensors[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_alignment);
-    Text header = {0};
-    make_header(arena, sorted, n, meta, n_meta, &header);
-    write_header(file, &header);
-    for (int64_t i = 0; i < n; i++)
-        if (data_bytes(sorted[i]))
-            file_write(file, sorted[i]->data, data_bytes(sorted[i]));
-    text_free(&header);
+    Arena *arena = arena_try_new();
+    bool ok = arena && write_all(file, arena, tensors, n, meta, n_meta);
     arena_free(arena);
-    return file_commit(file, diags);
+    if (ok)
+        return file_commit(file, diags);
+    file_discard(file);
+    diag_errno(diags, "write", path, ENOMEM);
+    return false;
 }

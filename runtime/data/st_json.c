@@ -140,6 +140,8 @@ static bool scan_string(Scan *s, const char **text)
     if (close >= s->end)
         return fail(s, "a string without an end");
     char *to = arena_alloc(s->arena, (size_t)(close - s->at) + 1);
+    if (!to)
+        return false;
     *text = to;
     while (*s->at != '"') {
         int n = utf8_length(s);
@@ -239,7 +241,7 @@ static bool scan_list(Scan *s, StJson *value)
         if (!scan_value(s, &item))
             return false;
         vec_push(s->arena, items, item);
-    } while (accept(s, ','));
+    } while (!arena_failed(s->arena) && accept(s, ','));
     value->items = items.data;
     value->n = items.count;
     return accept(s, ']') || fail(s, "no ',' or ']'");
@@ -270,7 +272,7 @@ static bool scan_object(Scan *s, StJson *value)
             return false;
         vec_push(s->arena, keys, key);
         vec_push(s->arena, items, item);
-    } while (accept(s, ','));
+    } while (!arena_failed(s->arena) && accept(s, ','));
     value->keys = keys.data;
     value->items = items.data;
     value->n = items.count;
@@ -305,12 +307,12 @@ StJson *st_json_parse(Arena *arena, const char *bytes, size_t length, const char
     const unsigned char *first = (const unsigned char *)bytes;
     Scan s = {arena, first, first, first + length, 0, NULL};
     StJson *value = ARENA_NEW(arena, StJson);
-    bool ok = scan_value(&s, value);
+    bool ok = value && scan_value(&s, value);
     skip_blanks(&s);
     if (ok && s.at < s.end)
         ok = fail(&s, "something after the end");
-    *problem = s.problem;
-    return ok ? value : NULL;
+    *problem = arena_failed(arena) ? NULL : s.problem;
+    return ok && !arena_failed(arena) ? value : NULL;
 }
 
 const StJson *st_json_get(const StJson *object, const char *key)

@@ -21,7 +21,8 @@ typedef struct StJson {
     struct StJson *items;
 } StJson;
 
-/* The value that the bytes are; NULL: they are none, and *problem tells why and where. */
+/* The value that the bytes are; NULL: they are none, and *problem tells why and where; or,
+ * with *problem NULL, there is no memory. */
 StJson *st_json_parse(Arena *arena, const char *bytes, size_t length, const char **problem);
 /* Of an object; NULL where absent or `object` is none. */
 const StJson *st_json_get(const StJson *object, const char *key);

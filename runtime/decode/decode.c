@@ -27,7 +27,7 @@ static int32_t longest_result(const DecodeSettings *settings, const Tokens *sour
     double longest = settings->length_factor * (source ? source->n : 0) + settings->length_extra;
     if (settings->length_limit > 0 && longest > settings->length_limit)
         longest = settings->length_limit;
-    return (int32_t)longest;
+    return longest < INT32_MAX ? (int32_t)longest : INT32_MAX;
 }
 
 /* One row of the batch being fed. */
@@ -47,7 +47,7 @@ typedef struct Driver {
     Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
 } Driver;
 
-static void make_driver(Driver *driver, Arena *arena)
+static bool make_driver(Driver *driver, Arena *arena)
 {
     size_t rows = (size_t)driver->n * (size_t)driver->width;
     driver->rows = ARENA_ARRAY(arena, Row, rows);
@@ -55,9 +55,10 @@ static void make_driver(Driver *driver, Arena *arena)
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
     driver->token = ARENA_ARRAY(arena, int32_t, rows);
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
-    driver->candidates = ARENA_ARRAY(arena, Candidate, rows * (size_t)driver->stride);
+    driver->candidates = arena_array(arena, rows, sizeof(Candidate) * (size_t)driver->stride);
     if (driver->settings->sample)
         driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
+    return !arena_failed(arena);
 }
 
 static void gather_rows(Driver *driver)
@@ -88,7 +89,7 @@ static void examine_rows(Driver *driver, const float *logits)
                            driver->candidates + (int64_t)row * driver->stride, driver->scratch);
 }
 
-static void choose(Driver *driver, Arena *arena)
+static bool choose(Driver *driver, Arena *arena)
 {
     SlotCopies copies = {0};
     for (int32_t row = 0; row < driver->n_rows;) {
@@ -98,45 +99,73 @@ static void choose(Driver *driver, Arena *arena)
                       driver->counts + row, driver->stride, arena, &copies);
         row += n_live;
     }
+    if (arena_failed(arena))
+        return false;
     for (size_t i = 0; i < copies.count; i++)
         driver->stepper->copy(driver->stepper->self, copies.data[i].from, copies.data[i].to);
+    return true;
+}
+
+static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *prompts,
+                           const int64_t *numbers, Arena *arena)
+{
+    driver->searches = ARENA_ARRAY(arena, Search, driver->n);
+    for (int32_t i = 0; driver->searches && i < driver->n; i++) {
+        Search *search = &driver->searches[i];
+        search->width = driver->width;
+        search->first_slot = i * driver->width;
+        search->longest = longest_result(driver->settings, sources ? &sources[i] : NULL);
+        search->number = numbers ? numbers[i] : i;
+        if (prompts)
+            search->prompt = prompts[i];
+        search_start(search, driver->settings, arena);
+    }
+    return !arena_failed(arena);
+}
+
+/* All steps until no hypothesis is alive. */
+static bool search_all(Driver *driver, Arena *arena)
+{
+    bool ok = true;
+    for (gather_rows(driver); ok && driver->n_rows; gather_rows(driver)) {
+        const float *logits = driver->stepper->step(driver->stepper->self, driver->n_rows,
+                                                    driver->sentence, driver->slot, driver->token);
+        ok = logits != NULL;
+        if (ok) {
+            examine_rows(driver, logits);
+            ok = choose(driver, arena);
+        }
+    }
+    return ok;
+}
+
+/* Rows, slots and candidates of a row are counted in 32 bits. */
+static bool can_count(const DecodeSettings *settings, int32_t n, int32_t width)
+{
+    bool ok = settings->beam <= INT32_MAX / 2;
+    return ok && (int64_t)n * width <= INT32_MAX &&
+           (int64_t)width * search_candidates(settings) <= INT32_MAX;
 }
 
 bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results)
 {
-    Arena *scratch = arena_new();
+    int32_t width = settings->sample ? settings->nbest : settings->beam;
+    assert(width >= 1);
+    Arena *scratch = can_count(settings, n, width) ? arena_try_new() : NULL;
+    if (!scratch)
+        return false;
     Driver driver = {.stepper = stepper,
                      .settings = settings,
                      .n = n,
-                     .width = settings->sample ? settings->nbest : settings->beam,
+                     .width = width,
                      .stride = search_candidates(settings)};
-    assert(driver.width >= 1);
-    driver.searches = ARENA_ARRAY(scratch, Search, n);
-    for (int32_t i = 0; i < n; i++) {
-        Search *search = &driver.searches[i];
-        search->width = driver.width;
-        search->first_slot = i * driver.width;
-        search->longest = longest_result(settings, sources ? &sources[i] : NULL);
-        search->number = numbers ? numbers[i] : i;
-        if (prompts)
-            search->prompt = prompts[i];
-        search_start(search, settings, scratch);
-    }
-    make_driver(&driver, scratch);
-    bool ok = stepper->begin(stepper->self, sources, n, n * driver.width);
-    for (gather_rows(&driver); ok && driver.n_rows; gather_rows(&driver)) {
-        const float *logits =
-            stepper->step(stepper->self, driver.n_rows, driver.sentence, driver.slot, driver.token);
-        ok = logits != NULL;
-        if (ok) {
-            examine_rows(&driver, logits);
-            choose(&driver, scratch);
-        }
-    }
+    bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&
+              make_driver(&driver, scratch) &&
+              stepper->begin(stepper->self, sources, n, n * width) && search_all(&driver, scratch);
     for (int32_t i = 0; ok && i < n; i++)
-        results[i] = search_results(&driver.searches[i], settings, arena);
+        ok = search_results(&driver.searches[i], settings, arena, &results[i]);
     arena_free(scratch);
     return ok;
 }

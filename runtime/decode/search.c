@@ -10,6 +10,8 @@ double decode_length_penalty(double alpha, int32_t n) { return pow((5.0 + n) / 6
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
 {
     search->live = ARENA_ARRAY(arena, Live, search->width);
+    if (!search->live)
+        return;
     search->live[0] = (Live){.slot = search->first_slot, .token = settings->bos, .node = -1};
     search->n_live = 1;
     search->fed = search->length = 0;
@@ -83,6 +85,8 @@ static void assign_slots(Search *search, const Step *steps, const int32_t *chose
 {
     bool *taken = ARENA_ARRAY(arena, bool, search->width);
     bool *is_first = ARENA_ARRAY(arena, bool, n);
+    if (!taken || !is_first)
+        return;
     for (int32_t i = 0; i < n; i++) {
         int32_t slot = search->live[steps[chosen[i]].parent].slot;
         is_first[i] = !taken[slot - search->first_slot];
@@ -131,10 +135,14 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
         return;
     }
     int32_t n = 0;
-    Step *steps = ARENA_ARRAY(arena, Step, search->n_live * stride);
+    Step *steps = ARENA_ARRAY(arena, Step, (int64_t)search->n_live * stride);
+    int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width), n_chosen = 0;
+    Live *next = ARENA_ARRAY(arena, Live, search->width);
+    if (!steps || !chosen || !next)
+        return;
     for (int32_t i = 0; i < search->n_live; i++)
         for (int32_t j = 0; j < counts[i]; j++) {
-            const Candidate *candidate = &candidates[i * stride + j];
+            const Candidate *candidate = &candidates[(int64_t)i * stride + j];
             int32_t sample = search->length ? search->live[i].sample : j;
             steps[n++] = (Step){i, candidate->token, sample,
                                 search->live[i].log_probability + candidate->log_probability};
@@ -143,7 +151,6 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
         qsort(steps, (size_t)n, sizeof *steps, compare_steps);
 
     bool last = must_end(search);
-    int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width), n_chosen = 0;
     for (int32_t i = 0; i < n && n_chosen < search->width; i++) {
         bool ends = last || (settings->until_eos && steps[i].token == settings->eos);
         if (!ends)
@@ -152,7 +159,6 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
             end_hypothesis(search, settings, search->live[steps[i].parent].node,
                            steps[i].log_probability, settings->until_eos, arena);
     }
-    Live *next = ARENA_ARRAY(arena, Live, search->width);
     assign_slots(search, steps, chosen, n_chosen, next, arena, copies);
     for (int32_t i = 0; i < n_chosen; i++) {
         const Step *step = &steps[chosen[i]];
@@ -170,21 +176,25 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
         search->n_live = 0;
 }
 
-Decoded search_results(Search *search, const DecodeSettings *settings, Arena *arena)
+bool search_results(Search *search, const DecodeSettings *settings, Arena *arena, Decoded *out)
 {
     if (search->ended.count)
         qsort(search->ended.data, search->ended.count, sizeof(Ended), compare_ended);
     int32_t n = (int32_t)search->ended.count;
     if (n > settings->nbest)
         n = settings->nbest;
-    Decoded decoded = {ARENA_ARRAY(arena, Hypothesis, n), n};
+    *out = (Decoded){ARENA_ARRAY(arena, Hypothesis, n), n};
+    if (!out->best)
+        return false;
     for (int32_t i = 0; i < n; i++) {
         const Ended *ended = &search->ended.data[i];
         int32_t *ids = ARENA_ARRAY(arena, int32_t, ended->length + 1);
         int32_t node = ended->node;
+        if (!ids)
+            return false;
         for (int32_t at = ended->length; at-- > 0; node = search->nodes.data[node].parent)
             ids[at] = search->nodes.data[node].token;
-        decoded.best[i] = (Hypothesis){ids, ended->length, ended->log_probability, ended->score};
+        out->best[i] = (Hypothesis){ids, ended->length, ended->log_probability, ended->score};
     }
-    return decoded;
+    return true;
 }

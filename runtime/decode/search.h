@@ -41,7 +41,9 @@ typedef struct SlotCopy {
 } SlotCopy;
 typedef VEC(SlotCopy) SlotCopies;
 
-/* Starts with one live hypothesis in first_slot that feeds bos. */
+/* The arena may be one that fails: whoever calls asks arena_failed before going on.
+ *
+ * Starts with one live hypothesis in first_slot that feeds bos. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
 /* What search_choose wants to know of a row of logits: fills `out` (room for
  * search_candidates entries) and returns how many. Rows may go in parallel. */
@@ -52,6 +54,7 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
  * adds the copies of slots to be made. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
-Decoded search_results(Search *search, const DecodeSettings *settings, Arena *arena);
+/* false: memory cannot be had. */
+bool search_results(Search *search, const DecodeSettings *settings, Arena *arena, Decoded *out);
 
 #endif

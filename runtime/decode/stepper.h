@@ -19,10 +19,12 @@ typedef struct Stepper {
     void *self;
     int32_t vocab;
     /* Starts on n sentences with slots 0 … n_slots-1, all empty. Sources are read
-     * only by models that have an encoder. false: memory cannot be had. */
+     * only by models that have an encoder. false: memory cannot be had, and it must be
+     * begun again. */
     bool (*begin)(void *self, const Tokens *sources, int32_t n, int32_t n_slots);
-    /* Feeds token[r] to slot[r], which belongs to sentence[r], for r < n; gives
-     * logits [n, vocab], valid until the next call. NULL: memory cannot be had. */
+    /* Feeds token[r] to slot[r], which belongs to sentence[r], for r < n; no slot twice.
+     * Gives logits [n, vocab], valid until the next call. NULL: memory cannot be had, and
+     * nothing was fed. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *token);
     /* Slot `to` becomes what slot `from` is. */

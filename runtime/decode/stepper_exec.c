@@ -12,6 +12,7 @@ enum { FIRST_CAPACITY = 32 };
 typedef struct Cache {
     StoreTensor *tensor;
     size_t row_bytes; /* of one token */
+    char *grown;      /* while it grows: what it will be */
 } Cache;
 
 /* Output of encode that is an input of decode_step. */
@@ -75,11 +76,30 @@ static int ragged_dim(const TfcProgram *program, const TfcShape *shape)
 
 static bool grow(void *array, size_t count, size_t size)
 {
-    void *grown = realloc(*(void **)array, count * size);
+    void *grown = realloc(*(void **)array, count ? count * size : 1);
     if (!grown)
         return false;
     *(void **)array = grown;
     return true;
+}
+
+/* False, and nothing is kept of it, where not all of them can be had. */
+static bool make_grown(ExecStepper *s, int32_t n_slots, int32_t capacity)
+{
+    bool ok = (int64_t)n_slots * capacity <= INT32_MAX; /* offsets into caches have 32 bits */
+    for (int i = 0; ok && i < s->n_caches; i++) {
+        Cache *cache = &s->caches[i];
+        size_t bytes;
+        ok = !__builtin_mul_overflow((size_t)n_slots * (size_t)capacity, cache->row_bytes, &bytes) &&
+             bytes <= PTRDIFF_MAX - 64;
+        cache->grown = ok ? aligned_alloc(64, bytes / 64 * 64 + 64) : NULL;
+        ok = cache->grown != NULL;
+    }
+    for (int i = 0; !ok && i < s->n_caches; i++) {
+        free(s->caches[i].grown);
+        s->caches[i].grown = NULL;
+    }
+    return ok;
 }
 
 /* Makes room for n_slots of `capacity` tokens, keeping what is in them. */
@@ -91,22 +111,20 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         n_slots = s->n_slots;
     if (capacity < s->capacity)
         capacity = s->capacity;
+    if (!grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
+        return false;
     for (int i = 0; i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
         size_t slot = (size_t)capacity * cache->row_bytes;
-        size_t bytes = ((size_t)n_slots * slot + 63) / 64 * 64;
-        char *data = aligned_alloc(64, bytes);
-        if (!data)
-            return false;
         for (int32_t k = 0; k < s->n_slots; k++)
-            memcpy(data + (size_t)k * slot,
-                   (char *)cache->tensor->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
-                   (size_t)s->slot_length[k] * cache->row_bytes);
+            if (s->slot_length[k])
+                memcpy(cache->grown + (size_t)k * slot,
+                       (char *)cache->tensor->data + (size_t)k * (size_t)s->capacity * cache->row_bytes,
+                       (size_t)s->slot_length[k] * cache->row_bytes);
         free(cache->tensor->data);
-        cache->tensor->data = data;
+        cache->tensor->data = cache->grown;
+        cache->grown = NULL;
     }
-    if (!grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)))
-        return false;
     for (int32_t k = s->n_slots; k < n_slots; k++)
         s->slot_length[k] = 0;
     s->n_slots = n_slots;
@@ -189,7 +207,9 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     for (int32_t r = 0; r < n; r++)
         if (s->slot_length[slot[r]] > longest)
             longest = s->slot_length[slot[r]];
-    if (longest + 1 > s->capacity && !reserve_caches(s, s->n_slots, 2 * s->capacity))
+    bool fits = longest < s->capacity ||
+                (s->capacity <= INT32_MAX / 2 && reserve_caches(s, s->n_slots, 2 * s->capacity));
+    if (!fits || !reserve_rows(s, n))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
         s->rows_length[r] = ++s->slot_length[slot[r]];
@@ -209,7 +229,11 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
         exec_set_ragged(s->step, s->dim_source, n, s->rows_source_length, s->rows_source_offset);
     feed_memories(s, n, sentence);
     exec_input(s->step, s->programs.target, token);
-    return exec_run(s->step) ? exec_output(s->step, s->programs.logits) : NULL;
+    if (exec_run(s->step))
+        return exec_output(s->step, s->programs.logits);
+    for (int32_t r = 0; r < n; r++) /* nothing was fed */
+        s->slot_length[slot[r]]--;
+    return NULL;
 }
 
 static void copy(void *self, int32_t from, int32_t to)

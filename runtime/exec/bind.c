@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Elements a task of a kernel touches: some tens of microseconds of work. */
 enum { TASK_ELEMENTS = 1 << 15, BLOCK_ROUNDING = 64 };
@@ -70,17 +71,25 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
 {
     bool grew = !exec->planned_once;
     for (int64_t i = 0; i < n; i++)
+        if (!sizes_fit(exec->program, shapes[i]))
+            return false;
+    for (int64_t i = 0; i < n; i++)
         grew |= grow_planned(exec->program, shapes[i], exec->planned);
-    return !grew || plan(exec);
+    if (!grew || plan(exec))
+        return true;
+    /* What was too large is not planned for again. */
+    memset(exec->planned, 0, sizeof *exec->planned * (size_t)exec->program->n_buffers);
+    exec->planned_once = exec->bound = false;
+    return false;
 }
 
 int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
 {
     TfcDim *dims = calloc((size_t)program->n_dims + 1, sizeof *dims);
     int64_t *tables = calloc(2 * (size_t)program->n_buffers + 1, sizeof *tables), bytes = -1;
-    if (dims && tables) {
-        for (int32_t d = 0; d < program->n_dims; d++)
-            dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
+    for (int32_t d = 0; dims && d < program->n_dims; d++)
+        dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
+    if (dims && tables && sizes_fit(program, dims)) {
         grow_planned(program, dims, tables);
         bytes = place_buffers(program, tables, tables + program->n_buffers);
     }
@@ -170,6 +179,9 @@ bool exec_bind(Exec *exec)
 {
     const TfcProgram *program = exec->program;
     const TfcDim *shape = exec->dims;
+    for (int32_t d = 0; d < program->n_dims; d++)
+        if (exec->ragged[d].missing)
+            return false;
     if (!exec_fit(exec, &shape, 1))
         return false;
     for (int32_t i = 0; i < program->n_sizes; i++)

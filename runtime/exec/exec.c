@@ -19,10 +19,14 @@ static void count_kernel_tables(const TfcProgram *program, int64_t *n_views, int
 Exec *exec_new(const TfcProgram *program, Store *store)
 {
     gemm_setup();
-    Arena *arena = arena_new();
-    Exec *exec = ARENA_NEW(arena, Exec);
+    Arena *arena = arena_try_new();
+    Exec *exec = arena ? ARENA_NEW(arena, Exec) : NULL;
     int64_t n_views, n_dims;
     count_kernel_tables(program, &n_views, &n_dims);
+    if (!exec) {
+        arena_free(arena);
+        return NULL;
+    }
     *exec = (Exec){
         .program = program,
         .store = store,
@@ -42,6 +46,12 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .patches = ARENA_ARRAY(arena, PointerPatch, n_views),
         .slices = ARENA_ARRAY(arena, TfcDim, program->n_loops),
     };
+    if (arena_failed(arena)) {
+        arena_free(arena);
+        return NULL;
+    }
+    for (int32_t s = 0; s < program->n_steps; s++)
+        exec->multiplies |= program->steps[s].kind == TFC_STEP_GEMM;
     for (int32_t t = 0; t < program->n_tensors; t++) {
         exec->tensors[t] = store_find(store, program->tensors[t].name);
         assert(exec->tensors[t]); /* store_add_program comes first */
@@ -108,26 +118,27 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent)
     exec->bound = false;
 }
 
-static int32_t *grow(int32_t *table, int64_t n)
+static bool grow(int32_t **table, int64_t n)
 {
-    table = realloc(table, (size_t)(n + 1) * sizeof *table);
-    if (!table)
-        abort(); /* some kilobytes: as in the arena, nothing better to do */
-    return table;
+    int32_t *grown = realloc(*table, (size_t)(n + 1) * sizeof *grown);
+    if (grown)
+        *table = grown;
+    return grown != NULL;
 }
 
-static void reserve_tables(RaggedTables *tables, int64_t rows, int64_t tokens)
+static bool reserve_tables(RaggedTables *tables, int64_t rows, int64_t tokens)
 {
-    if (rows > tables->rows || !tables->offset) {
+    if (rows > tables->rows || !tables->length) {
+        if (!grow(&tables->offset, rows) || !grow(&tables->length, rows))
+            return false;
         tables->rows = rows;
-        tables->offset = grow(tables->offset, rows);
-        tables->length = grow(tables->length, rows);
     }
-    if (tokens > tables->tokens || !tables->batch) {
+    if (tokens > tables->tokens || !tables->position) {
+        if (!grow(&tables->batch, tokens) || !grow(&tables->position, tokens))
+            return false;
         tables->tokens = tokens;
-        tables->batch = grow(tables->batch, tokens);
-        tables->position = grow(tables->position, tokens);
     }
+    return true;
 }
 
 /* Whether the rows lie one after the other, as without offsets. */
@@ -142,7 +153,7 @@ static bool is_packed(int64_t n, const int32_t *lengths, const int32_t *offset)
 
 static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *lengths, const int32_t *offset)
 {
-    if (tables->n != n || !tables->offset || memcmp(tables->length, lengths, (size_t)n * sizeof *lengths))
+    if (tables->n != n || tables->missing || !tables->length || memcmp(tables->length, lengths, (size_t)n * sizeof *lengths))
         return false;
     return offset ? !memcmp(tables->offset, offset, (size_t)n * sizeof *offset)
                   : is_packed(n, lengths, tables->offset);
@@ -172,7 +183,10 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
         longest = lengths[b] > longest ? lengths[b] : longest;
         total += lengths[b];
     }
-    reserve_tables(tables, n, packed ? total : 0);
+    exec->bound = false;
+    tables->missing = !reserve_tables(tables, n, packed ? total : 0);
+    if (tables->missing)
+        return;
     tables->n = n;
     int32_t at = 0;
     for (int64_t b = 0; b < n; at += lengths[b++]) {
@@ -182,7 +196,6 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
     if (packed)
         fill_tokens(tables);
     exec->dims[dim] = (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
-    exec->bound = false;
 }
 
 /* ---- data ---- */

@@ -11,7 +11,8 @@
  *
  * A Store may serve several executors, one running at a time if a program
  * assigns params. An Exec serves one thread at a time. Nothing here prints;
- * failures are allocation failures and return false or NULL. */
+ * failures are allocation failures and return false or NULL. After one all is as it was,
+ * but for outputs, and a later call may succeed. */
 #ifndef RUNTIME_EXEC_EXEC_H
 #define RUNTIME_EXEC_EXEC_H
 
@@ -38,7 +39,7 @@ typedef struct StoreTensor {
 
 Store *store_new(void);
 void store_free(Store *store);
-/* Adds the program's tensors; one already there by name must agree in type and
+/* Adds the program's tensors (store NULL: false, out of memory); one already there by name must agree in type and
  * shape (an assertion otherwise). Names are copied. */
 bool store_add_program(Store *store, const TfcProgram *program);
 /* The same, but a new tensor for which `find` gives an address has its data there,
@@ -59,8 +60,8 @@ int64_t store_version(const Store *store);
 /* Initial values as each tensor says, from Philox keyed by (seed, hash of the
  * name), so that they do not depend on order or threads. Fans: of [in, out],
  * in = dims[0] … dims[rank-2], out = dims[rank-1] (Glorot & Bengio 2010). File
- * tensors are left as they are: the loader fills them. */
-void store_initialise(Store *store, uint64_t seed);
+ * tensors are left as they are: the loader fills them. False: memory cannot be had. */
+bool store_initialise(Store *store, uint64_t seed);
 int64_t store_bytes(const Store *store);
 
 /* ---- running ---- */
@@ -88,7 +89,8 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent);
 /* Lengths of the n rows of the batch; sets the dimension it is ragged over too.
  * `offset` NULL: packed one after the other (the usual); else where each row
  * begins, in tokens (shared memory of beams, caches with gaps: `total` is not
- * meaningful then and no program may iterate over tokens of the dimension). */
+ * meaningful then and no program may iterate over tokens of the dimension). Where there is
+ * no memory for the tables, exec_run says so. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
 
 /* Data in storage layout (ir/layout.h: packed), not copied, valid until the run ends. */

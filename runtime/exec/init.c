@@ -116,14 +116,14 @@ static void orthonormalise(double *vectors, int64_t k, int64_t length)
 }
 
 /* [in, out] with orthonormal rows or columns, whichever are fewer (Saxe et al. 2013). */
-static void fill_orthogonal(StoreTensor *tensor, const Stream *stream, double gain)
+static bool fill_orthogonal(StoreTensor *tensor, const Stream *stream, double gain)
 {
     int64_t rows = (int64_t)fans_of(tensor).in, columns = (int64_t)fans_of(tensor).out;
     bool wide = columns >= rows;
     int64_t n = wide ? rows : columns, length = wide ? columns : rows;
     double *vectors = malloc(sizeof *vectors * (size_t)(n * length + 1));
     if (!vectors)
-        abort();
+        return false;
     for (int64_t i = 0; i < n * length; i++)
         vectors[i] = normal_at(stream, i);
     for (int64_t k = 0; k < n; k++)
@@ -132,9 +132,10 @@ static void fill_orthogonal(StoreTensor *tensor, const Stream *stream, double ga
         for (int64_t i = 0; i < length; i++)
             set_element(tensor, wide ? k * columns + i : i * columns + k, gain * vectors[k * length + i]);
     free(vectors);
+    return true;
 }
 
-static void initialise(StoreTensor *tensor, uint64_t seed)
+static bool initialise(StoreTensor *tensor, uint64_t seed)
 {
     Stream stream = stream_of(seed, tensor->name);
     Fans fans = fans_of(tensor);
@@ -155,15 +156,18 @@ static void initialise(StoreTensor *tensor, uint64_t seed)
         fill_uniform(tensor, &stream, -limit, limit);
         break;
     case TFC_INIT_KAIMING_NORMAL: fill_normal(tensor, &stream, 0, a / sqrt(fans.in)); break;
-    case TFC_INIT_ORTHOGONAL: fill_orthogonal(tensor, &stream, a); break;
+    case TFC_INIT_ORTHOGONAL: return fill_orthogonal(tensor, &stream, a);
     case TFC_INIT_FILE: break;
     }
+    return true;
 }
 
-void store_initialise(Store *store, uint64_t seed)
+bool store_initialise(Store *store, uint64_t seed)
 {
-    for (int64_t i = 0; i < store_count(store); i++)
+    bool ok = true;
+    for (int64_t i = 0; ok && i < store_count(store); i++)
         if (store_at(store, i)->data)
-            initialise(store_at(store, i), seed);
+            ok = initialise(store_at(store, i), seed);
     store_changed(store);
+    return ok;
 }

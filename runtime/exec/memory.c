@@ -15,6 +15,8 @@ void *memory_new(int64_t bytes)
 {
     if (bytes < 1)
         bytes = 1;
+    if ((uint64_t)bytes > SIZE_MAX)
+        return NULL;
     bool large = bytes >= 2 * HUGE_PAGE;
     void *memory = NULL;
     if (posix_memalign(&memory, large ? (size_t)HUGE_PAGE : CACHE_LINE, (size_t)bytes))

@@ -135,20 +135,31 @@ void pool_run(Pool *pool, int32_t n, PoolTask task, const void *context)
             sched_yield();
 }
 
-void pool_open(int threads, void (*body)(Pool *pool, void *argument), void *argument)
+/* Of several threads; with one, OpenMP would only take memory for its team. */
+static void run_team(Pool *pool, int threads, bool ready(void),
+                     void (*body)(Pool *pool, void *argument), void *argument)
 {
-    Pool pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 #pragma omp parallel num_threads(threads)
     {
-        if (omp_get_thread_num() > 0)
-            stand_by(&pool);
-        else {
-            pool.alone = omp_get_num_threads() == 1;
-            body(&pool, argument);
-            atomic_store(&pool.closed, true);
-            wake_sleepers(&pool);
-        }
+        if (omp_get_thread_num() == 0) {
+            pool->alone = omp_get_num_threads() == 1;
+            body(pool, argument);
+            atomic_store(&pool->closed, true);
+            wake_sleepers(pool);
+        } else if (!ready || ready())
+            stand_by(pool);
     }
+}
+
+void pool_open(int threads, bool ready(void), void (*body)(Pool *pool, void *argument), void *argument)
+{
+    Pool pool = {.alone = threads <= 1,
+                 .mutex = PTHREAD_MUTEX_INITIALIZER,
+                 .wake = PTHREAD_COND_INITIALIZER};
+    if (threads <= 1)
+        body(&pool, argument);
+    else
+        run_team(&pool, threads, ready, body, argument);
     pthread_cond_destroy(&pool.wake);
     pthread_mutex_destroy(&pool.mutex);
 }

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_EXEC_POOL_H
 #define RUNTIME_EXEC_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct Pool Pool;
@@ -12,8 +13,10 @@ typedef struct Pool Pool;
 /* A piece of a step's work. Tasks do not call the pool. */
 typedef void (*PoolTask)(const void *context, int64_t index);
 
-/* Calls body on this thread while up to `threads` - 1 others stand by. */
-void pool_open(int threads, void (*body)(Pool *pool, void *argument), void *argument);
+/* Calls body on this thread while up to `threads` - 1 others stand by. Of those, threads
+ * for which `ready` is false take no tasks; NULL: all do. With one thread OpenMP is not
+ * asked for anything. */
+void pool_open(int threads, bool ready(void), void (*body)(Pool *pool, void *argument), void *argument);
 /* From within body: runs task 0 … n - 1 in any order on any thread; returns when
  * all are done. */
 void pool_run(Pool *pool, int32_t n, PoolTask task, const void *context);

@@ -3,6 +3,7 @@
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 #include "runtime/exec/trace_state.h"
+#include "runtime/exec/workspace.h"
 
 #include <assert.h>
 #include <math.h>
@@ -176,10 +177,16 @@ static bool prepare(Exec *exec)
     gemm_setup(); /* an Exec may be run by another thread than the one that made it */
     if (!(exec->bound || exec_bind(exec)) || !exec_point(exec))
         return false;
+    if (exec->multiplies && !workspace_ready())
+        return false;
     bool prepared = exec->prepared == store_version(exec->store);
     exec->first_step = prepared ? exec->program->n_prepared : 0;
     return true;
 }
+
+/* What a thread needs to take part. */
+typedef bool Ready(void);
+static Ready *ready_for(const Exec *exec) { return exec->multiplies ? workspace_ready : NULL; }
 
 static void note_run(Exec *exec)
 {
@@ -261,7 +268,7 @@ bool exec_run(Exec *exec)
     if (!prepare(exec))
         return false;
     int64_t begin = trace_begin();
-    pool_open(threads_for(exec), run_steps, exec);
+    pool_open(threads_for(exec), ready_for(exec), run_steps, exec);
     trace_end(exec->program->name, begin);
     note_run(exec);
     return true;
@@ -351,7 +358,7 @@ const char *exec_find_nan(Exec *exec, int *step)
     exec->prepared = 0; /* every step is looked at */
     if (!prepare(exec))
         return NULL;
-    pool_open(exec_threads(), run_until_nan, &search);
+    pool_open(exec_threads(), ready_for(exec), run_until_nan, &search);
     note_run(exec);
     if (search.found < 0)
         return NULL;

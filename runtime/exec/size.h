@@ -4,14 +4,34 @@
 
 #include "runtime/exec/program.h"
 
+static inline int64_t size_factor(const TfcFactor *factor, const TfcDim *dims)
+{
+    const TfcDim *dim = &dims[factor->dim];
+    return factor->quantity == TFC_EXTENT ? dim->extent : dim->total;
+}
+
+/* For dimensions that fit. */
 static inline int64_t size_value(const TfcSize *size, const TfcDim *dims)
 {
-    int64_t value = size->coefficient;
-    for (int32_t i = 0; i < size->n_factors; i++) {
-        const TfcDim *dim = &dims[size->factors[i].dim];
-        value *= size->factors[i].quantity == TFC_EXTENT ? dim->extent : dim->total;
+    uint64_t value = (uint64_t)size->coefficient; /* may wrap around before a factor of zero */
+    for (int32_t i = 0; i < size->n_factors; i++)
+        value *= (uint64_t)size_factor(&size->factors[i], dims);
+    return (int64_t)value;
+}
+
+/* Whether every size of the program is below what any machine has memory for: sums of
+ * their bytes do not overflow then. */
+static inline bool sizes_fit(const TfcProgram *program, const TfcDim *dims)
+{
+    for (int32_t s = 0; s < program->n_sizes; s++) {
+        const TfcSize *size = &program->sizes[s];
+        double value = (double)size->coefficient;
+        for (int32_t i = 0; i < size->n_factors; i++)
+            value *= (double)size_factor(&size->factors[i], dims);
+        if (value > 0x1p47)
+            return false;
     }
-    return value;
+    return true;
 }
 
 static inline int64_t program_size(const TfcProgram *program, TfcSizeRef size, const TfcDim *dims)

@@ -15,6 +15,7 @@ typedef struct RaggedTables {
     int32_t *batch, *position;  /* room for `tokens` */
     int64_t rows, tokens;
     int64_t n;                  /* rows in use */
+    bool missing;               /* there was no memory for the rows: no run until they are set again */
 } RaggedTables;
 
 typedef struct BoundStep {
@@ -59,6 +60,7 @@ struct Exec {
     int64_t part_bytes;
     int64_t prepared;        /* the store's version that the prepared steps read; 0: none */
     int32_t first_step;      /* of this run */
+    bool multiplies;         /* there are products */
     bool bound;              /* the steps fit the dimensions as they are now */
     uint32_t rng[4];
 };

@@ -20,8 +20,12 @@ struct Store {
 
 Store *store_new(void)
 {
-    Arena *arena = arena_new();
-    Store *store = ARENA_NEW(arena, Store);
+    Arena *arena = arena_try_new();
+    Store *store = arena ? ARENA_NEW(arena, Store) : NULL;
+    if (!store) {
+        arena_free(arena);
+        return NULL;
+    }
     store->arena = arena;
     store->version = 1;
     map_init(&store->by_name, arena);
@@ -51,9 +55,23 @@ static inline bool agrees(const StoreTensor *have, const TfcTensor *want)
     return same;
 }
 
+/* Puts it into both lists or none. */
+static bool enlist(Store *store, StoreTensor *tensor)
+{
+    vec_push(store->arena, store->tensors, tensor);
+    map_set(&store->by_name, tensor->name, tensor);
+    if (!arena_failed(store->arena))
+        return true;
+    if (store->tensors.count && vec_last(store->tensors) == tensor)
+        store->tensors.count--;
+    return false;
+}
+
 static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
 {
     StoreTensor *tensor = ARENA_NEW(store->arena, StoreTensor);
+    if (!tensor)
+        return false;
     *tensor = (StoreTensor){
         .name = arena_strdup(store->arena, from->name),
         .type = from->type,
@@ -72,6 +90,8 @@ static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
         tensor->count *= fixed ? tensor->dims[i] : 0;
     }
     tensor->borrowed = borrowed != NULL;
+    if (arena_failed(store->arena))
+        return false;
     if (borrowed) {
         tensor->data = borrowed;
     } else if (!is_cache(tensor)) {
@@ -79,13 +99,18 @@ static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
         if (!tensor->data)
             return false;
     }
-    vec_push(store->arena, store->tensors, tensor);
-    map_set(&store->by_name, tensor->name, tensor);
-    return true;
+    if (enlist(store, tensor))
+        return true;
+    if (!borrowed)
+        free(tensor->data);
+    return false;
 }
 
 bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find, void *context)
 {
+    if (!store)
+        return false;
+    arena_recover(store->arena);
     for (int32_t i = 0; i < program->n_tensors; i++) {
         const TfcTensor *tensor = &program->tensors[i];
         const StoreTensor *have = store_find(store, tensor->name);

@@ -2,7 +2,11 @@
 #ifndef RUNTIME_EXEC_WORKSPACE_H
 #define RUNTIME_EXEC_WORKSPACE_H
 
-/* TFC_GEMM_WORKSPACE bytes of the calling thread's own, page-aligned. */
+#include <stdbool.h>
+
+/* TFC_GEMM_WORKSPACE bytes of the calling thread's own, page-aligned. NULL: out of memory.
+ * Once a thread has it, it keeps it. */
 void *workspace_here(void);
+bool workspace_ready(void); /* the same as an answer, for pool_open */
 
 #endif

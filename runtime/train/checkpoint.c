@@ -3,6 +3,7 @@
 
 #include "runtime/data/safetensors.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,10 @@ static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Stor
 {
     int64_t n = 0;
     StTensor *tensors = ARENA_ARRAY(arena, StTensor, store_count(store) + 1);
+    if (!tensors) {
+        diag_errno(diags, "write", path, ENOMEM);
+        return false;
+    }
     for (int64_t i = 0; i < store_count(store); i++)
         if (is_saved(store_at(store, i)))
             tensors[n++] = describe(store_at(store, i));
@@ -116,19 +121,20 @@ bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *
 {
     StMeta meta[N_FIELDS + 1];
     int n = make_meta(arena, state, meta);
+    if (arena_failed(arena)) {
+        diag_errno(diags, "write", path, ENOMEM);
+        return false;
+    }
     return write_store(diags, arena, path, store, meta, n);
 }
 
 static const char *dims_text(Arena *arena, int rank, const int64_t *dims)
 {
-    Text text = {0};
-    text_add(&text, "[");
-    for (int i = 0; i < rank; i++)
-        text_add(&text, "%s%" PRId64, i ? ", " : "", dims[i]);
-    text_add(&text, "]");
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    const char *text = "";
+    for (int i = 0; text && i < rank; i++)
+        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", dims[i]);
+    text = text ? arena_printf(arena, "[%s]", text) : NULL;
+    return text ? text : "[…]";
 }
 
 static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, StoreTensor *tensor)

@@ -3,12 +3,13 @@
 #ifndef RUNTIME_WASI_PTHREAD_H
 #define RUNTIME_WASI_PTHREAD_H
 
+#include <stdint.h>
+
 typedef struct pthread_mutex_t { char none; } pthread_mutex_t;
 typedef struct pthread_cond_t { char none; } pthread_cond_t;
-typedef int pthread_once_t, pthread_key_t;
+typedef int pthread_key_t;
 #define PTHREAD_MUTEX_INITIALIZER {0}
 #define PTHREAD_COND_INITIALIZER {0}
-#define PTHREAD_ONCE_INIT 0
 
 static inline int pthread_mutex_init(pthread_mutex_t *m, const void *attributes) { (void)m, (void)attributes; return 0; }
 static inline int pthread_mutex_destroy(pthread_mutex_t *m) { (void)m; return 0; }
@@ -18,15 +19,24 @@ static inline int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m) { (vo
 static inline int pthread_cond_broadcast(pthread_cond_t *c) { (void)c; return 0; }
 static inline int pthread_cond_destroy(pthread_cond_t *c) { (void)c; return 0; }
 
-static inline int pthread_once(pthread_once_t *once, void (*start)(void))
+enum { TFC_THREAD_KEYS = 8 };
+static void *tfc_thread_values[TFC_THREAD_KEYS]; /* of the one thread; in the one file that uses keys */
+
+static inline int pthread_key_create(pthread_key_t *key, void (*end)(void *))
 {
-    if (!*once)
-        start();
-    *once = 1;
+    static pthread_key_t keys;
+    (void)end;
+    if (keys == TFC_THREAD_KEYS)
+        return 1;
+    *key = keys++;
     return 0;
 }
 
-static inline int pthread_key_create(pthread_key_t *key, void (*end)(void *)) { (void)end; *key = 0; return 0; }
-static inline int pthread_setspecific(pthread_key_t key, const void *value) { (void)key, (void)value; return 0; }
+static inline void *pthread_getspecific(pthread_key_t key) { return tfc_thread_values[key]; }
+static inline int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    tfc_thread_values[key] = (void *)(uintptr_t)value;
+    return 0;
+}
 
 #endif

@@ -81,7 +81,7 @@ static int set_up(void **state)
     static Fixture f;
     f.store = store_new();
     assert_true(store_add_program(f.store, &program));
-    store_initialise(f.store, 1);
+    assert_true(store_initialise(f.store, 1));
     f.exec = exec_new(&program, f.store);
     *state = &f;
     return 0;

@@ -172,7 +172,7 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     assert_true(gemm_bind(&bound, step, evaluated, dims, &blas));
     for (int threads = 1; threads <= 3; threads++) {
         memcpy(buffers[C], before, bytes);
-        pool_open(threads, call_gemm, &(Call){&bound, buffers});
+        pool_open(threads, NULL, call_gemm, &(Call){&bound, buffers});
         if (!first) {
             first = malloc(bytes + 1);
             memcpy(first, buffers[C], bytes);

@@ -51,7 +51,7 @@ static void test_every_task_once(void **state)
     (void)state;
     for (int threads = 1; threads <= 5; threads++) {
         _Atomic int wrong = 0;
-        pool_open(threads, steps, &wrong);
+        pool_open(threads, NULL, steps, &wrong);
         assert_int_equal(wrong, 0);
     }
 }

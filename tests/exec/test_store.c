@@ -42,7 +42,7 @@ static Store *store_of(TfcTensor *tensors, int n, uint64_t seed)
     TfcProgram program = {.n_tensors = n, .tensors = tensors};
     Store *store = store_new();
     assert_true(store_add_program(store, &program));
-    store_initialise(store, seed);
+    assert_true(store_initialise(store, seed));
     return store;
 }
 

@@ -174,7 +174,7 @@ static void new_store(Bench *bench)
     store_free(bench->store);
     bench->store = store_new();
     assert_true(store_add_program(bench->store, &bench->program));
-    store_initialise(bench->store, 5);
+    assert_true(store_initialise(bench->store, 5));
     bench->state = (TrainState){.seed = 5, .config = train_config(&bench->settings, bench->corpus)};
 }
 
