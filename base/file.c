@@ -20,7 +20,7 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
     if (fd < 0 || fstat(fd, &info)) {
-        diag_error(diags, no_place(), "cannot read %s: %s", path, strerror(errno));
+        diag_errno(diags, "read", path, errno);
         if (fd >= 0)
             close(fd);
         return NULL;
@@ -39,7 +39,7 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            diag_error(diags, no_place(), "cannot read %s: %s", path, strerror(errno));
+            diag_errno(diags, "read", path, errno);
             close(fd);
             return NULL;
         }
@@ -71,19 +71,20 @@ static int open_number(const char *path)
     return -1;
 }
 
-/* What the link `from` reads as, as a path from here; malloc'd. */
+/* What the link `from` reads as, as a path from here; malloc'd, NULL: out of memory (errno). */
 static char *link_path(const char *from, const char *link)
 {
     const char *slash = strrchr(from, '/');
     char *path;
     if (asprintf(&path, "%.*s%s", *link == '/' || !slash ? 0 : (int)(slash + 1 - from), from,
-                 link) < 0)
-        abort();
-    return path;
+                 link) >= 0)
+        return path;
+    errno = ENOMEM;
+    return NULL;
 }
 
 /* The path at the end of a chain of links, malloc'd; the last need not exist. *number is
- * the open file that it names, or -1. NULL: links without end (errno). */
+ * the open file that it names, or -1. NULL: links without end, out of memory (errno). */
 static char *follow_links(const char *path, int *number)
 {
     char *at = strdup(path), link[LONGEST_LINK];
@@ -97,8 +98,9 @@ static char *follow_links(const char *path, int *number)
         free(at);
         at = next;
     }
+    if (at)
+        errno = ELOOP;
     free(at);
-    errno = ELOOP;
     return NULL;
 }
 
@@ -169,8 +171,11 @@ static bool open_place(FileWriter *file, const Place *place)
         return fcntl(file->fd, F_GETFD) >= 0;
     }
     if (!place->is_through &&
-        asprintf(&file->temporary, "%s.tmp-%ld", place->target, (long)getpid()) < 0)
-        abort();
+        asprintf(&file->temporary, "%s.tmp-%ld", place->target, (long)getpid()) < 0) {
+        file->temporary = NULL;
+        errno = ENOMEM;
+        return false;
+    }
     file->fd = file->temporary
                    ? open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, place->mode)
                    : open(place->target, O_WRONLY | O_CLOEXEC);
@@ -180,14 +185,16 @@ static bool open_place(FileWriter *file, const Place *place)
 FileWriter *file_create(Diagnostics *diags, const char *path)
 {
     FileWriter *file = malloc(sizeof *file);
-    if (!file)
-        abort();
+    if (!file) {
+        diag_errno(diags, "write", path, ENOMEM);
+        return NULL;
+    }
     memset(file, 0, offsetof(FileWriter, buffer));
     file->path = strdup(path);
-    Place place = find_place(path);
+    Place place = file->path ? find_place(path) : (Place){0};
     if (open_place(file, &place))
         return file;
-    diag_error(diags, no_place(), "cannot write %s: %s", path, strerror(errno));
+    diag_errno(diags, "write", path, errno);
     destroy(file);
     return NULL;
 }
@@ -200,7 +207,7 @@ bool file_can_write(Diagnostics *diags, const char *path)
         ok =
             place.number >= 0 ? fcntl(place.number, F_GETFD) >= 0 : access(place.target, W_OK) == 0;
     if (!ok)
-        diag_error(diags, no_place(), "cannot write %s: %s", path, strerror(errno));
+        diag_errno(diags, "write", path, errno);
     free(place.target);
     if (!ok || place.is_through)
         return ok;
@@ -244,15 +251,14 @@ bool file_flush(FileWriter *file)
     return !file->error;
 }
 
-static void flush_folder(const char *path)
+/* The rename, too, is to outlive a loss of power; it is done, whatever becomes of this. */
+static void flush_folder(const char *folder)
 {
-    char *copy = strdup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
         close(fd);
     }
-    free(copy);
 }
 
 static void close_file(FileWriter *file)
@@ -267,15 +273,19 @@ bool file_commit(FileWriter *file, Diagnostics *diags)
     if (!file->error && file->temporary && fsync(file->fd) && errno != EINVAL && errno != EROFS)
         file->error = errno;
     close_file(file);
+    char *folder = file->temporary ? strdup(file->target) : NULL;
+    if (!file->error && file->temporary && !folder)
+        file->error = ENOMEM;
     if (!file->error && file->temporary && rename(file->temporary, file->target))
         file->error = errno;
     bool ok = !file->error;
     if (ok && file->temporary)
-        flush_folder(file->target);
+        flush_folder(dirname(folder));
+    free(folder);
     if (!ok && file->temporary)
         unlink(file->temporary);
     if (!ok)
-        diag_error(diags, no_place(), "cannot write %s: %s", file->path, strerror(file->error));
+        diag_errno(diags, "write", file->path, file->error);
     destroy(file);
     return ok;
 }
