@@ -1,0 +1,71 @@
+/* Rows found through integers: gather, its adjoint, and caches. */
+#include "oracle/interpreter.h"
+
+/* Elements of a row: what follows the first n dimensions. */
+static int64_t row_size(const Shape *shape, int n)
+{
+    return n ? shape->stride[n - 1] : shape->count;
+}
+
+/* The row that an index names; -1: none. */
+static int64_t row_of(Num index, int64_t rows)
+{
+    return index.v >= 0 && index.v < (double)rows ? (int64_t)index.v : -1;
+}
+
+void interpret_gather(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *table = operand(in, op, 0), *index = operand(in, op, 1);
+    int64_t size = row_size(table->shape, 1);
+    for (int64_t i = 0; i < index->shape->count; i++) {
+        if (!dense_has(index, i))
+            continue;
+        int64_t row = row_of(index->x[i], table->shape->extent[0]);
+        for (int64_t k = 0; k < size; k++) {
+            Num x = row < 0 ? num_exact(0) : table->x[row * size + k];
+            out->x[i * size + k] = num_is_exact(index->x[i]) ? x : num_undecided(x.v);
+        }
+    }
+}
+
+/* Rows are added one after the other, each sum rounded. */
+void interpret_scatter_add(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *x = operand(in, op, 0), *index = operand(in, op, 1);
+    int64_t size = row_size(out->shape, 1);
+    Rounding to = rounding_for(in, op);
+    Sum *sums = ARENA_ARRAY(in->arena, Sum, out->shape->count + 1);
+    bool undecided = false;
+    for (int64_t i = 0; i < index->shape->count; i++) {
+        int64_t row = row_of(index->x[i], out->shape->extent[0]);
+        if (!dense_has(index, i))
+            continue;
+        undecided |= !num_is_exact(index->x[i]);
+        for (int64_t k = 0; row >= 0 && k < size; k++)
+            if (dense_has(x, i * size + k))
+                sum_add(&sums[row * size + k], x->x[i * size + k]);
+    }
+    for (int64_t i = 0; i < out->shape->count; i++) {
+        out->x[i] = sum_end(&sums[i], 0, &to, &to);
+        if (undecided)
+            out->x[i].e = INFINITY;
+    }
+}
+
+/* cache [R, P~, …], rows [R, Q~, …]: position q of a row becomes position
+ * length(P) - length(Q) + q of the cache's. */
+void interpret_append(Interpreter *in, const Op *op, Dense *out)
+{
+    const Dense *cache = operand(in, op, 0), *rows = operand(in, op, 1);
+    const Shape *to = out->shape, *from = rows->shape;
+    const int32_t *p = in->run->dims[to->dims[1].symbol].lengths;
+    const int32_t *q = in->run->dims[from->dims[1].symbol].lengths;
+    int64_t size = to->stride[1];
+    for (int64_t i = 0; i < to->count; i++)
+        out->x[i] = cache->x[i];
+    for (int64_t r = 0; r < from->extent[0]; r++)
+        for (int64_t t = 0; t < q[r]; t++)
+            for (int64_t k = 0, at = p[r] - q[r] + t; at >= 0 && k < size; k++)
+                out->x[r * to->stride[0] + at * size + k] =
+                    rows->x[r * from->stride[0] + t * size + k];
+}

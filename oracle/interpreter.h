@@ -1,0 +1,89 @@
+/* What the files of the oracle share: tensors on dense logical coordinates, walks over
+ * them, and one rule a row of ops.def. */
+#ifndef ORACLE_INTERPRETER_H
+#define ORACLE_INTERPRETER_H
+
+#include "oracle/number.h"
+#include "oracle/oracle.h"
+
+/* Dimensions for one batch. */
+typedef struct Shape {
+    int rank;
+    Dim dims[MAX_RANK];
+    int64_t extent[MAX_RANK]; /* of a ragged one the longest row */
+    int64_t stride[MAX_RANK]; /* row-major */
+    int64_t count;            /* product of the extents */
+    int64_t stored;           /* elements in storage order */
+    const int64_t *order;     /* of each the dense number; NULL: its own */
+    const bool *exists;       /* by dense number; NULL: all do */
+} Shape;
+
+typedef struct Dense {
+    const Shape *shape;
+    DType dtype;
+    Num *x; /* those that do not exist are of no account */
+    /* Of reduce_max: what it is the greatest of, and where there is no doubt which one that is. */
+    const struct Dense *top_of;
+    const bool *sole;
+} Dense;
+
+typedef struct Interpreter {
+    const Module *module;
+    OracleRun *run;
+    Arena *arena;   /* for the run */
+    Dense **values; /* by id */
+    VEC(const Shape *) shapes;
+} Interpreter;
+
+const Shape *shape_of(Interpreter *in, const Type *type);
+Dense *dense_new(Interpreter *in, const Type *type);
+static inline bool dense_has(const Dense *x, int64_t i)
+{
+    return !x->shape->exists || x->shape->exists[i];
+}
+static inline Dense *operand(const Interpreter *in, const Op *op, int i)
+{
+    return in->values[op->args[i]->id];
+}
+/* Of the result of an op. */
+static inline Rounding rounding_for(const Interpreter *in, const Op *op)
+{
+    return rounding_of(op->results[0].type.dtype, in->run->compute);
+}
+
+/* A walk in row-major order through a box, with the place in some tensors beside it.
+ *
+ *   Walk w = walk_over(rank, extents);
+ *   w.step[0][i] = …                       // of tensor 0 along axis i
+ *   for (int64_t i = 0; i < w.count; i++, walk_next(&w))
+ *       … w.at[0] … */
+enum { WALK_AXES = 2 * MAX_RANK, WALK_TENSORS = 4 };
+typedef struct Walk {
+    int rank;
+    int64_t count;
+    int64_t extent[WALK_AXES], index[WALK_AXES];
+    int64_t step[WALK_TENSORS][WALK_AXES], at[WALK_TENSORS];
+} Walk;
+
+Walk walk_over(int rank, const int64_t *extents);
+void walk_add_axis(Walk *w, int64_t extent, int64_t step0, int64_t step1);
+void walk_next(Walk *w);
+/* Steps of tensor k, broadcast to the walk's axes as in numpy. */
+void walk_broadcast(Walk *w, int k, const Shape *shape);
+
+/* One rule an op: fills in the result, of which every element is 0 before. */
+typedef void Rule(Interpreter *in, const Op *op, Dense *out);
+#define ELEMENTWISE(name, arity, infer, grad, help)
+#define EFFECT(name, arity, infer, grad, help)
+#define REGION(name, arity, infer, grad, help)
+#define OP(name, arity, family, infer, grad, help) Rule interpret_##name;
+#include "ir/ops.def"
+Rule interpret_elementwise;
+
+/* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
+ * counter is the element / 4, the site and the step; the word is number element mod 4. */
+uint32_t random_word(const Interpreter *in, int64_t site, int64_t element);
+/* Storage numbers of a shape's elements by dense number. */
+const int64_t *storage_numbers(Interpreter *in, const Shape *shape);
+
+#endif
