@@ -253,7 +253,7 @@ static bool read_option(Cli *cli, Reader *r, Arguments *arguments)
     if (expected)
         cli_usage_error("%s: %s%s is '%s'; expected %s", command, is_letter(option) ? "" : "--",
                         option->name, value, expected);
-    vec_push(cli->arena, arguments->given, ((GivenOption){option, value}));
+    vec_push(cli->arena, arguments->given, ((GivenOption){option->name, option->kind, value}));
     return !expected;
 }
 

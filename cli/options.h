@@ -36,7 +36,8 @@ typedef struct Usage {
 } Usage;
 
 typedef struct GivenOption {
-    const Option *option;
+    const char *name;
+    OptionKind kind;
     const char *value; /* NULL of a flag */
 } GivenOption;
 

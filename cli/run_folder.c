@@ -49,19 +49,25 @@ static const char *place_of_file(Cli *cli, const Session *session, const Source 
     return is_under(file->path, model, length) ? file->path + length : NULL;
 }
 
+const char *run_folder_copy(Cli *cli, const char *folder, const Session *session,
+                            const Source *file)
+{
+    const char *place = place_of_file(cli, session, file);
+    return place ? in_folder(cli, folder, place) : NULL;
+}
+
 static bool write_files(Cli *cli, const char *folder, const Session *session)
 {
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
-        const char *place = place_of_file(cli, session, file);
-        if (!place) {
+        const char *path = run_folder_copy(cli, folder, session, file);
+        if (!path) {
             diag_warning(&cli->diags, (Loc){0},
                          "%s is not beside the model: the run needs it where it "
                          "is, and --out %s cannot be moved",
                          file->path, folder);
             continue;
         }
-        const char *path = in_folder(cli, folder, place);
         const char *within = arena_strndup(cli->arena, path, (size_t)(base_name(path) - path - 1));
         if (!file_make_folder(&cli->diags, within) ||
             !file_write_all(&cli->diags, path, file->text, file->length))

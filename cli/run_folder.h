@@ -16,6 +16,9 @@
 /* Writes model, library files, vocabulary and run.json. */
 bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record);
+/* Where the folder has its copy of a file that the model reads; NULL: it has none. */
+const char *run_folder_copy(Cli *cli, const char *folder, const Session *session,
+                            const Source *file);
 
 typedef struct RunFolder {
     const char *path, *checkpoint;

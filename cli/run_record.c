@@ -185,16 +185,18 @@ static bool names_same(const char *a, const char *b)
 
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more)
 {
-    TextList merged = {0};
-    const TextList *lists[] = {settings, more};
-    for (int l = 0; l < 2; l++)
-        for (size_t i = 0; i < lists[l]->count; i++) {
-            bool again = false;
-            for (size_t k = 0; l == 0 && k < more->count; k++)
-                again = again || names_same(settings->data[i], more->data[k]);
-            if (!again)
-                vec_push(arena, merged, lists[l]->data[i]);
-        }
+    TextList all = {0}, merged = {0};
+    for (size_t i = 0; i < settings->count; i++)
+        vec_push(arena, all, settings->data[i]);
+    for (size_t i = 0; i < more->count; i++)
+        vec_push(arena, all, more->data[i]);
+    for (size_t i = 0; i < all.count; i++) {
+        size_t later = i + 1;
+        while (later < all.count && !names_same(all.data[i], all.data[later]))
+            later++;
+        if (later == all.count)
+            vec_push(arena, merged, all.data[i]);
+    }
     return merged;
 }
 

@@ -45,7 +45,7 @@ bool run_record_write(Cli *cli, const char *folder, const RunRecord *record);
  * in `more` is stronger than these. */
 SessionOptions run_session_options(Cli *cli, const char *folder, const RunRecord *record,
                                    const TextList *more);
-/* All of `settings`, then all of `more`, without those of `settings` that `more` names again. */
+/* All of `settings`, then all of `more`; of a name that comes again the last. */
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);
 
 /* "pairs", "stream", … */

@@ -156,38 +156,45 @@ static bool compile_programs(Training *t)
            (!decodes || inference_prepare_decode(&t->inference));
 }
 
-static bool fill_store(Training *t)
+/* The run's checkpoint; its tensors are all there are, so nothing is initialised. */
+static bool load_run(Training *t, bool changed)
 {
     const TrainOptions *o = t->options;
-    uint64_t config = train_config(&t->settings, t->corpus);
-    if (!weights_initialise(t->cli, t->store, (uint64_t)o->seed))
-        return false;
-    t->state = (TrainState){.seed = (uint64_t)o->seed, .config = config};
-    if (!o->resume)
-        return true;
     const char *last = run_path(t->cli->arena, o->out, "last.safetensors");
+    uint64_t config = train_config(&t->settings, t->corpus);
     if (!checkpoint_load(&t->cli->diags, t->cli->arena, last, t->store, &t->state))
         return false;
-    if (t->state.config != config)
-        return cli_error(t->cli,
-                         "%s was trained with another text, vocabulary, seed or batch size: "
-                         "give the same to go on bit for bit",
+    if (t->state.config != config && !changed)
+        return cli_error(t->cli, "%s is not of the training that %s/run.json tells of", last,
                          o->out);
+    t->state.config = config;
+    t->state.seed = (uint64_t)o->seed;
     return true;
+}
+
+/* A folder that is gone on with keeps its model unless that has changed. */
+static bool write_folder(Training *t, const RunRecord *record, bool changed)
+{
+    const char *out = t->options->out;
+    return t->options->record && !changed
+               ? run_record_write(t->cli, out, record)
+               : run_folder_write(t->cli, out, &t->session, t->vocab, record);
 }
 
 bool training_prepare(Training *t)
 {
+    const TrainOptions *o = t->options;
+    RunRecord record;
+    bool changed = false;
     make_settings(t);
-    if (!compile_programs(t) || !fill_store(t))
+    if (!training_record(t, &record) ||
+        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t))
         return false;
-    const RunRecord record = {.version = TFC_VERSION,
-                              .model = t->session.model->path,
-                              .kind = t->options->kind,
-                              .settings = t->session.options.settings};
-    return t->options->resume ||
-           (file_make_folder(&t->cli->diags, t->options->out) &&
-            run_folder_write(t->cli, t->options->out, &t->session, t->vocab, &record));
+    t->state =
+        (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
+    return (o->record ? load_run(t, changed)
+                      : weights_initialise(t->cli, t->store, (uint64_t)o->seed)) &&
+           write_folder(t, &record, changed);
 }
 
 /* ---- hooks ---- */
@@ -270,9 +277,13 @@ static void ask_to_stop(int signal)
 /* The second signal of a kind ends the program at once. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESETHAND | SA_RESTART},
+                     was;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* nobody reads the progress any more: the training goes on */
 }
 
 static bool write_summary(Training *t, const char *ended)

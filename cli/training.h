@@ -10,7 +10,8 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *vocab, *out, *dtype, *json_summary, *trace;
-    bool resume, lines, no_bleu, check_numerics;
+    const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
+    bool resume, allow_change, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;
     int64_t memory; /* bytes; 0: no limit */
@@ -18,6 +19,8 @@ typedef struct TrainOptions {
         patience; /* -1: as the model says */
     double minutes;
     TextList settings;
+    TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
+    const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
 } TrainOptions;
 
 typedef struct Training {
@@ -38,12 +41,22 @@ typedef struct Training {
     TrainReport last; /* the last report that was due, with the last validation's figures */
 } Training;
 
+/* Reads the options, with --resume those of the run before them. False: *status is the exit
+ * status. (training_options.c) */
+bool training_options(Cli *cli, int argc, char **argv, TrainOptions *options, int *status);
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Cli *cli, const TrainOptions *options);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
 bool training_load_data(Training *training);
 /* Settings, programs, params, the folder. */
 bool training_prepare(Training *training);
+/* What run.json is to say of this training, once its data and settings are there. False
+ * after errors. (training_record.c) */
+bool training_record(Training *training, RunRecord *record);
+/* Whether the run may go on as `now` says: nothing that decides its result is another than
+ * it was, or --allow-change was given. Each change is told. (training_changes.c) */
+bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
+                        bool *changed);
 /* Trains; an exit status. */
 int training_run(Training *training);
 void training_free(Training *training);

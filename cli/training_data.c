@@ -10,6 +10,7 @@ bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
 {
     *t = (Training){.cli = cli, .options = options, .store = store_new()};
     SessionOptions session = session_defaults(options->model);
+    session.library = options->library;
     session.settings = options->settings;
     if (!session_open(&t->session, cli, &session))
         return false;
@@ -40,7 +41,7 @@ static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
     const Lines *texts[] = {t->source, t->target};
-    if (o->resume)
+    if (o->record)
         t->vocab = vocab_load_run(&t->cli->diags, t->cli->arena, o->out);
     else {
         if (vocab_needs_text(o->vocab))
@@ -66,6 +67,7 @@ static bool open_model(Training *t)
 {
     Cli *cli = t->cli;
     SessionOptions session = session_defaults(t->options->model);
+    session.library = t->options->library;
     int size = (int)vocab_size(t->vocab);
     for (size_t i = 0; i < t->options->settings.count; i++)
         vec_push(cli->arena, session.settings, t->options->settings.data[i]);

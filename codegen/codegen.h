@@ -57,6 +57,10 @@ typedef struct JitStats {
 } JitStats;
 JitStats jit_stats(const Jit *jit);
 
+/* What code is made for, in a word for people and to compare: LLVM's name of the processor,
+ * the bits of its vectors, how it multiplies bf16. NULL after errors. */
+const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
+
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);

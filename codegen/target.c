@@ -336,3 +336,16 @@ LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool
     LLVMDisposeMessage(message);
     return NULL;
 }
+
+const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+{
+    static const char *const pairs[] = {"", ", vdpbf16ps", ", AMX"};
+    Target target;
+    const char *name = NULL;
+    if (target_init(&target, options, false, diags)) {
+        name = arena_printf(arena, "%s, %d bits%s", target.cpu, target.vector_bits,
+                            pairs[target.pairs]);
+        target_dispose(&target);
+    }
+    return name;
+}

@@ -18,6 +18,11 @@ static double progress(const RateSettings *s, double n)
     return span <= 0 ? 1 : fmin((n - (double)s->warmup) / span, 1);
 }
 
+bool rate_falls(const RateSettings *s)
+{
+    return s->kind == RATE_KIND_LINEAR || s->kind == RATE_KIND_COSINE;
+}
+
 double schedule_rate(const RateSettings *s, int64_t step)
 {
     double n = (double)step, warmup = (double)s->warmup;

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_TRAIN_SCHEDULE_H
 #define RUNTIME_TRAIN_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum RateKind {
@@ -26,6 +27,8 @@ typedef struct RateSettings {
     int64_t warmup, steps;
 } RateSettings;
 
+/* Whether it falls until a last step, which must be known. */
+bool rate_falls(const RateSettings *settings);
 double schedule_rate(const RateSettings *settings, int64_t step);
 
 #endif

@@ -79,9 +79,9 @@ static void set_horizon(Trainer *t)
 {
     enum { STEPS_AN_ESTIMATE = 50 };
     const TrainSettings *s = t->settings;
-    bool falls = s->rate.kind == RATE_KIND_LINEAR || s->rate.kind == RATE_KIND_COSINE;
     int64_t step = t->state->step;
-    if (!falls || s->rate.steps || s->seconds <= 0 || step < s->rate.warmup || step < 1)
+    if (!rate_falls(&s->rate) || s->rate.steps || s->seconds <= 0 || step < s->rate.warmup ||
+        step < 1)
         return;
     if (t->state->horizon && !(t->own_horizon && step % STEPS_AN_ESTIMATE == 0))
         return;

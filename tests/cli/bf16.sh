@@ -49,10 +49,10 @@ for run in one parts cast; do
     same_tensors half/last.safetensors $run/last.safetensors "$run: other params"
 done
 
-# Checkpoints hold f32 params: each type goes on with the other's run.
+# Checkpoints hold f32 params: each type goes on with the other's run, where that is meant.
 [ "$("$tfc" info half/last.safetensors | grep -c bf16)" = 0 ] || fail "a checkpoint holds bf16"
-train half --steps 120 --resume
-train wide --steps 120 --resume --dtype bf16
+train half --steps 120 --resume --dtype f32 --allow-change
+train wide --steps 120 --resume --dtype bf16 --allow-change
 close "$(valid_loss half)" "$(valid_loss wide)" 2 ||
     fail "exchanged at step 100: $(valid_loss half) and $(valid_loss wide)"
 

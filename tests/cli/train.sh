@@ -1,6 +1,6 @@
 #!/bin/sh
-# A whole run on made-up text (words read backwards): training, killing and resuming
-# bit for bit, interrupting, and every command that uses a run.
+# A whole run on made-up text (words read backwards): training, and every command that uses
+# a run. train_resume.sh and train_faults.sh tell of resuming and of what goes wrong.
 # Usage: train.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -26,44 +26,12 @@ train() {
         --report-every 10 --seed 3 "$@" >"$out.out" 2>"$out.err" || return $?
 }
 
-# Whole, then killed at some moment and resumed: the same bytes.
-train whole --steps 60 --save-every 7 || fail "training: $(cat whole.err)"
+train whole --steps 20 || fail "training: $(cat whole.err)"
 [ ! -s whole.out ] || fail "train prints to standard output"
-for pause in 0.3 0.8 1.3; do
-    rm -rf parts
-    train parts --steps 60 --save-every 7 &
-    pid=$!
-    sleep $pause
-    child=$(ps -o pid= --ppid $pid | tr -d ' ' | head -n 1)
-    [ -z "$child" ] || kill -9 "$child" 2>/dev/null || true
-    wait $pid 2>/dev/null || true
-    if [ -e parts/last.safetensors ]; then
-        train parts --steps 60 --save-every 7 --resume || fail "resuming: $(cat parts.err)"
-    else
-        rm -rf parts
-        train parts --steps 60 --save-every 7
-    fi
-    same_tensors whole/last.safetensors parts/last.safetensors "killed after $pause s and resumed: other params"
-done
-
-# SIGINT finishes the step, saves, and exits with 3.
-rm -rf parts
-"$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out parts \
-    --steps 100000 --seed 3 2>parts.err &
-pid=$!
-while ! grep -q "memory at most" parts.err; do sleep 0.1; done
-sleep 0.5
-kill -TERM $pid
-status=0
-wait $pid || status=$?
-[ $status = 3 ] || fail "interrupted: status $status: $(cat parts.err)"
-[ -s parts/last.safetensors ] || fail "interrupted, but not saved"
 
 # What does not go together is refused.
 status=0; train whole --steps 60 || status=$?
 [ $status = 2 ] || fail "a run was trained over: $status"
-status=0; train whole --steps 70 --resume --batch-tokens 300 || status=$?
-[ $status = 1 ] || fail "resumed with other batches: $status"
 
 # Accumulating four batches of 100 tokens learns too.
 train small --steps 20 --batch-tokens 100 --accumulate 4 || fail "accumulating: $(cat small.err)"
@@ -95,16 +63,4 @@ cmp s1.txt s2.txt || fail "samples depend on batches"
 [ "$("$tfc" score moved --source valid.src --target valid.tgt | wc -l)" = 100 ] || fail "score"
 "$tfc" info moved | grep -q 'best.*step' || fail "info"
 
-# A disk that is full while saving leaves the last good checkpoint.
-mv away.tfg model.tfg
-status=0
-(ulimit -f 100; train full --steps 20 --save-every 5) || status=$?
-[ $status = 1 ] || fail "a full disk: status $status: $(cat full.err)"
-grep -q "cannot write" full.err || fail "a full disk: $(cat full.err)"
-train full2 --steps 10 --save-every 5 || fail "$(cat full2.err)"
-status=0
-(ulimit -f 100; train full2 --steps 20 --save-every 5 --resume) || status=$?
-[ $status = 1 ] || fail "a full disk while resuming: status $status: $(cat full2.err)"
-grep -q "checkpoint of step 10 is whole" full2.err || fail "a full disk: $(cat full2.err)"
-train full2 --steps 20 --save-every 5 --resume || fail "after a full disk: $(cat full2.err)"
 echo "all is well"

@@ -1,0 +1,106 @@
+/* The lock of a run's folder. */
+#define _GNU_SOURCE
+#include "cli/run_lock.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what was left behind ---- */
+
+static bool is_alive(long process)
+{
+    return process != (long)getpid() && (!kill((pid_t)process, 0) || errno != ESRCH);
+}
+
+/* NAME.tmp-PID of a process that is no more (base/file.c; this one has begun nothing yet). */
+static bool is_left_over(const char *name)
+{
+    const char *at = strstr(name, ".tmp-");
+    if (!at || at == name)
+        return false;
+    char *end;
+    long process = strtol(at + 5, &end, 10);
+    return end > at + 5 && !*end && process > 0 && !is_alive(process);
+}
+
+static void sweep(Arena *arena, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (is_left_over(entry->d_name))
+            unlink(arena_printf(arena, "%s/%s", folder, entry->d_name));
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- the lock ---- */
+
+/* Whether the file that was locked is the one of this name still: who ends removes it. */
+static bool is_current(const RunLock *lock)
+{
+    struct stat ours, named;
+    return !fstat(lock->fd, &ours) && !stat(lock->path, &named) && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+static bool refuse(Cli *cli, RunLock *lock)
+{
+    char process[32] = "";
+    ssize_t n = pread(lock->fd, process, sizeof process - 1, 0);
+    process[n > 0 ? n : 0] = 0;
+    process[strcspn(process, "\n")] = 0;
+    close(lock->fd);
+    lock->fd = -1;
+    return cli_error(cli, "%s is being trained by another process%s%s; take another --out, or wait",
+                     lock->folder, *process ? ", " : "", process);
+}
+
+/* Where the system has no locks (ENOLCK, some file systems) the training goes on without. */
+static bool take(Cli *cli, RunLock *lock)
+{
+    for (;;) {
+        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock->fd < 0)
+            return cli_error(cli, "cannot write %s: %s", lock->path, strerror(errno));
+        int failed;
+        while ((failed = flock(lock->fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
+            ;
+        if (failed && errno == EWOULDBLOCK)
+            return refuse(cli, lock);
+        if (failed || is_current(lock))
+            return true;
+        close(lock->fd);
+    }
+}
+
+bool run_lock_take(Cli *cli, const char *folder, RunLock *lock)
+{
+    *lock = (RunLock){folder, arena_printf(cli->arena, "%s/lock", folder), -1};
+    if (!file_make_folder(&cli->diags, folder) || !take(cli, lock))
+        return false;
+    if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
+        diag_note(&cli->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
+    sweep(cli->arena, folder);
+    sweep(cli->arena, arena_printf(cli->arena, "%s/lib", folder));
+    return true;
+}
+
+void run_lock_free(RunLock *lock)
+{
+    if (lock->fd < 0)
+        return;
+    unlink(lock->path);
+    close(lock->fd);
+    rmdir(lock->folder);
+    lock->fd = -1;
+}

@@ -1,0 +1,174 @@
+/* What a training writes into run.json: what it was told to do, and all that decides its
+ * result. */
+#define _GNU_SOURCE
+#include "cli/training.h"
+
+#include "base/sha256.h"
+#include "ir/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *hash_text(Arena *arena, const void *data, size_t size)
+{
+    Sha256 sha;
+    unsigned char hash[SHA256_BYTES];
+    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
+    sha256_init(&sha);
+    sha256_add(&sha, data, size);
+    sha256_finish(&sha, hash);
+    for (int i = 0; i < SHA256_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", hash[i]);
+    return text;
+}
+
+static void add_fact(const Training *t, RunRecord *record, const char *name, const char *value)
+{
+    vec_push(t->cli->arena, record->facts, ((RunFact){name, value}));
+}
+
+/* The graph that is trained, whatever the text it came from: params and function. How params
+ * begin is left out, for a run that goes on has them. */
+static const char *describe_model(const Training *t)
+{
+    static const char *const roles[] = {"trained", "frozen", "state", "slot", "gradient"};
+    const Module *module = t->session.model->module;
+    Arena *arena = t->cli->arena;
+    Text text = {0};
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        text_add(&text, "%s %s %s %d\n", info->name, ir_type_text(module, &info->type, arena),
+                 roles[info->role], info->decay);
+    }
+    ir_print_function(module_function(module, "model"), &text);
+    const char *hash = hash_text(arena, text.data, text.length);
+    text_free(&text);
+    return hash;
+}
+
+static const char *describe_optimizer(const Training *t)
+{
+    const OptimizerSpec spec = session_optimizer(&t->session);
+    Arena *arena = t->cli->arena;
+    const char *clip =
+        arena_printf(arena, "weight_decay = %g, clip_norm = %g", spec.weight_decay, spec.clip_norm);
+    if (spec.kind == OPT_SGD)
+        return arena_printf(arena, "sgd(momentum = %g), %s", spec.momentum, clip);
+    return arena_printf(arena, "%s(beta1 = %g, beta2 = %g, eps = %g), %s",
+                        spec.kind == OPT_ADAM ? "adam" : "adamw", spec.beta1, spec.beta2, spec.eps,
+                        clip);
+}
+
+static const char *describe_rate(const Training *t)
+{
+    static const char *const names[] = {"constant", "noam", "inverse_sqrt", "linear", "cosine"};
+    const RateSettings *rate = &t->settings.rate;
+    Arena *arena = t->cli->arena;
+    const char *text = names[rate->kind];
+    if (rate->kind == RATE_KIND_NOAM)
+        return arena_printf(arena, "%s(d_model = %g, factor = %g, warmup = %" PRId64 ")", text,
+                            rate->d_model, rate->factor, rate->warmup);
+    text = arena_printf(arena, "%s(peak = %g, warmup = %" PRId64, text, rate->peak, rate->warmup);
+    if (rate_falls(rate))
+        text = arena_printf(arena, "%s, final = %g, steps = %s", text, rate->final,
+                            rate->steps ? arena_printf(arena, "%" PRId64, rate->steps)
+                                        : "as time allows");
+    return arena_printf(arena, "%s)", text);
+}
+
+static const char *describe_batch(const Training *t)
+{
+    const BatchOptions *batch = &t->settings.batch;
+    Arena *arena = t->cli->arena;
+    const char *text = "";
+    if (batch->tokens)
+        text = arena_printf(arena, "%" PRId64 " tokens", batch->tokens);
+    if (batch->sentences)
+        text = arena_printf(arena, "%s%s%" PRId64 " sentences", text, *text ? ", " : "",
+                            batch->sentences);
+    return text;
+}
+
+static bool add_facts(Training *t, RunRecord *record)
+{
+    const TrainOptions *o = t->options;
+    const Cli *cli = t->cli;
+    Arena *arena = cli->arena;
+    TargetOptions target = {.cpu = cli->cpu, .opt_level = 2};
+    const char *processor = codegen_processor(&target, arena, &t->cli->diags);
+    if (!processor)
+        return false;
+    add_fact(t, record, "version", TFC_VERSION);
+    add_fact(t, record, "model", describe_model(t));
+    add_fact(t, record, "optimizer", describe_optimizer(t));
+    add_fact(t, record, "rate", describe_rate(t));
+    add_fact(t, record, "vocabulary",
+             arena_printf(arena, "%d tokens, %016" PRIx64, (int)vocab_size(t->vocab),
+                          vocab_hash(t->vocab)));
+    add_fact(t, record, "batch", describe_batch(t));
+    add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
+    add_fact(t, record, "max_length",
+             arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
+    add_fact(t, record, "kind of text", corpus_kind_name(o->kind));
+    add_fact(t, record, "seed", arena_printf(arena, "%" PRId64, o->seed));
+    add_fact(t, record, "dtype", o->dtype);
+    add_fact(t, record, "cpu", processor);
+    add_fact(t, record, "gemm", cli->gemm ? cli->gemm : "auto");
+    add_fact(t, record, "passes", cli->passes ? cli->passes : "all");
+    return true;
+}
+
+static void add_text(const Training *t, RunRecord *record, const char *option, const Lines *lines)
+{
+    if (!lines)
+        return;
+    const Source *source = lines->source;
+    Arena *arena = t->cli->arena;
+    char *real = realpath(source->path, NULL);
+    RunText text = {.option = option,
+                    .file = arena_strdup(arena, real ? real : source->path),
+                    .sha256 = hash_text(arena, source->text, source->length),
+                    .bytes = (int64_t)source->length,
+                    .lines = lines->n};
+    free(real);
+    vec_push(arena, record->texts, text);
+}
+
+/* "model name" of the first processor. */
+static const char *processor_name(Arena *arena)
+{
+    const char *name = NULL;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (file && !name && getline(&line, &room, file) > 0)
+        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+            const char *at = strchr(line, ':') + 1;
+            at += strspn(at, " ");
+            name = arena_strndup(arena, at, strcspn(at, "\n"));
+        }
+    free(line);
+    if (file)
+        fclose(file);
+    return name;
+}
+
+bool training_record(Training *t, RunRecord *record)
+{
+    const TrainOptions *o = t->options;
+    bool pairs = o->kind == CORPUS_PAIRS;
+    *record = (RunRecord){.version = TFC_VERSION,
+                          .model = o->record && o->library ? o->record->model : o->model,
+                          .processor = processor_name(t->cli->arena),
+                          .kind = o->kind,
+                          .settings = t->session.options.settings,
+                          .command = o->command,
+                          .arguments = o->arguments};
+    add_text(t, record, pairs ? "source" : "text", t->source);
+    add_text(t, record, "target", t->target);
+    add_text(t, record, pairs ? "valid-source" : "valid-text", t->valid_source);
+    add_text(t, record, "valid-target", t->valid_target);
+    return add_facts(t, record);
+}
