@@ -15,7 +15,7 @@ function short(n) {
       return (n / size).toPrecision(3) + unit;
   return n + " ";
 }
-const megabytes = bytes => (bytes / 1e6).toPrecision(3) + " MB";
+const bytesText = bytes => (bytes < 1e3 ? bytes + " " : short(bytes)) + "B";
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const baseName = path => path.slice(path.lastIndexOf("/") + 1);
 // "encoder.layer.3.self" as "encoder.layer.*.self".
@@ -28,7 +28,44 @@ function count(list, key) {
   return [...counts].sort((a, b) => b[1] - a[1]);
 }
 
+// Within its own pane alone, and not at all where that is out of sight.
 function scrollTo(element) {
-  if (element)
-    element.scrollIntoView({block: "center", inline: "nearest"});
+  const body = element && element.closest(".body");
+  if (!body || !body.clientHeight)
+    return;
+  const box = element.getBoundingClientRect(), view = body.getBoundingClientRect();
+  body.scrollTop += box.top + box.height / 2 - view.top - body.clientHeight / 2;
+  if (box.right > view.right || box.left < view.left)
+    body.scrollLeft += Math.min(box.left, Math.max(view.left, box.right - body.clientWidth + 8)) - view.left - 8;
+}
+
+// As scrollTo, by no more than it takes: what moves step by step stays calm.
+function scrollNear(element) {
+  element.scrollIntoView({block: "nearest", inline: "nearest"});
+}
+
+// Sets a class, and what is said of it to those who do not see it, where it changes.
+function mark(element, name, on) {
+  if (element.classList.contains(name) === on)
+    return;
+  element.classList.toggle(name, on);
+  if (name === "at" || name === "near")
+    element.setAttribute("aria-selected", element.matches(".at, .near"));
+}
+
+// What the reader arranged (sizes, theme, wrapped lines) stays for the next page, where
+// the browser keeps anything for files.
+function kept(key, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem("tfc." + key)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+function keep(key, value) {
+  try {
+    localStorage.setItem("tfc." + key, JSON.stringify(value));
+  } catch {
+    // nothing is kept
+  }
 }

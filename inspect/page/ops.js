@@ -16,7 +16,8 @@ function opText(op) {
 }
 
 function opRows(op, depth, change, out) {
-  out.push(`<div class="op ${change}" data-op="${op.record}">${"    ".repeat(depth)}${opText(op)}</div>`);
+  out.push(`<div class="op ${change}" role="option" data-op="${op.record}">` +
+    `${"    ".repeat(depth)}${opText(op)}</div>`);
   for (const inner of op.body)
     opRows(records[inner], depth + 1, change, out);
 }
@@ -26,14 +27,25 @@ function goneLine(stage) {
   if (!gone.length)
     return "";
   const kinds = count(gone, op => op.kind).map(([kind, n]) => `${n} ${kind}`).join(", ");
-  return `<div class="gone">gone: ${kinds}</div>`;
+  return `<div class="gone" role="presentation">gone: ${kinds}</div>`;
+}
+
+function opsTools() {
+  return '<label title="hide what is not selected ( f )"><input type="checkbox" id="only"> selected</label>' +
+    '<label title="hide what the pass left alone ( c )"><input type="checkbox" id="changes"> changes</label>' +
+    '<span id="count"></span>';
 }
 
 function shownOps() {
-  const find = byId("find").value.toLowerCase();
   const ids = state.only && state.lines.size ? selectedIds(state.stage) : null;
-  const text = op => `%${op.id} ${op.kind} ${op.scope} ${op.type} ${op.attrs}`.toLowerCase();
-  return stages[state.stage].ops.filter(op => (!ids || ids.has(op.id)) && (!find || text(op).includes(find)));
+  const changes = state.changes && state.stage > 0;
+  return stages[state.stage].ops.filter(op => (!ids || ids.has(op.id)) && (!words.length || isFound(op)) &&
+    (!changes || changeOf(state.stage, op)));
+}
+
+function noOps() {
+  return state.changes && state.stage && !changed[state.stage]
+    ? `<div class="empty"><p>This pass changed nothing.</p></div>` : emptyText("op");
 }
 
 function drawOps() {
@@ -43,10 +55,10 @@ function drawOps() {
   let scope = null;
   for (const op of shown) {
     if (op.scope !== scope)
-      out.push(`<div class="scope">${escapeHtml(scope = op.scope) || "—"}</div>`);
+      out.push(`<div class="scope" role="presentation">${escapeHtml(scope = op.scope) || "the model itself"}</div>`);
     opRows(op, 0, changeOf(state.stage, op), out);
   }
-  byId("ops").innerHTML = out.join("");
+  byId("ops").innerHTML = (shown.length ? "" : noOps()) + out.join("");
   const changes = count(stage.ops, op => changeOf(state.stage, op)).filter(([change]) => change);
   byId("count").textContent =
     [shown.length < stage.ops.length ? `${shown.length} of ${stage.ops.length} ops` : `${shown.length} ops`,
@@ -63,8 +75,9 @@ function markOps() {
   for (const element of all("#ops .op")) {
     const id = records[element.dataset.op].id;
     const at = ids.has(id) || state.op !== null && state.op.id === id;
-    element.classList.toggle("at", at);
-    element.classList.toggle("near", !at && touched.has(id));
+    mark(element, "at", at);
+    mark(element, "near", !at && touched.has(id));
+    mark(element, "hit", words.length > 0 && opHolds(records[element.dataset.op]));
     if (at && !first)
       first = element;
   }
@@ -73,13 +86,14 @@ function markOps() {
 }
 
 // To the next or previous selected op of the pane.
-let visited = -1;
 function visitSelected(by) {
-  const found = [...all("#ops .op.at")];
+  showPane("ops");
+  const found = [...all("#ops .op.at")], body = byId("ops");
   if (!found.length)
     return;
-  visited = (visited + by + found.length) % found.length;
-  all("#ops .op.visited").forEach(e => e.classList.remove("visited"));
-  found[visited].classList.add("visited");
-  scrollTo(found[visited]);
+  const at = found.indexOf(body.querySelector(".cursor"));
+  const next = found[at < 0 && by < 0 ? found.length - 1 : (at + by + found.length) % found.length];
+  setCursor(body, next);
+  body.focus();
+  scrollTo(next);
 }

@@ -18,21 +18,25 @@ function toldRow(group) {
   const scopes = [...group.scopes];
   const where = scopes.slice(0, 3).join(", ") + (scopes.length > 3 ? ", …" : "");
   const line = group.line.lines.length ? lineName(group.line.lines[0]) : "";
-  return `<div class="told${group.line.miss ? " miss" : ""}" data-told="${group.line.index}">` +
+  return `<div class="told${group.line.miss ? " miss" : ""}" role="option" data-told="${group.line.index}">` +
     `<span class="id">${line}</span> ${escapeHtml(group.text)}` +
     (group.times > 1 ? ` <b>× ${group.times}</b>` : "") +
     (where ? `<div class="where">${escapeHtml(where)}</div>` : "") + "</div>";
 }
 
 function drawReport() {
-  const rows = miss => groupTold(told.filter(line => line.miss === miss)).map(toldRow).join("");
-  byId("report").innerHTML =
-    `<div class="file">near misses</div>${rows(true) || "none"}<div class="file">fused</div>${rows(false)}`;
+  const lines = told.filter(line => holdsAnyCase(line.text + " " + line.scope));
+  const part = (title, miss) => {
+    const rows = groupTold(lines.filter(line => line.miss === miss));
+    return `<div class="file" role="presentation">${title}</div>` +
+      (rows.map(toldRow).join("") || '<div class="empty">none</div>');
+  };
+  byId("report").innerHTML = lines.length ? part("near misses", true) + part("fused", false) : emptyText("line");
 }
 
 function markReport() {
-  for (const element of all("#report .told")) {
-    const lines = told[element.dataset.told].lines;
-    element.classList.toggle("near", lines.some(line => state.lines.has(line)));
-  }
+  for (const element of all("#report .told"))
+    mark(element, "near", told[element.dataset.told].lines.some(line => state.lines.has(line)));
+  if (state.from !== "report")
+    scrollTo(document.querySelector("#report .near"));
 }

@@ -1,18 +1,20 @@
-// The selection and what it means at each stage.
+// What is shown and selected, and what the selection means at each stage.
 
 const state = {
-  stage: LAST,
+  stage: 0,
   lines: new Set(), // selected source lines
   calls: new Set(), // the calls around what was selected
   op: null,         // the record that was clicked
   step: -1,
+  byStep: false,    // a step was chosen rather than what it comes from
   kernel: -1,
   root: "",         // scope that the graph shows
   backward: true,   // and whether with the ops that neither loss nor outputs need
   only: false,      // hide what is not selected
+  changes: false,   // hide the ops that the pass left alone
+  part: "",         // the part of the model that the memory shows up
   from: "",         // pane that was clicked: it does not scroll
-  middle: "ops",
-  right: "steps",
+  shown: {left: "source", middle: "graph", right: "steps", bottom: "slab", rest: "graph", single: "source"},
 };
 
 function isTouched(op) {
@@ -40,6 +42,8 @@ function selectedIds(stageNumber) {
 }
 
 function selectedSteps() {
+  if (!state.lines.size)
+    return [];
   const ids = selectedIds(LAST);
   return steps.filter(step => ids.has(step.op));
 }

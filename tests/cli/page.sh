@@ -1,0 +1,45 @@
+#!/bin/sh
+# The page of `tfc dump --format html`: whole in one file and not large; where there are a
+# headless Chromium and node, it is opened and used (page.mjs, and the page's own #selftest
+# for models of each kind). Usage: page.sh TFC   (from the project's root)
+set -u
+. tests/common.sh
+status=0
+fail() { # and goes on
+    echo "FAILED: $*"
+    status=1
+}
+
+"$tfc" dump models/transformer_base.tfg --format html >"$work/base.html" || fail "page"
+size=$(wc -c <"$work/base.html")
+test "$size" -lt 5000000 || fail "the page takes $size bytes"
+grep -qE '(src|href)="?(http|//)' "$work/base.html" && fail "the page asks for something from outside"
+grep -q '@@' "$work/base.html" && fail "a part of the page is missing"
+
+if ! command -v chromium >/dev/null; then
+    echo "no chromium: the page was not opened"
+    exit $status
+fi
+
+# selftest NAME DUMP-ARGUMENTS…
+selftest() {
+    name=$1
+    shift
+    test -s "$work/$name.html" || "$tfc" dump "$@" --format html >"$work/$name.html" || fail "the page of $*"
+    chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --user-data-dir="$work/chromium" --window-size=1600,950 \
+        --dump-dom "file://$work/$name.html#selftest" >"$work/dom.html" 2>/dev/null
+    verdict=$(grep -ao 'id="verdict">selftest [A-Z][^<]*' "$work/dom.html" | tail -1)
+    test "$verdict" = 'id="verdict">selftest PASS' || fail "the page of $name: ${verdict:-no verdict}"
+}
+selftest base models/transformer_base.tfg
+selftest gpt "$root/models/gpt.tfg" # by its whole path
+selftest forward models/bert.tfg --function forward
+
+if command -v node >/dev/null; then
+    "$tfc" dump models/multi30k_tiny.tfg --set layers=2 --format html >"$work/small.html" || fail "page"
+    node tests/cli/page.mjs "$work/small.html" || fail "the page in use"
+else
+    echo "no node: the page was not used with keys and pointer"
+fi
+exit $status
