@@ -1,14 +1,13 @@
 /* Keys of compiled programs; see cache.h. */
-#define _GNU_SOURCE
 #include "codegen/cache.h"
 
 #include "base/sha256.h"
+#include "codegen/build_id.h"
 #include "codegen/target.h"
 
 #include <assert.h>
-#include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static_assert(sizeof(ProgramKey) == SHA256_BYTES, "a key is one SHA-256");
 
@@ -20,28 +19,29 @@ static void add_text(Sha256 *sha, const char *text, size_t length)
     sha256_add(sha, text, length);
 }
 
-/* A file of code that was built or installed anew has another size or time. */
-static void add_file(Sha256 *sha, const char *path)
+/* The same for all keys of a process: without build ids whole files are read. */
+static unsigned char build[SHA256_BYTES];
+static pthread_once_t build_is_known = PTHREAD_ONCE_INIT;
+
+static void find_build(void)
 {
-    struct stat info;
-    if (!path || stat(path, &info))
-        memset(&info, 0, sizeof info);
-    add_number(sha, (int64_t)info.st_size);
-    add_number(sha, (int64_t)info.st_mtim.tv_sec);
-    add_number(sha, (int64_t)info.st_mtim.tv_nsec);
+    unsigned version[3];
+    Sha256 sha;
+    sha256_init(&sha);
+    LLVMGetVersion(&version[0], &version[1], &version[2]);
+    sha256_add(&sha, version, sizeof version);
+    build_id_add(&sha, (void *)(uintptr_t)key_of);
+    build_id_add(&sha, (void *)(uintptr_t)LLVMGetVersion);
+    add_number(&sha, sizeof(TfcProgram));
+    add_number(&sha, sizeof(TfcStep));
+    add_number(&sha, sizeof(TfcKernelArgs));
+    sha256_finish(&sha, build);
 }
 
 static void add_build(Sha256 *sha)
 {
-    unsigned version[3];
-    Dl_info llvm;
-    LLVMGetVersion(&version[0], &version[1], &version[2]);
-    sha256_add(sha, version, sizeof version);
-    add_file(sha, "/proc/self/exe");
-    add_file(sha, dladdr((void *)(uintptr_t)LLVMGetVersion, &llvm) ? llvm.dli_fname : NULL);
-    add_number(sha, sizeof(TfcProgram));
-    add_number(sha, sizeof(TfcStep));
-    add_number(sha, sizeof(TfcKernelArgs));
+    pthread_once(&build_is_known, find_build);
+    sha256_add(sha, build, sizeof build);
 }
 
 static void add_target(Sha256 *sha, const Target *target)

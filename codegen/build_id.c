@@ -1,0 +1,86 @@
+/* Build ids; see build_id.h. */
+#define _GNU_SOURCE
+#include "codegen/build_id.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Search {
+    uintptr_t address;
+    char path[4096]; /* of the file that is mapped there */
+    const unsigned char *id;
+    size_t length; /* 0: it has none */
+} Search;
+
+static size_t padded(size_t size, size_t align) { return (size + align - 1) / align * align; }
+
+/* The notes of a segment: of 4 bytes' alignment, or of 8 where the segment says so. What a
+ * tool left there that is no note ends the search. */
+static void search_notes(Search *search, const unsigned char *at, size_t size, size_t align)
+{
+    align = align == 8 ? 8 : 4;
+    while (size > sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *note = (const void *)at;
+        size_t before = padded(sizeof *note + note->n_namesz, align);
+        size_t all = before + padded(note->n_descsz, align);
+        if (all > size)
+            return;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof "GNU" &&
+            !memcmp(at + sizeof *note, "GNU", sizeof "GNU")) {
+            search->id = at + before;
+            search->length = note->n_descsz;
+            return;
+        }
+        at += all;
+        size -= all;
+    }
+}
+
+/* Whether the object holds the address; if so, the search is filled and ends. */
+static int search_object(struct dl_phdr_info *object, size_t size, void *data)
+{
+    Search *search = data;
+    bool holds = false;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+        holds |= part->p_type == PT_LOAD && search->address - begin < part->p_memsz;
+    }
+    if (!holds)
+        return 0;
+    const char *path =
+        object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "/proc/self/exe";
+    strncat(search->path, path, sizeof search->path - 1);
+    for (int i = 0; i < object->dlpi_phnum && !search->length; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type == PT_NOTE)
+            search_notes(search, (const unsigned char *)(object->dlpi_addr + part->p_vaddr),
+                         part->p_memsz, part->p_align);
+    }
+    return 1;
+}
+
+static void add_bytes(Sha256 *sha, const char *path)
+{
+    unsigned char bytes[1 << 16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0;)
+        sha256_add(sha, bytes, (size_t)n);
+    if (fd >= 0)
+        close(fd);
+}
+
+void build_id_add(Sha256 *sha, const void *address)
+{
+    Search search = {.address = (uintptr_t)address};
+    dl_iterate_phdr(search_object, &search);
+    sha256_add(sha, &(uint64_t){search.length}, sizeof(uint64_t));
+    if (search.length)
+        sha256_add(sha, search.id, search.length);
+    else if (search.path[0])
+        add_bytes(sha, search.path);
+}
