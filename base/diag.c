@@ -68,9 +68,15 @@ void diag_errno(Diagnostics *diags, const char *what, const char *path, int erro
     diags->out_of_memory |= error == ENOMEM;
 }
 
+const char *source_start(const Source *source)
+{
+    bool marked = source->length >= 3 && !memcmp(source->text, "\xEF\xBB\xBF", 3);
+    return source->text + (marked ? 3 : 0);
+}
+
 static void render_line(Loc loc, Text *out)
 {
-    const char *text = loc.source->text, *end = text + loc.source->length;
+    const char *text = source_start(loc.source), *end = loc.source->text + loc.source->length;
     for (int line = 1; line < loc.line && text < end; text++)
         line += *text == '\n';
     const char *stop = memchr(text, '\n', (size_t)(end - text));

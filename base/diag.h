@@ -63,6 +63,8 @@ void diag_note(Diagnostics *diags, Loc loc, const char *format, ...)
 /* "cannot DO PATH: why", for an errno; ENOMEM counts as out of memory. */
 void diag_errno(Diagnostics *diags, const char *what, const char *path, int error);
 const Source *diag_source(Arena *arena, const char *path, const char *text, size_t length);
+/* Where the text begins: after a byte order mark, which is no part of the first line. */
+const char *source_start(const Source *source);
 
 /* "path:line:column: error: message", the line, and a caret under the place. */
 void diag_render(const Diagnostics *diags, Text *out);

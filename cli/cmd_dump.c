@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Dump {
-    const char *stage, *function, *after, *format, *dtype;
+    const char *stage, *function, *after, *format, *dtype, *output;
     bool report;
     int64_t level, memory; /* memory: bytes; 0: no limit */
     TextList settings, dims;
@@ -210,6 +210,7 @@ int command_dump(Cli *cli, int argc, char **argv)
          "instead: what fused, near misses and why, kernels, work, memory"},
         {"format", "text|html|dot", OPTION_CHOICE, &dump.format, 0,
          "dot: the stage for Graphviz; html: one page with every stage (text)"},
+        {"-o", "FILE", OPTION_TEXT, &dump.output, 0, "where to write (standard output)"},
         {"dim", "NAME=SIZE", OPTION_LIST, &dump.dims, 0,
          "size of a dimension (or each length) for report and page (32)"},
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
@@ -221,7 +222,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
     const Usage usage = {"dump", "MODEL.tfg",
-                         "Prints a stage of the compilation of a model to standard output.", 1, 1};
+                         "Prints a stage of the compilation of a model, or writes it to a file.", 1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
@@ -236,7 +237,9 @@ int command_dump(Cli *cli, int argc, char **argv)
     bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");
     bool ok = text ? dump_text(cli, &dump, &session, &out)
                    : dump_model(cli, &dump, &session, &out);
-    if (out.length)
+    if (dump.output)
+        ok = ok && file_write_all(&cli->diags, dump.output, out.data ? out.data : "", out.length);
+    else if (out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
     return cli_finish(cli, ok);

@@ -160,9 +160,9 @@ Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)
     Lexer lexer = {.arena = arena,
                    .diags = diags,
                    .source = source,
-                   .at = source->text,
+                   .at = source_start(source),
                    .end = source->text + source->length,
-                   .line_start = source->text,
+                   .line_start = source_start(source),
                    .line = 1};
     while (lexer.at < lexer.end) {
         char c = *lexer.at;

@@ -139,13 +139,23 @@ static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
         loaded->broken = true;
         return;
     }
+    int before = loaded->diags->errors;
     load_source(loaded, source, depth);
+    if (loaded->diags->errors != before && loc.source)
+        diag_note(loaded->diags, loc, "used here");
 }
 
 static void load_use(Loaded *loaded, const Node *use, int depth)
 {
     Arena *arena = loaded->arena;
     if (use->same) { /* "file" */
+        size_t length = strlen(use->name);
+        if (length < 5 || strcmp(use->name + length - 4, ".tfg")) {
+            diag_error(loaded->diags, use->loc,
+                       "a model uses files whose names end in .tfg, and no others");
+            loaded->broken = true;
+            return;
+        }
         const char *path =
             use->name[0] == '/' ? use->name : file_beside(arena, use->loc.source->path, use->name);
         load_file(loaded, path, use->loc, depth);
@@ -166,10 +176,31 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
                   "TFC_LIBRARY can name it");
 }
 
+/* False after a message, which does not show what is in the file. */
+static bool is_text(Loaded *loaded, const Source *source)
+{
+    const char *text = source->text;
+    bool wide = source->length >= 2 &&
+                (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2));
+    const char *nul = memchr(text, 0, source->length);
+    if (wide)
+        diag_error(loaded->diags, (Loc){.source = source},
+                   "this is UTF-16: a model is text in UTF-8, save it as that");
+    else if (nul)
+        diag_error(loaded->diags, (Loc){.source = source},
+                   "not a model: a model is text, and byte %zu of this file is 0",
+                   (size_t)(nul - text));
+    return !wide && !nul;
+}
+
 static void load_source(Loaded *loaded, const Source *source, int depth)
 {
     map_set(&loaded->seen, source->path, loaded);
     vec_push(loaded->arena, loaded->files, source);
+    if (!is_text(loaded, source)) {
+        loaded->broken = true;
+        return;
+    }
     int before = loaded->diags->errors;
     Syntax *syntax = parse_tfg(loaded->arena, loaded->diags, source);
     loaded->broken |= loaded->diags->errors != before;

@@ -13,9 +13,9 @@ Scanner tir_scan_begin(Arena *arena, Diagnostics *diags, const Source *source)
     return (Scanner){.arena = arena,
                      .diags = diags,
                      .source = source,
-                     .at = source->text,
+                     .at = source_start(source),
                      .end = source->text + source->length,
-                     .line_start = source->text,
+                     .line_start = source_start(source),
                      .line = 1,
                      .starts_line = true};
 }

@@ -57,6 +57,19 @@ else
 fi
 "$tfc" dump $model $small --stage llvm --format dot >/dev/null 2>&1 && fail "LLVM IR as dot is accepted"
 
+# -o writes what would be printed, whatever it is, and nothing where there are errors.
+for what in "--stage tokens" "--stage ast" "--stage graph" "--stage fused --format dot" "--stage plan" \
+    "--stage llvm" "--stage asm" "--after simplify" "--report" "--format html"; do
+    "$tfc" dump $model $small $what >"$work/printed" || fail "dump $what"
+    "$tfc" dump $model $small $what -o "$work/written" >"$work/out" || fail "dump $what -o"
+    test -s "$work/out" && fail "dump $what -o prints"
+    cmp -s "$work/printed" "$work/written" || fail "dump $what -o writes something else"
+done
+"$tfc" dump $model --set heads=3 -o "$work/written" 2>/dev/null && fail "three heads are accepted"
+cmp -s "$work/printed" "$work/written" || fail "a failed dump -o writes"
+"$tfc" dump $model $small -o "$work/absent/out" 2>"$work/errors" && fail "dump -o into no folder"
+grep -q "cannot write .*absent/out" "$work/errors" || fail "dump -o into no folder: $(cat "$work/errors")"
+
 "$tfc" dump $model $small --report --dim B=4 >"$work/out" || fail "report"
 for line in '^train_step at B = 4, S = 32' '^  .*: products: 3 share an operand' '^near misses' \
     '^  .*: not fused: .*: ' '^kernels and products: ' '^slab: .* live at the peak, step '; do
