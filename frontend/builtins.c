@@ -100,8 +100,9 @@ static Val run_dropout(Elab *e, const Node *call, Val *args)
     if (!x)
         return val_error();
     if (args[1].kind != VAL_NUMBER || args[1].number < 0 || args[1].number >= 1)
-        return elab_error(
-            e, call, "`dropout`: the probability of a zero is a number from 0 to below 1, not %s",
+        return elab_error_of(
+            e, call, &args[1],
+            "`dropout`: the probability of a zero is a number from 0 to below 1, not %s",
             val_text(e, &args[1]));
     if (args[1].number == 0)
         return val_tensor(e, call, x);
@@ -152,10 +153,11 @@ static Val run_require(Elab *e, const Node *call, Val *args)
         return (Val){0};
     e->frame->returned = e->frame != e->top; /* what follows relies on it */
     e->frame->result = val_error();
+    const Val *about = is_users(e, &args[3].origin) ? &args[3] : &args[2];
     Val error = args[1].kind == VAL_STRING
-                    ? elab_error(e, call, "%s", args[1].text)
-                    : elab_error(e, call, "this does not hold: %s",
-                                 expression_text(e->arena, call->kids.data[0]->a));
+                    ? elab_error_of(e, call, about, "%s", args[1].text)
+                    : elab_error_of(e, call, about, "this does not hold: %s",
+                                    expression_text(e->arena, call->kids.data[0]->a));
     for (int i = 2; i < MAX_BUILTIN_ARGS; i++)
         if (args[i].kind == VAL_NUMBER && args[i].text)
             elab_note(e, args[i].origin, "%s is %s", args[i].text,

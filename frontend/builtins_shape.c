@@ -246,18 +246,14 @@ Val builtin_full(Elab *e, const Node *call, Val *args)
 
 Val builtin_position(Elab *e, const Node *call, Val *args)
 {
-    int64_t size;
     Dim dim;
-    if (args[0].kind == VAL_DIM)
-        dim = dim_symbol(args[0].symbol);
-    else if (args[0].kind == VAL_NUMBER && whole_number(&args[0], &size) && size >= 1 &&
-             size <= INT32_MAX)
-        dim = dim_const(size);
-    else
+    if (args[0].kind != VAL_DIM && args[0].kind != VAL_NUMBER)
         return elab_error(
             e, call,
             "`position` takes a dimension, as in `position(T)` or `position(x.-1)`, not %s",
             val_text(e, &args[0]));
+    if (!dim_of(e, call, &args[0], &dim))
+        return val_error();
     Val val = val_tensor(e, call, build_iota(&e->b, dim));
     if (val.kind == VAL_TENSOR)
         name_dims(e, val.tensor, &args[0]);

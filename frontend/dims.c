@@ -89,9 +89,29 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
     return true;
 }
 
-static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *dims, Val *flat)
+bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim)
 {
     int64_t size;
+    bool number = val->kind == VAL_NUMBER, named = number && val->text;
+    bool whole = number && whole_number(val, &size);
+    if (val->kind == VAL_DIM)
+        *dim = dim_symbol(val->symbol);
+    else if (whole && size >= 1 && size <= INT32_MAX)
+        *dim = dim_const(size);
+    else {
+        elab_error_of(e, node, val, "%s: %s%s%s",
+                      number && val->number > INT32_MAX
+                          ? arena_printf(e->arena, "a dimension is at most %d", INT32_MAX)
+                          : "a dimension must be a whole number of at least 1, or a `dim`",
+                      named ? val->text : "", named ? " is " : "",
+                      val_text(e, val) + (named ? strlen("the number ") : 0));
+        return false;
+    }
+    return true;
+}
+
+static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *dims, Val *flat)
+{
     if (val->kind == VAL_LIST) {
         for (int i = 0; i < val->n; i++)
             if (!add_dim(e, node, &val->items[i], rank, dims, flat))
@@ -104,17 +124,8 @@ static bool add_dim(Elab *e, const Node *node, const Val *val, int *rank, Dim *d
         elab_error(e, node, "a tensor has at most %d dimensions", MAX_RANK);
         return false;
     }
-    if (val->kind == VAL_DIM)
-        dims[*rank] = dim_symbol(val->symbol);
-    else if (val->kind == VAL_NUMBER && whole_number(val, &size) && size >= 1 && size <= INT32_MAX)
-        dims[*rank] = dim_const(size);
-    else {
-        bool number = val->kind == VAL_NUMBER;
-        elab_error(e, node, "a dimension must be a whole number of at least 1, or a `dim`: %s%s%s",
-                   number && val->text ? val->text : "", number && val->text ? " is " : "",
-                   val_text(e, val) + (number && val->text ? strlen("the number ") : 0));
+    if (!dim_of(e, node, val, &dims[*rank]))
         return false;
-    }
     flat[(*rank)++] = *val;
     return true;
 }

@@ -98,7 +98,12 @@ Val decl_value(Elab *e, Decl *decl, const Node *use);
 /* Reports at the node, or at the user's call if the node is in a library, with
  * notes on the calls around; once a place. Gives VAL_ERROR. */
 Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A note to the message that fail just gave (nothing if that was silent). */
+/* The same of a number that the node was given: where all calls around are a library's, at
+ * the user's constant that the number comes from. */
+Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
+/* A note to the message that elab_error just gave (nothing if that was silent). */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Loc primary_place(const Elab *e, const Node *node);
 /* The node's own place and the calls that led to it. */
@@ -114,6 +119,7 @@ void copy_dim_names(Elab *e, Value *to, const Value *from); /* equal dims, align
 void name_dims(Elab *e, Value *value, const Val *dims);  /* from what declared them */
 const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */
 void note_origin(Elab *e, Dim dim, const DimName *name);
+bool dim_of(Elab *e, const Node *node, const Val *val, Dim *dim); /* false after a message */
 /* A list of dimensions; false after a message. Nested lists are spliced in. */
 bool dims_of(Elab *e, const Node *node, const Val *list, int *rank, Dim *dims, Val *flat);
 Val dim_val(Elab *e, Value *tensor, int axis);

@@ -32,32 +32,66 @@ Loc primary_place(const Elab *e, const Node *node)
     return place;
 }
 
-Val elab_error(Elab *e, const Node *node, const char *format, ...)
+bool is_users(const Elab *e, const Loc *loc)
 {
-    const Frame *users = users_call(e, node);
-    Loc loc = users ? users->call->loc : node->loc;
-    const char *key = arena_printf(e->arena, "%p %p", (const void *)node,
-                                   users ? (const void *)users->call : NULL);
+    return loc->source && !is_library_file(&e->loaded, loc->source);
+}
+
+static void note_calls(Elab *e, const Frame *frame, const Node *told)
+{
+    int notes = 0;
+    for (; frame && notes < MAX_CALL_NOTES; frame = frame->up)
+        if (frame->call && frame->call != told) {
+            diag_note(e->diags, frame->call->loc, "in `%s`, called here", frame->block->name);
+            notes++;
+        }
+}
+
+/* `place`: where the user can act, if that is not the node; once a place. */
+static Val report(Elab *e, const Node *node, const Loc *place, const Frame *users,
+                  const char *message)
+{
+    const char *key = users || !place ? arena_printf(e->arena, "%p %p", (const void *)node,
+                                                     users ? (const void *)users->call : NULL)
+                                      : arena_printf(e->arena, "%s:%d:%d", place->source->path,
+                                                     place->line, place->column);
     bool silent = map_has(&e->reported, key) || e->diags->errors >= MAX_ERRORS;
     map_set(&e->reported, "silent", silent ? e : NULL);
     if (silent)
         return val_error();
     map_set(&e->reported, key, e);
+    diag_error(e->diags, place ? *place : node->loc, "%s", message);
+    if (place)
+        diag_note(e->diags, node->loc, "in the library, here");
+    if (users || !place)
+        note_calls(e, users ? users->up : e->frame, users ? users->call : NULL);
+    return val_error();
+}
+
+Val elab_error(Elab *e, const Node *node, const char *format, ...)
+{
+    const Frame *users = users_call(e, node);
     va_list args;
     va_start(args, format);
     const char *message = arena_vprintf(e->arena, format, args);
     va_end(args);
-    diag_error(e->diags, loc, "%s", message);
-    if (users)
-        diag_note(e->diags, node->loc, "in the library, here");
-    int notes = 0;
-    for (const Frame *frame = users ? users->up : e->frame; frame && notes < MAX_CALL_NOTES;
-         frame = frame->up)
-        if (frame->call && frame->call != (users ? users->call : NULL)) {
-            diag_note(e->diags, frame->call->loc, "in `%s`, called here", frame->block->name);
-            notes++;
-        }
-    return val_error();
+    return report(e, node, users ? &users->call->loc : NULL, users, message);
+}
+
+Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
+{
+    const Frame *users = users_call(e, node);
+    bool library = is_library_file(&e->loaded, node->loc.source);
+    bool constant = library && !users && number->kind == VAL_NUMBER && is_users(e, &number->origin);
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(e->arena, format, args);
+    va_end(args);
+    return report(e, node,
+                  users      ? &users->call->loc
+                  : constant ? &number->origin
+                             : NULL,
+                  users, message);
 }
 
 void elab_note(Elab *e, Loc loc, const char *format, ...)

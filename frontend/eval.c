@@ -98,10 +98,14 @@ static Val eval_name(Elab *e, const Node *node)
     if (decl) {
         Val val = decl_value(e, decl, node);
         if (decl->node->kind == NODE_CONST && val.kind == VAL_NUMBER) {
-            val.text = node->name;
-            val.origin = primary_place(e, node);
-            if (is_library_file(&e->loaded, val.origin.source))
-                val.origin = decl->node->loc; /* more to the point: perhaps the user's own */
+            Loc place = primary_place(e, node);
+            if (!is_users(e, &place))
+                place = decl->node->loc; /* more to the point: perhaps the user's own */
+            if (is_users(e, &place) ||
+                !is_users(e, &val.origin)) { /* else: of what it is made of */
+                val.text = node->name;
+                val.origin = place;
+            }
         }
         return val;
     }
@@ -342,8 +346,9 @@ static void run_repeat(Elab *e, const Node *node)
     if (count.kind == VAL_ERROR)
         return;
     if (!whole_number(&count, &n) || n < 0 || n > MAX_REPEAT) {
-        elab_error(e, node->a, "how often to repeat is a whole number from 0 to %d, not %s",
-                   MAX_REPEAT, val_text(e, &count));
+        elab_error_of(e, node->a, &count,
+                      "how often to repeat is a whole number from 0 to %d, not %s", MAX_REPEAT,
+                      val_text(e, &count));
         return;
     }
     Scope *outer = e->frame->scope;

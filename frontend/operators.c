@@ -218,10 +218,13 @@ static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val
     default: return elab_error(e, node, "`@` multiplies tensors, not numbers");
     }
     if ((op == TOKEN_SLASH || op == TOKEN_PERCENT) && y == 0)
-        return elab_error(e, node, "`%s`: division by zero", expression_text(e->arena, node));
+        return elab_error_of(e, node, b, "`%s`: division by zero", expression_text(e->arena, node));
     if (isnan(result))
         return elab_error(e, node, "`%s` is not a number", expression_text(e->arena, node));
-    Val val = val_number(result, primary_place(e, node));
+    Loc place = primary_place(e, node);
+    if (!is_users(e, &place)) /* better a user's constant that it is made of */
+        place = is_users(e, &b->origin) ? b->origin : is_users(e, &a->origin) ? a->origin : place;
+    Val val = val_number(result, place);
     if ((a->text || b->text) && strlen(known_name(e, a)) + strlen(known_name(e, b)) < 40)
         val.text =
             arena_printf(e->arena, "%s %s %s", known_name(e, a), token_text(op), known_name(e, b));
