@@ -109,7 +109,27 @@ static void put_variants(const Artifact *a, Text *out)
     text_add(out, "};\n");
 }
 
-static void put_model(const Artifact *a, int n_weights, Text *out)
+/* The ranges of ids that the header tells of; how many. */
+static int put_ids(const Artifact *a, Text *out)
+{
+    const Module *module = a->session.model->module;
+    int n = 0;
+    text_add(out, "static const struct ids { const char *input; long long least, below; } ids[] = {\n");
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        if (op->kind != OP_input || op_result(op)->type.dtype != DT_I32)
+            continue;
+        IdRange range = ports_ids(module, op);
+        if (!range.below)
+            continue;
+        text_add(out, "    {%s, %" PRId64 ", %" PRId64 "},\n",
+                 c_string(a->cli->arena, op_string(op, ATTR_name)), range.least, range.below);
+        n++;
+    }
+    text_add(out, "    {0, 0, 0}\n};\n");
+    return n;
+}
+
+static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
 {
     Arena *arena = a->cli->arena;
     const ModelPorts *ports = &a->ports;
@@ -120,13 +140,14 @@ static void put_model(const Artifact *a, int n_weights, Text *out)
              "    long long n_weights; const void *weights;\n"
              "    const char *source, *target, *next, *logits;\n"
              "    long long vocab, bos, eos, pad, unk, max_length;\n"
+             "    long long n_ids; const void *ids;\n"
              "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
-             ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "};\n\n",
+             ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %d, ids};\n\n",
              TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_weights,
              n_weights ? "weights" : "0", c_string(arena, ports->source),
              c_string(arena, ports->target), c_string(arena, ports->next),
              c_string(arena, ports->logits), ports->vocab, a->bos, a->eos, a->pad, a->unk,
-             a->session.model->train.max_length);
+             a->session.model->train.max_length, n_ids);
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -153,7 +174,8 @@ void compile_glue(const Artifact *a, Text *out)
     text_add(out, "#include \"%s.h\"\n#define HIDDEN __attribute__((visibility(\"hidden\")))\n", a->name);
     int n_weights = put_weights(a, out);
     put_variants(a, out);
-    put_model(a, n_weights, out);
+    int n_ids = put_ids(a, out);
+    put_model(a, n_weights, n_ids, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);

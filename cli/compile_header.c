@@ -2,6 +2,7 @@
  * each function takes and gives. */
 #include "cli/compile.h"
 
+#include "base/limits.h"
 #include "base/map.h"
 
 #include <ctype.h>
@@ -12,9 +13,10 @@
 
 const Export exports[] = {
     {"error_text", "const char *", "int status", "status", -1, false,
-     "What a status says, in words."},
+     "What a status says, in words; any number is allowed."},
     {"error_detail", "const char *", "void", "", -1, false,
-     "More about the last error of this thread: file, tensor, shapes. Valid until the next one."},
+     "More about the last error of this thread: file, tensor, argument. Never NULL; valid until\n"
+     " * the next error of this thread."},
     {"open_version", "int", "int64_t header, const char *weights, @ **model",
      "header, weights, model", -1, true, NULL},
     {"open_new_version", "int", "int64_t header, uint64_t seed, @ **model", "header, seed, model",
@@ -22,23 +24,28 @@ const Export exports[] = {
     {"open_checkpoint_version", "int", "int64_t header, const char *path, @ **model",
      "header, path, model", TFC_TRAIN_STEP, true, NULL},
     {"close", "void", "@ *model", "model", -1, false,
-     "Frees the model, after its sessions. NULL is allowed."},
+     "Frees the model, after its sessions: one that is left can only be freed. NULL and a model\n"
+     " * that is closed already are passed over; a call that still runs ends first."},
     {"save", "int", "@ *model, const char *path", "model, path", -1, false,
      "Writes the parameters, and after training the optimizer's state and the count of steps,\n"
-     " * to a safetensors file that @_open and tfc read; beside and renamed, so never half of it."},
+     " * to a safetensors file that @_open and tfc read; beside and renamed, so never half of it.\n"
+     " * @_ERROR_FILE: it cannot be written, and what was there is as it was."},
     {"steps", "int64_t", "@ *model", "model", TFC_TRAIN_STEP, false,
-     "Training steps done, those of the checkpoint it was opened with included."},
-    {"parameter_count", "int64_t", "@ *model", "model", -1, false, "How many parameters there are."},
+     "Training steps done, those of the checkpoint it was opened with included; -1 after an\n"
+     " * error."},
+    {"parameter_count", "int64_t", "@ *model", "model", -1, false,
+     "How many parameters there are; -1 after an error."},
     {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info", -1,
-     false, "Describes one of them."},
+     false, "Describes one of them: 0 ≤ index < @_parameter_count."},
     {"parameter_named", "int", "@ *model, const char *name, @_parameter_info *info",
-     "model, name, info", -1, false, "The same by name."},
-    {"set_threads", "void", "int n", "n", -1, false,
-     "Threads of every call from now on, in all models of this library; at first OpenMP's\n"
-     " * number. Results do not depend on it."},
+     "model, name, info", -1, false, "The same by name; one that no parameter has is an error."},
+    {"set_threads", "int", "int n", "n", -1, false,
+     "Threads of every call from now on, in all models of this library, from 1 to @_MOST_THREADS;\n"
+     " * at first OpenMP's number. Results do not depend on it."},
     {"session_new", "int", "@ *model, @_session **session", "model, session", -1, false,
-     "A session: working memory for one thread at a time. Free it before the model."},
-    {"session_free", "void", SESSION, "session", -1, false, "NULL is allowed."},
+     "A session: working memory for one call at a time. Free it before the model."},
+    {"session_free", "void", SESSION, "session", -1, false,
+     "NULL and a session that is freed already are passed over; a call that still runs ends first."},
     {"forward", "int", SESSION ", const @_forward_in *in, @_forward_out *out", "session, in, out",
      TFC_FORWARD, false,
      "The outputs of the model, dropout off. They belong to the session and are valid until\n"
@@ -48,34 +55,40 @@ const Export exports[] = {
     {"train_step", "int", SESSION ", const @_train_step_in *in, @_train_step_out *out",
      "session, in, out", TFC_TRAIN_STEP, false,
      "One step of training: forward, loss, backward, clipping, optimizer. It writes the\n"
-     " * model's parameters: no other session may run meanwhile."},
+     " * model's parameters: @_ERROR_BUSY while any other call uses the model, and they get it\n"
+     " * meanwhile. After an error the parameters are as they were and the step is not counted."},
     {"encode", "int",
      SESSION ", int32_t n, const int32_t *lengths, const int32_t *ids, int32_t slots",
      "session, n, lengths, ids, slots", TFC_ENCODE, false,
      "Begins to decode n sentences: ids are those of all sentences, one after the other.\n"
-     " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them."},
+     " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them.\n"
+     " * n and slots are 0 or more; a length is 0 or more, all of them together below 2^31.\n"
+     " * After an error nothing is begun."},
     {"decode_begin", "int", SESSION ", int32_t slots", "session, slots", -2, false,
      "Begins to decode: texts live in slots 0 … slots - 1, which remember the tokens fed to\n"
-     " * them."},
+     " * them. slots is 0 or more. After an error nothing is begun."},
     {"decode_step", "int",
      SESSION ", int32_t n, const int32_t *sentence, const int32_t *slot, const int32_t *token, "
              "const float **logits",
      "session, n, sentence, slot, token, logits", TFC_DECODE_STEP, false,
      "Feeds token[r] to slot[r], a hypothesis of sentence[r], for r < n. *logits becomes\n"
-     " * [n, vocabulary], the session's, valid until the next call. `sentence` may be NULL\n"
-     " * where slots and sentences are the same."},
+     " * [n, vocabulary], the session's, valid until the next call. Each slot is there and in one\n"
+     " * row alone, each sentence is one of those begun with, each token one of the vocabulary.\n"
+     " * `sentence` may be NULL where slots and sentences are the same. After an error *logits is\n"
+     " * NULL and nothing was fed. A generation or a training step ends what was begun."},
     {"decode_copy", "int", SESSION ", int32_t from, int32_t to", "session, from, to",
-     TFC_DECODE_STEP, false, "Slot `to` becomes what slot `from` is."},
-    {"generation_defaults", "void", "@ *model, @_generation *settings", "model, settings",
+     TFC_DECODE_STEP, false, "Slot `to` becomes what slot `from` is. Both are there."},
+    {"generation_defaults", "int", "@ *model, @_generation *settings", "model, settings",
      TFC_DECODE_STEP, false, "The settings to start from."},
     {"generate", "int",
      SESSION ", const @_generation *settings, int32_t n, const int32_t *lengths, "
              "const int32_t *ids, @_result *results",
      "session, settings, n, lengths, ids, results", TFC_DECODE_STEP, false,
      "The best continuations: ids are those of n source sentences (or, of a model without\n"
-     " * an encoder, prompts), one after the other. A beam of 1 is greedy search. `results` has\n"
-     " * room for n × nbest, a sentence's best first; their ids belong to the session and are\n"
-     " * valid until its next generation. settings NULL: the defaults."},
+     " * an encoder, prompts), one after the other; n, lengths and ids as of @_encode or of\n"
+     " * prompts alike. A beam of 1 is greedy search. `results` has room for n × nbest, a\n"
+     " * sentence's best first, and zeros where it has fewer; their ids belong to the session and\n"
+     " * are valid until its next generation. settings NULL: the defaults."},
 };
 const int export_count = sizeof exports / sizeof exports[0];
 
@@ -146,6 +159,20 @@ static void put_shape(const TfcProgram *program, const TfcPort *port, Text *out)
     text_add(out, "]");
 }
 
+/* Which ids the input may hold. */
+static void put_ids(const Artifact *a, const TfcPort *port, Text *out)
+{
+    const Module *module = a->session.model->module;
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        if (op->kind != OP_input || port->type != TFC_I32 || strcmp(op_string(op, ATTR_name), port->name))
+            continue;
+        IdRange range = ports_ids(module, op);
+        if (range.below)
+            text_add(out, "; %" PRId64 " to %" PRId64 "%s", range.least, range.below - 1,
+                     range.least < 0 ? ", -1: nothing to predict" : "");
+    }
+}
+
 static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort *port, bool input,
                      Text *out)
 {
@@ -156,6 +183,8 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
     }
     text_add(out, "    const %s *%s%s; /* ", c_type(port->type), name, pointer_alignment(a));
     put_shape(program, port, out);
+    if (input)
+        put_ids(a, port, out);
     if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->eos >= 0)
         text_add(out, "; NULL: %s moved by one, ended by %" PRId64, a->ports.target, a->eos);
     text_add(out, " */\n");
@@ -188,17 +217,21 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
 static void put_generation(const Artifact *a, Text *out)
 {
     text_add(out, "%s", artifact_text(a,
+        "/* Numbers outside of what is said here are errors, NaN among them. */\n"
         "typedef struct @_generation {\n"
-        "    int32_t beam;         /* at least 1 */\n"
-        "    int32_t nbest;        /* results a sentence; at most beam, unless sampling */\n"
-        "    int32_t length_extra; /* longest result: length_factor × source length + this … */\n"
+        "    int32_t beam;         /* 1 to @_MOST_BEAM */\n"
+        "    int32_t nbest;        /* results a sentence: 1 to beam; of samples to @_MOST_NBEST */\n"
+        "    int32_t length_extra; /* longest result: length_factor × source length + this (0 or more) … */\n"
         "    int32_t length_limit; /* … but never more than this; 0: no limit */\n"
         "    int32_t sample;       /* 1: draw nbest samples instead of searching */\n"
-        "    int32_t top_k;        /* draw among the k most probable; 0: all */\n"
-        "    double length_penalty, length_factor, temperature, top_p;\n"
+        "    int32_t top_k;        /* draw among the k most probable; 0: all; to 2^24 */\n"
+        "    double length_penalty; /* scores are log-probabilities / ((5 + length) / 6)^this; -100 to 100 */\n"
+        "    double length_factor;  /* 0 or more */\n"
+        "    double temperature;    /* of samples: 0 (the most probable) to 1000000 */\n"
+        "    double top_p;          /* draw among the most probable of this mass: 0 to 1 (all) */\n"
         "    uint64_t seed;\n"
-        "    int32_t bos, eos;     /* begin and end of a target; -1: not known, to be set */\n"
-        "    int32_t forbidden[4]; /* ids never chosen; -1: unused */\n"
+        "    int32_t bos, eos;     /* begin and end of a target, of the vocabulary; -1: not known, to be set */\n"
+        "    int32_t forbidden[4]; /* ids never chosen, of the vocabulary; -1: unused */\n"
         "} @_generation;\n"
         "typedef struct @_result {\n"
         "    const int32_t *ids; /* without bos and eos */\n"
@@ -253,7 +286,19 @@ static void put_opening(const Artifact *a, Text *out)
         " *\n"
         " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
         " * session belongs to one thread at a time. What functions return belongs to the model or\n"
-        " * session; inputs are the caller's and only read during the call.\n"
+        " * session; inputs are the caller's and only read during the call. After an error all is\n"
+        " * as it was before the call, unless the function says otherwise, and the same call may\n"
+        " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
+        " *\n"
+        " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
+        " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
+        " * model or session that is closed, or whose model is; a number out of its range; an id\n"
+        " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
+        " * nothing here ends the process. (OpenMP's library does, where it cannot make its threads.)\n"
+        " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
+        " *\n"
+        " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
+        " * too; scalars are finite, truth values 0 or 1.\n"
         " *\n"
         " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
         " * one after the other without padding. */\n"));
@@ -273,8 +318,11 @@ static void put_opening(const Artifact *a, Text *out)
         "    @_ERROR_MEMORY = 4,\n"
         "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
         "    @_ERROR_ARGUMENT = 6,\n"
-        "    @_ERROR_FILE = 7      /* cannot be written */\n"
+        "    @_ERROR_FILE = 7,     /* cannot be written */\n"
+        "    @_ERROR_BUSY = 8      /* another thread uses the model or session */\n"
         "};\n"));
+    text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
+             LIMIT_threads, a->name, LIMIT_beam, a->name, LIMIT_nbest);
     text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId64 ", %s_EOS = %" PRId64
                   ", %s_PAD = %" PRId64 ", %s_UNK = %" PRId64 " }; /* -1: not known */\n\n",
              a->name, a->ports.vocab, a->name, a->bos, a->name, a->eos, a->name, a->pad, a->name,
@@ -287,7 +335,8 @@ static void put_versions(const Artifact *a, uint64_t version, Text *out)
     text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
     text_add(out, "%s", artifact_text(a,
         "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
-        " * library, in place (an error where it was compiled without). */\n"
+        " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
+        " * missing or do not fit. After an error *model is NULL. */\n"
         "static inline int @_open(const char *weights, @ **model)\n"
         "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
         "/* Opens it with initial values, to be trained. */\n"

@@ -174,6 +174,8 @@ static bool add_options(Link *l)
     if (!strcmp(a->emit, "so")) {
         add_word(l, "-shared");
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
+        /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
+        add_word(l, "-Wl,-z,nodelete");
         add_word(l, arena_printf(l->cli->arena, "-Wl,-soname,%s", base_name(a->output)));
     }
     add_words(l, a->target->link);

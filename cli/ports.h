@@ -14,4 +14,12 @@ typedef struct ModelPorts {
 
 ModelPorts ports_of(const Module *module);
 
+/* The ids that an input may hold: least ≤ id < below. */
+typedef struct IdRange {
+    int64_t least, below; /* below 0: they are not looked up, and may be any */
+} IdRange;
+/* From the tables that the input's ids are looked up in; of next tokens, from the logits,
+ * and from -1, which losses skip. */
+IdRange ports_ids(const Module *module, const Op *input);
+
 #endif

@@ -17,36 +17,11 @@ static double draw(uint64_t seed, uint64_t stream, int64_t i)
     return ((double)out[0] + 0.5) / 4294967296.0;
 }
 
-/* The rows of the table that an index is looked up in, going down from it through
- * ops of one operand; 0 if it is in none. */
-static int64_t table_rows(const Function *model, const Value *index)
+/* Of an input that no table bounds: the vocabulary, or a few. */
+static int64_t ids_below(const Module *module, const Op *input)
 {
-    int64_t rows = 0;
-    FOR_OPS (op, &model->body) {
-        int64_t found = 0;
-        if (op->kind == OP_gather && op->args[1] == index &&
-            dim_is_const(op->args[0]->type.dims[0]))
-            found = op->args[0]->type.dims[0].size;
-        else if (op->kind == OP_ctc && op->args[1] == index)
-            found = op->args[0]->type.dims[2].size;
-        else if (op->n_args >= 1 && op->args[0] == index &&
-                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop))
-            found = table_rows(model, op_result(op));
-        if (found && (!rows || found < rows))
-            rows = found;
-    }
-    return rows;
-}
-
-static int64_t bound_of(const Module *module, const Op *input)
-{
-    const Function *model = module_function(module, "model");
-    ModelPorts ports = ports_of(module);
-    const char *name = op_string(input, ATTR_name);
-    if (ports.next && !strcmp(name, ports.next) && ports.vocab)
-        return ports.vocab;
-    int64_t rows = table_rows(model, op_result((Op *)input));
-    return rows ? rows : ports.vocab ? ports.vocab : 4;
+    int64_t below = ports_ids(module, input).below, vocab = ports_of(module).vocab;
+    return below ? below : vocab ? vocab : 4;
 }
 
 static void add_tensor(Binding *binding, const char *name, StType type, int rank,
@@ -127,7 +102,7 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
         count *= dims[i];
     }
     bool whole = !dtype_is_float(type->dtype);
-    double bound = (double)(whole ? bound_of(module, input) : 0);
+    double bound = (double)(whole ? ids_below(module, input) : 0);
     if (type->dtype == DT_BOOL)
         bound = 2;
     int32_t *ints = whole ? ARENA_ARRAY(arena, int32_t, count + 1) : NULL;

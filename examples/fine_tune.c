@@ -1,7 +1,7 @@
 /* Fine-tunes a compiled model on two made-up pairs and saves it:
  *
  *   tfc compile MODEL.tfg -o libmulti30k_small.so
- *   cc fine_tune.c -L. -lmulti30k_small -I.
+ *   cc fine_tune.c -I. -L. -lmulti30k_small -Wl,-rpath,'$ORIGIN'
  *
  * Usage: a.out IN.safetensors OUT.safetensors STEPS: prints the loss of each step. */
 #include "multi30k_small.h"

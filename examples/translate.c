@@ -1,7 +1,7 @@
 /* Translates token ids with a model compiled by
  *
  *   tfc compile MODEL.tfg -o libmulti30k_small.so --weights W.safetensors --vocab V
- *   cc translate.c -L. -lmulti30k_small -I.
+ *   cc translate.c -I. -L. -lmulti30k_small -Wl,-rpath,'$ORIGIN'
  *
  * Usage: a.out BOS EOS BEAM ID ID ID …: prints the ids of the best translation. */
 #include "multi30k_small.h"

@@ -5,7 +5,7 @@
 
 #include "runtime/exec/program.h"
 
-enum { TFC_MODEL_ABI = 1 };
+enum { TFC_MODEL_ABI = 2 };
 
 /* As the generated header's constants. */
 typedef enum TfcStatus {
@@ -17,6 +17,7 @@ typedef enum TfcStatus {
     TFC_ERROR_FUNCTION,
     TFC_ERROR_ARGUMENT,
     TFC_ERROR_FILE,
+    TFC_ERROR_BUSY,
     TFC_N_STATUS
 } TfcStatus;
 
@@ -41,9 +42,15 @@ typedef struct TfcWeight {
     const void *data;
 } TfcWeight;
 
+/* The ids that an input may hold: least ≤ id < below. */
+typedef struct TfcIds {
+    const char *input;
+    int64_t least, below;
+} TfcIds;
+
 typedef struct TfcModel {
-    int64_t abi;      /* TFC_MODEL_ABI */
-    int64_t header;   /* version of the generated header: a hash of its interface */
+    int64_t abi;    /* TFC_MODEL_ABI */
+    int64_t header; /* version of the generated header: a hash of its interface */
     const char *name;
     int64_t n_variants;
     const TfcVariant *variants; /* the most demanding first */
@@ -52,6 +59,8 @@ typedef struct TfcModel {
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
     int64_t max_length;                          /* of sentences; 0: no limit known */
+    int64_t n_ids;
+    const TfcIds *ids; /* of the inputs whose ids are looked up */
 } TfcModel;
 
 #endif

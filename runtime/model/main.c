@@ -3,42 +3,115 @@
 #define _GNU_SOURCE
 #include "runtime/model/model.h"
 
+#include "base/limits.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int tfc_model_main(const TfcModel *model, int argc, char **argv);
 
+static const char usage[] =
+    "Usage: %s [--weights FILE] [--beam N] [--bos ID] [--eos ID] [--threads N]\n"
+    "Token ids on standard input, a sentence a line; those of its translation out.\n";
+
+typedef struct Options {
+    const char *weights;
+    int beam, bos, eos, threads; /* bos, eos -1: the model's; threads 0: OpenMP's number */
+} Options;
+
+/* A whole number from least to most; else says so. */
+static bool read_number(const char *program, const char *option, const char *text, int least,
+                        int64_t most, int *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end != text && !*end && !errno && value >= least && value <= most) {
+        *out = (int)value;
+        return true;
+    }
+    fprintf(stderr, "%s: %s takes a whole number from %d to %lld, not '%s'\n", program, option,
+            least, (long long)most, text);
+    return false;
+}
+
+/* 0, or the exit status. */
+static int read_options(const TfcModel *model, int argc, char **argv, Options *o)
+{
+    const int64_t last = model->vocab > 0 ? model->vocab - 1 : INT32_MAX;
+    const struct {
+        const char *name;
+        int least;
+        int64_t most;
+        int *value;
+    } numbers[] = {{"--beam", 1, LIMIT_beam, &o->beam},
+                   {"--bos", 0, last, &o->bos},
+                   {"--eos", 0, last, &o->eos},
+                   {"--threads", 1, LIMIT_threads, &o->threads}};
+    for (int i = 1; i < argc; i += 2) {
+        bool known = !strcmp(argv[i], "--weights"), right = true;
+        if (known && i + 1 < argc)
+            o->weights = argv[i + 1];
+        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+            if (!strcmp(argv[i], numbers[k].name)) {
+                known = true;
+                right =
+                    i + 1 >= argc || read_number(argv[0], argv[i], argv[i + 1], numbers[k].least,
+                                                 numbers[k].most, numbers[k].value);
+            }
+        if (!right)
+            return 2;
+        if (known && i + 1 < argc)
+            continue;
+        fprintf(stderr, known ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n", argv[0],
+                argv[i]);
+        fprintf(stderr, usage, argv[0]);
+        return 2;
+    }
+    return 0;
+}
+
+/* ---- sentences ---- */
+
 typedef struct Ids {
     int32_t *data;
     int32_t n, room;
 } Ids;
 
-static int complain(const char *program, const char *what, int status)
+static bool add_id(Ids *ids, int32_t id)
 {
-    fprintf(stderr, "%s: %s: %s\n", program, what, status ? tfc_model_error_detail() : "");
-    return 1;
+    if (ids->n == ids->room) {
+        int32_t room = ids->room ? 2 * ids->room : 64;
+        int32_t *data =
+            ids->room <= INT32_MAX / 2 ? realloc(ids->data, sizeof *data * (size_t)room) : NULL;
+        if (!data)
+            return false;
+        ids->data = data;
+        ids->room = room;
+    }
+    ids->data[ids->n++] = id;
+    return true;
 }
 
-/* Whole numbers of the vocabulary, blanks between. */
-static bool read_ids(char *line, int64_t vocab, Ids *ids)
+/* Whole numbers of the vocabulary, blanks between; NULL, or what is wrong. `word` becomes
+ * where that begins. */
+static const char *read_ids(char *line, int64_t vocab, Ids *ids, char **word)
 {
+    const char *blanks = " \t\r\n";
     ids->n = 0;
-    for (char *at = line + strspn(line, " \t\r\n"); *at; at += strspn(at, " \t\r\n")) {
-        char *end;
+    for (char *at = line + strspn(line, blanks), *end; *at; at = end + strspn(end, blanks)) {
+        *word = at;
+        errno = 0;
         long long id = strtoll(at, &end, 10);
-        if (end == at || id < 0 || (vocab > 0 && id >= vocab) || (*end && !strchr(" \t\r\n", *end)))
-            return false;
-        if (ids->n == ids->room) {
-            ids->room = ids->room ? 2 * ids->room : 64;
-            ids->data = realloc(ids->data, sizeof *ids->data * (size_t)ids->room);
-            if (!ids->data)
-                abort();
-        }
-        ids->data[ids->n++] = (int32_t)id;
-        at = end;
+        if (end == at || errno || id < 0 || id > INT32_MAX || (vocab > 0 && id >= vocab) ||
+            (*end && !strchr(blanks, *end)))
+            return "is no token id";
+        if (!add_id(ids, (int32_t)id))
+            return "is where memory ends";
     }
-    return true;
+    return NULL;
 }
 
 static void print_ids(const TfcResult *result)
@@ -46,73 +119,77 @@ static void print_ids(const TfcResult *result)
     for (int64_t i = 0; i < result->n; i++)
         printf("%s%d", i ? " " : "", result->ids[i]);
     putchar('\n');
-    fflush(stdout);
 }
 
-static int translate(const TfcModel *model, const char *program, TfcSession *session,
+static int complain(const char *program, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s: %s\n", program, what, why);
+    return 1;
+}
+
+/* One line; the exit status. */
+static int translate_line(const TfcModel *model, const char *program, TfcSessionHandle *session,
+                          const TfcGeneration *settings, long number, char *line, Ids *ids)
+{
+    TfcResult result = {0};
+    char *word = line;
+    const char *wrong = read_ids(line, model->vocab, ids, &word);
+    if (wrong) {
+        fprintf(stderr, "%s: line %ld: '%.*s' %s", program, number, (int)strcspn(word, " \t\r\n"),
+                word, wrong);
+        fprintf(stderr, model->vocab > 0 ? " (0 to %lld)\n" : "\n", (long long)model->vocab - 1);
+        return 1;
+    }
+    if (ids->n && tfc_model_generate(session, settings, 1, &ids->n, ids->data, &result))
+        return complain(program, "cannot generate", tfc_model_error_detail());
+    print_ids(&result);
+    return fflush(stdout) ? complain(program, "cannot write", strerror(errno)) : 0;
+}
+
+static int translate(const TfcModel *model, const char *program, TfcSessionHandle *session,
                      const TfcGeneration *settings)
 {
     char *line = NULL;
     size_t room = 0;
     Ids ids = {0};
     int failed = 0;
-    for (long number = 1; !failed && getline(&line, &room, stdin) >= 0; number++) {
-        TfcResult result;
-        int status = 0;
-        if (!read_ids(line, model->vocab, &ids)) {
-            fprintf(stderr, "%s: line %ld: expected token ids\n", program, number);
-            failed = 1;
-        } else if (!ids.n) {
-            putchar('\n');
-        } else if ((status = tfc_model_generate(session, settings, 1, &ids.n, ids.data, &result)))
-            failed = complain(program, "cannot generate", status);
-        else
-            print_ids(&result);
-    }
+    errno = 0;
+    for (long number = 1; !failed && getline(&line, &room, stdin) >= 0; number++)
+        failed = translate_line(model, program, session, settings, number, line, &ids);
+    if (!failed && !feof(stdin))
+        failed = complain(program, "cannot read", strerror(errno));
     free(line);
     free(ids.data);
     return failed;
 }
 
+static int translate_with(const TfcModel *model, const char *program, TfcModelHandle *loaded,
+                          const Options *o)
+{
+    TfcSessionHandle *session;
+    TfcGeneration settings;
+    if (tfc_model_session_new(loaded, &session) || tfc_model_generation_defaults(loaded, &settings))
+        return complain(program, "cannot begin", tfc_model_error_detail());
+    settings.beam = o->beam;
+    settings.bos = o->bos >= 0 ? o->bos : settings.bos;
+    settings.eos = o->eos >= 0 ? o->eos : settings.eos;
+    int status = translate(model, program, session, &settings);
+    tfc_model_session_free(session);
+    return status;
+}
+
 int tfc_model_main(const TfcModel *model, int argc, char **argv)
 {
-    const char *weights = NULL;
-    int beam = 4, bos = -1, eos = -1;
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (value && !strcmp(argv[i], "--weights"))
-            weights = value;
-        else if (value && !strcmp(argv[i], "--beam"))
-            beam = atoi(value);
-        else if (value && !strcmp(argv[i], "--bos"))
-            bos = atoi(value);
-        else if (value && !strcmp(argv[i], "--eos"))
-            eos = atoi(value);
-        else if (value && !strcmp(argv[i], "--threads"))
-            tfc_model_set_threads(atoi(value));
-        else {
-            fprintf(stderr,
-                    "Usage: %s [--weights FILE] [--beam N] [--bos ID] [--eos ID] [--threads N]\n"
-                    "Token ids on standard input, a sentence a line; those of its translation out.\n",
-                    argv[0]);
-            return 2;
-        }
-        i++;
-    }
-    TfcLoaded *loaded;
-    TfcSession *session;
-    TfcGeneration settings;
-    int status = tfc_model_open(model, model->header, weights, &loaded);
+    Options o = {.beam = 4, .bos = -1, .eos = -1};
+    int status = read_options(model, argc, argv, &o);
     if (status)
-        return complain(argv[0], tfc_model_error_text(status), status);
-    if ((status = tfc_model_session_new(loaded, &session)))
-        return complain(argv[0], tfc_model_error_text(status), status);
-    tfc_model_generation_defaults(loaded, &settings);
-    settings.beam = beam;
-    settings.bos = bos >= 0 ? bos : settings.bos;
-    settings.eos = eos >= 0 ? eos : settings.eos;
-    status = translate(model, argv[0], session, &settings);
-    tfc_model_session_free(session);
+        return status;
+    if (o.threads)
+        tfc_model_set_threads(o.threads);
+    TfcModelHandle *loaded;
+    if ((status = tfc_model_open(model, model->header, o.weights, &loaded)))
+        return complain(argv[0], tfc_model_error_text(status), tfc_model_error_detail());
+    status = translate_with(model, argv[0], loaded, &o);
     tfc_model_close(loaded);
     return status;
 }

@@ -2,26 +2,48 @@
 #include "runtime/model/state.h"
 
 #include "base/cpu.h"
+#include "base/limits.h"
+#include "runtime/exec/per_thread.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DETAIL_BYTES = 1024 };
-static _Thread_local char detail[DETAIL_BYTES];
+
+static void *make_detail(void) { return calloc(1, DETAIL_BYTES); }
+
+/* The calling thread's; NULL: out of memory. */
+static char *detail_here(void)
+{
+    static PerThread details = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    return per_thread(&details, make_detail);
+}
 
 int tfc_model_fail(TfcStatus status, const char *format, ...)
 {
+    char *detail = detail_here();
     va_list args;
     va_start(args, format);
-    vsnprintf(detail, sizeof detail, format, args);
+    if (detail)
+        vsnprintf(detail, DETAIL_BYTES, format, args);
     va_end(args);
     return status;
 }
 
-const char *tfc_model_error_detail(void) { return detail; }
+int tfc_model_no_memory(void) { return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory"); }
+
+int tfc_model_need(const void *argument, const char *name)
+{
+    return argument ? TFC_OK : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is NULL", name);
+}
+
+const char *tfc_model_error_detail(void)
+{
+    const char *detail = detail_here();
+    return detail ? detail : "there is no memory for more words";
+}
 
 const char *tfc_model_error_text(int status)
 {
@@ -34,6 +56,7 @@ const char *tfc_model_error_text(int status)
         [TFC_ERROR_FUNCTION] = "the library was compiled without this function",
         [TFC_ERROR_ARGUMENT] = "an argument is missing or out of range",
         [TFC_ERROR_FILE] = "the file cannot be written",
+        [TFC_ERROR_BUSY] = "another thread uses the model or session",
     };
     return status >= 0 && status < TFC_N_STATUS ? texts[status] : "there is no such error";
 }
@@ -41,10 +64,12 @@ const char *tfc_model_error_text(int status)
 /* The first of the diagnostics as the detail. */
 static int fail_with(TfcStatus status, const Diagnostics *diags)
 {
-    assert(diags->list.count);
+    if (diags->out_of_memory || arena_failed(diags->arena) || !diags->list.count)
+        return tfc_model_no_memory();
     const Diag *first = &diags->list.data[0];
     const Source *source = first->loc.source;
-    return tfc_model_fail(status, "%s%s%s", source ? source->path : "", source ? ": " : "", first->message);
+    return tfc_model_fail(status, "%s%s%s", source ? source->path : "", source ? ": " : "",
+                          first->message);
 }
 
 /* ---- this machine ---- */
@@ -79,7 +104,8 @@ static bool add_params(TfcLoaded *loaded, bool inside)
     bool ok = true;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
         const TfcProgram *program = loaded->variant->programs[f];
-        bool alone = !loaded->variant->programs[TFC_FORWARD] && !loaded->variant->programs[TFC_LOSS] &&
+        bool alone = !loaded->variant->programs[TFC_FORWARD] &&
+                     !loaded->variant->programs[TFC_LOSS] &&
                      !loaded->variant->programs[TFC_DECODE_STEP];
         if (program && (f != TFC_TRAIN_STEP || alone))
             ok = ok && store_add_borrowing(loaded->store, program, inside ? find_inside : NULL,
@@ -88,101 +114,124 @@ static bool add_params(TfcLoaded *loaded, bool inside)
     return ok;
 }
 
+void model_free(TfcLoaded *loaded)
+{
+    store_free(loaded->store);
+    pthread_mutex_destroy(&loaded->mutex);
+    free(loaded);
+}
+
+/* A model that nobody has a handle of yet, its params not filled unless they are inside. */
 static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded **out)
 {
     *out = NULL;
     if (model->abi != TFC_MODEL_ABI || header != model->header)
         return tfc_model_fail(TFC_ERROR_VERSION, "%s: the program was compiled with another %s.h",
-                          model->name, model->name);
+                              model->name, model->name);
     const TfcVariant *variant = choose_variant(model);
     if (!variant)
-        return tfc_model_fail(TFC_ERROR_CPU, "%s: the code inside needs x86-64-v%d, this machine is v%d",
-                          model->name, (int)model->variants[model->n_variants - 1].level,
-                          cpu_level());
+        return tfc_model_fail(
+            TFC_ERROR_CPU, "%s: the code inside needs x86-64-v%d, this machine is v%d", model->name,
+            (int)model->variants[model->n_variants - 1].level, cpu_level());
     TfcLoaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded)
-        return tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
+        return tfc_model_no_memory();
     *loaded = (TfcLoaded){.model = model, .variant = variant, .store = store_new()};
     pthread_mutex_init(&loaded->mutex, NULL);
     if (!add_params(loaded, inside)) {
-        tfc_model_close(loaded);
-        return tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name);
+        model_free(loaded);
+        return tfc_model_no_memory();
     }
     *out = loaded;
     return TFC_OK;
 }
 
-/* Closes what cannot be given; the status. */
-static int give_up(TfcLoaded **out, int status)
+/* The handle of a model that is ready; one that is not, or for which there is no handle,
+ * is freed. Gives the status. */
+static int finish(TfcLoaded *loaded, int status, TfcModelHandle **out)
 {
-    tfc_model_close(*out);
-    *out = NULL;
+    if (!status && !(*out = model_handle(loaded)))
+        status = tfc_model_no_memory();
+    if (status && loaded)
+        model_free(loaded);
     return status;
 }
 
 typedef bool Load(Diagnostics *, Arena *, const char *path, Store *, TrainState *);
 
-/* Fills a started model from a file; closes it after errors. */
-static int fill(TfcLoaded **out, Load *load, const char *path, TrainState *state)
+static int fill(TfcLoaded *loaded, Load *load, const char *path, TrainState *state)
 {
-    Arena *arena = arena_new();
+    Arena *arena = arena_try_new();
+    if (!arena)
+        return tfc_model_no_memory();
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!load(&diags, arena, path, (*out)->store, state))
-        status = give_up(out, fail_with(TFC_ERROR_WEIGHTS, &diags));
+    if (!load(&diags, arena, path, loaded->store, state))
+        status = fail_with(TFC_ERROR_WEIGHTS, &diags);
     arena_free(arena);
     return status;
 }
 
-int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out)
+/* Where a new handle goes: NULL until there is one. */
+static int need_place(TfcModelHandle **out)
 {
-    int status = start(model, header, !weights, out);
-    if (status || (!weights && model->n_weights))
-        return status;
-    if (!weights)
-        return give_up(out, tfc_model_fail(TFC_ERROR_WEIGHTS,
-                                       "%s: no weights are inside: name a safetensors file",
-                                       model->name));
-    return fill(out, checkpoint_load_params, weights, NULL);
+    if (out)
+        *out = NULL;
+    return tfc_model_need(out, "model");
 }
 
-int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out)
+int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcModelHandle **out)
 {
-    int status = start(model, header, false, out);
-    if (status)
-        return status;
-    for (int64_t i = 0; i < store_count((*out)->store); i++) {
-        const StoreTensor *tensor = store_at((*out)->store, i);
+    TfcLoaded *loaded = NULL;
+    int status = need_place(out);
+    if (!status)
+        status = start(model, header, !weights, &loaded);
+    if (!status && weights)
+        status = fill(loaded, checkpoint_load_params, weights, NULL);
+    else if (!status && !model->n_weights)
+        status = tfc_model_fail(TFC_ERROR_WEIGHTS,
+                                "%s: no weights are inside: name a safetensors file", model->name);
+    return finish(loaded, status, out);
+}
+
+static int initialise(TfcLoaded *loaded, uint64_t seed)
+{
+    for (int64_t i = 0; i < store_count(loaded->store); i++) {
+        const StoreTensor *tensor = store_at(loaded->store, i);
         if (tensor->init == TFC_INIT_FILE)
-            return give_up(out, tfc_model_fail(TFC_ERROR_WEIGHTS,
-                                           "the initial values of '%s' are those of the file %s",
-                                           tensor->name, tensor->file));
+            return tfc_model_fail(TFC_ERROR_WEIGHTS,
+                                  "the initial values of '%s' are those of the file %s",
+                                  tensor->name, tensor->file);
     }
-    store_initialise((*out)->store, seed);
-    return TFC_OK;
+    return store_initialise(loaded->store, seed) ? TFC_OK : tfc_model_no_memory();
 }
 
-int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out)
+int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out)
 {
-    *out = NULL;
-    if (!path)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "no path");
-    int status = start(model, header, false, out);
-    if (status)
-        return status;
-    if (!tfc_model_start_training(*out, (*out)->variant->programs[TFC_TRAIN_STEP]))
-        return give_up(out, tfc_model_fail(TFC_ERROR_MEMORY, "%s: out of memory", model->name));
-    return fill(out, checkpoint_load, path, &(*out)->training);
+    TfcLoaded *loaded = NULL;
+    int status = need_place(out);
+    if (!status)
+        status = start(model, header, false, &loaded);
+    if (!status)
+        status = initialise(loaded, seed);
+    return finish(loaded, status, out);
 }
 
-void tfc_model_close(TfcLoaded *loaded)
+int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
+                              TfcModelHandle **out)
 {
-    if (!loaded)
-        return;
-    store_free(loaded->store);
-    pthread_mutex_destroy(&loaded->mutex);
-    free(loaded);
+    TfcLoaded *loaded = NULL;
+    int status = need_place(out);
+    if (!status)
+        status = tfc_model_need(path, "path");
+    if (!status)
+        status = start(model, header, false, &loaded);
+    if (!status && !tfc_model_start_training(loaded, loaded->variant->programs[TFC_TRAIN_STEP]))
+        status = tfc_model_no_memory();
+    if (!status)
+        status = fill(loaded, checkpoint_load, path, &loaded->training);
+    return finish(loaded, status, out);
 }
 
 /* ---- params ---- */
@@ -202,38 +251,74 @@ static void describe(const StoreTensor *tensor, TfcParameter *out)
     memcpy(out->dims, tensor->dims, sizeof out->dims);
 }
 
-int64_t tfc_model_parameter_count(TfcLoaded *loaded)
+static int64_t count_params(Store *store)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < store_count(loaded->store); i++)
-        n += is_param(store_at(loaded->store, i));
+    for (int64_t i = 0; i < store_count(store); i++)
+        n += is_param(store_at(store, i));
     return n;
 }
 
-int tfc_model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out)
+int64_t tfc_model_parameter_count(TfcModelHandle *handle)
 {
-    for (int64_t i = 0, n = 0; i < store_count(loaded->store); i++)
-        if (is_param(store_at(loaded->store, i)) && n++ == index) {
-            describe(store_at(loaded->store, i), out);
-            return TFC_OK;
-        }
-    return tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter number %lld", (long long)index);
+    int status;
+    TfcLoaded *loaded = model_enter(handle, USE_READ, &status);
+    if (!loaded)
+        return -1;
+    int64_t n = count_params(loaded->store);
+    model_leave(loaded, USE_READ);
+    return n;
 }
 
-int tfc_model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out)
+/* By name, or with NULL by number. */
+static const StoreTensor *find_param(Store *store, const char *name, int64_t index)
 {
-    const StoreTensor *tensor = name ? store_find(loaded->store, name) : NULL;
-    if (!tensor || !is_param(tensor))
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name ? name : "");
-    describe(tensor, out);
-    return TFC_OK;
+    if (name) {
+        const StoreTensor *tensor = store_find(store, name);
+        return tensor && is_param(tensor) ? tensor : NULL;
+    }
+    for (int64_t i = 0, n = 0; i < store_count(store); i++)
+        if (is_param(store_at(store, i)) && n++ == index)
+            return store_at(store, i);
+    return NULL;
 }
 
-int tfc_model_save(TfcLoaded *loaded, const char *path)
+static int describe_param(TfcModelHandle *handle, const char *name, int64_t index,
+                          TfcParameter *out)
 {
-    if (!path)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "no path");
-    Arena *arena = arena_new();
+    int status = tfc_model_need(out, "info");
+    TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_READ, &status);
+    if (!loaded)
+        return status;
+    const StoreTensor *tensor = find_param(loaded->store, name, index);
+    if (tensor)
+        describe(tensor, out);
+    else if (name)
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name);
+    else
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                "there is no parameter number %lld: they go from 0 to %lld",
+                                (long long)index, (long long)count_params(loaded->store) - 1);
+    model_leave(loaded, USE_READ);
+    return status;
+}
+
+int tfc_model_parameter(TfcModelHandle *handle, int64_t index, TfcParameter *out)
+{
+    return describe_param(handle, NULL, index, out);
+}
+
+int tfc_model_parameter_named(TfcModelHandle *handle, const char *name, TfcParameter *out)
+{
+    int status = tfc_model_need(name, "name");
+    return status ? status : describe_param(handle, name, 0, out);
+}
+
+static int save(TfcLoaded *loaded, const char *path)
+{
+    Arena *arena = arena_try_new();
+    if (!arena)
+        return tfc_model_no_memory();
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
@@ -243,6 +328,51 @@ int tfc_model_save(TfcLoaded *loaded, const char *path)
     return status;
 }
 
-int64_t tfc_model_steps(TfcLoaded *loaded) { return loaded->training.step; }
+int tfc_model_save(TfcModelHandle *handle, const char *path)
+{
+    int status = tfc_model_need(path, "path");
+    TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_READ, &status);
+    if (!loaded)
+        return status;
+    status = save(loaded, path);
+    model_leave(loaded, USE_READ);
+    return status;
+}
 
-void tfc_model_set_threads(int n) { exec_set_threads(n); }
+int64_t tfc_model_steps(TfcModelHandle *handle)
+{
+    int status;
+    TfcLoaded *loaded = model_enter(handle, USE_NONE, &status);
+    if (!loaded)
+        return -1;
+    pthread_mutex_lock(&loaded->mutex);
+    int64_t steps = loaded->training.step;
+    pthread_mutex_unlock(&loaded->mutex);
+    model_leave(loaded, USE_NONE);
+    return steps;
+}
+
+int tfc_model_set_threads(int n)
+{
+    if (n < 1 || n > LIMIT_threads)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%d threads: from 1 to %d are allowed", n,
+                              LIMIT_threads);
+    exec_set_threads(n);
+    return TFC_OK;
+}
+
+/* ---- ids ---- */
+
+int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n)
+{
+    const TfcIds *range = NULL;
+    for (int64_t i = 0; input && i < model->n_ids && !range; i++)
+        if (!strcmp(model->ids[i].input, input))
+            range = &model->ids[i];
+    for (int64_t i = 0; range && i < n; i++)
+        if (ids[i] < range->least || ids[i] >= range->below)
+            return tfc_model_fail(
+                TFC_ERROR_ARGUMENT, "id %lld of '%s' is %d: ids go from %lld to %lld", (long long)i,
+                input, ids[i], (long long)range->least, (long long)range->below - 1);
+    return TFC_OK;
+}

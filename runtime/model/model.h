@@ -2,16 +2,19 @@
  * them, `NAME_forward` and so on, is one jump to a function here, so this header
  * and cli/compile_header.c describe the same calls.
  *
- * A TfcLoaded holds params and is shared by sessions; a TfcSession belongs to one
- * thread at a time. tfc_model_train_step writes the params: nothing else may run on the
- * model meanwhile. Functions give a TfcStatus; tfc_model_error_detail tells more. */
+ * Callers hold handles (handles.h). A model is shared by sessions; a session serves one call
+ * at a time. tfc_model_train_step writes the params: nothing else runs on the model
+ * meanwhile. What breaks these rules, and every other argument that is not allowed, gives a
+ * status; the generated header tells for each function. Functions give a TfcStatus;
+ * tfc_model_error_detail tells more. After an error all is as it was before the call, but
+ * for what the function says. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
 #include "runtime/model/abi.h"
 
-typedef struct TfcLoaded TfcLoaded;
-typedef struct TfcSession TfcSession;
+typedef struct TfcModelHandle TfcModelHandle;
+typedef struct TfcSessionHandle TfcSessionHandle;
 
 typedef struct TfcParameter {
     const char *name;
@@ -46,33 +49,35 @@ typedef union TfcWord {
 
 const char *tfc_model_error_text(int status);
 const char *tfc_model_error_detail(void);
-int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcLoaded **out);
-int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcLoaded **out);
+int tfc_model_open(const TfcModel *model, int64_t header, const char *weights,
+                   TfcModelHandle **out);
+int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out);
 /* Params, the optimizer's state and the count of steps as tfc_model_save or a training has
  * written them. The model has train_step. */
-int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path, TfcLoaded **out);
-void tfc_model_close(TfcLoaded *loaded);
-int tfc_model_save(TfcLoaded *loaded, const char *path);
-int64_t tfc_model_steps(TfcLoaded *loaded);
-int64_t tfc_model_parameter_count(TfcLoaded *loaded);
-int tfc_model_parameter(TfcLoaded *loaded, int64_t index, TfcParameter *out);
-int tfc_model_parameter_named(TfcLoaded *loaded, const char *name, TfcParameter *out);
-void tfc_model_set_threads(int n);
+int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
+                              TfcModelHandle **out);
+void tfc_model_close(TfcModelHandle *loaded);
+int tfc_model_save(TfcModelHandle *loaded, const char *path);
+int64_t tfc_model_steps(TfcModelHandle *loaded);
+int64_t tfc_model_parameter_count(TfcModelHandle *loaded);
+int tfc_model_parameter(TfcModelHandle *loaded, int64_t index, TfcParameter *out);
+int tfc_model_parameter_named(TfcModelHandle *loaded, const char *name, TfcParameter *out);
+int tfc_model_set_threads(int n);
 
-int tfc_model_session_new(TfcLoaded *loaded, TfcSession **out);
-void tfc_model_session_free(TfcSession *session);
-int tfc_model_forward(TfcSession *session, const TfcWord *in, TfcWord *out);
-int tfc_model_loss(TfcSession *session, const TfcWord *in, TfcWord *out);
-int tfc_model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out);
+int tfc_model_session_new(TfcModelHandle *loaded, TfcSessionHandle **out);
+void tfc_model_session_free(TfcSessionHandle *session);
+int tfc_model_forward(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
+int tfc_model_loss(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
+int tfc_model_train_step(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 
-int tfc_model_encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
-                 int32_t slots);
-int tfc_model_decode_begin(TfcSession *session, int32_t slots);
-int tfc_model_decode_step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
-                      const int32_t *token, const float **logits);
-int tfc_model_decode_copy(TfcSession *session, int32_t from, int32_t to);
-void tfc_model_generation_defaults(TfcLoaded *loaded, TfcGeneration *out);
-int tfc_model_generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
-                   const int32_t *lengths, const int32_t *ids, TfcResult *out);
+int tfc_model_encode(TfcSessionHandle *session, int32_t n, const int32_t *lengths,
+                     const int32_t *ids, int32_t slots);
+int tfc_model_decode_begin(TfcSessionHandle *session, int32_t slots);
+int tfc_model_decode_step(TfcSessionHandle *session, int32_t n, const int32_t *sentence,
+                          const int32_t *slot, const int32_t *token, const float **logits);
+int tfc_model_decode_copy(TfcSessionHandle *session, int32_t from, int32_t to);
+int tfc_model_generation_defaults(TfcModelHandle *loaded, TfcGeneration *out);
+int tfc_model_generate(TfcSessionHandle *session, const TfcGeneration *settings, int32_t n,
+                       const int32_t *lengths, const int32_t *ids, TfcResult *out);
 
 #endif

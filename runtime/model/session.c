@@ -1,17 +1,11 @@
 /* Sessions, and the functions that go from tensors to tensors. */
 #include "runtime/model/state.h"
 
+#include "runtime/exec/size.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int tfc_model_session_new(TfcLoaded *loaded, TfcSession **out)
-{
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
-    **out = (TfcSession){.loaded = loaded, .n_slots = -1};
-    return TFC_OK;
-}
 
 static void drop_executors(TfcSession *session)
 {
@@ -26,14 +20,40 @@ static void drop_executors(TfcSession *session)
     session->store = NULL;
 }
 
-void tfc_model_session_free(TfcSession *session)
+void session_free(TfcSession *session)
 {
-    if (!session)
-        return;
     drop_executors(session);
     arena_free(session->results);
+    free(session->is_fed);
     free(session->next);
     free(session);
+}
+
+static int make_session(TfcLoaded *loaded, TfcSessionHandle **out)
+{
+    TfcSession *session = calloc(1, sizeof *session);
+    if (!session)
+        return tfc_model_no_memory();
+    session->n_slots = -1;
+    *out = session_handle(session, loaded);
+    if (*out)
+        return TFC_OK;
+    session_free(session);
+    return tfc_model_no_memory();
+}
+
+int tfc_model_session_new(TfcModelHandle *handle, TfcSessionHandle **out)
+{
+    int status = tfc_model_need(out, "session");
+    if (status)
+        return status;
+    *out = NULL;
+    TfcLoaded *loaded = model_enter(handle, USE_NONE, &status);
+    if (!loaded)
+        return status;
+    status = make_session(loaded, out);
+    model_leave(loaded, USE_NONE);
+    return status;
 }
 
 bool session_refresh(TfcSession *session)
@@ -55,7 +75,7 @@ const TfcProgram *session_program(TfcSession *session, TfcFunction function)
     const TfcProgram *program = session->loaded->variant->programs[function];
     if (!program)
         tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without the function '%s'",
-                   session->loaded->model->name, names[function]);
+                       session->loaded->model->name, names[function]);
     return program;
 }
 
@@ -83,42 +103,65 @@ static Exec *executor(TfcSession *session, TfcFunction function, const TfcProgra
 
 /* ---- arguments ---- */
 
+static const TfcPort *find_port(const TfcProgram *program, const char *name)
+{
+    for (int32_t i = 0; name && i < program->n_inputs; i++)
+        if (!strcmp(program->inputs[i].name, name))
+            return &program->inputs[i];
+    return NULL;
+}
+
 static bool is_ragged(const TfcProgram *program, int32_t dim)
 {
     return program->dims[dim].batch >= 0;
 }
 
-static const TfcWord *find_input(const TfcProgram *program, const TfcWord *inputs, const char *name)
-{
-    for (int32_t i = 0; name && i < program->n_inputs; i++)
-        if (!strcmp(program->inputs[i].name, name))
-            return &inputs[i];
-    return NULL;
-}
+enum { MOST_DIMS = 64, MOST_INPUTS = 64 };
 
-static int set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
+static int check_lengths(const TfcProgram *program, int32_t d, const int32_t *lengths, int64_t rows,
+                         TfcDim *dim)
 {
-    for (int32_t d = 0; d < program->n_dims; d++) {
-        const TfcWord *batch = is_ragged(program, d) ? &words[program->dims[d].batch] : &words[d];
-        if (batch->extent < 0 || batch->extent > INT32_MAX)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld", program->dims[d].name,
-                              (long long)batch->extent);
-        if (!is_ragged(program, d)) {
-            exec_set_dim(exec, d, words[d].extent);
-            continue;
-        }
-        const int32_t *lengths = words[d].data;
-        int64_t total = 0;
-        if (!lengths && batch->extent)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "no lengths of %s", program->dims[d].name);
-        for (int64_t b = 0; b < batch->extent; b++) {
-            if (lengths[b] < 0 || (total += lengths[b]) > INT32_MAX)
-                return tfc_model_fail(TFC_ERROR_ARGUMENT, "length %lld of %s is %d", (long long)b,
-                                  program->dims[d].name, lengths[b]);
-        }
-        exec_set_ragged(exec, d, batch->extent, lengths, NULL);
+    const char *name = program->dims[d].name;
+    *dim = (TfcDim){0};
+    if (!lengths && rows)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths is NULL", name);
+    for (int64_t b = 0; b < rows; b++) {
+        dim->extent = lengths[b] > dim->extent ? lengths[b] : dim->extent;
+        if (lengths[b] < 0 || (dim->total += lengths[b]) > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d%s", name,
+                                  (long long)b, lengths[b],
+                                  lengths[b] < 0 ? "" : ": all of them together pass 2^31 - 1");
     }
     return TFC_OK;
+}
+
+/* The dimensions, without tables of tokens. */
+static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *dims)
+{
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        int64_t extent = words[d].extent;
+        if (is_ragged(program, d))
+            continue;
+        if (extent < 0 || extent > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld",
+                                  program->dims[d].name, (long long)extent);
+        dims[d] = (TfcDim){.extent = extent, .total = extent};
+    }
+    int status = TFC_OK;
+    for (int32_t d = 0; !status && d < program->n_dims; d++)
+        if (is_ragged(program, d))
+            status = check_lengths(program, d, words[d].data, dims[program->dims[d].batch].extent,
+                                   &dims[d]);
+    return status ? status : sizes_fit(program, dims) ? TFC_OK : tfc_model_no_memory();
+}
+
+static void set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
+{
+    for (int32_t d = 0; d < program->n_dims; d++)
+        if (is_ragged(program, d))
+            exec_set_ragged(exec, d, words[program->dims[d].batch].extent, words[d].data, NULL);
+        else
+            exec_set_dim(exec, d, words[d].extent);
 }
 
 /* What follows each target token: the next one, eos at the end. */
@@ -137,21 +180,27 @@ static const int32_t *make_next(TfcSession *session, int64_t rows, const int32_t
     }
     for (int64_t b = 0; b < rows; at += lengths[b++])
         for (int32_t i = 0; i < lengths[b]; i++)
-            session->next[at + i] = i + 1 < lengths[b] ? target[at + i + 1]
-                                                       : (int32_t)session->loaded->model->eos;
+            session->next[at + i] =
+                i + 1 < lengths[b] ? target[at + i + 1] : (int32_t)session->loaded->model->eos;
     return session->next;
 }
 
+/* Where the caller left `next` out: it follows from the target. *no_memory: it would have. */
 static const void *input_data(TfcSession *session, const TfcProgram *program, const TfcWord *dims,
-                              const TfcPort *port, const TfcWord *inputs, const TfcWord *given)
+                              const TfcPort *port, const TfcWord *inputs, const TfcWord *given,
+                              bool *no_memory)
 {
     const TfcModel *model = session->loaded->model;
-    const TfcWord *target = find_input(program, inputs, model->target);
+    const TfcPort *target = find_port(program, model->target);
     bool is_next = model->next && !strcmp(port->name, model->next);
-    if (given->data || !is_next || !target || !target->data || model->eos < 0)
+    if (given->data || !is_next || !target || model->eos < 0)
         return given->data;
+    const int32_t *ids = inputs[target - program->inputs].data;
     int32_t dim = port->shape.dims[1].dim;
-    return make_next(session, dims[program->dims[dim].batch].extent, dims[dim].data, target->data);
+    const int32_t *next =
+        ids ? make_next(session, dims[program->dims[dim].batch].extent, dims[dim].data, ids) : NULL;
+    *no_memory = ids && !next;
+    return next;
 }
 
 typedef union Scalar {
@@ -181,28 +230,61 @@ static double scalar_value(TfcType type, const void *data)
     }
 }
 
-static int run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
-               TfcWord *out)
+/* A scalar is given as a double, whatever its type. */
+static int check_scalar(const TfcPort *port, double value)
 {
-    enum { MOST_INPUTS = 64 };
-    Scalar scalars[MOST_INPUTS];
-    const TfcWord *inputs = in + program->n_dims;
-    int status = program->n_inputs > MOST_INPUTS ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
-                                                 : set_dims(program, exec, in);
-    for (int32_t i = 0; !status && i < program->n_inputs; i++) {
-        const TfcPort *port = &program->inputs[i];
-        const void *data = &scalars[i];
-        if (port->shape.rank == 0)
-            scalars[i] = scalar_of(port->type, inputs[i].value);
-        else
-            data = input_data(session, program, in, port, inputs, &inputs[i]);
-        if (!data)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the input '%s' is NULL", port->name);
-        exec_input(exec, port->name, data);
+    bool ok = port->type == TFC_BOOL ? value == 0 || value == 1
+              : port->type == TFC_I32
+                  ? value >= INT32_MIN && value <= INT32_MAX && value == trunc(value)
+                  : isfinite(value);
+    return ok ? TFC_OK
+              : tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is %g, which is not %s", port->name, value,
+                               port->type == TFC_BOOL  ? "0 or 1"
+                               : port->type == TFC_I32 ? "a whole number of 32 bits"
+                                                       : "finite");
+}
+
+/* n elements of the caller's: there, and with ids and truth values that mean something. */
+static int check_data(const TfcModel *model, const TfcPort *port, const void *data, int64_t n)
+{
+    if (!data && n)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is NULL", port->name);
+    for (int64_t i = 0; port->type == TFC_BOOL && i < n; i++)
+        if (((const uint8_t *)data)[i] > 1)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                  "element %lld of '%s' is %d, which is not 0 or 1", (long long)i,
+                                  port->name, ((const uint8_t *)data)[i]);
+    return port->type == TFC_I32 ? tfc_model_check_ids(model, port->name, data, n) : TFC_OK;
+}
+
+/* Input i from its word, for these dimensions; a scalar is put into *scalar, which outlives
+ * the run. */
+static int set_input(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcDim *dims,
+                     const TfcWord *words, int32_t i, Scalar *scalar)
+{
+    const TfcPort *port = &program->inputs[i];
+    const TfcWord *inputs = words + program->n_dims;
+    const void *data = scalar;
+    bool no_memory = false;
+    int status;
+    if (port->shape.rank == 0) {
+        status = check_scalar(port, inputs[i].value);
+        if (!status)
+            *scalar = scalar_of(port->type, inputs[i].value);
+    } else {
+        data = input_data(session, program, words, port, inputs, &inputs[i], &no_memory);
+        status = no_memory
+                     ? tfc_model_no_memory()
+                     : check_data(session->loaded->model, port, data,
+                                  program_size(program, program->buffers[port->buffer].size, dims));
     }
-    if (!status && !exec_run(exec))
-        status = tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
-    for (int32_t i = 0; !status && i < program->n_outputs; i++) {
+    exec_input(exec, port->name, data);
+    return status;
+}
+
+static void get_outputs(const TfcProgram *program, Exec *exec, TfcWord *out)
+{
+    for (int32_t i = 0; i < program->n_outputs; i++) {
         const TfcPort *port = &program->outputs[i];
         const void *data = exec_output(exec, port->name);
         if (port->shape.rank == 0)
@@ -210,7 +292,26 @@ static int run(TfcSession *session, const TfcProgram *program, Exec *exec, const
         else
             out[i].data = data;
     }
-    return status;
+}
+
+/* Everything is checked before anything is changed. */
+static int run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
+               TfcWord *out)
+{
+    Scalar scalars[MOST_INPUTS];
+    TfcDim dims[MOST_DIMS];
+    int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
+                     ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
+                     : read_dims(program, in, dims);
+    for (int32_t i = 0; !status && i < program->n_inputs; i++)
+        status = set_input(session, program, exec, dims, in, i, &scalars[i]);
+    if (status)
+        return status;
+    set_dims(program, exec, in);
+    if (!exec_run(exec))
+        return tfc_model_no_memory();
+    get_outputs(program, exec, out);
+    return TFC_OK;
 }
 
 static int run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out)
@@ -219,18 +320,34 @@ static int run_function(TfcSession *session, TfcFunction function, const TfcWord
     if (!program)
         return TFC_ERROR_FUNCTION;
     Exec *exec = session_refresh(session) ? executor(session, function, program) : NULL;
-    return exec ? run(session, program, exec, in, out)
-                : tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
+    return exec ? run(session, program, exec, in, out) : tfc_model_no_memory();
 }
 
-int tfc_model_forward(TfcSession *session, const TfcWord *in, TfcWord *out)
+/* What all three begin and end with. */
+typedef int Call(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
+
+static int call(TfcSessionHandle *handle, TfcFunction function, Use use, const TfcWord *in,
+                TfcWord *out, Call *run_it)
 {
-    return run_function(session, TFC_FORWARD, in, out);
+    int status = tfc_model_need(in, "in");
+    if (!status)
+        status = tfc_model_need(out, "out");
+    TfcSession *session = status ? NULL : session_enter(handle, use, &status);
+    if (!session)
+        return status;
+    status = run_it(session, function, in, out);
+    session_leave(session, use);
+    return status;
 }
 
-int tfc_model_loss(TfcSession *session, const TfcWord *in, TfcWord *out)
+int tfc_model_forward(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
 {
-    return run_function(session, TFC_LOSS, in, out);
+    return call(handle, TFC_FORWARD, USE_READ, in, out, run_function);
+}
+
+int tfc_model_loss(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
+{
+    return call(handle, TFC_LOSS, USE_READ, in, out, run_function);
 }
 
 /* ---- training ---- */
@@ -247,32 +364,48 @@ bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program)
     return ok;
 }
 
-int tfc_model_train_step(TfcSession *session, const TfcWord *in, TfcWord *out)
+/* The step's number is not the caller's: his arguments are those of the header, which
+ * begin with the seed. */
+static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step, TfcWord *words)
 {
-    TfcLoaded *loaded = session->loaded;
-    const TfcProgram *program = session_program(session, TFC_TRAIN_STEP);
-    if (!program)
-        return TFC_ERROR_FUNCTION;
-    if (!tfc_model_start_training(loaded, program) || !session_refresh(session))
-        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
-    Exec *exec = executor(session, TFC_TRAIN_STEP, program);
-    if (!exec)
-        return tfc_model_fail(TFC_ERROR_MEMORY, "out of memory");
-    const int64_t step = loaded->training.step + 1;
-    exec_set_rng(exec, in[0].seed, (uint64_t)step);
-    /* The step's number is not the caller's: his arguments are those of the header. */
-    TfcWord words[2 * TFC_MAX_LOOPS + 96];
-    int32_t n = program->n_dims + program->n_inputs, from = 1;
-    if (n > (int32_t)(sizeof words / sizeof words[0]))
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    for (int32_t i = 0; i < n; i++) {
-        bool is_step = i >= program->n_dims && !strcmp(program->inputs[i - program->n_dims].name, "step");
+    int32_t from = 1;
+    for (int32_t i = 0; i < program->n_dims + program->n_inputs; i++) {
+        bool is_step =
+            i >= program->n_dims && !strcmp(program->inputs[i - program->n_dims].name, "step");
         words[i] = is_step ? (TfcWord){.value = (double)step} : in[from++];
     }
+}
+
+static int run_train_step(TfcSession *session, TfcFunction function, const TfcWord *in,
+                          TfcWord *out)
+{
+    enum { MOST_WORDS = MOST_DIMS + MOST_INPUTS };
+    TfcLoaded *loaded = session->loaded;
+    const TfcProgram *program = session_program(session, function);
+    if (!program)
+        return TFC_ERROR_FUNCTION;
+    if (program->n_dims + program->n_inputs > MOST_WORDS)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
+    Exec *exec = tfc_model_start_training(loaded, program) && session_refresh(session)
+                     ? executor(session, function, program)
+                     : NULL;
+    if (!exec)
+        return tfc_model_no_memory();
+    const int64_t step = loaded->training.step + 1;
+    TfcWord words[MOST_WORDS];
+    put_step(program, in, step, words);
+    exec_set_rng(exec, in[0].seed, (uint64_t)step);
     int status = run(session, program, exec, words, out);
-    if (!status) {
-        loaded->training.step = step;
-        loaded->training.seed = in[0].seed;
-    }
-    return status;
+    if (status)
+        return status;
+    pthread_mutex_lock(&loaded->mutex);
+    loaded->training.step = step;
+    loaded->training.seed = in[0].seed;
+    pthread_mutex_unlock(&loaded->mutex);
+    return TFC_OK;
+}
+
+int tfc_model_train_step(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
+{
+    return call(handle, TFC_TRAIN_STEP, USE_WRITE, in, out, run_train_step);
 }

@@ -1,5 +1,5 @@
-/* Inside a loaded model and its sessions: shared by model.c (params), session.c
- * (functions on tensors) and generate.c (decoding). */
+/* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
+ * (params), session.c (functions on tensors) and generate.c (decoding). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-struct TfcLoaded {
+typedef struct TfcLoaded {
     const TfcModel *model;
     const TfcVariant *variant; /* for this machine */
     Store *store;              /* params, shared by the sessions */
@@ -19,9 +19,14 @@ struct TfcLoaded {
     int64_t generation;        /* changes when params move */
     TrainState training;       /* steps done, seed of the last; what else a checkpoint said
                                 * is kept for tfc train, which may go on from the next */
-};
+    /* access.c: */
+    int64_t users;   /* its handle, sessions and calls; it is freed with the last */
+    int64_t reading; /* calls that read params */
+    bool writing;    /* a call writes them */
+    bool closed;
+} TfcLoaded;
 
-struct TfcSession {
+typedef struct TfcSession {
     TfcLoaded *loaded;
     Store *store; /* params borrowed from the model's, caches of its own */
     int64_t generation;
@@ -30,12 +35,43 @@ struct TfcSession {
     int64_t next_room;
     Stepper stepper;
     bool has_stepper;
-    int32_t n_sentences, n_slots; /* decoding; -1: not begun */
+    int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
+    uint8_t *is_fed;              /* a slot: in the rows looked at so far */
     Arena *results;               /* of the last generation */
-};
+    /* access.c: */
+    bool busy, freed;
+} TfcSession;
+
+/* ---- access.c ---- */
+
+/* What a call does with the model's params: nothing, reads, writes them. */
+typedef enum Use { USE_NONE, USE_READ, USE_WRITE } Use;
+
+/* The object of an open handle, kept until the call leaves it; NULL, after tfc_model_fail,
+ * with *status: it is not open, or is in use in a way that excludes this one. */
+TfcLoaded *model_enter(const TfcModelHandle *handle, Use use, int *status);
+void model_leave(TfcLoaded *loaded, Use use);
+TfcSession *session_enter(const TfcSessionHandle *handle, Use use, int *status);
+void session_leave(TfcSession *session, Use use);
+/* Handles of new objects; NULL: out of memory. A session keeps its model. */
+TfcModelHandle *model_handle(TfcLoaded *loaded);
+TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);
+/* What is freed when nobody uses it any more: in model.c and session.c. */
+void model_free(TfcLoaded *loaded);
+void session_free(TfcSession *session);
+
+/* ---- errors ---- */
 
 /* Keeps the text for tfc_model_error_detail and gives the status. */
 int tfc_model_fail(TfcStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int tfc_model_no_memory(void); /* the same for TFC_ERROR_MEMORY */
+/* An argument that must be there. */
+int tfc_model_need(const void *argument, const char *name);
+/* The ids of an input in their order: TFC_ERROR_ARGUMENT if one is out of range. */
+int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t *ids, int64_t n);
+
+/* ---- shared by calls ---- */
+
 /* Before the first update: params that may be written, and the optimizer's state. */
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 /* The function's program, or NULL after tfc_model_fail. */

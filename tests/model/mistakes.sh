@@ -1,6 +1,7 @@
 #!/bin/sh
-# Weights that do not fit a compiled model, through NAME_open and through --weights, and
-# outputs that cannot be written: a message, exit status 1, and nothing half-written.
+# What a compiled model is given wrongly: weights that do not fit, through NAME_open and through
+# --weights, outputs that cannot be written, arguments of every function and of the program:
+# a message, exit status 1, and nothing half-written.
 # Usage: mistakes.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -15,6 +16,41 @@ cc "$root/examples/fine_tune.c" -o fine_tune -I. -L. -lmulti30k_small
 cc "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
 ./initial good.safetensors logits
 WEIGHTS=good.safetensors ./translate 1 2 4 5 6 7 >/dev/null || fail "the weights are good"
+
+# Every argument of every function; and no function is there with which the library could end
+# or talk in somebody else's process.
+cc -pthread "$root/tests/model/misuse.c" -o misuse -I. -L. -lmulti30k_small -lm
+./misuse good.safetensors || fail "arguments that are not allowed"
+nm -D --undefined-only libmulti30k_small.so >imports
+grep -wE 'abort|_?exit|quick_exit|__assert_fail|raise|kill|perror|puts|putchar|f?printf|stderr|stdout' imports &&
+    fail "the library can end the process, or print"
+
+# The program: its options and what it reads.
+compile -o prog
+echo '3 4' | ./prog --weights good.safetensors --bos 1 --eos 2 >/dev/null || fail "the program"
+wrongly() { # STATUS PATTERN INPUT OPTION …
+    printf '%b' "$3" >input
+    status=$1 pattern=$2
+    shift 3
+    refuses "$status" "$pattern" sh -c 'exec ./prog --weights good.safetensors --bos 1 --eos 2 "$@" <input' sh "$@"
+}
+wrongly 2 "'--beams'" "" --beams 3
+wrongly 2 "--beam takes a value" "" --beam
+wrongly 2 "--beam takes a whole number from 1 to 1024, not 'x'" "" --beam x
+wrongly 2 "not '4x'" "" --beam 4x
+wrongly 2 "not '0'" "" --beam 0
+wrongly 2 "not '99999999999999999999'" "" --threads 99999999999999999999
+wrongly 2 "--threads takes a whole number from 1 to 1024" "" --threads 100000
+wrongly 2 "--eos takes a whole number from 0 to 39, not '40'" "" --eos 40
+wrongly 1 "absent" "" --weights absent
+wrongly 1 "line 2: '40' is no token id (0 to 39)" '3 4\n5 40\n'
+wrongly 1 "line 1: '-3' is no token id" '-3\n'
+wrongly 1 "line 1: '4.5' is no token id" '4.5\n'
+wrongly 1 "line 3: 'word' is no token id" '3\n\nword 4\n'
+refuses 1 "cannot read" sh -c './prog --weights good.safetensors --bos 1 --eos 2 <.'
+[ ! -e /dev/full ] ||
+    refuses 1 "cannot write" sh -c 'echo 3 | ./prog --weights good.safetensors --bos 1 --eos 2 >/dev/full'
+refuses 1 "bos is -1" sh -c 'echo 3 | ./prog --weights good.safetensors --eos 2'
 
 # Weights of other models and broken files, both ways in.
 mkdir other
