@@ -13,7 +13,7 @@ typedef struct CheckRow {
 
 typedef struct Check {
     Cli *cli;
-    const char *path;
+    const char *path, *library; /* as in SessionOptions */
     TextList settings; /* --set, and the sizes that were reduced */
     int64_t samples;   /* elements a param */
     uint64_t seed;

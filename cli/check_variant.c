@@ -18,6 +18,7 @@ static bool loads(const Check *check, const TextList *settings)
     Cli quiet = {.arena = arena};
     diag_init(&quiet.diags, arena);
     SessionOptions options = session_defaults(check->path);
+    options.library = check->library;
     options.settings = *settings;
     Session session;
     bool ok = session_open(&session, &quiet, &options);
@@ -53,6 +54,7 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     Cli *cli = check->cli;
     *v = (Variant){.store = store_new(), .binding = {.cli = cli}};
     SessionOptions session = session_defaults(check->path);
+    session.library = check->library;
     session.settings = check->settings;
     session.float_type = options->type;
     session.opt_level = options->opt_level;

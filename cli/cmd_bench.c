@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "cli/inference.h"
+#include "cli/model_argument.h"
 #include "cli/progress.h"
 #include "cli/synthetic.h"
 #include "cli/tracing.h"
@@ -460,7 +461,7 @@ int command_bench(Cli *cli, int argc, char **argv)
         OPTION_TRACE(&o.trace),
     };
     const Usage usage = {
-        "bench", "MODEL.tfg",
+        "bench", "MODEL.tfg|RUN",
         "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
         "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
         "bytes.",
@@ -490,8 +491,10 @@ int command_bench(Cli *cli, int argc, char **argv)
         exec_set_threads((int)o.threads);
     if (o.shapes)
         o.steps = o.shapes;
-    SessionOptions session = session_defaults(arguments.words[0]);
-    session.settings = o.settings;
+    ModelArgument model;
+    if (!model_argument(cli, arguments.words[0], &o.settings, &model))
+        return cli_finish(cli, false);
+    SessionOptions session = model.options;
     session.opt_level = o.level ? 2 : 0;
     session_set_dtype(&session, o.dtype);
     return cli_finish(cli, bench(cli, &o, &session));

@@ -1,11 +1,13 @@
 /* tfc check: does the compiler compute what the model says? */
 #include "cli/check.h"
+#include "cli/model_argument.h"
 
 #include <stdio.h>
 
 static bool check_model(Check *check)
 {
     SessionOptions options = session_defaults(check->path);
+    options.library = check->library;
     options.settings = check->settings;
     Session session;
     if (!session_open(&session, check->cli, &options))
@@ -74,7 +76,7 @@ int command_check(Cli *cli, int argc, char **argv)
         {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
     };
     const Usage usage = {
-        "check", "MODEL.tfg",
+        "check", "MODEL.tfg|RUN",
         "Checks a model on a made-up ragged batch: gradients in f64 against central\n"
         "differences, fused against unfused code, vector kernels against the scalar\n"
         "reference, one thread against two, decoding token by token against all at\n"
@@ -84,7 +86,12 @@ int command_check(Cli *cli, int argc, char **argv)
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
-    check.path = arguments.words[0];
+    ModelArgument model;
+    if (!model_argument(cli, arguments.words[0], &check.settings, &model))
+        return cli_finish(cli, false);
+    check.path = model.options.path;
+    check.library = model.options.library;
+    check.settings = model.options.settings;
     check.seed = (uint64_t)seed;
     if (!full)
         check_reduce(&check);

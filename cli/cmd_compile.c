@@ -2,6 +2,7 @@
 #include "cli/compile.h"
 
 #include "base/file.h"
+#include "cli/model_argument.h"
 #include "cli/weights.h"
 #include "runtime/data/vocabulary.h"
 
@@ -10,6 +11,7 @@
 typedef struct Compile {
     const char *output, *emit, *function, *weights, *target, *cpu, *vocab, *gemm;
     TextList settings;
+    const char *run; /* whose weights and vocabulary go inside unless told; NULL: of no run */
 } Compile;
 
 static const char *const function_names[TFC_N_FUNCTIONS] = {"forward", "loss", "train_step", "encode",
@@ -122,10 +124,11 @@ static bool compile_objects(Artifact *a)
     return true;
 }
 
-static bool load_weights(Artifact *a, const char *path)
+static bool load_weights(Artifact *a, const Compile *o)
 {
+    const char *path = o->run ? run_checkpoint(a->cli, o->run, o->weights) : o->weights;
     if (!path)
-        return true;
+        return !o->run;
     a->weights = store_new();
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
@@ -133,12 +136,13 @@ static bool load_weights(Artifact *a, const char *path)
     return weights_load(a->cli, a->session.model, a->weights, path);
 }
 
-static bool read_vocabulary(Artifact *a, const char *path)
+static bool read_vocabulary(Artifact *a, const Compile *o)
 {
+    const char *path = o->vocab ? o->vocab : o->run;
     a->bos = a->eos = a->pad = a->unk = -1;
     if (!path)
         return true;
-    Vocabulary *vocab = vocab_load(&a->cli->diags, a->cli->arena, path);
+    Vocabulary *vocab = (o->vocab ? vocab_load : vocab_load_run)(&a->cli->diags, a->cli->arena, path);
     if (!vocab)
         return false;
     a->bos = vocab_bos(vocab);
@@ -189,14 +193,14 @@ static bool compile(Artifact *a, const Compile *o)
     a->name = artifact_c_name(a->cli->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
         return cli_error(a->cli, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
-    if (!artifact_choose_target(a, o->target, o->cpu, o->gemm) || !read_vocabulary(a, o->vocab) ||
+    if (!artifact_choose_target(a, o->target, o->cpu, o->gemm) || !read_vocabulary(a, o) ||
         !add_functions(a, o->function))
         return false;
     if (is_text(a) || !strcmp(a->emit, "bc"))
         return (!o->weights || cli_error(a->cli, "%s holds no weights: leave --weights out",
                                          is_text(a) ? "text" : "bitcode")) &&
                write_code(a);
-    if (!compile_objects(a) || !load_weights(a, o->weights))
+    if (!compile_objects(a) || !load_weights(a, o))
         return false;
     Text header = {0};
     compile_header(a, &header);
@@ -215,9 +219,10 @@ int command_compile(Cli *cli, int argc, char **argv)
          "(as FILE is called)"},
         {"function", "NAMES", OPTION_TEXT, &o.function, 0,
          "of forward,loss,train_step,encode,decode_step (all that the model has)"},
-        {"weights", "FILE", OPTION_TEXT, &o.weights, 0, "puts the params of this safetensors file inside"},
+        {"weights", "FILE", OPTION_TEXT, &o.weights, 0,
+         "puts the params of this safetensors file inside (a run's best checkpoint)"},
         {"vocab", "FILE", OPTION_TEXT, &o.vocab, 0,
-         "tells bos, eos and so on; else generation's settings must"},
+         "tells bos, eos and so on (a run's own); else generation's settings must"},
         {"target", "TRIPLE", OPTION_TEXT, &o.target, 0,
          "aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (x86_64-linux-gnu)"},
         {"cpu", "NAMES", OPTION_TEXT, &o.cpu, 0,
@@ -228,7 +233,7 @@ int command_compile(Cli *cli, int argc, char **argv)
          "(native: nothing else is needed)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "change a constant of the model"},
     };
-    const Usage usage = {"compile", "MODEL.tfg -o FILE",
+    const Usage usage = {"compile", "MODEL.tfg|RUN -o FILE",
                          "Compiles a model to native code with a C header beside it (docs/compile.md).", 1,
                          1};
     Arguments arguments;
@@ -240,9 +245,10 @@ int command_compile(Cli *cli, int argc, char **argv)
     Artifact artifact = {.cli = cli,
                          .output = o.output,
                          .emit = o.emit ? o.emit : emit_of(o.output)};
-    SessionOptions session = session_defaults(arguments.words[0]);
-    session.settings = o.settings;
-    bool ok = session_open(&artifact.session, cli, &session) && compile(&artifact, &o);
+    ModelArgument model;
+    bool ok = model_argument(cli, arguments.words[0], &o.settings, &model);
+    o.run = model.run;
+    ok = ok && session_open(&artifact.session, cli, &model.options) && compile(&artifact, &o);
     store_free(artifact.weights);
     session_close(&artifact.session);
     return cli_finish(cli, ok);

@@ -1,6 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
 #include "cli/memory.h"
+#include "cli/model_argument.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 
@@ -23,7 +24,7 @@ static bool dump_text(Cli *cli, const Dump *dump, const SessionOptions *options,
         return false;
     if (!strcmp(dump->stage, "tokens"))
         return frontend_dump_tokens(source, out, &cli->diags);
-    FrontendOptions frontend = {.float_type = DT_F32};
+    FrontendOptions frontend = {.library = options->library, .float_type = DT_F32};
     Setting *settings;
     if (!session_settings(cli, &options->settings, &settings, &frontend.n_settings))
         return false;
@@ -221,7 +222,7 @@ int command_dump(Cli *cli, int argc, char **argv)
         OPTION_PASSES(cli),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
-    const Usage usage = {"dump", "MODEL.tfg",
+    const Usage usage = {"dump", "MODEL.tfg|RUN",
                          "Prints a stage of the compilation of a model, or writes it to a file.", 1, 1};
     Arguments arguments;
     int status;
@@ -229,8 +230,10 @@ int command_dump(Cli *cli, int argc, char **argv)
         return status;
     if ((status = check_format(&dump)))
         return status;
-    SessionOptions session = session_defaults(arguments.words[0]);
-    session.settings = dump.settings;
+    ModelArgument model;
+    if (!model_argument(cli, arguments.words[0], &dump.settings, &model))
+        return cli_finish(cli, false);
+    SessionOptions session = model.options;
     session.opt_level = dump.level ? 2 : 0;
     session_set_dtype(&session, dump.dtype);
     Text out = {0};

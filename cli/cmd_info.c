@@ -1,5 +1,6 @@
 /* tfc info: what a file or folder holds. */
 #include "base/file.h"
+#include "cli/model_argument.h"
 #include "cli/progress.h"
 #include "cli/run_folder.h"
 #include "ir/text.h"
@@ -44,10 +45,9 @@ static void print_model(Cli *cli, const Model *model)
 
 static bool info_model(Cli *cli, const char *path, const TextList *settings)
 {
-    SessionOptions options = session_defaults(path);
-    options.settings = *settings;
+    ModelArgument model;
     Session session;
-    if (!session_open(&session, cli, &options))
+    if (!model_argument(cli, path, settings, &model) || !session_open(&session, cli, &model.options))
         return false;
     print_model(cli, session.model);
     session_close(&session);
@@ -129,8 +129,10 @@ int command_info(Cli *cli, int argc, char **argv)
     if (stat(path, &info))
         ok = cli_error(cli, "cannot read %s: no such file", path);
     else if (S_ISDIR(info.st_mode))
-        ok = info_run(cli, path);
-    else if (has_suffix(path, ".tfg"))
+        ok = settings.count ? cli_error(cli, "%s: --set is for a model's file: a run has the settings that "
+                                             "it was trained with", path)
+                            : info_run(cli, path);
+    else if (has_suffix(path, ".tfg") || has_suffix(path, ".tir"))
         ok = info_model(cli, path, &settings);
     else
         ok = info_tensors(cli, path);

@@ -1,4 +1,5 @@
 /* tfc run: a model on tensors, every output back. */
+#include "cli/model_argument.h"
 #include "cli/tensors.h"
 #include "cli/weights.h"
 
@@ -106,7 +107,7 @@ int command_run(Cli *cli, int argc, char **argv)
         {"in", "FILE", OPTION_TEXT, &run.in, 0, "safetensors file with an input under each name"},
         {"out", "FILE", OPTION_TEXT, &run.out, 0, "safetensors file to write the outputs to"},
         {"weights", "FILE", OPTION_TEXT, &run.weights, 0,
-         "params from this safetensors file; else initial values"},
+         "params from this safetensors file (a run's best checkpoint; a model's initial values)"},
         {"function", "NAME", OPTION_TEXT, &run.function, 0, "run this function alone"},
         {"grad", NULL, OPTION_FLAG, &run.grad, 0, "also the gradient of each param: grad.NAME"},
         {"training", NULL, OPTION_FLAG, &run.training, 0, "with --grad: dropout as in training"},
@@ -120,7 +121,7 @@ int command_run(Cli *cli, int argc, char **argv)
         {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
     };
     const Usage usage = {
-        "run", "MODEL.tfg",
+        "run", "MODEL.tfg|RUN",
         "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
         "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
         "padded with zeros. TARGET.next is made by shifting where it is absent.",
@@ -133,8 +134,11 @@ int command_run(Cli *cli, int argc, char **argv)
         return cli_usage_error("run: --in and --out are needed; see tfc run --help");
     if (run.threads)
         exec_set_threads((int)run.threads);
-    SessionOptions session_options = session_defaults(arguments.words[0]);
-    session_options.settings = run.settings;
+    ModelArgument model;
+    if (!model_argument(cli, arguments.words[0], &run.settings, &model) ||
+        (model.run && !(run.weights = run_checkpoint(cli, model.run, run.weights))))
+        return cli_finish(cli, false);
+    SessionOptions session_options = model.options;
     session_options.opt_level = run.level ? 2 : 0;
     session_set_dtype(&session_options, run.dtype);
     Session session;

@@ -21,6 +21,17 @@ static bool names_folder(const char *value) { return value && strstr(value, "RUN
 /* Words to choose from, also where the table lists them for a number: "0|2". */
 static bool is_choice(const Option *option) { return option->value && strchr(option->value, '|'); }
 
+/* ".tfg" of "MODEL.tfg|RUN": what the file of the first argument is called; else NULL. */
+static const char *file_suffix(const Usage *usage)
+{
+    static char suffix[16];
+    const char *dot = strchr(usage->arguments, '.');
+    if (!dot)
+        return NULL;
+    snprintf(suffix, sizeof suffix, "%.*s", (int)strcspn(dot, " |"), dot);
+    return suffix;
+}
+
 static void print_choices(const char *choices)
 {
     for (const char *at = choices; *at; at++)
@@ -162,7 +173,8 @@ static void command_bash(const Usage *usage, const Option *options, int n)
     printf("    %s)\n        options='", usage->command);
     for (int i = 0; i < n; i++)
         printf("%s%s ", dashes(&options[i]), options[i].name);
-    printf("--help' arguments='%s'\n        case $before in\n", usage->arguments);
+    printf("--help' arguments='%s'\n        case $before in\n",
+           file_suffix(usage) ? file_suffix(usage) : usage->arguments);
     for (int i = 0; i < n; i++)
         if (is_choice(&options[i])) {
             printf("        %s%s) COMPREPLY=($(compgen -W '", dashes(&options[i]), options[i].name);
@@ -188,7 +200,7 @@ static void tail_bash(void)
            "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
            "    *)\n"
            "        case $arguments in\n"
-           "        *.*) COMPREPLY=($(compgen -d -S / -- \"$word\"; compgen -f -X \"!*.${arguments##*.}\" -- \"$word\")) ;;\n"
+           "        .*) COMPREPLY=($(compgen -d -S / -- \"$word\"; compgen -f -X \"!*$arguments\" -- \"$word\")) ;;\n"
            "        RUN) COMPREPLY=($(compgen -d -- \"$word\")) ;;\n"
            "        *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
            "        esac ;;\n"
@@ -260,11 +272,10 @@ static void command_zsh(const Usage *usage, const Option *options, int n)
         }
         printf("' \\\n");
     }
-    const char *dot = strrchr(usage->arguments, '.');
     printf("            '--help[this text]' \\\n            '*:");
     print_zsh(usage->arguments);
-    if (dot)
-        printf(":_files -g \"*%s\"' ;;\n", dot);
+    if (file_suffix(usage))
+        printf(":_files -g \"*%s\"' ;;\n", file_suffix(usage));
     else
         printf(":%s' ;;\n", names_folder(usage->arguments) ? "_files -/" : "_files");
 }

@@ -2,6 +2,7 @@
 #include "cli/run_folder.h"
 
 #include "base/file.h"
+#include "cli/model_argument.h"
 
 #include <string.h>
 
@@ -87,7 +88,7 @@ bool run_folder_open(Cli *cli, const char *path, RunFolder *run)
 {
     *run = (RunFolder){.path = path, .store = store_new()};
     RunRecord record;
-    if (!run_record_read(cli, path, &record))
+    if (!run_argument(cli, path) || !run_record_read(cli, path, &record))
         return false;
     run->kind = record.kind;
     SessionOptions options = run_session_options(cli, path, &record, &(TextList){0});
@@ -103,24 +104,11 @@ bool run_folder_open(Cli *cli, const char *path, RunFolder *run)
     return true;
 }
 
-static const char *pick_checkpoint(Cli *cli, const char *folder)
-{
-    static const char *const names[] = {"average.safetensors", "best.safetensors",
-                                        "last.safetensors"};
-    for (int i = 0; i < 3; i++)
-        if (file_exists(in_folder(cli, folder, names[i])))
-            return in_folder(cli, folder, names[i]);
-    return NULL;
-}
-
 bool run_folder_load(Cli *cli, RunFolder *run, const char *checkpoint)
 {
+    checkpoint = run_checkpoint(cli, run->path, checkpoint);
     if (!checkpoint)
-        checkpoint = pick_checkpoint(cli, run->path);
-    else if (!file_exists(checkpoint) && file_exists(in_folder(cli, run->path, checkpoint)))
-        checkpoint = in_folder(cli, run->path, checkpoint);
-    if (!checkpoint)
-        return cli_error(cli, "%s: the run has no checkpoint yet", run->path);
+        return false;
     run->checkpoint = checkpoint;
     return checkpoint_load_params(&cli->diags, cli->arena, checkpoint, run->store, &run->state);
 }

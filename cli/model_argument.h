@@ -1,0 +1,24 @@
+/* What is given to a command as its MODEL or its RUN, and what to do where it is something
+ * else. A run's folder stands for its model wherever a model does. */
+#ifndef CLI_MODEL_ARGUMENT_H
+#define CLI_MODEL_ARGUMENT_H
+
+#include "cli/session.h"
+
+typedef struct ModelArgument {
+    SessionOptions options; /* path, library and settings; all else as session_defaults */
+    const char *run;        /* the folder, for vocabulary and checkpoints; NULL: a model's file */
+} ModelArgument;
+
+/* A model's file, or the folder of a run: then with the vocabulary's size and the settings
+ * that it was trained with, of which --set is stronger. False after an error. */
+bool model_argument(Cli *cli, const char *path, const TextList *settings, ModelArgument *model);
+
+/* The folder of a run; false after an error, which says how to come by one. */
+bool run_argument(Cli *cli, const char *path);
+
+/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
+ * average, else the best, else the last. NULL after an error. */
+const char *run_checkpoint(Cli *cli, const char *folder, const char *name);
+
+#endif
