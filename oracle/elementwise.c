@@ -358,7 +358,7 @@ void interpret_elementwise(Interpreter *in, const Op *op, Dense *out)
         for (int k = 0; k < op->n_args; k++)
             args[k] = x[k]->x[w.at[k]];
         if (number)
-            el.word = random_word(in, op_int(op, ATTR_site), number[i]);
+            el.word = philox_word(in, op_int(op, ATTR_site), number[i]);
         out->x[i] = rule(&el, args);
         if (top)
             out->x[i] = compare_with_top(x, top, &w, out->x[i]);

@@ -82,7 +82,7 @@ Rule interpret_elementwise;
 
 /* The random word of an element (storage order) at a site: Philox4x32 keyed by the seed; the
  * counter is the element / 4, the site and the step; the word is number element mod 4. */
-uint32_t random_word(const Interpreter *in, int64_t site, int64_t element);
+uint32_t philox_word(const Interpreter *in, int64_t site, int64_t element);
 /* Storage numbers of a shape's elements by dense number. */
 const int64_t *storage_numbers(Interpreter *in, const Shape *shape);
 

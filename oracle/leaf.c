@@ -68,7 +68,7 @@ void interpret_training(Interpreter *in, const Op *op, Dense *out)
     fill(out, num_exact(in->run->training));
 }
 
-uint32_t random_word(const Interpreter *in, int64_t site, int64_t element)
+uint32_t philox_word(const Interpreter *in, int64_t site, int64_t element)
 {
     const OracleRun *run = in->run;
     uint64_t group = (uint64_t)element / 4;
@@ -89,7 +89,7 @@ void interpret_random(Interpreter *in, const Op *op, Dense *out)
     Rounding r = rounding_for(in, op);
     for (int64_t i = 0; i < out->shape->count; i++)
         if (dense_has(out, i)) {
-            uint32_t word = random_word(in, op_int(op, ATTR_site), number[i]);
+            uint32_t word = philox_word(in, op_int(op, ATTR_site), number[i]);
             out->x[i] = num_given(&r, ldexp(word >> (32 - bits), -bits));
         }
 }

@@ -58,6 +58,11 @@ bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnost
 /* How many elements a tensor stores for these dimensions. */
 int64_t oracle_count(const Module *module, const Type *type, const OracleDim *dims);
 
+/* A logical array, `extents` long along each dimension (at least as long as the batch), to storage
+ * order. */
+void oracle_pack(const Module *module, const Type *type, const OracleDim *dims,
+                 const double *padded, const int64_t *extents, double *stored);
+
 /* The greatest difference from element i that arithmetic can explain: a small constant times its
  * bound, for what is not of first order. Infinite where any value is right. */
 double oracle_tolerance(const OracleTensor *result, int64_t i);

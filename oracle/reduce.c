@@ -5,13 +5,12 @@
 typedef struct Reduction {
     const Dense *x;
     Walk outer, inner; /* tensor 0: the operand */
-    int64_t base;      /* where the outer walk is in the operand */
 } Reduction;
 
 static Reduction reduction_over(const Dense *x, int n_axes, const int *axes)
 {
     bool reduced[MAX_RANK] = {0};
-    Reduction r = {x, {.count = 1}, {.count = 1}, 0};
+    Reduction r = {x, {.count = 1}, {.count = 1}};
     for (int i = 0; i < n_axes; i++)
         reduced[axes[i]] = true;
     for (int i = 0; i < x->shape->rank; i++)
@@ -120,7 +119,7 @@ static bool row_sum(const Reduction *r, const Rounding *to, double *top, Num *su
         return false;
     FOR_SLICE(i, r)
     sum_add(&s, exponential(to, r->x->x[i], m.v));
-    *sum = m.e < INFINITY && isfinite(m.v) ? sum_end(&s, 1, &sums, to) : num_undecided(NAN);
+    *sum = m.e < INFINITY && isfinite(m.v) ? sum_end(&s, 1, &sums, to) : num_undecided(s.v);
     return true;
 }
 
@@ -156,7 +155,8 @@ void interpret_logsumexp(Interpreter *in, const Op *op, Dense *out)
             continue;
         }
         double least = sum.v - sum.e, size = fabs(log(sum.v)) * EXP_ROUNDINGS * to.unit;
-        out->x[n] = least > 0 ? num_rounded(&to, log(sum.v) + top, sum.e / least + size, 1)
-                              : num_undecided(NAN);
+        double v = log(sum.v) + top;
+        out->x[n] =
+            least > 0 ? num_rounded(&to, v, sum.e / least + size, 1) : num_undecided(v);
     }
 }

@@ -123,6 +123,21 @@ int64_t oracle_count(const Module *module, const Type *type, const OracleDim *di
     return count;
 }
 
+void oracle_pack(const Module *module, const Type *type, const OracleDim *dims,
+                 const double *padded, const int64_t *extents, double *stored)
+{
+    OracleRun run = {.dims = dims};
+    Interpreter in = {.module = module, .run = &run, .arena = arena_new()};
+    const Shape *shape = shape_of(&in, type);
+    for (int64_t i = 0; i < shape->stored; i++) {
+        int64_t dense = shape->order ? shape->order[i] : i, at = 0;
+        for (int d = 0; d < shape->rank; d++)
+            at = at * extents[d] + dense / shape->stride[d] % shape->extent[d];
+        stored[i] = padded[at];
+    }
+    arena_free(in.arena);
+}
+
 /* ---- comparing ---- */
 
 double oracle_tolerance(const OracleTensor *result, int64_t i)

@@ -238,6 +238,21 @@ static void test_bounds(void **state)
     }
 }
 
+/* Where anything is right, the value is still that of exact arithmetic. */
+static void test_values_where_anything_is_right(void **state)
+{
+    (void)state;
+    const OracleCase c = {{"f32[3]", "f32[]"},
+                          {NUMBERS(1, 2, 3), NUMBERS(1e38)},
+                          .body = "%2 = mul %0, %1 : f32[3] %3 = mul %2, %1 : f32[3] "
+                                  "%4 = div %3, %1 : f32[3] %5 = div %4, %1 : f32[3] "
+                                  "%9 = logsumexp %5 : f32[1]"};
+    OracleResult r = case_run(&c, DT_F64);
+    assert_true(r.out && r.out->error[0] == INFINITY);
+    assert_true(is_close(r.out->data[0], 3.4076059644443806));
+    case_free(&r);
+}
+
 static void test_agreement(void **state)
 {
     (void)state;
@@ -326,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_every_op_has_a_case),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_values_where_anything_is_right),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_positions_that_do_not_exist),
