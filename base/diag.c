@@ -108,7 +108,7 @@ void diag_render(const Diagnostics *diags, Text *out)
         else if (diag->loc.source)
             text_add(out, "%s: ", diag->loc.source->path);
         text_add(out, "%s: %s\n", words[diag->severity], diag->message);
-        if (diag->loc.source && diag->loc.line)
+        if (diag->loc.source && diag->loc.line && diag->loc.source->text)
             render_line(diag->loc, out);
     }
 }

@@ -15,7 +15,7 @@
 /* A file whose text messages can quote. Owned by the Diagnostics' arena. */
 typedef struct Source {
     const char *path; /* as the user wrote it */
-    const char *text; /* NUL-terminated; may hold further NULs before length */
+    const char *text; /* NUL-terminated; may hold further NULs before length. NULL: not kept */
     size_t length;
 } Source;
 

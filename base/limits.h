@@ -25,6 +25,7 @@
     LIMIT(samples, 1000000)                                                                   \
     LIMIT(accumulate, 1 << 20)                                                                \
     LIMIT(max_length, 1 << 20)                                                                \
+    LIMIT(line_limit, 1000000000) /* bytes */                                                 \
     LIMIT(steps, 1000000000)                                                                  \
     LIMIT(warmup, 1000000000)                                                                 \
     LIMIT(validate_every, 1000000000)                                                         \

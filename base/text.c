@@ -127,6 +127,15 @@ void text_number(Text *text, double value)
     text_add(text, "%s", digits);
 }
 
+void text_bytes(Text *text, int64_t bytes)
+{
+    double size = (double)bytes;
+    if (size >= 1e9)
+        text_add(text, "%.2f GB", size / 1e9);
+    else
+        text_add(text, size >= 1e7 ? "%.0f MB" : "%.1f MB", size / 1e6);
+}
+
 void text_free(Text *text)
 {
     free(text->data);

@@ -10,7 +10,7 @@ enum { EVAL_TOKENS = 2048, EVAL_STREAM_TOKENS = 8192, EVAL_DECODE_TOKENS = 1024 
 
 typedef struct Eval {
     const char *source, *target, *text, *checkpoint, *tokenize;
-    int64_t beam, threads;
+    int64_t beam, threads, line_limit;
     double length_penalty;
     bool json;
 } Eval;
@@ -109,8 +109,10 @@ static bool eval(Cli *cli, const Eval *o, RunFolder *run)
         return cli_error(cli, "%s: %s needed", run->path,
                          pairs ? "--source and --target are"
                                : "the model reads one text: --text is");
-    Lines *source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text);
-    Lines *target = pairs && source ? lines_read(&cli->diags, cli->arena, o->target) : NULL;
+    const LineLimits limits = {.line = o->line_limit};
+    Lines *source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text, &limits);
+    Lines *target =
+        pairs && source ? lines_read(&cli->diags, cli->arena, o->target, &limits) : NULL;
     if (!source || (pairs && !target))
         return false;
     bool window = run->kind == CORPUS_STREAM;
@@ -147,6 +149,7 @@ int command_eval(Cli *cli, int argc, char **argv)
          "of BLEU (13a; none for vocabularies of words)"},
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
+        OPTION_LINE_LIMIT(&o.line_limit),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         OPTION_CPU(cli),

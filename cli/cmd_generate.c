@@ -1,14 +1,25 @@
 /* tfc generate: a language model goes on with a text. */
 #include "cli/run_folder.h"
+#include "cli/stream.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum { ROWS = 16 /* prompts that are continued side by side */ };
+
 typedef struct Generate {
-    const char *prompt, *checkpoint;
-    int64_t tokens, top_k, seed, threads;
+    const char *prompt, *input, *output, *checkpoint;
+    int64_t tokens, top_k, seed, threads, line_limit;
     double temperature, top_p;
+    bool keep_going;
 } Generate;
+
+/* A text that grows. */
+typedef struct Growing {
+    int64_t number; /* of the prompt, from 0: the key of its random numbers */
+    int64_t left;   /* tokens still to come */
+    Ids ids;
+} Growing;
 
 /* The token between lines of a stream, which also comes before its first. */
 static int32_t line_end(const Vocabulary *vocab)
@@ -30,62 +41,156 @@ static void encode_prompt(const RunFolder *run, const char *prompt, Ids *ids)
     }
 }
 
-static void print_ids(const RunFolder *run, const int32_t *ids, size_t n)
+static void put_ids(const RunFolder *run, const Ids *ids, const char *line_break, Text *text)
 {
     int32_t end = line_end(run->vocab);
-    Text text = {0};
-    for (size_t i = 0; i < n;) {
+    for (size_t i = 0; i < ids->count;) {
         size_t stop = i;
-        while (stop < n && ids[stop] != end)
+        while (stop < ids->count && ids->data[stop] != end)
             stop++;
-        vocab_decode(run->vocab, ids + i, stop - i, &text);
-        if (stop < n)
-            text_add(&text, "\n");
+        vocab_decode(run->vocab, ids->data + i, stop - i, text);
+        if (stop < ids->count)
+            text_add(text, "%s", line_break);
         i = stop + 1;
     }
-    fwrite(text.data ? text.data : "", 1, text.length, stdout);
-    putchar('\n');
-    text_free(&text);
 }
 
-/* Goes on in pieces that fit the model's length: each sees the last half of what
- * is there. */
-static bool continue_text(Cli *cli, const Generate *o, RunFolder *run, Ids *ids)
+static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
 {
     DecodeSettings s = inference_decode_settings(&run->inference);
-    bool stream = run->kind == CORPUS_STREAM;
     s.sample = true;
     s.temperature = o->temperature;
     s.top_k = (int32_t)o->top_k;
     s.top_p = o->top_p;
     s.seed = (uint64_t)o->seed;
-    s.length_factor = 0;
-    if (stream) {
+    if (run->kind == CORPUS_STREAM) {
         s.bos = line_end(run->vocab);
         s.until_eos = false;
         s.forbidden[1] = vocab_bos(run->vocab) == s.bos ? -1 : vocab_bos(run->vocab);
         s.forbidden[3] = vocab_eos(run->vocab) == s.bos ? -1 : vocab_eos(run->vocab);
     }
-    int32_t window = (int32_t)inference_max_length(&run->inference) - 1;
-    int64_t left = o->tokens;
-    bool ended = false;
-    for (int64_t piece = 0; left > 0 && !ended; piece++) {
-        size_t seen = ids->count <= (size_t)window / 2 ? ids->count : (size_t)window / 2;
-        Tokens prompt = {ids->data + ids->count - seen, (int32_t)seen};
-        s.length_extra = s.length_limit =
-            (int32_t)(left < window - (int32_t)seen ? left : window - (int32_t)seen);
-        if (s.length_limit < 1)
-            return cli_error(cli, "%s: the model is too short-sighted to go on", run->path);
-        Decoded decoded;
-        if (!decode_batch(&run->inference.stepper, &s, NULL, &prompt, &piece, 1, cli->arena,
-                          &decoded) ||
-            !decoded.n)
-            return cli_error(cli, "decoding failed: out of memory, or the model gives no numbers");
-        for (int32_t i = 0; i < decoded.best[0].n; i++)
-            ids_push(ids, decoded.best[0].ids[i]);
-        left -= decoded.best[0].n;
-        ended = s.until_eos;
+    return s;
+}
+
+/* One piece more of each text that is to go on: as much as fits the model's length after
+ * the last half of what is there. How many texts that were; -1 after an error. */
+static int continue_once(Cli *cli, RunFolder *run, DecodeSettings settings, int64_t piece,
+                         Growing *texts, int n)
+{
+    int64_t window = inference_max_length(&run->inference) - 1, numbers[ROWS];
+    int32_t limits[ROWS];
+    int row[ROWS], rows = 0;
+    Tokens prompts[ROWS];
+    Decoded decoded[ROWS];
+    for (int i = 0; i < n; i++) {
+        Growing *text = &texts[i];
+        if (text->left <= 0)
+            continue;
+        int64_t seen =
+            (int64_t)text->ids.count < window / 2 ? (int64_t)text->ids.count : window / 2;
+        prompts[rows] = (Tokens){text->ids.data + text->ids.count - seen, (int32_t)seen};
+        limits[rows] = (int32_t)(text->left < window - seen ? text->left : window - seen);
+        numbers[rows] = text->number << 32 | piece;
+        if (limits[rows] < 1) {
+            cli_error(cli, "%s: the model is too short-sighted to go on", run->path);
+            return -1;
+        }
+        row[rows++] = i;
     }
+    Arena *arena = arena_new();
+    settings.limits = limits;
+    bool ok = decode_batch(&run->inference.stepper, &settings, NULL, prompts, numbers, rows, arena,
+                           decoded);
+    for (int i = 0; ok && i < rows; i++) {
+        Growing *text = &texts[row[i]];
+        ok = decoded[i].n > 0;
+        for (int32_t k = 0; ok && k < decoded[i].best[0].n; k++)
+            ids_push(&text->ids, decoded[i].best[0].ids[k]);
+        text->left = !ok || settings.until_eos ? 0 : text->left - decoded[i].best[0].n;
+    }
+    arena_free(arena);
+    if (!ok)
+        cli_error(cli, "decoding failed: out of memory, or the model gives no numbers");
+    return ok ? rows : -1;
+}
+
+static bool continue_texts(Cli *cli, const Generate *o, RunFolder *run, Growing *texts, int n)
+{
+    DecodeSettings settings = decode_settings(o, run);
+    int rows = 1;
+    for (int64_t piece = 0; rows > 0; piece++)
+        rows = continue_once(cli, run, settings, piece, texts, n);
+    return rows == 0;
+}
+
+/* ---- one prompt ---- */
+
+static void tell_unknown(Cli *cli, const RunFolder *run, const char *prompt)
+{
+    const char *unknown = vocab_unknown(run->vocab, cli->arena, prompt, strlen(prompt));
+    if (unknown)
+        diag_warning(&cli->diags, (Loc){0}, "--prompt: the model has no token for %s", unknown);
+    cli_flush(cli);
+}
+
+static bool generate_one(Cli *cli, const Generate *o, RunFolder *run)
+{
+    Growing growing = {.left = o->tokens};
+    Text text = {0};
+    tell_unknown(cli, run, o->prompt);
+    encode_prompt(run, o->prompt, &growing.ids);
+    bool ok = continue_texts(cli, o, run, &growing, 1);
+    put_ids(run, &growing.ids, "\n", &text);
+    text_add(&text, "\n");
+    if (ok && o->output)
+        ok = file_write_all(&cli->diags, o->output, text.data, text.length);
+    else if (ok)
+        fwrite(text.data, 1, text.length, stdout);
+    text_free(&text);
+    ids_free(&growing.ids);
+    return ok;
+}
+
+/* ---- a prompt a line ---- */
+
+static bool generate_window(Cli *cli, const Generate *o, RunFolder *run, Stream *stream)
+{
+    const Rows *rows = &stream->corpus->target;
+    Growing texts[ROWS] = {0};
+    Text out = {0};
+    for (int64_t i = 0; i < stream->n; i++) {
+        int64_t row = stream->row[i];
+        texts[i].number = stream->first + i;
+        texts[i].left = row < 0 ? 0 : o->tokens;
+        for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
+            ids_push(&texts[i].ids, rows->ids.data[k]);
+    }
+    bool ok = continue_texts(cli, o, run, texts, (int)stream->n);
+    for (int64_t i = 0; i < stream->n; i++) {
+        put_ids(run, &texts[i].ids, "\\n", &out);
+        text_add(&out, "\n");
+        ids_free(&texts[i].ids);
+    }
+    if (ok)
+        stream_put(stream, out.data, out.length);
+    text_free(&out);
+    return ok && stream_flush(stream);
+}
+
+static bool generate_lines(Cli *cli, const Generate *o, RunFolder *run, Stream *stream, bool ok)
+{
+    while (ok && stream_next(stream))
+        ok = generate_window(cli, o, run, stream);
+    return stream_close(stream, ok);
+}
+
+static bool check_prompt(Cli *cli, const Generate *o)
+{
+    if (o->input && *o->prompt)
+        return cli_error(cli, "--prompt is one text, --input has one a line: give one of them");
+    for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
+        if (!utf8_length(at, strlen(at)))
+            return cli_error(cli, "--prompt is not valid UTF-8");
     return true;
 }
 
@@ -94,19 +199,21 @@ static bool generate(Cli *cli, const Generate *o, RunFolder *run)
     if (run->inference.ports.source || !run->inference.ports.target)
         return cli_error(cli, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
-    if (!inference_prepare_decode(&run->inference) || !run_folder_load(cli, run, o->checkpoint))
+    StreamOptions options = {.source = o->input,
+                             .output = o->output,
+                             .vocab = run->vocab,
+                             .kind = CORPUS_LINES,
+                             .window_lines = ROWS,
+                             .line_limit = o->line_limit,
+                             .keep_going = o->keep_going,
+                             .tell_unknown = true};
+    Stream stream;
+    if (!check_prompt(cli, o))
         return false;
+    bool ok = (!o->input || stream_open(&stream, cli, &options)) &&
+              inference_prepare_decode(&run->inference) && run_folder_load(cli, run, o->checkpoint);
     cli_flush(cli);
-    for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
-        if (!utf8_length(at, strlen(at)))
-            return cli_error(cli, "--prompt is not valid UTF-8");
-    Ids ids = {0};
-    encode_prompt(run, o->prompt, &ids);
-    bool ok = continue_text(cli, o, run, &ids);
-    if (ok)
-        print_ids(run, ids.data, ids.count);
-    ids_free(&ids);
-    return ok;
+    return o->input ? generate_lines(cli, o, run, &stream, ok) : ok && generate_one(cli, o, run);
 }
 
 int command_generate(Cli *cli, int argc, char **argv)
@@ -114,6 +221,10 @@ int command_generate(Cli *cli, int argc, char **argv)
     Generate o = {.prompt = "", .tokens = 200, .temperature = 1, .top_p = 1, .seed = 1};
     const Option options[] = {
         {"prompt", "TEXT", OPTION_TEXT, &o.prompt, 0, "what to go on with"},
+        {"input", "FILE", OPTION_TEXT, &o.input, 0, "or prompts, one a line; -: standard input"},
+        {"output", "FILE", OPTION_TEXT, &o.output, 0, "where to write (standard output)"},
+        OPTION_KEEP_GOING(&o.keep_going),
+        OPTION_LINE_LIMIT(&o.line_limit),
         {"tokens", "N", OPTION_INT, &o.tokens, 1, "how many tokens (200)"},
         {"temperature", "X", OPTION_NUMBER, &o.temperature, 0, "0 takes the most probable (1)"},
         {"top-k", "K", OPTION_INT, &o.top_k, 0, "draw among the K most probable tokens; 0: all"},
@@ -126,8 +237,12 @@ int command_generate(Cli *cli, int argc, char **argv)
         OPTION_CPU(cli),
         OPTION_PASSES(cli),
     };
-    const Usage usage = {"generate", "RUN",
-                         "Prints a prompt and what a language model goes on with.", 1, 1};
+    const Usage usage = {
+        "generate", "RUN",
+        "Prints a prompt and what a language model goes on with. Prompts of --input\n"
+        "are answered as they are read, each on one line, where \\n stands for the\n"
+        "breaks between the lines of a text.",
+        1, 1};
     Arguments arguments;
     int status;
     if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))

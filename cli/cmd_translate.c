@@ -1,6 +1,6 @@
 /* tfc translate: text in, text out. */
-#include "base/file.h"
 #include "cli/run_folder.h"
+#include "cli/stream.h"
 #include "cli/tracing.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 
 typedef struct Translate {
     const char *input, *output, *checkpoint, *trace;
-    int64_t beam, nbest, batch_tokens, threads, top_k, seed;
+    int64_t beam, nbest, batch_tokens, threads, top_k, seed, line_limit;
     double length_penalty, temperature, top_p;
-    bool sample, json;
+    bool sample, json, keep_going;
 } Translate;
 
 static DecodeSettings decode_settings(const Translate *o, const Inference *inference)
@@ -29,8 +29,7 @@ static DecodeSettings decode_settings(const Translate *o, const Inference *infer
     return s;
 }
 
-static void print_json(const Translate *o, int64_t line, const char *text, const Hypothesis *h,
-                       Text *out)
+static void print_json(int64_t line, const char *text, const Hypothesis *h, Text *out)
 {
     json_t *json =
         json_pack("{s:I, s:s, s:f, s:f}", "line", (json_int_t)line, "text", text, "score",
@@ -49,7 +48,7 @@ static void print_result(const Translate *o, const Inference *inference, int64_t
         const Hypothesis *h = decoded->n ? &decoded->best[k] : NULL;
         const char *text = h ? inference_text(inference, h, arena) : "";
         if (o->json)
-            print_json(o, line, text, h, out);
+            print_json(line, text, h, out);
         else if (o->nbest > 1)
             text_add(out, "%" PRId64 " ||| %s ||| %.6f\n", line, text, h ? h->score : 0.0);
         else
@@ -57,24 +56,23 @@ static void print_result(const Translate *o, const Inference *inference, int64_t
     }
 }
 
-static bool translate_corpus(Cli *cli, const Translate *o, RunFolder *run, const Corpus *corpus)
+static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
 {
+    static const Decoded nothing;
     Arena *arena = arena_new();
     Text out = {0};
     DecodeSettings settings = decode_settings(o, &run->inference);
-    Decoded *results = ARENA_ARRAY(arena, Decoded, corpus->n + 1);
-    bool ok = inference_decode(&run->inference, corpus, &settings, o->batch_tokens, arena, results);
-    for (int64_t i = 0; ok && i < corpus->n; i++)
-        print_result(o, &run->inference, corpus->line[i], &results[i], arena, &out);
-    int64_t begin = trace_begin();
-    if (ok && o->output)
-        ok = file_write_all(&cli->diags, o->output, out.data ? out.data : "", out.length);
-    else if (ok && out.length)
-        fwrite(out.data, 1, out.length, stdout);
-    trace_end("write output", begin);
+    Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
+    bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
+                               results);
+    for (int64_t i = 0; ok && i < stream->n; i++)
+        print_result(o, &run->inference, stream->first + i,
+                     stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, &out);
+    if (ok)
+        stream_put(stream, out.data, out.length);
     text_free(&out);
     arena_free(arena);
-    return ok;
+    return ok && stream_flush(stream);
 }
 
 static bool translate(Cli *cli, const Translate *o, RunFolder *run)
@@ -83,19 +81,21 @@ static bool translate(Cli *cli, const Translate *o, RunFolder *run)
         return cli_error(cli,
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
-    CorpusOptions options = {.kind = CORPUS_SOURCES,
-                             .keep_all = true,
-                             .max_length = inference_max_length(&run->inference)};
-    int64_t begin = trace_begin();
-    Corpus *corpus = corpus_read(&cli->diags, run->vocab, &options, o->input, NULL);
-    trace_end("read input", begin);
-    if (!corpus)
-        return false;
-    bool ok = inference_prepare_decode(&run->inference) && run_folder_load(cli, run, o->checkpoint);
+    StreamOptions options = {.source = o->input,
+                             .output = o->output,
+                             .vocab = run->vocab,
+                             .kind = CORPUS_SOURCES,
+                             .max_length = inference_max_length(&run->inference),
+                             .window_tokens = WINDOW_BATCHES * o->batch_tokens,
+                             .line_limit = o->line_limit,
+                             .keep_going = o->keep_going};
+    Stream stream;
+    bool ok = stream_open(&stream, cli, &options) && inference_prepare_decode(&run->inference) &&
+              run_folder_load(cli, run, o->checkpoint);
     cli_flush(cli);
-    ok = ok && translate_corpus(cli, o, run, corpus);
-    corpus_free(corpus);
-    return ok;
+    while (ok && stream_next(&stream))
+        ok = translate_window(o, run, &stream);
+    return stream_close(&stream, ok);
 }
 
 int command_translate(Cli *cli, int argc, char **argv)
@@ -121,6 +121,8 @@ int command_translate(Cli *cli, int argc, char **argv)
         {"top-p", "P", OPTION_NUMBER, &o.top_p, 0, "draw among the smallest set of mass P (1)"},
         {"seed", "S", OPTION_INT, &o.seed, 0, "of --sample (1)"},
         {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "source tokens a batch (1024)"},
+        OPTION_KEEP_GOING(&o.keep_going),
+        OPTION_LINE_LIMIT(&o.line_limit),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
         OPTION_GEMM(cli),
         OPTION_CPU(cli),
@@ -134,7 +136,9 @@ int command_translate(Cli *cli, int argc, char **argv)
     const Usage usage = {
         "translate", "RUN",
         "Translates text with a trained run: one line out for each line in, in order,\n"
-        "the same whatever the size of batches.",
+        "the same whatever the size of batches. It answers as it reads: a line written\n"
+        "into a pipe at once, a long text while it is being read. A line that is no text\n"
+        "or too long for the model ends it, once the lines before are written.",
         1, 1};
     Arguments arguments;
     int status;

@@ -49,7 +49,7 @@ static bool read_batch(Cli *cli, const Lines *lines, int64_t i, BatchLengths *ba
 
 int64_t lengths_read(Cli *cli, const char *path, BatchLengths **batches)
 {
-    const Lines *lines = lines_read(&cli->diags, cli->arena, path);
+    const Lines *lines = lines_read(&cli->diags, cli->arena, path, NULL);
     if (!lines)
         return 0;
     if (!lines->n)

@@ -177,8 +177,14 @@ static const char *store_value(Cli *cli, const Option *option, const char *text)
     }
     case OPTION_INT: return store_int(cli, option, text);
     case OPTION_NUMBER: return store_number(cli, option, text);
-    case OPTION_BYTES:
-        return parse_bytes(text, option->into) ? NULL : "a size such as 800M or 1.5G";
+    case OPTION_BYTES: {
+        int64_t bytes;
+        if (!parse_bytes(text, &bytes) || (double)bytes > limit_of(option->name))
+            return isinf(limit_of(option->name)) ? "a size such as 800M or 1.5G"
+                                                 : "a size such as 800k or 20M, at most 1G";
+        *(int64_t *)option->into = bytes;
+        return NULL;
+    }
     }
     return NULL;
 }

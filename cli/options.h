@@ -69,6 +69,11 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
     {"memory", "SIZE", OPTION_BYTES, (bytes), 0,                                                   \
      "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
 
+#define OPTION_LINE_LIMIT(bytes)                                                                   \
+    {                                                                                              \
+        "line-limit", "SIZE", OPTION_BYTES, (bytes), 0, "longest line that is read, in bytes (1M)" \
+    }
+
 #define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
 
 #endif

@@ -46,13 +46,12 @@ int64_t peak_resident_bytes(void)
 
 const char *bytes_text(int64_t bytes)
 {
-    char *text = next_buffer();
-    double size = (double)bytes;
-    if (size >= 1e9)
-        snprintf(text, BUFFER_SIZE, "%.2f GB", size / 1e9);
-    else
-        snprintf(text, BUFFER_SIZE, size >= 1e7 ? "%.0f MB" : "%.1f MB", size / 1e6);
-    return text;
+    char *buffer = next_buffer();
+    Text text = {0};
+    text_bytes(&text, bytes);
+    snprintf(buffer, BUFFER_SIZE, "%s", text.data);
+    text_free(&text);
+    return buffer;
 }
 
 const char *duration_text(double seconds)

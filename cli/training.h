@@ -15,6 +15,7 @@ typedef struct TrainOptions {
     CorpusKind kind;
     int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;
     int64_t memory; /* bytes; 0: no limit */
+    int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
     int64_t validate_every, save_every, report_every, keep, average,
         patience; /* -1: as the model says */
     double minutes;

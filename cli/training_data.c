@@ -26,13 +26,14 @@ static bool read_texts(Training *t)
     Cli *cli = t->cli;
     bool pairs = o->kind == CORPUS_PAIRS;
     const char *valid = pairs ? o->valid_source : o->valid_text;
-    t->source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text);
+    const LineLimits limits = {.line = o->line_limit};
+    t->source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text, &limits);
     if (pairs)
-        t->target = lines_read(&cli->diags, cli->arena, o->target);
+        t->target = lines_read(&cli->diags, cli->arena, o->target, &limits);
     if (valid)
-        t->valid_source = lines_read(&cli->diags, cli->arena, valid);
+        t->valid_source = lines_read(&cli->diags, cli->arena, valid, &limits);
     if (valid && pairs)
-        t->valid_target = lines_read(&cli->diags, cli->arena, o->valid_target);
+        t->valid_target = lines_read(&cli->diags, cli->arena, o->valid_target, &limits);
     return t->source && (!pairs || t->target) && (!valid || t->valid_source) &&
            (!valid || !pairs || t->valid_target);
 }

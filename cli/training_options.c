@@ -56,6 +56,7 @@ static bool parse(Cli *cli, int argc, char **argv, TrainOptions *o, Arguments *a
         {"accumulate", "N", OPTION_INT, &o->accumulate, 1, "batches an update"},
         {"max-length", "N", OPTION_INT, &o->max_length, 1,
          "leave out longer sentences; window of a text"},
+        OPTION_LINE_LIMIT(&o->line_limit),
         {"validate-every", "N", OPTION_INT, &o->validate_every, 0,
          "steps; 0: only at the end (500)"},
         {"save-every", "N", OPTION_INT, &o->save_every, 0, "steps; 0: at validations only (500)"},

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void *allocate(size_t size)
+static void *grow(void *memory, size_t size)
 {
-    void *memory = calloc(1, size ? size : 1);
+    memory = realloc(memory, size);
     if (!memory) {
         fputs("tfc: out of memory\n", stderr);
         abort();
@@ -50,31 +50,48 @@ static void cut_row(Rows *rows, int64_t keep)
 
 /* ---- rows ---- */
 
-/* Where the first line of each sort was, for the warnings. */
-typedef struct Seen {
-    int64_t first_empty, first_long;
-} Seen;
+/* For one more row. */
+static void make_room(Corpus *corpus)
+{
+    if (corpus->n + 2 <= corpus->room)
+        return;
+    corpus->room = 2 * corpus->room + 64;
+    size_t bytes = (size_t)corpus->room * sizeof(int64_t);
+    corpus->source.start = grow(corpus->source.start, bytes);
+    corpus->target.start = grow(corpus->target.start, bytes);
+    corpus->line = grow(corpus->line, bytes);
+}
 
-/* Decides about the row just added; false takes it back. */
-static bool keep_row(Corpus *corpus, int64_t line, Seen *seen)
+Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
+{
+    Corpus *corpus = grow(NULL, sizeof *corpus);
+    *corpus = (Corpus){.options = *options, .vocab = vocab};
+    make_room(corpus);
+    corpus_clear(corpus);
+    return corpus;
+}
+
+void corpus_clear(Corpus *corpus)
+{
+    corpus->n = corpus->lines = corpus->empty = corpus->long_ = 0;
+    corpus->source.n = corpus->target.n = 0;
+    corpus->source.ids.count = corpus->target.ids.count = 0;
+    corpus->source.start[0] = corpus->target.start[0] = 0;
+}
+
+/* Decides about the row just added. */
+static CorpusRow judge_row(const Corpus *corpus)
 {
     CorpusKind kind = corpus->options.kind;
-    int64_t limit = corpus->options.max_length, last = corpus->n;
-    bool empty = (has_source(kind) && rows_length(&corpus->source, last) == 0) ||
-                 (has_target(kind) && rows_length(&corpus->target, last) == 0);
-    bool too_long = limit > 0 && (corpus_source_length(corpus, last) > limit ||
-                                  corpus_target_length(corpus, last) > limit);
-    if (empty && corpus->empty++ == 0)
-        seen->first_empty = line;
-    if (too_long && corpus->long_++ == 0)
-        seen->first_long = line;
-    if (!corpus->options.keep_all)
-        return !empty && !too_long;
-    if (too_long && has_source(kind))
-        cut_row(&corpus->source, limit - source_specials(kind));
-    if (too_long && has_target(kind))
-        cut_row(&corpus->target, limit - 1);
-    return true;
+    int64_t source = corpus_source_length(corpus, corpus->n);
+    int64_t target = corpus_target_length(corpus, corpus->n), limit = corpus->options.max_length;
+    CorpusRow row = {.tokens = source > target ? source : target};
+    row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
+                   (has_target(kind) && rows_length(&corpus->target, corpus->n) == 0);
+    row.is_long = limit > 0 && row.tokens > limit;
+    row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
+                                           : !row.is_empty && !row.is_long;
+    return row;
 }
 
 static void add_side(Corpus *corpus, Rows *rows, const Line *line)
@@ -83,23 +100,45 @@ static void add_side(Corpus *corpus, Rows *rows, const Line *line)
     close_row(rows);
 }
 
-static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, Seen *seen)
+CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
 {
     CorpusKind kind = corpus->options.kind;
-    const Lines *target_text = kind == CORPUS_PAIRS ? target : source;
+    bool on_source = has_source(kind), on_target = has_target(kind);
+    make_room(corpus);
+    if (on_source)
+        add_side(corpus, &corpus->source, source);
+    if (on_target)
+        add_side(corpus, &corpus->target, kind == CORPUS_PAIRS ? target : source);
+    CorpusRow row = judge_row(corpus);
+    corpus->lines++;
+    corpus->empty += row.is_empty;
+    corpus->long_ += row.is_long;
+    if (!row.is_kept && on_source)
+        take_back_row(&corpus->source);
+    if (!row.is_kept && on_target)
+        take_back_row(&corpus->target);
+    if (row.is_kept && row.is_long && on_source)
+        cut_row(&corpus->source, corpus->options.max_length - source_specials(kind));
+    if (row.is_kept && row.is_long && on_target)
+        cut_row(&corpus->target, corpus->options.max_length - 1);
+    if (row.is_kept)
+        corpus->line[corpus->n++] = line;
+    return row;
+}
+
+/* Where the first line of each sort was, for the warnings. */
+typedef struct Seen {
+    int64_t first_empty, first_long;
+} Seen;
+
+static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, Seen *seen)
+{
     for (int64_t i = 0; i < source->n; i++) {
-        if (has_source(kind))
-            add_side(corpus, &corpus->source, &source->at[i]);
-        if (has_target(kind))
-            add_side(corpus, &corpus->target, &target_text->at[i]);
-        if (keep_row(corpus, i, seen)) {
-            corpus->line[corpus->n++] = i;
-            continue;
-        }
-        if (has_source(kind))
-            take_back_row(&corpus->source);
-        if (has_target(kind))
-            take_back_row(&corpus->target);
+        CorpusRow row = corpus_add(corpus, i, &source->at[i], target ? &target->at[i] : NULL);
+        if (row.is_empty && corpus->empty == 1)
+            seen->first_empty = i;
+        if (row.is_long && corpus->long_ == 1)
+            seen->first_long = i;
     }
 }
 
@@ -114,6 +153,7 @@ static void add_stream(Corpus *corpus, const Lines *text)
             ids_push(&corpus->target.ids, vocab_eos(corpus->vocab));
     }
     close_row(&corpus->target);
+    corpus->lines = text->n;
     corpus->n = 1;
 }
 
@@ -137,7 +177,7 @@ static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, co
             (long long)seen->first_long + 1);
 }
 
-static bool check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
+bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
 {
     if (!target || source->n == target->n)
         return true;
@@ -167,16 +207,9 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
                       const Lines *source, const Lines *target)
 {
     assert((options->kind == CORPUS_PAIRS) == (target != NULL));
-    if (!check_counts(diags, source, target))
+    if (!corpus_check_counts(diags, source, target))
         return NULL;
-    Corpus *corpus = allocate(sizeof *corpus);
-    corpus->options = *options;
-    corpus->vocab = vocab;
-    corpus->lines = source->n;
-    size_t rows = (size_t)source->n + 2;
-    corpus->source.start = allocate(rows * sizeof(int64_t));
-    corpus->target.start = allocate(rows * sizeof(int64_t));
-    corpus->line = allocate(rows * sizeof(int64_t));
+    Corpus *corpus = corpus_new(vocab, options);
     Seen seen = {0};
     if (options->kind == CORPUS_STREAM)
         add_stream(corpus, source);
@@ -187,19 +220,6 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         return corpus;
     corpus_free(corpus);
     return NULL;
-}
-
-Corpus *corpus_read(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
-                    const char *source_path, const char *target_path)
-{
-    Arena *scratch = arena_new();
-    const Lines *source = lines_read(diags, scratch, source_path);
-    const Lines *target = target_path ? lines_read(diags, scratch, target_path) : NULL;
-    Corpus *corpus = NULL;
-    if (source && (target || !target_path))
-        corpus = corpus_encode(diags, vocab, options, source, target);
-    arena_free(scratch);
-    return corpus;
 }
 
 void corpus_free(Corpus *corpus)

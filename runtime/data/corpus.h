@@ -36,8 +36,8 @@ typedef struct CorpusOptions {
     int64_t max_length;
     /* False (training): rows with an empty side or longer than max_length are left out.
      * True (translation, evaluation): every line stays; empty ones are empty rows, longer
-     * ones are cut. Either way a warning says how many. */
-    bool keep_all;
+     * ones are cut, or left out with refuse_long. A warning of corpus_encode says how many. */
+    bool keep_all, refuse_long;
 } CorpusOptions;
 
 typedef struct Corpus {
@@ -48,17 +48,27 @@ typedef struct Corpus {
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
+    int64_t room;         /* private */
 } Corpus;
 
-/* Reads and encodes. `target_path` for pairs only, else NULL; a path may be "-". Line
- * counts that differ are an error, and so is a text that leaves no row in training.
- * NULL after an error; freed by corpus_free. */
-Corpus *corpus_read(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
-                    const char *source_path, const char *target_path);
-/* The same from lines in memory. */
+/* Encodes texts; `target` for pairs only, else NULL. Line counts that differ are an error,
+ * and so is a text that leaves no row in training. NULL after an error; freed by
+ * corpus_free. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
+/* Whether source and target (may be NULL) have as many lines; an error tells if not. */
+bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
 void corpus_free(Corpus *corpus); /* NULL is allowed */
+
+/* Rows one by one, of any kind but a stream: for texts that are never whole in memory. */
+typedef struct CorpusRow {
+    bool is_kept, is_empty, is_long; /* is_empty: a side is */
+    int64_t tokens;                  /* of the longer side, as in a batch */
+} CorpusRow;
+Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
+/* `line`: its number, from 0. `target` for pairs, else NULL. */
+CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
+void corpus_clear(Corpus *corpus); /* no rows any more; the memory is kept for others */
 
 static inline int64_t rows_length(const Rows *rows, int64_t i)
 {

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/data/lines.h"
 
-#include "base/file.h"
+#include "base/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,33 +46,43 @@ static size_t find_bad_byte(const char *text, size_t length)
     return i;
 }
 
-static bool is_gzip(const Source *source)
+bool text_is_gzip(const char *text, size_t length)
 {
-    return source->length > 2 && !memcmp(source->text, "\x1f\x8b", 2);
+    return length > 2 && !memcmp(text, "\x1f\x8b", 2);
 }
 
-static bool check_text(Diagnostics *diags, const Lines *lines)
+const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column)
 {
-    if (is_gzip(lines->source)) {
+    *column = 1;
+    if (line->length > (size_t)line_limit)
+        return arena_printf(arena,
+                            "the line is longer than %lld bytes; --line-limit allows longer ones",
+                            (long long)line_limit);
+    size_t at = find_bad_byte(line->text, line->length);
+    if (at == line->length)
+        return NULL;
+    *column = (int)at + 1;
+    return line->text[at]
+               ? arena_printf(arena, "invalid UTF-8: byte 0x%02x", (unsigned char)line->text[at])
+               : "a NUL byte: this is not a text file";
+}
+
+static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limit)
+{
+    if (text_is_gzip(lines->source->text, lines->source->length)) {
         diag_error(diags, (Loc){.source = lines->source},
                    "the file is compressed by gzip; decompress it first");
         return false;
     }
     int64_t bad = 0;
     for (int64_t i = 0; i < lines->n; i++) {
-        const Line *line = &lines->at[i];
-        size_t at = find_bad_byte(line->text, line->length);
-        if (at == line->length || ++bad > MAX_PLACES)
-            continue;
         Loc loc = lines_place(lines, i);
-        loc.column += (int)at;
-        if (line->text[at])
-            diag_error(diags, loc, "invalid UTF-8: byte 0x%02x", (unsigned char)line->text[at]);
-        else
-            diag_error(diags, loc, "a NUL byte: this is not a text file");
+        const char *fault = line_fault(diags->arena, &lines->at[i], line_limit, &loc.column);
+        if (fault && ++bad <= MAX_PLACES)
+            diag_error(diags, loc, "%s", fault);
     }
     if (bad > MAX_PLACES)
-        diag_error(diags, (Loc){.source = lines->source}, "%lld more lines are not valid UTF-8",
+        diag_error(diags, (Loc){.source = lines->source}, "%lld more lines are no text",
                    (long long)(bad - MAX_PLACES));
     return bad == 0;
 }
@@ -85,7 +95,7 @@ Loc lines_place(const Lines *lines, int64_t i)
                  .length = 1};
 }
 
-Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source)
+Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit)
 {
     Lines *lines = ARENA_NEW(arena, Lines);
     lines->source = source;
@@ -106,57 +116,127 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source)
         lines->at[i] = (Line){text, length};
         text = stop + 1;
     }
-    return check_text(diags, lines) ? lines : NULL;
+    return check_text(diags, lines, line_limit ? line_limit : LINE_LIMIT) ? lines : NULL;
 }
 
-static bool drain(int fd, Text *text)
+/* ---- reading ---- */
+
+enum { CHUNK = 1 << 20 };
+
+typedef struct Input {
+    Diagnostics *diags;
+    const char *path, *name; /* name: for messages */
+    int fd;
+    int64_t line_limit, memory;
+} Input;
+
+/* The end of what was read, which began at `from`, is no text, so that reading on would be
+ * in vain: it may be endless. lines_parse finds the same and tells it. */
+static bool is_hopeless(const Input *input, const char *text, size_t from, size_t length,
+                        size_t *line_begin)
 {
+    const char *last = memrchr(text + from, '\n', length - from);
+    if (memchr(text + from, 0, length - from))
+        return true;
+    if (last)
+        *line_begin = (size_t)(last + 1 - text);
+    return length - *line_begin > (size_t)input->line_limit + 1; /* with a CR */
+}
+
+static bool too_large(const Input *input, const char *how, int64_t bytes)
+{
+    Text size = {0}, memory = {0};
+    text_bytes(&size, bytes);
+    text_bytes(&memory, input->memory);
+    diag_error(input->diags, (Loc){0},
+               "cannot read %s: it has %s%s, and %s of memory are free; give a part of it",
+               input->name, how, size.data, memory.data);
+    text_free(&size);
+    text_free(&memory);
+    return false;
+}
+
+/* Reads into memory that is there for `room` bytes; false after an error. */
+static bool read_known(const Input *input, char *text, size_t room, size_t *length)
+{
+    size_t line_begin = 0;
+    while (*length < room) {
+        size_t chunk = room - *length < CHUNK ? room - *length : CHUNK;
+        ssize_t n = read(input->fd, text + *length, chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            diag_error(input->diags, (Loc){0}, "cannot read %s: %s", input->name, strerror(errno));
+        if (n <= 0)
+            return n == 0;
+        *length += (size_t)n;
+        if (is_hopeless(input, text, *length - (size_t)n, *length, &line_begin))
+            break;
+    }
+    return true;
+}
+
+/* Reads to the end of a pipe, a device or a terminal. */
+static bool read_unknown(const Input *input, Text *text)
+{
+    static const int64_t copies = 3; /* the buffer, its larger successor, the result */
+    size_t line_begin = 0;
     char buffer[1 << 16];
     for (;;) {
-        ssize_t n = read(fd, buffer, sizeof buffer);
-        if (n == 0)
+        ssize_t n = read(input->fd, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            diag_error(input->diags, (Loc){0}, "cannot read %s: %s", input->name, strerror(errno));
+        if (n <= 0)
+            return n == 0;
+        text_put(text, buffer, (size_t)n);
+        if (is_hopeless(input, text->data, text->length - (size_t)n, text->length, &line_begin))
             return true;
-        if (n > 0)
-            text_put(text, buffer, (size_t)n);
-        else if (errno != EINTR)
-            return false;
+        if ((int64_t)text->length > input->memory / copies)
+            return too_large(input, "more than ", (int64_t)text->length);
     }
 }
 
-/* All of a pipe or a terminal. */
-static const Source *read_stream(Diagnostics *diags, Arena *arena, const char *path, int fd)
+static const Source *read_source(const Input *input, Arena *arena)
 {
-    Text text = {0};
-    Source *source = NULL;
-    if (drain(fd, &text)) {
-        char *copy = arena_alloc(arena, text.length + 1);
-        if (text.length)
-            memcpy(copy, text.data, text.length);
-        source = ARENA_NEW(arena, Source);
-        *source = (Source){arena_strdup(arena, path), copy, text.length};
-    } else {
-        diag_error(diags, (Loc){0}, "cannot read %s: %s", path, strerror(errno));
-    }
-    text_free(&text);
-    return source;
-}
-
-Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path)
-{
-    const Source *source;
     struct stat info;
-    if (!strcmp(path, "-")) {
-        source = read_stream(diags, arena, "<standard input>", STDIN_FILENO);
-    } else if (!stat(path, &info) && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode))) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
-            diag_error(diags, (Loc){0}, "cannot read %s: %s", path, strerror(errno));
-            return NULL;
-        }
-        source = read_stream(diags, arena, path, fd);
-        close(fd);
-    } else {
-        source = file_read(diags, arena, path, SIZE_MAX / 4);
+    Source *source = ARENA_NEW(arena, Source);
+    source->path = arena_strdup(arena, input->name);
+    if (fstat(input->fd, &info) || S_ISDIR(info.st_mode)) {
+        diag_error(input->diags, (Loc){0}, "cannot read %s: not a regular file", input->name);
+        return NULL;
     }
-    return source ? lines_parse(diags, arena, source) : NULL;
+    if (S_ISREG(info.st_mode) && info.st_size > 0) { /* /proc has files that say 0 */
+        if (info.st_size > input->memory)
+            return too_large(input, "", info.st_size), NULL;
+        char *text = arena_alloc(arena, (size_t)info.st_size + 1);
+        source->text = text;
+        return read_known(input, text, (size_t)info.st_size, &source->length) ? source : NULL;
+    }
+    Text text = {0};
+    bool ok = read_unknown(input, &text);
+    source->text = ok ? arena_strndup(arena, text.data ? text.data : "", text.length) : "";
+    source->length = text.length;
+    text_free(&text);
+    return ok ? source : NULL;
+}
+
+Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits)
+{
+    bool is_stdin = !strcmp(path, "-");
+    Input input = {diags,
+                   path,
+                   is_stdin ? "<standard input>" : path,
+                   STDIN_FILENO,
+                   limits && limits->line ? limits->line : LINE_LIMIT,
+                   limits && limits->memory ? limits->memory : machine_memory_free()};
+    if (!is_stdin && (input.fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
+        diag_error(diags, (Loc){0}, "cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    const Source *source = read_source(&input, arena);
+    if (!is_stdin)
+        close(input.fd);
+    return source ? lines_parse(diags, arena, source, input.line_limit) : NULL;
 }

@@ -1,12 +1,17 @@
 /* Text files as lines of valid UTF-8. LF and CRLF end a line, a byte order mark is
- * dropped, a last line without an end counts. Bytes that are not UTF-8 and NULs are
- * errors with file, line and column. */
+ * dropped, a last line without an end counts. Bytes that are not UTF-8, NULs and lines
+ * that are too long are errors with file, line and column. Whole texts here; line by
+ * line, as they come: line_reader.h. */
 #ifndef RUNTIME_DATA_LINES_H
 #define RUNTIME_DATA_LINES_H
 
 #include "base/diag.h"
 
 #include <stdint.h>
+
+/* Bytes of a line, its end not counted, where nobody says otherwise: a thousand times a
+ * sentence, and little beside a file that has no lines. */
+enum { LINE_LIMIT = 1000000 };
 
 typedef struct Line {
     const char *text; /* not NUL-terminated */
@@ -19,12 +24,25 @@ typedef struct Lines {
     Line *at;
 } Lines;
 
-/* Reads a file, a pipe, or standard input ("-"). NULL after errors. */
-Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path);
-/* The same from text in memory, which must outlive the result. */
-Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source);
+typedef struct LineLimits {
+    int64_t line;   /* bytes of a line; 0: LINE_LIMIT */
+    int64_t memory; /* bytes of the text; 0: what the machine has free */
+} LineLimits;
+
+/* Reads a file, a pipe, or standard input ("-"). A text that is larger than the memory
+ * is an error, found before it is read or, in a pipe, when it is reached. `limits` may be
+ * NULL. NULL after errors. */
+Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
+/* The same from text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. */
+Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
 /* Line i as a place for messages (i counts from 0). */
 Loc lines_place(const Lines *lines, int64_t i);
+
+/* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
+ * lives in the arena. */
+const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
+/* Whether a text that begins so is compressed. */
+bool text_is_gzip(const char *text, size_t length);
 
 /* Length of the UTF-8 sequence at text (1–4), or 0 where there is none: overlong
  * forms, surrogates and values past U+10FFFF are none (RFC 3629). */

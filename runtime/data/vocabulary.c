@@ -155,7 +155,7 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
 
 static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
 {
-    const Lines *lines = lines_read(diags, arena, path);
+    const Lines *lines = lines_read(diags, arena, path, NULL);
     WordList *words = lines ? wordlist_parse(diags, arena, lines) : NULL;
     return words ? from_words(arena, words) : NULL;
 }
@@ -237,6 +237,59 @@ void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids 
         sp_encode(vocab->sp, text, length, ids);
     else
         wordlist_encode(vocab->words, text, length, ids);
+}
+
+/* ---- what is unknown ---- */
+
+enum { MOST_TOLD = 5 };
+
+static bool is_unknown(const Vocabulary *vocab, const Line *unit)
+{
+    Ids ids = {0};
+    bool found = false;
+    vocab_encode(vocab, unit->text, unit->length, &ids);
+    for (size_t i = 0; i < ids.count; i++)
+        found = found || ids.data[i] == vocab->unk;
+    ids_free(&ids);
+    return found;
+}
+
+/* The next word, or the next character, from *at on, which goes past it; false: the end. */
+static bool next_unit(bool words, const char *text, size_t length, size_t *at, Line *unit)
+{
+    while (*at < length && (text[*at] == '\n' || (words && strchr(" \t\r\f\v", text[*at]))))
+        ++*at;
+    if (*at >= length)
+        return false;
+    size_t n = words ? 0 : utf8_length(text + *at, length - *at);
+    while (words && *at + n < length && !strchr(" \t\r\f\v\n", text[*at + n]))
+        n++;
+    *unit = (Line){text + *at, n ? n : 1};
+    *at += unit->length;
+    return true;
+}
+
+static bool is_told(const Line *told, int n, const Line *unit)
+{
+    for (int i = 0; i < n && i < MOST_TOLD; i++)
+        if (told[i].length == unit->length && !memcmp(told[i].text, unit->text, unit->length))
+            return true;
+    return false;
+}
+
+const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length)
+{
+    Line unit, told[MOST_TOLD];
+    int n = 0;
+    for (size_t at = 0;
+         n <= MOST_TOLD && next_unit(vocab_is_words(vocab), text, length, &at, &unit);)
+        if (!is_told(told, n, &unit) && is_unknown(vocab, &unit) && n++ < MOST_TOLD)
+            told[n - 1] = unit;
+    const char *list = NULL;
+    for (int i = 0; i < n && i < MOST_TOLD; i++)
+        list = arena_printf(arena, "%s%s'%.*s'", list ? list : "", list ? ", " : "",
+                            (int)told[i].length, told[i].text);
+    return n > MOST_TOLD ? arena_printf(arena, "%s and others", list) : list;
 }
 
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out)

@@ -49,6 +49,9 @@ bool vocab_is_words(const Vocabulary *vocab);
 
 /* Appends the ids of the text, which is valid UTF-8 (lines.h). */
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
+/* Words of the text (of a list of words), or characters, that the vocabulary has no token
+ * for: a list of the first few, quoted, in the arena; NULL: there is none. */
+const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length);
 /* Appends the text of ids below vocab_size; special ones are left out. */
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);

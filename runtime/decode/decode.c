@@ -114,7 +114,9 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
         Search *search = &driver->searches[i];
         search->width = driver->width;
         search->first_slot = i * driver->width;
-        search->longest = longest_result(driver->settings, sources ? &sources[i] : NULL);
+        search->longest = driver->settings->limits
+                              ? driver->settings->limits[i]
+                              : longest_result(driver->settings, sources ? &sources[i] : NULL);
         search->number = numbers ? numbers[i] : i;
         if (prompts)
             search->prompt = prompts[i];

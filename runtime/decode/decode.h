@@ -15,6 +15,8 @@ typedef struct DecodeSettings {
     double length_factor;  /* longest result: factor × source length + extra tokens … */
     int32_t length_extra;
     int32_t length_limit; /* … but never more than this; 0: no limit */
+    const int32_t *limits; /* instead of the three above: the longest result of each sentence
+                            * of the batch; usually NULL */
     bool sample;          /* draw instead of search; nbest samples a sentence */
     double temperature;   /* of sampling; 0 takes the most probable */
     int32_t top_k;        /* draw among the k most probable; 0: all */

@@ -20,7 +20,7 @@ typedef struct Fixture {
 
 static const Lines *lines_of(Fixture *f, const char *text)
 {
-    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)));
+    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)), 0);
 }
 
 static int setup(void **state)

@@ -22,7 +22,7 @@ typedef struct Fixture {
 
 static const Lines *lines_named(Fixture *f, const char *name, const char *text, size_t length)
 {
-    return lines_parse(&f->diags, f->arena, diag_source(f->arena, name, text, length));
+    return lines_parse(&f->diags, f->arena, diag_source(f->arena, name, text, length), 0);
 }
 
 static const Lines *lines_of(Fixture *f, const char *text)
@@ -109,14 +109,14 @@ static void test_bad_text(void **state)
     expect_message(f, "text:2:3: error: invalid UTF-8: byte 0xfc");
     expect_message(f, "text:3:1: error: invalid UTF-8: byte 0xc3");
     assert_null(lines_of(f, "\xff\n\xff\n\xff\n\xff\n\xff\n"));
-    expect_message(f, "2 more lines are not valid UTF-8");
+    expect_message(f, "2 more lines are no text");
     assert_null(lines_named(f, "zero", "a\0b\n", 4));
     expect_message(f, "zero:1:2: error: a NUL byte");
     assert_null(lines_named(f, "t.gz", "\x1f\x8b\x08\x00", 4));
     expect_message(f, "t.gz: error: the file is compressed by gzip");
-    assert_null(lines_read(&f->diags, f->arena, "/nonexistent"));
+    assert_null(lines_read(&f->diags, f->arena, "/nonexistent", NULL));
     expect_message(f, "cannot read /nonexistent");
-    assert_null(lines_read(&f->diags, f->arena, "/tmp"));
+    assert_null(lines_read(&f->diags, f->arena, "/tmp", NULL));
     expect_message(f, "cannot read /tmp: not a regular file");
 }
 
@@ -134,7 +134,7 @@ static void test_pipe(void **state)
         fclose(out);
         _exit(0);
     }
-    const Lines *lines = lines_read(&f->diags, f->arena, path);
+    const Lines *lines = lines_read(&f->diags, f->arena, path, NULL);
     unlink(path);
     rmdir(folder);
     assert_non_null(lines);
@@ -251,10 +251,6 @@ static void test_refused(void **state)
     options.kind = CORPUS_STREAM;
     assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n"), NULL));
     expect_message(f, "text: error: the text is too short: it has 1 tokens");
-    options.kind = CORPUS_PAIRS;
-    assert_null(corpus_read(&f->diags, f->words, &options, "/nonexistent-a", "/nonexistent-b"));
-    expect_message(f, "cannot read /nonexistent-a");
-    expect_message(f, "cannot read /nonexistent-b");
     options = (CorpusOptions){.kind = CORPUS_SOURCES, .keep_all = true};
     Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
     assert_non_null(c); /* nothing to translate is no error */

@@ -45,7 +45,7 @@ static int teardown(void **state)
 
 static const Lines *lines_of(Fixture *f, const char *text)
 {
-    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)));
+    return lines_parse(&f->diags, f->arena, diag_source(f->arena, "text", text, strlen(text)), 0);
 }
 
 static void expect_message(Fixture *f, const char *part)
@@ -235,7 +235,7 @@ static void test_pieces_from_a_book(void **state)
 {
     Fixture *f = *state;
     need(botchan);
-    const Lines *text = lines_read(&f->diags, f->arena, botchan);
+    const Lines *text = lines_read(&f->diags, f->arena, botchan, NULL);
     Vocabulary *vocab = vocab_make(&f->diags, f->arena, "auto:1000", &text, 1);
     assert_int_equal(vocab_size(vocab), 1000);
     assert_int_equal(f->diags.list.count, 0);

@@ -188,7 +188,7 @@ static Lines *make_lines(Bench *bench, int salt)
     }
     const Source *source = diag_source(bench->arena, "text", text.data, text.length);
     text_free(&text);
-    return lines_parse(&bench->diags, bench->arena, source);
+    return lines_parse(&bench->diags, bench->arena, source, 0);
 }
 
 static void open_bench(Bench *bench)

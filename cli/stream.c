@@ -1,0 +1,195 @@
+/* Windows of lines, bad lines, and the way out. */
+#include "cli/stream.h"
+
+#include "runtime/exec/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool stream_open(Stream *stream, Cli *cli, const StreamOptions *options)
+{
+    *stream = (Stream){.cli = cli, .options = *options};
+    CorpusOptions rows = {.kind = options->kind,
+                          .keep_all = true,
+                          .refuse_long = true,
+                          .max_length = options->max_length};
+    stream->corpus = corpus_new(options->vocab, &rows);
+    if (!options->window_lines)
+        stream->options.window_lines = WINDOW_LINES;
+    stream->row = ARENA_ARRAY(cli->arena, int64_t, stream->options.window_lines);
+    stream->source = line_reader_open(&cli->diags, options->source, options->line_limit);
+    if (stream->source && options->target)
+        stream->target = line_reader_open(&cli->diags, options->target, options->line_limit);
+    if (!stream->source || (options->target && !stream->target))
+        return false;
+    if (options->output)
+        stream->output = file_create(&cli->diags, options->output);
+    return !options->output || stream->output;
+}
+
+/* ---- bad lines ---- */
+
+/* Told at once, and in memory that is free again: there may be a million. */
+static void tell(const char *name, int64_t number, int column, const char *message)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    Text text = {0};
+    const Source source = {.path = name};
+    diag_init(&diags, arena);
+    diag_warning(&diags, (Loc){&source, (int)number, column, 1, NULL}, "%s", message);
+    diag_render(&diags, &text);
+    fputs(text.data, stderr);
+    text_free(&text);
+    arena_free(arena);
+}
+
+/* Nothing more is read; why is told after the answers to what was. */
+static void stop(Stream *s, const char *name, int64_t line, int column, const char *message)
+{
+    Arena *arena = s->cli->arena;
+    Source *source = ARENA_NEW(arena, Source);
+    source->path = name;
+    s->is_over = true;
+    s->failure = arena_strdup(arena, message);
+    s->place = (Loc){name ? source : NULL, (int)line, column, 1, NULL};
+}
+
+static void bad_line(Stream *s, const char *name, int64_t number, int column, const char *message)
+{
+    if (s->options.keep_going) {
+        tell(name, number, column, message);
+        s->row[s->n++] = -1;
+    } else
+        stop(s, arena_strdup(s->cli->arena, name), number, column, message);
+}
+
+/* ---- windows ---- */
+
+/* One of two texts has ended, the other has not. */
+static void stop_uneven(Stream *s, const LineReader *shorter, const LineReader *longer)
+{
+    stop(s, NULL, 0, 0,
+         arena_printf(s->cli->arena, "source and target differ: %s has %lld lines, %s has more",
+                      line_reader_name(shorter), (long long)(s->first + s->n),
+                      line_reader_name(longer)));
+}
+
+static void add_row(Stream *s, const LineResult *source, const LineResult *target)
+{
+    Arena *scratch = arena_new();
+    CorpusRow row =
+        corpus_add(s->corpus, s->first + s->n, &source->line, target ? &target->line : NULL);
+    const char *unknown =
+        !s->options.tell_unknown
+            ? NULL
+            : vocab_unknown(s->options.vocab, scratch, source->line.text, source->line.length);
+    if (unknown)
+        tell(line_reader_name(s->source), source->number, 1,
+             arena_printf(scratch, "the model has no token for %s", unknown));
+    if (row.is_kept)
+        s->row[s->n++] = s->corpus->n - 1;
+    else
+        bad_line(s, line_reader_name(s->source), source->number, 1,
+                 arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
+                              (long long)row.tokens, (long long)s->options.max_length));
+    arena_free(scratch);
+}
+
+static void take_line(Stream *s)
+{
+    LineReader *readers[] = {s->source, s->target};
+    LineResult results[2] = {{0}};
+    int sides = s->target ? 2 : 1;
+    for (int i = 0; i < sides; i++) {
+        results[i] = line_reader_next(readers[i]);
+        if (results[i].status == LINE_FAILED) {
+            stop(s, arena_strdup(s->cli->arena, line_reader_name(readers[i])), 0, 0,
+                 results[i].message);
+            return;
+        }
+    }
+    bool ended = results[0].status == LINE_END;
+    if (sides == 2 && ended != (results[1].status == LINE_END)) {
+        stop_uneven(s, readers[ended ? 0 : 1], readers[ended ? 1 : 0]);
+        return;
+    }
+    if (ended) {
+        s->is_over = true;
+        return;
+    }
+    for (int i = 0; i < sides; i++)
+        if (results[i].status == LINE_BAD) {
+            bad_line(s, line_reader_name(readers[i]), results[i].number, results[i].column,
+                     results[i].message);
+            return;
+        }
+    add_row(s, &results[0], s->target ? &results[1] : NULL);
+}
+
+static bool is_full(const Stream *s)
+{
+    const Corpus *corpus = s->corpus;
+    size_t tokens = corpus->source.ids.count > corpus->target.ids.count ? corpus->source.ids.count
+                                                                        : corpus->target.ids.count;
+    return s->n == s->options.window_lines ||
+           (s->options.window_tokens && (int64_t)tokens + corpus->n >= s->options.window_tokens);
+}
+
+static bool is_ready(const Stream *s)
+{
+    return line_reader_ready(s->source) && (!s->target || line_reader_ready(s->target));
+}
+
+bool stream_next(Stream *stream)
+{
+    int64_t begin = trace_begin();
+    corpus_clear(stream->corpus);
+    stream->first += stream->n;
+    stream->n = 0;
+    while (!stream->is_over && !is_full(stream) && (!stream->n || is_ready(stream)))
+        take_line(stream);
+    trace_end("read input", begin);
+    return stream->n > 0;
+}
+
+/* ---- the way out ---- */
+
+void stream_put(Stream *stream, const char *text, size_t length)
+{
+    if (stream->output)
+        file_write(stream->output, text, length);
+    else
+        fwrite(text, 1, length, stdout);
+}
+
+bool stream_flush(Stream *stream)
+{
+    int64_t begin = trace_begin();
+    bool ok = stream->output ? file_flush(stream->output) : !fflush(stdout) && !ferror(stdout);
+    trace_end("write output", begin);
+    stream->answered += stream->n;
+    return ok;
+}
+
+bool stream_close(Stream *stream, bool ok)
+{
+    Cli *cli = stream->cli;
+    if (stream->failure) {
+        diag_error(&cli->diags, stream->place, "%s", stream->failure);
+        ok = false;
+    }
+    if (stream->failure && stream->place.line)
+        diag_note(&cli->diags, (Loc){0}, "--keep-going passes over such lines");
+    if (stream->output && !ok && !stream->answered)
+        file_discard(stream->output);
+    else if (stream->output && !file_commit(stream->output, &cli->diags))
+        ok = false;
+    else if (stream->output && !ok)
+        diag_note(&cli->diags, (Loc){0}, "%s has the %lld lines before that",
+                  stream->options.output, (long long)stream->answered);
+    corpus_free(stream->corpus);
+    line_reader_close(stream->source);
+    line_reader_close(stream->target);
+    return ok;
+}

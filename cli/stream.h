@@ -1,0 +1,69 @@
+/* Text that is answered as it is read: a window of lines at a time, and then, in order, an
+ * answer for each. A window ends where no more input is there yet, so that a line written
+ * into a pipe is answered at once, and otherwise holds lines for many batches. What is in
+ * memory does not depend on how much there is to read.
+ *
+ *   Stream s;
+ *   if (stream_open(&s, cli, &options))
+ *       while (stream_next(&s) && answer(&s))    // stream_put for each line of the window
+ *           ;
+ *   ok = stream_close(&s, ok);
+ */
+#ifndef CLI_STREAM_H
+#define CLI_STREAM_H
+
+#include "base/file.h"
+#include "cli/options.h"
+#include "runtime/data/corpus.h"
+#include "runtime/data/line_reader.h"
+
+/* Batches that a window is to have, so that each can be of like lengths. */
+enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* at most */ };
+
+typedef struct StreamOptions {
+    const char *source, *target; /* files or "-"; target: of pairs, else NULL */
+    const char *output;          /* NULL: standard output */
+    const Vocabulary *vocab;
+    CorpusKind kind;
+    int64_t max_length;                  /* tokens of a row; 0: any */
+    int64_t window_tokens, window_lines; /* of a window; 0: WINDOW_LINES, any tokens */
+    int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
+    bool keep_going;   /* bad lines are told, answered by an empty line, and passed over */
+    bool tell_unknown; /* warns of what the vocabulary has no token for */
+} StreamOptions;
+
+typedef struct Stream {
+    Cli *cli;
+    StreamOptions options;
+    LineReader *source, *target;
+    FileWriter *output;
+    Corpus *corpus;      /* the rows of the window; corpus->line: the number of each, from 0 */
+    int64_t first, n;    /* lines of the window: the first one's number from 0, how many */
+    int64_t *row;        /* of each, in the corpus; -1: a bad line */
+    int64_t answered;    /* lines */
+    bool is_over;        /* nothing is read any more */
+    const char *failure; /* why, told once the answers before it are out; NULL: the end */
+    Loc place;           /* … where */
+} Stream;
+
+/* What is to be said of a line that is no row, for options that name it. */
+#define OPTION_KEEP_GOING(into)                                                         \
+    {                                                                                   \
+        "keep-going", NULL, OPTION_FLAG, (into), 0,                                     \
+            "pass over lines that cannot be read or are too long: told, and left empty" \
+    }
+
+/* False after errors; stream_close in any case. */
+bool stream_open(Stream *stream, Cli *cli, const StreamOptions *options);
+/* The next window; false: there is none. */
+bool stream_next(Stream *stream);
+/* Text that goes out. */
+void stream_put(Stream *stream, const char *text, size_t length);
+/* The window is answered: all that was put is given to the reader now. False: nobody takes
+ * it any more. */
+bool stream_flush(Stream *stream);
+/* Puts the output in its place, with what was answered before an error, too. `ok`: of the
+ * answers; false after an error of any kind, which is in the diagnostics. */
+bool stream_close(Stream *stream, bool ok);
+
+#endif

@@ -1,0 +1,161 @@
+#!/bin/sh
+# Text that is answered as it is read: lines at once, a long text in bounded memory, bad
+# lines, endless ones, and what goes out through devices, pipes and links.
+# Usage: streams.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+words_backwards
+
+cat >model.tfg <<'END'
+model backwards
+use transformer
+const layers = 1, d_model = 32, d_ff = 64, heads = 2, vocab = 8
+train { rate = constant(0.005); batch = tokens(400); max_length = 20 }
+END
+"$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out run --steps 40 \
+    --seed 3 2>train.err || fail "$(cat train.err)"
+head -n 300 all.src >text.txt
+"$tfc" train "$root/models/gpt.tfg" --text text.txt --vocab chars:auto --out lm --steps 10 --batch-tokens 256 \
+    --set layers=1 --set d_model=32 --set heads=2 --set context=32 2>train.err || fail "$(cat train.err)"
+
+# ask LINE: writes it into the open pipe and gives the answer, which must come within seconds
+ask() {
+    echo "$1" >&3
+    timeout 60 head -n 1 <&4
+}
+# serve NAME COMMAND …: the command reads from descriptor 3 and answers on descriptor 4
+serve() {
+    rm -f in out
+    mkfifo in out
+    "$@" <in >out &
+    server=$!
+    exec 3>in 4<out
+}
+end_service() {
+    exec 3>&-
+    cat <&4 >rest.txt
+    exec 4<&-
+    wait $server || fail "$1 ended with $?"
+}
+
+# A line has its answer while the pipe stays open; so for prompts and for pairs.
+serve "$tfc" translate run
+first=$(ask "a b c")
+second=$(ask "d e")
+end_service translate
+printf 'a b c\nd e\n' | "$tfc" translate run >both.txt
+printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "line by line: $first, $second; together: $(cat both.txt)"
+serve "$tfc" generate lm --input - --tokens 40 --seed 5
+first=$(ask "a b")
+second=$(ask "c")
+end_service generate
+printf 'a b\nc\n' | "$tfc" generate lm --input - --tokens 40 --seed 5 >both.txt
+printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "prompts line by line: $first, $second: $(cat both.txt)"
+"$tfc" generate lm --prompt "a b" --tokens 40 --seed 5 | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 } END { print "" }' >one.txt
+head -n 1 both.txt | cmp - one.txt || fail "--input and --prompt go on differently"
+rm -f targets
+mkfifo targets
+serve "$tfc" score run --source /dev/stdin --target targets
+exec 5>targets
+echo "c b a" >&5
+first=$(ask "a b c")
+exec 5>&-
+end_service score
+[ "$first" = "$(printf 'a b c\n' >s && printf 'c b a\n' >t && "$tfc" score run --source s --target t)" ] || fail "score: $first"
+
+# Windows do not show: neither in samples, which are keyed by the number of the line.
+"$tfc" translate run --sample --seed 4 --input all.src --json >whole.txt
+(head -n 700 all.src; sleep 0.5; tail -n +701 all.src) | "$tfc" translate run --sample --seed 4 --json --batch-tokens 20 >parts.txt
+cmp whole.txt parts.txt || fail "windows show"
+
+# Twenty times the lines take no more memory: peak_after LINES COMMAND … gives kilobytes.
+peak_after() {
+    n=$1
+    shift
+    serve "$tfc" "$@"
+    awk -v n="$n" '{ line[NR] = $0 } END { for (i = 0; i < n; i++) print line[i % NR + 1] }' all.src >&3 &
+    timeout 200 head -n "$n" <&4 | wc -l >count.txt
+    [ "$(cat count.txt)" = "$n" ] || fail "$(cat count.txt) answers to $n lines"
+    peak=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$server/status)
+    end_service "$2"
+}
+# grows_not FEW MANY KILOBYTES COMMAND …
+grows_not() {
+    few=$1 many=$2 room=$3
+    shift 3
+    peak_after "$few" "$@"
+    before=$peak
+    peak_after "$many" "$@"
+    [ "$peak" -lt $((before + room)) ] || fail "$*: $before kB for $few lines, $peak kB for $many"
+}
+if ! grep -q __asan_init "$tfc"; then
+    grows_not 10000 100000 8000 score lm --text -
+    grows_not 1000 7000 3000 translate run --beam 1 --batch-tokens 32
+fi
+
+# A bad line ends it, after the lines before it; --keep-going passes over it.
+printf 'a b\n\377\nc\n' >bad.txt
+refuses 1 'bad.txt:2:1: error: invalid UTF-8: byte 0xff' "$tfc" translate run --input bad.txt
+[ "$(wc -l <out.txt)" = 1 ] || fail "the line before a bad one: $(cat out.txt)"
+cp bad.txt kept.txt
+refuses 1 'kept.txt has the 1 lines before that' "$tfc" translate run --input bad.txt --output kept.txt
+cmp kept.txt out.txt && fail "to a file and to standard output"
+[ "$(wc -l <kept.txt)" = 1 ] || fail "the line before a bad one: $(cat kept.txt)"
+"$tfc" translate run --input bad.txt --keep-going >out.txt 2>err.txt || fail "--keep-going: $(cat err.txt)"
+grep -q 'bad.txt:2:1: warning: invalid UTF-8' err.txt || fail "--keep-going: $(cat err.txt)"
+[ "$(wc -l <out.txt)" = 3 ] && [ -z "$(sed -n 2p out.txt)" ] || fail "--keep-going: $(cat out.txt)"
+awk 'BEGIN { for (i = 0; i < 20; i++) printf "a "; print ""; print "b" }' >long.txt
+refuses 1 'long.txt:1:1: error: the line has 21 tokens, the model takes 20 at most' \
+    "$tfc" translate run --input long.txt
+"$tfc" translate run --input long.txt --keep-going --json >out.txt 2>err.txt || fail "$(cat err.txt)"
+[ "$(wc -l <out.txt)" = 2 ] || fail "a long line: $(cat out.txt)"
+"$tfc" score run --source long.txt --target long.txt --keep-going >out.txt 2>err.txt || fail "$(cat err.txt)"
+[ "$(wc -l <out.txt)" = 2 ] && [ -z "$(sed -n 1p out.txt)" ] || fail "score: $(cat out.txt)"
+printf 'a\nb\nc\n' >three.txt
+refuses 1 'source and target differ: long.txt has 2 lines, three.txt has more' \
+    "$tfc" score run --source long.txt --target three.txt --keep-going
+"$tfc" generate lm --input bad.txt --keep-going --tokens 9 >out.txt 2>err.txt || fail "$(cat err.txt)"
+[ "$(wc -l <out.txt)" = 3 ] && [ -z "$(sed -n 2p out.txt)" ] || fail "generate: $(cat out.txt)"
+
+# Lines have a limit, and what has no lines ends in a message.
+awk 'BEGIN { for (i = 0; i < 1200000; i++) printf "a "; print "" }' >endless.txt
+for text in endless.txt /dev/zero; do
+    refuses 1 "$text:1:1: error: the line is longer than 1000000 bytes; --line-limit" "$tfc" translate run --input $text
+done
+refuses 1 'the line has 1200001 tokens, the model takes 20' "$tfc" translate run --input endless.txt --line-limit 3M
+refuses 1 'line 1 goes on and on: this is no text' "$tfc" translate run --input /dev/zero --line-limit 10k --keep-going
+refuses 2 'line-limit is .2T.; expected a size such as 800k or 20M, at most 1G' "$tfc" translate run --line-limit 2T
+train() { "$tfc" train model.tfg --vocab words:auto --out other "$@"; }
+refuses 1 'endless.txt:1:1: error: the line is longer than 1000000 bytes' train --source endless.txt --target train.tgt
+refuses 1 '/dev/zero:1:1: error: a NUL byte' train --source /dev/zero --target train.tgt
+truncate -s 4T huge.txt 2>/dev/null || truncate -s 1T huge.txt
+refuses 1 'cannot read huge.txt: it has .* GB, and .* of memory are free; give a part of it' \
+    train --source huge.txt --target huge.txt
+[ ! -e other ] || fail "a folder for a training that cannot be"
+
+# What goes out goes through what is there.
+printf 'a b\nc\n' | "$tfc" translate run >expected.txt
+ln -s real.txt link.txt
+printf 'a b\nc\n' | "$tfc" translate run --output link.txt
+[ -L link.txt ] && cmp real.txt expected.txt || fail "a link is no link any more"
+printf 'a b\nc\n' | "$tfc" translate run --output /dev/null
+[ -c /dev/null ] || fail "/dev/null is no device any more"
+mkfifo fifo
+cat fifo >through.txt &
+reader=$!
+printf 'a b\nc\n' | "$tfc" translate run --output fifo
+wait $reader
+[ -p fifo ] && cmp through.txt expected.txt || fail "a FIFO is none any more"
+{ echo before; printf 'a b\nc\n' | "$tfc" translate run --output /dev/stdout; echo after; } >joined.txt
+{ echo before; cat expected.txt; echo after; } | cmp - joined.txt || fail "/dev/stdout: $(cat joined.txt)"
+cat fifo >trace.json &
+reader=$!
+ln -s summary.json summary
+"$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --out short --steps 2 \
+    --json-summary summary --trace fifo 2>train.err || fail "$(cat train.err)"
+wait $reader
+[ -L summary ] && grep -q '"ended": "done"' summary.json || fail "--json-summary through a link"
+[ -p fifo ] && grep -q traceEvents trace.json || fail "--trace through a FIFO: $(head -c 300 trace.json)"
+refuses 1 'cannot write /dev/null: not a regular file' "$tfc" compile model.tfg -o /dev/null
+echo "all is well"
