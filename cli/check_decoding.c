@@ -72,6 +72,16 @@ static bool reads(const TfcProgram *program, const char *input)
     return false;
 }
 
+/* An input of the program beside the sentences and the tokens so far, or NULL. */
+static const char *other_input(const TfcProgram *program, const ModelPorts *ports)
+{
+    for (int i = 0; i < program->n_inputs; i++)
+        if (strcmp(program->inputs[i].name, ports->target) &&
+            (!ports->source || strcmp(program->inputs[i].name, ports->source)))
+            return program->inputs[i].name;
+    return NULL;
+}
+
 bool check_decoding(Check *check)
 {
     static const char name[] = "token by token = all at once (f32)";
@@ -84,6 +94,13 @@ bool check_decoding(Check *check)
     if (ok && (!inference.ports.target || !inference.ports.logits ||
                !reads(v.program, inference.ports.target))) {
         check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
+        variant_close(&v);
+        return true;
+    }
+    const char *other = ok ? other_input(v.program, &inference.ports) : NULL;
+    if (other) {
+        check_row(check, name, CHECK_SKIPPED,
+                  arena_printf(check->cli->arena, "generation does not feed the input `%s`", other));
         variant_close(&v);
         return true;
     }

@@ -46,8 +46,24 @@ static bool add_function(Artifact *a, TfcFunction f)
     return true;
 }
 
+/* Sentences and the tokens so far are all that generation has to give. Where that is not
+ * enough, and nobody asked for these functions, they are left out with a note. */
+static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
+{
+    Diagnostics why;
+    diag_init(&why, a->cli->arena);
+    for (int i = 0; i < 2; i++)
+        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->cli->diags : &why)) {
+            if (!asked)
+                diag_note(&a->cli->diags, vec_last(why.list).loc,
+                          "encode and decode_step are left out: %s", vec_last(why.list).message);
+            return false;
+        }
+    return true;
+}
+
 /* encode and decode_step are halves of one derivation and go together. */
-static bool add_decoding(Artifact *a)
+static bool add_decoding(Artifact *a, bool asked)
 {
     Incremental incremental;
     const char *target, *logits;
@@ -56,6 +72,8 @@ static bool add_decoding(Artifact *a)
     if (!session_incremental(&a->session, &incremental, &target, &logits))
         return false;
     Function *halves[] = {incremental.encode, incremental.decode_step};
+    if (!decoding_is_fed(a, halves, asked))
+        return !asked;
     for (int i = 0; i < 2; i++) {
         TfcFunction f = i ? TFC_DECODE_STEP : TFC_ENCODE;
         if (!halves[i])
@@ -72,7 +90,7 @@ static bool add_named(Artifact *a, const char *name)
 {
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (!strcmp(name, function_names[f]))
-            return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a)
+            return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                                                            : add_function(a, (TfcFunction)f);
     return cli_error(a->cli, "there is no function '%s' to compile%s", name,
                      text_suggest(a->cli->arena, "'", name, function_names, TFC_N_FUNCTIONS));
@@ -84,7 +102,7 @@ static bool add_functions(Artifact *a, const char *list)
     if (!list) {
         bool decodes = a->ports.target && a->ports.logits;
         bool trains = a->session.model->has_loss && !exe;
-        return (exe || add_function(a, TFC_FORWARD)) && (!(decodes || exe) || add_decoding(a)) &&
+        return (exe || add_function(a, TFC_FORWARD)) && (!(decodes || exe) || add_decoding(a, exe)) &&
                (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
     }
     char *names = arena_strdup(a->cli->arena, list), *rest = NULL;

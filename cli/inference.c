@@ -53,6 +53,8 @@ void inference_free(Inference *inference)
 
 static const TfcProgram *add_program(Inference *inference, Function *function)
 {
+    if (function && !ports_feed(&inference->ports, function, &inference->cli->diags))
+        return NULL;
     const TfcProgram *program = function ? session_compile(inference->session, function) : NULL;
     if (program && !store_add_program(inference->store, program)) {
         cli_error(inference->cli, "out of memory");

@@ -92,3 +92,35 @@ IdRange ports_ids(const Module *module, const Op *input)
         return (IdRange){-1, ports.vocab};
     return (IdRange){0, table_rows(model, op_result((Op *)input))};
 }
+
+static bool is_fed(const ModelPorts *ports, const char *name)
+{
+    const char *fed[] = {ports->source, ports->target, ports->next};
+    for (int i = 0; i < 3; i++)
+        if (fed[i] && !strcmp(fed[i], name))
+            return true;
+    return false;
+}
+
+bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags)
+{
+    const Function *model = module_function(function->module, "model");
+    FOR_OPS (op, &function->body) {
+        const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
+        const Op *declared = name ? find_input(model, name, strlen(name)) : NULL;
+        if (!declared || is_fed(ports, name))
+            continue;
+        Text columns = {0};
+        if (ports->source)
+            text_add(&columns, ports->target ? "source text feeds `%s`" : "the text feeds `%s`",
+                     ports->source);
+        if (ports->target)
+            text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
+                     ports->target, ports->next ? " and its next tokens" : "");
+        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s", name,
+                   columns.length ? columns.data : "the model has no input of tokens [B, S~]");
+        text_free(&columns);
+        return false;
+    }
+    return true;
+}

@@ -2,6 +2,7 @@
 #ifndef CLI_PORTS_H
 #define CLI_PORTS_H
 
+#include "base/diag.h"
 #include "ir/graph.h"
 
 typedef struct ModelPorts {
@@ -13,6 +14,10 @@ typedef struct ModelPorts {
 } ModelPorts;
 
 ModelPorts ports_of(const Module *module);
+/* Whether batches of text feed every input of a function made from the model: those of the
+ * ports, and those that the model does not have (other functions give them). If not, a
+ * message names the first of the others, and what there is to feed. */
+bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags);
 
 /* The ids that an input may hold: least ≤ id < below. */
 typedef struct IdRange {

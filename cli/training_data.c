@@ -15,9 +15,11 @@ bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
     if (!session_open(&t->session, cli, &session))
         return false;
     t->ports = ports_of(t->session.model->module);
-    bool has_loss = t->session.model->has_loss;
+    bool has_loss = t->session.model->has_loss, has_tokens = t->ports.source || t->ports.target;
+    bool fed = !has_loss || !has_tokens ||
+               ports_feed(&t->ports, session_function(&t->session, "loss"), &cli->diags);
     session_close(&t->session);
-    return has_loss || cli_error(cli, "%s: the model has no loss to train by", options->model);
+    return has_loss ? fed : cli_error(cli, "%s: the model has no loss to train by", options->model);
 }
 
 static bool read_texts(Training *t)

@@ -74,6 +74,22 @@ static Val named_value(Elab *e, const char *name, const Node *node, bool *known)
     return val_error();
 }
 
+/* A statement of the top that gives the name a value; NULL: there is none. */
+static const Node *defined_later(const Elab *e, const char *name)
+{
+    for (size_t i = 0; i < e->loaded.items.count; i++) {
+        const Node *node = e->loaded.items.data[i];
+        if (node->overridden || (node->kind != NODE_ASSIGN && node->kind != NODE_OUTPUT))
+            continue;
+        if (node->kind == NODE_OUTPUT && node->a && !strcmp(node->name, name))
+            return node;
+        for (size_t k = 0; node->kind == NODE_ASSIGN && k < node->kids.count; k++)
+            if (!strcmp(node->kids.data[k]->name, name))
+                return node->kids.data[k];
+    }
+    return NULL;
+}
+
 static Val unknown_name(Elab *e, const Node *node)
 {
     static const char *const fixed[] = {"inf", "pi", "training"};
@@ -82,6 +98,12 @@ static Val unknown_name(Elab *e, const Node *node)
         return elab_error(e, node, "`%s` is a block: call it, as in `%s(…)`", name, name);
     if (find_builtin(name))
         return elab_error(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
+    const Node *later = defined_later(e, name);
+    if (later) {
+        Val error = elab_error(e, node, "`%.60s` has no value yet", name);
+        elab_note(e, later->loc, "it is given one here, which runs afterwards");
+        return error;
+    }
     const Map *maps[] = {&e->frame->vars, &e->top->vars, &e->decls};
     return elab_error(e, node, "nothing is called `%.60s`%s", name,
                       did_you_mean(e, name, maps, 3, fixed, 3));

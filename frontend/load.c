@@ -93,31 +93,94 @@ static void report_twice(Loaded *loaded, const Node *node, const Node *first)
     diag_note(loaded->diags, first->loc, "the first definition");
 }
 
-/* Appends a file's own items; those of the same name that came from used files
- * no longer hold. */
-static void merge(Loaded *loaded, const NodeList *own)
+/* Whether a statement gives the name a value, also one within a repeat or an if. */
+static bool assigns(const Node *node, const char *name)
 {
-    Arena *arena = loaded->arena;
-    size_t before = loaded->items.count;
-    Map mine;
-    map_init(&mine, arena);
-    for (size_t i = 0; i < own->count; i++) {
-        Node *node = own->data[i];
-        const char *key = defined_name(arena, node);
-        Node *first = key ? map_get(&mine, key) : NULL;
+    const NodeList *inner[] = {&node->body, &node->otherwise};
+    if (node->kind == NODE_OUTPUT)
+        return node->a && !strcmp(node->name, name);
+    for (size_t i = 0; node->kind == NODE_ASSIGN && i < node->kids.count; i++)
+        if (!strcmp(node->kids.data[i]->name, name))
+            return true;
+    for (int k = 0; k < 2 && (node->kind == NODE_REPEAT || node->kind == NODE_IF); k++)
+        for (size_t i = 0; i < inner[k]->count; i++)
+            if (assigns(inner[k]->data[i], name))
+                return true;
+    return false;
+}
+
+/* Those that run in order; declarations may stand anywhere. */
+static bool is_ordered(const Node *node)
+{
+    switch (node->kind) {
+    case NODE_ASSIGN:
+    case NODE_RETURN:
+    case NODE_OUTPUT:
+    case NODE_EXPOSE:
+    case NODE_UPDATE:
+    case NODE_REPEAT:
+    case NODE_IF:
+    case NODE_EXPR: return true;
+    default: return false;
+    }
+}
+
+/* A file's own items without those that define a name again; "b f", "v x" → Node in `mine`. */
+static NodeList own_items(Loaded *loaded, const NodeList *all, Map *mine)
+{
+    NodeList own = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        Node *node = all->data[i];
+        const char *key = defined_name(loaded->arena, node);
+        Node *first = key ? map_get(mine, key) : NULL;
         if (first && !(is_statement(first) && is_statement(node))) {
             report_twice(loaded, node, first);
             continue;
         }
         if (key)
-            map_set(&mine, key, node);
-        vec_push(arena, loaded->items, node);
+            map_set(mine, key, node);
+        vec_push(loaded->arena, own, node);
     }
-    for (size_t i = 0; i < before; i++) {
-        const char *key = defined_name(arena, loaded->items.data[i]);
-        if (key && map_has(&mine, key))
-            loaded->items.data[i]->overridden = true;
+    return own;
+}
+
+/* Moves the statements of own[0] … own[n - 1] that are still there to the end of `items`. */
+static void move_statements(Arena *arena, NodeList *own, size_t n, NodeList *items)
+{
+    for (size_t i = 0; i < n; i++)
+        if (own->data[i] && is_ordered(own->data[i])) {
+            vec_push(arena, *items, own->data[i]);
+            own->data[i] = NULL;
+        }
+}
+
+/* Adds a file's own items. Those of the same name that came from used files no longer
+ * hold, and a statement that replaces one runs where that one stood, after what its own
+ * file says before it: what reads the name there finds the new value. */
+static void merge(Loaded *loaded, const NodeList *all)
+{
+    Arena *arena = loaded->arena;
+    NodeList items = {0};
+    Map mine;
+    map_init(&mine, arena);
+    NodeList own = own_items(loaded, all, &mine);
+    for (size_t i = 0; i < loaded->items.count; i++) {
+        Node *node = loaded->items.data[i];
+        const char *key = defined_name(arena, node);
+        vec_push(arena, items, node);
+        if (!key || !map_has(&mine, key))
+            continue;
+        node->overridden = true;
+        for (size_t k = own.count; is_statement(node) && k-- > 0;)
+            if (own.data[k] && assigns(own.data[k], node->name)) {
+                move_statements(arena, &own, k + 1, &items);
+                break;
+            }
     }
+    for (size_t i = 0; i < own.count; i++)
+        if (own.data[i])
+            vec_push(arena, items, own.data[i]);
+    loaded->items = items;
 }
 
 /* ---- reading ---- */
@@ -180,8 +243,8 @@ static void load_use(Loaded *loaded, const Node *use, int depth)
 static bool is_text(Loaded *loaded, const Source *source)
 {
     const char *text = source->text;
-    bool wide = source->length >= 2 &&
-                (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2));
+    bool wide =
+        source->length >= 2 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2));
     const char *nul = memchr(text, 0, source->length);
     if (wide)
         diag_error(loaded->diags, (Loc){.source = source},

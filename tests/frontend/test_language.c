@@ -152,6 +152,40 @@ static void replacing(void **state)
     arena_free(g.arena);
 }
 
+/* Whether the value is made of the other, through any number of ops. */
+static bool made_of(const Value *value, const Value *other)
+{
+    if (value == other)
+        return true;
+    for (int i = 0; i < value->op->n_args; i++)
+        if (made_of(value->op->args[i], other))
+            return true;
+    return false;
+}
+
+/* A statement that replaces a library's runs where that one stood, after what its file says
+ * before it; the library's later statements read the new value. Its train block stays before
+ * the using file's. */
+static void replacing_what_is_read_later(void **state)
+{
+    (void)state;
+    Given g = parse("use language_model\n"
+                    "const vocab = 128, layers = 1, d_model = 32, heads = 4\n"
+                    "train { clip_norm = 3 }\n"
+                    "h = decoder as _(tokens)\n"
+                    "repeat 2 as more { h = linear(h, d_model) }\n"
+                    "output logits = 2 * project as _(h)\n"
+                    "output twice = 2 * logits + loss\n");
+    assert_non_null(g.model);
+    assert_true(g.model->has_loss);
+    assert_true(made_of(output(&g, "loss"), output(&g, "logits")));
+    assert_true(made_of(output(&g, "twice"), output(&g, "loss")));
+    assert_int_equal(output(&g, "logits")->op->kind, OP_mul);
+    assert_true(g.model->train.clip_norm == 3);
+    param(&g, "more.1.linear.weight");
+    arena_free(g.arena);
+}
+
 static void settings_and_outputs(void **state)
 {
     (void)state;
@@ -278,6 +312,7 @@ int main(void)
         cmocka_unit_test(names_of_calls),
         cmocka_unit_test(sharing_and_freezing),
         cmocka_unit_test(replacing),
+        cmocka_unit_test(replacing_what_is_read_later),
         cmocka_unit_test(settings_and_outputs),
         cmocka_unit_test(masks_cost_nothing),
         cmocka_unit_test(weights),
