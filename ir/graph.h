@@ -89,7 +89,7 @@ struct Op {
     Block *body;    /* regions only */
     Op *previous, *next;
     Loc loc;             /* the place in the .tfg or .tir it came from */
-    const char *scope;   /* dotted name of the blocks around it ("encoder.layer.0"), or NULL */
+    const char *scope;   /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
     void *scratch;       /* a pass's own */
 };
 

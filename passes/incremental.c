@@ -74,9 +74,10 @@ static void trace_origins(Step *s, const char *target)
 
 static Value *refuse(Step *s, const Op *op, const char *why)
 {
+    bool inside = op->scope && *op->scope;
     if (!s->failed)
         diag_error(s->diags, op->loc, "%s%s%s cannot be computed a position at a time: %s",
-                   op_info[op->kind].name, op->scope ? " in " : "", op->scope ? op->scope : "", why);
+                   op_info[op->kind].name, inside ? " in " : "", inside ? op->scope : "", why);
     s->failed = true;
     return NULL;
 }
