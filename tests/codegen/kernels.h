@@ -1,4 +1,4 @@
-/* Running one kernel against an evaluation in double: what the tests of emitters
+/* Running one kernel against the oracle: what the tests of emitters
  * share. A case builds ops, wraps them into a region and checks it under every
  * CPU this machine runs, every split of its range, in f32, f64 and bf16. */
 #ifndef TESTS_CODEGEN_KERNELS_H
@@ -6,7 +6,7 @@
 
 #include "codegen/jit.h"
 #include "ir/builder.h"
-#include "tests/codegen/dense.h"
+#include "tests/codegen/elements.h"
 
 enum { MAX_CASE_VALUES = 64 };
 
@@ -37,13 +37,13 @@ Value *case_index(Case *c, int rank, const Dim *dims, int limit);
 /* Everything built since the last region but inputs becomes the body of one. */
 Op *case_region(Case *c, OpKind kind, int n, Value *const *results);
 
-Oracle case_oracle(const Case *c);
+BatchShape case_batch(const Case *c);
 int64_t case_total(const Case *c, int symbol); /* stored positions of a dimension */
-/* The op's results in double (dense_of), and those of a region's body. */
+/* The op's results by the oracle (elements_of). */
 void case_evaluate(Case *c, Op *op);
 /* Runs the op's kernel on every target and in several splits and compares all
- * existing elements of its results; tolerance is relative to 1 + |value|. */
-void case_check(Case *c, Op *op, double tolerance);
+ * existing elements of its results with the oracle's. */
+void case_check(Case *c, Op *op);
 /* One run: results as stored, for tests that look at bits. `cuts` splits the range. */
 void case_run(Case *c, Op *op, const TargetOptions *options, int cuts, void **results);
 

@@ -1,11 +1,11 @@
-/* A function given as text, run by plan, kernels and executor and by the oracle of dense.c,
+/* A function given as text, run by plan, kernels and executor and by the oracle,
  * over batches of several shapes, on one thread and on two. */
 #ifndef TESTS_CODEGEN_PLAN_CASE_H
 #define TESTS_CODEGEN_PLAN_CASE_H
 
 #include "codegen/codegen.h"
 #include "runtime/exec/exec.h"
-#include "tests/codegen/dense.h"
+#include "tests/codegen/elements.h"
 
 /* The dims that the function may name: B, S~ and T~ ragged over it, and N. */
 enum { SYM_B, SYM_S, SYM_T, SYM_N, SYMBOLS };
@@ -26,7 +26,7 @@ typedef struct Case {
     Store *store;
     Exec *exec;
     const TfcProgram *program;
-    Oracle oracle;
+    BatchShape batch;
 } Case;
 
 /* `body`: the ops of a function, whose params need no declaration. Any fault fails the test. */

@@ -52,7 +52,7 @@ static void check_row(const MathRow *row, const TargetOptions *options)
     Case c;
     case_open(&c, DT_F32);
     Value *x = case_input(&c, DT_F32, 1, (Dim[]){dim_const(N_VALUES)});
-    Dense *values = dense_of(x);
+    Elements *values = elements_of(x);
     for (int i = 0; i < N_VALUES; i++) {
         double u = row->from + (row->to - row->from) * i / (N_VALUES - 1);
         double v = row->logarithmic ? exp2(u) * (row->op != OP_log && i % 2 && row->op != OP_sqrt &&
@@ -122,7 +122,7 @@ static void special_values(void **state)
             case_open(&c, DT_F32);
             Value *x = case_input(&c, DT_F32, 1, (Dim[]){dim_const(N)});
             for (int i = 0; i < N; i++)
-                dense_of(x)->data[i] = special[i];
+                elements_of(x)->data[i] = special[i];
             Value *y = build_unary(&c.b, ops[f], x);
             Op *op = case_region(&c, OP_row, 1, &y);
             void *result;

@@ -1,4 +1,4 @@
-/* Whole functions through plan, kernels and executor against the oracle of dense.c:
+/* Whole functions through plan, kernels and executor against the oracle:
  * views, products with ragged dimensions, concats, loops over rows; over batches of
  * several shapes with one program, on one thread and on two. */
 #include <stdarg.h>

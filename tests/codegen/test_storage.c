@@ -170,14 +170,14 @@ enum { CACHE_ROWS = 3, CACHE_WIDTH = 6, CACHE_TOKENS = 64 };
 
 static void fill_cache(Case *c, Value *value, double *memory, const int32_t *offset)
 {
-    Dense *x = dense_new(&c->oracle, &value->type);
+    Elements *x = elements_new(&c->batch, &value->type);
     int64_t index[MAX_RANK] = {0}, i = 0;
-    dense_set(value, x);
+    elements_set(value, x);
     do {
-        if (dense_exists(&c->oracle, x, index))
+        if (elements_exists(&c->batch, x, index))
             x->data[i] = memory[(offset[index[0]] + index[1]) * CACHE_WIDTH + index[2]];
         i++;
-    } while (dense_next(x, index));
+    } while (elements_next(x, index));
 }
 
 static void test_caches_with_gaps(void **state)
@@ -198,7 +198,7 @@ static void test_caches_with_gaps(void **state)
         int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
         SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},
                                         {past + 7, 3, {past, past + 7, past + 2}}, {1, 0, {0}}};
-        c.oracle = (Oracle){c.module, c.arena, symbols};
+        c.batch = (BatchShape){c.module, c.arena, symbols};
         exec_set_ragged(c.exec, exec_dim(c.exec, "S"), CACHE_ROWS, symbols[SYM_S].length, NULL);
         exec_set_ragged(c.exec, exec_dim(c.exec, "T"), CACHE_ROWS, symbols[SYM_T].length, offset);
         double x[2 * CACHE_ROWS * CACHE_WIDTH];
@@ -209,7 +209,7 @@ static void test_caches_with_gaps(void **state)
                 fill_leaf(&c, op_result(op), x);
         }
         assert_true(exec_input(c.exec, "x", x));
-        dense_run(&c.oracle, &c.function->body);
+        elements_evaluate(&c.batch, c.function, 0, 0);
         assert_true(exec_run(c.exec));
         check_results(&c);
     }
