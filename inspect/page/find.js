@@ -65,8 +65,8 @@ function drawFound() {
   byId("found").classList.toggle("on", on);
   const here = stageHits[state.stage] ? plural(stageHits[state.stage], "op") : "no op";
   byId("found").innerHTML = !on ? "" :
-    `<b>“${escapeHtml(words.join(" "))}”</b> <span>${here} after ${escapeHtml(stages[state.stage].name)}, ` +
-    `some after ${some} of ${stages.length} passes</span> ${waysToFound() || "nothing is found anywhere"} ` +
+    `<span><b>“${escapeHtml(words.join(" "))}”</b> ${here} after ${escapeHtml(stages[state.stage].name)}, ` +
+    `some after ${some} of ${stages.length} passes ${waysToFound() || "; nothing is found anywhere"}</span>` +
     `<button data-nofind="" aria-label="end the search">✕</button>`;
 }
 

@@ -10,7 +10,7 @@ function describeSelection(mine) {
   const way = (pane, text) => `<button class="link" data-tab="${pane}">${text}</button>`;
   const from = op ? " from " + places[op.place].map(line =>
     `<button class="link" data-line="${line}">${escapeHtml(lineName(line))}</button>`).join(" ‹ ") : "";
-  return `<b>${escapeHtml(what)}</b> <span>${way("ops", plural(ids.size, "op"))} after ` +
+  return `<span><b>${escapeHtml(what)}</b> ${way("ops", plural(ids.size, "op"))} after ` +
     `${escapeHtml(stages[state.stage].name)}, ${way("steps", plural(mine.length, "step"))}, ` +
     `${way("asm", plural(used, "kernel"))}${mine.length ? `, ${short(flops)}FLOP, ${short(bytes)}B` : ""}${from}</span>` +
     `<button data-nothing="" title="select nothing ( Esc )" aria-label="select nothing">✕</button>`;

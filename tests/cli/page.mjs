@@ -17,7 +17,6 @@ function need(ok, what) {
 }
 async function openPage([width, height], hash = "") {
   await tab.resize(width, height);
-  await tab.goTo("about:blank");
   await tab.goTo(address + hash);
 }
 const boxOf = selector => tab.evaluate(`(() => {

@@ -38,7 +38,7 @@ selftest forward models/bert.tfg --function forward
 
 if command -v node >/dev/null; then
     "$tfc" dump models/multi30k_tiny.tfg --set layers=2 --format html >"$work/small.html" || fail "page"
-    node tests/cli/page.mjs "$work/small.html" || fail "the page in use"
+    timeout 300 node tests/cli/page.mjs "$work/small.html" || fail "the page in use"
 else
     echo "no node: the page was not used with keys and pointer"
 fi
