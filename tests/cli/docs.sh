@@ -35,7 +35,8 @@ function run(command,    file, line, text) {
     if (system("sh -eu " work "/command >" work "/output 2>" work "/errors </dev/null") != 0)
         complain("exits with a failure: ", command)
     file = work "/output"
-    while ((getline line <file) > 0) text = text line "\n"
+    while ((getline line <file) > 0) text = text line # RS: the whole file, with its last newline
+    if (text != "" && text !~ /\n$/) text = text "\n"
     close(file)
     if (text == "") complain("prints nothing: ", command)
     return known[command] = text
