@@ -337,52 +337,80 @@ static bool is_pointers(LlValue pointer)
     return ll_is_vector(LLVMTypeOf(pointer));
 }
 
-Val emit_load_at(Emit *e, int number, const Place *place)
+/* What is there, as kernels compute with it. */
+static LlValue read_at(Emit *e, int number, const Place *place, const Address *a)
 {
     Ll *ll = &e->ll;
-    Address a = address_of(e, number, place);
-    Val x = {.depth = a.depth};
-    emit_at(e, a.depth);
-    if (!a.vector) {
-        LlValue pointer = a.pointer;
+    DType dtype = e->buffers[number].type->dtype;
+    LlValue x;
+    emit_at(e, a->depth);
+    if (!a->vector) {
+        LlValue pointer = a->pointer;
         if (place->valid.v)
             pointer = LLVMBuildSelect(ll->builder, place->valid.v, pointer, e->spare, "");
-        x.v = ll_load(ll, a.type, pointer, a.align);
-    } else if (is_pointers(a.pointer)) {
+        x = ll_load(ll, a->type, pointer, a->align);
+    } else if (is_pointers(a->pointer)) {
         LlValue all = ll_int(ll_vector(ll->i1, e->lanes), 1);
-        x.v = ll_gather(ll, a.type, a.pointer, a.mask ? a.mask : all, a.align);
+        x = ll_gather(ll, a->type, a->pointer, a->mask ? a->mask : all, a->align);
     } else {
-        x.v = a.mask ? ll_masked_load(ll, a.type, a.pointer, a.mask, a.align)
-                     : ll_load(ll, a.type, a.pointer, a.align);
+        x = a->mask ? ll_masked_load(ll, a->type, a->pointer, a->mask, a->align)
+                    : ll_load(ll, a->type, a->pointer, a->align);
     }
-    DType dtype = e->buffers[number].type->dtype;
-    if (dtype == DT_BOOL)
-        x.v = LLVMBuildICmp(ll->builder, LLVMIntNE, x.v, LLVMConstNull(LLVMTypeOf(x.v)), "");
-    else if (dtype == DT_BF16)
-        x.v = ll_bf16_value(ll, x.v);
-    return x;
+    return dtype == DT_BOOL   ? LLVMBuildICmp(ll->builder, LLVMIntNE, x,
+                                              LLVMConstNull(LLVMTypeOf(x)), "")
+           : dtype == DT_BF16 ? ll_bf16_value(ll, x)
+                              : x;
 }
 
-void emit_store_at(Emit *e, int number, const Place *place, Val value)
+static void write_at(Emit *e, int number, const Address *a, LlValue x)
 {
     Ll *ll = &e->ll;
-    Address a = address_of(e, number, place);
-    a.depth = depth_max(a.depth, value.depth);
-    LlValue x = emit_widen(e, value, a.depth);
-    emit_at(e, a.depth);
+    emit_at(e, a->depth);
     if (e->buffers[number].type->dtype == DT_BOOL)
         x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
     else if (e->buffers[number].type->dtype == DT_BF16)
         x = ll_bf16_bits(ll, x);
-    if (!a.vector)
-        ll_store(ll, x, a.pointer, a.align);
-    else if (is_pointers(a.pointer))
-        ll_scatter(ll, x, a.pointer, a.mask ? a.mask : ll_int(ll_vector(ll->i1, e->lanes), 1),
-                   a.align);
-    else if (a.mask)
-        ll_masked_store(ll, x, a.pointer, a.mask, a.align);
+    if (!a->vector)
+        ll_store(ll, x, a->pointer, a->align);
+    else if (is_pointers(a->pointer))
+        ll_scatter(ll, x, a->pointer,
+                   a->mask ? a->mask : ll_int(ll_vector(ll->i1, e->lanes), 1), a->align);
+    else if (a->mask)
+        ll_masked_store(ll, x, a->pointer, a->mask, a->align);
     else
-        ll_store(ll, x, a.pointer, a.align);
+        ll_store(ll, x, a->pointer, a->align);
+}
+
+/* Memory that changes is touched where the builder stands in the loops, however little its
+ * address depends on them: never above a row, which may not exist. */
+static Address address_of_result(Emit *e, int number, const Place *place, Depth depth)
+{
+    Address a = address_of(e, number, place);
+    a.depth = depth_max(depth_max(a.depth, depth), DEPTH_ROW);
+    return a;
+}
+
+Val emit_load_at(Emit *e, int number, const Place *place)
+{
+    Address a = address_of(e, number, place);
+    return (Val){read_at(e, number, place, &a), a.depth};
+}
+
+void emit_store_at(Emit *e, int number, const Place *place, Val value)
+{
+    Address a = address_of_result(e, number, place, value.depth);
+    LlValue x = emit_widen(e, value, a.depth);
+    write_at(e, number, &a, x);
+}
+
+void emit_add_at(Emit *e, int number, const Place *place, Val term)
+{
+    DType dtype = e->buffers[number].type->dtype;
+    Address a = address_of_result(e, number, place, term.depth);
+    LlValue x = emit_widen(e, term, a.depth), sum = read_at(e, number, place, &a);
+    sum = dtype_is_float(dtype) ? ll_fadd(&e->ll, sum, x)
+                                : LLVMBuildAdd(e->ll.builder, sum, x, "");
+    write_at(e, number, &a, emit_rounded(e, dtype, sum));
 }
 
 /* ---- the number of an element ---- */

@@ -249,8 +249,7 @@ static void backward_state(Ctc *c, LlValue a, LlValue g, LlValue t, LlValue s, L
     LlValue share = ll_fsub(ll, ll_fadd(ll, element_load(c, a, at), b), total);
     Place place = frame_place(c, t, class_of(c, s));
     LlValue term = ll_fmul(ll, scale, math_call(e, "exp", share));
-    Val sum = emit_load_at(e, 3, &place);
-    emit_store_at(e, 3, &place, (Val){ll_fsub(ll, sum.v, term), DEPTH_BODY});
+    emit_add_at(e, 3, &place, (Val){LLVMBuildFNeg(ll->builder, term, ""), DEPTH_BODY});
     element_store(c, ll_fadd(ll, b, log_prob(c, t, s)), g, s);
 }
 

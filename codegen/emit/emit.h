@@ -136,6 +136,7 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 Val emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
+void emit_add_at(Emit *e, int buffer, const Place *place, Val term); /* to what is there */
 /* Of one element, at a place that does not move with the column. */
 LlValue emit_address(Emit *e, int buffer, const Place *place);
 /* From one element to the next along a logical dimension that is a storage axis. */

@@ -64,16 +64,9 @@ static void find_row(Emit *e, Columns *c)
 static void add_to_row(Emit *e, Columns *c, int u)
 {
     Scatter *scatter = c->data;
-    const Type *table = &e->op->results[0].type;
     Place from = place_aligned(&e->op->args[0]->type, &e->space);
     Place to = table_place(e, coord_of(scatter->row, DEPTH_ROW));
-    Val sum = emit_load_at(e, 2, &to), x = emit_load_at(e, 0, &from);
-    Depth depth = depth_max(sum.depth, x.depth);
-    LlValue a = emit_widen(e, sum, depth), b = emit_widen(e, x, depth);
-    emit_at(e, depth);
-    a = dtype_is_float(table->dtype) ? ll_fadd(&e->ll, a, b)
-                                     : LLVMBuildAdd(e->ll.builder, a, b, "");
-    emit_store_at(e, 2, &to, (Val){emit_rounded(e, table->dtype, a), depth});
+    emit_add_at(e, 2, &to, emit_load_at(e, 0, &from));
 }
 
 static void leave_row(Emit *e, Columns *c)
