@@ -6,8 +6,9 @@
  *   logsumexp x    ⇒   log(reduce_sum e) + m
  *   reduce over the last storage axis and others
  *                  ⇒   first over the last (a row reduction), then the others
- *   reduce over a packed vector [B, S~]
- *                  ⇒   the same over [B, S~, 1]
+ *   reduce where columns would end up along another axis
+ *                  ⇒   the same with a column: over [B, S~, 1] instead of [B, S~],
+ *                      over [B, 4, S~, 1] instead of [B, 4, S~] along B
  *
  * The two bounds make a row that is empty or all -inf give zeros (softmax) and
  * -inf (logsumexp): m is finite then and e is 0. Where any element is finite,
@@ -50,28 +51,53 @@ bool is_row_reduction(const Module *module, const Op *op)
     return axes->n == 1 && last->batch_dim < 0 && axes->ints[0] == last->dim;
 }
 
-static Value *split_reduction(Builder *b, Op *op)
+/* The same over a last axis of one column. */
+static Value *reduce_with_column(Builder *b, Op *op, Diagnostics *diags)
+{
+    Value *x = op->args[0];
+    if (x->type.rank == MAX_RANK) {
+        diag_error(diags, op->loc,
+                   "a reduction of %d dimensions along sentences needs one more: reshape to fewer",
+                   MAX_RANK);
+        return NULL;
+    }
+    const Type *result = &op_result(op)->type;
+    const Attr *axes = op_attr(op, ATTR_axes);
+    Dim dims[MAX_RANK];
+    for (int i = 0; i < x->type.rank; i++)
+        dims[i] = x->type.dims[i];
+    dims[x->type.rank] = dim_const(1);
+    Value *column = build_reshape(b, x, x->type.rank + 1, dims);
+    column = build_reduce(b, op->kind, column, axes->n, axes->ints);
+    return build_reshape(b, column, result->rank, result->dims);
+}
+
+/* Tokens are an axis in front of all others only while their sentences are there: without
+ * these, what was the last axis of storage may no longer be. */
+static bool moves_columns(const Module *module, const Type *result, const Axis *last)
+{
+    Layout layout = layout_of(module, result);
+    const Axis *end = &layout.axes[layout.n - 1];
+    return end->dim != last->dim && !dim_is_one(end->extent);
+}
+
+static Value *split_reduction(Builder *b, Op *op, Diagnostics *diags)
 {
     Module *module = b->function->module;
     Value *x = op->args[0];
     const Attr *axes = op_attr(op, ATTR_axes);
     Layout layout = layout_of(module, &x->type);
     const Axis *last = &layout.axes[layout.n - 1];
-    const Type *result = &op_result(op)->type;
-    if (last->batch_dim >= 0) { /* tokens only: give them a column */
-        Dim dims[MAX_RANK];
-        for (int i = 0; i < x->type.rank; i++)
-            dims[i] = x->type.dims[i];
-        dims[x->type.rank] = dim_const(1);
-        Value *column = build_reshape(b, x, x->type.rank + 1, dims);
-        column = build_reduce(b, op->kind, column, axes->n, axes->ints);
-        return build_reshape(b, column, result->rank, result->dims);
-    }
+    if (last->batch_dim >= 0) /* tokens only */
+        return reduce_with_column(b, op, diags);
     int others[MAX_RANK], n = 0;
     for (int i = 0; i < axes->n; i++)
         if (axes->ints[i] != last->dim)
             others[n++] = axes->ints[i];
-    if (n == 0 || n == axes->n)
+    if (n == axes->n)
+        return moves_columns(module, &op_result(op)->type, last) ? reduce_with_column(b, op, diags)
+                                                                          : NULL;
+    if (n == 0)
         return NULL;
     Value *rows = build_reduce(b, op->kind, x, 1, &last->dim);
     return build_reduce(b, op->kind, rows, n, others);
@@ -99,7 +125,9 @@ bool pass_expand(Function *function, PassContext *context)
             if (op_family(op) != FAMILY_reduce)
                 continue;
             Builder b = builder_before(function, &function->body, op);
-            Value *by = split_reduction(&b, op);
+            Value *by = split_reduction(&b, op, context->diags);
+            if (context->diags->errors)
+                return false;
             if (!by)
                 continue;
             op_result(op)->moved_to = by;
