@@ -84,15 +84,22 @@ static char *link_path(const char *from, const char *link)
 }
 
 /* The path at the end of a chain of links, malloc'd; the last need not exist. *number is
- * the open file that it names, or -1. NULL: links without end, out of memory (errno). */
+ * the open file that it names, or -1. NULL (errno): links without
+ * end, out of memory, or what is there cannot be known. */
 static char *follow_links(const char *path, int *number)
 {
     char *at = strdup(path), link[LONGEST_LINK];
     for (int i = 0; at && i < MOST_LINKS; i++) {
         *number = open_number(at);
         ssize_t n = *number >= 0 ? -1 : readlink(at, link, sizeof link - 1);
-        if (n < 0)
+        if (n < 0 && (*number >= 0 || errno == EINVAL || errno == ENOENT)) /* no link, or nothing there */
             return at;
+        if (n < 0) {
+            int error = errno;
+            free(at);
+            errno = error;
+            return NULL;
+        }
         link[n] = 0;
         char *next = link_path(at, link);
         free(at);
@@ -118,8 +125,17 @@ static Place find_place(const char *path)
     struct stat info;
     place.target = follow_links(path, &place.number);
     place.is_through = place.target && place.number >= 0;
-    if (!place.target || place.is_through || stat(place.target, &info))
+    if (!place.target || place.is_through)
         return place;
+    if (stat(place.target, &info)) {
+        if (errno == ENOENT)
+            return place;
+        int error = errno; /* whatever is there, it may be no file to be replaced */
+        free(place.target);
+        errno = error;
+        place.target = NULL;
+        return place;
+    }
     place.is_through = !S_ISREG(info.st_mode);
     place.mode = info.st_mode & 0777;
     if (S_ISDIR(info.st_mode)) {

@@ -56,8 +56,20 @@ static void test_every_task_once(void **state)
     }
 }
 
+static bool never_ready(void) { return false; }
+
+/* Threads that cannot take part leave all tasks to the first. */
+static void test_threads_that_are_not_ready(void **state)
+{
+    (void)state;
+    _Atomic int wrong = 0;
+    pool_open(4, never_ready, steps, &wrong);
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once),
+                                       cmocka_unit_test(test_threads_that_are_not_ready)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

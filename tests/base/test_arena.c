@@ -1,0 +1,84 @@
+/* Arenas that may fail: what cannot be had is NULL, vectors, maps and diagnostics stay whole,
+ * and after arena_recover all goes on. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+static void test_too_much_is_null(void **state)
+{
+    (void)state;
+    Arena *arena = arena_try_new();
+    assert_non_null(arena_alloc(arena, 10));
+    assert_false(arena_failed(arena));
+    assert_null(arena_array(arena, SIZE_MAX / 2, 16)); /* the product overflows */
+    assert_true(arena_failed(arena));
+    assert_null(arena_alloc(arena, 10)); /* and so on, until somebody has looked */
+    arena_recover(arena);
+    assert_null(arena_alloc(arena, SIZE_MAX));
+    arena_recover(arena);
+    assert_null(arena_alloc(arena, SIZE_MAX - 8)); /* rounded up it would be nothing */
+    arena_recover(arena);
+    assert_string_equal(arena_printf(arena, "%d", 7), "7");
+    arena_free(arena);
+}
+
+static void run_out(Arena *arena) { assert_null(arena_alloc(arena, SIZE_MAX)); }
+
+static void test_vectors_and_maps_stay_whole(void **state)
+{
+    (void)state;
+    Arena *arena = arena_try_new();
+    VEC(int) numbers = {0};
+    Map map;
+    map_init(&map, arena);
+    for (int i = 0; i < 8; i++)
+        vec_push(arena, numbers, i);
+    map_set(&map, "first", arena);
+    run_out(arena);
+    vec_push(arena, numbers, 8);
+    map_set(&map, "second", arena);
+    assert_int_equal(numbers.count, 8);
+    assert_int_equal(map.count, 1);
+    assert_null(map_get(&map, "second"));
+    map_set(&map, "first", &map); /* takes no memory */
+    arena_recover(arena);
+    vec_push(arena, numbers, 8);
+    map_set(&map, "second", arena);
+    assert_int_equal(numbers.data[8], 8);
+    assert_ptr_equal(map_get(&map, "second"), arena);
+    assert_ptr_equal(map_get(&map, "first"), &map);
+    arena_free(arena);
+}
+
+static void test_diagnostics_say_so(void **state)
+{
+    (void)state;
+    Arena *arena = arena_try_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    diag_errno(&diags, "read", "a file", 2);
+    assert_string_equal(diags.list.data[0].message,
+                        "cannot read a file: No such file or directory");
+    assert_false(diags.out_of_memory);
+    run_out(arena);
+    diag_error(&diags, (Loc){0}, "the words of which find no room");
+    assert_int_equal(diags.errors, 2);
+    assert_true(diags.out_of_memory);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_too_much_is_null),
+                                       cmocka_unit_test(test_vectors_and_maps_stay_whole),
+                                       cmocka_unit_test(test_diagnostics_say_so)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,503 @@
+/* Every allocation and every call on files that a compiled library makes, failed in turn: the
+ * first of a call of its interface, the second, … until the call is done before its turn comes.
+ * Each time the call gives the status for it, nothing is left behind, and the same call, made
+ * again, gives what it gives undisturbed. Then the same with all calls after it, too, at
+ * growing distances.
+ *
+ * Usage: faults SAVED LINK FILE …   (a safetensors file that fits; a link to a file; files that
+ * do not fit or are none). The places whose calls were seen go to standard output. */
+#define _GNU_SOURCE
+#include "failing.h"
+#include "filed.h"
+
+#include "faults.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N(name) failing_##name
+#define PIPE "pipe" /* somebody reads it */
+enum { BEFORE = 32, MOST_CALLS = 100000, LAST_CALLS = 60 };
+static const int32_t BOS = N(BOS);
+
+static int wrong;
+
+/* What a call has to do with: made undisturbed before it, freed after it. */
+typedef struct World {
+    const char *path; /* of the file that the call reads or writes */
+    failing *model;
+    N(session) * session;
+    double result; /* one number for all that the call gives */
+} World;
+
+typedef struct Scenario {
+    const char *name;
+    void (*prepare)(World *world); /* or NULL */
+    int (*call)(World *world);     /* status; fills world->result */
+    void (*after)(World *world);   /* or NULL: undoes what a call has made */
+    int refused;                   /* status when files fail; 0: the call touches none */
+    const char *path;
+    int expected; /* status undisturbed */
+} Scenario;
+
+static void need(int status, const char *what)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s: %d (%s)\n", what, status, N(error_detail)());
+    exit(1);
+}
+
+/* ---- inputs ---- */
+
+static const int32_t source_lengths[] = {3, 1, 2}, target_lengths[] = {2, 4, 1};
+static const int32_t source[] = {4, 5, 6, 7, 8, 9}, target[] = {1, 8, 1, 9, 10, 11, 1};
+static const int32_t next[] = {8, 2, 9, 10, 11, 2, 2};
+
+static double sum_of(const float *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)(1 + i % 7);
+    return sum;
+}
+
+static int forward(World *w)
+{
+    N(forward_in)
+    in = {.B = 3,
+          .S_lengths = source_lengths,
+          .T_lengths = target_lengths,
+          .src = source,
+          .tgt = target};
+    N(forward_out) out;
+    int status = N(forward)(w->session, &in, &out);
+    w->result = status ? 0 : sum_of(out.logits, 7 * N(VOCABULARY));
+    return status;
+}
+
+static int loss(World *w)
+{
+    N(loss_in)
+    in = {.B = 3,
+          .S_lengths = source_lengths,
+          .T_lengths = target_lengths,
+          .src = source,
+          .tgt = target,
+          .tgt_next = next};
+    N(loss_out) out;
+    int status = N(loss)(w->session, &in, &out);
+    w->result = status ? 0 : out.loss;
+    return status;
+}
+
+/* The next tokens are the library's business. */
+static int loss_of_next(World *w)
+{
+    N(loss_in)
+    in = {.B = 3,
+          .S_lengths = source_lengths,
+          .T_lengths = target_lengths,
+          .src = source,
+          .tgt = target};
+    N(loss_out) out;
+    int status = N(loss)(w->session, &in, &out);
+    w->result = status ? 0 : out.loss;
+    return status;
+}
+
+static int train_step(World *w)
+{
+    N(train_step_in)
+    in = {.seed = 3,
+          .B = 3,
+          .S_lengths = source_lengths,
+          .T_lengths = target_lengths,
+          .src = source,
+          .tgt = target,
+          .tgt_next = next,
+          .rate = 1e-3};
+    N(train_step_out) out;
+    int status = N(train_step)(w->session, &in, &out);
+    w->result = status ? 0 : out.loss + (double)N(steps)(w->model);
+    return status;
+}
+
+/* A batch of more rows than a chunk has, so that sums over chunks are kept apart. */
+static int train_long(World *w)
+{
+    enum { LONG = 700 };
+    static int32_t ids[LONG], lengths[] = {LONG};
+    for (int i = 0; i < LONG; i++)
+        ids[i] = 3 + i % 50;
+    N(train_step_in)
+    in = {.seed = 3,
+          .B = 1,
+          .S_lengths = source_lengths,
+          .T_lengths = lengths,
+          .src = source,
+          .tgt = ids,
+          .tgt_next = ids,
+          .rate = 1e-3};
+    N(train_step_out) out;
+    int status = N(train_step)(w->session, &in, &out);
+    w->result = status ? 0 : out.loss;
+    return status;
+}
+
+static int encode(World *w) { return N(encode)(w->session, 3, source_lengths, source, 4); }
+
+static int decode_step(World *w)
+{
+    static const int32_t sentence[] = {0, 1, 2, 2}, slot[] = {3, 1, 2, 0},
+                         token[] = {BOS, BOS, BOS, 5};
+    const float *logits;
+    int status = N(decode_step)(w->session, 4, sentence, slot, token, &logits);
+    w->result = status ? 0 : sum_of(logits, 4 * N(VOCABULARY));
+    return status;
+}
+
+static int generate_with(World *w, int beam, int sample)
+{
+    N(generation) s;
+    N(result) results[9];
+    int status = N(generation_defaults)(w->model, &s);
+    s.beam = s.nbest = beam;
+    s.sample = sample;
+    s.length_limit = 3;
+    if (!status)
+        status = N(generate)(w->session, &s, 3, source_lengths, source, results);
+    w->result = 0;
+    for (int i = 0; !status && i < 3 * beam; i++) {
+        w->result += results[i].log_probability;
+        for (int64_t k = 0; k < results[i].n; k++)
+            w->result += (double)results[i].ids[k] * (double)(k + 1);
+    }
+    return status;
+}
+
+static int generate(World *w) { return generate_with(w, 3, 0); }
+static int sample(World *w) { return generate_with(w, 2, 1); }
+
+static int open_file(World *w)
+{
+    int status = N(open)(w->path, &w->model);
+    w->result = status ? 0 : (double)N(parameter_count)(w->model);
+    return status;
+}
+
+static int open_new(World *w) { return N(open_new)(7, &w->model); }
+
+static int open_checkpoint(World *w)
+{
+    int status = N(open_checkpoint)(w->path, &w->model);
+    w->result = status ? 0 : (double)N(steps)(w->model);
+    return status;
+}
+
+static int session_new(World *w) { return N(session_new)(w->model, &w->session); }
+/* Of another model, whose initial values are those of a file: there is no such way. */
+static int open_new_file(World *w)
+{
+    filed *model;
+    return filed_open_new(7, &model);
+}
+
+static int save(World *w) { return N(save)(w->model, w->path); }
+
+/* An error while there is no memory for its words. */
+static int mistake(World *w)
+{
+    int status = N(save)(w->model, NULL);
+    w->result = N(error_detail)() != NULL;
+    return status;
+}
+
+/* ---- what comes before and after ---- */
+
+static const char *saved;
+
+static void with_model(World *w) { need(N(open)(saved, &w->model), "open"); }
+
+static void with_session(World *w)
+{
+    with_model(w);
+    need(N(session_new)(w->model, &w->session), "session_new");
+}
+
+/* All was done once, so that the next batch only makes it larger. */
+static void with_use(World *w)
+{
+    N(forward_in)
+    in = {.B = 1,
+          .S_lengths = source_lengths,
+          .T_lengths = target_lengths,
+          .src = source,
+          .tgt = target};
+    N(forward_out) out;
+    with_session(w);
+    need(N(forward)(w->session, &in, &out), "forward");
+}
+
+static void with_training(World *w)
+{
+    with_session(w);
+    need(train_step(w), "train_step");
+}
+
+static void with_sentences(World *w)
+{
+    with_session(w);
+    need(encode(w), "encode");
+}
+
+/* The next token makes the caches grow. */
+static void with_full_caches(World *w)
+{
+    static const int32_t sentence[] = {0, 1, 2, 2}, slot[] = {3, 1, 2, 0}, token[] = {BOS, 6, 7, 5};
+    const float *logits;
+    with_sentences(w);
+    for (int i = 0; i < BEFORE; i++)
+        need(N(decode_step)(w->session, 4, sentence, slot, token, &logits), "decode_step");
+}
+
+static void end(World *w)
+{
+    N(session_free)(w->session);
+    N(close)(w->model);
+}
+
+static void close_model(World *w)
+{
+    N(close)(w->model);
+    w->model = NULL;
+}
+
+static void free_session(World *w)
+{
+    N(session_free)(w->session);
+    w->session = NULL;
+}
+
+/* ---- one failure after the other ---- */
+
+typedef struct Attempt {
+    const Scenario *scenario;
+    FaultKind kind;
+    long number;
+    bool all;
+    double right; /* result undisturbed */
+    bool done;    /* the call ended before its turn */
+} Attempt;
+
+static void complain(const Attempt *a, const char *what, double got, double want)
+{
+    fprintf(stderr, "%s, %s %ld%s: %s: %.17g, not %.17g (%s)\n", a->scenario->name,
+            a->kind == FAULT_MEMORY  ? "allocation"
+            : a->kind == FAULT_FILES ? "file call"
+                                     : "call",
+            a->number, a->all ? " and on" : "", what, got, want, N(error_detail)());
+    wrong++;
+}
+
+static bool is_right_status(const Scenario *s, FaultKind kind, bool failed, int status)
+{
+    if (!failed)
+        return status == s->expected;
+    bool memory = status == N(ERROR_MEMORY), file = status == s->refused || status == s->expected;
+    switch (kind) {
+    case FAULT_MEMORY: return memory || (s->expected && status == s->expected);
+    case FAULT_FILES: return file;
+    case FAULT_ANY: return memory || file;
+    }
+    return false;
+}
+
+/* What was in the file is there, or what it is to be; and nothing beside it. What is no file
+ * stays what it is. */
+static void check_file(const Attempt *a, const World *w)
+{
+    char beside[256];
+    World reader = {.path = w->path};
+    struct stat info;
+    if (!strcmp(w->path, PIPE) && (stat(w->path, &info) || !S_ISFIFO(info.st_mode)))
+        complain(a, "the pipe is replaced", 1, 0);
+    snprintf(beside, sizeof beside, "%s.tmp-%ld", w->path, (long)getpid());
+    if (!access(beside, F_OK) &&
+        (unlink(beside), !a->all)) /* with all calls failing it cannot be removed */
+        complain(a, "a file is left", 1, 0);
+    if (strcmp(w->path, PIPE) && open_file(&reader))
+        complain(a, "the file is not whole", 0, 1);
+    N(close)(reader.model);
+}
+
+/* The first result is the right one: the scenario is made undisturbed at its end. */
+static void check_result(Attempt *a, double result)
+{
+    if (isnan(a->right))
+        a->right = result;
+    if (result != a->right)
+        complain(a, "result", result, a->right);
+}
+
+/* In a thread of its own, so that what belongs to a thread is made and freed, too. */
+static void *attempt(void *argument)
+{
+    Attempt *a = argument;
+    const Scenario *s = a->scenario;
+    World world = {.path = s->path};
+    bool is_once = s->call == train_step || s->call == train_long || s->call == decode_step;
+    if (s->prepare)
+        s->prepare(&world);
+    (a->all ? fault_from : fault_at)(a->kind, a->number);
+    int status = s->call(&world);
+    bool failed = fault_end();
+    a->done = !failed;
+    if (!is_right_status(s, a->kind, failed, status))
+        complain(a, "status", status, failed ? N(ERROR_MEMORY) : s->expected);
+    if (s->call == save && !s->expected && strncmp(s->path, "/dev/", 5))
+        check_file(a, &world);
+    if (status == s->expected)
+        check_result(a, world.result);
+    if (!status && s->after)
+        s->after(&world);
+    if (status || !is_once) { /* again, undisturbed */
+        if ((status = s->call(&world)) != s->expected)
+            complain(a, "status, again", status, s->expected);
+        check_result(a, world.result);
+    }
+    end(&world);
+    return NULL;
+}
+
+static void run_attempt(Attempt *a)
+{
+    pthread_t thread;
+    long before = fault_held();
+    if (pthread_create(&thread, NULL, attempt, a))
+        exit(1);
+    pthread_join(thread, NULL);
+    if (fault_held() != before)
+        complain(a, "left behind", (double)(fault_held() - before), 0);
+}
+
+/* Of files that are refused: as all of them begin the same way, the last calls alone. */
+static long first_of(const Scenario *s, const Attempt *a)
+{
+    World world = {.path = s->path};
+    if (s->call != open_file || !s->expected)
+        return 1;
+    fault_at(a->kind, MOST_CALLS);
+    s->call(&world);
+    fault_end();
+    return fault_calls() > LAST_CALLS ? fault_calls() - LAST_CALLS : 1;
+}
+
+/* In the first scenarios failures come first: what a process makes once is made in them. */
+static void run_scenario(const Scenario *s)
+{
+    Attempt a = {.scenario = s, .right = NAN};
+    long calls = 0;
+    static const struct {
+        FaultKind kind;
+        bool all;
+    } ways[] = {{FAULT_MEMORY, false},
+                {FAULT_FILES, false},
+                {FAULT_MEMORY, true},
+                {FAULT_FILES, true},
+                {FAULT_ANY, true}};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        a.kind = ways[i].kind;
+        a.all = ways[i].all;
+        a.done = false;
+        for (a.number = first_of(s, &a); !a.done && a.number < MOST_CALLS && wrong < 20; calls++) {
+            run_attempt(&a);
+            a.number += a.all ? 1 + a.number / 8 : 1;
+        }
+    }
+    World world = {.path = s->path};
+    if (s->prepare)
+        s->prepare(&world);
+    if (s->call(&world) != s->expected || world.result != a.right)
+        complain(&a, "undisturbed", world.result, a.right);
+    end(&world);
+    fprintf(stderr, "%s: %ld calls, %d wrong\n", s->name, calls, wrong);
+}
+
+static void *read_pipe(void *argument)
+{
+    static char buffer[1 << 16];
+    while (read(*(int *)argument, buffer, sizeof buffer) > 0)
+        continue;
+    return NULL;
+}
+
+static int open_pipe(void)
+{
+    static int fd;
+    pthread_t reader;
+    if (mkfifo(PIPE, 0666) || (fd = open(PIPE, O_RDWR)) < 0 ||
+        pthread_create(&reader, NULL, read_pipe, &fd))
+        exit(1);
+    pthread_detach(reader);
+    return fd;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    saved = argv[1];
+    N(set_threads)(1);
+    const int weights = N(ERROR_WEIGHTS), file = N(ERROR_FILE);
+    int pipe = open_pipe();
+    char open_path[32];
+    snprintf(open_path, sizeof open_path, "/dev/fd/%d", pipe);
+    const Scenario scenarios[] = {
+        {"a mistake", with_model, mistake, NULL, 0, NULL, N(ERROR_ARGUMENT)},
+        {"forward", with_session, forward, NULL, 0, NULL, 0},
+        {"open", NULL, open_file, close_model, weights, saved, 0},
+        {"open_new", NULL, open_new, close_model, 0, NULL, 0},
+        {"open_new, of a file", NULL, open_new_file, NULL, 0, NULL, weights},
+        {"open_checkpoint", NULL, open_checkpoint, close_model, weights, "checkpoint.safetensors",
+         0},
+        {"session_new", with_model, session_new, free_session, 0, NULL, 0},
+        {"forward again", with_use, forward, NULL, 0, NULL, 0},
+        {"loss", with_session, loss, NULL, 0, NULL, 0},
+        {"loss of next", with_session, loss_of_next, NULL, 0, NULL, 0},
+        {"encode", with_session, encode, NULL, 0, NULL, 0},
+        {"decode_step", with_sentences, decode_step, NULL, 0, NULL, 0},
+        {"decode_step, full", with_full_caches, decode_step, NULL, 0, NULL, 0},
+        {"generate", with_session, generate, NULL, 0, NULL, 0},
+        {"sample", with_session, sample, NULL, 0, NULL, 0},
+        {"train_step", with_session, train_step, NULL, 0, NULL, 0},
+        {"train_step, in chunks", with_training, train_long, NULL, 0, NULL, 0},
+        {"save", with_training, save, NULL, file, "written.safetensors", 0},
+        {"save to a link", with_model, save, NULL, file, argv[2], 0},
+        {"save to a pipe", with_model, save, NULL, file, PIPE, 0},
+        {"save to an open file", with_model, save, NULL, file, open_path, 0},
+        {"save to a folder that is not there", with_model, save, NULL, file,
+         "no/written.safetensors", file},
+    };
+    const size_t n = sizeof scenarios / sizeof scenarios[0];
+    for (size_t i = 0; i < n; i++) {
+        if (scenarios[i].call == open_file) { /* the first two make no checkpoint before */
+            World trained = {0};
+            with_training(&trained);
+            need(N(save)(trained.model, "checkpoint.safetensors"), "save");
+            need(N(save)(trained.model, "written.safetensors"), "save");
+            end(&trained);
+        }
+        run_scenario(&scenarios[i]);
+    }
+    for (int i = 3; i < argc; i++)
+        run_scenario(&(Scenario){argv[i], NULL, open_file, close_model, weights, argv[i], weights});
+    fault_report(stdout);
+    return wrong != 0;
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Every allocation and every call on files of a compiled library fails in turn (faults.c), with
+# AddressSanitizer; and each place in the library from which such a call is made has failed.
+# Usage: faults.sh TFC CC ARCHIVE FLAGS   (the runtime compiled with these flags)
+set -eu
+. tests/common.sh
+cc=$2 archive=$(realpath "$3") flags=$4
+tests=$root/tests/model
+# What can fail, and what else the library might call one day, which would go unnoticed.
+names="malloc calloc realloc aligned_alloc posix_memalign strdup asprintf mmap
+    pthread_key_create pthread_setspecific arena_try_new arena_alloc arena_array arena_copy
+    arena_strdup arena_strndup arena_printf arena_vprintf
+    open fstat stat readlink write fsync close rename unlink fcntl"
+others='valloc|memalign|pvalloc|reallocarray|strndup|vasprintf|getline|getdelim|fopen|fdopen|tmpfile
+    creat|openat|read|pread|pwrite|writev|ftruncate|mkstemp|mkdir|opendir|lstat|access|realpath|getcwd
+    dup|dup2|pipe|link|symlink|fallocate|msync|mremap|sem_init|pthread_create|pthread_attr_init'
+wraps=$(printf ' -Wl,--wrap=%s' $names free munmap)
+
+enter_work
+{ printf '<unk>\n<pad>\n<s>\n</s>\n'; seq 4096; } >words.txt
+"$tfc" compile "$tests/failing.tfg" -o failing.o --vocab words.txt
+cat >filed.tfg <<'END'
+model filed
+dim B
+input x : f32[B, 4]
+param w : [4, 4] = load("filed.safetensors", "w")
+output y = x @ w
+END
+"$tfc" compile filed.tfg -o filed.o
+$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_wrap.c" failing.o filed.o "$archive" -o faults \
+    -no-pie -Wl,--gc-sections $wraps -pthread -fopenmp -lm
+
+# A file that fits, and some that do not.
+"$tfc" compile "$tests/failing.tfg" -o libfailing.so --vocab words.txt
+nm -D --undefined-only libfailing.so >imports
+for other in $others; do
+    ! grep -wE "$other" imports || fail "the library calls what no fault is made for"
+done
+cat >initial.c <<'END'
+#include "failing.h"
+int main(void)
+{
+    failing *model;
+    return failing_open_new(1, &model) || failing_save(model, "saved.safetensors");
+}
+END
+cc initial.c -o initial -I. -L. -lfailing -Wl,-rpath,"$work"
+./initial
+LC_ALL=C sed 's/"dtype":"F32"/"dtype":"I32"/g' saved.safetensors >integers.safetensors
+LC_ALL=C sed 's/"dtype":"F32"/"dtype":"Q32"/' saved.safetensors >unknown.safetensors
+LC_ALL=C sed 's/"shape":\[4\]/"shape":[3]/' saved.safetensors >sizes.safetensors
+LC_ALL=C sed 's/"shape":\[4,4\]/"shape":[16 ]/' saved.safetensors >shapes.safetensors
+LC_ALL=C sed 's/"bias":/"bios":/' saved.safetensors >names.safetensors
+header() { # LENGTH TEXT: a file of that header and eight bytes of data
+    printf '%b' "\\0$(printf %o $(($1 % 256)))\\0$(printf %o $(($1 / 256)))\\0\\0\\0\\0\\0\\0"
+    printf '%s12345678' "$2"
+}
+whole() { header ${#1} "$1"; }
+head -c 2000 saved.safetensors >short.safetensors
+header 65535 '{}' >beyond.safetensors
+printf '\377\377\377\377\0\0\0\0{}' >claims.safetensors
+whole '{"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]}}' >rank.safetensors
+whole '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,16]}}' >outside.safetensors
+whole '{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}' >hole.safetensors
+whole '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' >rest.safetensors
+whole '{"__metadata__":{"a":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' >meta.safetensors
+whole '{"a":[1,2,3,4,5,6,7,8,9,10]}' >list.safetensors
+: >empty.safetensors
+ln -s target.safetensors link.safetensors
+cp saved.safetensors target.safetensors
+ln -s loop loop
+bad=$(ls ./*.safetensors "$root"/tests/fuzz/seeds/safetensors/* | grep -v '/\(saved\|link\|target\)\.')
+
+export OMP_NUM_THREADS=1
+./faults saved.safetensors link.safetensors absent.safetensors loop . $bad >seen || fail "see above"
+
+# Where the library calls what can fail: the address that each call returns to.
+objdump -d --no-show-raw-insn faults | awk '
+    /^ *[0-9a-f]+:/ { if (called) print substr($1, 1, length($1) - 1), called; called = "" }
+    /call.*<__wrap_[a-z_]+>$/ { called = $NF; gsub(/<__wrap_|>/, "", called) }' | sort >places
+awk '$3 > 0 { print $1, $2 }' seen | sort >failed
+[ -s places ] || fail "no places"
+comm -23 places failed | grep -v ' \(free\|munmap\)$' >missed || true # which cannot fail
+while read -r place name; do
+    echo "$name $(addr2line -e faults -fp "0x$place" | sed 's/ at .*\// /')"
+done <missed | grep -v ' faults.c:' >unreached || true
+[ ! -s unreached ] || fail "these never failed: $(cat unreached)"
+echo "$(wc -l <failed) places failed, $(wc -l <unreached) did not"
