@@ -17,16 +17,20 @@ round_trip() {
         { fail "$* does not parse back"; head -5 "$work/errors"; }
 }
 
+# Two layers, where a model has layers, show all that more of them would.
 passes=$("$tfc" opt --list | cut -d' ' -f1)
 for model in models/*.tfg; do
+    few="--set layers=2"
+    "$tfc" dump "$model" $few >/dev/null 2>&1 || few=
     for stage in tokens ast plan llvm asm; do
-        "$tfc" dump "$model" --stage $stage >"$work/out" 2>&1 && test -s "$work/out" || fail "$model --stage $stage"
+        "$tfc" dump "$model" $few --stage $stage >"$work/out" 2>&1 && test -s "$work/out" || fail "$model --stage $stage"
     done
     for stage in graph grad fused; do
-        round_trip "$model" --stage $stage
+        round_trip "$model" $few --stage $stage
     done
-    for pass in $passes; do
-        round_trip "$model" --after "$pass"
+    case $model in */multi30k_tiny.tfg | */llama.tfg | */bert.tfg | */restricted.tfg) ;; *) continue ;; esac
+    for pass in $passes; do # of each kind one
+        round_trip "$model" $few --after "$pass"
     done
 done
 

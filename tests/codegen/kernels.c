@@ -264,26 +264,35 @@ static void call_in_pieces(TfcKernel kernel, const TfcKernelArgs *args, int64_t 
     }
 }
 
-typedef struct Run {
+typedef struct Compiled {
     Signature signature;
-    Memory memory[MAX_CASE_VALUES];
-    int n;
-} Run;
+    TfcKernel kernel;
+} Compiled;
 
-static void run_op(Case *c, Op *op, Jit *jit, int cuts, Run *run)
+static Compiled compile_op(Case *c, Op *op, Jit *jit)
 {
     BufferForm forms[MAX_CASE_VALUES];
-    run->n = op->n_args + op->n_results;
-    for (int i = 0; i < run->n; i++)
+    for (int i = 0; i < op->n_args + op->n_results; i++)
         forms[i] = c->form;
-    run->signature = signature_of(c->module, op, forms);
-    Signature *s = &run->signature;
-    TfcKernel kernel = jit_kernel(jit, c->module, op, s, &c->diags);
-    if (!kernel) {
+    Compiled compiled = {.signature = signature_of(c->module, op, forms)};
+    compiled.kernel = jit_kernel(jit, c->module, op, &compiled.signature, &c->diags);
+    if (!compiled.kernel) {
         Text text = {0};
         diag_render(&c->diags, &text);
         fail_msg("%s", text.data);
     }
+    return compiled;
+}
+
+typedef struct Run {
+    Memory memory[MAX_CASE_VALUES];
+    int n;
+} Run;
+
+static void run_op(Case *c, Op *op, const Compiled *compiled, int cuts, Run *run)
+{
+    const Signature *s = &compiled->signature;
+    run->n = op->n_args + op->n_results;
     void *buffers[MAX_CASE_VALUES];
     int64_t strides[MAX_CASE_VALUES * TFC_MAX_AXES] = {0};
     for (int i = 0; i < run->n; i++) {
@@ -303,7 +312,7 @@ static void run_op(Case *c, Op *op, Jit *jit, int cuts, Run *run)
         dim_pointers[i] = &dims[i];
     }
     TfcKernelArgs args = {buffers, strides, dim_pointers, s->sites, c->rng, 0, INT64_MAX};
-    call_in_pieces(kernel, &args, units_of(c, s), cuts);
+    call_in_pieces(compiled->kernel, &args, units_of(c, s), cuts);
 }
 
 static void run_free(Run *run)
@@ -316,8 +325,9 @@ void case_run(Case *c, Op *op, const TargetOptions *options, int cuts, void **re
 {
     Jit *jit = jit_new(options, &c->diags);
     assert_non_null(jit);
+    Compiled compiled = compile_op(c, op, jit);
     Run run;
-    run_op(c, op, jit, cuts, &run);
+    run_op(c, op, &compiled, cuts, &run);
     for (int i = 0; i < op->n_results; i++)
         results[i] = arena_copy(c->arena, run.memory[op->n_args + i].data,
                                 (size_t)run.memory[op->n_args + i].bytes);
@@ -373,12 +383,13 @@ void case_check(Case *c, Op *op)
         Jit *jit = jit_new(&targets[t], &ignored);
         if (!jit)
             continue; /* this machine has no such vectors */
+        Compiled compiled = compile_op(c, op, jit);
         for (int cuts = 1; cuts <= 3; cuts += 2) {
             Run run;
             char how[64];
             snprintf(how, sizeof how, "%s%s in %d pieces", targets[t].cpu ? targets[t].cpu : "host",
                      targets[t].scalar ? " scalar" : "", cuts);
-            run_op(c, op, jit, cuts, &run);
+            run_op(c, op, &compiled, cuts, &run);
             compare(c, op, &run, how);
             run_free(&run);
         }
