@@ -10,6 +10,13 @@
 
 enum { MAX_CASE_VALUES = 64 };
 
+/* The sanitizers watch what makes kernels, not the kernels: fewer types and widths do there. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 typedef struct Case {
     Arena *arena;
     Diagnostics diags;

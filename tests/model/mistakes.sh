@@ -71,11 +71,11 @@ for case in $cases; do
     file=${case%%:*}.safetensors pattern=${case#*:}
     refuses 1 "$pattern" env WEIGHTS=$file ./translate 1 2 4 5 6 7
     grep -q 'the weights are missing or do not fit' err.txt || fail "$file: another status: $(cat err.txt)"
-    refuses 1 "$pattern" compile -o bad.so --weights $file
+    refuses 1 "$pattern" compile --function forward -o bad.so --weights $file
     [ ! -e bad.so ] || fail "$file: a library was made"
 done
 refuses 1 "is missing" env LD_LIBRARY_PATH="$work/other" WEIGHTS=good.safetensors other/translate 1 2 4 5
-refuses 1 "is missing" compile --set layers=2 -o bad.so --weights good.safetensors
+refuses 1 "is missing" compile --function forward --set layers=2 -o bad.so --weights good.safetensors
 
 # Outputs: what was there stays as it was, and nothing else is there.
 leaves() {
