@@ -346,31 +346,6 @@ bool file_make_folder(Diagnostics *diags, const char *path)
     return ok;
 }
 
-bool file_can_make_folder(Diagnostics *diags, const char *path)
-{
-    char *copy = strdup(path);
-    const char *at = copy;
-    struct stat info;
-    int error = 0;
-    /* Up to the first part that is there. */
-    while (!error && stat(at, &info)) {
-        char *slash = strrchr(copy, '/');
-        error = errno == ENOENT ? 0 : errno;
-        if (slash && slash != copy)
-            *slash = 0;
-        else
-            at = slash ? "/" : ".";
-    }
-    if (!error && !S_ISDIR(info.st_mode))
-        error = ENOTDIR;
-    if (!error && access(at, W_OK | X_OK))
-        error = errno;
-    free(copy);
-    if (error)
-        diag_error(diags, no_place(), "cannot write into the folder %s: %s", path, strerror(error));
-    return !error;
-}
-
 const char *file_beside(Arena *arena, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');

@@ -47,6 +47,12 @@ typedef struct Training {
 bool training_options(Cli *cli, int argc, char **argv, TrainOptions *options, int *status);
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Cli *cli, const TrainOptions *options);
+/* What can be told before a vocabulary is made, which takes long; false after errors:
+ * of the model, while it is open, passes, processor, what is to be written, and memory;
+ * the sizes of the texts; their lines, once they are read. (training_checks.c) */
+bool training_check_settings(Training *training);
+bool training_check_sizes(Training *training);
+bool training_check_lines(Training *training);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
 bool training_load_data(Training *training);
 /* Settings, programs, params, the folder. */

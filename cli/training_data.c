@@ -6,20 +6,37 @@
 
 enum { STREAM_WINDOW = 128 };
 
+/* The value of a setting, or NULL. */
+static const char *find_setting(const TextList *settings, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < settings->count; i++)
+        if (!strncmp(settings->data[i], name, length) && settings->data[i][length] == '=')
+            return settings->data[i] + length + 1;
+    return NULL;
+}
+
 bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
 {
     *t = (Training){.cli = cli, .options = options, .store = store_new()};
     SessionOptions session = session_defaults(options->model);
     session.library = options->library;
-    session.settings = options->settings;
+    for (size_t i = 0; i < options->settings.count; i++)
+        vec_push(cli->arena, session.settings, options->settings.data[i]);
+    int32_t size = options->record ? 0 : vocab_spec_size(options->vocab);
+    if (size && !find_setting(&session.settings, "vocab"))
+        vec_push(cli->arena, session.settings, arena_printf(cli->arena, "vocab=%d", (int)size));
     if (!session_open(&t->session, cli, &session))
         return false;
     t->ports = ports_of(t->session.model->module);
-    bool has_loss = t->session.model->has_loss, has_tokens = t->ports.source || t->ports.target;
-    bool fed = !has_loss || !has_tokens ||
-               ports_feed(&t->ports, session_function(&t->session, "loss"), &cli->diags);
+    bool has_tokens = t->ports.source || t->ports.target;
+    bool ok = t->session.model->has_loss ||
+              cli_error(cli, "%s: the model has no loss to train by", options->model);
+    ok = ok && (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"),
+                                          &cli->diags));
+    ok = ok && training_check_settings(t);
     session_close(&t->session);
-    return has_loss ? fed : cli_error(cli, "%s: the model has no loss to train by", options->model);
+    return ok;
 }
 
 static bool read_texts(Training *t)
@@ -53,16 +70,6 @@ static bool make_vocabulary(Training *t)
         t->vocab = vocab_make(&t->cli->diags, t->cli->arena, o->vocab, texts, t->target ? 2 : 1);
     }
     return t->vocab != NULL;
-}
-
-/* The value of a setting, or NULL. */
-static const char *find_setting(const TextList *settings, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < settings->count; i++)
-        if (!strncmp(settings->data[i], name, length) && settings->data[i][length] == '=')
-            return settings->data[i] + length + 1;
-    return NULL;
 }
 
 /* The model's const `vocab` becomes the size of the vocabulary. */
@@ -101,7 +108,8 @@ static Corpus *encode(Training *t, const Lines *source, const Lines *target)
 
 bool training_load_data(Training *t)
 {
-    if (!read_texts(t) || !make_vocabulary(t) || !open_model(t))
+    if (!training_check_sizes(t) || !read_texts(t) || !training_check_lines(t) ||
+        !make_vocabulary(t) || !open_model(t))
         return false;
     t->corpus = encode(t, t->source, t->target);
     if (t->corpus && t->valid_source)

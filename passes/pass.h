@@ -76,6 +76,9 @@ typedef struct PipelineOptions {
     void (*observe)(void *observer, const PassInfo *pass, Function *function);
     void *observer;
 } PipelineOptions;
+/* Whether a list of names, as in `passes` above (or NULL), names passes alone; an error tells
+ * if not. */
+bool pipeline_check(const char *list, Diagnostics *diags);
 /* Runs the pipeline over one function; verifies between passes in debug builds. */
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags);
 

@@ -87,7 +87,7 @@ static Listed listed(const char *list, const char *name)
     return NOT_LISTED;
 }
 
-static bool check_names(const char *list, Diagnostics *diags)
+bool pipeline_check(const char *list, Diagnostics *diags)
 {
     const char *names[sizeof pass_info / sizeof *pass_info];
     for (int i = 0; i < pass_count; i++)
@@ -129,7 +129,7 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
     PassContext context = {diags, options->report, options->compute, options->budget};
     if (listed(options->passes, "precision") == LISTED)
         context.compute = DT_BF16;
-    if (!check_names(options->passes, diags) || !check_names(options->after, diags))
+    if (!pipeline_check(options->passes, diags) || !pipeline_check(options->after, diags))
         return false;
     for (int i = 0; i < pass_count; i++) {
         if (runs(&pass_info[i], options)) {

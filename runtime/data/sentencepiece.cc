@@ -45,6 +45,21 @@ class LineIterator : public sentencepiece::SentenceIterator {
 
 void report(char **error, const char *message) { *error = strdup(message); }
 
+// The library's messages begin with a place in its source: "./src/file.cc(580) [condition] …"
+const char *without_place(const char *message)
+{
+    const char *bracket = strstr(message, ".cc(") ? strstr(message, "] ") : nullptr;
+    return bracket ? bracket + 2 : message;
+}
+
+// The library tells the number of required pieces by its message alone.
+int required_pieces(const char *message)
+{
+    const char *text = strstr(message, "smaller than required_chars. ");
+    const char *number = text ? strstr(text, " vs ") : nullptr;
+    return number ? atoi(number + 4) : 0;
+}
+
 std::unordered_map<std::string, std::string> training_settings(int pieces, bool exact)
 {
     return {{"model_type", "unigram"},
@@ -84,15 +99,17 @@ SpModel *sp_load(const void *bytes, size_t size, char **error)
 void sp_free(SpModel *model) { delete model; }
 
 bool sp_train(const Line *lines, int64_t n, int pieces, bool exact, char **bytes, size_t *size,
-              char **error)
+              int *least, char **error)
 {
+    *least = 0;
     try {
         LineIterator iterator(lines, n);
         std::string trained;
         auto status = sentencepiece::SentencePieceTrainer::Train(training_settings(pieces, exact),
                                                                  &iterator, &trained);
         if (!status.ok()) {
-            report(error, status.message());
+            *least = required_pieces(status.message());
+            report(error, without_place(status.message()));
             return false;
         }
         *size = trained.size();

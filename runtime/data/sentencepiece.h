@@ -20,9 +20,10 @@ void sp_free(SpModel *model);
 
 /* Trains a unigram model (Kudo 2018) with pad 0, unk 1, bos 2, eos 3 on n lines, every
  * character covered. The same lines give the same bytes. `exact`: fail where the text
- * does not support so many pieces. *bytes is malloc'd. */
+ * does not support so many pieces. *bytes is malloc'd. On failure *least is how many pieces
+ * the characters of the text need, if these are too few, else 0. */
 bool sp_train(const Line *lines, int64_t n, int pieces, bool exact, char **bytes, size_t *size,
-              char **error);
+              int *least, char **error);
 
 int sp_size(const SpModel *model);
 int sp_pad(const SpModel *model); /* each -1 where the model has none */

@@ -88,8 +88,10 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     const Line *lines = join_texts(scratch, texts, n_texts, &n);
     char *bytes = NULL, *error = NULL, *again = NULL;
     size_t size = 0;
-    bool exact = sp_train(lines, n, pieces, true, &bytes, &size, &error);
-    bool trained = exact || sp_train(lines, n, pieces, false, &bytes, &size, &again);
+    int least = 0;
+    bool exact = sp_train(lines, n, pieces, true, &bytes, &size, &least, &error);
+    bool trained =
+        exact || (!least && sp_train(lines, n, pieces, false, &bytes, &size, &least, &again));
     arena_free(scratch);
     Vocabulary *vocab = NULL;
     if (trained) {
@@ -98,6 +100,11 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
         if (vocab && !exact)
             diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
                          vocab_size(vocab), pieces);
+    } else if (least) {
+        diag_error(diags, (Loc){0},
+                   "--vocab auto:%d: the text has so many different characters that %d pieces are "
+                   "the least",
+                   pieces, least);
     } else {
         diag_error(diags, (Loc){0}, "cannot train a vocabulary of %d pieces: %s", pieces, again);
     }
@@ -127,6 +134,22 @@ bool vocab_needs_text(const char *spec)
 {
     return !strcmp(spec, "auto") || after(spec, "auto:") || !strcmp(spec, "words:auto") ||
            after(spec, "words:auto:") || !strcmp(spec, "chars:auto");
+}
+
+int32_t vocab_spec_size(const char *spec)
+{
+    const char *number = after(spec, "auto:");
+    if (!number)
+        number = after(spec, "words:auto:");
+    return number ? parse_pieces(number) : !strcmp(spec, "auto") ? DEFAULT_PIECES : 0;
+}
+
+/* Measured on English text: a byte is a quarter of a piece, a sixth of a word. */
+double vocab_spec_memory(const char *spec, bool made)
+{
+    if (made && (!strcmp(spec, "auto") || after(spec, "auto:")))
+        return 20;
+    return after(spec, "chars:") ? 5 : 2;
 }
 
 static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *spec,

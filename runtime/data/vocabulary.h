@@ -28,6 +28,11 @@ Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
                        const Lines *const *texts, int n_texts);
 /* Whether vocab_make would look at the texts. */
 bool vocab_needs_text(const char *spec);
+/* The N of auto:N and words:auto:N, auto's own without it; 0: the spec does not say. */
+int32_t vocab_spec_size(const char *spec);
+/* Bytes of memory that a training takes for a byte of its texts, about: the text, its ids,
+ * and, if `made`, what making such a vocabulary from it takes. */
+double vocab_spec_memory(const char *spec, bool made);
 /* FILE.txt as a word list, anything else as a SentencePiece model. */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
 /* The one of a RUN folder: vocab.model or vocab.txt. */

@@ -100,7 +100,7 @@ refuses 1 'bad.txt:2:1: error: invalid UTF-8: byte 0xff' "$tfc" translate run --
 [ "$(wc -l <out.txt)" = 1 ] || fail "the line before a bad one: $(cat out.txt)"
 cp bad.txt kept.txt
 refuses 1 'kept.txt has the 1 lines before that' "$tfc" translate run --input bad.txt --output kept.txt
-cmp kept.txt out.txt && fail "to a file and to standard output"
+head -n 1 bad.txt | "$tfc" translate run | cmp - kept.txt || fail "before a bad line: $(cat kept.txt)"
 [ "$(wc -l <kept.txt)" = 1 ] || fail "the line before a bad one: $(cat kept.txt)"
 "$tfc" translate run --input bad.txt --keep-going >out.txt 2>err.txt || fail "--keep-going: $(cat err.txt)"
 grep -q 'bad.txt:2:1: warning: invalid UTF-8' err.txt || fail "--keep-going: $(cat err.txt)"
@@ -130,7 +130,7 @@ train() { "$tfc" train model.tfg --vocab words:auto --out other "$@"; }
 refuses 1 'endless.txt:1:1: error: the line is longer than 1000000 bytes' train --source endless.txt --target train.tgt
 refuses 1 '/dev/zero:1:1: error: a NUL byte' train --source /dev/zero --target train.tgt
 truncate -s 4T huge.txt 2>/dev/null || truncate -s 1T huge.txt
-refuses 1 'cannot read huge.txt: it has .* GB, and .* of memory are free; give a part of it' \
+refuses 1 'the texts have .* GB, for which a training takes about .* GB, and .* free; train on a part' \
     train --source huge.txt --target huge.txt
 [ ! -e other ] || fail "a folder for a training that cannot be"
 
@@ -139,8 +139,6 @@ printf 'a b\nc\n' | "$tfc" translate run >expected.txt
 ln -s real.txt link.txt
 printf 'a b\nc\n' | "$tfc" translate run --output link.txt
 [ -L link.txt ] && cmp real.txt expected.txt || fail "a link is no link any more"
-printf 'a b\nc\n' | "$tfc" translate run --output /dev/null
-[ -c /dev/null ] || fail "/dev/null is no device any more"
 mkfifo fifo
 cat fifo >through.txt &
 reader=$!
@@ -157,5 +155,6 @@ ln -s summary.json summary
 wait $reader
 [ -L summary ] && grep -q '"ended": "done"' summary.json || fail "--json-summary through a link"
 [ -p fifo ] && grep -q traceEvents trace.json || fail "--trace through a FIFO: $(head -c 300 trace.json)"
-refuses 1 'cannot write /dev/null: not a regular file' "$tfc" compile model.tfg -o /dev/null
+refuses 1 'cannot write fifo: not a regular file' "$tfc" compile model.tfg -o fifo
+[ -p fifo ] || fail "a FIFO is none any more"
 echo "all is well"

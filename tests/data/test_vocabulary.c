@@ -212,7 +212,13 @@ static void test_wrong_specs(void **state)
     assert_null(vocab_make(&f->diags, f->arena, "auto:99999999999999999999", &some, 1));
     expect_message(f, "expected a number of tokens");
     assert_null(vocab_make(&f->diags, f->arena, "auto:6", &some, 1));
-    expect_message(f, "cannot train a vocabulary of 6 pieces");
+    expect_message(f,
+                   "--vocab auto:6: the text has so many different characters that 11 pieces are "
+                   "the least");
+    vocab_free(vocab_make(&f->diags, f->arena, "auto:11", &some, 1));
+    assert_int_equal(vocab_spec_size("auto:12") + vocab_spec_size("words:auto:30"), 42);
+    assert_int_equal(vocab_spec_size("auto"), 8000);
+    assert_int_equal(vocab_spec_size("words:auto") + vocab_spec_size("v.model"), 0);
     assert_null(vocab_make(&f->diags, f->arena, "/nonexistent.model", NULL, 0));
     expect_message(f, "cannot read /nonexistent.model");
     const char *path = arena_printf(f->arena, "%s/text", f->folder);

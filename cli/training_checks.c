@@ -1,0 +1,85 @@
+/* What is told before the vocabulary is made and anything is compiled. */
+#include "cli/training.h"
+
+#include "base/machine.h"
+#include "codegen/codegen.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+/* ---- settings ---- */
+
+/* Bytes of params, with gradients' moments of those that are trained: what a training has
+ * in any case. A double, for dimensions that nobody could have. */
+static double param_bytes(const Session *session)
+{
+    const OptimizerSpec optimizer = session_optimizer(session);
+    const Module *module = session->model->module;
+    double moments = optimizer.kind != OPT_SGD ? 2 : optimizer.momentum != 0, sum = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        double count = 1;
+        for (int d = 0; d < info->type.rank; d++)
+            count *= (double)info->type.dims[d].size;
+        sum += count * sizeof(float) * (info->role == PARAM_TRAINED ? 1 + moments : 1);
+    }
+    return sum;
+}
+
+static int64_t whole_bytes(double bytes) { return bytes < 9e18 ? (int64_t)bytes : INT64_MAX; }
+
+static bool check_memory(Training *t)
+{
+    double params = param_bytes(&t->session), free = (double)machine_memory_free();
+    const char *text = bytes_text(whole_bytes(params));
+    if (t->options->memory && params > (double)t->options->memory)
+        return cli_error(t->cli, "--memory: params and optimizer take %s, more than %s", text,
+                         bytes_text(t->options->memory));
+    return params <= free ||
+           cli_error(t->cli, "params and optimizer take %s, and %s of memory are free", text,
+                     bytes_text(whole_bytes(free)));
+}
+
+bool training_check_settings(Training *t)
+{
+    const TrainOptions *o = t->options;
+    Cli *cli = t->cli;
+    const TargetOptions target = {.cpu = cli->cpu, .opt_level = 2};
+    return pipeline_check(cli->passes, &cli->diags) &&
+           codegen_processor(&target, cli->arena, &cli->diags) &&
+           (!o->json_summary || file_can_write(&cli->diags, o->json_summary)) && check_memory(t);
+}
+
+/* ---- texts ---- */
+
+bool training_check_sizes(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const char *paths[] = {o->source,       o->target,       o->text,
+                           o->valid_source, o->valid_target, o->valid_text};
+    bool is_made = !o->record && vocab_needs_text(o->vocab);
+    double bytes = 0, factor = vocab_spec_memory(o->vocab, is_made);
+    bool makes = factor > vocab_spec_memory(o->vocab, false); /* that makes the difference */
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct stat info;
+        if (paths[i] && !stat(paths[i], &info) && S_ISREG(info.st_mode))
+            bytes += (double)info.st_size;
+    }
+    int64_t free = machine_memory_free();
+    if (bytes * factor <= (double)free)
+        return true;
+    return cli_error(
+        t->cli,
+        "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
+        "are free; train on a part of them%s",
+        bytes_text(whole_bytes(bytes)), makes ? " with --vocab " : "", makes ? o->vocab : "",
+        bytes_text(whole_bytes(bytes * factor)), bytes_text(free),
+        makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");
+}
+
+bool training_check_lines(Training *t)
+{
+    Diagnostics *diags = &t->cli->diags;
+    return corpus_check_counts(diags, t->source, t->target) &&
+           (!t->valid_source || corpus_check_counts(diags, t->valid_source, t->valid_target));
+}
