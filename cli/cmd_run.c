@@ -85,7 +85,7 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
     if (!n || !weights_initialise(cli, store, (uint64_t)run->seed) ||
         (run->weights && !weights_load(cli, session->model, store, run->weights)))
         return false;
-    Binding binding = {.cli = cli, .file = in};
+    Binding binding = {.cli = cli, .file = in, .module = session->model->module};
     Outputs outputs = {0};
     for (int i = 0; i < n; i++) {
         const char *missing;
@@ -124,7 +124,8 @@ int command_run(Cli *cli, int argc, char **argv)
         "run", "MODEL.tfg|RUN",
         "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
         "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
-        "padded with zeros. TARGET.next is made by shifting where it is absent.",
+        "padded with zeros. TARGET.next is made by shifting where it is absent. Token ids are\n"
+        "I32 or I64, below the size of the vocabulary.",
         1, 1};
     Arguments arguments;
     int status;

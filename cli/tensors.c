@@ -1,6 +1,8 @@
 /* Packing and unpacking tensors, and finding dimensions from their shapes. */
 #include "cli/tensors.h"
 
+#include "cli/token_ids.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -280,13 +282,67 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     return true;
 }
 
+/* "[2, 5]": where an element is, in the tensor of the file. */
+static const char *index_text(Arena *arena, const int64_t *index, int rank)
+{
+    const char *text = "[";
+    for (int i = 0; i < rank; i++)
+        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", index[i]);
+    return arena_printf(arena, "%s]", text);
+}
+
+/* One port on its way from the file to storage. */
+typedef struct Packing {
+    Binding *binding;
+    const TfcPort *port;
+    const StTensor *tensor;
+    IdRange ids;
+    void *data;
+} Packing;
+
+static Packing start_packing(Binding *binding, const TfcPort *port, const StTensor *tensor,
+                             int64_t count)
+{
+    Packing packing = {binding, port, tensor, {INT64_MAX, true}, NULL};
+    bool is_given = binding->file && st_find(binding->file, port->name);
+    if (binding->module && is_given && port->type == TFC_I32)
+        packing.ids = token_ids_of(binding->module, port->name);
+    packing.data = arena_alloc(binding->cli->arena, (size_t)(count + 1) * type_bytes(port->type));
+    return packing;
+}
+
+/* Element `from` of the tensor goes to `to`; index: of it, for messages. */
+static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t *index, int rank)
+{
+    Cli *cli = p->binding->cli;
+    double value = st_value(p->tensor, from);
+    const char *path = path_of(p->binding), *name = p->port->name;
+    if (!put_value(p->port->type, p->data, to, value))
+        return cli_error(cli, "%s: '%s' holds %g, which is no whole number", path, name, value);
+    if (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative))
+        return true;
+    return cli_error(cli, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
+                     index_text(cli->arena, index, rank), value, p->ids.size - 1);
+}
+
+/* Where integers are expected, floats are a mistake, whole or not. */
+static bool check_type(const Binding *binding, const TfcPort *port, const StTensor *tensor)
+{
+    if (port->type != TFC_I32 || tensor->type >= ST_I32)
+        return true;
+    return cli_error(binding->cli,
+                     "%s: '%s' is %s, and the model reads it as integers (I32 or I64)",
+                     path_of(binding), port->name, st_type_name(tensor->type));
+}
+
 /* The tensor's elements in storage order; NULL after an error. */
 static const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPort *port,
                               const StTensor *tensor)
 {
     Place place = place_of(binding, program, &port->shape);
-    char *data =
-        arena_alloc(binding->cli->arena, (size_t)(place.count + 1) * type_bytes(port->type));
+    if (!check_type(binding, port, tensor))
+        return NULL;
+    Packing packing = start_packing(binding, port, tensor, place.count);
     bool ok = true;
     if (is_packed(tensor, &port->shape)) {
         if (tensor->count != place.count)
@@ -294,8 +350,8 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
                            "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
                            path_of(binding), port->name, tensor->count, place.count);
         for (int64_t i = 0; ok && i < place.count; i++)
-            ok = put_value(port->type, data, i, st_value(tensor, i));
-        return ok ? data : NULL;
+            ok = pack_value(&packing, i, i, &i, 1);
+        return ok ? packing.data : NULL;
     }
     /* The file's array may be padded further than the longest sentence. */
     int64_t index[TFC_MAX_AXES] = {0};
@@ -303,11 +359,9 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
         int64_t to = stored_at(&place, index), from = 0;
         for (int d = 0; d < place.rank; d++)
             from = from * tensor->dims[d] + index[d];
-        if (to >= 0 && !put_value(port->type, data, to, st_value(tensor, from)))
-            ok = cli_error(binding->cli, "%s: '%s' holds %g, which is no whole number",
-                           path_of(binding), port->name, st_value(tensor, from));
+        ok = to < 0 || pack_value(&packing, from, to, index, place.rank);
     }
-    return ok ? data : NULL;
+    return ok ? packing.data : NULL;
 }
 
 bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)

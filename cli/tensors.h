@@ -4,6 +4,7 @@
 #define CLI_TENSORS_H
 
 #include "cli/options.h"
+#include "ir/graph.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/exec/exec.h"
 
@@ -18,6 +19,7 @@ typedef struct BoundDim {
 typedef struct Binding {
     Cli *cli;
     const StFile *file; /* may be NULL */
+    const Module *module; /* whose ids are checked; NULL: none are */
     VEC(BoundDim) dims;
     VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;

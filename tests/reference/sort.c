@@ -73,8 +73,13 @@ static const StTensor *join_outputs(Harness *h, const StFile *file, const char *
 
 static bool write_tokens(Harness *h, const StFile *recorded, const char *path)
 {
-    StTensor tokens = *st_find(recorded, "idx");
+    StTensor tokens = *st_find(recorded, "idx"); /* floats, as recorded */
+    int32_t *ids = ARENA_ARRAY(h->arena, int32_t, tokens.count);
+    if (!st_to_i32(&tokens, ids))
+        return false;
     tokens.name = "tokens";
+    tokens.type = ST_I32;
+    tokens.data = ids;
     return st_write(&h->diags, path, &tokens, 1, NULL, 0);
 }
 

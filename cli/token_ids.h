@@ -1,0 +1,16 @@
+/* Which integers an input of a model may hold, from what the model does with them. */
+#ifndef CLI_TOKEN_IDS_H
+#define CLI_TOKEN_IDS_H
+
+#include "ir/graph.h"
+
+typedef struct IdRange {
+    int64_t size;      /* ids are below it; INT64_MAX: nothing tells */
+    bool has_negative; /* below 0 means: no label here */
+} IdRange;
+
+/* An input that picks rows of a param holds numbers of rows; one that is compared with the
+ * positions of a vocabulary holds labels. */
+IdRange token_ids_of(const Module *module, const char *input);
+
+#endif
