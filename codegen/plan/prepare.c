@@ -24,6 +24,7 @@ typedef struct Constants {
     const Plan *plan;
     bool *buffer, *step; /* whether it depends on params alone */
     bool here;           /* what is found of one step */
+    bool again;          /* a buffer was found to vary: steps seen before may read or write it */
 } Constants;
 
 static void find_trained(void *data, int32_t buffer, bool written)
@@ -43,8 +44,10 @@ static void find_varying(void *data, int32_t buffer, bool written)
 static void mark_varying(void *data, int32_t buffer, bool written)
 {
     Constants *c = data;
-    if (written)
-        c->buffer[buffer] = false;
+    if (!written)
+        return;
+    c->again |= c->buffer[buffer];
+    c->buffer[buffer] = false;
 }
 
 /* Whether the step could come before all others, as far as its kind goes. */
@@ -59,7 +62,8 @@ static bool may_be_prepared(const Plan *plan, size_t s)
     return step->kind != TFC_STEP_GEMM; /* the product of two weights has never been seen */
 }
 
-/* Steps that read or write what varies vary, and so does what they write. */
+/* Steps that read or write what varies vary, and so does what they write: a later step that
+ * works in place makes the earlier one vary that filled its buffer. */
 static void find_constants(Plan *plan, Constants *c)
 {
     for (size_t b = 0; b < plan->buffers.count; b++) {
@@ -71,12 +75,11 @@ static void find_constants(Plan *plan, Constants *c)
     }
     for (size_t s = 0; s < plan->steps.count; s++)
         c->step[s] = may_be_prepared(plan, s);
-    for (bool again = true; again;) {
-        again = false;
+    for (c->again = true; c->again;) {
+        c->again = false;
         for (size_t s = 0; s < plan->steps.count; s++) {
             c->here = c->step[s];
             step_buffers(&plan->steps.data[s], find_varying, c);
-            again |= c->step[s] && !c->here;
             c->step[s] = c->here;
             if (!c->here)
                 step_buffers(&plan->steps.data[s], mark_varying, c);
