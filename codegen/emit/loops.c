@@ -50,6 +50,8 @@ Val row_exists(Emit *e, const bool *bound)
 {
     Ll *ll = &e->ll;
     Val exists = {0};
+    if (layout_is_packed(&e->layout) && e->layout.n == 1)
+        return exists; /* tokens alone: all exist, and no row says of which sentence */
     for (int i = 0; i < e->signature->space.rank; i++) {
         Coord length, c = e->space.at[i];
         if ((bound && bound[i]) || coord_depth(&c) == DEPTH_BODY || !length_here(e, i, &length))
