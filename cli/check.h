@@ -11,12 +11,24 @@ typedef struct CheckRow {
     enum { CHECK_OK, CHECK_FAILED, CHECK_SKIPPED } result;
 } CheckRow;
 
+/* The lengths of the sentences of a made-up batch. */
+typedef struct CheckBatch {
+    const char *name;
+    int64_t n; /* sentences */
+    bool drawn; /* from 1 to these, by the seed; else these */
+    int32_t source[3], target[3]; /* the longest of them at least 1 */
+} CheckBatch;
+extern const CheckBatch check_batches[];
+extern const int check_batch_count;
+
 typedef struct Check {
     Cli *cli;
     const char *path, *library; /* as in SessionOptions */
     TextList settings; /* --set, and the sizes that were reduced */
     int64_t samples;   /* elements a param */
     uint64_t seed;
+    const CheckBatch *usual; /* the first whose loss is a number; NULL: none is */
+    const char *passed_over; /* which are not, and what it is there; "" if it is the first */
     VEC(CheckRow) rows;
 } Check;
 
@@ -25,6 +37,7 @@ typedef struct Variant {
     Session session;
     Store *store;
     Binding binding;
+    const Function *meaning; /* as it was before the passes */
     const TfcProgram *program;
     Exec *exec;
 } Variant;
@@ -34,21 +47,35 @@ typedef struct VariantOptions {
     DType type;
     int opt_level;
     bool scalar;
-    int64_t batch, length; /* of the inputs; 0: a few short rows */
 } VariantOptions;
 
 /* Adds the settings that make the model small, as far as it has them. */
 void check_reduce(Check *check);
+/* Compiles, and gives params their initial values. It is closed in any case. */
 bool variant_open(Check *check, Variant *variant, const VariantOptions *options);
+/* Makes up inputs, in place of those there were, and binds them. */
+bool variant_feed(Check *check, Variant *variant, const SyntheticOptions *shape);
+SyntheticOptions check_shape(const Check *check, const CheckBatch *batch);
 bool variant_run(Check *check, Variant *variant);
 void variant_close(Variant *variant);
 void check_row(Check *check, const char *name, int result, const char *detail);
+/* An element of a tensor of a program. */
+double check_element(TfcType type, const void *data, int64_t i);
+
+/* A list of batches that have no finite loss, with one more; "" is the empty one. */
+const char *check_without(Check *check, const char *list, const CheckBatch *batch);
+/* Finds check->usual by the loss of a variant. */
+bool check_choose_batch(Check *check, Variant *gradient);
 
 /* Each false only when it could not be done (an error is in the diagnostics). */
-bool check_gradients(Check *check); /* f64 against central differences */
-bool check_same(Check *check, const char *name, VariantOptions a, VariantOptions b,
-                double tolerance);
-bool check_threads(Check *check); /* two steps of training with 1 and with 2 threads, bit for bit */
+bool check_gradients(Check *check, Variant *f64); /* against central differences */
+bool check_same(Check *check, const char *name, Variant *a, Variant *b, double tolerance);
+/* Every output on every batch against the interpreter, within the bounds of rounding and the
+ * tolerance, of each tensor's size. */
+bool check_meaning(Check *check, const char *name, Variant *variant, double tolerance);
+/* The interpreter's gradients on every batch against differences of its loss. */
+bool check_slopes(Check *check, Variant *gradient);
+bool check_threads(Check *check); /* steps of training with 1 and with 2 threads, bit for bit */
 bool check_decoding(Check *check); /* a token at a time against forward */
 
 #endif

@@ -86,6 +86,7 @@ bool check_decoding(Check *check)
 {
     static const char name[] = "token by token = all at once (f32)";
     Variant v;
+    SyntheticOptions shape = check_shape(check, check->usual);
     VariantOptions options = {.function = "forward", .type = DT_F32, .opt_level = 2};
     bool ok = variant_open(check, &v, &options);
     Inference inference = {.cli = check->cli};
@@ -105,8 +106,8 @@ bool check_decoding(Check *check)
         return true;
     }
     ok = ok && inference_prepare_decode(&inference) &&
-         weights_initialise(check->cli, v.store, check->seed) &&
-         tensors_bind(&v.binding, v.program, v.exec) && variant_run(check, &v);
+         weights_initialise(check->cli, v.store, check->seed) && variant_feed(check, &v, &shape) &&
+         variant_run(check, &v);
     if (ok) {
         const char *source = inference.ports.source;
         const Tokens *targets = rows_of(check, &v, inference.ports.target);

@@ -1,6 +1,7 @@
 /* Compiling a model in several ways on the same params and inputs. */
 #include "cli/check.h"
 
+#include "base/bf16.h"
 #include "cli/weights.h"
 
 #include <string.h>
@@ -49,6 +50,12 @@ void check_reduce(Check *check)
     }
 }
 
+static Function *derive(Variant *v, const char *name)
+{
+    return name ? session_function(&v->session, name)
+                : derive_gradient(v->session.model->module, true);
+}
+
 bool variant_open(Check *check, Variant *v, const VariantOptions *options)
 {
     Cli *cli = check->cli;
@@ -61,21 +68,21 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     session.scalar = options->scalar;
     if (!session_open(&v->session, cli, &session))
         return false;
-    SyntheticOptions shape = {
-        .batch = 3, .source_length = 5, .target_length = 6, .ragged = true, .seed = check->seed};
-    if (options->batch) {
-        shape.batch = options->batch;
-        shape.source_length = shape.target_length = options->length;
-    }
-    synthetic_inputs(&v->binding, v->session.model->module, &shape);
-    Function *function = options->function ? session_function(&v->session, options->function)
-                                           : derive_gradient(v->session.model->module, true);
+    v->meaning = derive(v, options->function);
+    Function *function = derive(v, options->function);
     v->program = function ? session_compile(&v->session, function) : NULL;
     if (!v->program)
         return false;
     if (!store_add_program(v->store, v->program) || !(v->exec = exec_new(v->program, v->store)))
         return cli_error(cli, "out of memory");
     return weights_initialise(cli, v->store, check->seed);
+}
+
+bool variant_feed(Check *check, Variant *v, const SyntheticOptions *shape)
+{
+    v->binding = (Binding){.cli = check->cli};
+    synthetic_inputs(&v->binding, v->session.model->module, shape);
+    return tensors_bind(&v->binding, v->program, v->exec);
 }
 
 bool variant_run(Check *check, Variant *v)
@@ -89,6 +96,17 @@ void variant_close(Variant *v)
     exec_free(v->exec);
     session_close(&v->session);
     store_free(v->store);
+}
+
+double check_element(TfcType type, const void *data, int64_t i)
+{
+    switch (type) {
+    case TFC_F64: return ((const double *)data)[i];
+    case TFC_I32: return ((const int32_t *)data)[i];
+    case TFC_BOOL: return ((const uint8_t *)data)[i];
+    case TFC_BF16: return (double)bf16_to_float(((const uint16_t *)data)[i]);
+    default: return (double)((const float *)data)[i];
+    }
 }
 
 void check_row(Check *check, const char *name, int result, const char *detail)

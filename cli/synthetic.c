@@ -36,13 +36,36 @@ static void add_tensor(Binding *binding, const char *name, StType type, int rank
     vec_push(binding->cli->arena, binding->made, tensor);
 }
 
+/* The ragged dimension of an input; NO_SYMBOL: it has none. */
+static int ragged_of(const Module *module, const Op *input)
+{
+    const Type *type = &op_result((Op *)input)->type;
+    for (int i = 0; i < type->rank; i++)
+        if (symbol_is_ragged(module, type->dims[i].symbol))
+            return type->dims[i].symbol;
+    return NO_SYMBOL;
+}
+
+static const Op *input_named(const Module *module, const char *name)
+{
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
+            return op;
+    return NULL;
+}
+
+/* That of the source; where there is none, the first that is not the target's. */
 static bool is_source_dim(const Module *module, int symbol)
 {
     ModelPorts ports = ports_of(module);
-    const Function *model = module_function(module, "model");
-    FOR_OPS (op, &model->body)
-        if (op->kind == OP_input && ports.source && !strcmp(op_string(op, ATTR_name), ports.source))
-            return op_result(op)->type.dims[1].symbol == symbol;
+    const Op *source = input_named(module, ports.source);
+    const Op *target = input_named(module, ports.target);
+    if (source)
+        return ragged_of(module, source) == symbol;
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input && ragged_of(module, op) != NO_SYMBOL &&
+            (!target || ragged_of(module, op) != ragged_of(module, target)))
+            return ragged_of(module, op) == symbol;
     return false;
 }
 

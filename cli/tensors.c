@@ -176,7 +176,7 @@ static const StTensor *make_next(Binding *binding, const char *name)
     return find_tensor(binding, name);
 }
 
-static const StTensor *find_input(Binding *binding, const char *name)
+const StTensor *tensors_find(Binding *binding, const char *name)
 {
     const StTensor *found = find_tensor(binding, name);
     return found ? found : make_next(binding, name);
@@ -185,7 +185,7 @@ static const StTensor *find_input(Binding *binding, const char *name)
 bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing)
 {
     for (int i = 0; i < program->n_inputs; i++)
-        if (!find_input(binding, program->inputs[i].name)) {
+        if (!tensors_find(binding, program->inputs[i].name)) {
             if (missing)
                 *missing = program->inputs[i].name;
             return false;
@@ -386,13 +386,13 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
         return cli_error(binding->cli, "%s: the input '%s' is missing", path_of(binding), missing);
     for (int i = 0; i < program->n_inputs; i++)
         if (!bind_dims(binding, program, &program->inputs[i],
-                       find_input(binding, program->inputs[i].name)))
+                       tensors_find(binding, program->inputs[i].name)))
             return false;
     if (!tensors_set_dims(binding, program, exec))
         return false;
     for (int i = 0; i < program->n_inputs; i++) {
         const TfcPort *port = &program->inputs[i];
-        const void *data = pack_input(binding, program, port, find_input(binding, port->name));
+        const void *data = pack_input(binding, program, port, tensors_find(binding, port->name));
         if (!data)
             return false;
         exec_input(exec, port->name, data);

@@ -24,6 +24,8 @@ typedef struct Binding {
     VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;
 
+/* The tensor for an input, in the file, made before, or made now ("tgt.next" of "tgt"); or NULL. */
+const StTensor *tensors_find(Binding *binding, const char *name);
 /* Whether every input of the program is in the file or can be made; if not and
  * `missing` is given, it gets the name. */
 bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing);

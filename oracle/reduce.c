@@ -156,7 +156,6 @@ void interpret_logsumexp(Interpreter *in, const Op *op, Dense *out)
         }
         double least = sum.v - sum.e, size = fabs(log(sum.v)) * EXP_ROUNDINGS * to.unit;
         double v = log(sum.v) + top;
-        out->x[n] =
-            least > 0 ? num_rounded(&to, v, sum.e / least + size, 1) : num_undecided(v);
+        out->x[n] = least > 0 ? num_rounded(&to, v, sum.e / least + size, 1) : num_undecided(v);
     }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `tfc check` on each op alone: gradients in f64 against central differences, fused
-# against unfused, kernels against the scalar reference. A line of the table is an
+# `tfc check` on each op alone: gradients in f64 against central differences, compiled code
+# against the interpreter, kernels against the scalar reference. A line of the table is an
 # expression in x [B, S~, 6] (from a trained table), v [6] and w [6, 6].
 # Usage: ops.sh TFC   (from the project's root)
 set -u
@@ -109,8 +109,7 @@ param w : [7, 7] = normal(0, 0.7)
 l = ctc(log_softmax(table[tokens] @ w), minimum(labels, 5) + 1)
 loss = mean(select(l < 1000, l, 0))
 END
-# Seed 3 makes labels that fit their input; of those that do not, the loss is infinite.
-if "$tfc" check "$work/ctc.tfg" --seed 3 >"$work/out" 2>&1 && grep -q '^ok .*gradients' "$work/out"; then
+if "$tfc" check "$work/ctc.tfg" >"$work/out" 2>&1 && grep -q '^ok .*gradients' "$work/out"; then
     printf '%-14s %s\n' ctc "$(sed -n 's/^ok .*differences (f64) *//p' "$work/out")"
 else
     echo "FAILED: ctc"

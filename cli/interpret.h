@@ -1,0 +1,26 @@
+/* A compiled variant's function as the oracle has it: on the same batch and params. */
+#ifndef CLI_INTERPRET_H
+#define CLI_INTERPRET_H
+
+#include "cli/check.h"
+#include "oracle/oracle.h"
+
+/* Inputs, params and dimensions of a variant that was fed. `given` may be changed before it
+ * is interpreted again. */
+typedef struct Interpreted {
+    Cli *cli;
+    Arena *arena;
+    const Function *function;
+    OracleDim *dims;
+    OracleTensors given;
+    OracleRun run;
+} Interpreted;
+
+/* What `function` reads, from the binding and the store as they are now. */
+void interpreted_open(Check *check, Variant *variant, const Function *function, Interpreted *in);
+void interpreted_close(Interpreted *in);
+/* Fills in in->run; false after an error. */
+bool interpreted_run(Interpreted *in);
+const OracleTensor *interpreted_output(const Interpreted *in, const char *name); /* or NULL */
+
+#endif
