@@ -98,17 +98,27 @@ const MORE_KEYS = [
   ["+ −", "in the graph: open the box, back to what is around it"],
 ];
 
+const GLOSSARY = [
+  ["scope", "the block that an op belongs to, with those around it: encoder.layer.0.self"],
+  ["B, S~", "dimensions known only when a batch arrives; ~: each sentence has its own length"],
+  ["%12", "a value, by its number; a pass keeps the numbers of what it leaves alone"],
+  ["∂", "of the backward: gradients"],
+  ["product", "a product of matrices, by a library or a kernel of our own"],
+  ["region", "ops fused into one kernel: row, column, attention"],
+  ["slab", "the one block of memory in which all values of a step lie"],
+];
+
 function drawHelp() {
-  const rows = keys => keys.map(([key, what]) =>
-    `<tr><td><kbd>${escapeHtml(key)}</kbd></td><td>${escapeHtml(what)}</td></tr>`).join("");
+  const rows = (keys, tag = "kbd") => keys.map(([key, what]) =>
+    `<tr><td><${tag}>${escapeHtml(key)}</${tag}></td><td>${escapeHtml(what)}</td></tr>`).join("");
   const others = KEYS.slice(0, -PANES.length);
-  byId("help").innerHTML = `<h2 id="helptitle">The compilation of ${escapeHtml(baseName(DATA.title))}</h2>
+  byId("help").innerHTML = `<form method="dialog"><button autofocus>Close</button></form><h2 id="helptitle">The compilation of ${escapeHtml(modelName)}</h2>
 <p>The model's text becomes a graph of ops; each pass above makes another of it; the last one is a list of
 steps, and kernels among them become machine code. A click on a line of the model, an op, a box, a step, a bar of the
 memory or a line of the report selects what belongs to it everywhere.</p>
 <h3>Panes</h3><table>${rows(KEYS.slice(-PANES.length))}</table>
 <h3>Keys</h3><table>${rows([...others, ...MORE_KEYS])}</table>
-<form method="dialog"><button autofocus>Close</button></form>`;
+<h3>Words</h3><table>${rows(GLOSSARY, "b")}</table>`;
 }
 byId("keys").addEventListener("click", () => byId("help").showModal());
 byId("help").addEventListener("click", event => event.target === byId("help") && byId("help").close());
@@ -150,10 +160,10 @@ document.addEventListener("keydown", event => {
 });
 
 function start() {
-  byId("title").textContent = baseName(DATA.title) + " · " + DATA.function;
+  byId("title").textContent = modelName + " · " + DATA.function;
   byId("title").title = DATA.title;
   byId("dims").textContent = DATA.dims.map(d => d.join(" = ")).join(", ");
-  document.title = `${DATA.function} of ${baseName(DATA.title)}`;
+  document.title = `${DATA.function} of ${modelName}`;
   setTheme(kept("theme", ""));
   PANES.forEach(makePane);
   drawHelp();

@@ -31,7 +31,8 @@ function drawReport() {
     return `<div class="file" role="presentation">${title}</div>` +
       (rows.map(toldRow).join("") || '<div class="empty">none</div>');
   };
-  byId("report").innerHTML = lines.length ? part("near misses", true) + part("fused", false) : emptyText("line");
+  byId("report").innerHTML = lines.length ? part("near misses", true) + part("fused", false)
+    : told.length ? emptyText("line") : '<div class="empty"><p>No pass fused anything.</p></div>';
 }
 
 function markReport() {

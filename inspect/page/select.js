@@ -1,5 +1,7 @@
 // Selecting, and marking the selection in every pane.
 
+const CLEAR = '<button data-nothing="" title="select nothing ( Esc )" aria-label="select nothing">✕</button>';
+
 function describeSelection(mine) {
   const ids = selectedIds(state.stage), op = state.op;
   const what = op ? `%${op.id} ${op.kind}${op.scope ? " in " + op.scope : ""}`
@@ -10,10 +12,11 @@ function describeSelection(mine) {
   const way = (pane, text) => `<button class="link" data-tab="${pane}">${text}</button>`;
   const from = op ? " from " + places[op.place].map(line =>
     `<button class="link" data-line="${line}">${escapeHtml(lineName(line))}</button>`).join(" ‹ ") : "";
+  if (!op && !stages.some((_, i) => selectedIds(i).size))
+    return `<span><b>${escapeHtml(what)}</b> no op of this function comes from here; blue line numbers have some</span>${CLEAR}`;
   return `<span><b>${escapeHtml(what)}</b> ${way("ops", plural(ids.size, "op"))} after ` +
     `${escapeHtml(stages[state.stage].name)}, ${way("steps", plural(mine.length, "step"))}, ` +
-    `${way("asm", plural(used, "kernel"))}${mine.length ? `, ${short(flops)}FLOP, ${short(bytes)}B` : ""}${from}</span>` +
-    `<button data-nothing="" title="select nothing ( Esc )" aria-label="select nothing">✕</button>`;
+    `${way("asm", plural(used, "kernel"))}${mine.length ? `, ${short(flops)}FLOP, ${short(bytes)}B` : ""}${from}</span>${CLEAR}`;
 }
 
 function drawSelection(mine) {

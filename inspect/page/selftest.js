@@ -48,6 +48,9 @@ function testOpening() {
 
 function testSource() {
   press("e");
+  clickOn(document.querySelector("#source .line:not(.has)"));
+  need(byId("selection").textContent.includes("no op"), "a line without ops says nothing of it");
+  press("Escape");
   const rows = [...all("#source .line")], box = document.querySelector("[data-wrap=source]");
   if (!box.checked)
     box.click();
@@ -143,7 +146,7 @@ function testPanes() {
   clickOn("#slab .b");
   need(state.step >= 0 && document.querySelector("#slab .b.at"), "a buffer selects nothing");
   press("r");
-  need(all("#report .told").length > 0, "no report");
+  need(all("#report .told").length > 0 || !told.length, "no report");
   press("o");
   press("Escape");
   need(!document.querySelector(".pane.on .at"), "the selection stays");
@@ -182,6 +185,8 @@ function testLists() {
   for (const pane of PANES.filter(p => p.rows)) {
     showPane(pane.id);
     const body = byId(pane.id);
+    if (!rowsOf(body).length)
+      continue; // a report of nothing
     body.focus();
     need(body.querySelector(".cursor"), "no cursor in " + pane.id);
     press("Home", body);

@@ -35,7 +35,7 @@ function slabTools() {
     `<button class="key" data-part="${i}" aria-pressed="false" title="show this part up: ` +
     `${escapeHtml(part.names.join(", "))}"><i class="part${i}"></i>${escapeHtml(part.name)} ` +
     `<small>${part.peak ? bytesText(part.peak) : ""}</small></button>`);
-  return `<span class="legend" aria-label="colours, with the bytes at the peak">${items.join("")}` +
+  return `<span class="legend" aria-label="colours, with the bytes at the peak"><span>at the peak:</span>${items.join("")}` +
     '<span title="layers next to each other take turns"><i class="part0"></i><i class="part0 odd"></i>even and odd layers</span>' +
     '<span><i class="chosen"></i>selected</span><span><i class="peak"></i>peak</span></span>';
 }

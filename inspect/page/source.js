@@ -7,6 +7,8 @@ const files = [...DATA.sources.slice(OWN), ...DATA.sources.slice(0, OWN)].map((f
   role: i === 0 ? "the model" : i < DATA.sources.length - OWN ? "used by it" : "used by every model",
   lines: file.text.replace(/\n$/, "").split("\n"),
 }));
+// As the model calls itself: a run's copy of it is in a file named model.tfg.
+const modelName = (/^\s*model\s+(\w+)/m.exec(DATA.sources[OWN].text) || [])[1] || baseName(DATA.title);
 const sourceLines = files.flatMap(file =>
   file.lines.map((text, i) => ({text, line: `${file.number}:${i + 1}`})));
 

@@ -33,6 +33,7 @@ const tests = {
       await openPage(size, "#selftest");
       const verdict = await textOf("#verdict");
       need(verdict === "selftest PASS", `${size[0]} wide: ${verdict || "no verdict"}`);
+      need((await textOf("h1")).startsWith("multi30k_tiny · "), "the title does not name the model");
     }
   },
 
