@@ -184,7 +184,10 @@ Token tir_scan_next(Scanner *scan)
     Token token = {.kind = TOKEN_END,
                    .text = "",
                    .starts_line = scan->starts_line,
-                   .loc = {scan->source, scan->line, (int)(scan->at - scan->line_start) + 1, 1}};
+                   .loc = {.source = scan->source,
+                           .line = scan->line,
+                           .column = (int)(scan->at - scan->line_start) + 1,
+                           .length = 1}};
     scan->starts_line = false;
     int c = peek(scan, 0);
     if (scan->at == scan->end)

@@ -47,7 +47,8 @@ void store_free(Store *store)
     arena_free(store->arena);
 }
 
-static inline bool agrees(const StoreTensor *have, const TfcTensor *want)
+/* For an assertion. */
+__attribute__((unused)) static bool agrees(const StoreTensor *have, const TfcTensor *want)
 {
     bool same = have->type == want->type && have->rank == want->shape.rank;
     for (int i = 0; same && i < have->rank; i++)
