@@ -78,7 +78,12 @@ int command_opt(Cli *cli, int argc, char **argv)
     }
     if (!arguments.count)
         return cli_usage_error("opt: expected FILE.tir; see tfc opt --help");
-    const Source *source = file_read(&cli->diags, cli->arena, arguments.words[0], LARGEST_IR_TEXT);
+    const char *path = arguments.words[0];
+    size_t length = strlen(path);
+    if (length > 4 && !strcmp(path + length - 4, ".tfg"))
+        return cli_finish(cli, cli_error(cli, "%s is a model, not IR: tfc dump %s prints its IR",
+                                         path, path));
+    const Source *source = file_read(&cli->diags, cli->arena, path, LARGEST_IR_TEXT);
     Module *module = source ? ir_parse(cli->arena, &cli->diags, source) : NULL;
     Report report = {.arena = cli->arena};
     bool ok = module && ir_verify(module, &cli->diags) &&

@@ -301,7 +301,7 @@ static bool bind(Elab *e, const Builtin *builtin, const Node *call, Val *args)
             return false;
         }
         if (val.kind == VAL_NONE)
-            val = elab_error(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
+            val = no_value(e, arg->a);
         ok &= val.kind != VAL_ERROR;
         args[at] = val;
         given[at] = true;

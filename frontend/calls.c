@@ -133,7 +133,7 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
         Val val = eval_node(e, arg->a);
         int at = arg->name ? find_parameter(block, arg->name) : i < n ? (int)i : -1;
         if (val.kind == VAL_NONE)
-            val = elab_error(e, arg->a, "`%s` gives no value", expression_text(e->arena, arg->a));
+            val = no_value(e, arg->a);
         if (at < 0 && arg->name) {
             no_such_parameter(e, block, arg);
             ok = false;

@@ -111,11 +111,35 @@ static bool element_type(Elab *e, const Node *input, DType *dtype)
     return true;
 }
 
+/* False after a message about a name that nobody declared. */
+static bool dims_are_known(Elab *e, const Node *input)
+{
+    const Map *maps[] = {&e->decls};
+    for (size_t i = 0; i < input->a->kids.count; i++) {
+        const Node *dim = input->a->kids.data[i];
+        if (dim->kind == NODE_RAGGED)
+            dim = dim->a;
+        if (dim->kind != NODE_NAME || map_has(&e->decls, dim->name))
+            continue;
+        const char *hint = did_you_mean(e, dim->name, maps, 1, NULL, 0);
+        elab_error(e, dim, "no dimension is called `%.60s`%s", dim->name,
+                   *hint ? hint
+                         : arena_printf(e->arena,
+                                        "; `dim %.60s` declares one that is known only when a "
+                                        "batch arrives, `const %.60s = …` a constant one",
+                                        dim->name, dim->name));
+        return false;
+    }
+    return true;
+}
+
 static Val declare_input(Elab *e, const Node *node)
 {
     Type type = {0};
     Val flat[MAX_RANK];
     if (!node->a || !element_type(e, node, &type.dtype))
+        return val_error();
+    if (!dims_are_known(e, node))
         return val_error();
     Val list = eval_at_top(e, node->a);
     if (!dims_of(e, node->a, &list, &type.rank, type.dims, flat))
@@ -300,7 +324,8 @@ static void elaborate(Elab *e)
             elaborate_weights(e, e->loaded.items.data[i]);
     if (!e->diags->errors && !e->outputs.count && !e->model->has_loss)
         diag_error(e->diags, (Loc){.source = e->loaded.main},
-                   "the model gives nothing: it has neither an `output` nor a `loss`");
+                   "the model gives nothing: it has neither an `output` nor a `loss`%s",
+                   map_has(&e->top->vars, "output") ? "; an output has a name: `output y = …`" : "");
 }
 
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,

@@ -103,6 +103,7 @@ Val elab_error(Elab *e, const Node *node, const char *format, ...) __attribute__
 Val elab_error_of(Elab *e, const Node *node, const Val *number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
+Val no_value(Elab *e, const Node *node); /* of an expression that gives nothing */
 /* A note to the message that elab_error just gave (nothing if that was silent). */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Loc primary_place(const Elab *e, const Node *node);

@@ -104,6 +104,15 @@ void elab_note(Elab *e, Loc loc, const char *format, ...)
     va_end(args);
 }
 
+Val no_value(Elab *e, const Node *node)
+{
+    const Node *block = node->kind == NODE_CALL ? map_get(&e->blocks, node->name) : NULL;
+    Val error = elab_error(e, node, "`%s` gives no value", expression_text(e->arena, node));
+    if (block)
+        elab_note(e, block->loc, "the block has no `return` that was reached");
+    return error;
+}
+
 const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int n_maps,
                          const char *const *more, int n_more)
 {

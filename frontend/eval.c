@@ -148,7 +148,7 @@ static Val eval_list(Elab *e, const Node *node)
         if (list.items[i].kind == VAL_ERROR)
             list.kind = VAL_ERROR;
         if (list.items[i].kind == VAL_NONE)
-            return elab_error(e, node->kids.data[i], "this gives no value");
+            return no_value(e, node->kids.data[i]);
     }
     return list;
 }
@@ -291,7 +291,7 @@ static void run_assign(Elab *e, const Node *node)
             return;
         }
     if (val.kind == VAL_NONE)
-        val = elab_error(e, node->a, "`%s` gives no value", expression_text(e->arena, node->a));
+        val = no_value(e, node->a);
     if (n > 1 && val.kind != VAL_ERROR && (val.kind != VAL_LIST || val.n != n))
         val = elab_error(e, node, "%d names take %d values, given %s", n, n, val_text(e, &val));
     for (int i = 0; i < n; i++)
@@ -314,6 +314,8 @@ static void run_output(Elab *e, const Node *node)
         name.kind = NODE_NAME;
         val = eval_node(e, &name);
     }
+    if (val.kind == VAL_NONE)
+        val = no_value(e, node->a);
     if (val.kind == VAL_ERROR)
         return;
     if (val.kind == VAL_NUMBER || val.kind == VAL_BOOL)

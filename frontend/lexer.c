@@ -141,6 +141,8 @@ static void lex_punctuation(Lexer *lexer)
     unsigned char c = (unsigned char)*lexer->at++;
     while (c >= 0x80 && lexer->at < lexer->end && ((unsigned char)*lexer->at & 0xC0) == 0x80)
         lexer->at++;
+    if ((c == '&' || c == '|') && lexer->at < lexer->end && (unsigned char)*lexer->at == c)
+        lexer->at++;
     Loc loc = place(lexer, start, lexer->at);
     const char *seen = c < 32 || c == 127
                            ? arena_printf(lexer->arena, "\\x%02x", c)
@@ -153,6 +155,16 @@ static void lex_punctuation(Lexer *lexer)
     loc.length = 1;
     lex_error(lexer, loc, "unexpected character ",
               arena_printf(lexer->arena, "`%s`%s", seen, hint));
+    if (c == '&' || c == '|') /* as meant: what follows is read */
+        push(lexer, c == '&' ? TOKEN_AND : TOKEN_OR, start, NULL, 0);
+    const char *line_end = memchr(lexer->at, '\n', (size_t)(lexer->end - lexer->at));
+    size_t rest = (size_t)((line_end ? line_end : lexer->end) - lexer->at);
+    const char *close = c == '\'' ? memchr(lexer->at, '\'', rest) : NULL;
+    if (close) { /* one message a string */
+        lexer->at = close + 1;
+        push(lexer, TOKEN_STRING, start,
+             arena_strndup(lexer->arena, start + 1, (size_t)(close - start - 1)), 0);
+    }
 }
 
 Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)

@@ -168,9 +168,17 @@ static void merge(Loaded *loaded, const NodeList *all)
         Node *node = loaded->items.data[i];
         const char *key = defined_name(arena, node);
         vec_push(arena, items, node);
-        if (!key || !map_has(&mine, key))
+        const Node *stronger = key ? map_get(&mine, key) : NULL;
+        if (!stronger)
             continue;
         node->overridden = true;
+        if (node->kind == NODE_CONST && is_statement(stronger)) {
+            diag_error(loaded->diags, stronger->loc,
+                       "`%s` is a constant of the library: `const %s = …` replaces it",
+                       node->name, node->name);
+            diag_note(loaded->diags, node->loc, "in the library, here");
+            loaded->broken = true;
+        }
         for (size_t k = own.count; is_statement(node) && k-- > 0;)
             if (own.data[k] && assigns(own.data[k], node->name)) {
                 move_statements(arena, &own, k + 1, &items);

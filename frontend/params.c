@@ -94,8 +94,9 @@ static void read_init(Elab *e, const Node *node, ParamInfo *info)
         const char *names[N_INIT_WORDS];
         for (int i = 0; i < N_INIT_WORDS; i++)
             names[i] = init_words[i].name;
+        const char *hint = did_you_mean(e, node->name, NULL, 0, names, N_INIT_WORDS);
         elab_error(e, node, "a param cannot begin as `%.60s`%s", node->name,
-                   did_you_mean(e, node->name, NULL, 0, names, N_INIT_WORDS));
+                   *hint ? hint : "; as in `normal(0, 0.02)`, `zeros` or `xavier_uniform`");
         return;
     }
     Val val = eval_node(e, node);

@@ -209,6 +209,8 @@ static Node *parse_output(Parser *p)
     node = named_node(p, NODE_OUTPUT, " of an output");
     if (!p->panic && accept_token(p, TOKEN_ASSIGN))
         node->a = parse_expression(p);
+    else if (!p->panic && (peek_token(p)->kind == TOKEN_OPEN_LIST || peek_token(p)->kind == TOKEN_OPEN))
+        parse_error(p, token->loc, "an output has a name of its own: `output y = …`");
     return node;
 }
 

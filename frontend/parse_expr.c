@@ -142,6 +142,21 @@ static Node *parse_bracketed(Parser *p)
     return node;
 }
 
+/* What is written here for a sign of other languages that no expression begins with. */
+static const char *foreign_sign(const Parser *p, const Token *token)
+{
+    TokenKind before = p->at ? p->tokens.data[p->at - 1].kind : TOKEN_END;
+    TokenKind after = peek_ahead(p, 1)->kind;
+    if (token->kind == TOKEN_IF)
+        return "; between values choose by `select(condition, a, b)`: `if` is a statement";
+    if (token->kind == TOKEN_STAR && before == TOKEN_STAR)
+        return "; a power is written `^`";
+    if (token->kind == TOKEN_SLASH &&
+        (before == TOKEN_SLASH || after == TOKEN_SLASH || after == TOKEN_STAR))
+        return "; a comment begins with `#`";
+    return "";
+}
+
 static Node *parse_primary(Parser *p)
 {
     const Token *token = peek_token(p);
@@ -166,7 +181,8 @@ static Node *parse_primary(Parser *p)
     case TOKEN_OPEN:
     case TOKEN_OPEN_LIST: return parse_bracketed(p);
     default:
-        parse_error(p, token->loc, "expected an expression, not %s", token_seen(p, token));
+        parse_error(p, token->loc, "expected an expression, not %s%s", token_seen(p, token),
+                    foreign_sign(p, token));
         return node;
     }
 }

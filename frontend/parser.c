@@ -4,6 +4,8 @@
  * statement, so that each mistake gives one message and the next is found. */
 #include "frontend/parser.h"
 
+#include "frontend/foreign.h"
+
 /* ---- tokens in hand ---- */
 
 const Token *peek_token(Parser *p)
@@ -238,10 +240,15 @@ static Node *parse_statement(Parser *p)
     Node *node = node_new(p, NODE_EXPR, token->loc);
     node->a = parse_expression(p);
     node->loc = node->a->loc;
+    if (!p->panic && node->a->kind == NODE_BINARY && node->a->op == TOKEN_EQUAL &&
+        node->a->a->kind == NODE_NAME)
+        parse_error(p, node->loc, "`==` compares; a value is named by `%.60s = …`",
+                    node->a->a->name);
     const Token *next = peek_token(p);
     if (!p->panic && node->a->kind == NODE_NAME && next->kind == TOKEN_NAME) {
+        const char *hint = foreign_statement(node->a->name);
         parse_error(p, node->loc, "`%.60s` begins no statement%s", node->a->name,
-                    suggest_declaration(p, node->a->name));
+                    hint ? hint : suggest_declaration(p, node->a->name));
     }
     return node;
 }
@@ -272,6 +279,9 @@ static void parse_item(Parser *p, NodeList *items)
         if (!p->panic || node->kind == NODE_BLOCK) /* the name is known: fewer messages follow */
             vec_push(p->arena, *items, node);
     } while (declaration->many && !p->panic && accept_token(p, TOKEN_COMMA));
+    if (declaration->many && !p->panic && peek_token(p)->kind == TOKEN_NAME)
+        parse_error(p, peek_token(p)->loc, "expected `,` or the end of the statement, not %s",
+                    token_seen(p, peek_token(p)));
 }
 
 Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source)

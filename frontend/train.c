@@ -3,6 +3,7 @@
 #include "frontend/elab.h"
 
 #include "base/limits.h"
+#include "frontend/foreign.h"
 
 #include <math.h>
 
@@ -79,9 +80,10 @@ static bool read_args(Elab *e, const Node *call, const Param *params, int n)
             if (!strcmp(arg->name, names[k]))
                 at = k;
         if (at < 0) {
+            const char *hint = arg->name ? foreign_setting(arg->name) : NULL;
             if (arg->name)
                 elab_error(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
-                           did_you_mean(e, arg->name, NULL, 0, names, n));
+                           hint ? hint : did_you_mean(e, arg->name, NULL, 0, names, n));
             else
                 elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n,
                            n == 1 ? "" : "s", call->kids.count);
@@ -108,13 +110,15 @@ static bool is_word(const Node *node, const char *word)
 }
 
 static void unknown_word(Elab *e, const Node *value, const char *what, const char *const *words,
-                         int n)
+                         int n, const char *example)
 {
     bool worded = value->kind == NODE_NAME || value->kind == NODE_CALL;
     const char *near = worded ? did_you_mean(e, value->name, NULL, 0, words, n) : "";
     Text all = {0};
     for (int i = 0; i < n; i++)
         text_add(&all, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", words[i]);
+    if (!*near)
+        near = arena_printf(e->arena, "; as in `%s`", example);
     elab_error(e, value, "%s is %s, not `%s`%s", what, all.data, expression_text(e->arena, value),
                near);
     text_free(&all);
@@ -143,7 +147,7 @@ static void set_optimizer(Elab *e, const Node *value)
         s->optimizer = OPTIMIZER_SGD;
         read_args(e, value, sgd, 2);
     } else
-        unknown_word(e, value, "an optimizer", words, 3);
+        unknown_word(e, value, "an optimizer", words, 3, "optimizer = adam(beta2 = 0.98)");
 }
 
 static void set_rate(Elab *e, const Node *value)
@@ -179,7 +183,7 @@ static void set_rate(Elab *e, const Node *value)
         if (read_args(e, value, decay, 4) && s->rate_steps && s->rate_steps <= s->warmup)
             elab_error(e, value, "`steps` is more than `warmup`");
     } else
-        unknown_word(e, value, "a rate", words, 5);
+        unknown_word(e, value, "a rate", words, 5, "rate = constant(0.001)");
 }
 
 static void set_batch(Elab *e, const Node *value)
@@ -188,7 +192,7 @@ static void set_batch(Elab *e, const Node *value)
     TrainSpec *s = &e->model->train;
     bool tokens = is_word(value, "tokens");
     if (!tokens && !is_word(value, "sentences")) {
-        unknown_word(e, value, "a batch", words, 2);
+        unknown_word(e, value, "a batch", words, 2, "batch = sentences(32)");
         return;
     }
     int64_t n = 0;
@@ -229,8 +233,9 @@ static void set_number(Elab *e, const Node *setting)
         store(e, setting, &plain[i], &val);
         return;
     }
+    const char *hint = foreign_setting(setting->name);
     elab_error(e, setting, "there is no setting `%.60s`%s", setting->name,
-               did_you_mean(e, setting->name, NULL, 0, names, N_PLAIN + 3));
+               hint ? hint : did_you_mean(e, setting->name, NULL, 0, names, N_PLAIN + 3));
 }
 
 void elaborate_train(Elab *e, const Node *train)

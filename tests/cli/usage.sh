@@ -101,6 +101,8 @@ mkdir folder
     say opt
     say opt absent.tir
     say opt good.tfg --passes simplify
+    printf "model x\n" >model.tir
+    say opt model.tir
     say opt good.tir --passes fuse
     say opt good.tir --passes zzz
     say bench good.tfg --mode decode --dtype bf16

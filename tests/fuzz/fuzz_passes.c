@@ -115,7 +115,15 @@ static void make_code(Arena *arena, const Function *function, uint32_t rest, Dia
     text_free(&text);
 }
 
-/* Every pass that codegen needs has run. */
+static void verify_after(void *observer, const PassInfo *pass, Function *function)
+{
+    Diagnostics *diags = observer;
+    if (!ir_verify(function->module, diags)) {
+        fprintf(stderr, "after %s:\n", pass->name);
+        complain("a pass made what does not verify", diags, function->module);
+    }
+}
+
 static void run_pipeline(Arena *arena, Module *module, uint32_t rest, Diagnostics *diags)
 {
     static const char *const forms[] = {"-%s", "%s"};
@@ -125,15 +133,15 @@ static void run_pipeline(Arena *arena, Module *module, uint32_t rest, Diagnostic
     snprintf(passes, sizeof passes, forms[form % 2], pass);
     PipelineOptions options = {.opt_level = choose(&rest, 4) ? 2 : 0,
                                .passes = form < 2 ? passes : NULL,
-                               .compute = choose(&rest, 4) ? DT_F32 : DT_BF16};
+                               .compute = choose(&rest, 4) ? DT_F32 : DT_BF16,
+                               .observe = verify_after,
+                               .observer = diags};
     Function *function = pick_function(module, &rest);
     if (!pipeline_run(function, &options, diags)) {
         if (!diags->errors)
             complain("refused without a word", diags, module);
         return;
     }
-    if (!ir_verify(module, diags))
-        complain("passes made what does not verify", diags, module);
     check_print(arena, module, diags);
     if (form >= 2 && is_small(module, MOST_CODE_OPS) && choose(&rest, CODE_IN) == 0)
         make_code(arena, function, rest, diags);
