@@ -81,26 +81,47 @@ static bool moves_columns(const Module *module, const Type *result, const Axis *
     return end->dim != last->dim && !dim_is_one(end->extent);
 }
 
-static Value *split_reduction(Builder *b, Op *op, Diagnostics *diags)
+typedef enum Split { SPLIT_NOT, SPLIT_COLUMN, SPLIT_LAST } Split;
+
+/* What a reduction is made into; of SPLIT_LAST `others` are its axes but the last. */
+static Split split_of(const Module *module, const Op *op, int others[MAX_RANK], int *n)
 {
-    Module *module = b->function->module;
-    Value *x = op->args[0];
     const Attr *axes = op_attr(op, ATTR_axes);
-    Layout layout = layout_of(module, &x->type);
+    Layout layout = layout_of(module, &op->args[0]->type);
     const Axis *last = &layout.axes[layout.n - 1];
+    *n = 0;
     if (last->batch_dim >= 0) /* tokens only */
-        return reduce_with_column(b, op, diags);
-    int others[MAX_RANK], n = 0;
+        return SPLIT_COLUMN;
     for (int i = 0; i < axes->n; i++)
         if (axes->ints[i] != last->dim)
-            others[n++] = axes->ints[i];
-    if (n == axes->n)
-        return moves_columns(module, &op_result(op)->type, last) ? reduce_with_column(b, op, diags)
-                                                                          : NULL;
-    if (n == 0)
+            others[(*n)++] = axes->ints[i];
+    if (*n == axes->n)
+        return moves_columns(module, &op->results[0].type, last) ? SPLIT_COLUMN : SPLIT_NOT;
+    return *n ? SPLIT_LAST : SPLIT_NOT;
+}
+
+static Value *split_reduction(Builder *b, Op *op, Diagnostics *diags)
+{
+    int others[MAX_RANK], n;
+    Split split = split_of(b->function->module, op, others, &n);
+    if (split == SPLIT_COLUMN)
+        return reduce_with_column(b, op, diags);
+    if (split == SPLIT_NOT)
         return NULL;
-    Value *rows = build_reduce(b, op->kind, x, 1, &last->dim);
+    Layout layout = layout_of(b->function->module, &op->args[0]->type);
+    Value *rows = build_reduce(b, op->kind, op->args[0], 1, &layout.axes[layout.n - 1].dim);
     return build_reduce(b, op->kind, rows, n, others);
+}
+
+bool is_expanded(const Function *function)
+{
+    int others[MAX_RANK], n;
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_softmax || op->kind == OP_logsumexp || op->kind == OP_stop ||
+            (op_family(op) == FAMILY_reduce &&
+             split_of(function->module, op, others, &n) != SPLIT_NOT))
+            return false;
+    return true;
 }
 
 bool pass_expand(Function *function, PassContext *context)

@@ -1,6 +1,7 @@
 /* The pipeline: passes by name, in the order of pipeline.def. */
 #define _GNU_SOURCE
 #include "ir/text.h"
+#include "passes/expand.h"
 #include "passes/pass.h"
 
 #include <assert.h>
@@ -124,6 +125,23 @@ static bool runs(const PassInfo *pass, const PipelineOptions *options)
     return how != LEFT_OUT && (pass->at_O0 || options->opt_level > 0);
 }
 
+/* False after a message: lists of passes may leave out what a later one needs. */
+static bool needs_are_met(const PassInfo *pass, const Function *function, Diagnostics *diags)
+{
+    if (!strcmp(pass->needs, "expand") && !is_expanded(function)) {
+        diag_error(diags, (Loc){0}, "the pass '%s' needs what 'expand' makes: name it, too",
+                   pass->name);
+        return false;
+    }
+    FOR_OPS (op, &function->body)
+        if (op->body && !strcmp(pass->needs, "no regions")) {
+            diag_error(diags, (Loc){0}, "the pass '%s' comes before those that make regions",
+                       pass->name);
+            return false;
+        }
+    return true;
+}
+
 bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostics *diags)
 {
     PassContext context = {diags, options->report, options->compute, options->budget};
@@ -133,7 +151,8 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
         return false;
     for (int i = 0; i < pass_count; i++) {
         if (runs(&pass_info[i], options)) {
-            if (!pass_info[i].run(function, &context))
+            if (!needs_are_met(&pass_info[i], function, diags) ||
+                !pass_info[i].run(function, &context))
                 return false;
             if (options->observe)
                 options->observe(options->observer, &pass_info[i], function);
