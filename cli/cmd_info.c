@@ -79,6 +79,19 @@ static bool info_run(Cli *cli, const char *path)
     return ok;
 }
 
+static bool check_sums(Cli *cli, const StFile *file)
+{
+    bool ok = st_header_is_whole(file) ||
+              cli_error(cli, "%s is damaged: the checksum of its header is another", file->path);
+    for (int64_t i = 0; i < file->n; i++)
+        if (!st_is_whole(file, &file->tensors[i]))
+            ok = cli_error(cli, "%s is damaged: the checksum of '%s' is another", file->path,
+                           file->tensors[i].name);
+    if (ok && st_meta(file, ST_CHECKSUMS))
+        printf("checksums are right\n");
+    return ok;
+}
+
 static bool info_tensors(Cli *cli, const char *path)
 {
     static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32",
@@ -88,7 +101,8 @@ static bool info_tensors(Cli *cli, const char *path)
         return false;
     uint64_t bytes = 0;
     for (int64_t i = 0; i < file->n_meta; i++)
-        printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
+        if (strcmp(file->meta_keys[i], ST_CHECKSUMS))
+            printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
         printf("  %-48s %s[", tensor->name, types[tensor->type]);
@@ -98,8 +112,9 @@ static bool info_tensors(Cli *cli, const char *path)
         bytes += tensor->bytes;
     }
     printf("%" PRId64 " tensors, %s\n", file->n, bytes_text((int64_t)bytes));
+    bool ok = check_sums(cli, file);
     st_close(file);
-    return true;
+    return ok;
 }
 
 static bool has_suffix(const char *path, const char *suffix)

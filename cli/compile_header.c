@@ -319,7 +319,8 @@ static void put_opening(const Artifact *a, Text *out)
         "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
         "    @_ERROR_ARGUMENT = 6,\n"
         "    @_ERROR_FILE = 7,     /* cannot be written */\n"
-        "    @_ERROR_BUSY = 8      /* another thread uses the model or session */\n"
+        "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
+        "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
         "};\n"));
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
              LIMIT_threads, a->name, LIMIT_beam, a->name, LIMIT_nbest);

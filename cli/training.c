@@ -265,6 +265,49 @@ static bool on_validate(void *user, double *loss, double *bleu)
     return !t->inference.has_stepper || valid_bleu(t, bleu);
 }
 
+/* The first value of a gradient that is not finite, or NULL. */
+static const float *find_bad(Exec *exec, const char *output)
+{
+    const float *values = exec_output(exec, output);
+    int64_t n = exec_output_count(exec, output);
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return &values[i];
+    return NULL;
+}
+
+static const char *name_bad(Training *t, const TfcProgram *program, Exec *exec, double *value)
+{
+    static const char prefix[] = "grad.";
+    for (int32_t i = 0; i < program->n_outputs; i++) {
+        const char *output = program->outputs[i].name;
+        bool is_gradient = !strncmp(output, prefix, sizeof prefix - 1);
+        const float *bad = is_gradient ? find_bad(exec, output) : NULL;
+        if (bad) {
+            *value = *bad;
+            return arena_strdup(t->cli->arena, output + sizeof prefix - 1);
+        }
+    }
+    return NULL;
+}
+
+/* Compiles what nobody needs until something has gone wrong: the gradients as outputs. */
+static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stream, double *value)
+{
+    Training *t = user;
+    session_set_dtype(&t->session.options, t->options->dtype);
+    const TfcProgram *program =
+        session_compile(&t->session, derive_gradient(t->session.model->module, true));
+    Exec *exec = program ? exec_new(program, t->store) : NULL;
+    if (!exec)
+        return NULL;
+    feed_batch(exec, &t->programs.feed, batch);
+    exec_set_rng(exec, t->state.seed, stream);
+    const char *name = exec_run(exec) ? name_bad(t, program, exec, value) : NULL;
+    exec_free(exec);
+    return name;
+}
+
 /* ---- running ---- */
 
 static volatile sig_atomic_t stop_asked;
@@ -333,7 +376,8 @@ int training_run(Training *t)
     TrainHooks hooks = {.user = t,
                         .planned = on_planned,
                         .report = on_report,
-                        .validate = t->valid ? on_validate : NULL};
+                        .validate = t->valid ? on_validate : NULL,
+                        .find_bad_gradient = on_bad_gradient};
     progress_init(&t->progress, t->settings.steps);
     t->settings.stop = &stop_asked;
     catch_signals();

@@ -96,6 +96,9 @@ static bool fill_tensor(Cli *cli, const StFile *file, const StTensor *from, cons
                         StoreTensor *to)
 {
     Piece piece;
+    if (!st_is_whole(file, from))
+        return cli_error(cli, "%s is damaged: the checksum of '%s' is another", file->path,
+                         from->name);
     if (!cut_piece(cli, file, from, map, &piece))
         return false;
     int64_t count = 1;

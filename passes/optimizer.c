@@ -5,6 +5,8 @@
  * the 1e-6 that PyTorch's clip_grad_norm_ adds to the norm. */
 #include "passes/optimizer.h"
 
+#include "passes/clone.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@ typedef struct Update {
     Value *rate;       /* scalar f64 */
     Value *correct_m;  /* 1 / (1 - beta1^t), scalar f64 */
     Value *correct_v;  /* 1 / sqrt(1 - beta2^t) */
-    Value *clip;       /* factor on every gradient, scalar f64; NULL: none */
+    Value *factor;     /* on every gradient, scalar f64: that of clipping, else 1 */
+    Value *finite;     /* whether loss and norm of the gradients are finite, scalar bool */
 } Update;
 
 static Value *constant(Update *u, Value *like, double value)
@@ -77,14 +80,44 @@ static Value *bias_correction(Update *u, Value *step, double beta)
     return sub(u, constant(u, step, 1), power);
 }
 
+/* The param or slot takes its new value, unless the loss or a gradient is not finite: then
+ * all of them stay as they are, and the outputs loss and gradient_norm tell. */
+static void assign(Update *u, Value *param, Value *value)
+{
+    build_assign(&u->b, param, build_select(&u->b, u->finite, value, param));
+}
+
+/* So do the states that the model itself assigns. */
+static void hold_states(Update *u)
+{
+    Function *function = u->b.function;
+    VEC(Op *) assigns = {0};
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_assign)
+            vec_push(function->module->arena, assigns, op);
+    for (size_t i = 0; i < assigns.count; i++) {
+        Op *op = assigns.data[i];
+        u->b.loc = op->loc;
+        u->b.scope = op->scope;
+        block_remove(&function->body, op);
+        assign(u, op->args[0], op->args[1]);
+    }
+}
+
+static Value *is_finite(Update *u, Value *x)
+{
+    x = build_unary(&u->b, OP_abs, x);
+    return build_binary(&u->b, OP_lt, x, constant(u, x, INFINITY));
+}
+
 static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
 {
     if (u->spec->momentum > 0) {
         Value *m = build_new_param(&u->b, slot(u->b.function->module, "m", param));
         gradient = add(u, scale(u, m, u->spec->momentum), gradient);
-        build_assign(&u->b, m, gradient);
+        assign(u, m, gradient);
     }
-    build_assign(&u->b, param, sub(u, param, mul(u, gradient, rate)));
+    assign(u, param, sub(u, param, mul(u, gradient, rate)));
 }
 
 static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
@@ -105,15 +138,14 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
     if (spec->kind == OPT_ADAMW && spec->weight_decay > 0 &&
         module_param(module, op_string(param->op, ATTR_name))->decay)
         from = sub(u, param, mul(u, param, scale(u, rate, spec->weight_decay)));
-    build_assign(&u->b, m, new_m);
-    build_assign(&u->b, v, new_v);
-    build_assign(&u->b, param, sub(u, from, change));
+    assign(u, m, new_m);
+    assign(u, v, new_v);
+    assign(u, param, sub(u, from, change));
 }
 
 static Value *prepare(Update *u, Value *param, Value *gradient)
 {
-    if (u->clip)
-        gradient = mul(u, gradient, build_cast(&u->b, u->clip, gradient->type.dtype));
+    gradient = mul(u, gradient, build_cast(&u->b, u->factor, gradient->type.dtype));
     const ParamInfo *info = module_param(u->b.function->module, op_string(param->op, ATTR_name));
     if (u->spec->kind != OPT_ADAMW && u->spec->weight_decay > 0 && info->decay)
         gradient = add(u, gradient, scale(u, param, u->spec->weight_decay));
@@ -128,10 +160,19 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
     u.rate = build_cast(&u.b, build_input(&u.b, "rate", type_scalar(DT_F32)), DT_F64);
     Value *step = build_cast(&u.b, build_input(&u.b, "step", type_scalar(DT_F32)), DT_F64);
     Value *norm = global_norm(&u, n, params, gradients);
+    if (norm) {
+        const Op *loss = find_output(function, "loss"); /* an `update` has none */
+        u.finite = is_finite(&u, norm);
+        if (loss)
+            u.finite = build_binary(&u.b, OP_and, u.finite, is_finite(&u, loss->args[0]));
+        u.factor = build_cast(&u.b, u.finite, DT_F64);
+        hold_states(&u);
+        turn_to_all(&u);
+    }
     if (norm && spec->clip_norm > 0) {
         Value *factor = build_binary(&u.b, OP_div, constant(&u, norm, spec->clip_norm),
                                      add(&u, norm, constant(&u, norm, 1e-6)));
-        u.clip = build_binary(&u.b, OP_min, factor, constant(&u, norm, 1));
+        u.factor = build_binary(&u.b, OP_min, factor, constant(&u, norm, 1));
     }
     if (spec->kind != OPT_SGD) {
         Value *one = constant(&u, step, 1);

@@ -76,4 +76,19 @@ typedef struct StMeta {
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
+/* ---- checksums (safetensors_check.c) ---- */
+
+#define ST_CHECKSUMS "xxh64" /* their key in the metadata */
+
+/* As st_write, with checksums. */
+bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                      const StMeta *meta, int64_t n_meta);
+/* Whether metadata, names and shapes are those that were written, and the bytes of a tensor
+ * of the file. A file without checksums is always whole. */
+bool st_header_is_whole(const StFile *file);
+bool st_is_whole(const StFile *file, const StTensor *tensor);
+/* Of tensors in the order of their data, bytes included; NULL: no memory. */
+const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
+                              const StMeta *meta, int64_t n_meta);
+
 #endif

@@ -124,38 +124,71 @@ static void write_header(FileWriter *file, const Header *header)
     file_write(file, "        ", padded - length);
 }
 
+/* The tensors in the order of the file, with their sizes. */
+static const StTensor **sort(Arena *arena, const StTensor *tensors, int64_t n)
+{
+    const StTensor **sorted = ARENA_ARRAY(arena, const StTensor *, n + 1);
+    StTensor *copies = ARENA_ARRAY(arena, StTensor, n + 1);
+    if (!sorted || !copies)
+        return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        copies[i] = tensors[i];
+        copies[i].bytes = data_bytes(&tensors[i]);
+        sorted[i] = &copies[i];
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_alignment);
+    return sorted;
+}
+
 static bool write_all(FileWriter *file, Arena *arena, const StTensor *tensors, int64_t n,
-                      const StMeta *meta, int64_t n_meta)
+                      const StMeta *meta, int64_t n_meta, bool checked)
 {
     Header header = {.arena = arena};
-    const StTensor **sorted = ARENA_ARRAY(arena, const StTensor *, n + 1);
-    if (!sorted)
+    const StTensor **sorted = sort(arena, tensors, n);
+    StMeta *all = ARENA_ARRAY(arena, StMeta, n_meta + 1);
+    if (!sorted || !all)
         return false;
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = &tensors[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_alignment);
-    make_header(sorted, n, meta, n_meta, &header);
+    if (n_meta)
+        memcpy(all, meta, sizeof *meta * (size_t)n_meta);
+    if (checked) {
+        all[n_meta] = (StMeta){ST_CHECKSUMS, st_make_checksums(arena, sorted, n, meta, n_meta)};
+        if (!all[n_meta++].value)
+            return false;
+    }
+    make_header(sorted, n, all, n_meta, &header);
     if (arena_failed(arena))
         return false;
     write_header(file, &header);
     for (int64_t i = 0; i < n; i++)
-        if (data_bytes(sorted[i]))
-            file_write(file, sorted[i]->data, data_bytes(sorted[i]));
+        if (sorted[i]->bytes)
+            file_write(file, sorted[i]->data, sorted[i]->bytes);
     return true;
 }
 
-bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
-              const StMeta *meta, int64_t n_meta)
+static bool write_file(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                       const StMeta *meta, int64_t n_meta, bool checked)
 {
     FileWriter *file = file_create(diags, path);
     if (!file)
         return false;
     Arena *arena = arena_try_new();
-    bool ok = arena && write_all(file, arena, tensors, n, meta, n_meta);
+    bool ok = arena && write_all(file, arena, tensors, n, meta, n_meta, checked);
     arena_free(arena);
     if (ok)
         return file_commit(file, diags);
     file_discard(file);
     diag_errno(diags, "write", path, ENOMEM);
     return false;
+}
+
+bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+              const StMeta *meta, int64_t n_meta)
+{
+    return write_file(diags, path, tensors, n, meta, n_meta, false);
+}
+
+bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                      const StMeta *meta, int64_t n_meta)
+{
+    return write_file(diags, path, tensors, n, meta, n_meta, true);
 }

@@ -18,6 +18,7 @@ typedef enum TfcStatus {
     TFC_ERROR_ARGUMENT,
     TFC_ERROR_FILE,
     TFC_ERROR_BUSY,
+    TFC_ERROR_NUMBER,
     TFC_N_STATUS
 } TfcStatus;
 

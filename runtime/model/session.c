@@ -376,6 +376,25 @@ static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step,
     }
 }
 
+/* A step whose loss or gradient is not finite has changed nothing (passes/optimizer.c): which
+ * operation made the first NaN is found by running it again. */
+static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *out, int64_t step)
+{
+    for (int32_t i = 0; i < program->n_outputs; i++) {
+        const TfcPort *port = &program->outputs[i];
+        if (port->shape.rank || isfinite(out[i].value))
+            continue;
+        double value = out[i].value;
+        int at;
+        const char *name = exec_find_nan(exec, &at);
+        return tfc_model_fail(TFC_ERROR_NUMBER, "step %lld: %s is %s%s%s%s", (long long)step,
+                              port->name, isnan(value) ? "not a number" : "infinite",
+                              name ? "; the first NaN was made by '" : "", name ? name : "",
+                              name ? "'" : "");
+    }
+    return TFC_OK;
+}
+
 static int run_train_step(TfcSession *session, TfcFunction function, const TfcWord *in,
                           TfcWord *out)
 {
@@ -396,6 +415,8 @@ static int run_train_step(TfcSession *session, TfcFunction function, const TfcWo
     put_step(program, in, step, words);
     exec_set_rng(exec, in[0].seed, (uint64_t)step);
     int status = run(session, program, exec, words, out);
+    if (!status)
+        status = check_numbers(program, exec, out, step);
     if (status)
         return status;
     pthread_mutex_lock(&loaded->mutex);

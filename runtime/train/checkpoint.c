@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,64 @@ static StTensor describe(const StoreTensor *tensor)
     memcpy(out.dims, tensor->dims, sizeof out.dims);
     return out;
 }
+
+/* ---- values that are no numbers ---- */
+
+/* What training computes: a constant of the model's may be infinite. */
+static bool is_computed(const StoreTensor *tensor)
+{
+    return is_saved(tensor) && tensor->role != TFC_FROZEN;
+}
+
+static int64_t count_bad_f32(const uint32_t *bits, int64_t n, int64_t *first)
+{
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; i++)
+        bad += (bits[i] & 0x7f800000u) == 0x7f800000u;
+    for (int64_t i = n; bad && i-- > 0;)
+        if ((bits[i] & 0x7f800000u) == 0x7f800000u)
+            *first = i;
+    return bad;
+}
+
+static int64_t count_bad_f64(const double *values, int64_t n, int64_t *first)
+{
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(values[i]) && !bad++)
+            *first = i;
+    return bad;
+}
+
+static bool check_values(Diagnostics *diags, const char *what, const StoreTensor *tensor)
+{
+    int64_t first = 0, bad = 0;
+    if (tensor->type == TFC_F32)
+        bad = count_bad_f32(tensor->data, tensor->count, &first);
+    else if (tensor->type == TFC_F64)
+        bad = count_bad_f64(tensor->data, tensor->count, &first);
+    if (bad) {
+        double value = tensor->type == TFC_F32 ? ((const float *)tensor->data)[first]
+                                               : ((const double *)tensor->data)[first];
+        diag_error(diags, (Loc){0},
+                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64 " values, number %" PRId64
+                   " the first, is %s",
+                   what, tensor->name, bad, tensor->count, first + 1,
+                   isnan(value) ? "NaN" : "infinite");
+    }
+    return !bad;
+}
+
+bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < store_count(store); i++)
+        if (is_computed(store_at(store, i)))
+            ok = check_values(diags, what, store_at(store, i));
+    return ok;
+}
+
+/* ---- the state of a training ---- */
 
 /* One row a field: the name in the file, and how its value reads as text. */
 enum { N_FIELDS = 10 };
@@ -113,19 +172,33 @@ static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Stor
     for (int64_t i = 0; i < store_count(store); i++)
         if (is_saved(store_at(store, i)))
             tensors[n++] = describe(store_at(store, i));
-    return st_write(diags, path, tensors, n, meta, n_meta);
+    return st_write_checked(diags, path, tensors, n, meta, n_meta);
 }
 
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const TrainState *state)
 {
     StMeta meta[N_FIELDS + 1];
+    if (!checkpoint_check(diags, path, store))
+        return false;
     int n = make_meta(arena, state, meta);
     if (arena_failed(arena)) {
         diag_errno(diags, "write", path, ENOMEM);
         return false;
     }
     return write_store(diags, arena, path, store, meta, n);
+}
+
+/* ---- reading ---- */
+
+/* The bytes of the tensor; with NULL what the file says of itself. */
+static bool is_whole(Diagnostics *diags, const StFile *file, const StTensor *tensor)
+{
+    bool ok = tensor ? st_is_whole(file, tensor) : st_header_is_whole(file);
+    if (!ok)
+        diag_error(diags, (Loc){0}, "%s is damaged: the checksum of %s%s%s is another", file->path,
+                   tensor ? "'" : "its header", tensor ? tensor->name : "", tensor ? "'" : "");
+    return ok;
 }
 
 static const char *dims_text(Arena *arena, int rank, const int64_t *dims)
@@ -151,13 +224,14 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
                    dims_text(arena, tensor->rank, tensor->dims));
         return false;
     }
+    if (!is_whole(diags, file, found))
+        return false;
+    bool ok = false;
     if (found->type == st_type(tensor->type)) {
         if (found->bytes)
             memcpy(tensor->data, found->data, found->bytes);
-        return true;
-    }
-    bool ok = false;
-    if (tensor->type == TFC_F32)
+        ok = true;
+    } else if (tensor->type == TFC_F32)
         ok = st_to_f32(found, tensor->data);
     else if (tensor->type == TFC_I32)
         ok = st_to_i32(found, tensor->data);
@@ -171,7 +245,7 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
                    "%s: the tensor '%s' has an element type that the model's cannot "
                    "take",
                    file->path, tensor->name);
-    return ok;
+    return ok && (!is_computed(tensor) || check_values(diags, file->path, tensor));
 }
 
 static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
@@ -180,7 +254,7 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
     StFile *file = st_open(diags, arena, path);
     if (!file)
         return false;
-    bool ok = !state || read_state(file, state, diags);
+    bool ok = is_whole(diags, file, NULL) && (!state || read_state(file, state, diags));
     int missing = 0;
     for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++)
         if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
@@ -202,11 +276,13 @@ bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, 
     return load_store(diags, arena, path, store, is_param, state);
 }
 
-/* Adds (or with n > 0 sets to the sum divided by n) one checkpoint's tensor. */
+/* ---- averaging ---- */
+
+/* Adds one checkpoint's tensor. */
 static bool add_tensor(const StFile *file, const StoreTensor *tensor, double *sum)
 {
     const StTensor *found = st_find(file, tensor->name);
-    if (!found || found->count != tensor->count)
+    if (!found || found->count != tensor->count || !st_is_whole(file, found))
         return false;
     for (int64_t i = 0; i < found->count; i++)
         sum[i] += st_value(found, i);
@@ -228,7 +304,8 @@ static bool average_tensors(Diagnostics *diags, Arena *arena, StFile **files, in
             continue;
         StTensor out = describe(tensor);
         const StTensor *last = st_find(files[n - 1], tensor->name);
-        bool ok = last && last->count == tensor->count && last->type == out.type;
+        bool ok = last && last->count == tensor->count && last->type == out.type &&
+                  st_is_whole(files[n - 1], last);
         if (ok && is_averaged(tensor)) {
             double *sum = ARENA_ARRAY(arena, double, tensor->count);
             for (int k = 0; k < n; k++)
@@ -243,8 +320,9 @@ static bool average_tensors(Diagnostics *diags, Arena *arena, StFile **files, in
         } else if (ok)
             out.data = last->data;
         if (!ok) {
-            diag_error(diags, (Loc){0}, "cannot average: the tensor '%s' of %s is not the model's",
-                       tensor->name, files[n - 1]->path);
+            diag_error(diags, (Loc){0},
+                       "cannot average up to %s: the tensor '%s' is damaged, or not the model's",
+                       files[n - 1]->path, tensor->name);
             return false;
         }
         tensors[(*n_tensors)++] = out;
@@ -259,7 +337,8 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
     StFile **files = ARENA_ARRAY(scratch, StFile *, n);
     bool ok = n > 0;
     for (int i = 0; i < n && ok; i++)
-        ok = (files[i] = st_open(diags, scratch, paths[i])) != NULL;
+        ok = (files[i] = st_open(diags, scratch, paths[i])) != NULL &&
+             is_whole(diags, files[i], NULL);
     TrainState state;
     ok = ok && read_state(files[n - 1], &state, diags);
     int64_t n_tensors = 0;
@@ -268,7 +347,7 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
     if (ok) {
         StMeta meta[N_FIELDS + 1];
         int n_meta = make_meta(scratch, &state, meta);
-        ok = st_write(diags, path, tensors, n_tensors, meta, n_meta);
+        ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)
         if (files[i])

@@ -22,10 +22,14 @@ typedef struct TrainState {
     uint64_t config;   /* hash of what must not change between sessions */
 } TrainState;
 
+/* Whether all that training computes (trained params, states, the optimizer's slots) is
+ * finite; else an error that begins with `what` names the first that is not. */
+bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
+/* Refuses what checkpoint_check refuses; PATH is then as it was. Checksums go along. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const TrainState *state);
-/* Fills every tensor of the store but gradients and caches; each must be there
- * with its type and shape. */
+/* Fills every tensor of the store but gradients and caches; each must be there with its
+ * shape and with finite values, and match its checksum if the file has checksums. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      TrainState *state);
 /* Params alone (trained, frozen, state): for decoding; state may be NULL. */

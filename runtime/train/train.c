@@ -143,6 +143,12 @@ static int64_t count_batches(const Trainer *t)
     return left < t->settings->accumulate ? left : t->settings->accumulate;
 }
 
+/* Random numbers of a batch of the next step. */
+static uint64_t stream_of(const Trainer *t, int64_t index)
+{
+    return (uint64_t)(t->state->step * t->settings->accumulate + index + 1);
+}
+
 /* One batch through the compute program. `share`: its part of the update's tokens. */
 static bool run_batch(Trainer *t, int64_t index, float rate, float share, double *loss)
 {
@@ -156,8 +162,7 @@ static bool run_batch(Trainer *t, int64_t index, float rate, float share, double
         exec_input(t->compute, "step", &step);
     } else
         exec_input(t->compute, "weight", &share);
-    uint64_t stream = (uint64_t)(t->state->step * t->settings->accumulate + index + 1);
-    exec_set_rng(t->compute, t->state->seed, stream);
+    exec_set_rng(t->compute, t->state->seed, stream_of(t, index));
     if (!run_checked(t, t->compute))
         return false;
     *loss = *(const float *)exec_output(t->compute, "loss");
@@ -172,22 +177,38 @@ static bool run_update(Trainer *t, float rate)
     return run_checked(t, t->update);
 }
 
-static bool is_number(Trainer *t, double loss)
+/* ---- what is no number ends the training ---- */
+
+static const char *number_text(double value) { return isnan(value) ? "not a number" : "infinite"; }
+
+/* `what` of the next step is not finite: an error. */
+static bool refuse_number(Trainer *t, const char *what, double value)
 {
-    if (isfinite(loss))
-        return true;
-    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": the loss is %s", t->state->step + 1,
-               isnan(loss) ? "not a number" : "infinite");
+    const char *help =
+        "a lower rate or clipping may help, and --check-numerics names the operation";
+    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": %s is %s", t->state->step + 1, what,
+               number_text(value));
     if (t->saved_step)
-        diag_note(t->diags, (Loc){0},
-                  "the last good checkpoint is that of step %" PRId64
-                  "; a lower rate or clipping may help, and --check-numerics names the operation",
-                  t->saved_step);
+        diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64 "; %s",
+                  t->saved_step, help);
     else
-        diag_note(t->diags, (Loc){0},
-                  "nothing was saved yet; a lower rate or clipping may help, and "
-                  "--check-numerics names the operation");
+        diag_note(t->diags, (Loc){0}, "nothing was saved yet; %s", help);
     return false;
+}
+
+/* The update left params and slots as they were (passes/optimizer.c); which gradient was it? */
+static bool refuse_gradient(Trainer *t, int64_t n, double norm)
+{
+    double value = norm;
+    const char *name = NULL;
+    for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
+        batches_fill(t->batches, t->state->batch + i, &t->batch);
+        name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
+    }
+    return refuse_number(t,
+                         name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
+                              : "the norm of the gradient",
+                         value);
 }
 
 static bool run_step(Trainer *t)
@@ -195,6 +216,8 @@ static bool run_step(Trainer *t)
     if (!open_epoch(t))
         return false;
     float rate = (float)rate_at(t, t->state->step + 1);
+    if (!isfinite(rate))
+        return refuse_number(t, "the rate", rate);
     int64_t n = count_batches(t), total = 0;
     for (int64_t i = 0; i < n; i++) {
         BatchShape shape = batches_shape(t->batches, t->state->batch + i);
@@ -204,9 +227,10 @@ static bool run_step(Trainer *t)
         BatchShape shape = batches_shape(t->batches, t->state->batch + i);
         int64_t tokens = feed_tokens(&t->programs->feed, &shape);
         double loss;
-        if (!run_batch(t, i, rate, (float)((double)tokens / (double)total), &loss) ||
-            !is_number(t, loss))
+        if (!run_batch(t, i, rate, (float)((double)tokens / (double)total), &loss))
             return false;
+        if (!isfinite(loss))
+            return refuse_number(t, "the loss", loss);
         t->loss_sum += loss * (double)tokens;
         t->loss_tokens += tokens;
     }
@@ -214,6 +238,8 @@ static bool run_step(Trainer *t)
         return false;
     const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
     t->norm = norm ? *norm : NAN;
+    if (norm && !isfinite(*norm))
+        return refuse_gradient(t, n, *norm);
     t->state->batch += n;
     t->state->step++;
     t->state->seconds = t->earlier + now() - t->start;
@@ -252,11 +278,12 @@ static TrainReport make_report(const Trainer *t)
     };
 }
 
-/* Lower is better: the loss, until there is a BLEU that says something. */
+/* Lower is better: the loss, until there is a BLEU that says something. What is no number is
+ * never the best. */
 static void judge(Trainer *t, TrainReport *report)
 {
     double figure = report->valid_bleu >= LEAST_BLEU ? -report->valid_bleu : report->valid_loss;
-    report->best = !t->state->best_step || figure < t->state->best;
+    report->best = isfinite(figure) && (!t->state->best_step || figure < t->state->best);
     if (report->best) {
         t->state->best = figure;
         t->state->best_step = t->state->step;
@@ -391,7 +418,7 @@ static bool open_trainer(Trainer *t)
     t->update = p->step ? NULL : exec_new(p->update, t->store);
     if (!t->compute || (!p->step && !t->update))
         return out_of_memory(t);
-    if (!open_epoch(t))
+    if (!open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
     int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0);
     t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));

@@ -58,6 +58,10 @@ typedef struct TrainHooks {
     /* Measures the params; NULL: no validation. *bleu is NAN where there is none.
      * false: an error is in the diagnostics. */
     bool (*validate)(void *user, double *loss, double *bleu);
+    /* The gradient of a step is not finite, and so nothing was updated: a param whose
+     * gradient for this batch is not, and the first such value; NULL: none, or no such hook. */
+    const char *(*find_bad_gradient)(void *user, const Batch *batch, uint64_t stream,
+                                     double *value);
 } TrainHooks;
 
 typedef enum TrainEnd {

@@ -68,6 +68,25 @@ head -c 5000 half.safetensors >short.safetensors
 refused "short.safetensors" short.safetensors
 printf '\002\000\000\000\000\000\000\000{}' >empty.safetensors
 refused "not a checkpoint" empty.safetensors
-LC_ALL=C sed 's/"step":"10"/"step":"-1"/' half.safetensors >negative.safetensors
+LC_ALL=C sed 's/"step":"10"/"step":"-1"/' half.safetensors >damaged.safetensors
+refused "damaged: the checksum of its header" damaged.safetensors
+LC_ALL=C sed 's/"xxh64"/"other"/' damaged.safetensors >negative.safetensors
 refused "negative" negative.safetensors
+
+# A step whose gradient is no number changes nothing and says so; its neighbours do.
+cat >pairs.tfg <<'END'
+model pairs
+use transformer
+const layers = 1, d_model = 16, d_ff = 32, heads = 2, vocab = 8
+param w : [8] = zeros
+loss = cross_entropy(logits, next(tgt), label_smoothing = smoothing) + sqrt(sum(w * w))
+train { optimizer = adam() }
+END
+"$tfc" compile pairs.tfg -o libpairs.so
+cc "$root/tests/model/resume.c" -o numbers -I. -I"$root/tests/model" -L. -lpairs
+refuses 19 "step 1: gradient_norm is not a number; the first NaN was made by 'optimizer.w" \
+    ./numbers new 1 1 never.safetensors pair
+./numbers new 1 -1 once.safetensors pair # one step, whose failure does not count
+./numbers once.safetensors 1 -1 twice.safetensors pair
+same_tensors once.safetensors twice.safetensors "a step without a finite gradient has changed params"
 echo "all is well"

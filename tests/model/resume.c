@@ -1,6 +1,7 @@
 /* Trains a compiled model for checkpoint.sh and saves it.
  *
- * Usage: resume FROM SEED STEPS SAVE BATCHES   (FROM: new, or a checkpoint; BATCHES:
+ * Usage: resume FROM SEED STEPS SAVE BATCHES   (FROM: new, or a checkpoint; STEPS: -1: one
+ * whose gradient is not finite, which must be told; BATCHES:
  * various, or pair: four times the pair "a b c", "c b a d" of checkpoint.sh's words).
  * Prints each step's number and loss. Exit status 10 + the library's, after errors. */
 #include "pairs.h"
@@ -42,7 +43,8 @@ int main(int argc, char **argv)
     bool various = !strcmp(argv[5], "various");
     check(!strcmp(argv[1], "new") ? pairs_open_new(3, &model) : pairs_open_checkpoint(argv[1], &model));
     check(pairs_session_new(model, &session));
-    for (int i = 0; i < atoi(argv[3]); i++) {
+    int steps = atoi(argv[3]);
+    for (int i = 0; i < (steps < 0 ? 1 : steps); i++) {
         TestBatch batch;
         int64_t step = pairs_steps(model) + 1;
         if (various)
@@ -58,7 +60,10 @@ int main(int argc, char **argv)
                                   .tgt_next = batch.next,
                                   .rate = various ? test_rate(step) : 0.01};
         pairs_train_step_out out;
-        check(pairs_train_step(session, &in, &out));
+        int status = pairs_train_step(session, &in, &out);
+        if (steps < 0 && status == pairs_ERROR_NUMBER)
+            continue;
+        check(status);
         printf("%lld %a\n", (long long)pairs_steps(model), out.loss);
     }
     pairs_session_free(session);

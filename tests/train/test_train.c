@@ -25,6 +25,8 @@
 enum { N = 4 };
 
 static int64_t bad_step; /* the loss of this step is NaN; 0: none */
+static int64_t bad_norm; /* … the gradient's norm; like a compiled step it then updates nothing */
+static int64_t bad_param; /* … w[2] */
 
 static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
 {
@@ -35,7 +37,8 @@ static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
     float *w = args->buffers[5], *slot = args->buffers[6];
     float *loss = args->buffers[7], *norm = args->buffers[8];
     *loss = 0;
-    for (int i = 0; i < N; i++) {
+    *norm = bad_norm && (int64_t)step == bad_norm ? INFINITY : 1;
+    for (int i = 0; i < N && isfinite(*norm); i++) {
         float noise = (float)(args->rng[0] * 31 + args->rng[2] * 17 + (uint32_t)i) * 1e-3f;
         for (int64_t k = 0; k < args->dims[0]->total; k++)
             noise += (float)(src[k] * (i + 1)) * 1e-2f;
@@ -47,7 +50,8 @@ static void kernel(const TfcKernelArgs *args, int64_t begin, int64_t end)
     }
     if (bad_step && (int64_t)step == bad_step)
         *loss = NAN;
-    *norm = 1;
+    if (bad_param && (int64_t)step == bad_param)
+        w[2] = NAN;
 }
 
 static const TfcProgramDim dims[] = {{"B", -1}, {"S", 0}, {"T", 0}};
@@ -143,6 +147,7 @@ typedef struct Bench {
     TrainState state;
     int64_t stop_at, reports;
     double valid[64]; /* figures of validations, in turn */
+    bool names_gradient;
     int n_valid;
 } Bench;
 
@@ -167,6 +172,15 @@ static bool on_validate(void *user, double *loss, double *bleu)
     *loss = bench->valid[bench->n_valid++];
     *bleu = NAN;
     return true;
+}
+
+static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stream, double *value)
+{
+    Bench *bench = user;
+    assert_int_equal(stream, bench->state.step + 1);
+    assert_true(batch->shape.rows > 0);
+    *value = -INFINITY;
+    return bench->names_gradient ? "w" : NULL;
 }
 
 static void new_store(Bench *bench)
@@ -216,7 +230,7 @@ static void open_bench(Bench *bench)
                                       .folder = bench->folder,
                                       .stop = &stop};
     stop = 0;
-    bad_step = 0;
+    bad_step = bad_norm = bad_param = 0;
     new_store(bench);
 }
 
@@ -233,7 +247,11 @@ static void close_bench(Bench *bench)
 
 static TrainEnd run(Bench *bench, bool validates)
 {
-    TrainHooks hooks = {bench, on_planned, on_report, validates ? on_validate : NULL};
+    TrainHooks hooks = {.user = bench,
+                        .planned = on_planned,
+                        .report = on_report,
+                        .validate = validates ? on_validate : NULL,
+                        .find_bad_gradient = on_bad_gradient};
     return train(&bench->diags, &bench->programs, &bench->settings, &hooks, bench->corpus,
                  bench->store, &bench->state);
 }
@@ -380,6 +398,94 @@ static void a_nan_leaves_the_last_good_checkpoint(void **state)
     close_bench(&bench);
 }
 
+static void a_gradient_that_is_no_number_updates_nothing(void **state)
+{
+    (void)state;
+    Bench bench;
+    float before[2 * N], after[2 * N];
+    for (int named = 0; named < 2; named++) {
+        open_bench(&bench);
+        bench.settings.steps = 24;
+        assert_int_equal(run(&bench, false), TRAIN_DONE);
+        copy_params(&bench, before);
+        bench.settings.steps = 37;
+        bad_norm = 25;
+        bench.names_gradient = named;
+        assert_int_equal(run(&bench, false), TRAIN_FAILED);
+        assert_int_equal(bench.state.step, 24);
+        copy_params(&bench, after);
+        assert_memory_equal(before, after, sizeof before);
+        assert_non_null(strstr(bench.diags.list.data[0].message,
+                               named ? "step 25: the gradient of 'w' is infinite"
+                                     : "step 25: the norm of the gradient is infinite"));
+        close_bench(&bench);
+    }
+}
+
+static void a_param_that_is_no_number_is_not_saved(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    bad_param = 30; /* a step whose checkpoint is due; the next loss would be the first to tell */
+    assert_int_equal(run(&bench, false), TRAIN_FAILED);
+    assert_non_null(
+        strstr(bench.diags.list.data[0].message,
+               "step-30.safetensors: 'w' is not finite: 1 of its 4 values, number 3 the "
+               "first, is NaN"));
+    assert_false(file_exists(run_step_path(bench.arena, bench.folder, 30)));
+    bad_param = 0;
+    assert_true(resume(&bench));
+    assert_int_equal(bench.state.step, 20);
+    ((float *)store_find(bench.store, "m.w")->data)[0] = -INFINITY; /* nor is such a run begun */
+    assert_int_equal(run(&bench, false), TRAIN_FAILED);
+    assert_int_equal(bench.state.step, 20);
+    close_bench(&bench);
+}
+
+/* One byte of the file becomes another. */
+static void damage(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+e");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    assert_int_not_equal(fputc(byte ^ 1, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void damage_is_told(void **state)
+{
+    (void)state;
+    Bench bench;
+    open_bench(&bench);
+    assert_int_equal(run(&bench, false), TRAIN_DONE);
+    const char *last = in_folder(&bench, "last.safetensors");
+    damage(last, -1); /* the data of "w", which comes after "m.w" */
+    assert_false(resume(&bench));
+    assert_non_null(strstr(bench.diags.list.data[0].message, "is damaged: the checksum of 'w'"));
+    damage(last, -1);
+    assert_true(resume(&bench));
+    const Source *text = file_read(&bench.diags, bench.arena, last, 1 << 20);
+    long at = 0; /* the seed, which no other check looks at */
+    while (memcmp(text->text + at, "\"seed\":\"5\"", 10))
+        at++;
+    damage(last, at + 8);
+    assert_false(resume(&bench));
+    assert_non_null(
+        strstr(bench.diags.list.data[1].message, "is damaged: the checksum of its header"));
+    /* Files of other programs have no checksums, and are read. */
+    damage(last, at + 8);
+    at = 0;
+    while (memcmp(text->text + at, "\"xxh64\"", 7))
+        at++;
+    damage(last, at + 1);
+    damage(last, -3);
+    assert_true(resume(&bench));
+    close_bench(&bench);
+}
+
 static void a_failed_save_keeps_what_is_there(void **state)
 {
     (void)state;
@@ -441,6 +547,9 @@ int main(void)
         cmocka_unit_test(checkpoints_are_kept_and_averaged),
         cmocka_unit_test(patience_stops_and_best_stays),
         cmocka_unit_test(a_nan_leaves_the_last_good_checkpoint),
+        cmocka_unit_test(a_gradient_that_is_no_number_updates_nothing),
+        cmocka_unit_test(a_param_that_is_no_number_is_not_saved),
+        cmocka_unit_test(damage_is_told),
         cmocka_unit_test(a_failed_save_keeps_what_is_there),
         cmocka_unit_test(wrong_checkpoints_are_refused),
         cmocka_unit_test(a_falling_rate_ends_with_the_time),
