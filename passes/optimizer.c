@@ -55,19 +55,41 @@ static const ParamInfo *slot(Module *module, const char *kind, const Value *para
                                                 .role = PARAM_SLOT, .init = INIT_ZEROS});
 }
 
+/* Σ g² of the gradients of one type, from gradient `first` on, scalar f64: element by element
+ * first, so that it is one reduction. `done` marks them. */
+static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *gradients, int first,
+                          bool *done)
+{
+    const Type *type = &gradients[first]->type;
+    Value *squares = NULL;
+    int axes[MAX_RANK];
+    turn_to(u, params[first]);
+    for (int i = first; i < n; i++) {
+        if (done[i] || !type_equal(&gradients[i]->type, type))
+            continue;
+        if (squares)
+            turn_to_all(u); /* it belongs to more than one */
+        Value *square = mul(u, gradients[i], gradients[i]);
+        squares = squares ? add(u, squares, square) : square;
+        done[i] = true;
+    }
+    for (int a = 0; a < type->rank; a++)
+        axes[a] = a;
+    Value *sum = build_reduce(&u->b, OP_reduce_sum, squares, type->rank, axes);
+    sum = build_cast(&u->b, build_reshape(&u->b, sum, 0, NULL), DT_F64);
+    turn_to_all(u);
+    return sum;
+}
+
 /* sqrt(Σ g²) over all gradients, scalar f64 */
 static Value *global_norm(Update *u, int n, Value *const *params, Value *const *gradients)
 {
     Value *total = NULL;
+    bool *done = ARENA_ARRAY(u->b.function->module->arena, bool, n);
     for (int i = 0; i < n; i++) {
-        int axes[MAX_RANK];
-        turn_to(u, params[i]);
-        for (int a = 0; a < gradients[i]->type.rank; a++)
-            axes[a] = a;
-        Value *sum = build_reduce(&u->b, OP_reduce_sum, mul(u, gradients[i], gradients[i]),
-                                  gradients[i]->type.rank, axes);
-        sum = build_cast(&u->b, build_reshape(&u->b, sum, 0, NULL), DT_F64);
-        turn_to_all(u);
+        if (done[i])
+            continue;
+        Value *sum = sum_squares(u, n, params, gradients, i, done);
         total = total ? add(u, total, sum) : sum;
     }
     return total ? build_unary(&u->b, OP_sqrt, total) : NULL;
