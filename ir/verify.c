@@ -5,6 +5,7 @@
  * Which attributes an op carries is said by its row in ops.def: those named in
  * braces in its help text, no others but `chunk`; one with a question mark may be absent. */
 #include "ir/infer.h"
+#include "ir/layout.h"
 #include "ir/text.h"
 
 #include <stdint.h>
@@ -351,12 +352,13 @@ static bool check_region(Verifier *v, const Op *op)
     return fits && check_captures(v, op) && check_epilogue(v, op);
 }
 
-/* Rows are reduced along the last axis, columns along the others. */
+/* Rows are reduced along the last axis as it is stored, columns along the others. */
 static bool check_reduction(Verifier *v, const Op *op)
 {
     const Attr *axes = op_attr(op, ATTR_axes);
     bool row = v->region->kind != OP_column;
-    int last = op->args[0]->type.rank - 1;
+    Layout layout = layout_of(v->module, &op->args[0]->type);
+    int last = layout.axes[layout.n - 1].dim; /* a reduction has an axis */
     for (int i = 0; i < axes->n; i++)
         if ((axes->ints[i] == last) != row)
             return fail(v, op, "in a %s region it goes along %s, not along axis %d",

@@ -1,0 +1,181 @@
+/* Products, rows by index, and values from nothing, at random. */
+#include "tests/graphs/grow.h"
+
+#include <math.h>
+
+static bool is_factor(const Item *item)
+{
+    return dtype_is_float(item->value->type.dtype) && is_finite(item) && item->value->type.rank > 0;
+}
+
+typedef struct Axes {
+    int n_batch, n_contract, batch_x[MAX_RANK], batch_y[MAX_RANK], contract_x[MAX_RANK], contract_y[MAX_RANK];
+} Axes;
+
+/* Pairs of equal dims of both, each as batch, contracted or free. */
+static Axes pair_axes(Grow *g, const Type *x, const Type *y)
+{
+    Axes axes = {0};
+    bool taken[MAX_RANK] = {0};
+    int from = rng_below(&g->rng, y->rank);
+    for (int i = 0; i < x->rank; i++)
+        for (int k = 0; k < y->rank; k++) {
+            int j = (k + from) % y->rank;
+            if (taken[j] || !dim_equal(x->dims[i], y->dims[j]))
+                continue;
+            int role = rng_below(&g->rng, 10);
+            if (role < 5) {
+                axes.contract_x[axes.n_contract] = i;
+                axes.contract_y[axes.n_contract++] = j;
+            } else if (role < 9) {
+                axes.batch_x[axes.n_batch] = i;
+                axes.batch_y[axes.n_batch++] = j;
+            } else
+                break;
+            taken[j] = true;
+            break;
+        }
+    return axes;
+}
+
+/* A second operand made for x: some of its dims, and new ones. */
+static Item *other_factor(Grow *g, const Type *x)
+{
+    Type y = type_scalar(x->dtype);
+    for (int i = 0; i < x->rank; i++)
+        if (rng_chance(&g->rng, 55))
+            y.dims[y.rank++] = x->dims[i];
+    for (int n = rng_below(&g->rng, 3); n && y.rank < 5; n--)
+        y.dims[y.rank++] = rng_chance(&g->rng, 70) ? dim_const(some_size(g)) : some_dim(g);
+    for (int i = y.rank - 1; i > 0; i--) {
+        int j = rng_below(&g->rng, i + 1);
+        Dim dim = y.dims[i];
+        y.dims[i] = y.dims[j];
+        y.dims[j] = dim;
+    }
+    return y.rank && type_fits(g, &y) ? found_or_leaf(g, y) : NULL;
+}
+
+/* bf16 products may be given as f32. */
+static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
+{
+    Attr attrs[] = {attr_int(ATTR_dtype, rng_chance(&g->rng, 60) ? DT_F32 : DT_BF16),
+                    attr_ints(ATTR_batch_a, a->n_batch, a->batch_x), attr_ints(ATTR_batch_b, a->n_batch, a->batch_y),
+                    attr_ints(ATTR_contract_a, a->n_contract, a->contract_x),
+                    attr_ints(ATTR_contract_b, a->n_contract, a->contract_y)};
+    int64_t terms = 1;
+    for (int i = 0; i < a->n_contract; i++)
+        terms *= dim_extent(g, x->value->type.dims[a->contract_x[i]]);
+    Value *value = build(&g->b, OP_dot, 2, (Value *[]){x->value, y->value}, 5, attrs);
+    if (!value || type_elements(g, &value->type) * (terms ? terms : 1) > 40 * g->most)
+        return NULL;
+    double most = reach(x) * reach(y) * (double)terms;
+    return add_item(g, value, -most, most);
+}
+
+Item *grow_product(Grow *g)
+{
+    Item *x = tamed(g, pick(g, is_factor), 50);
+    Item *y = x && rng_chance(&g->rng, 40) ? pick(g, is_factor) : NULL;
+    if (!x)
+        return NULL;
+    if (!y || y->value->type.dtype != x->value->type.dtype)
+        y = other_factor(g, &x->value->type);
+    y = tamed(g, y, 50);
+    if (!y)
+        return NULL;
+    const Type *a = &x->value->type, *b = &y->value->type;
+    Axes axes = pair_axes(g, a, b);
+    if (a->rank + b->rank - axes.n_batch - 2 * axes.n_contract > 6)
+        return NULL;
+    if (a->dtype == DT_BF16)
+        return half_product(g, x, y, &axes);
+    Item *z = product(g, x, y, axes.n_batch, axes.batch_x, axes.batch_y, axes.n_contract, axes.contract_x,
+                      axes.contract_y);
+    return z && rng_chance(&g->rng, 50) ? tamed(g, z, 20) : z;
+}
+
+/* ---- rows by index ---- */
+
+static bool is_table(const Item *item)
+{
+    return is_finite(item) && item->value->type.rank > 0 && dim_is_const(item->value->type.dims[0]);
+}
+
+Item *grow_gather(Grow *g)
+{
+    Item *table = pick(g, is_table);
+    if (!table || rng_chance(&g->rng, 40)) {
+        Dim dims[2] = {dim_const(rng_between(&g->rng, 1, 12)), dim_const(some_size(g))};
+        table = weight(g, rng_between(&g->rng, 1, 2), dims);
+    }
+    Item *index = pick(g, is_int);
+    if (!index || rng_chance(&g->rng, 50))
+        index = leaf(g, some_type(g, DT_I32));
+    if (!table || !index || table->value->type.rank + index->value->type.rank > 6)
+        return NULL;
+    Type type = index->value->type;
+    for (int i = 1; i < table->value->type.rank; i++)
+        type.dims[type.rank++] = table->value->type.dims[i];
+    if (!type_fits(g, &type))
+        return NULL;
+    return add_item(g, build_gather(&g->b, table->value, index->value), fmin(table->lo, 0), fmax(table->hi, 0));
+}
+
+Item *grow_scatter(Grow *g)
+{
+    Item *rows = pick(g, is_float);
+    if (!rows || !rows->value->type.rank)
+        return NULL;
+    rows = tamed(g, rows, 1000);
+    if (!rows)
+        return NULL;
+    Type type = rows->value->type;
+    type.dtype = DT_I32;
+    type.rank = rng_between(&g->rng, 1, type.rank);
+    double n = (double)type_elements(g, &type);
+    Item *index = found_or_leaf(g, type);
+    if (!index)
+        return NULL;
+    int64_t size = rng_between(&g->rng, 1, 12);
+    return add_item(g, build_scatter_add(&g->b, rows->value, index->value, size), -reach(rows) * n, reach(rows) * n);
+}
+
+/* ---- from nothing ---- */
+
+Item *grow_source(Grow *g)
+{
+    static const int ragged[] = {SYM_S, SYM_T, SYM_U, SYM_P};
+    switch (rng_below(&g->rng, 7)) {
+    case 0: {
+        Type type = some_type(g, DT_I32);
+        int axis = type.rank ? rng_below(&g->rng, type.rank) : 0;
+        return type.rank ? positions(g, type.dims[axis], axis, type.rank) : NULL;
+    }
+    case 1: {
+        int symbol = RNG_PICK(&g->rng, ragged);
+        DType dtype = rng_chance(&g->rng, 50) ? g->real : DT_I32;
+        double n = 1;
+        for (int i = 0; i < g->n_batches; i++) {
+            double sum = 0;
+            const BatchDim *d = &g->batches[i].dims[symbol];
+            for (int r = 0; r < d->n; r++)
+                sum += d->lengths[r];
+            n = fmax(n, sum);
+        }
+        return add_item(g, build_size(&g->b, dtype, symbol), 0, n);
+    }
+    case 2: {
+        int symbol = RNG_PICK(&g->rng, ragged);
+        return add_item(g, build_lengths(&g->b, rng_chance(&g->rng, 50) ? g->real : DT_I32, symbol), 0,
+                        (double)dim_extent(g, dim_symbol(symbol)));
+    }
+    case 3: return add_item(g, build_random(&g->b, some_type(g, g->real), g->n_sites++), 0, 1);
+    case 4: return leaf(g, some_type(g, rng_chance(&g->rng, 30) ? DT_BOOL : DT_I32));
+    case 5:
+        if (g->mixed)
+            return leaf(g, some_type(g, rng_chance(&g->rng, 50) ? DT_BF16 : DT_F32));
+        /* fall through */
+    default: return leaf(g, some_type(g, g->real));
+    }
+}

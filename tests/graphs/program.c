@@ -1,0 +1,174 @@
+/* Programs: compiling, setting the batch, running. */
+#define _GNU_SOURCE
+#include "tests/graphs/program.h"
+
+#include "codegen/object.h"
+#include "ir/text.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- a library of the same objects ---- */
+
+static bool write_object(const char *path, const ObjectFile *file)
+{
+    FILE *out = fopen(path, "wb");
+    bool ok = out && fwrite(file->bytes, 1, file->size, out) == file->size;
+    return out && !fclose(out) && ok;
+}
+
+/* Links the objects with cc and opens the library; NULL if that cannot be done. */
+static const TfcProgram *link_library(Program *program, const TargetOptions *target)
+{
+    Opened *opened = program->opened;
+    const Function *function = opened->function;
+    ObjectSet set;
+    char folder[] = "/tmp/graphs-XXXXXX";
+    if (!object_compile(&function, 1, target, "graph_", opened->arena, &set, &opened->diags) || !mkdtemp(folder))
+        return NULL;
+    const char *command = arena_printf(opened->arena, "cc -shared -o %s/lib.so", folder);
+    bool ok = true;
+    for (int i = 0; i < set.n_files; i++) {
+        const char *path = arena_printf(opened->arena, "%s/%d.o", folder, i);
+        ok = ok && write_object(path, &set.files[i]);
+        command = arena_printf(opened->arena, "%s %s", command, path);
+    }
+    ok = ok && !system(arena_printf(opened->arena, "%s -lm", command));
+    if (ok)
+        program->library = dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
+    if (system(arena_printf(opened->arena, "rm -rf %s", folder)))
+        ok = false;
+    if (!program->library)
+        diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s", ok ? dlerror() : "cc");
+    return program->library ? dlsym(program->library, set.symbols[0]) : NULL;
+}
+
+/* ---- making ---- */
+
+static Outcome refused(Opened *opened, const char *where)
+{
+    return outcome_of_diags(RESULT_REFUSED, &opened->diags, where);
+}
+
+static void note_pass(void *observer, const PassInfo *pass, Function *function) { ((Seen *)observer)->remade++; }
+
+Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library, Seen *seen)
+{
+    *program = (Program){.c = c, .opened = opened};
+    PipelineOptions options = run_pipeline(run);
+    options.observe = note_pass;
+    options.observer = seen;
+    TargetOptions target = run_target(run);
+    if (!lower_opened(run, opened, &c->batches[0], options))
+        return outcome_of_diags(RESULT_INVALID, &opened->diags, "pipeline");
+    if (!ir_verify(opened->module, &opened->diags))
+        return outcome_of_diags(RESULT_INVALID, &opened->diags, "verify");
+    note_function(opened->function, seen);
+    if (library) {
+        target.gemm = GEMM_NATIVE;
+        target.cpu = target.cpu ? target.cpu : "native";
+        program->tables = link_library(program, &target);
+    } else {
+        program->jit = jit_new(&target, &opened->diags);
+        program->tables = program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
+    }
+    if (!program->tables)
+        return refused(opened, "compile");
+    program->store = store_new();
+    if (!store_add_program(program->store, program->tables))
+        return outcome(RESULT_REFUSED, "store", "no memory for params");
+    program->exec = exec_new(program->tables, program->store);
+    return outcome_ok();
+}
+
+void program_free(Program *program)
+{
+    exec_free(program->exec);
+    if (program->store)
+        for (int64_t i = 0; i < store_count(program->store); i++)
+            if (store_at(program->store, i)->count == 0)
+                free(store_at(program->store, i)->data);
+    store_free(program->store);
+    if (program->jit)
+        jit_free(program->jit);
+    if (program->library)
+        dlclose(program->library);
+}
+
+/* ---- values ---- */
+
+static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
+
+void program_give(Program *program, const Given *given)
+{
+    for (int i = 0; i < given->n; i++) {
+        const OracleTensor *from = &given->tensors[i];
+        StoreTensor *tensor = store_find(program->store, from->name);
+        if (!tensor)
+            continue;
+        if (is_cache(tensor)) { /* the decoder's */
+            free(tensor->data);
+            tensor->data = aligned_alloc(64, (size_t)(from->count * 8 + 127) / 64 * 64);
+        }
+        for (int64_t e = 0; e < from->count; e++)
+            store_value(from->type.dtype, tensor->data, e, from->data[e]);
+    }
+    store_changed(program->store);
+}
+
+void program_params(Program *program, Given *given)
+{
+    for (int i = 0; i < given->n; i++) {
+        OracleTensor *to = &given->tensors[i];
+        const StoreTensor *tensor = store_find(program->store, to->name);
+        for (int64_t e = 0; tensor && !is_cache(tensor) && e < to->count; e++)
+            to->data[e] = load_value(to->type.dtype, tensor->data, e);
+    }
+}
+
+/* Inputs in memory of their own, just as long as they are, so that reads past their end show. */
+static bool set_inputs(Program *program, const Given *given)
+{
+    for (int i = 0; i < given->n; i++) {
+        const OracleTensor *from = &given->tensors[i];
+        if (store_find(program->store, from->name))
+            continue;
+        void *data = arena_alloc(program->opened->arena, (size_t)from->count * 8 + 8);
+        for (int64_t e = 0; e < from->count; e++)
+            store_value(from->type.dtype, data, e, from->data[e]);
+        exec_input(program->exec, from->name, data); /* one that is not read is no input of the program */
+    }
+    return true;
+}
+
+bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step, int threads)
+{
+    const Module *module = program->opened->module;
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const BatchDim *d = &batch->dims[i];
+        int dim = exec_dim(program->exec, module->symbols.data[i].name);
+        if (d->n >= 0)
+            exec_set_ragged(program->exec, dim, d->n, d->lengths, NULL);
+        else
+            exec_set_dim(program->exec, dim, d->extent);
+    }
+    exec_set_threads(threads);
+    exec_set_rng(program->exec, program->c->seed, step);
+    return set_inputs(program, given) && exec_run(program->exec);
+}
+
+const void *program_output(Program *program, const char *name, int64_t *count)
+{
+    *count = exec_output_count(program->exec, name);
+    return exec_output(program->exec, name);
+}
+
+const void *program_param(Program *program, const char *name, int64_t *count)
+{
+    const StoreTensor *tensor = store_find(program->store, name);
+    *count = tensor && !is_cache(tensor) ? tensor->count : -1;
+    return tensor ? tensor->data : NULL;
+}
