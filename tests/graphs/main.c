@@ -3,12 +3,15 @@
  *   graphs [--seconds N] [--graphs N] [--seed N] [--from N] [--only N] [--family NAME]
  *          [--out FOLDER] [--log FILE] [--first] [--print]
  *   graphs --replay PATH...
+ *   graphs --show PATH        the function of a case after the passes, and its plan
  *
  * Graphs are run by blocks in a process of their own, so that a crash or a loop without end
  * is a finding like any other. Findings are shrunk and written to --out. --first ends at the
  * first one: what mutations are measured by. Fails if something was found. */
 #define _GNU_SOURCE
 #include "tests/graphs/driver.h"
+
+#include "ir/text.h"
 
 #include <dirent.h>
 #include <getopt.h>
@@ -82,6 +85,33 @@ static int replay(int n, char **paths)
     return failed || !count;
 }
 
+static int show(const char *path)
+{
+    Arena *arena = arena_new();
+    Case c;
+    Task task;
+    Opened opened;
+    Text text = {0};
+    if (!case_read(arena, path, &c, &task) || !case_open(&opened, &c, &task.run)) {
+        fprintf(stderr, "%s: not a case\n", path);
+        return 2;
+    }
+    const TfcProgram *program = NULL;
+    if (lower_opened(&task.run, &opened, &c.batches[0], run_pipeline(&task.run))) {
+        function_number(opened.function);
+        ir_print_function(opened.function, &text);
+        program = codegen_plan(opened.function, arena, NULL, &opened.diags);
+    }
+    if (program)
+        plan_print(program, &text);
+    diag_render(&opened.diags, &text);
+    fputs(text.data ? text.data : "", stdout);
+    text_free(&text);
+    case_close(&opened);
+    arena_free(arena);
+    return 0;
+}
+
 /* ---- graphs ---- */
 
 static void print_case(const Drive *drive)
@@ -105,7 +135,7 @@ static int usage(void)
 {
     fputs("usage: graphs [--seconds N] [--graphs N] [--seed N] [--from N] [--only N] [--family NAME]\n"
           "              [--out FOLDER] [--log FILE] [--first] [--print]\n"
-          "       graphs --replay PATH...\nfamilies:\n", stderr);
+          "       graphs --replay PATH...\n       graphs --show PATH\nfamilies:\n", stderr);
     for (int i = 0; i < family_count; i++)
         fprintf(stderr, "  %-12s %s\n", families[i].name, families[i].help);
     return 2;
@@ -121,11 +151,12 @@ static bool known_family(const char *name)
 
 int main(int argc, char **argv)
 {
-    enum { SECONDS = 256, GRAPHS, SEED, FROM, ONLY, FAMILY, OUT, LOG, FIRST, PRINT, REPLAY };
+    enum { SECONDS = 256, GRAPHS, SEED, FROM, ONLY, FAMILY, OUT, LOG, FIRST, PRINT, REPLAY, SHOW };
     static const struct option options[] = {
         {"seconds", 1, NULL, SECONDS}, {"graphs", 1, NULL, GRAPHS}, {"seed", 1, NULL, SEED}, {"from", 1, NULL, FROM},
         {"only", 1, NULL, ONLY}, {"family", 1, NULL, FAMILY}, {"out", 1, NULL, OUT}, {"log", 1, NULL, LOG},
-        {"first", 0, NULL, FIRST}, {"print", 0, NULL, PRINT}, {"replay", 0, NULL, REPLAY}, {0}};
+        {"first", 0, NULL, FIRST}, {"print", 0, NULL, PRINT}, {"replay", 0, NULL, REPLAY},
+        {"show", 1, NULL, SHOW}, {0}};
     Drive drive = {.seed = 1, .seconds = 0, .graphs = INT64_MAX, .out = "build/graphs"};
     bool print = false, files = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -140,6 +171,7 @@ int main(int argc, char **argv)
         case LOG: drive.log = optarg; break;
         case FIRST: drive.first = true; break;
         case PRINT: print = true; break;
+        case SHOW: return show(optarg);
         case REPLAY: files = true; break;
         default: return usage();
         }
