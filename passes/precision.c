@@ -16,7 +16,8 @@
  * 2. What the backward reads of the forward is kept as bf16. A value that follows by a
  *    cheap op from another one that is kept is computed again from that. Statistics, one
  *    a row or less, stay f32, and so do values whose differences feed an exp (logits):
- *    half a digit of a large exponent is a large factor.
+ *    half a digit of a large exponent is a large factor. So do values that are compared with
+ *    each other.
  * 3. Sums over rows read the bf16 that is there for products.
  *
  * It comes after autodiff, since the gradient of a cast would be a cast: weights' gradients
@@ -33,7 +34,7 @@ typedef struct Info {
     Value *back;    /* as f32 from bf16, for the backward */
     bool forward;   /* computed before the loss is given */
     bool read_back; /* the backward reads it */
-    bool exact;     /* an exp of the backward reads it */
+    bool exact;     /* an exp or a comparison of the backward reads it */
 } Info;
 
 typedef struct Precision {
@@ -117,13 +118,21 @@ static bool passes_errors(const Op *op, const Value *from)
     }
 }
 
+/* Which of two was the greater, or whether one was the greatest: rounded, they differ or are equal
+ * where they were not. What is compared with a constant, as by ReLU, keeps its sign. */
+static bool compares_values(const Op *op)
+{
+    bool compares = op->kind == OP_lt || op->kind == OP_le || op->kind == OP_eq;
+    return compares && op->args[0]->op->kind != OP_const && op->args[1]->op->kind != OP_const;
+}
+
 static void mark_reads(Precision *p, Op *loss)
 {
     for (Op *op = p->function->body.last; op != loss; op = op->previous)
         for (int i = 0; !op->body && i < op->n_args; i++) {
             Info *info = info_of(p, op->args[i]);
             info->read_back = true;
-            info->exact |= op->kind == OP_exp ||
+            info->exact |= op->kind == OP_exp || compares_values(op) ||
                            (op->n_results == 1 && info_of(p, op_result(op))->exact &&
                             passes_errors(op, op->args[i]));
         }

@@ -315,7 +315,7 @@ static bool lower_peak(Recomputing *r, Report *report)
 bool pass_recompute(Function *function, PassContext *context)
 {
     const MemoryBudget *budget = context->budget;
-    if (!budget)
+    if (!budget || !function->body.first)
         return true;
     Recomputing r = {.function = function, .arena = arena_new()};
     lives_begin(&r, budget);

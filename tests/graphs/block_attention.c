@@ -10,14 +10,18 @@ enum { NO_AXIS = -1 };
 static Item *some_mask(Grow *g, const Type *scores)
 {
     int rank = scores->rank, q = rank - 2, k = rank - 1;
-    Item *query = positions(g, scores->dims[q], q, rank), *key = positions(g, scores->dims[k], k, rank);
+    Item *query = positions(g, scores->dims[q], q, rank),
+         *key = positions(g, scores->dims[k], k, rank);
     int width = rng_between(&g->rng, 0, 4);
     switch (rng_below(&g->rng, 7)) {
     case 0: return binary(g, OP_le, key, query);
     case 1: return binary(g, OP_lt, key, query); /* the first sees nothing */
-    case 2: return binary(g, OP_le, unary(g, OP_abs, binary(g, OP_sub, query, key)), constant(g, DT_I32, width));
-    case 3: return binary(g, OP_and, binary(g, OP_le, key, query),
-                          binary(g, OP_le, binary(g, OP_sub, query, key), constant(g, DT_I32, width)));
+    case 2:
+        return binary(g, OP_le, unary(g, OP_abs, binary(g, OP_sub, query, key)),
+                      constant(g, DT_I32, width));
+    case 3:
+        return binary(g, OP_and, binary(g, OP_le, key, query),
+                      binary(g, OP_le, binary(g, OP_sub, query, key), constant(g, DT_I32, width)));
     case 4: return unary(g, OP_not, binary(g, OP_lt, query, key));
     case 5: return binary(g, OP_lt, constant(g, DT_I32, width), query);
     default: {
@@ -39,7 +43,8 @@ static Item *add_positions(Grow *g, Item *s)
         Item *slope = rank > 2 && dim_is_const(type->dims[rank - 3])
                           ? weight(g, 3, (Dim[]){type->dims[rank - 3], dim_const(1), dim_const(1)})
                           : constant(g, g->real, 0.125);
-        return binary(g, OP_add, s, tamed(g, binary(g, OP_mul, cast_to(g, distance, g->real), slope), 20));
+        return binary(g, OP_add, s,
+                      tamed(g, binary(g, OP_mul, cast_to(g, distance, g->real), slope), 20));
     }
     Type bias = *type;
     return binary(g, OP_add, s, leaf(g, thinned(g, bias)));
@@ -63,7 +68,8 @@ static Item *normalised(Grow *g, Item *s)
     }
     case 3: /* squares over the greatest of them */
         s = finite(g, s);
-        return binary(g, OP_div, s, positive(g, finite(g, reduced(g, OP_reduce_max, s, 1, &last)), 1));
+        return binary(g, OP_div, s,
+                      positive(g, finite(g, reduced(g, OP_reduce_max, s, 1, &last)), 1));
     default: return add_item(g, build_unary(&g->b, OP_softmax, s->value), 0, 1);
     }
 }
@@ -99,7 +105,8 @@ static Item *heads_of(Grow *g, Item *x, int heads, int size, const char *name)
     const Type type = x->value->type;
     int rank = type.rank;
     g->b.scope = next_scope(g, name);
-    Item *y = multiplied(g, x, weight(g, 2, (Dim[]){type.dims[rank - 1], dim_const((int64_t)heads * size)}));
+    Item *y = multiplied(
+        g, x, weight(g, 2, (Dim[]){type.dims[rank - 1], dim_const((int64_t)heads * size)}));
     if (y && rng_chance(&g->rng, 40))
         y = binary(g, OP_add, y, weight(g, 1, (Dim[]){dim_const((int64_t)heads * size)}));
     g->b.scope = next_scope(g, "attend");
@@ -146,7 +153,8 @@ static Item *joined_heads(Grow *g, Item *x, const Type *like)
     Dim dims[MAX_RANK];
     for (int i = 0; i < like->rank - 1; i++)
         dims[i] = like->dims[i];
-    dims[like->rank - 1] = dim_const(x->value->type.dims[rank - 3].size * x->value->type.dims[rank - 1].size);
+    dims[like->rank - 1] =
+        dim_const(x->value->type.dims[rank - 3].size * x->value->type.dims[rank - 1].size);
     return reshaped(g, transposed(g, x, perm), like->rank, dims);
 }
 
@@ -156,7 +164,8 @@ static bool attended(Grow *g, Item **from, Item **to)
 {
     static const char kinds[] = "ssssccccunx";
     int d = rng_between(&g->rng, 2, 9);
-    Dim B = dim_symbol(SYM_B), S = dim_symbol(SYM_S), T = dim_symbol(SYM_T), N = dim_symbol(SYM_N), D = dim_const(d);
+    Dim B = dim_symbol(SYM_B), S = dim_symbol(SYM_S), T = dim_symbol(SYM_T), N = dim_symbol(SYM_N),
+        D = dim_const(d);
     switch (kinds[rng_below(&g->rng, sizeof kinds - 1)]) {
     case 's': *from = *to = found_or_leaf(g, type_of(g->real, 3, (Dim[]){B, S, D})); break;
     case 'c':
@@ -166,7 +175,8 @@ static bool attended(Grow *g, Item **from, Item **to)
     case 'u': *from = *to = found_or_leaf(g, type_of(g->real, 3, (Dim[]){B, N, D})); break;
     case 'n': *from = *to = found_or_leaf(g, type_of(g->real, 2, (Dim[]){S, D})); break;
     default:
-        *from = found_or_leaf(g, type_of(g->real, 3, (Dim[]){B, dim_const(rng_between(&g->rng, 1, 4)), D}));
+        *from = found_or_leaf(
+            g, type_of(g->real, 3, (Dim[]){B, dim_const(rng_between(&g->rng, 1, 4)), D}));
         *to = found_or_leaf(g, type_of(g->real, 3, (Dim[]){B, T, D}));
     }
     return *from && *to;
@@ -183,7 +193,9 @@ Item *block_attention(Grow *g)
     g->n_scopes++;
     Item *q = heads_of(g, x, heads, size, "q"), *k, *v;
     k = heads_of(g, y, heads, size, "k");
-    v = rng_chance(&g->rng, 12) ? k : heads_of(g, y, heads, rng_chance(&g->rng, 70) ? size : some_size(g), "v");
+    v = rng_chance(&g->rng, 12)
+            ? k
+            : heads_of(g, y, heads, rng_chance(&g->rng, 70) ? size : some_size(g), "v");
     if (!q || !k || !v || q->value->type.rank != k->value->type.rank)
         return NULL;
     Item *p = batched(g, tamed(g, q, 8), tamed(g, k, 8), true);
@@ -196,7 +208,9 @@ Item *block_attention(Grow *g)
     if (!out || out->value->type.rank != like.rank || rng_chance(&g->rng, 40))
         return out;
     g->b.scope = next_scope(g, "out");
-    out = multiplied(g, tamed(g, out, 20), weight(g, 2, (Dim[]){out->value->type.dims[like.rank - 1], like.dims[like.rank - 1]}));
+    out = multiplied(
+        g, tamed(g, out, 20),
+        weight(g, 2, (Dim[]){out->value->type.dims[like.rank - 1], like.dims[like.rank - 1]}));
     return rng_chance(&g->rng, 60) ? binary(g, OP_add, x, out) : out;
 }
 
@@ -206,12 +220,14 @@ static Item *cache_of(Grow *g, Item *rows)
 {
     Type type = rows->value->type;
     type.dims[1] = dim_symbol(SYM_P);
-    const ParamInfo *info =
-        module_add_param(g->module, (ParamInfo){.name = arena_printf(g->arena, "cache%d", g->n_params++),
-                                                .type = type, .role = PARAM_STATE, .init = INIT_ZEROS});
+    const ParamInfo *info = module_add_param(
+        g->module, (ParamInfo){.name = arena_printf(g->arena, "cache%d", g->n_params++),
+                               .type = type,
+                               .role = PARAM_STATE,
+                               .init = INIT_ZEROS});
     Value *cache = build_new_param(&g->b, info);
-    return add_item(g, build(&g->b, OP_append, 2, (Value *[]){cache, rows->value}, 0, NULL), fmin(rows->lo, -2),
-                    fmax(rows->hi, 2));
+    return add_item(g, build(&g->b, OP_append, 2, (Value *[]){cache, rows->value}, 0, NULL),
+                    fmin(rows->lo, -2), fmax(rows->hi, 2));
 }
 
 /* Key positions no later than their query's, which is the newest but so many. */
@@ -224,14 +240,17 @@ static Item *seen_so_far(Grow *g, const Type *scores)
         dims[i] = dim_const(1);
     Item *before = binary(g, OP_sub, add_item(g, build_lengths(&g->b, DT_I32, SYM_P), 0, 100),
                           add_item(g, build_lengths(&g->b, DT_I32, SYM_Q), 0, 100));
-    Item *query = binary(g, OP_add, reshaped(g, before, rank, dims), positions(g, dim_symbol(SYM_Q), rank - 2, rank));
+    Item *query = binary(g, OP_add, reshaped(g, before, rank, dims),
+                         positions(g, dim_symbol(SYM_Q), rank - 2, rank));
     return binary(g, OP_le, positions(g, dim_symbol(SYM_P), rank - 1, rank), query);
 }
 
 Item *block_cache(Grow *g)
 {
-    int heads = rng_between(&g->rng, 1, 2), size = rng_between(&g->rng, 1, 8), d = rng_between(&g->rng, 2, 9);
-    Dim R = dim_symbol(SYM_R), Q = dim_symbol(SYM_Q), P = dim_symbol(SYM_P), H = dim_const(heads), E = dim_const(size);
+    int heads = rng_between(&g->rng, 1, 2), size = rng_between(&g->rng, 1, 8),
+        d = rng_between(&g->rng, 2, 9);
+    Dim R = dim_symbol(SYM_R), Q = dim_symbol(SYM_Q), P = dim_symbol(SYM_P), H = dim_const(heads),
+        E = dim_const(size);
     Item *x = found_or_leaf(g, type_of(g->real, 3, (Dim[]){R, Q, dim_const(d)}));
     Dim wide[] = {dim_const(d), dim_const((int64_t)heads * size)};
     g->n_scopes++;

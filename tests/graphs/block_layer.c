@@ -14,8 +14,10 @@ static Item *some_rows(Grow *g)
 {
     Item *x = rng_chance(&g->rng, 60) ? pick(g, is_row) : NULL;
     if (!x)
-        x = leaf(g, type_of(g->real, 3, (Dim[]){dim_symbol(SYM_B), dim_symbol(rng_chance(&g->rng, 70) ? SYM_S : SYM_T),
-                                                dim_const(rng_between(&g->rng, 2, 16))}));
+        x = leaf(g, type_of(g->real, 3,
+                            (Dim[]){dim_symbol(SYM_B),
+                                    dim_symbol(rng_chance(&g->rng, 70) ? SYM_S : SYM_T),
+                                    dim_const(rng_between(&g->rng, 2, 16))}));
     return tamed(g, x, 50);
 }
 
@@ -79,7 +81,8 @@ Item *block_feed_forward(Grow *g)
     } else
         y = activation(g, tamed(g, y, 50));
     if (y && rng_chance(&g->rng, 30))
-        y = add_item(g, build_dropout(&g->b, y->value, 0.5, g->n_sites++), 2 * fmin(y->lo, 0), 2 * fmax(y->hi, 0));
+        y = add_item(g, build_dropout(&g->b, y->value, 0.5, g->n_sites++), 2 * fmin(y->lo, 0),
+                     2 * fmax(y->hi, 0));
     g->b.scope = next_scope(g, "down");
     y = y ? multiplied(g, tamed(g, y, 20), weight(g, 2, (Dim[]){inner, last_dim(x)})) : NULL;
     if (y && rng_chance(&g->rng, 60))
@@ -107,9 +110,10 @@ Item *block_projections(Grow *g)
             y = activation(g, tamed(g, y, 20));
         if (!y)
             return sum;
-        sum = sum && dim_equal(last_dim(sum), out) ? binary(g, rng_chance(&g->rng, 60) ? OP_add : OP_mul,
-                                                            tamed(g, sum, 100), tamed(g, y, 100))
-                                                   : y;
+        sum = sum && dim_equal(last_dim(sum), out)
+                  ? binary(g, rng_chance(&g->rng, 60) ? OP_add : OP_mul, tamed(g, sum, 100),
+                           tamed(g, y, 100))
+                  : y;
         if (!same)
             out = dim_const(some_size(g));
     }
@@ -129,11 +133,13 @@ Item *block_embedding(Grow *g)
         Item *places = weight(g, 2, (Dim[]){dim_const(rng_between(&g->rng, 2, 12)), dim_const(d)});
         Item *at = positions(g, S, 0, 1);
         if (places && at)
-            x = binary(g, OP_add, x, add_item(g, build_gather(&g->b, places->value, at->value), -2, 2));
+            x = binary(g, OP_add, x,
+                       add_item(g, build_gather(&g->b, places->value, at->value), -2, 2));
     } else if (x && rng_chance(&g->rng, 50)) {
         Item *angle = scaled(g, cast_to(g, positions(g, S, 0, 2), g->real), 0.5);
         angle = binary(g, OP_mul, angle, weight(g, 1, (Dim[]){dim_const(d)}));
-        x = binary(g, OP_add, x, unary(g, rng_chance(&g->rng, 50) ? OP_sin : OP_cos, tamed(g, angle, 60)));
+        x = binary(g, OP_add, x,
+                   unary(g, rng_chance(&g->rng, 50) ? OP_sin : OP_cos, tamed(g, angle, 60)));
     }
     if (x && rng_chance(&g->rng, 20)) { /* tied: the table again */
         Item *y = product(g, x, table, 0, NULL, NULL, 1, (int[]){2}, (int[]){1});
@@ -152,7 +158,8 @@ static Item *at_label(Grow *g, Item *x, Item *label, Dim vocab)
     for (int i = 0; i < last; i++)
         dims[i] = type->dims[i];
     dims[last] = dim_const(1);
-    Item *is = binary(g, OP_eq, positions(g, vocab, last, last + 1), reshaped(g, label, last + 1, dims));
+    Item *is =
+        binary(g, OP_eq, positions(g, vocab, last, last + 1), reshaped(g, label, last + 1, dims));
     return reduced(g, OP_reduce_sum, chosen(g, is, x, constant(g, g->real, 0)), 1, &last);
 }
 
@@ -183,17 +190,21 @@ Item *block_cross_entropy(Grow *g, bool wide)
         Item *all_of_it = add_item(g, build_unary(&g->b, OP_logsumexp, x->value), x->lo, x->hi + 9);
         loss = label ? binary(g, OP_sub, all_of_it, at_label(g, x, label, vocab)) : NULL;
         if (loss && rng_chance(&g->rng, 40))
-            loss = binary(g, OP_sub, scaled(g, loss, 0.875), scaled(g, reduced(g, OP_reduce_sum, x, 1, &last), 0.125 / (double)vocab.size));
+            loss = binary(
+                g, OP_sub, scaled(g, loss, 0.875),
+                scaled(g, reduced(g, OP_reduce_sum, x, 1, &last), 0.125 / (double)vocab.size));
         if (loss && rng_chance(&g->rng, 60)) { /* only labels above 0 count */
             Dim dims[MAX_RANK];
             for (int i = 0; i < last; i++)
                 dims[i] = type.dims[i];
             dims[last] = dim_const(1);
-            Item *counts = reshaped(g, binary(g, OP_lt, constant(g, DT_I32, 0), label), last + 1, dims);
+            Item *counts =
+                reshaped(g, binary(g, OP_lt, constant(g, DT_I32, 0), label), last + 1, dims);
             Item *sum, *n;
             for (int i = 0; i <= last; i++)
                 all[i] = i;
-            sum = reduced(g, OP_reduce_sum, chosen(g, counts, loss, constant(g, g->real, 0)), last + 1, all);
+            sum = reduced(g, OP_reduce_sum, chosen(g, counts, loss, constant(g, g->real, 0)),
+                          last + 1, all);
             n = reduced(g, OP_reduce_sum, cast_to(g, counts, g->real), last + 1, all);
             if (sum && n)
                 loss = binary(g, OP_div, sum, binary(g, OP_max, n, constant(g, g->real, 1)));
@@ -207,28 +218,37 @@ Item *block_cross_entropy(Grow *g, bool wide)
 
 Item *block_ctc(Grow *g)
 {
-    Dim B = dim_symbol(SYM_B), T = dim_symbol(SYM_T), S = dim_symbol(SYM_S), V = dim_const(rng_between(&g->rng, 2, 7));
+    Dim B = dim_symbol(SYM_B), T = dim_symbol(SYM_T), S = dim_symbol(SYM_S),
+        V = dim_const(rng_between(&g->rng, 2, 7));
     Item *x = tamed(g, found_or_leaf(g, type_of(g->real, 3, (Dim[]){B, T, V})), 8);
     Item *labels = found_or_leaf(g, type_of(DT_I32, 2, (Dim[]){B, S}));
     if (!x || !labels)
         return NULL;
-    labels = binary(g, OP_max, binary(g, OP_min, labels, constant(g, DT_I32, (double)V.size - 1)), constant(g, DT_I32, 1));
+    labels = binary(g, OP_max, binary(g, OP_min, labels, constant(g, DT_I32, (double)V.size - 1)),
+                    constant(g, DT_I32, 1));
     if (rng_chance(&g->rng, 60))
         x = binary(g, OP_add, x, weight(g, 1, &V));
-    Item *log_p = x ? binary(g, OP_sub, x, add_item(g, build_unary(&g->b, OP_logsumexp, x->value), x->lo, x->hi + 3)) : NULL;
+    Item *log_p =
+        x ? binary(g, OP_sub, x,
+                   add_item(g, build_unary(&g->b, OP_logsumexp, x->value), x->lo, x->hi + 3))
+          : NULL;
     if (!log_p || !labels)
         return NULL;
     Value *value = build(&g->b, OP_ctc, 2, (Value *[]){log_p->value, labels->value}, 0, NULL);
     if (!g->smooth && rng_chance(&g->rng, 30)) {
         Item *d = leaf(g, type_of(g->real, 1, &B));
         if (d)
-            return add_item(g, build(&g->b, OP_ctc_grad, 3, (Value *[]){log_p->value, labels->value, d->value}, 0, NULL), -40, 40);
+            return add_item(g,
+                            build(&g->b, OP_ctc_grad, 3,
+                                  (Value *[]){log_p->value, labels->value, d->value}, 0, NULL),
+                            -40, 40);
     }
     Item *loss = add_item(g, value, 0, INFINITY);
     if (!loss)
         return NULL;
     /* labels that do not fit into the frames: infinite, and left out */
-    Item *y = chosen(g, binary(g, OP_lt, loss, constant(g, g->real, 1e6)), loss, constant(g, g->real, 0));
+    Item *y =
+        chosen(g, binary(g, OP_lt, loss, constant(g, g->real, 1e6)), loss, constant(g, g->real, 0));
     if (y)
         y->hi = 400;
     return y;
@@ -250,11 +270,14 @@ void block_state(Grow *g)
         return;
     const ParamInfo *info = module_add_param(
         g->module, (ParamInfo){.name = arena_printf(g->arena, "state%d", g->n_params++),
-                               .type = x->value->type, .role = PARAM_STATE, .init = INIT_ZEROS});
+                               .type = x->value->type,
+                               .role = PARAM_STATE,
+                               .init = INIT_ZEROS});
     Item *state = add_item(g, build_new_param(&g->b, info), -8, 8);
     if (!state)
         return;
-    Item *next = rng_chance(&g->rng, 70) ? binary(g, OP_add, scaled(g, state, 0.5), scaled(g, x, 0.5)) : x;
+    Item *next =
+        rng_chance(&g->rng, 70) ? binary(g, OP_add, scaled(g, state, 0.5), scaled(g, x, 0.5)) : x;
     if (next && type_equal(&next->value->type, &info->type))
         build_assign(&g->b, state->value, next->value);
 }

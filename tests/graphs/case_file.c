@@ -37,7 +37,8 @@ bool case_write(const char *path, const Case *c, Check check, const Run *run, co
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
-    Module *module = ir_parse(arena, &diags, diag_source(arena, "graph.tir", c->text, strlen(c->text)));
+    Module *module =
+        ir_parse(arena, &diags, diag_source(arena, "graph.tir", c->text, strlen(c->text)));
     Text text = {0};
     if (as) {
         const char *message = as->message;

@@ -7,12 +7,16 @@
 #include <string.h>
 
 const char *const check_names[CHECK_COUNT] = {
-    [CHECK_TEXT] = "text", [CHECK_PASSES] = "passes", [CHECK_PROGRAM] = "program",
-    [CHECK_THREADS] = "threads", [CHECK_BUDGET] = "budget", [CHECK_LIBRARY] = "library",
+    [CHECK_TEXT] = "text",
+    [CHECK_PASSES] = "passes",
+    [CHECK_PROGRAM] = "program",
+    [CHECK_THREADS] = "threads",
+    [CHECK_BUDGET] = "budget",
+    [CHECK_LIBRARY] = "library",
     [CHECK_DIFFERENCES] = "differences",
 };
 const char *const result_names[RESULT_COUNT] = {
-    [RESULT_OK] = "ok", [RESULT_REFUSED] = "refused", [RESULT_DIFFERS] = "differs",
+    [RESULT_OK] = "ok",           [RESULT_REFUSED] = "refused", [RESULT_DIFFERS] = "differs",
     [RESULT_INVALID] = "invalid", [RESULT_CRASHED] = "crashed", [RESULT_TIMEOUT] = "timeout",
 };
 
@@ -76,7 +80,8 @@ Outcome check_text(const Case *c, const Run *run)
         }
         ir_print_module(again, &second);
         if (first.length != second.length || memcmp(first.data, second.data, first.length))
-            out = outcome(RESULT_DIFFERS, "again", "printed, read and printed again it is another text");
+            out = outcome(RESULT_DIFFERS, "again",
+                          "printed, read and printed again it is another text");
     }
     text_free(&first);
     text_free(&second);

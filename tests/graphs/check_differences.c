@@ -27,7 +27,8 @@ static bool loss_at(Differences *d, double *at, double value, double *loss, doub
     opened.arena = arena_new();
     OracleRun run;
     *at = value;
-    bool ok = oracle_of(&opened, d->c, &d->c->batches[0], &d->given, 1, DT_F64, &run) && run.outputs.count == 1;
+    bool ok = oracle_of(&opened, d->c, &d->c->batches[0], &d->given, 1, DT_F64, &run) &&
+              run.outputs.count == 1;
     *at = before;
     if (ok) {
         *loss = run.outputs.data[0].data[0];
@@ -43,13 +44,15 @@ static bool slope_at(Differences *d, double *at, double h, double *slope, double
     double x = *at, loss[4];
     *error = 0;
     bool ok = loss_at(d, at, x + h, &loss[0], error) && loss_at(d, at, x - h, &loss[1], error) &&
-              loss_at(d, at, x + 2 * h, &loss[2], error) && loss_at(d, at, x - 2 * h, &loss[3], error);
+              loss_at(d, at, x + 2 * h, &loss[2], error) &&
+              loss_at(d, at, x - 2 * h, &loss[3], error);
     *slope = (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * h);
     *error = *error * 1.5 / h;
     return ok;
 }
 
-static Outcome check_element(Differences *d, double *at, const OracleTensor *gradient, int64_t i, double scale, Seen *seen)
+static Outcome check_element(Differences *d, double *at, const OracleTensor *gradient, int64_t i,
+                             double scale, Seen *seen)
 {
     double nearest = INFINITY, by_differences = NAN;
     if (!isfinite(oracle_tolerance(gradient, i)))
@@ -60,7 +63,8 @@ static Outcome check_element(Differences *d, double *at, const OracleTensor *gra
             return outcome_of_diags(RESULT_INVALID, &d->opened->diags, "loss");
         double apart = fabs(slope - gradient->data[i]);
         double room = 1e-5 * fmax(fmax(fabs(slope), fabs(gradient->data[i])), fmax(scale, 1e-3));
-        if (!isfinite(error) || !isfinite(slope) || apart <= room + error + oracle_tolerance(gradient, i)) {
+        if (!isfinite(error) || !isfinite(slope) ||
+            apart <= room + error + oracle_tolerance(gradient, i)) {
             seen->elements++;
             seen->decided += isfinite(error);
             return outcome_ok();
@@ -70,8 +74,8 @@ static Outcome check_element(Differences *d, double *at, const OracleTensor *gra
             by_differences = slope;
         }
     }
-    return outcome(RESULT_DIFFERS, "gradient", "element %lld of %s is %.9g, by differences %.9g", (long long)i,
-                   gradient->name, gradient->data[i], by_differences);
+    return outcome(RESULT_DIFFERS, "gradient", "element %lld of %s is %.9g, by differences %.9g",
+                   (long long)i, gradient->name, gradient->data[i], by_differences);
 }
 
 static double *element_of(const Given *given, const char *param, int64_t i)
@@ -100,8 +104,9 @@ static Outcome check_gradients(Differences *d, const OracleTensors *outputs, See
         for (int64_t n = 0; n < A_PARAM && n < t->count && left; n++, left--) {
             int64_t i = (int64_t)(mix64(d->c->seed + (uint64_t)n + k * 100) % (uint64_t)t->count);
             double *at = element_of(&d->given, t->name + 5, i);
-            Outcome out = at ? check_element(d, at, t, i, root_mean_square(t), seen)
-                             : outcome(RESULT_DIFFERS, "gradient", "%s is the gradient of no param", t->name);
+            Outcome out =
+                at ? check_element(d, at, t, i, root_mean_square(t), seen)
+                   : outcome(RESULT_DIFFERS, "gradient", "%s is the gradient of no param", t->name);
             if (out.result != RESULT_OK)
                 return out;
         }
@@ -123,7 +128,8 @@ Outcome check_differences(const Case *c, const Run *run, Seen *seen)
     if (ok && oracle_of(&opened, &fine, &fine.batches[0], &d.given, 1, DT_F64, &gradient)) {
         d.loss = clone_function(opened.function, "loss.alone");
         FOR_OPS(op, &d.loss->body)
-            if (op->kind == OP_assign || (op->kind == OP_output && strcmp(op_string(op, ATTR_name), "loss")))
+            if (op->kind == OP_assign ||
+                (op->kind == OP_output && strcmp(op_string(op, ATTR_name), "loss")))
                 block_remove(&d.loss->body, op);
         remove_dead(d.loss);
         out = check_gradients(&d, &gradient.outputs, seen);

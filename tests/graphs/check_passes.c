@@ -36,21 +36,24 @@ static const OracleTensor *find(const OracleTensors *list, const char *name)
     return NULL;
 }
 
-static bool compare(Watch *w, const char *pass, const OracleTensors *want, const OracleTensors *have)
+static bool compare(Watch *w, const char *pass, const OracleTensors *want,
+                    const OracleTensors *have)
 {
     for (size_t t = 0; t < want->count; t++) {
         const OracleTensor *a = &want->data[t], *b = find(have, a->name);
         if (!b || b->count != a->count) {
-            w->out = outcome(RESULT_DIFFERS, pass, "after %s there is no %s of %lld elements", pass, a->name,
-                             (long long)a->count);
+            w->out = outcome(RESULT_DIFFERS, pass, "after %s there is no %s of %lld elements", pass,
+                             a->name, (long long)a->count);
             return false;
         }
         for (int64_t i = 0; i < a->count; i++) {
             if (a->exists && !a->exists[i])
                 continue;
             if (!oracle_agrees(a, i, b->data[i])) {
-                w->out = outcome(RESULT_DIFFERS, pass, "after %s element %lld of %s is %.17g, before the passes %.17g "
-                                 "(tolerance %.3g)", pass, (long long)i, a->name, b->data[i], a->data[i],
+                w->out = outcome(RESULT_DIFFERS, pass,
+                                 "after %s element %lld of %s is %.17g, before the passes %.17g "
+                                 "(tolerance %.3g)",
+                                 pass, (long long)i, a->name, b->data[i], a->data[i],
                                  oracle_tolerance(a, i));
                 return false;
             }

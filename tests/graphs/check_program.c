@@ -4,23 +4,28 @@
 #include <math.h>
 #include <string.h>
 
-static Outcome differs(const OracleTensor *t, const char *kind, int64_t i, double have, int batch, int step)
+static Outcome differs(const OracleTensor *t, const char *kind, int64_t i, double have, int batch,
+                       int step)
 {
-    return outcome(RESULT_DIFFERS, kind, "element %lld of %s %s is %.9g, by the oracle %.9g (tolerance %.3g; batch %d, run %d)",
-                   (long long)i, kind, t->name, have, t->data[i], oracle_tolerance(t, i), batch, step);
+    return outcome(
+        RESULT_DIFFERS, kind,
+        "element %lld of %s %s is %.9g, by the oracle %.9g (tolerance %.3g; batch %d, run %d)",
+        (long long)i, kind, t->name, have, t->data[i], oracle_tolerance(t, i), batch, step);
 }
 
 /* What a program gave against what the oracle gave. */
-static Outcome compare(Program *program, const OracleTensors *list, bool params, int batch, int step, Seen *seen)
+static Outcome compare(Program *program, const OracleTensors *list, bool params, int batch,
+                       int step, Seen *seen)
 {
     const char *kind = params ? "param" : "output";
     for (size_t k = 0; k < list->count; k++) {
         const OracleTensor *t = &list->data[k];
         int64_t count;
-        const void *data = params ? program_param(program, t->name, &count) : program_output(program, t->name, &count);
+        const void *data = params ? program_param(program, t->name, &count)
+                                  : program_output(program, t->name, &count);
         if (!data || (count >= 0 && count != t->count))
-            return outcome(RESULT_DIFFERS, kind, "%s %s has %lld elements, by the oracle %lld", kind, t->name,
-                           data ? (long long)count : -1, (long long)t->count);
+            return outcome(RESULT_DIFFERS, kind, "%s %s has %lld elements, by the oracle %lld",
+                           kind, t->name, data ? (long long)count : -1, (long long)t->count);
         for (int64_t i = 0; i < t->count; i++) {
             if (t->exists && !t->exists[i])
                 continue;
@@ -81,7 +86,8 @@ Outcome check_program(const Case *c, const Run *run, Seen *seen)
 /* ---- bit for bit ---- */
 
 /* What two programs gave: floats by their bits, positions that do not exist left out. */
-static Outcome compare_bits(Program *a, Program *b, const OracleTensors *list, bool params, int step)
+static Outcome compare_bits(Program *a, Program *b, const OracleTensors *list, bool params,
+                            int step)
 {
     static const int bytes[] = {4, 8, 2, 4, 1};
     const char *kind = params ? "param" : "output";
@@ -95,8 +101,10 @@ static Outcome compare_bits(Program *a, Program *b, const OracleTensors *list, b
         int size = bytes[t->type.dtype];
         for (int64_t i = 0; i < t->count; i++)
             if ((!t->exists || t->exists[i]) && memcmp(x + i * size, y + i * size, (size_t)size))
-                return outcome(RESULT_DIFFERS, kind, "element %lld of %s %s is %.17g and %.17g (run %d)", (long long)i,
-                               kind, t->name, load_value(t->type.dtype, x, i), load_value(t->type.dtype, y, i), step);
+                return outcome(RESULT_DIFFERS, kind,
+                               "element %lld of %s %s is %.17g and %.17g (run %d)", (long long)i,
+                               kind, t->name, load_value(t->type.dtype, x, i),
+                               load_value(t->type.dtype, y, i), step);
     }
     return outcome_ok();
 }
@@ -128,7 +136,8 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
     if (!ok)
         out = outcome_of_diags(RESULT_INVALID, &opened[0].diags, "open");
     for (int i = 0; i < 2 && out.result == RESULT_OK; i++)
-        out = program_make(&programs[i], &opened[i], c, &runs[i], check == CHECK_LIBRARY && i, seen);
+        out =
+            program_make(&programs[i], &opened[i], c, &runs[i], check == CHECK_LIBRARY && i, seen);
     int steps = ok && changes_params(opened[2].function) ? 2 : 1, step = 0;
     for (int b = 0; b < c->n_batches && out.result == RESULT_OK; b++) {
         Given given = give_leaves(&opened[2], c, &c->batches[b]);
@@ -140,7 +149,8 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
             for (int i = 0; i < 2 && out.result == RESULT_OK; i++) {
                 if (step == 1 || function_has(opened[2].function, OP_append))
                     program_give(&programs[i], &given);
-                if (!program_run(&programs[i], &c->batches[b], &given, (uint64_t)step, runs[i].threads))
+                if (!program_run(&programs[i], &c->batches[b], &given, (uint64_t)step,
+                                 runs[i].threads))
                     out = outcome(RESULT_DIFFERS, "run", "exec_run fails");
             }
             if (out.result == RESULT_OK)

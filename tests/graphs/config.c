@@ -9,8 +9,9 @@ static bool model_has(const Case *c, const char *text) { return strstr(c->text, 
 
 static const char *some_function(const Case *c, Rng *rng)
 {
-    static const char *const of_loss[] = {"gradient", "gradient", "gradient", "train_step", "train_step.adamw",
-                                          "train_step.sgd", "accumulate", "update", "loss", "model", "forward"};
+    static const char *const of_loss[] = {
+        "gradient",   "gradient", "gradient", "train_step", "train_step.adamw", "train_step.sgd",
+        "accumulate", "update",   "loss",     "model",      "forward"};
     if (model_has(c, "{name = \"loss\"}"))
         return RNG_PICK(rng, of_loss);
     return rng_chance(rng, 15) ? "forward" : "model";
@@ -27,7 +28,8 @@ static const char *some_passes(Arena *arena, Rng *rng)
     }
     const char *list = "";
     for (int i = 0; i < pass_count; i++)
-        if ((pass_info[i].at_O0 && strcmp(pass_info[i].name, "precision")) || (&pass_info[i] == pass))
+        if ((pass_info[i].at_O0 && strcmp(pass_info[i].name, "precision")) ||
+            (&pass_info[i] == pass))
             list = arena_printf(arena, "%s%s%s", list, *list ? "," : "", pass_info[i].name);
     return list;
 }
@@ -138,14 +140,11 @@ static void add_programs(Arena *arena, Tasks *out, const char *function)
     vec_last(*out).run.function = function;
 }
 
-void plan_all_tasks(Arena *arena, const Case *c, Tasks *out)
+void plan_all_tasks(Arena *arena, const Case *c, const Run *own, Tasks *out)
 {
-    static const char *const functions[] = {"model", "gradient", "train_step"};
-    bool loss = model_has(c, "{name = \"loss\"}");
     add(arena, out, CHECK_TEXT, run_defaults());
-    for (int i = 0; i < (loss ? 3 : 1); i++)
-        add_programs(arena, out, functions[i]);
-    if (loss && !model_has(c, " stop ")) {
+    add_programs(arena, out, own->function);
+    if (model_has(c, "{name = \"loss\"}") && !model_has(c, " stop ")) {
         Run gradient = run_defaults();
         gradient.function = "gradient";
         add(arena, out, CHECK_DIFFERENCES, gradient);

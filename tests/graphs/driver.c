@@ -15,8 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BLOCK = 100, MOST_FOUND = 16, MOST_FAMILIES = 16, MOST_REFUSALS = 8, TASK_SECONDS = 60, SHRINK_SECONDS = 45,
-       MOST_KNOWN = 256 };
+enum {
+    BLOCK = 100,
+    MOST_FOUND = 16,
+    MOST_FAMILIES = 16,
+    MOST_REFUSALS = 8,
+    TASK_SECONDS = 60,
+    SHRINK_SECONDS = 45,
+    MOST_KNOWN = 256
+};
 
 typedef struct Found {
     int64_t number;
@@ -114,7 +121,8 @@ static void run_graph(Shared *shared, const Drive *drive, int64_t number)
     for (size_t i = 0; i < tasks.count && shared->n_found < MOST_FOUND; i++) {
         shared->task = (int)i;
         alarm(TASK_SECONDS);
-        Outcome o = check_case(&c, tasks.data[i].check, &tasks.data[i].run, &shared->by_family_seen[family]);
+        Outcome o = check_case(&c, tasks.data[i].check, &tasks.data[i].run,
+                               &shared->by_family_seen[family]);
         shared->by_check[tasks.data[i].check][o.result]++;
         if (o.result == RESULT_REFUSED)
             note_refusal(shared, o.message);
@@ -214,8 +222,9 @@ static void report_finding(State *s, const Found *found)
     Text run = {0};
     run_print(&task->run, &run);
     s->findings++;
-    printf("found: graph %" PRId64 " of seed %" PRIu64 " (%s), %s %s: %s: %.300s\n", found->number, s->drive->seed,
-           c.family, check_names[task->check], run.data, result_names[found->as.result], found->as.message);
+    printf("found: graph %" PRId64 " of seed %" PRIu64 " (%s), %s %s: %s: %.300s\n", found->number,
+           s->drive->seed, c.family, check_names[task->check], run.data,
+           result_names[found->as.result], found->as.message);
     text_free(&run);
     arena_free(arena);
     double begin = now();
@@ -233,17 +242,24 @@ static void report_finding(State *s, const Found *found)
 static void print_counts(const State *s, FILE *out)
 {
     const Shared *shared = s->shared;
-    fprintf(out, "%" PRId64 " graphs, %" PRId64 " ops, %.2f hours, seed %" PRIu64 ", last graph %" PRId64 ", %" PRId64 " findings\n",
-            shared->graphs, shared->ops, (now() - s->start) / 3600, s->drive->seed, shared->number, s->findings);
+    fprintf(out,
+            "%" PRId64 " graphs, %" PRId64 " ops, %.2f hours, seed %" PRIu64 ", last graph %" PRId64
+            ", %" PRId64 " findings\n",
+            shared->graphs, shared->ops, (now() - s->start) / 3600, s->drive->seed, shared->number,
+            s->findings);
     Seen all = {0};
     for (int f = 0; f < family_count; f++) {
         const Seen *seen = &shared->by_family_seen[f];
         if (!shared->by_family[f])
             continue;
-        fprintf(out, "  %-10s %7" PRId64 " graphs %6.1f ops  regions: %" PRId64 " row %" PRId64 " column %" PRId64
-                " attention; %" PRId64 " chunks %" PRId64 " epilogues %" PRId64 " packed %" PRId64 " kept; checked closely %.0f%%\n",
-                families[f].name, shared->by_family[f], (double)shared->ops_of_family[f] / (double)shared->by_family[f],
-                seen->rows, seen->columns, seen->attentions, seen->chunks, seen->epilogues, seen->packed, seen->kept,
+        fprintf(out,
+                "  %-10s %7" PRId64 " graphs %6.1f ops  regions: %" PRId64 " row %" PRId64
+                " column %" PRId64 " attention; %" PRId64 " chunks %" PRId64 " epilogues %" PRId64
+                " packed %" PRId64 " kept; checked closely %.0f%%\n",
+                families[f].name, shared->by_family[f],
+                (double)shared->ops_of_family[f] / (double)shared->by_family[f], seen->rows,
+                seen->columns, seen->attentions, seen->chunks, seen->epilogues, seen->packed,
+                seen->kept,
                 seen->elements ? 100.0 * (double)seen->decided / (double)seen->elements : 0);
         for (int p = 0; p < pass_count; p++)
             all.passes[p] += seen->passes[p];
@@ -285,7 +301,8 @@ static void note_death(Shared *shared, int status)
 {
     bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     Outcome o = late ? outcome(RESULT_TIMEOUT, "time", "more than %d seconds", TASK_SECONDS)
-                     : outcome(RESULT_CRASHED, "crash", "signal %d, exit %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                     : outcome(RESULT_CRASHED, "crash", "signal %d, exit %d",
+                               WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                                WIFEXITED(status) ? WEXITSTATUS(status) : 0);
     if (shared->n_found < MOST_FOUND)
         shared->found[shared->n_found++] = (Found){shared->number, shared->task, o};
@@ -295,7 +312,8 @@ static void note_death(Shared *shared, int status)
 int drive_run(const Drive *drive)
 {
     State s = {.drive = drive, .start = now()};
-    s.shared = mmap(NULL, sizeof *s.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    s.shared =
+        mmap(NULL, sizeof *s.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
@@ -306,7 +324,8 @@ int drive_run(const Drive *drive)
     setvbuf(stdout, NULL, _IOLBF, 0);
     int64_t next = drive->from, last = drive->from + drive->graphs;
     s.shared->number = next - 1;
-    while (next < last && !(drive->seconds && now() - s.start > drive->seconds) && !(drive->first && s.findings)) {
+    while (next < last && !(drive->seconds && now() - s.start > drive->seconds) &&
+           !(drive->first && s.findings)) {
         int status = 0;
         fflush(stdout);
         pid_t child = fork();

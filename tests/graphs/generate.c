@@ -16,10 +16,11 @@ static const struct {
     GrowOp *grow;
     int weight;
 } ops[] = {
-    {grow_unary, 17}, {grow_binary, 26}, {grow_logic, 4}, {grow_select, 7}, {grow_cast, 3},
-    {grow_reduce, 11}, {grow_norm, 5}, {grow_reshape, 6}, {grow_transpose, 6}, {grow_stretch, 3},
-    {grow_window, 8}, {grow_product, 8}, {grow_gather, 3}, {grow_scatter, 3}, {grow_source, 4},
-    {block_norm, 1}, {block_feed_forward, 1}, {block_projections, 1},
+    {grow_unary, 17},        {grow_binary, 26},      {grow_logic, 4},  {grow_select, 7},
+    {grow_cast, 3},          {grow_reduce, 11},      {grow_norm, 5},   {grow_reshape, 6},
+    {grow_transpose, 6},     {grow_stretch, 3},      {grow_window, 8}, {grow_product, 8},
+    {grow_gather, 3},        {grow_scatter, 3},      {grow_source, 4}, {block_norm, 1},
+    {block_feed_forward, 1}, {block_projections, 1},
 };
 enum { OP_WEIGHTS = 117, MOST_BLOCKS = 4 };
 
@@ -54,7 +55,13 @@ static const Recipe recipes[] = {
     {{block_projections, block_feed_forward}, grow_product, 6, 25, 45, false, false},
     {{block_attention}, NULL, 1, 20, 50, false, false},
     {{block_embedding}, grow_gather, 8, 30, 45, false, false},
-    {{block_embedding, block_attention, block_feed_forward, block_norm}, NULL, 0, 10, 90, false, false},
+    {{block_embedding, block_attention, block_feed_forward, block_norm},
+     NULL,
+     0,
+     10,
+     90,
+     false,
+     false},
     {{cross_entropy, block_ctc, cross_entropy}, NULL, 2, 15, 85, false, false},
     {{wide_cross_entropy}, NULL, 0, 6, 85, false, false},
     {{block_cache}, NULL, 2, 20, 0, false, false},
@@ -100,12 +107,14 @@ static Batch some_batch(Rng *rng, bool large)
     if (rng_chance(rng, 25))
         batch.dims[SYM_T] = batch.dims[SYM_S];
     else
-        set_lengths(rng, &batch.dims[SYM_T], rows, rng_chance(rng, 50) ? 0 : 1, large ? rng_between(rng, 5, 40) : most + 1, rng_chance(rng, 20));
+        set_lengths(rng, &batch.dims[SYM_T], rows, rng_chance(rng, 50) ? 0 : 1,
+                    large ? rng_between(rng, 5, 40) : most + 1, rng_chance(rng, 20));
     batch.dims[SYM_N].extent = rng_chance(rng, 5) ? 0 : rng_between(rng, 1, large ? 40 : 6);
     int64_t others = rng_between(rng, 1, 4);
     batch.dims[SYM_R].extent = others;
     set_lengths(rng, &batch.dims[SYM_P], others, 1, most, false);
-    set_lengths(rng, &batch.dims[SYM_Q], others, rng_chance(rng, 20) ? 0 : 1, rng_chance(rng, 60) ? 1 : 3, rng_chance(rng, 60));
+    set_lengths(rng, &batch.dims[SYM_Q], others, rng_chance(rng, 20) ? 0 : 1,
+                rng_chance(rng, 60) ? 1 : 3, rng_chance(rng, 60));
     BatchDim *p = &batch.dims[SYM_P], *q = &batch.dims[SYM_Q];
     q->extent = 0;
     for (int r = 0; r < others; r++) {
@@ -204,7 +213,9 @@ static void add_outputs(Grow *g)
 {
     int n = rng_between(&g->rng, 1, 4);
     for (int i = 0; i < n; i++) {
-        Item *x = i == 0 ? pick(g, is_made) : rng_chance(&g->rng, 93) ? pick(g, is_any) : &g->items.data[0];
+        Item *x = i == 0                    ? pick(g, is_made)
+                  : rng_chance(&g->rng, 93) ? pick(g, is_any)
+                                            : &g->items.data[0];
         if (x)
             build_output(&g->b, arena_printf(g->arena, "out%d", i), x->value);
     }
@@ -223,9 +234,9 @@ static void add_symbols(Module *module)
     static const struct {
         const char *name;
         int batch;
-    } symbols[GRAPH_SYMBOLS] = {{"B", NO_SYMBOL}, {"S", SYM_B},         {"T", SYM_B},
-                                {"N", NO_SYMBOL}, {"R", NO_SYMBOL},     {"P", SYM_R},
-                                {"Q", SYM_R},     {"C", NO_SYMBOL},     {"U", SYM_C}};
+    } symbols[GRAPH_SYMBOLS] = {{"B", NO_SYMBOL}, {"S", SYM_B},     {"T", SYM_B},
+                                {"N", NO_SYMBOL}, {"R", NO_SYMBOL}, {"P", SYM_R},
+                                {"Q", SYM_R},     {"C", NO_SYMBOL}, {"U", SYM_C}};
     for (int i = 0; i < GRAPH_SYMBOLS; i++)
         module_add_symbol(module, symbols[i].name, symbols[i].batch);
 }
@@ -237,8 +248,12 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
     const Recipe *recipe = &recipes[family];
     Diagnostics diags;
     diag_init(&diags, arena);
-    Grow g = {.rng = rng, .arena = arena, .module = module_new(arena, &diags, "graph"), .real = DT_F64,
-              .mixed = recipe->mixed, .batches = out->batches};
+    Grow g = {.rng = rng,
+              .arena = arena,
+              .module = module_new(arena, &diags, "graph"),
+              .real = DT_F64,
+              .mixed = recipe->mixed,
+              .batches = out->batches};
     bool wide = !strcmp(families[family].name, "wide"), tall = wide && rng_chance(&g.rng, 25);
     bool large = !wide && rng_chance(&g.rng, 10);
     g.n_batches = out->n_batches = tall || large ? 1 : rng_between(&g.rng, 1, 2);

@@ -40,7 +40,7 @@ typedef struct Batch {
 typedef struct Case {
     const char *text; /* the module, its floats f64 where they are not one type by intent */
     const char *family;
-    int n_batches;    /* run one after the other by the same executor */
+    int n_batches; /* run one after the other by the same executor */
     Batch batches[MAX_BATCHES];
     uint64_t seed;
 } Case;
@@ -76,11 +76,11 @@ typedef struct Run {
     DType compute;        /* DT_BF16: passes make products bf16 */
     int opt_level;
     bool scalar;
-    const char *passes;   /* as PipelineOptions */
-    const char *cpu;      /* as TargetOptions */
+    const char *passes; /* as PipelineOptions */
+    const char *cpu;    /* as TargetOptions */
     GemmChoice gemm;
     int threads;
-    int64_t budget;       /* bytes of a MemoryBudget; -1: none */
+    int64_t budget; /* bytes of a MemoryBudget; -1: none */
 } Run;
 Run run_defaults(void);
 bool run_equal(const Run *a, const Run *b);
@@ -131,10 +131,10 @@ extern const char *const check_names[CHECK_COUNT];
 
 typedef enum Result {
     RESULT_OK,
-    RESULT_REFUSED,  /* a diagnostic says that it cannot be compiled */
+    RESULT_REFUSED, /* a diagnostic says that it cannot be compiled */
     RESULT_DIFFERS,
-    RESULT_INVALID,  /* the verifier refuses what a pass made, or the text */
-    RESULT_CRASHED,  /* seen from outside only */
+    RESULT_INVALID, /* the verifier refuses what a pass made, or the text */
+    RESULT_CRASHED, /* seen from outside only */
     RESULT_TIMEOUT,
     RESULT_COUNT
 } Result;
@@ -142,8 +142,8 @@ extern const char *const result_names[RESULT_COUNT];
 
 /* What was seen on the way, for the counts at the end. */
 typedef struct Seen {
-    int64_t elements, decided;             /* compared; of those the oracle knows closely */
-    int64_t passes[24];                    /* programs that the pass changed */
+    int64_t elements, decided; /* compared; of those the oracle knows closely */
+    int64_t passes[24];        /* programs that the pass changed */
     int64_t rows, columns, attentions, chunks, epilogues, packed, kept, programs, remade;
 } Seen;
 
@@ -166,8 +166,8 @@ Outcome check_passes(const Case *c, const Run *run, Seen *seen);
 Outcome check_program(const Case *c, const Run *run, Seen *seen);
 Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen);
 Outcome check_differences(const Case *c, const Run *run, Seen *seen);
-bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *given,
-               uint64_t step, DType compute, OracleRun *out);
+bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *given, uint64_t step,
+               DType compute, OracleRun *out);
 PipelineOptions run_pipeline(const Run *run);
 TargetOptions run_target(const Run *run);
 /* The passes of the run over the opened function. */
@@ -181,8 +181,9 @@ typedef struct Task {
 } Task;
 typedef VEC(Task) Tasks;
 void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out);
-/* Every check that is worth its time on a small case: what a golden case is held to. */
-void plan_all_tasks(Arena *arena, const Case *c, Tasks *out);
+/* What a golden case is held to, beside the check that it names: every kind of check, type and
+ * level of its function. */
+void plan_all_tasks(Arena *arena, const Case *c, const Run *own, Tasks *out);
 
 /* ---- shrinking and files ---- */
 

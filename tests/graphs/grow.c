@@ -44,14 +44,16 @@ int some_size(Grow *g) { return g->sizes[rng_below(&g->rng, 4)]; }
 Dim some_dim(Grow *g)
 {
     static const int symbols[] = {SYM_B, SYM_S, SYM_T, SYM_N, SYM_S, SYM_B, SYM_C, SYM_U, SYM_P};
-    return rng_chance(&g->rng, 50) ? dim_const(some_size(g)) : dim_symbol(RNG_PICK(&g->rng, symbols));
+    return rng_chance(&g->rng, 50) ? dim_const(some_size(g))
+                                   : dim_symbol(RNG_PICK(&g->rng, symbols));
 }
 
 /* Shapes of models: letters are symbols, d a constant, h a small one. */
 static const char *const shapes[] = {
-    "BSd", "BSd", "BSd", "BS", "BTd", "BT", "BSTd", "BST", "BST", "BhSd", "BhST", "BSS", "BSh", "Bd", "d",
-    "dd", "Nd", "N", "BN", "BNd", "", "BdS", "SBd", "dBS", "Sd", "ST", "SS", "Sh", "hSd", "hST", "BShd",
-    "BSN", "NBS", "CU", "CUd", "BSCU", "BCd", "BSU", "hN", "BhSS", "BhTd", "hd", "B", "dS", "NN", "RPd", "TB",
+    "BSd", "BSd", "BSd", "BS",   "BTd",  "BT",  "BSTd", "BST", "BST", "BhSd", "BhST", "BSS",
+    "BSh", "Bd",  "d",   "dd",   "Nd",   "N",   "BN",   "BNd", "",    "BdS",  "SBd",  "dBS",
+    "Sd",  "ST",  "SS",  "Sh",   "hSd",  "hST", "BShd", "BSN", "NBS", "CU",   "CUd",  "BSCU",
+    "BCd", "BSU", "hN",  "BhSS", "BhTd", "hd",  "B",    "dS",  "NN",  "RPd",  "TB",
 };
 
 static Type type_of_text(Grow *g, DType dtype, const char *text)
@@ -77,7 +79,8 @@ static bool is_ambiguous(const Grow *g, const Type *type)
     for (int i = 0; i < type->rank; i++)
         for (int j = 0; j < type->rank; j++) {
             int symbol = type->dims[i].symbol;
-            if (!symbol_is_ragged(g->module, symbol) || type->dims[j].symbol != g->module->symbols.data[symbol].batch)
+            if (!symbol_is_ragged(g->module, symbol) ||
+                type->dims[j].symbol != g->module->symbols.data[symbol].batch)
                 continue;
             ragged++;
             for (int k = 0; k < j; k++)
@@ -114,7 +117,8 @@ Type thinned(Grow *g, Type type)
 
 Item *add_item(Grow *g, Value *value, double lo, double hi)
 {
-    if (!value || !type_fits(g, &value->type) || value->type.rank > 6 || is_ambiguous(g, &value->type))
+    if (!value || !type_fits(g, &value->type) || value->type.rank > 6 ||
+        is_ambiguous(g, &value->type))
         return NULL;
     if (item_of(g, value)) /* the builder gave an operand back */
         return item_of(g, value);
@@ -138,7 +142,8 @@ Item *pick(Grow *g, bool (*fits)(const Item *item))
 {
     int n = (int)g->items.count;
     for (int tried = 0; tried < 40 && n; tried++) {
-        int back = rng_chance(&g->rng, 60) ? rng_below(&g->rng, n < 6 ? n : 6) : rng_below(&g->rng, n);
+        int back =
+            rng_chance(&g->rng, 60) ? rng_below(&g->rng, n < 6 ? n : 6) : rng_below(&g->rng, n);
         Item *item = &g->items.data[n - 1 - back];
         if (fits(item))
             return item;
@@ -149,7 +154,8 @@ Item *pick(Grow *g, bool (*fits)(const Item *item))
 bool is_any(const Item *item) { return is_finite(item); }
 bool is_float(const Item *item)
 {
-    return (item->value->type.dtype == DT_F64 || item->value->type.dtype == DT_F32) && is_finite(item);
+    return (item->value->type.dtype == DT_F64 || item->value->type.dtype == DT_F32) &&
+           is_finite(item);
 }
 bool is_int(const Item *item) { return item->value->type.dtype == DT_I32 && is_finite(item); }
 bool is_number(const Item *item) { return item->value->type.dtype != DT_BOOL && is_finite(item); }
@@ -176,7 +182,10 @@ static Item *new_param(Grow *g, Type type, ParamRole role)
 {
     const ParamInfo *info = module_add_param(
         g->module, (ParamInfo){.name = arena_printf(g->arena, "p%d", g->n_params++),
-                               .type = type, .role = role, .init = INIT_ZEROS, .decay = g->n_params % 2});
+                               .type = type,
+                               .role = role,
+                               .init = INIT_ZEROS,
+                               .decay = g->n_params % 2});
     return add_item(g, build_new_param(&g->b, info), -2, 2);
 }
 
@@ -204,7 +213,8 @@ Item *leaf(Grow *g, Type type)
         double value = rng_between(&g->rng, -6, 6) / 4.0;
         return add_item(g, build_const_of(&g->b, type, value), value, value);
     }
-    return add_item(g, build_input(&g->b, arena_printf(g->arena, "x%d", g->n_leaves++), type), lo, hi);
+    return add_item(g, build_input(&g->b, arena_printf(g->arena, "x%d", g->n_leaves++), type), lo,
+                    hi);
 }
 
 Item *float_leaf(Grow *g, int rank, const Dim *dims)

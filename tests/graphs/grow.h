@@ -22,13 +22,13 @@ typedef struct Grow {
     Arena *arena;
     Module *module;
     Builder b;
-    DType real;       /* of floats: f64 */
-    bool smooth;      /* there will be a gradient: no -inf but before a softmax */
-    bool mixed;       /* other element types may be mixed in */
+    DType real;  /* of floats: f64 */
+    bool smooth; /* there will be a gradient: no -inf but before a softmax */
+    bool mixed;  /* other element types may be mixed in */
     const Batch *batches;
     int n_batches;
-    int64_t most;     /* elements of a value, one after the other as if nothing were ragged */
-    int sizes[4];     /* the constants of this graph */
+    int64_t most; /* elements of a value, one after the other as if nothing were ragged */
+    int sizes[4]; /* the constants of this graph */
     int n_leaves, n_params, n_sites, n_scopes;
     VEC(Item) items;
 } Grow;
@@ -52,8 +52,8 @@ Item *add_item(Grow *g, Value *value, double lo, double hi);
 Item *item_of(Grow *g, const Value *value);
 /* One of those before, rather late ones; NULL if there is none. */
 Item *pick(Grow *g, bool (*fits)(const Item *item));
-bool is_float(const Item *item);      /* of the real type, and finite */
-bool is_number(const Item *item);     /* float or i32, finite */
+bool is_float(const Item *item);  /* of the real type, and finite */
+bool is_number(const Item *item); /* float or i32, finite */
 bool is_int(const Item *item);
 bool is_truth(const Item *item);
 bool is_any(const Item *item);

@@ -30,7 +30,8 @@ static bool replay_task(const Case *c, const Task *task, const char *path)
         return true;
     Text run = {0};
     run_print(&task->run, &run);
-    printf("%s: %s %s: %s: %s\n", path, check_names[task->check], run.data, result_names[o.result], o.message);
+    printf("%s: %s %s: %s: %s\n", path, check_names[task->check], run.data, result_names[o.result],
+           o.message);
     text_free(&run);
     return false;
 }
@@ -47,7 +48,7 @@ static bool replay_file(const char *path)
         printf("%s: not a case\n", path);
     else {
         vec_push(arena, tasks, own);
-        plan_all_tasks(arena, &c, &tasks);
+        plan_all_tasks(arena, &c, &own.run, &tasks);
     }
     for (size_t i = 0; i < tasks.count; i++)
         ok = replay_task(&c, &tasks.data[i], path) && ok;
@@ -133,9 +134,11 @@ static void print_case(const Drive *drive)
 
 static int usage(void)
 {
-    fputs("usage: graphs [--seconds N] [--graphs N] [--seed N] [--from N] [--only N] [--family NAME]\n"
-          "              [--out FOLDER] [--log FILE] [--first] [--print]\n"
-          "       graphs --replay PATH...\n       graphs --show PATH\nfamilies:\n", stderr);
+    fputs(
+        "usage: graphs [--seconds N] [--graphs N] [--seed N] [--from N] [--only N] [--family NAME]\n"
+        "              [--out FOLDER] [--log FILE] [--first] [--print]\n"
+        "       graphs --replay PATH...\n       graphs --show PATH\nfamilies:\n",
+        stderr);
     for (int i = 0; i < family_count; i++)
         fprintf(stderr, "  %-12s %s\n", families[i].name, families[i].help);
     return 2;
@@ -152,11 +155,19 @@ static bool known_family(const char *name)
 int main(int argc, char **argv)
 {
     enum { SECONDS = 256, GRAPHS, SEED, FROM, ONLY, FAMILY, OUT, LOG, FIRST, PRINT, REPLAY, SHOW };
-    static const struct option options[] = {
-        {"seconds", 1, NULL, SECONDS}, {"graphs", 1, NULL, GRAPHS}, {"seed", 1, NULL, SEED}, {"from", 1, NULL, FROM},
-        {"only", 1, NULL, ONLY}, {"family", 1, NULL, FAMILY}, {"out", 1, NULL, OUT}, {"log", 1, NULL, LOG},
-        {"first", 0, NULL, FIRST}, {"print", 0, NULL, PRINT}, {"replay", 0, NULL, REPLAY},
-        {"show", 1, NULL, SHOW}, {0}};
+    static const struct option options[] = {{"seconds", 1, NULL, SECONDS},
+                                            {"graphs", 1, NULL, GRAPHS},
+                                            {"seed", 1, NULL, SEED},
+                                            {"from", 1, NULL, FROM},
+                                            {"only", 1, NULL, ONLY},
+                                            {"family", 1, NULL, FAMILY},
+                                            {"out", 1, NULL, OUT},
+                                            {"log", 1, NULL, LOG},
+                                            {"first", 0, NULL, FIRST},
+                                            {"print", 0, NULL, PRINT},
+                                            {"replay", 0, NULL, REPLAY},
+                                            {"show", 1, NULL, SHOW},
+                                            {0}};
     Drive drive = {.seed = 1, .seconds = 0, .graphs = INT64_MAX, .out = "build/graphs"};
     bool print = false, files = false;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)

@@ -5,8 +5,9 @@
 
 Item *grow_unary(Grow *g)
 {
-    static const OpKind kinds[] = {OP_neg,  OP_abs,     OP_exp, OP_log, OP_sqrt,  OP_rsqrt, OP_tanh, OP_erf,
-                                   OP_sin,  OP_sigmoid, OP_cos, OP_relu, OP_floor, OP_stop,  OP_relu, OP_exp};
+    static const OpKind kinds[] = {OP_neg,   OP_abs,  OP_exp,  OP_log,     OP_sqrt, OP_rsqrt,
+                                   OP_tanh,  OP_erf,  OP_sin,  OP_sigmoid, OP_cos,  OP_relu,
+                                   OP_floor, OP_stop, OP_relu, OP_exp};
     static const OpKind of_ints[] = {OP_neg, OP_abs, OP_relu, OP_stop};
     Item *x = pick(g, is_number);
     if (!x)
@@ -17,14 +18,17 @@ Item *grow_unary(Grow *g)
     if (rng_chance(&g->rng, 6)) {
         static const double rates[] = {0.1, 0.5, 0.25, 0};
         double rate = RNG_PICK(&g->rng, rates);
-        return add_item(g, build_dropout(&g->b, x->value, rate, g->n_sites++), fmin(x->lo / (1 - rate), 0),
-                        fmax(x->hi / (1 - rate), 0));
+        return add_item(g, build_dropout(&g->b, x->value, rate, g->n_sites++),
+                        fmin(x->lo / (1 - rate), 0), fmax(x->hi / (1 - rate), 0));
     }
     OpKind kind = RNG_PICK(&g->rng, kinds);
     switch (kind) {
     case OP_exp: x = tamed(g, x, 4); break;
-    case OP_log: case OP_sqrt: case OP_rsqrt: x = positive(g, x, 0.25); break;
-    case OP_sin: case OP_cos: x = tamed(g, x, 50); break;
+    case OP_log:
+    case OP_sqrt:
+    case OP_rsqrt: x = positive(g, x, 0.25); break;
+    case OP_sin:
+    case OP_cos: x = tamed(g, x, 50); break;
     default: break;
     }
     return unary(g, kind, x);
@@ -52,7 +56,8 @@ static Item *partner(Grow *g, Item *x, DType dtype)
     if (rng_chance(&g->rng, 55))
         for (int i = 0; i < n; i++) {
             Item *y = &g->items.data[(from + i) % n];
-            if (y->value->type.dtype == dtype && is_finite(y) && (y != x || rng_chance(&g->rng, 10)) &&
+            if (y->value->type.dtype == dtype && is_finite(y) &&
+                (y != x || rng_chance(&g->rng, 10)) &&
                 broadcasts(g, &x->value->type, &y->value->type) &&
                 (y->value->type.rank > 0 || rng_chance(&g->rng, 15)))
                 return y;
@@ -84,7 +89,8 @@ static Item *power(Grow *g, Item *x, Item *y)
 
 Item *grow_binary(Grow *g)
 {
-    static const OpKind kinds[] = {OP_add, OP_sub, OP_mul, OP_div, OP_pow, OP_max, OP_min, OP_add, OP_mul};
+    static const OpKind kinds[] = {OP_add, OP_sub, OP_mul, OP_div, OP_pow,
+                                   OP_max, OP_min, OP_add, OP_mul};
     static const OpKind compares[] = {OP_lt, OP_le, OP_eq};
     Item *x = pick(g, is_number);
     Item *y = x ? partner(g, x, x->value->type.dtype) : NULL;
@@ -147,7 +153,8 @@ Item *grow_select(Grow *g)
     if (!x)
         return NULL;
     Item *c = truth_for(g, &x->value->type);
-    if (rng_chance(&g->rng, 25) && is_float(x) && !g->smooth && c) { /* a mask: what sees it must know -inf */
+    if (rng_chance(&g->rng, 25) && is_float(x) && !g->smooth &&
+        c) { /* a mask: what sees it must know -inf */
         Item *masked = chosen(g, c, x, constant(g, x->value->type.dtype, -INFINITY));
         int last = masked ? masked->value->type.rank - 1 : -1;
         if (last < 0)
@@ -156,8 +163,10 @@ Item *grow_select(Grow *g)
             return unary(g, OP_exp, tamed(g, x, 4) == x ? masked : NULL);
         if (rng_chance(&g->rng, 50))
             return finite(g, reduced(g, OP_reduce_max, masked, 1, &last));
-        Value *sum = build_unary(&g->b, rng_chance(&g->rng, 50) ? OP_softmax : OP_logsumexp, masked->value);
-        Item *y = add_item(g, sum, -INFINITY, x->hi + log((double)dim_extent(g, masked->value->type.dims[last]) + 1));
+        Value *sum =
+            build_unary(&g->b, rng_chance(&g->rng, 50) ? OP_softmax : OP_logsumexp, masked->value);
+        Item *y = add_item(g, sum, -INFINITY,
+                           x->hi + log((double)dim_extent(g, masked->value->type.dims[last]) + 1));
         if (y && sum->op->kind == OP_softmax)
             y->lo = 0, y->hi = 1;
         return finite(g, y);

@@ -9,7 +9,8 @@ static bool is_factor(const Item *item)
 }
 
 typedef struct Axes {
-    int n_batch, n_contract, batch_x[MAX_RANK], batch_y[MAX_RANK], contract_x[MAX_RANK], contract_y[MAX_RANK];
+    int n_batch, n_contract, batch_x[MAX_RANK], batch_y[MAX_RANK], contract_x[MAX_RANK],
+        contract_y[MAX_RANK];
 } Axes;
 
 /* Pairs of equal dims of both, each as batch, contracted or free. */
@@ -60,7 +61,8 @@ static Item *other_factor(Grow *g, const Type *x)
 static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
 {
     Attr attrs[] = {attr_int(ATTR_dtype, rng_chance(&g->rng, 60) ? DT_F32 : DT_BF16),
-                    attr_ints(ATTR_batch_a, a->n_batch, a->batch_x), attr_ints(ATTR_batch_b, a->n_batch, a->batch_y),
+                    attr_ints(ATTR_batch_a, a->n_batch, a->batch_x),
+                    attr_ints(ATTR_batch_b, a->n_batch, a->batch_y),
                     attr_ints(ATTR_contract_a, a->n_contract, a->contract_x),
                     attr_ints(ATTR_contract_b, a->n_contract, a->contract_y)};
     int64_t terms = 1;
@@ -90,8 +92,8 @@ Item *grow_product(Grow *g)
         return NULL;
     if (a->dtype == DT_BF16)
         return half_product(g, x, y, &axes);
-    Item *z = product(g, x, y, axes.n_batch, axes.batch_x, axes.batch_y, axes.n_contract, axes.contract_x,
-                      axes.contract_y);
+    Item *z = product(g, x, y, axes.n_batch, axes.batch_x, axes.batch_y, axes.n_contract,
+                      axes.contract_x, axes.contract_y);
     return z && rng_chance(&g->rng, 50) ? tamed(g, z, 20) : z;
 }
 
@@ -119,7 +121,8 @@ Item *grow_gather(Grow *g)
         type.dims[type.rank++] = table->value->type.dims[i];
     if (!type_fits(g, &type))
         return NULL;
-    return add_item(g, build_gather(&g->b, table->value, index->value), fmin(table->lo, 0), fmax(table->hi, 0));
+    return add_item(g, build_gather(&g->b, table->value, index->value), fmin(table->lo, 0),
+                    fmax(table->hi, 0));
 }
 
 Item *grow_scatter(Grow *g)
@@ -138,7 +141,8 @@ Item *grow_scatter(Grow *g)
     if (!index)
         return NULL;
     int64_t size = rng_between(&g->rng, 1, 12);
-    return add_item(g, build_scatter_add(&g->b, rows->value, index->value, size), -reach(rows) * n, reach(rows) * n);
+    return add_item(g, build_scatter_add(&g->b, rows->value, index->value, size), -reach(rows) * n,
+                    reach(rows) * n);
 }
 
 /* ---- from nothing ---- */
@@ -167,8 +171,8 @@ Item *grow_source(Grow *g)
     }
     case 2: {
         int symbol = RNG_PICK(&g->rng, ragged);
-        return add_item(g, build_lengths(&g->b, rng_chance(&g->rng, 50) ? g->real : DT_I32, symbol), 0,
-                        (double)dim_extent(g, dim_symbol(symbol)));
+        return add_item(g, build_lengths(&g->b, rng_chance(&g->rng, 50) ? g->real : DT_I32, symbol),
+                        0, (double)dim_extent(g, dim_symbol(symbol)));
     }
     case 3: return add_item(g, build_random(&g->b, some_type(g, g->real), g->n_sites++), 0, 1);
     case 4: return leaf(g, some_type(g, rng_chance(&g->rng, 30) ? DT_BOOL : DT_I32));

@@ -19,7 +19,8 @@ Item *unary(Grow *g, OpKind kind, Item *x)
     case OP_tanh: a = tanh(lo), b = tanh(hi); break;
     case OP_erf: a = erf(lo), b = erf(hi); break;
     case OP_sigmoid: a = 1 / (1 + exp(-lo)), b = 1 / (1 + exp(-hi)); break;
-    case OP_sin: case OP_cos: a = -1, b = 1; break;
+    case OP_sin:
+    case OP_cos: a = -1, b = 1; break;
     case OP_floor: a = floor(lo), b = floor(hi); break;
     case OP_not: a = 0, b = 1; break;
     default: a = lo, b = hi; /* stop */
@@ -184,7 +185,9 @@ Item *multiplied(Grow *g, Item *x, Item *w)
 {
     int last = x ? x->value->type.rank - 1 : 0;
     Item *y = product(g, x, w, 0, NULL, NULL, 1, &last, (int[]){0});
-    return y && reach(y) > 12 && rng_chance(&g->rng, 70) ? scaled(g, y, exp2(-floor(log2(reach(y) / 4)))) : y;
+    return y && reach(y) > 12 && rng_chance(&g->rng, 70)
+               ? scaled(g, y, exp2(-floor(log2(reach(y) / 4))))
+               : y;
 }
 
 Item *positions(Grow *g, Dim dim, int axis, int rank)
@@ -206,4 +209,3 @@ Item *positions(Grow *g, Dim dim, int axis, int rank)
         dims[i - axis] = i == axis ? dim : dim_const(1);
     return reshaped(g, x, rank - axis, dims); /* right-aligned */
 }
-

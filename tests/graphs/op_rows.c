@@ -54,14 +54,16 @@ Item *grow_norm(Grow *g)
     case 1:
         if (g->smooth && may_be_empty(g, along))
             return NULL;
-        return finite(g, add_item(g, build_unary(&g->b, OP_logsumexp, x->value),
-                                  may_be_empty(g, along) ? -INFINITY : x->lo, x->hi + log(terms + 1)));
+        return finite(g,
+                      add_item(g, build_unary(&g->b, OP_logsumexp, x->value),
+                               may_be_empty(g, along) ? -INFINITY : x->lo, x->hi + log(terms + 1)));
     case 2: { /* e / Σ e */
         Item *e = unary(g, OP_exp, tamed(g, x, 4));
         return binary(g, OP_div, e, positive(g, reduced(g, OP_reduce_sum, e, 1, &last), 0.25));
     }
     default: { /* x / √(mean x² + ε) */
-        Item *mean = scaled(g, reduced(g, OP_reduce_sum, binary(g, OP_mul, x, x), 1, &last), 1 / (terms + 1));
+        Item *mean = scaled(g, reduced(g, OP_reduce_sum, binary(g, OP_mul, x, x), 1, &last),
+                            1 / (terms + 1));
         if (mean)
             mean->lo = fmax(mean->lo, 0);
         return tamed(g, binary(g, OP_mul, x, unary(g, OP_rsqrt, shifted(g, mean, 0.125))), 100);

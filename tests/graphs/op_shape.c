@@ -119,7 +119,8 @@ Item *grow_window(Grow *g)
         return NULL;
     int n = (int)x->value->type.dims[axis].size;
     switch (rng_below(&g->rng, 5)) {
-    case 0: case 1: {
+    case 0:
+    case 1: {
         int start = rng_below(&g->rng, n + !n), size = rng_between(&g->rng, n > start, n - start);
         if (rng_chance(&g->rng, 2))
             size = 0;

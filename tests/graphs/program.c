@@ -27,7 +27,8 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
     const Function *function = opened->function;
     ObjectSet set;
     char folder[] = "/tmp/graphs-XXXXXX";
-    if (!object_compile(&function, 1, target, "graph_", opened->arena, &set, &opened->diags) || !mkdtemp(folder))
+    if (!object_compile(&function, 1, target, "graph_", opened->arena, &set, &opened->diags) ||
+        !mkdtemp(folder))
         return NULL;
     const char *command = arena_printf(opened->arena, "cc -shared -o %s/lib.so", folder);
     bool ok = true;
@@ -38,11 +39,13 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
     }
     ok = ok && !system(arena_printf(opened->arena, "%s -lm", command));
     if (ok)
-        program->library = dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
+        program->library =
+            dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
     if (system(arena_printf(opened->arena, "rm -rf %s", folder)))
         ok = false;
     if (!program->library)
-        diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s", ok ? dlerror() : "cc");
+        diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s",
+                   ok ? dlerror() : "cc");
     return program->library ? dlsym(program->library, set.symbols[0]) : NULL;
 }
 
@@ -53,9 +56,13 @@ static Outcome refused(Opened *opened, const char *where)
     return outcome_of_diags(RESULT_REFUSED, &opened->diags, where);
 }
 
-static void note_pass(void *observer, const PassInfo *pass, Function *function) { ((Seen *)observer)->remade++; }
+static void note_pass(void *observer, const PassInfo *pass, Function *function)
+{
+    ((Seen *)observer)->remade++;
+}
 
-Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library, Seen *seen)
+Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library,
+                     Seen *seen)
 {
     *program = (Program){.c = c, .opened = opened};
     PipelineOptions options = run_pipeline(run);
@@ -73,7 +80,8 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
         program->tables = link_library(program, &target);
     } else {
         program->jit = jit_new(&target, &opened->diags);
-        program->tables = program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
+        program->tables =
+            program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
     }
     if (!program->tables)
         return refused(opened, "compile");
@@ -139,12 +147,14 @@ static bool set_inputs(Program *program, const Given *given)
         void *data = arena_alloc(program->opened->arena, (size_t)from->count * 8 + 8);
         for (int64_t e = 0; e < from->count; e++)
             store_value(from->type.dtype, data, e, from->data[e]);
-        exec_input(program->exec, from->name, data); /* one that is not read is no input of the program */
+        exec_input(program->exec, from->name,
+                   data); /* one that is not read is no input of the program */
     }
     return true;
 }
 
-bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step, int threads)
+bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step,
+                 int threads)
 {
     const Module *module = program->opened->module;
     for (size_t i = 0; i < module->symbols.count; i++) {

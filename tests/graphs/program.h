@@ -17,13 +17,15 @@ typedef struct Program {
 } Program;
 
 /* Compiles what case_open opened, passes included. Not RESULT_OK: why not. */
-Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library, Seen *seen);
+Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library,
+                     Seen *seen);
 void program_free(Program *program);
 /* Params to the store as given, or only memory for caches. */
 void program_give(Program *program, const Given *given);
 /* Params as they are now into `given`: what the next run of the oracle starts from. */
 void program_params(Program *program, Given *given);
-bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step, int threads);
+bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step,
+                 int threads);
 /* The output or param of that name after a run; NULL: none. */
 const void *program_output(Program *program, const char *name, int64_t *count);
 const void *program_param(Program *program, const char *name, int64_t *count);

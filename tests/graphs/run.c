@@ -9,8 +9,13 @@
 
 Run run_defaults(void)
 {
-    return (Run){.function = "model", .real = DT_F64, .compute = DT_F32, .opt_level = 2, .gemm = GEMM_AUTO,
-                 .threads = 1, .budget = -1};
+    return (Run){.function = "model",
+                 .real = DT_F64,
+                 .compute = DT_F32,
+                 .opt_level = 2,
+                 .gemm = GEMM_AUTO,
+                 .threads = 1,
+                 .budget = -1};
 }
 
 static bool same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
@@ -19,7 +24,8 @@ bool run_equal(const Run *a, const Run *b)
 {
     return same(a->function, b->function) && a->real == b->real && a->compute == b->compute &&
            a->opt_level == b->opt_level && a->scalar == b->scalar && same(a->passes, b->passes) &&
-           same(a->cpu, b->cpu) && a->gemm == b->gemm && a->threads == b->threads && a->budget == b->budget;
+           same(a->cpu, b->cpu) && a->gemm == b->gemm && a->threads == b->threads &&
+           a->budget == b->budget;
 }
 
 static const char *const gemm_names[] = {"blas", "native", "auto"};
@@ -65,7 +71,9 @@ static bool set_field(Run *run, const char *key, const char *value)
     else if (!strcmp(key, "cpu"))
         run->cpu = value;
     else if (!strcmp(key, "gemm"))
-        run->gemm = !strcmp(value, "blas") ? GEMM_BLAS : !strcmp(value, "native") ? GEMM_NATIVE : GEMM_AUTO;
+        run->gemm = !strcmp(value, "blas")     ? GEMM_BLAS
+                    : !strcmp(value, "native") ? GEMM_NATIVE
+                                               : GEMM_AUTO;
     else if (!strcmp(key, "threads"))
         run->threads = (int)number;
     else if (!strcmp(key, "budget"))
@@ -92,12 +100,14 @@ bool run_parse(Arena *arena, const char *text, Run *out)
 
 PipelineOptions run_pipeline(const Run *run)
 {
-    return (PipelineOptions){.opt_level = run->opt_level, .passes = run->passes, .compute = run->compute};
+    return (PipelineOptions){
+        .opt_level = run->opt_level, .passes = run->passes, .compute = run->compute};
 }
 
 TargetOptions run_target(const Run *run)
 {
-    return (TargetOptions){.cpu = run->cpu, .scalar = run->scalar, .opt_level = run->opt_level, .gemm = run->gemm};
+    return (TargetOptions){
+        .cpu = run->cpu, .scalar = run->scalar, .opt_level = run->opt_level, .gemm = run->gemm};
 }
 
 /* ---- opening ---- */
@@ -106,8 +116,12 @@ static Function *derive(Module *module, const char *name)
 {
     const OptimizerSpec sgd = {.kind = OPT_SGD, .momentum = 0.5, .clip_norm = 0.5};
     const OptimizerSpec adam = {.kind = OPT_ADAM, .beta1 = 0.5, .beta2 = 0.75, .eps = 1e-2};
-    const OptimizerSpec adamw = {.kind = OPT_ADAMW, .beta1 = 0.5, .beta2 = 0.75, .eps = 1e-2,
-                                 .weight_decay = 0.125, .clip_norm = 1};
+    const OptimizerSpec adamw = {.kind = OPT_ADAMW,
+                                 .beta1 = 0.5,
+                                 .beta2 = 0.75,
+                                 .eps = 1e-2,
+                                 .weight_decay = 0.125,
+                                 .clip_norm = 1};
     if (!strcmp(name, "forward"))
         return derive_forward(module);
     if (!strcmp(name, "loss"))
@@ -165,7 +179,11 @@ bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *g
                DType compute, OracleRun *out)
 {
     *out = (OracleRun){.dims = batch_dims(opened->arena, batch, (int)opened->module->symbols.count),
-                       .seed = c->seed, .step = step, .training = true, .compute = compute,
-                       .given = given->tensors, .n_given = given->n};
+                       .seed = c->seed,
+                       .step = step,
+                       .training = true,
+                       .compute = compute,
+                       .given = given->tensors,
+                       .n_given = given->n};
     return oracle_run(opened->function, out, opened->arena, &opened->diags);
 }

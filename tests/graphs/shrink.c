@@ -55,7 +55,8 @@ Outcome check_apart(const Case *c, Check check, const Run *run, int seconds)
         return result;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return outcome(RESULT_TIMEOUT, "time", "more than %d seconds", seconds);
-    return outcome(RESULT_CRASHED, "crash", "signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    return outcome(RESULT_CRASHED, "crash", "signal %d",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 /* ---- attempts ---- */
@@ -153,7 +154,8 @@ static void drop_row(Case *c, const Module *module, int batch, int symbol, int r
         BatchDim *d = &b->dims[i];
         if (module->symbols.data[i].batch != symbol)
             continue;
-        memmove(d->lengths + row, d->lengths + row + 1, sizeof *d->lengths * (size_t)(d->n - row - 1));
+        memmove(d->lengths + row, d->lengths + row + 1,
+                sizeof *d->lengths * (size_t)(d->n - row - 1));
         d->n--;
         measure_dim(d);
     }
@@ -162,8 +164,8 @@ static void drop_row(Case *c, const Module *module, int batch, int symbol, int r
 static void shrink_lengths(Shrink *s, const Module *module, int batch, int symbol)
 {
     for (int r = 0; r < s->best.batches[batch].dims[symbol].n; r++)
-        for (int length = s->best.batches[batch].dims[symbol].lengths[r], to = 0; to < length && in_time(s);
-             to = to ? (to + length + 1) / 2 : 1) {
+        for (int length = s->best.batches[batch].dims[symbol].lengths[r], to = 0;
+             to < length && in_time(s); to = to ? (to + length + 1) / 2 : 1) {
             Case c = s->best;
             c.batches[batch].dims[symbol].lengths[r] = to;
             measure_dim(&c.batches[batch].dims[symbol]);
@@ -183,7 +185,8 @@ static void shrink_dims(Shrink *s, const Module *module)
                 shrink_lengths(s, module, b, (int)i);
                 continue;
             }
-            for (int row = (int)d->extent - 1; row >= 0 && s->best.batches[b].dims[i].extent > 1; row--) {
+            for (int row = (int)d->extent - 1; row >= 0 && s->best.batches[b].dims[i].extent > 1;
+                 row--) {
                 Case c = s->best;
                 drop_row(&c, module, b, (int)i, row);
                 try_it(s, &c, &s->run);
@@ -208,7 +211,8 @@ static void drop_unread(Module *module)
     for (size_t i = 0; i < module->params.count; i++) {
         bool read = false;
         FOR_OPS(op, &function->body)
-            read |= op->kind == OP_param && !strcmp(op_string(op, ATTR_name), module->params.data[i]->name);
+            read |= op->kind == OP_param &&
+                    !strcmp(op_string(op, ATTR_name), module->params.data[i]->name);
         if (read)
             module->params.data[n++] = module->params.data[i];
     }
