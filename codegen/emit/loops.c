@@ -54,7 +54,7 @@ Val row_exists(Emit *e, const bool *bound)
         return exists; /* tokens alone: all exist, and no row says of which sentence */
     for (int i = 0; i < e->signature->space.rank; i++) {
         Coord length, c = e->space.at[i];
-        if (bound[i] || coord_depth(&c) == DEPTH_BODY || !length_here(e, i, &length))
+        if ((bound && bound[i]) || coord_depth(&c) == DEPTH_BODY || !length_here(e, i, &length))
             continue;
         Val at = coord_value(e, &c, ll->i64), n = coord_value(e, &length, ll->i64), inside;
         inside.depth = depth_max(at.depth, n.depth);
@@ -152,10 +152,7 @@ Rows rows_open(Emit *e)
     rows.loop = ll_loop_open(&e->ll, e->begin, e->end, 1, "rows");
     read_odometer(e, &rows);
     columns_begin(e);
-    bool bound[MAX_RANK] = {0};
-    if (rows.n < e->layout.n && e->layout.axes[rows.n].batch_dim >= 0)
-        bound[e->layout.axes[rows.n].dim] = true; /* tokens are the columns: each one exists */
-    Val exists = row_exists(e, bound);
+    Val exists = row_exists(e, NULL);
     if (exists.v) {
         rows.guarded = true;
         rows.exists = ll_if_open(&e->ll, exists.v);

@@ -23,6 +23,7 @@ static bool is_cache(const Plan *plan, const TfcBuffer *buffer)
 typedef struct Constants {
     const Plan *plan;
     bool *buffer, *step; /* whether it depends on params alone */
+    bool *read;          /* of each buffer: a step before this one reads it that varies */
     bool here;           /* what is found of one step */
     bool again;          /* a buffer was found to vary: steps seen before may read or write it */
 } Constants;
@@ -34,18 +35,20 @@ static void find_trained(void *data, int32_t buffer, bool written)
     plan->trains |= written && b->kind == TFC_BUFFER_TENSOR && !is_cache(plan, b);
 }
 
+/* What works in place stays behind those that read what was there. */
 static void find_varying(void *data, int32_t buffer, bool written)
 {
     Constants *c = data;
-    (void)written;
-    c->here &= c->buffer[buffer];
+    c->here &= c->buffer[buffer] && !(written && c->read[buffer]);
 }
 
 static void mark_varying(void *data, int32_t buffer, bool written)
 {
     Constants *c = data;
-    if (!written)
+    if (!written) {
+        c->read[buffer] = true;
         return;
+    }
     c->again |= c->buffer[buffer];
     c->buffer[buffer] = false;
 }
@@ -77,6 +80,7 @@ static void find_constants(Plan *plan, Constants *c)
         c->step[s] = may_be_prepared(plan, s);
     for (c->again = true; c->again;) {
         c->again = false;
+        memset(c->read, 0, sizeof *c->read * plan->buffers.count);
         for (size_t s = 0; s < plan->steps.count; s++) {
             c->here = c->step[s];
             step_buffers(&plan->steps.data[s], find_varying, c);
@@ -202,6 +206,7 @@ void prepare_constants(Plan *plan)
 {
     Constants c = {.plan = plan,
                    .buffer = ARENA_ARRAY(plan->arena, bool, plan->buffers.count + 1),
+                   .read = ARENA_ARRAY(plan->arena, bool, plan->buffers.count + 1),
                    .step = ARENA_ARRAY(plan->arena, bool, 2 * plan->steps.count + 1)};
     for (size_t s = 0; s < plan->steps.count; s++)
         step_buffers(&plan->steps.data[s], find_trained, plan);
