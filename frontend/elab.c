@@ -2,6 +2,8 @@
  * what the model gives. */
 #include "frontend/elab.h"
 
+#include "ir/infer.h"
+
 #include "base/file.h"
 
 enum { MAX_MODEL_BYTES = 1 << 20 };
@@ -151,7 +153,9 @@ static Val declare_input(Elab *e, const Node *node)
                               expression_text(e->arena, node->a->kids.data[i]),
                               expression_text(e->arena, node->a->kids.data[i]));
     e->b.loc = node->loc;
-    Val val = val_tensor(e, node, build_input(&e->b, node->name, type));
+    Value *input = build_input(&e->b, node->name, type);
+    bool fits = infer_type(e->module, input->op, &input->type, &e->inner);
+    Val val = val_tensor(e, node->a, fits ? input : NULL);
     if (val.kind == VAL_TENSOR)
         name_dims(e, val.tensor, flat);
     return val;

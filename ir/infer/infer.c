@@ -7,6 +7,30 @@ static InferRule *const rules[OP_COUNT] = {
 #include "ir/ops.def"
 };
 
+static int count_symbol(const Type *type, int symbol)
+{
+    int n = 0;
+    for (int i = 0; i < type->rank; i++)
+        n += type->dims[i].symbol == symbol;
+    return n;
+}
+
+/* A ragged dimension has the lengths of one batch. */
+static bool check_batches(const Infer *in, const Type *type)
+{
+    for (int i = 0; i < type->rank; i++) {
+        int symbol = type->dims[i].symbol;
+        if (!symbol_is_ragged(in->module, symbol))
+            continue;
+        int batch = in->module->symbols.data[symbol].batch;
+        if (count_symbol(type, batch) > 1)
+            return infer_fail(in, "in %s it is not said which %s has the lengths of %s",
+                              infer_text(in, type), in->module->symbols.data[batch].name,
+                              infer_dim_text(in, type->dims[i]));
+    }
+    return true;
+}
+
 bool infer_type(const Module *module, const Op *op, Type *type, Diagnostics *diags)
 {
     Infer in = {module, op, diags};
@@ -14,7 +38,7 @@ bool infer_type(const Module *module, const Op *op, Type *type, Diagnostics *dia
     if (arity >= 0 ? op->n_args != arity : op->n_args < 1 && op_family(op) != FAMILY_region &&
                                                op->kind != OP_yield)
         return infer_fail(&in, "takes %d operands, given %d", arity, op->n_args);
-    return rules[op->kind](&in, type);
+    return rules[op->kind](&in, type) && check_batches(&in, type);
 }
 
 bool infer_fail(const Infer *in, const char *format, ...)
