@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum { N_BUFFERS = 4, BUFFER_SIZE = 32 };
-static const double REDRAW_SECONDS = 0.2;
+/* Between two pictures on a terminal, and between two lines elsewhere. */
+static const double REDRAW_SECONDS = 0.2, LINE_SECONDS = 10;
 
 static char *next_buffer(void)
 {
@@ -68,6 +69,7 @@ const char *duration_text(double seconds)
 void progress_init(Progress *progress, int64_t steps)
 {
     *progress = (Progress){.terminal = isatty(STDERR_FILENO), .steps = steps};
+    progress->next = progress->terminal ? 0 : wall_seconds() + LINE_SECONDS;
 }
 
 void progress_clear(Progress *progress)
@@ -111,17 +113,18 @@ static size_t terminal_width(void)
 void progress_report(Progress *progress, const TrainReport *report, bool due)
 {
     double time = wall_seconds();
-    if (!due && (!progress->terminal || time < progress->next))
+    if (!due && time < progress->next)
         return;
+    bool is_line = due || !progress->terminal;
     Text line = {0};
     format_report(progress, report, &line);
     progress_clear(progress);
-    if (due)
+    if (is_line)
         fprintf(stderr, "%s\n", line.data);
     else
         fprintf(stderr, "%.*s", (int)terminal_width(), line.data);
     text_free(&line);
-    progress->drawn = !due;
-    progress->next = time + REDRAW_SECONDS;
+    progress->drawn = !is_line;
+    progress->next = time + (progress->terminal ? REDRAW_SECONDS : LINE_SECONDS);
     fflush(stderr);
 }

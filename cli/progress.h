@@ -9,7 +9,7 @@
 typedef struct Progress {
     bool terminal, drawn; /* drawn: a line without its end is on the screen */
     int64_t steps;        /* in all; 0: unknown */
-    double next;          /* when to draw again */
+    double next;          /* when to draw again, or to print a line though none is due */
 } Progress;
 
 void progress_init(Progress *progress, int64_t steps);

@@ -223,6 +223,10 @@ static void on_report(void *user, const TrainReport *report, bool due)
     Training *t = user;
     double valid_loss = t->last.valid_loss, valid_bleu = t->last.valid_bleu;
     progress_report(&t->progress, report, due);
+    if (forecast_step(&t->forecast, report->step, wall_seconds())) {
+        progress_clear(&t->progress);
+        cli_flush(t->cli);
+    }
     if (!due)
         return;
     t->last = *report;
@@ -378,6 +382,10 @@ int training_run(Training *t)
                         .report = on_report,
                         .validate = t->valid ? on_validate : NULL,
                         .find_bad_gradient = on_bad_gradient};
+    const TrainOptions *o = t->options;
+    forecast_init(&t->forecast, t->cli, &t->settings,
+                  !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
+    cli_flush(t->cli);
     progress_init(&t->progress, t->settings.steps);
     t->settings.stop = &stop_asked;
     catch_signals();

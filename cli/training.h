@@ -3,6 +3,7 @@
 #define CLI_TRAINING_H
 
 #include "base/file.h"
+#include "cli/forecast.h"
 #include "cli/inference.h"
 #include "cli/progress.h"
 #include "cli/run_folder.h"
@@ -39,6 +40,7 @@ typedef struct Training {
     TrainSettings settings;
     TrainState state;
     Progress progress;
+    Forecast forecast;
     TrainReport last; /* the last report that was due, with the last validation's figures */
 } Training;
 

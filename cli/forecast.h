@@ -1,0 +1,25 @@
+/* What can be told of a training before it is over: that its warm-up will not end, or that it
+ * will take days. */
+#ifndef CLI_FORECAST_H
+#define CLI_FORECAST_H
+
+#include "cli/cli.h"
+#include "runtime/train/train.h"
+
+typedef struct Forecast {
+    Cli *cli;
+    const TrainSettings *settings;
+    bool default_steps; /* nobody said when to end */
+    double begin;       /* after the first step of this session; 0: it is not done */
+    int64_t begin_step;
+    bool told;
+} Forecast;
+
+/* Warns of what steps alone tell. `step`: how many are done. */
+void forecast_init(Forecast *forecast, Cli *cli, const TrainSettings *settings, bool default_steps,
+                   int64_t step);
+/* After each step: once the speed is known, warns of what it tells. True: there are new
+ * diagnostics. */
+bool forecast_step(Forecast *forecast, int64_t step, double now);
+
+#endif
