@@ -116,6 +116,19 @@ static Value *neutral(const Op *op)
     }
 }
 
+/* Whether the one dimension of an iota or of lengths is one of the other type, too. */
+static bool keeps_dimension(const Type *from, const Type *to)
+{
+    Dim along = dim_const(1);
+    for (int i = 0; i < from->rank; i++)
+        if (!dim_is_one(from->dims[i]))
+            along = from->dims[i];
+    for (int i = 0; i < to->rank; i++)
+        if (dim_equal(to->dims[i], along))
+            return true;
+    return false;
+}
+
 /* iota and lengths may have ones around their dimension. */
 static Value *respell_leaf(Builder *b, Op *leaf, const Type *type)
 {
@@ -177,7 +190,8 @@ static Value *shorten(Function *function, Op *op)
                 kept[n++] = axes->ints[i];
         return n < axes->n ? build_reduce(&b, op->kind, x, n, kept) : NULL;
     }
-    if (op->kind == OP_reshape && (x->op->kind == OP_iota || x->op->kind == OP_lengths))
+    if (op->kind == OP_reshape && (x->op->kind == OP_iota || x->op->kind == OP_lengths) &&
+        keeps_dimension(&x->type, &op_result(op)->type))
         return respell_leaf(&b, x->op, &op_result(op)->type);
     if (op->kind == OP_pow && is_constant(op->args[1], 2))
         return build_binary(&b, OP_mul, x, x);

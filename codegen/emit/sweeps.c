@@ -121,8 +121,8 @@ bool sweep_reduces(const Emit *e, const SweepPlan *plan, int sweep, const Op *op
 
 bool sweep_contracts(const Emit *e, const SweepPlan *plan, int sweep, const Op *op)
 {
-    int n = op->kind == OP_dot ? body_number(&e->body, op->args[0]) : 0;
-    return n >= e->body.n_inputs && plan->level[n] == sweep;
+    int n = op->kind == OP_dot ? body_number(&e->body, op->args[0]) : -1;
+    return n >= 0 && n >= e->body.n_inputs && plan->level[n] == sweep;
 }
 
 bool sweep_stores(const Emit *e, const SweepPlan *plan, int sweep, int result)

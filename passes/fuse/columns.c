@@ -73,17 +73,26 @@ static bool same_columns(const Op *a, const Op *b)
            !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
 }
 
-/* Whether `op` or anything above it is `source`; `question` is new each time. */
-static bool depends_on(const Op *op, const Op *source, uintptr_t question)
+/* Questions of what depends on what; each has a number of its own. */
+typedef struct Search {
+    int *reach; /* fuse.h */
+    uintptr_t question;
+} Search;
+
+/* Whether the op, or the region that it is in by now, or anything above is `source`. */
+static bool depends_on(const Search *search, const Op *op, const Op *source)
 {
-    Mark *mark = op->scratch;
     if (op == source)
         return true;
-    if (mark->visited == question || mark->position < mark_of(&source->results[0])->position)
+    if (op->n_results && op->results[0].moved_to)
+        op = op->results[0].moved_to->op;
+    Mark *mark = op->scratch;
+    if (mark->visited == search->question ||
+        search->reach[mark->position] < mark_of(&source->results[0])->position)
         return false;
-    mark->visited = question;
+    mark->visited = search->question;
     for (int i = 0; i < op->n_args; i++)
-        if (depends_on(op->args[i]->op, source, question))
+        if (depends_on(search, op->args[i]->op, source))
             return true;
     return false;
 }
@@ -107,7 +116,7 @@ static bool share_reads(const Op *a, const Op *b)
 }
 
 /* MISS_NONE if `op`, which reads what `first` reads, may join the group. */
-static Miss why_apart(const Op *op, int n, Op *const *group, uintptr_t *question)
+static Miss why_apart(const Op *op, int n, Op *const *group, Search *search)
 {
     if (!type_same_shape(&group[0]->args[0]->type, &op->args[0]->type))
         return MISS_COLUMN_ROWS;
@@ -115,23 +124,28 @@ static Miss why_apart(const Op *op, int n, Op *const *group, uintptr_t *question
         return MISS_COLUMN_AXES;
     if (n == MOST_REDUCTIONS)
         return MISS_COLUMN_MANY;
-    for (int i = 0; i < n; i++)
-        if (depends_on(op, group[i], ++*question))
+    for (int i = 0; i < n; i++) {
+        search->question++;
+        if (depends_on(search, op, group[i]))
             return MISS_COLUMN_CHAIN;
+        search->question++; /* the earlier one by way of a region may need the later one, too */
+        if (depends_on(search, group[i], op))
+            return MISS_COLUMN_CHAIN;
+    }
     return MISS_NONE;
 }
 
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
 static int gather_group(Function *function, PassContext *context, Op *first, Op **group,
-                        uintptr_t *question)
+                        Search *search)
 {
     int n = 0;
     group[n++] = first;
     for (Op *op = first->next; op; op = op->next) {
         if (!is_column_reduction(function->module, op) || !share_reads(first, op))
             continue;
-        Miss why = why_apart(op, n, group, question);
+        Miss why = why_apart(op, n, group, search);
         if (why == MISS_NONE)
             group[n++] = op;
         else
@@ -153,6 +167,7 @@ static void fuse_group(Function *function, PassContext *context, int n, Op **gro
     }
     Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
     mark_op(function->module, region);
+    mark_of(&region->results[0])->position = mark_of(outputs[n - 1])->position;
     if (context->report && members.ops.count > 1)
         report_op(context->report, region, "column: %s", describe_members(&members, arena));
     for (int i = 0; i < n; i++) {
@@ -163,21 +178,24 @@ static void fuse_group(Function *function, PassContext *context, int n, Op **gro
 
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
-    uintptr_t question = 0;
     int position = 0;
     FOR_OPS(op, &function->body) {
         mark_op(function->module, op);
         ((Mark *)op->scratch)->position = position++;
     }
+    Search search = {.reach = reach_new(function->module->arena, position)};
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         if (!is_column_reduction(function->module, op))
             continue;
         Op *group[MOST_REDUCTIONS];
-        int n = gather_group(function, context, op, group, &question);
+        int n = gather_group(function, context, op, group, &search);
         for (int i = 1; i < n; i++)
             if (group[i] == next)
                 next = next->next;
+        if (n > 1)
+            reach_join(search.reach, mark_of(op_result(group[0]))->position,
+                       mark_of(op_result(group[n - 1]))->position);
         fuse_group(function, context, n, group);
     }
     function_settle(function);

@@ -55,6 +55,7 @@ typedef struct Rows {
     Arena *arena;
     Info *info;
     Group *groups;
+    int *reach; /* fuse.h */
     int n, search;
 } Rows;
 
@@ -78,6 +79,7 @@ static void visit_all(Rows *rows)
         rows->n++;
     rows->info = ARENA_ARRAY(rows->arena, Info, rows->n + 1);
     rows->groups = ARENA_ARRAY(rows->arena, Group, rows->n + 1);
+    rows->reach = reach_new(rows->arena, rows->n);
     int index = 0;
     FOR_OPS(op, &rows->function->body) {
         Info *info = &rows->info[index];
@@ -104,13 +106,15 @@ static void visit_all(Rows *rows)
 }
 
 /* Whether an op outside groups a and b, not before `first`, lies on a path from
- * one of them to the op at `index` (which is outside, too). */
+ * one of them to the op at `index` (which is outside, too). A group of others is done as
+ * one: it needs what any of its members needs. */
 static bool reaches(Rows *rows, int index, int a, int b, int first)
 {
     Info *info = &rows->info[index];
     if (info->group >= 0 && (info->group == a || info->group == b))
         return true;
-    if (index < first || info->visited == rows->search)
+    int last = info->group >= 0 ? rows->groups[info->group].last : index;
+    if (rows->reach[last] < first || info->visited == rows->search)
         return false;
     info->visited = rows->search;
     if (info->group < 0) {
@@ -132,14 +136,19 @@ static bool reaches(Rows *rows, int index, int a, int b, int first)
     return false;
 }
 
-static bool would_cycle(Rows *rows, int a, int b)
+static int first_of(const Rows *rows, int group)
 {
     int first = rows->n;
+    for (size_t m = 0; m < rows->groups[group].members.count; m++)
+        if (rows->groups[group].members.data[m] < first)
+            first = rows->groups[group].members.data[m];
+    return first;
+}
+
+static bool would_cycle(Rows *rows, int a, int b)
+{
+    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     const int pair[] = {a, b};
-    for (int p = 0; p < 2; p++)
-        for (size_t m = 0; m < rows->groups[pair[p]].members.count; m++)
-            if (rows->groups[pair[p]].members.data[m] < first)
-                first = rows->groups[pair[p]].members.data[m];
     rows->search++;
     for (int p = 0; p < 2; p++) {
         const Group *group = &rows->groups[pair[p]];
@@ -171,6 +180,7 @@ static Miss why_apart(Rows *rows, int a, int b, Type *space)
 static void merge(Rows *rows, int a, int b, const Type *space)
 {
     Group *into = &rows->groups[a], *from = &rows->groups[b];
+    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     for (size_t i = 0; i < from->members.count; i++) {
         rows->info[from->members.data[i]].group = a;
         vec_push(rows->arena, into->members, from->members.data[i]);
@@ -179,6 +189,7 @@ static void merge(Rows *rows, int a, int b, const Type *space)
     into->space = *space;
     if (from->last > into->last)
         into->last = from->last;
+    reach_join(rows->reach, first, into->last);
 }
 
 static void form_groups(Rows *rows)

@@ -99,6 +99,23 @@ double recompute_cost(const Recompute *r, const Value *value, int depth, bool *a
     return *again ? compute : read;
 }
 
+int *reach_new(Arena *arena, int n)
+{
+    int *reach = ARENA_ARRAY(arena, int, n + 1);
+    for (int p = 0; p < n; p++)
+        reach[p] = p;
+    return reach;
+}
+
+void reach_join(int *reach, int first, int last)
+{
+    int to = reach[last];
+    for (int p = first; p < last && reach[p] < to; p++)
+        reach[p] = to;
+    for (int p = first - 1; p >= 0 && reach[p] >= first && reach[p] < to; p--)
+        reach[p] = to;
+}
+
 /* Value.scratch of a member's results is its copy while a region is built. */
 typedef struct Capture {
     VEC(Value *) inputs;

@@ -28,6 +28,8 @@ static Value *side_gradient(Grad *g, Value *dy, Value *other, int which, const S
                             const Side *theirs, int n_batch, int n_contract)
 {
     int dy_batch[MAX_RANK], dy_contract[MAX_RANK], perm[MAX_RANK];
+    DType type = other->type.dtype; /* of bf16 the product may be f32, and so its gradient */
+    other = build_cast(&g->b, other, dy->type.dtype);
     int theirs_at = n_batch + (which == 0 ? mine->n_free : 0);
     for (int i = 0; i < n_batch; i++)
         dy_batch[i] = i;
@@ -51,7 +53,7 @@ static Value *side_gradient(Grad *g, Value *dy, Value *other, int which, const S
             rank += theirs->contract[j] < theirs->contract[i];
         perm[mine->contract[i]] = contract_at + rank;
     }
-    return dx ? build_transpose(&g->b, dx, perm) : NULL;
+    return dx ? build_cast(&g->b, build_transpose(&g->b, dx, perm), type) : NULL;
 }
 
 void grad_dot(Grad *g, Op *op, Value *dy)

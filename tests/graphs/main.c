@@ -30,8 +30,8 @@ static bool replay_task(const Case *c, const Task *task, const char *path)
         return true;
     Text run = {0};
     run_print(&task->run, &run);
-    printf("%s: %s %s: %s: %s\n", path, check_names[task->check], run.data, result_names[o.result],
-           o.message);
+    printf("%s: %s %s: %s (%s): %s\n", path, check_names[task->check], run.data, result_names[o.result],
+           o.where, o.message);
     text_free(&run);
     return false;
 }
@@ -101,12 +101,15 @@ static int show(const char *path)
     if (lower_opened(&task.run, &opened, &c.batches[0], run_pipeline(&task.run))) {
         function_number(opened.function);
         ir_print_function(opened.function, &text);
+        fputs(text.data, stdout);
+        fflush(stdout); /* before the plan, which may be what fails */
+        text.length = 0;
         program = codegen_plan(opened.function, arena, NULL, &opened.diags);
     }
     if (program)
         plan_print(program, &text);
     diag_render(&opened.diags, &text);
-    fputs(text.data ? text.data : "", stdout);
+    fwrite(text.data ? text.data : "", 1, text.length, stdout);
     text_free(&text);
     case_close(&opened);
     arena_free(arena);

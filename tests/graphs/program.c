@@ -92,12 +92,14 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     return outcome_ok();
 }
 
+static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
+
 void program_free(Program *program)
 {
     exec_free(program->exec);
     if (program->store)
         for (int64_t i = 0; i < store_count(program->store); i++)
-            if (store_at(program->store, i)->count == 0)
+            if (is_cache(store_at(program->store, i)))
                 free(store_at(program->store, i)->data);
     store_free(program->store);
     if (program->jit)
@@ -108,7 +110,6 @@ void program_free(Program *program)
 
 /* ---- values ---- */
 
-static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && tensor->dims[0] < 0; }
 
 void program_give(Program *program, const Given *given)
 {
