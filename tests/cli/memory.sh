@@ -37,6 +37,8 @@ for case in f32 bf16 accumulate; do
     [ $case = accumulate ] && set -- --accumulate 2
     train whole.$case "$@" || fail "$case: $(cat whole.$case.err)"
     train none.$case --memory 10k "$@" && fail "$case: trained in 10 kB"
+    grep -q "params and optimizer take" none.$case.err || fail "$case: $(cat none.$case.err)"
+    train none.$case --memory 1500k "$@" && fail "$case: trained in 1.5 MB"
     size=$(least none.$case)
     [ -n "$size" ] || fail "$case: $(cat none.$case.err)"
     train less.$case --memory "$size" "$@" || fail "$case, $size: $(cat less.$case.err)"
