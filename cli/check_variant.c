@@ -68,7 +68,10 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     session.scalar = options->scalar;
     if (!session_open(&v->session, cli, &session))
         return false;
-    v->meaning = derive(v, options->function);
+    Function *meaning = derive(v, options->function);
+    if (meaning)
+        meaning->name = "meaning"; /* a module has one function of a name */
+    v->meaning = meaning;
     Function *function = derive(v, options->function);
     v->program = function ? session_compile(&v->session, function) : NULL;
     if (!v->program)

@@ -101,6 +101,28 @@ static bool fail(Plan *plan, const Op *op, const char *problem)
     return false;
 }
 
+/* Loops go through the rows of one batch, that of the tokens in front. Rows of another one that
+ * is summed over would count as long as the longest. */
+static const char *past_ends(const Plan *plan, const Type *x, const Attr *contracted)
+{
+    Layout layout = layout_of(plan->module, x);
+    int front = layout_is_packed(&layout) ? x->dims[layout.axes[0].batch_dim].symbol : NO_SYMBOL;
+    for (int i = 0; i < contracted->n; i++) {
+        int batch = x->dims[contracted->ints[i]].symbol;
+        for (int k = 0; batch != NO_SYMBOL && batch != front && k < x->rank; k++) {
+            int ragged = x->dims[k].symbol;
+            if (symbol_is_ragged(plan->module, ragged) &&
+                plan->module->symbols.data[ragged].batch == batch)
+                return arena_printf(plan->arena,
+                                    "it sums over %s, in which %s~ has a length of its own each time; "
+                                    "sum a product of elements instead",
+                                    plan->module->symbols.data[batch].name,
+                                    plan->module->symbols.data[ragged].name);
+        }
+    }
+    return NULL;
+}
+
 /* A product is summed in f32 and rounded at the end: the executor does so for sums
  * that it forms in one go. */
 static bool is_rounded_apart(const Plan *plan, const TfcGemmStep *gemm)
@@ -183,6 +205,10 @@ bool lower_dot(Plan *plan, Op *op)
     }
     DotForm form;
     int copies;
-    const char *problem = find_form(plan, op, (View[]){*a, *b, *c}, &form, &copies);
+    const char *problem = past_ends(plan, &op->args[0]->type, op_attr(op, ATTR_contract_a));
+    if (!problem)
+        problem = past_ends(plan, &op->args[1]->type, op_attr(op, ATTR_contract_b));
+    if (!problem)
+        problem = find_form(plan, op, (View[]){*a, *b, *c}, &form, &copies);
     return problem ? fail(plan, op, problem) : add_gemm(plan, op, &form, copies);
 }

@@ -129,6 +129,26 @@ static bool lower_output(Plan *plan, Op *op)
     return true;
 }
 
+/* Indices and the rows that they are of share no ragged dimension: its rows would be as long as
+ * each index says. */
+static bool lower_scatter(Plan *plan, Op *op)
+{
+    const Type *x = &op->args[0]->type;
+    int n = op->args[1]->type.rank;
+    for (int i = 0; i < x->rank; i++)
+        for (int j = 0; j < x->rank; j++) {
+            int ragged = x->dims[i].symbol, batch = x->dims[j].symbol;
+            if (!symbol_is_ragged(plan->module, ragged) || (i < n) == (j < n) ||
+                plan->module->symbols.data[ragged].batch != batch)
+                continue;
+            diag_error(plan->diags, op->loc,
+                       "this scatter_add cannot be compiled: its rows and its indices share %s~",
+                       plan->module->symbols.data[ragged].name);
+            return false;
+        }
+    return add_op_kernel(plan, op);
+}
+
 static bool lower_op(Plan *plan, Op *op)
 {
     switch (op->kind) {
@@ -138,6 +158,7 @@ static bool lower_op(Plan *plan, Op *op)
         return true; /* computed when first needed */
     case OP_concat: return lower_concat(plan, op);
     case OP_dot: return lower_dot(plan, op);
+    case OP_scatter_add: return lower_scatter(plan, op);
     case OP_output: return lower_output(plan, op);
     case OP_assign:
     case OP_keep: {
