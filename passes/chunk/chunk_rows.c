@@ -103,6 +103,16 @@ static void flow_down(const Chunk *c, const Block *block)
     }
 }
 
+static bool gives_below(const Op *op)
+{
+    bool below = false;
+    for (int r = 0; r < op->n_results; r++)
+        below |= flow_of(&op->results[r])->below;
+    return below;
+}
+
+/* A region that gives what members need and nothing that needs them comes before them whole,
+ * and so does all that it reads. */
 static void flow_up(const Block *block)
 {
     for (Op *op = block->last; op; op = op->previous) {
@@ -115,7 +125,7 @@ static void flow_up(const Block *block)
             flow_up(op->body);
         }
         for (int i = 0; i < op->n_args; i++)
-            flow_of(op->args[i])->leads |= is_member(op) || (leads && !op->body);
+            flow_of(op->args[i])->leads |= is_member(op) || (leads && (!op->body || !gives_below(op)));
     }
 }
 

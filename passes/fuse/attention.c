@@ -107,7 +107,8 @@ static bool is_from_nothing(const Value *value, int depth)
 enum { DEEPEST = 16 };
 
 /* The op, after all that it needs and that the region computes: an order that depends on
- * nothing but the region, so that equal ones of several layers become one kernel. */
+ * nothing but the region, so that equal ones of several layers become one kernel. What
+ * products multiply scores with is read from memory, constant or not. */
 static void take(Region *r, Op *op)
 {
     Node *node = node_of(op);
@@ -123,7 +124,8 @@ static void take(Region *r, Op *op)
         bool of_set = theirs->scores == r->scores;
         if (of_set && theirs->part == PART_ROW && theirs->level < r->level)
             theirs->needed = true; /* given by the region that has it */
-        else if (of_set ? theirs->part != PART_PRODUCT : is_from_nothing(above, DEEPEST))
+        else if (of_set ? theirs->part != PART_PRODUCT
+                        : op->kind != OP_dot && is_from_nothing(above, DEEPEST))
             take(r, above->op);
     }
     vec_push(r->f->arena, r->members, op);
