@@ -86,8 +86,8 @@ static Num element_erf(const Element *el, const Num *x)
 
 static Num element_sigmoid(const Element *el, const Num *x)
 {
-    double s = 1 / (1 + exp(-least_size(x[0])));
-    return function(el, x[0], 1 / (1 + exp(-x[0].v)), s * (1 - s));
+    double t = exp(-least_size(x[0]));
+    return function(el, x[0], 1 / (1 + exp(-x[0].v)), t / ((1 + t) * (1 + t)));
 }
 
 /* In f32 the argument is reduced in f64, which loses a little of a large one. */

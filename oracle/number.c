@@ -62,6 +62,8 @@ Num sum_end(const Sum *s, double roundings, const Rounding *in, const Rounding *
     if (exact || !isfinite(s->v))
         return num_moved(r, s->v, s->e);
     double n = ((double)(s->terms - 1) + roundings) * in->unit;
+    if (n >= 1) /* more terms than digits: nothing is known */
+        return num_undecided(s->v);
     double share = n / (1 - n) + (r->unit > in->unit ? r->unit : 0);
     return num_moved(r, s->v, s->e + share * s->size + r->tiny);
 }

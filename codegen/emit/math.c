@@ -218,10 +218,17 @@ static LlValue library_function(Ll *ll, const char *name, LlType element, int n_
                            LLVMFunctionType(element, types, (unsigned)n_args, false));
 }
 
+/* As it stands: LLVM would make exp2 of a power of 2, and the JIT offers no other function than
+ * those that are called here. */
 static LlValue call(Ll *ll, LlValue function, LlValue *args, int n)
 {
-    return LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(function), function, args,
-                          (unsigned)n, "");
+    static const char nobuiltin[] = "nobuiltin";
+    LlValue result = LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(function), function, args,
+                                    (unsigned)n, "");
+    unsigned kind = LLVMGetEnumAttributeKindForName(nobuiltin, sizeof nobuiltin - 1);
+    LLVMAddCallSiteAttribute(result, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(ll->context, kind, 0));
+    return result;
 }
 
 /* A function of the module that calls the library once a lane. */

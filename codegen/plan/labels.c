@@ -82,14 +82,15 @@ static void find_strides(const Plan *plan, DotForm *form)
 
 /* ---- sentences ---- */
 
-/* Whether some sum runs over another ragged dimension of the same sentences: it
- * must end with each sentence, so that these must be a loop. */
+/* Whether another ragged dimension of the same sentences is summed over, or is left of a sum
+ * over sentences: it must end with each sentence, so that these must be a loop. */
 static bool sums_within_sentence(const Plan *plan, const DotForm *form, Tokens tokens)
 {
     int batch = form->labels[tokens.sentence].dim.symbol;
     for (int i = 0; i < form->n; i++) {
         const Label *label = &form->labels[i];
-        if (i != tokens.position && label->role == ROLE_CONTRACT &&
+        if (i != tokens.position &&
+            (label->role == ROLE_CONTRACT || form->labels[tokens.sentence].role == ROLE_CONTRACT) &&
             symbol_is_ragged(plan->module, label->dim.symbol) &&
             plan->module->symbols.data[label->dim.symbol].batch == batch)
             return true;
