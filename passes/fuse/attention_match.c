@@ -15,13 +15,13 @@ static bool lists(const Attr *attr, int axis)
 
 static bool is_scores_form(const Module *module, const Op *op)
 {
-    if (op->kind != OP_dot)
+    if (op->kind != OP_dot || !op_attr(op, ATTR_batch_a)->n)
         return false;
     const Type *a = &op->args[0]->type, *b = &op->args[1]->type, *c = &op->results[0].type;
     const Attr *batch = op_attr(op, ATTR_batch_a), *contract = op_attr(op, ATTR_contract_a);
     Layout layout = layout_of(module, c);
     const Axis *last = &layout.axes[layout.n - 1];
-    return batch->n >= 1 && contract->n == 1 && dim_is_const(a->dims[contract->ints[0]]) &&
+    return contract->n == 1 && dim_is_const(a->dims[contract->ints[0]]) &&
            b->rank == batch->n + 2 && a->rank >= batch->n + 2 && last->dim == c->rank - 1 &&
            last->batch_dim < 0 && !dim_is_one(c->dims[c->rank - 2]) &&
            (c->dtype == DT_F32 || c->dtype == DT_F64);
