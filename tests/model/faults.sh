@@ -47,12 +47,12 @@ END
 cc initial.c -o initial -I. -L. -lfailing -Wl,-rpath,"$work"
 ./initial
 # as another program would write it: no checksums
-LC_ALL=C sed 's/"xxh64":/"other":/' saved.safetensors >foreign.safetensors
-LC_ALL=C sed 's/"dtype":"F32"/"dtype":"I32"/g' foreign.safetensors >integers.safetensors
-LC_ALL=C sed 's/"dtype":"F32"/"dtype":"Q32"/' foreign.safetensors >unknown.safetensors
-LC_ALL=C sed 's/"shape":\[4\]/"shape":[3]/' foreign.safetensors >sizes.safetensors
-LC_ALL=C sed 's/"shape":\[4,4\]/"shape":[16 ]/' foreign.safetensors >shapes.safetensors
-LC_ALL=C sed 's/"bias":/"bios":/' foreign.safetensors >names.safetensors
+LC_ALL=C sed 's/"xxh64":/"other":/' saved.safetensors >foreign.tensors
+LC_ALL=C sed 's/"dtype":"F32"/"dtype":"I32"/g' foreign.tensors >integers.safetensors
+LC_ALL=C sed 's/"dtype":"F32"/"dtype":"Q32"/' foreign.tensors >unknown.safetensors
+LC_ALL=C sed 's/"shape":\[4\]/"shape":[3]/' foreign.tensors >sizes.safetensors
+LC_ALL=C sed 's/"shape":\[4,4\]/"shape":[16 ]/' foreign.tensors >shapes.safetensors
+LC_ALL=C sed 's/"bias":/"bios":/' foreign.tensors >names.safetensors
 header() { # LENGTH TEXT: a file of that header and eight bytes of data
     printf '%b' "\\0$(printf %o $(($1 % 256)))\\0$(printf %o $(($1 / 256)))\\0\\0\\0\\0\\0\\0"
     printf '%s12345678' "$2"
