@@ -146,6 +146,7 @@ void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token)
 {
     int symbol = type->dims[axis->dim].symbol;
     e->token = token;
+    e->token.token = symbol + 1;
     Coord *sentence = &e->space.at[axis->batch_dim], *position = &e->space.at[axis->dim];
     *sentence = table_lookup(e, symbol, DIM_BATCH, token);
     *position = table_lookup(e, symbol, DIM_POSITION, token);
@@ -219,7 +220,7 @@ static Coord axis_coord(Emit *e, const Type *type, const Axis *axis, const Place
         return c;
     Coord sentence = place->at[axis->batch_dim];
     int symbol = type->dims[axis->dim].symbol;
-    if (c.token == symbol + 1 && sentence.token == symbol + 1)
+    if (c.token == symbol + 1 && sentence.token == symbol + 1 && e->token.token == symbol + 1)
         return e->token;
     return coord_add(e, table_lookup(e, symbol, DIM_OFFSET, sentence), c);
 }

@@ -147,6 +147,7 @@ static void stand_at_block(Attention *a, LlValue query)
         sentence.token = 0;
         e->token = table_lookup(e, symbol, DIM_OFFSET, sentence);
         e->token.step = 1;
+        e->token.token = symbol + 1;
         e->space.at[queries].token = symbol + 1;
     }
 }

@@ -84,7 +84,7 @@ typedef struct Emit {
     LlValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
     Layout layout;        /* of the space */
     Place space;          /* where each logical dimension of the space stands */
-    Coord token;          /* of the space's tokens axis */
+    Coord token;          /* of the tokens axis bound last; its own `token` says which */
     LlValue column;       /* first column of the vector being emitted */
     LlValue mask;         /* its lanes that exist; NULL: all */
     Memo *memo;           /* by value number */

@@ -115,6 +115,7 @@ Item *block_norm(Grow *g);
 Item *block_feed_forward(Grow *g);
 Item *block_embedding(Grow *g);
 Item *block_projections(Grow *g); /* several products of one operand, and their sum */
+Item *block_sentences(Grow *g);   /* a product of tensors over the same sentences */
 Item *block_cross_entropy(Grow *g, bool wide);
 Item *block_ctc(Grow *g);
 Item *block_cache(Grow *g);

@@ -39,6 +39,16 @@ static Axes pair_axes(Grow *g, const Type *x, const Type *y)
     return axes;
 }
 
+static void shuffle_dims(Grow *g, Type *type)
+{
+    for (int i = type->rank - 1; i > 0; i--) {
+        int j = rng_below(&g->rng, i + 1);
+        Dim dim = type->dims[i];
+        type->dims[i] = type->dims[j];
+        type->dims[j] = dim;
+    }
+}
+
 /* A second operand made for x: some of its dims, and new ones. */
 static Item *other_factor(Grow *g, const Type *x)
 {
@@ -48,12 +58,7 @@ static Item *other_factor(Grow *g, const Type *x)
             y.dims[y.rank++] = x->dims[i];
     for (int n = rng_below(&g->rng, 3); n && y.rank < 5; n--)
         y.dims[y.rank++] = rng_chance(&g->rng, 70) ? dim_const(some_size(g)) : some_dim(g);
-    for (int i = y.rank - 1; i > 0; i--) {
-        int j = rng_below(&g->rng, i + 1);
-        Dim dim = y.dims[i];
-        y.dims[i] = y.dims[j];
-        y.dims[j] = dim;
-    }
+    shuffle_dims(g, &y);
     return y.rank && type_fits(g, &y) ? found_or_leaf(g, y) : NULL;
 }
 
@@ -75,17 +80,9 @@ static Item *half_product(Grow *g, Item *x, Item *y, const Axes *a)
     return add_item(g, value, -most, most);
 }
 
-Item *grow_product(Grow *g)
+/* Scaled, where it is not of bf16; NULL where the operands do not fit. */
+static Item *some_product(Grow *g, Item *x, Item *y)
 {
-    Item *x = tamed(g, pick(g, is_factor), 50);
-    Item *y = x && rng_chance(&g->rng, 40) ? pick(g, is_factor) : NULL;
-    if (!x)
-        return NULL;
-    if (!y || y->value->type.dtype != x->value->type.dtype)
-        y = other_factor(g, &x->value->type);
-    y = tamed(g, y, 50);
-    if (!y)
-        return NULL;
     const Type *a = &x->value->type, *b = &y->value->type;
     Axes axes = pair_axes(g, a, b);
     if (a->rank + b->rank - axes.n_batch - 2 * axes.n_contract > 6)
@@ -95,6 +92,40 @@ Item *grow_product(Grow *g)
     Item *z = product(g, x, y, axes.n_batch, axes.batch_x, axes.batch_y, axes.n_contract,
                       axes.contract_x, axes.contract_y);
     return z && rng_chance(&g->rng, 50) ? tamed(g, z, 20) : z;
+}
+
+Item *grow_product(Grow *g)
+{
+    Item *x = tamed(g, pick(g, is_factor), 50);
+    Item *y = x && rng_chance(&g->rng, 40) ? pick(g, is_factor) : NULL;
+    if (!x)
+        return NULL;
+    if (!y || y->value->type.dtype != x->value->type.dtype)
+        y = other_factor(g, &x->value->type);
+    y = tamed(g, y, 50);
+    return y ? some_product(g, x, y) : NULL;
+}
+
+/* B, ragged dimensions over it, and constants, in any order. */
+static Item *of_sentences(Grow *g)
+{
+    static const int ragged[] = {SYM_S, SYM_T, SYM_S};
+    Type type = type_scalar(g->real);
+    type.dims[type.rank++] = dim_symbol(SYM_B);
+    for (int i = 0; i < 3; i++)
+        if (rng_chance(&g->rng, i == 2 ? 15 : 60))
+            type.dims[type.rank++] = dim_symbol(ragged[i]);
+    if (rng_chance(&g->rng, 60))
+        type.dims[type.rank++] = dim_const(some_size(g));
+    shuffle_dims(g, &type);
+    return type_fits(g, &type) ? found_or_leaf(g, type) : NULL;
+}
+
+Item *block_sentences(Grow *g)
+{
+    Item *x = of_sentences(g), *y = tamed(g, of_sentences(g), 50);
+    x = tamed(g, x, 50);
+    return x && y ? some_product(g, x, y) : NULL;
 }
 
 /* ---- rows by index ---- */
