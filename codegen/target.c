@@ -10,6 +10,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,9 +303,8 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     char *text = NULL;
     if (LLVMVerifyModule(module, LLVMReturnStatusAction, &text)) {
         LLVMDumpModule(module);
-        diag_error(diags, (Loc){0}, "a kernel is not valid LLVM IR: %s", text);
-        LLVMDisposeMessage(text);
-        return false;
+        fprintf(stderr, "a kernel is not valid LLVM IR: %s\n", text);
+        abort(); /* like an assertion: no input may lead here */
     }
     LLVMDisposeMessage(text);
 #endif

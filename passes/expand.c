@@ -9,6 +9,8 @@
  *   reduce where columns would end up along another axis
  *                  ⇒   the same with a column: over [B, S~, 1] instead of [B, S~],
  *                      over [B, 4, S~, 1] instead of [B, 4, S~] along B
+ *   reduce where columns differ in how far rows go
+ *                  ⇒   the same: over [B, S~, U~, C, 1] instead of [B, S~, U~, C]
  *
  * The two bounds make a row that is empty or all -inf give zeros (softmax) and
  * -inf (logsumexp): m is finite then and e is 0. Where any element is finite,
@@ -81,6 +83,19 @@ static bool moves_columns(const Module *module, const Type *result, const Axis *
     return end->dim != last->dim && !dim_is_one(end->extent);
 }
 
+/* Whether how long another dimension is differs from column to column: U~ of [B, S~, U~, C] is
+ * ragged over C, but not packed with it. */
+static bool ends_by_column(const Module *module, const Type *type, const Axis *last)
+{
+    for (int i = 0; i < type->rank; i++) {
+        int symbol = type->dims[i].symbol;
+        if (symbol_is_ragged(module, symbol) && !dim_is_const(last->extent) &&
+            module->symbols.data[symbol].batch == last->extent.symbol)
+            return true;
+    }
+    return false;
+}
+
 typedef enum Split { SPLIT_NOT, SPLIT_COLUMN, SPLIT_LAST } Split;
 
 /* What a reduction is made into; of SPLIT_LAST `others` are its axes but the last. */
@@ -90,7 +105,7 @@ static Split split_of(const Module *module, const Op *op, int others[MAX_RANK], 
     Layout layout = layout_of(module, &op->args[0]->type);
     const Axis *last = &layout.axes[layout.n - 1];
     *n = 0;
-    if (last->batch_dim >= 0) /* tokens only */
+    if (last->batch_dim >= 0 /* tokens only */ || ends_by_column(module, &op->args[0]->type, last))
         return SPLIT_COLUMN;
     for (int i = 0; i < axes->n; i++)
         if (axes->ints[i] != last->dim)

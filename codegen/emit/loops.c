@@ -56,6 +56,8 @@ Val row_exists(Emit *e, const bool *bound)
         Coord length, c = e->space.at[i];
         if ((bound && bound[i]) || coord_depth(&c) == DEPTH_BODY || !length_here(e, i, &length))
             continue;
+        if (coord_depth(&length) == DEPTH_BODY)
+            continue; /* it ends column by column: what lies past it is computed for nothing */
         Val at = coord_value(e, &c, ll->i64), n = coord_value(e, &length, ll->i64), inside;
         inside.depth = depth_max(at.depth, n.depth);
         emit_at(e, inside.depth);

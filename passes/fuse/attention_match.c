@@ -164,6 +164,36 @@ static bool has_few_queries(const Fuser *f, const Scores *s)
     return false;
 }
 
+/* Whether how many queries or keys there are differs along the scores' axis. */
+static bool is_sentences(const Module *module, const Scores *s, int axis)
+{
+    for (int i = s->type.rank - 2; i < s->type.rank; i++) {
+        int symbol = s->type.dims[i].symbol;
+        if (symbol_is_ragged(module, symbol) &&
+            module->symbols.data[symbol].batch == s->type.dims[axis].symbol)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the product goes along the scores' axis with its own part for each. */
+static bool is_batch(const Op *product, const Scores *s, int axis)
+{
+    if (node_of(product)->part != PART_PRODUCT)
+        return axis < op_attr(product, ATTR_batch_a)->n;
+    return lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a), axis);
+}
+
+/* A unit stands at a sentence, whose queries and keys it goes through: all products must. */
+static const Op *find_across(const Module *module, const Scores *s)
+{
+    for (size_t i = 0; i < s->ops.count; i++)
+        for (int axis = 0; s->ops.data[i]->kind == OP_dot && axis < s->type.rank - 2; axis++)
+            if (is_sentences(module, s, axis) && !is_batch(s->ops.data[i], s, axis))
+                return s->ops.data[i];
+    return NULL;
+}
+
 /* Sums over queries run within one unit: all of them leave the units' axes alone. */
 static const Op *find_unlike(const Scores *s)
 {
@@ -185,7 +215,8 @@ static Miss why_not_set(const Fuser *f, Scores *s)
         products += s->ops.data[i]->kind == OP_dot;
         used_up += node_of(s->ops.data[i])->part == PART_PRODUCT;
     }
-    s->where = find_unlike(s);
+    s->where = find_across(f->function->module, s);
+    s->where = s->where ? s->where : find_unlike(s);
     return s->where                    ? MISS_SCORES_READ
            : !used_up                   ? MISS_SCORES_ALONE
            : has_few_queries(f, s)     ? MISS_SCORES_FEW

@@ -61,15 +61,20 @@ typedef struct Rows {
 
 static Info *info_of(const Value *value) { return value->op->scratch; }
 
-/* The same rows: equal but for the last dimension, which one may have as 1. */
-static bool same_rows(const Type *a, const Type *b, Type *space)
+/* The same rows: equal but for the last dimension, which one may have as 1 if it is columns.
+ * (Of [B, T~] and [B, 1] it is rows: a sentence of no tokens has none that would store its one.) */
+static bool same_rows(const Module *module, const Type *a, const Type *b, Type *space)
 {
     if (a->rank != b->rank)
         return false;
     for (int i = 0; i + 1 < a->rank; i++)
         if (!dim_equal(a->dims[i], b->dims[i]))
             return false;
-    return shape_broadcast(a, b, space);
+    if (!shape_broadcast(a, b, space) || type_same_shape(a, b))
+        return type_same_shape(a, b);
+    Layout layout = layout_of(module, space);
+    const Axis *last = &layout.axes[layout.n - 1];
+    return last->batch_dim < 0 && last->dim == space->rank - 1;
 }
 
 static void visit_all(Rows *rows)
@@ -168,7 +173,7 @@ static bool would_cycle(Rows *rows, int a, int b)
 /* MISS_NONE if the groups may be one. */
 static Miss why_apart(Rows *rows, int a, int b, Type *space)
 {
-    if (!same_rows(&rows->groups[a].space, &rows->groups[b].space, space))
+    if (!same_rows(rows->function->module, &rows->groups[a].space, &rows->groups[b].space, space))
         return MISS_ROW_SPACE;
     if (rows->groups[a].members.count + rows->groups[b].members.count > LARGEST_GROUP)
         return MISS_ROW_MANY;
