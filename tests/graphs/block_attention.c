@@ -7,7 +7,7 @@ enum { NO_AXIS = -1 };
 
 /* A mask over the last two axes, queries and keys: causal, a window, one that is given, rows
  * that see nothing. */
-static Item *some_mask(Grow *g, const Type *scores)
+static Item *one_mask(Grow *g, const Type *scores)
 {
     int rank = scores->rank, q = rank - 2, k = rank - 1;
     Item *query = positions(g, scores->dims[q], q, rank),
@@ -30,6 +30,15 @@ static Item *some_mask(Grow *g, const Type *scores)
         return leaf(g, thinned(g, type));
     }
     }
+}
+
+/* One, or two: what either shows, or both, or what one hides. */
+static Item *some_mask(Grow *g, const Type *scores)
+{
+    Item *mask = one_mask(g, scores);
+    if (rng_chance(&g->rng, 25))
+        mask = binary(g, rng_chance(&g->rng, 65) ? OP_or : OP_and, mask, one_mask(g, scores));
+    return rng_chance(&g->rng, 8) ? unary(g, OP_not, mask) : mask;
 }
 
 /* Slopes times distances (Press et al. 2022), or a bias that is given. */

@@ -62,8 +62,11 @@ static Item *partner(Grow *g, Item *x, DType dtype)
                 (y->value->type.rank > 0 || rng_chance(&g->rng, 15)))
                 return y;
         }
-    if (rng_chance(&g->rng, 15) && dtype_is_float(dtype))
-        return constant(g, dtype, rng_between(&g->rng, -8, 8) / 4.0);
+    if (rng_chance(&g->rng, 18) && dtype_is_float(dtype)) {
+        static const double neutral[] = {0, 1, -1, 2};
+        return constant(g, dtype, rng_chance(&g->rng, 40) ? RNG_PICK(&g->rng, neutral)
+                                                          : rng_between(&g->rng, -8, 8) / 4.0);
+    }
     Type type = thinned(g, x->value->type);
     type.dtype = dtype;
     return found_or_leaf(g, type);
