@@ -132,8 +132,10 @@ void text_bytes(Text *text, int64_t bytes)
     double size = (double)bytes;
     if (size >= 1e9)
         text_add(text, "%.2f GB", size / 1e9);
-    else
+    else if (size >= 1e5)
         text_add(text, size >= 1e7 ? "%.0f MB" : "%.1f MB", size / 1e6);
+    else
+        text_add(text, "%.1f kB", size / 1e3);
 }
 
 void text_free(Text *text)

@@ -26,7 +26,7 @@ size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
 void text_quote(Text *text, const char *bytes);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
-/* "1.30 GB", "412 MB", "0.5 MB". */
+/* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
 void text_bytes(Text *text, int64_t bytes);
 void text_free(Text *text);
 
