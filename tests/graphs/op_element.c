@@ -64,7 +64,7 @@ static Item *partner(Grow *g, Item *x, DType dtype)
         }
     if (rng_chance(&g->rng, 18) && dtype_is_float(dtype)) {
         static const double neutral[] = {0, 1, -1, 2};
-        return constant(g, dtype, rng_chance(&g->rng, 40) ? RNG_PICK(&g->rng, neutral)
+        return constant(g, dtype, rng_chance(&g->rng, 60) ? RNG_PICK(&g->rng, neutral)
                                                           : rng_between(&g->rng, -8, 8) / 4.0);
     }
     Type type = thinned(g, x->value->type);
@@ -93,7 +93,7 @@ static Item *power(Grow *g, Item *x, Item *y)
 Item *grow_binary(Grow *g)
 {
     static const OpKind kinds[] = {OP_add, OP_sub, OP_mul, OP_div, OP_pow,
-                                   OP_max, OP_min, OP_add, OP_mul};
+                                   OP_max, OP_min, OP_add, OP_sub, OP_mul};
     static const OpKind compares[] = {OP_lt, OP_le, OP_eq};
     Item *x = pick(g, is_number);
     Item *y = x ? partner(g, x, x->value->type.dtype) : NULL;
@@ -103,7 +103,7 @@ Item *grow_binary(Grow *g)
     if (rng_chance(&g->rng, ints ? 50 : 7))
         return binary(g, RNG_PICK(&g->rng, compares), x, y);
     OpKind kind = RNG_PICK(&g->rng, kinds);
-    if (rng_chance(&g->rng, 30)) {
+    if (rng_chance(&g->rng, 50)) {
         Item *other = x;
         x = y, y = other;
     }
