@@ -1,6 +1,7 @@
 /* Synthetic inputs and the cost of a function on them. */
 #include "cli/synthetic.h"
 
+#include "ir/work.h"
 #include "runtime/exec/exec.h"
 
 #include <stdio.h>
@@ -149,33 +150,24 @@ void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOpt
             add_input(binding, module, op, stream++, options);
 }
 
-static double dim_length(Binding *binding, const Module *module, Dim dim)
-{
-    if (dim_is_const(dim))
-        return (double)dim.size;
-    const BoundDim *bound = binding_dim(binding, module->symbols.data[dim.symbol].name);
-    if (!bound)
-        return 1;
-    double total = 0;
-    for (int64_t b = 0; b < bound->n; b++)
-        total += bound->length[b];
-    return bound->length ? total / (double)(bound->n ? bound->n : 1) : (double)bound->extent;
-}
-
 double synthetic_flops(Binding *binding, const Function *function)
 {
-    double flops = 0;
-    FOR_OPS (op, &function->body) {
-        if (op->kind != OP_dot)
+    const Module *module = function->module;
+    Sizes sizes = sizes_new(binding->cli->arena, module);
+    for (size_t s = 0; s < module->symbols.count; s++) {
+        const BoundDim *dim = binding_dim(binding, module->symbols.data[s].name);
+        if (!dim)
             continue;
-        double work = 2;
-        const Type *result = &op_result(op)->type, *a = &op->args[0]->type;
-        for (int i = 0; i < result->rank; i++)
-            work *= dim_length(binding, function->module, result->dims[i]);
-        const Attr *contract = op_attr(op, ATTR_contract_a);
-        for (int i = 0; contract && i < contract->n; i++)
-            work *= dim_length(binding, function->module, a->dims[contract->ints[i]]);
-        flops += work;
+        sizes.extents[s] = sizes.totals[s] = (double)dim->extent;
+        if (!dim->length)
+            continue;
+        sizes.totals[s] = 0;
+        for (int64_t b = 0; b < dim->n; b++)
+            sizes.totals[s] += dim->length[b];
+        sizes.extents[s] = sizes.totals[s] / (double)(dim->n ? dim->n : 1);
     }
+    double flops = 0;
+    FOR_OPS (op, &function->body)
+        flops += product_flops(&sizes, op);
     return flops;
 }

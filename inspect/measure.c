@@ -1,8 +1,8 @@
 /* Shapes, work and memory of a program for one batch. */
 #include "inspect/inspect.h"
 
-#include "ir/layout.h"
 #include "ir/text.h"
+#include "ir/work.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/slab.h"
 
@@ -12,7 +12,7 @@
 enum { LARGEST_SIZE = 1 << 24 };
 
 typedef struct Sizing {
-    const Module *module;
+    Sizes sizes;
     const TfcProgram *program;
     TfcDim *dims;
 } Sizing;
@@ -70,62 +70,18 @@ static bool read_sizes(Measured *m, const char *const *sizes, size_t n, Diagnost
 
 /* ---- work ---- */
 
-static double axis_length(const Sizing *s, const Dim *dim, bool tokens)
-{
-    if (dim_is_const(*dim))
-        return (double)dim->size;
-    const char *name = s->module->symbols.data[dim->symbol].name;
-    int d = program_dim(s->program, name, strlen(name));
-    return d < 0 ? DEFAULT_SIZE : (double)(tokens ? s->dims[d].total : s->dims[d].extent);
-}
-
-static double elements(const Sizing *s, const Type *type)
-{
-    Layout layout = layout_of(s->module, type);
-    double n = 1;
-    for (int i = 0; i < layout.n; i++)
-        n *= axis_length(s, &layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
-    return n;
-}
-
-static double op_bytes(const Sizing *s, const Type *type)
-{
-    return elements(s, type) * (double)type_bytes((TfcType)type->dtype);
-}
-
-/* One operation an element of what the op goes over; moving is none. */
-static double op_flops(const Sizing *s, const Op *op)
-{
-    double flops = 0;
-    if (op->body) {
-        FOR_OPS(inner, op->body)
-            flops += op_flops(s, inner);
-        return flops;
-    }
-    if (op_family(op) == FAMILY_reduce)
-        return elements(s, &op->args[0]->type);
-    if (op->kind == OP_dot) { /* of an attention region */
-        const Attr *contract = op_attr(op, ATTR_contract_a);
-        flops = 2 * elements(s, &op->results[0].type);
-        for (int i = 0; i < contract->n; i++)
-            flops *= axis_length(s, &op->args[0]->type.dims[contract->ints[i]], false);
-        return flops;
-    }
-    return op_family(op) == FAMILY_elementwise ? elements(s, &op->results[0].type) : 0;
-}
-
 static StepCost kernel_cost(const Sizing *s, const Op *op, Arena *arena)
 {
-    StepCost cost = {.flops = op_flops(s, op)};
+    StepCost cost = {.flops = op_flops(&s->sizes, op)};
     const Type *space = op->n_results ? &op->results[0].type : &op->args[0]->type;
     for (int i = 0; i < op->n_args; i++) {
-        cost.bytes += op_bytes(s, &op->args[i]->type);
-        if (elements(s, &op->args[i]->type) > elements(s, space))
+        cost.bytes += sizes_bytes(&s->sizes, &op->args[i]->type);
+        if (sizes_elements(&s->sizes, &op->args[i]->type) > sizes_elements(&s->sizes, space))
             space = &op->args[i]->type;
     }
     for (int i = 0; i < op->n_results; i++)
-        cost.bytes += op_bytes(s, &op->results[i].type);
-    cost.shape = ir_type_text(s->module, space, arena);
+        cost.bytes += sizes_bytes(&s->sizes, &op->results[i].type);
+    cost.shape = ir_type_text(s->sizes.module, space, arena);
     return cost;
 }
 
@@ -135,13 +91,13 @@ static double extent_value(const Sizing *s, const TfcExtent *extent)
                                              : (double)program_size(s->program, extent->size, s->dims);
 }
 
-static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, Arena *arena)
+static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op, Arena *arena)
 {
     double m = extent_value(s, &gemm->m), n = extent_value(s, &gemm->n), k = extent_value(s, &gemm->k);
     double times = 1;
     for (int32_t i = 0; i < gemm->n_loops; i++)
         times *= (double)program_size(s->program, gemm->loops[i], s->dims);
-    return (StepCost){.flops = 2 * m * n * k * times,
+    return (StepCost){.flops = product_flops(&s->sizes, op),
                       .bytes = times * ((m * k + k * n) * (double)type_bytes(gemm->type) +
                                         m * n * (double)type_bytes(gemm->result)),
                       .shape = arena_printf(arena, "%g × %g × %g%s", m, n, k,
@@ -160,7 +116,7 @@ static int32_t written_by(const TfcStep *step)
 static StepCost step_cost(const Sizing *s, const TfcStep *step, const Op *op, Arena *arena)
 {
     if (step->kind == TFC_STEP_GEMM)
-        return gemm_cost(s, &step->gemm, arena);
+        return gemm_cost(s, &step->gemm, op, arena);
     if (step->kind == TFC_STEP_KERNEL)
         return kernel_cost(s, op, arena);
     const TfcBuffer *to = &s->program->buffers[written_by(step)];
@@ -231,11 +187,20 @@ bool measure_program(const Function *function, const TfcProgram *program, const 
                       .steps = ARENA_ARRAY(arena, StepCost, program->n_steps + 1)};
     if (!read_sizes(out, sizes, n, diags))
         return false;
-    Sizing sizing = {function->module, program, ARENA_ARRAY(arena, TfcDim, program->n_dims + 1)};
+    const Module *module = function->module;
+    Sizing sizing = {sizes_new(arena, module), program,
+                     ARENA_ARRAY(arena, TfcDim, program->n_dims + 1)};
+    for (size_t i = 0; i < module->symbols.count; i++)
+        sizing.sizes.extents[i] = sizing.sizes.totals[i] = DEFAULT_SIZE;
     for (int32_t d = 0; d < program->n_dims; d++) {
         int32_t batch = program->dims[d].batch;
         sizing.dims[d].extent = out->sizes[d];
         sizing.dims[d].total = out->sizes[d] * (batch >= 0 ? out->sizes[batch] : 1);
+        int symbol = module_symbol(module, program->dims[d].name);
+        if (symbol == NO_SYMBOL)
+            continue;
+        sizing.sizes.extents[symbol] = (double)sizing.dims[d].extent;
+        sizing.sizes.totals[symbol] = (double)sizing.dims[d].total;
     }
     for (int32_t s = 0; s < program->n_steps; s++)
         out->steps[s] = step_cost(&sizing, &program->steps[s], origins[s], arena);

@@ -16,7 +16,7 @@
 #include "ir/type.h"
 
 typedef enum OpKind {
-#define OP(name, arity, family, infer, grad, help) OP_##name,
+#define OP(name, ...) OP_##name,
 #include "ir/ops.def"
     OP_COUNT
 } OpKind;
@@ -30,6 +30,7 @@ typedef struct OpInfo {
     const char *name;
     int arity; /* -1: any */
     OpFamily family;
+    int cost; /* of an element, in arithmetic instructions */
     const char *help;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const OpInfo op_info[OP_COUNT] = {
-#define OP(name, arity, family, infer, grad, help) \
-    [OP_##name] = {#name, arity, FAMILY_##family, help},
+#define OP(name, arity, family, infer, grad, cost, help) \
+    [OP_##name] = {#name, arity, FAMILY_##family, cost, help},
 #include "ir/ops.def"
 };
 

@@ -320,7 +320,7 @@ static Num element_select(const Element *el, const Num *x)
 /* ---- all elements ---- */
 
 static ElementRule *const rules[OP_COUNT] = {
-#define ELEMENTWISE(name, arity, infer, grad, help) [OP_##name] = element_##name,
+#define ELEMENTWISE(name, ...) [OP_##name] = element_##name,
 #include "ir/ops.def"
 };
 

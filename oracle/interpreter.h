@@ -73,10 +73,10 @@ void walk_broadcast(Walk *w, int k, const Shape *shape);
 
 /* One rule an op: fills in the result, of which every element is 0 before. */
 typedef void Rule(Interpreter *in, const Op *op, Dense *out);
-#define ELEMENTWISE(name, arity, infer, grad, help)
-#define EFFECT(name, arity, infer, grad, help)
-#define REGION(name, arity, infer, grad, help)
-#define OP(name, arity, family, infer, grad, help) Rule interpret_##name;
+#define ELEMENTWISE(name, ...)
+#define EFFECT(name, ...)
+#define REGION(name, ...)
+#define OP(name, ...) Rule interpret_##name;
 #include "ir/ops.def"
 Rule interpret_elementwise;
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 static Rule *const rules[OP_COUNT] = {
-#define ELEMENTWISE(name, arity, infer, grad, help) [OP_##name] = interpret_elementwise,
-#define EFFECT(name, arity, infer, grad, help) [OP_##name] = NULL,
-#define REGION(name, arity, infer, grad, help) [OP_##name] = NULL,
-#define OP(name, arity, family, infer, grad, help) [OP_##name] = interpret_##name,
+#define ELEMENTWISE(name, ...) [OP_##name] = interpret_elementwise,
+#define EFFECT(name, ...) [OP_##name] = NULL,
+#define REGION(name, ...) [OP_##name] = NULL,
+#define OP(name, ...) [OP_##name] = interpret_##name,
 #include "ir/ops.def"
 };
 

@@ -14,7 +14,7 @@
 #include <assert.h>
 
 static GradRule *const rules[OP_COUNT] = {
-#define OP(name, arity, family, infer, grad, help) [OP_##name] = grad_##grad,
+#define OP(name, arity, family, infer, grad, ...) [OP_##name] = grad_##grad,
 #include "ir/ops.def"
 };
 

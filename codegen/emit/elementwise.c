@@ -236,7 +236,7 @@ static LlValue emit_select(Emit *e, const Op *op, LlValue *x)
 }
 
 static const ElementRule rules[OP_COUNT] = {
-#define ELEMENTWISE(name, arity, infer, grad, help) [OP_##name] = emit_##name,
+#define ELEMENTWISE(name, ...) [OP_##name] = emit_##name,
 #include "ir/ops.def"
 };
 

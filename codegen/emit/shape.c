@@ -162,7 +162,7 @@ static Val shape_concat(Emit *e, const Op *op, const Place *place)
 
 typedef Val (*ShapeRule)(Emit *e, const Op *op, const Place *place);
 static const ShapeRule rules[OP_COUNT] = {
-#define SHAPE(name, arity, infer, grad, help) [OP_##name] = shape_##name,
+#define SHAPE(name, ...) [OP_##name] = shape_##name,
 #include "ir/ops.def"
 };
 

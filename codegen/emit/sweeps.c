@@ -1,7 +1,9 @@
 /* Levels, sweeps and kept values; see sweeps.h. */
 #include "codegen/emit/sweeps.h"
 
-enum { CHEAP = 6 }; /* ops and loads that are rather done again than kept */
+/* Cost of ops and loads that are rather done again than kept: keeping is a store to
+ * the first-level cache and a load. */
+enum { CHEAP = 6 };
 
 const Op *sweep_op(const Emit *e, int number)
 {
@@ -58,22 +60,6 @@ static void find_levels(const Emit *e, SweepPlan *plan)
     }
 }
 
-static int own_cost(const Op *op)
-{
-    switch (op->kind) {
-    case OP_exp: case OP_log: case OP_tanh: case OP_erf: case OP_sigmoid: case OP_sin: case OP_cos:
-    case OP_pow:
-    case OP_sqrt:
-    case OP_rsqrt:
-    case OP_div:
-    case OP_random:
-    case OP_dropout:
-    case OP_gather: return CHEAP + 1;
-    default:
-        return 1;
-    }
-}
-
 /* A product's scores are in memory: a load. */
 static int cost_of(const Emit *e, const SweepPlan *plan, int number)
 {
@@ -82,7 +68,7 @@ static int cost_of(const Emit *e, const SweepPlan *plan, int number)
         return 0;
     if (!op || op->kind == OP_dot)
         return 1;
-    int cost = own_cost(op);
+    int cost = op_info[op->kind].cost;
     for (int i = 0; i < op->n_args && cost <= CHEAP; i++)
         cost += cost_of(e, plan, body_number(&e->body, op->args[i]));
     return cost;

@@ -230,9 +230,9 @@ static Val value_of_gather(Emit *e, const BodyOp *b, const Place *place)
 }
 
 static const ValueRule rules[OP_COUNT] = {
-#define LEAF(name, arity, infer, grad, help) [OP_##name] = value_##name,
-#define ELEMENTWISE(name, arity, infer, grad, help) [OP_##name] = value_elementwise,
-#define SHAPE(name, arity, infer, grad, help) [OP_##name] = value_of_shape,
+#define LEAF(name, ...) [OP_##name] = value_##name,
+#define ELEMENTWISE(name, ...) [OP_##name] = value_elementwise,
+#define SHAPE(name, ...) [OP_##name] = value_of_shape,
 #include "ir/ops.def"
     [OP_gather] = value_of_gather,
 };

@@ -3,7 +3,7 @@
 #include "ir/text.h"
 
 static InferRule *const rules[OP_COUNT] = {
-#define OP(name, arity, family, infer, grad, help) [OP_##name] = infer_##infer,
+#define OP(name, arity, family, infer, ...) [OP_##name] = infer_##infer,
 #include "ir/ops.def"
 };
 

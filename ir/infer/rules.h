@@ -13,7 +13,7 @@ typedef struct Infer {
 } Infer;
 
 typedef bool InferRule(const Infer *in, Type *type);
-#define OP(name, arity, family, infer, grad, help) InferRule infer_##infer;
+#define OP(name, arity, family, infer, ...) InferRule infer_##infer;
 #include "ir/ops.def"
 
 /* Reports "OP: message" at the op's place and returns false. */

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Cost of an op that is small beside reading an operand from memory; what is in the
+ * first-level cache is read for less (codegen/emit/sweeps.c). */
+enum { CHEAP = 8 };
+
 bool is_generator(const Op *op)
 {
     switch (op->kind) {
@@ -31,13 +35,8 @@ bool is_row_op(const Module *module, const Op *op)
 
 bool is_cheap(const Op *op)
 {
-    switch (op->kind) {
-    case OP_exp: case OP_log: case OP_tanh: case OP_erf: case OP_sigmoid: case OP_sin: case OP_cos:
-    case OP_pow: case OP_dropout: case OP_random: case OP_gather:
-        return false;
-    default:
-        return op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast || is_generator(op);
-    }
+    return op_info[op->kind].cost <= CHEAP &&
+           (op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast || is_generator(op));
 }
 
 const Type *op_space(const Op *op)

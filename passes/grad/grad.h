@@ -16,7 +16,7 @@ typedef struct Grad {
 } Grad;
 
 typedef void GradRule(Grad *g, Op *op, Value *dy);
-#define OP(name, arity, family, infer, grad, help) GradRule grad_##grad;
+#define OP(name, arity, family, infer, grad, ...) GradRule grad_##grad;
 #include "ir/ops.def"
 
 bool grad_wanted(const Op *op, int arg);

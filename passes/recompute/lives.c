@@ -3,8 +3,6 @@
  * kernel or padded between buffers is not seen here. */
 #include "passes/recompute/recompute.h"
 
-#include "ir/layout.h"
-
 #include <limits.h>
 #include <string.h>
 
@@ -13,60 +11,29 @@ enum { OPERATIONS_A_BYTE = 10, CHUNK_ROWS = 256 };
 
 /* ---- sizes and work ---- */
 
-static double axis_size(const Recomputing *r, Dim dim, bool total)
-{
-    return dim_is_const(dim) ? (double)dim.size : total ? r->totals[dim.symbol] : r->extents[dim.symbol];
-}
-
-static double elements(const Recomputing *r, const Type *type)
-{
-    Layout layout = layout_of(r->function->module, type);
-    double n = 1;
-    for (int i = 0; i < layout.n; i++)
-        n *= axis_size(r, layout.axes[i].extent, layout.axes[i].batch_dim >= 0);
-    return n;
-}
-
-static double bytes_of(const Recomputing *r, const Type *type)
-{
-    return elements(r, type) * (double)dtype_bytes(type->dtype);
-}
-
 double held_bytes(const Recomputing *r, const Value *value)
 {
     const Life *life = life_of(value);
     Layout layout = layout_of(r->function->module, &value->type);
-    double bytes = bytes_of(r, &value->type);
+    double bytes = sizes_bytes(&r->sizes, &value->type);
     if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
         return 0;
     if (op_chunk(value->op) == NO_CHUNK || life->escapes || !layout.n)
         return bytes;
-    double rows = axis_size(r, layout.axes[0].extent, layout.axes[0].batch_dim >= 0);
+    double rows = sizes_axis(&r->sizes, &layout.axes[0]);
     return rows > CHUNK_ROWS ? bytes / rows * CHUNK_ROWS : bytes;
-}
-
-static double dot_operations(const Recomputing *r, const Op *dot)
-{
-    const Attr *contract = op_attr(dot, ATTR_contract_a);
-    double n = 2 * elements(r, &dot->results[0].type);
-    for (int i = 0; i < contract->n; i++)
-        n *= axis_size(r, dot->args[0]->type.dims[contract->ints[i]], false);
-    return n;
 }
 
 double work_of(const Recomputing *r, const Op *op)
 {
-    double work = op->kind == OP_dot ? dot_operations(r, op) : 0, bytes = 0;
+    double bytes = 0;
     if (op_is_view(op))
         return 0;
-    if (op->body)
-        FOR_OPS(inner, op->body)
-            work += inner->kind == OP_dot ? dot_operations(r, inner) : 0;
     for (int i = 0; i < op->n_args; i++)
-        bytes += bytes_of(r, &op->args[i]->type);
+        bytes += sizes_bytes(&r->sizes, &op->args[i]->type);
     for (int i = 0; i < op->n_results; i++)
-        bytes += bytes_of(r, &op->results[i].type);
-    return work + OPERATIONS_A_BYTE * bytes;
+        bytes += sizes_bytes(&r->sizes, &op->results[i].type);
+    return product_flops(&r->sizes, op) + OPERATIONS_A_BYTE * bytes;
 }
 
 /* ---- lives ---- */
@@ -147,16 +114,13 @@ void lives_measure(Recomputing *r)
 static void set_sizes(Recomputing *r, const MemoryBudget *budget)
 {
     const Module *module = r->function->module;
-    size_t n = module->symbols.count;
-    r->extents = ARENA_ARRAY(r->arena, double, n);
-    r->totals = ARENA_ARRAY(r->arena, double, n);
-    for (size_t s = 0; s < n; s++) {
-        r->extents[s] = r->totals[s] = 1;
-        for (int i = 0; i < budget->n_dims; i++)
-            if (!strcmp(budget->dims[i].name, module->symbols.data[s].name)) {
-                r->extents[s] = (double)budget->dims[i].extent;
-                r->totals[s] = (double)budget->dims[i].total;
-            }
+    r->sizes = sizes_new(r->arena, module);
+    for (int i = 0; i < budget->n_dims; i++) {
+        int s = module_symbol(module, budget->dims[i].name);
+        if (s == NO_SYMBOL)
+            continue;
+        r->sizes.extents[s] = (double)budget->dims[i].extent;
+        r->sizes.totals[s] = (double)budget->dims[i].total;
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef PASSES_RECOMPUTE_RECOMPUTE_H
 #define PASSES_RECOMPUTE_RECOMPUTE_H
 
+#include "ir/work.h"
 #include "passes/pass.h"
 
 #include <stdint.h>
@@ -31,7 +32,7 @@ typedef struct Change {
 typedef struct Recomputing {
     Function *function;
     Arena *arena;
-    double *extents, *totals; /* of each symbol */
+    Sizes sizes;
     double *live;             /* bytes at each position */
     Op *first, *last;         /* where most live: an op, or all of its chunk */
     double peak;              /* bytes there */

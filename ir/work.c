@@ -1,0 +1,71 @@
+/* Elements, bytes and operations for given sizes. */
+#include "ir/work.h"
+
+Sizes sizes_new(Arena *arena, const Module *module)
+{
+    size_t n = module->symbols.count;
+    Sizes sizes = {module, ARENA_ARRAY(arena, double, n + 1), ARENA_ARRAY(arena, double, n + 1)};
+    for (size_t s = 0; s < n; s++)
+        sizes.extents[s] = sizes.totals[s] = 1;
+    return sizes;
+}
+
+double sizes_extent(const Sizes *sizes, Dim dim)
+{
+    return dim_is_const(dim) ? (double)dim.size : sizes->extents[dim.symbol];
+}
+
+double sizes_axis(const Sizes *sizes, const Axis *axis)
+{
+    return axis->batch_dim >= 0 ? sizes->totals[axis->extent.symbol] : sizes_extent(sizes, axis->extent);
+}
+
+double sizes_elements(const Sizes *sizes, const Type *type)
+{
+    Layout layout = layout_of(sizes->module, type);
+    double n = 1;
+    for (int i = 0; i < layout.n; i++)
+        n *= sizes_axis(sizes, &layout.axes[i]);
+    return n;
+}
+
+double sizes_bytes(const Sizes *sizes, const Type *type)
+{
+    return sizes_elements(sizes, type) * (double)dtype_bytes(type->dtype);
+}
+
+static double dot_flops(const Sizes *sizes, const Op *dot)
+{
+    const Attr *contract = op_attr(dot, ATTR_contract_a);
+    double flops = 2 * sizes_elements(sizes, &dot->results[0].type);
+    for (int i = 0; i < contract->n; i++)
+        flops *= sizes_extent(sizes, dot->args[0]->type.dims[contract->ints[i]]);
+    return flops;
+}
+
+double product_flops(const Sizes *sizes, const Op *op)
+{
+    double flops = op->kind == OP_dot ? dot_flops(sizes, op) : 0;
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            flops += product_flops(sizes, inner);
+    return flops;
+}
+
+static double element_flops(const Sizes *sizes, const Op *op)
+{
+    double flops = 0;
+    if (op->body)
+        FOR_OPS(inner, op->body)
+            flops += element_flops(sizes, inner);
+    else if (op_family(op) == FAMILY_reduce)
+        flops = sizes_elements(sizes, &op->args[0]->type);
+    else if (op_family(op) == FAMILY_elementwise)
+        flops = sizes_elements(sizes, &op->results[0].type);
+    return flops;
+}
+
+double op_flops(const Sizes *sizes, const Op *op)
+{
+    return product_flops(sizes, op) + element_flops(sizes, op);
+}

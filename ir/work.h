@@ -1,0 +1,33 @@
+/* How many elements tensors have and how many operations ops take, once sizes of
+ * dimensions are known. */
+#ifndef IR_WORK_H
+#define IR_WORK_H
+
+#include "ir/layout.h"
+
+/* Of each symbol of the module. The caller owns the arrays. */
+typedef struct Sizes {
+    const Module *module;
+    double *extents; /* of a ragged one: the length that a row counts with, longest or mean */
+    double *totals;  /* of a ragged one: the sum of the batch's lengths; else its extent */
+} Sizes;
+
+/* Arrays of the arena, every size 1. */
+Sizes sizes_new(Arena *arena, const Module *module);
+
+/* The size of a constant, the extent of a symbol. */
+double sizes_extent(const Sizes *sizes, Dim dim);
+/* The length of an axis of storage: of packed tokens their total. */
+double sizes_axis(const Sizes *sizes, const Axis *axis);
+/* Elements in memory, by ir/layout.h. */
+double sizes_elements(const Sizes *sizes, const Type *type);
+double sizes_bytes(const Sizes *sizes, const Type *type);
+
+/* Floating-point operations of the products in an op, a region's among them: two a
+ * multiplication and addition. */
+double product_flops(const Sizes *sizes, const Op *op);
+/* These, and one operation an element that an elementwise op makes or a reduction reads.
+ * Moving is none. */
+double op_flops(const Sizes *sizes, const Op *op);
+
+#endif
