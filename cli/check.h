@@ -3,8 +3,8 @@
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
-#include "cli/inference.h"
 #include "cli/synthetic.h"
+#include "driver/inference.h"
 
 typedef struct CheckRow {
     const char *name, *detail;
@@ -22,7 +22,7 @@ extern const CheckBatch check_batches[];
 extern const int check_batch_count;
 
 typedef struct Check {
-    Cli *cli;
+    Job *job;
     const char *path, *library; /* as in SessionOptions */
     TextList settings; /* --set, and the sizes that were reduced */
     int64_t samples;   /* elements a param */

@@ -17,7 +17,7 @@ const int check_batch_count = sizeof check_batches / sizeof check_batches[0];
 
 SyntheticOptions check_shape(const Check *check, const CheckBatch *batch)
 {
-    BatchLengths *lengths = ARENA_NEW(check->cli->arena, BatchLengths);
+    BatchLengths *lengths = ARENA_NEW(check->job->arena, BatchLengths);
     *lengths = (BatchLengths){batch->n, (int32_t *)batch->source, (int32_t *)batch->target};
     SyntheticOptions shape = {.batch = batch->n,
                               .ragged = batch->drawn,
@@ -34,7 +34,7 @@ SyntheticOptions check_shape(const Check *check, const CheckBatch *batch)
 
 const char *check_without(Check *check, const char *list, const CheckBatch *batch)
 {
-    return arena_printf(check->cli->arena, "%s%s %s", *list ? list : "; no finite loss on",
+    return arena_printf(check->job->arena, "%s%s %s", *list ? list : "; no finite loss on",
                         *list ? "," : "", batch->name);
 }
 
@@ -52,6 +52,6 @@ bool check_choose_batch(Check *check, Variant *gradient)
     }
     if (check->usual && *check->passed_over)
         check->passed_over =
-            arena_printf(check->cli->arena, "; on %s%s", check->usual->name, check->passed_over);
+            arena_printf(check->job->arena, "; on %s%s", check->usual->name, check->passed_over);
     return true;
 }

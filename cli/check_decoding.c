@@ -1,7 +1,7 @@
 /* Decoding a token at a time must give the logits that forward gives at once. */
 #include "cli/check.h"
 
-#include "cli/weights.h"
+#include "driver/weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static const StTensor *find_made(const Variant *v, const char *name)
 static Tokens *rows_of(Check *check, const Variant *v, const char *name)
 {
     const StTensor *tensor = find_made(v, name);
-    const StTensor *lengths = find_made(v, arena_printf(check->cli->arena, "%s.lengths", name));
-    Tokens *rows = ARENA_ARRAY(check->cli->arena, Tokens, tensor->dims[0]);
+    const StTensor *lengths = find_made(v, arena_printf(check->job->arena, "%s.lengths", name));
+    Tokens *rows = ARENA_ARRAY(check->job->arena, Tokens, tensor->dims[0]);
     for (int64_t b = 0; b < tensor->dims[0]; b++)
         rows[b] = (Tokens){(const int32_t *)tensor->data + b * tensor->dims[1],
                            (int32_t)st_value(lengths, b)};
@@ -89,7 +89,7 @@ bool check_decoding(Check *check)
     SyntheticOptions shape = check_shape(check, check->usual);
     VariantOptions options = {.function = "forward", .type = DT_F32, .opt_level = 2};
     bool ok = variant_open(check, &v, &options);
-    Inference inference = {.cli = check->cli};
+    Inference inference = {.job = check->job};
     if (ok)
         inference_init(&inference, &v.session, v.store, NULL);
     if (ok && (!inference.ports.target || !inference.ports.logits ||
@@ -101,12 +101,12 @@ bool check_decoding(Check *check)
     const char *other = ok ? other_input(v.program, &inference.ports) : NULL;
     if (other) {
         check_row(check, name, CHECK_SKIPPED,
-                  arena_printf(check->cli->arena, "generation does not feed the input `%s`", other));
+                  arena_printf(check->job->arena, "generation does not feed the input `%s`", other));
         variant_close(&v);
         return true;
     }
     ok = ok && inference_prepare_decode(&inference) &&
-         weights_initialise(check->cli, v.store, check->seed) && variant_feed(check, &v, &shape) &&
+         weights_initialise(check->job, v.store, check->seed) && variant_feed(check, &v, &shape) &&
          variant_run(check, &v);
     if (ok) {
         const char *source = inference.ports.source;
@@ -116,7 +116,7 @@ bool check_decoding(Check *check)
                                      targets, n, exec_output(v.exec, inference.ports.logits));
         check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
                   error < 0 ? "out of memory"
-                            : arena_printf(check->cli->arena, "logits of %d sentences, worst %.1e",
+                            : arena_printf(check->job->arena, "logits of %d sentences, worst %.1e",
                                            (int)n, error));
     }
     inference_free(&inference);

@@ -65,7 +65,7 @@ bool check_same(Check *check, const char *name, Variant *a, Variant *b, double t
         const char *worst = "none";
         double error = compare_outputs(a, b, &worst);
         check_row(check, name, error <= tolerance ? CHECK_OK : CHECK_FAILED,
-                  arena_printf(check->cli->arena, "%d outputs, worst %.1e (%s)",
+                  arena_printf(check->job->arena, "%d outputs, worst %.1e (%s)",
                                a->program->n_outputs, error, worst));
     }
     return ok;
@@ -78,7 +78,7 @@ enum { THREAD_STEPS = 3 };
 static bool train_steps(Check *check, Variant *v, const SyntheticOptions *shape, int threads)
 {
     exec_set_threads(threads);
-    v->binding = (Binding){.cli = check->cli};
+    v->binding = (Binding){.job = check->job};
     synthetic_inputs(&v->binding, v->session.model->module, shape);
     const float rate = 1e-2f;
     float step = 1;
@@ -86,7 +86,7 @@ static bool train_steps(Check *check, Variant *v, const SyntheticOptions *shape,
         {.name = "rate", .type = ST_F32, .count = 1, .data = &rate, .bytes = 4},
         {.name = "step", .type = ST_F32, .count = 1, .data = &step, .bytes = 4}};
     for (int i = 0; i < 2; i++)
-        vec_push(check->cli->arena, v->binding.made, scalars[i]);
+        vec_push(check->job->arena, v->binding.made, scalars[i]);
     if (!tensors_bind(&v->binding, v->program, v->exec))
         return false;
     for (; step <= THREAD_STEPS; step++) {
@@ -123,7 +123,7 @@ bool check_threads(Check *check)
     }
     if (ok)
         check_row(check, name, differs ? CHECK_FAILED : CHECK_OK,
-                  arena_printf(check->cli->arena,
+                  arena_printf(check->job->arena,
                                differs ? "after %d steps of training %s differs"
                                        : "params and optimizer after %d steps of training%s",
                                THREAD_STEPS, differs ? differs : ""));

@@ -135,7 +135,7 @@ bool check_gradients(Check *check, Variant *v)
     int n_params = 0;
     if (!check_params(check, v, &n_params, &worst))
         return false;
-    Arena *arena = check->cli->arena;
+    Arena *arena = check->job->arena;
     const char *detail = arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)%s",
                                       worst.elements, n_params, fmax(worst.error, 0),
                                       worst.name ? worst.name : "none", check->passed_over);

@@ -59,7 +59,7 @@ static void measure_pair(Pair *p)
 static void judge_pair(Check *check, const Pair *p, double greatest, const CheckBatch *batch,
                        Tally *t)
 {
-    Arena *arena = check->cli->arena;
+    Arena *arena = check->job->arena;
     double part = p->apart > 0 ? p->apart / fmax(p->size, 1e-3 * greatest) : 0;
     t->elements += p->expected->count;
     t->open += p->open;
@@ -129,7 +129,7 @@ static bool compare_batch(Check *check, Variant *v, const CheckBatch *batch, Tal
 
 static const char *describe(Check *check, const Tally *t)
 {
-    Arena *arena = check->cli->arena;
+    Arena *arena = check->job->arena;
     if (t->wrong)
         return arena_printf(arena, "%s; %d tensors differ, worst %.1e (%s)", t->wrong, t->n_wrong,
                             t->worst, t->worst_name);

@@ -136,7 +136,7 @@ bool check_slopes(Check *check, Variant *v)
             return false;
     check_row(check, "gradients = differences (interpreted)",
               s.batches && s.worst <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
-              arena_printf(check->cli->arena, "%d batches, worst %.1e (%s)%s", s.batches, s.worst,
+              arena_printf(check->job->arena, "%d batches, worst %.1e (%s)%s", s.batches, s.worst,
                            s.where, s.without));
     return true;
 }

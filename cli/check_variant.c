@@ -2,7 +2,7 @@
 #include "cli/check.h"
 
 #include "base/bf16.h"
-#include "cli/weights.h"
+#include "driver/weights.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *const small_sizes[] = {
 static bool loads(const Check *check, const TextList *settings)
 {
     Arena *arena = arena_new();
-    Cli quiet = {.arena = arena};
+    Job quiet = {.arena = arena};
     diag_init(&quiet.diags, arena);
     SessionOptions options = session_defaults(check->path);
     options.library = check->library;
@@ -43,8 +43,8 @@ void check_reduce(Check *check)
             continue;
         TextList longer = {0};
         for (size_t k = 0; k < check->settings.count; k++)
-            vec_push(check->cli->arena, longer, check->settings.data[k]);
-        vec_push(check->cli->arena, longer, small_sizes[i]);
+            vec_push(check->job->arena, longer, check->settings.data[k]);
+        vec_push(check->job->arena, longer, small_sizes[i]);
         if (loads(check, &longer))
             check->settings = longer;
     }
@@ -58,15 +58,15 @@ static Function *derive(Variant *v, const char *name)
 
 bool variant_open(Check *check, Variant *v, const VariantOptions *options)
 {
-    Cli *cli = check->cli;
-    *v = (Variant){.store = store_new(), .binding = {.cli = cli}};
+    Job *job = check->job;
+    *v = (Variant){.store = store_new(), .binding = {.job = job}};
     SessionOptions session = session_defaults(check->path);
     session.library = check->library;
     session.settings = check->settings;
     session.float_type = options->type;
     session.opt_level = options->opt_level;
     session.scalar = options->scalar;
-    if (!session_open(&v->session, cli, &session))
+    if (!session_open(&v->session, job, &session))
         return false;
     Function *meaning = derive(v, options->function);
     if (meaning)
@@ -77,13 +77,13 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     if (!v->program)
         return false;
     if (!store_add_program(v->store, v->program) || !(v->exec = exec_new(v->program, v->store)))
-        return cli_error(cli, "out of memory");
-    return weights_initialise(cli, v->store, check->seed);
+        return job_error(job, "out of memory");
+    return weights_initialise(job, v->store, check->seed);
 }
 
 bool variant_feed(Check *check, Variant *v, const SyntheticOptions *shape)
 {
-    v->binding = (Binding){.cli = check->cli};
+    v->binding = (Binding){.job = check->job};
     synthetic_inputs(&v->binding, v->session.model->module, shape);
     return tensors_bind(&v->binding, v->program, v->exec);
 }
@@ -91,7 +91,7 @@ bool variant_feed(Check *check, Variant *v, const SyntheticOptions *shape)
 bool variant_run(Check *check, Variant *v)
 {
     exec_set_rng(v->exec, check->seed, 1);
-    return exec_run(v->exec) || cli_error(check->cli, "out of memory");
+    return exec_run(v->exec) || job_error(check->job, "out of memory");
 }
 
 void variant_close(Variant *v)
@@ -116,5 +116,5 @@ void check_row(Check *check, const char *name, int result, const char *detail)
 {
     CheckRow row = {.name = name, .detail = detail};
     row.result = result;
-    vec_push(check->cli->arena, check->rows, row);
+    vec_push(check->job->arena, check->rows, row);
 }

@@ -1,12 +1,13 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step. */
 #include "base/limits.h"
 #include "base/map.h"
-#include "cli/inference.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/synthetic.h"
 #include "cli/tracing.h"
-#include "cli/weights.h"
+#include "driver/inference.h"
+#include "driver/weights.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static int compare_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool out_of_memory(Cli *cli) { return cli_error(cli, "out of memory"); }
+static bool out_of_memory(Job *job) { return job_error(job, "out of memory"); }
 
 /* What follows a step: number -warm_up is the first. */
 static void end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
@@ -84,7 +85,7 @@ static bool check_shapes(const Session *session, const Bench *o)
     Lengths n = ranges_of(o, &ports);
     int64_t count = n.batch * n.source * n.target;
     return o->shapes <= count ||
-           cli_error(session->cli,
+           job_error(session->job,
                      "there are only %" PRId64 " shapes up to a batch of %" PRId64 " and lengths of %" PRId64
                      " and %" PRId64,
                      count, o->batch, o->source_length, o->target_length);
@@ -152,10 +153,10 @@ static void make_inputs(Session *session, const Bench *o, const Function *functi
         options.lengths = &o->batches[number];
         options.batch = options.lengths->n;
     }
-    *out = (Inputs){.binding = {.cli = session->cli}};
+    *out = (Inputs){.binding = {.job = session->job}};
     synthetic_inputs(&out->binding, module, &options);
     for (int i = 0; i < 2; i++)
-        vec_push(session->cli->arena, out->binding.made, scalars[i]);
+        vec_push(session->job->arena, out->binding.made, scalars[i]);
     out->tokens = count_tokens(out, module);
     out->flops = synthetic_flops(&out->binding, function);
 }
@@ -200,7 +201,7 @@ static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t 
         return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
-    DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);
+    DimSize *dims = ARENA_ARRAY(session->job->arena, DimSize, n_dims + 1);
     for (int d = 0; d < n_dims; d++) {
         dims[d].name = module->symbols.data[d].name;
         for (int64_t i = 0; i < n; i++) {
@@ -220,7 +221,7 @@ static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t 
 static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
                        Inputs *all, Measured *m)
 {
-    Cli *cli = session->cli;
+    Job *job = session->job;
     const Inputs *bound = NULL;
     for (int64_t i = -o->warm_up; i < o->steps; i++) {
         Inputs *inputs = &all[inputs_of_step(o, i)];
@@ -231,13 +232,13 @@ static bool run_inputs(Session *session, const Bench *o, const TfcProgram *progr
         trace_use(i >= 0 ? m->trace : NULL);
         double start = wall_seconds();
         if (!exec_run(exec))
-            return out_of_memory(cli);
+            return out_of_memory(job);
         end_step(session, o, m, i, wall_seconds() - start);
         if (i < 0)
             continue;
         m->tokens += inputs->tokens;
         m->flops += inputs->flops;
-        map_set(&m->shapes, shape_key(cli->arena, &inputs->binding), m);
+        map_set(&m->shapes, shape_key(job->arena, &inputs->binding), m);
     }
     m->planned_bytes = exec_slab_bytes(exec);
     return true;
@@ -245,13 +246,13 @@ static bool run_inputs(Session *session, const Bench *o, const TfcProgram *progr
 
 static bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
 {
-    Cli *cli = session->cli;
+    Job *job = session->job;
     Function *function =
         session_function(session, !strcmp(o->mode, "train") ? "train_step" : "forward");
     if (!function)
         return false;
     int64_t n = inputs_count(o);
-    Inputs *all = ARENA_ARRAY(cli->arena, Inputs, n);
+    Inputs *all = ARENA_ARRAY(job->arena, Inputs, n);
     for (int64_t i = 0; i < n; i++)
         make_inputs(session, o, function, i, &all[i]);
     limit_memory(session, o, all, n);
@@ -259,10 +260,10 @@ static bool bench_program(Session *session, const Bench *o, Store *store, Measur
     if (!program)
         return false;
     if (!store_add_program(store, program))
-        return out_of_memory(cli);
+        return out_of_memory(job);
     Exec *exec = exec_new(program, store);
-    bool ok = ((exec && reserve(cli->arena, program, exec, all, n)) || out_of_memory(cli)) &&
-              weights_initialise(cli, store, 1) &&
+    bool ok = ((exec && reserve(job->arena, program, exec, all, n)) || out_of_memory(job)) &&
+              weights_initialise(job, store, 1) &&
               run_inputs(session, o, program, exec, all, m);
     m->planned_bytes += store_bytes(store);
     exec_free(exec);
@@ -299,15 +300,15 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
                            NULL, NULL, (int32_t)lengths->batch, arena, results);
     *seconds = wall_seconds() - start;
     arena_free(arena);
-    return ok || out_of_memory(inference->cli);
+    return ok || out_of_memory(inference->job);
 }
 
 static bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
 {
-    Cli *cli = session->cli;
+    Job *job = session->job;
     Inference inference;
     inference_init(&inference, session, store, NULL);
-    bool ok = inference_prepare_decode(&inference) && weights_initialise(cli, store, 1);
+    bool ok = inference_prepare_decode(&inference) && weights_initialise(job, store, 1);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Lengths lengths = lengths_of(o, &inference.ports, i);
         double seconds;
@@ -317,7 +318,7 @@ static bool bench_decode(Session *session, const Bench *o, Store *store, Measure
         if (i < 0)
             continue;
         m->tokens += (double)(lengths.batch * lengths.target);
-        map_set(&m->shapes, arena_printf(cli->arena, "%" PRId64 " %" PRId64 " %" PRId64, lengths.batch, lengths.source, lengths.target), m);
+        map_set(&m->shapes, arena_printf(job->arena, "%" PRId64 " %" PRId64 " %" PRId64, lengths.batch, lengths.source, lengths.target), m);
     }
     m->planned_bytes = store_bytes(store);
     inference_free(&inference);
@@ -401,15 +402,15 @@ static void print_text(const Session *session, const Bench *o, const Measured *m
     }
 }
 
-static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
+static bool bench(Job *job, const Bench *o, const SessionOptions *options)
 {
     Session session;
-    if (!session_open(&session, cli, options))
+    if (!session_open(&session, job, options))
         return false;
-    Measured m = {.seconds = ARENA_ARRAY(cli->arena, double, o->steps)};
-    map_init(&m.shapes, cli->arena);
+    Measured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
+    map_init(&m.shapes, job->arena);
     Store *store = store_new();
-    bool ok = check_shapes(&session, o) && tracing_open(cli, o->trace, o->report, &m.trace) &&
+    bool ok = check_shapes(&session, o) && tracing_open(job, o->trace, o->report, &m.trace) &&
               (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
                                           : bench_program(&session, o, store, &m));
     trace_use(NULL);
@@ -417,13 +418,13 @@ static bool bench(Cli *cli, const Bench *o, const SessionOptions *options)
         qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
         (o->json ? print_json : print_text)(&session, o, &m);
     }
-    ok = tracing_close(cli, ok ? o->trace : NULL, m.trace) && ok;
+    ok = tracing_close(job, ok ? o->trace : NULL, m.trace) && ok;
     session_close(&session);
     store_free(store);
     return ok;
 }
 
-int command_bench(Cli *cli, int argc, char **argv)
+int command_bench(Job *job, int argc, char **argv)
 {
     Bench o = {.mode = "train",
                .dtype = "f32",
@@ -450,9 +451,9 @@ int command_bench(Cli *cli, int argc, char **argv)
         {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products (f32)"},
         OPTION_MEMORY(&o.memory),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
         {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object with every figure"},
@@ -468,7 +469,7 @@ int command_bench(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (!strcmp(o.dtype, "bf16") && !strcmp(o.mode, "decode"))
         return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
@@ -477,8 +478,8 @@ int command_bench(Cli *cli, int argc, char **argv)
         return cli_usage_error("bench: --memory goes with --mode train or forward");
     if (o.lengths && (o.shapes || !strcmp(o.mode, "decode")))
         return cli_usage_error("bench: --lengths goes with --mode train or forward, and not with --shapes");
-    if (o.lengths && !(o.n_batches = lengths_read(cli, o.lengths, &o.batches)))
-        return cli_finish(cli, false);
+    if (o.lengths && !(o.n_batches = lengths_read(job, o.lengths, &o.batches)))
+        return cli_finish(job, false);
     if (o.n_batches)
         measure_batches(&o);
     int64_t longest =
@@ -492,10 +493,10 @@ int command_bench(Cli *cli, int argc, char **argv)
     if (o.shapes)
         o.steps = o.shapes;
     ModelArgument model;
-    if (!model_argument(cli, arguments.words[0], &o.settings, &model))
-        return cli_finish(cli, false);
+    if (!model_argument(job, arguments.words[0], &o.settings, &model))
+        return cli_finish(job, false);
     SessionOptions session = model.options;
     session.opt_level = o.level ? 2 : 0;
     session_set_dtype(&session, o.dtype);
-    return cli_finish(cli, bench(cli, &o, &session));
+    return cli_finish(job, bench(job, &o, &session));
 }

@@ -1,6 +1,7 @@
 /* tfc check: does the compiler compute what the model says? */
 #include "cli/check.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static bool check_model(Check *check)
     options.library = check->library;
     options.settings = check->settings;
     Session session;
-    if (!session_open(&session, check->cli, &options))
+    if (!session_open(&session, check->job, &options))
         return false;
     bool has_loss = session.model->has_loss;
     session_close(&session);
@@ -106,9 +107,9 @@ static int count_failed(const Check *check)
     return failed;
 }
 
-int command_check(Cli *cli, int argc, char **argv)
+int command_check(Job *job, int argc, char **argv)
 {
-    Check check = {.cli = cli, .samples = 6};
+    Check check = {.job = job, .samples = 6};
     bool full = false, json = false;
     int64_t seed = 1;
     const Option options[] = {
@@ -118,8 +119,8 @@ int command_check(Cli *cli, int argc, char **argv)
          "elements of each param whose gradient is checked (6)"},
         {"seed", "S", OPTION_INT, &seed, 0, "of params, inputs and dropout (1)"},
         {"set", "NAME=VALUE", OPTION_LIST, &check.settings, 0, "override a const of the model"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
         {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
     };
     const Usage usage = {
@@ -133,11 +134,11 @@ int command_check(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     ModelArgument model;
-    if (!model_argument(cli, arguments.words[0], &check.settings, &model))
-        return cli_finish(cli, false);
+    if (!model_argument(job, arguments.words[0], &check.settings, &model))
+        return cli_finish(job, false);
     check.path = model.options.path;
     check.library = model.options.library;
     check.settings = model.options.settings;
@@ -146,5 +147,5 @@ int command_check(Cli *cli, int argc, char **argv)
         check_reduce(&check);
     bool ok = check_model(&check);
     (json ? print_json : print_rows)(&check);
-    return cli_finish(cli, ok && !count_failed(&check));
+    return cli_finish(job, ok && !count_failed(&check));
 }

@@ -1,9 +1,10 @@
 /* tfc compile: a model as a library, an object or a program of its own. */
-#include "cli/compile.h"
+#include "driver/compile.h"
 
 #include "base/file.h"
 #include "cli/model_argument.h"
-#include "cli/weights.h"
+#include "cli/options.h"
+#include "driver/weights.h"
 #include "runtime/data/vocabulary.h"
 
 #include <string.h>
@@ -51,11 +52,11 @@ static bool add_function(Artifact *a, TfcFunction f)
 static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
 {
     Diagnostics why;
-    diag_init(&why, a->cli->arena);
+    diag_init(&why, a->job->arena);
     for (int i = 0; i < 2; i++)
-        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->cli->diags : &why)) {
+        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->job->diags : &why)) {
             if (!asked)
-                diag_note(&a->cli->diags, vec_last(why.list).loc,
+                diag_note(&a->job->diags, vec_last(why.list).loc,
                           "encode and decode_step are left out: %s", vec_last(why.list).message);
             return false;
         }
@@ -92,8 +93,8 @@ static bool add_named(Artifact *a, const char *name)
         if (!strcmp(name, function_names[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                                                            : add_function(a, (TfcFunction)f);
-    return cli_error(a->cli, "there is no function '%s' to compile%s", name,
-                     text_suggest(a->cli->arena, "'", name, function_names, TFC_N_FUNCTIONS));
+    return job_error(a->job, "there is no function '%s' to compile%s", name,
+                     text_suggest(a->job->arena, "'", name, function_names, TFC_N_FUNCTIONS));
 }
 
 static bool add_functions(Artifact *a, const char *list)
@@ -105,12 +106,12 @@ static bool add_functions(Artifact *a, const char *list)
         return (exe || add_function(a, TFC_FORWARD)) && (!(decodes || exe) || add_decoding(a, exe)) &&
                (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
     }
-    char *names = arena_strdup(a->cli->arena, list), *rest = NULL;
+    char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_named(a, name))
             return false;
     if (exe && !a->names[TFC_DECODE_STEP])
-        return cli_error(a->cli, "a program of its own decodes: it needs the function decode_step");
+        return job_error(a->job, "a program of its own decodes: it needs the function decode_step");
     return true;
 }
 
@@ -131,9 +132,9 @@ static bool compile_objects(Artifact *a)
     int n = list_functions(a, list);
     for (int c = 0; c < a->n_cpus; c++) {
         TargetOptions target = artifact_target(a, c);
-        const char *prefix = arena_printf(a->cli->arena, "%s_v%d_", a->name, a->cpus[c].level);
-        if (!object_compile(list, n, &target, prefix, a->cli->arena, &a->cpus[c].objects,
-                            &a->cli->diags))
+        const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
+        if (!object_compile(list, n, &target, prefix, a->job->arena, &a->cpus[c].objects,
+                            &a->job->diags))
             return false;
     }
     for (int f = 0, p = 0; f < TFC_N_FUNCTIONS; f++)
@@ -144,14 +145,14 @@ static bool compile_objects(Artifact *a)
 
 static bool load_weights(Artifact *a, const Compile *o)
 {
-    const char *path = o->run ? run_checkpoint(a->cli, o->run, o->weights) : o->weights;
+    const char *path = o->run ? run_checkpoint(a->job, o->run, o->weights) : o->weights;
     if (!path)
         return !o->run;
     a->weights = store_new();
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
-            return cli_error(a->cli, "out of memory");
-    return weights_load(a->cli, a->session.model, a->weights, path);
+            return job_error(a->job, "out of memory");
+    return weights_load(a->job, a->session.model, a->weights, path);
 }
 
 static bool read_vocabulary(Artifact *a, const Compile *o)
@@ -160,7 +161,7 @@ static bool read_vocabulary(Artifact *a, const Compile *o)
     a->bos = a->eos = a->pad = a->unk = -1;
     if (!path)
         return true;
-    Vocabulary *vocab = (o->vocab ? vocab_load : vocab_load_run)(&a->cli->diags, a->cli->arena, path);
+    Vocabulary *vocab = (o->vocab ? vocab_load : vocab_load_run)(&a->job->diags, a->job->arena, path);
     if (!vocab)
         return false;
     a->bos = vocab_bos(vocab);
@@ -169,7 +170,7 @@ static bool read_vocabulary(Artifact *a, const Compile *o)
     a->unk = vocab_unk(vocab);
     bool fits = !a->ports.vocab || vocab_size(vocab) == a->ports.vocab;
     if (!fits)
-        cli_error(a->cli, "%s has %d tokens, but the model's outputs have %d", path, vocab_size(vocab),
+        job_error(a->job, "%s has %d tokens, but the model's outputs have %d", path, vocab_size(vocab),
                   (int)a->ports.vocab);
     vocab_free(vocab);
     return fits;
@@ -184,10 +185,10 @@ static bool put_code(Artifact *a, Text *out)
     const Function *list[TFC_N_FUNCTIONS];
     int n = list_functions(a, list);
     if (!is_text(a))
-        return object_bitcode(list, n, &target, arena_printf(a->cli->arena, "%s_", a->name), out,
-                              &a->cli->diags);
+        return object_bitcode(list, n, &target, arena_printf(a->job->arena, "%s_", a->name), out,
+                              &a->job->diags);
     for (int i = 0; i < n; i++)
-        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->cli->diags))
+        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->job->diags))
             return false;
     return true;
 }
@@ -196,10 +197,10 @@ static bool write_code(Artifact *a)
 {
     const char *what = is_text(a) ? "text" : "bitcode";
     if (a->n_cpus > 1)
-        return cli_error(a->cli, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
+        return job_error(a->job, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
     Text code = {0};
     bool ok = put_code(a, &code) &&
-              file_write_all(&a->cli->diags, a->output, code.data, code.length);
+              file_write_all(&a->job->diags, a->output, code.data, code.length);
     text_free(&code);
     return ok;
 }
@@ -208,14 +209,14 @@ static bool compile(Artifact *a, const Compile *o)
 {
     const Module *module = a->session.model->module;
     a->ports = ports_of(module);
-    a->name = artifact_c_name(a->cli->arena, module->name);
+    a->name = artifact_c_name(a->job->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
-        return cli_error(a->cli, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+        return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
     if (!artifact_choose_target(a, o->target, o->cpu, o->gemm) || !read_vocabulary(a, o) ||
         !add_functions(a, o->function))
         return false;
     if (is_text(a) || !strcmp(a->emit, "bc"))
-        return (!o->weights || cli_error(a->cli, "%s holds no weights: leave --weights out",
+        return (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
                                          is_text(a) ? "text" : "bitcode")) &&
                write_code(a);
     if (!compile_objects(a) || !load_weights(a, o))
@@ -227,7 +228,7 @@ static bool compile(Artifact *a, const Compile *o)
     return ok;
 }
 
-int command_compile(Cli *cli, int argc, char **argv)
+int command_compile(Job *job, int argc, char **argv)
 {
     Compile o = {0};
     const Option options[] = {
@@ -256,18 +257,18 @@ int command_compile(Cli *cli, int argc, char **argv)
                          1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (!o.output)
         return cli_usage_error("compile: -o FILE is missing");
-    Artifact artifact = {.cli = cli,
+    Artifact artifact = {.job = job,
                          .output = o.output,
                          .emit = o.emit ? o.emit : emit_of(o.output)};
     ModelArgument model;
-    bool ok = model_argument(cli, arguments.words[0], &o.settings, &model);
+    bool ok = model_argument(job, arguments.words[0], &o.settings, &model);
     o.run = model.run;
-    ok = ok && session_open(&artifact.session, cli, &model.options) && compile(&artifact, &o);
+    ok = ok && session_open(&artifact.session, job, &model.options) && compile(&artifact, &o);
     store_free(artifact.weights);
     session_close(&artifact.session);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

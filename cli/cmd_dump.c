@@ -1,7 +1,8 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
-#include "cli/memory.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
+#include "driver/memory.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 
@@ -17,19 +18,19 @@ typedef struct Dump {
 
 enum { LARGEST_MODEL_TEXT = 1 << 24 };
 
-static bool dump_text(Cli *cli, const Dump *dump, const SessionOptions *options, Text *out)
+static bool dump_text(Job *job, const Dump *dump, const SessionOptions *options, Text *out)
 {
-    const Source *source = file_read(&cli->diags, cli->arena, options->path, LARGEST_MODEL_TEXT);
+    const Source *source = file_read(&job->diags, job->arena, options->path, LARGEST_MODEL_TEXT);
     if (!source)
         return false;
     if (!strcmp(dump->stage, "tokens"))
-        return frontend_dump_tokens(source, out, &cli->diags);
+        return frontend_dump_tokens(source, out, &job->diags);
     FrontendOptions frontend = {.library = options->library, .float_type = DT_F32};
     Setting *settings;
-    if (!session_settings(cli, &options->settings, &settings, &frontend.n_settings))
+    if (!session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
-    return frontend_dump_ast(cli->arena, source, &frontend, out, &cli->diags);
+    return frontend_dump_ast(job->arena, source, &frontend, out, &job->diags);
 }
 
 static bool is_word(const char *word, const char *a, const char *b)
@@ -44,7 +45,7 @@ static void limit_memory(Session *session, const Dump *dump)
         return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
-    DimSize *dims = ARENA_ARRAY(session->cli->arena, DimSize, n_dims + 1);
+    DimSize *dims = ARENA_ARRAY(session->job->arena, DimSize, n_dims + 1);
     for (int d = 0; d < n_dims; d++) {
         const char *name = module->symbols.data[d].name;
         dims[d] = (DimSize){name, size_given(dump->dims.data, dump->dims.count, name), 0};
@@ -80,7 +81,7 @@ static void print_alone(const Dump *dump, Function *function, Text *out)
 
 static bool dump_stage(Session *session, const Dump *dump, Text *out)
 {
-    Diagnostics *diags = &session->cli->diags;
+    Diagnostics *diags = &session->job->diags;
     const char *name = dump->function ? dump->function : default_function(dump, session);
     Function *function = session_function(session, name);
     if (!function)
@@ -95,13 +96,13 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(dump, function, out);
     else if (!strcmp(dump->stage, "plan")) {
-        const TfcProgram *program = codegen_plan(function, session->cli->arena, NULL, diags);
+        const TfcProgram *program = codegen_plan(function, session->job->arena, NULL, diags);
         if (!program)
             return false;
         (strcmp(dump->format, "dot") ? plan_print : plan_print_dot)(program, out);
     } else {
-        TargetOptions target = {.cpu = session->cli->cpu, .opt_level = session->options.opt_level,
-                                .gemm = session_gemm(session->cli)};
+        TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
+                                .gemm = session_gemm(session->job)};
         return codegen_dump(function, &target, !strcmp(dump->stage, "asm"), out, diags);
     }
     return true;
@@ -118,9 +119,9 @@ static void take_snapshot(void *observer, const PassInfo *pass, Function *functi
 static bool write_page(Session *session, const Dump *dump, const Function *function,
                        Snapshots *snapshots, const Measured *measured, Text *out)
 {
-    Diagnostics *diags = &session->cli->diags;
-    TargetOptions target = {.cpu = session->cli->cpu, .opt_level = session->options.opt_level,
-                            .gemm = session_gemm(session->cli)};
+    Diagnostics *diags = &session->job->diags;
+    TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
+                            .gemm = session_gemm(session->job)};
     Text llvm = {0}, assembly = {0};
     bool ok = codegen_dump(function, &target, false, &llvm, diags) &&
               codegen_dump(function, &target, true, &assembly, diags);
@@ -133,7 +134,7 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
                            .measured = measured,
                            .llvm = llvm.data ? llvm.data : "",
                            .assembly = assembly.data ? assembly.data : ""};
-        page_write(&input, session->cli->arena, out);
+        page_write(&input, session->job->arena, out);
     }
     text_free(&llvm);
     text_free(&assembly);
@@ -142,8 +143,8 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
 
 static bool inspect(Session *session, const Dump *dump, Text *out)
 {
-    Arena *arena = session->cli->arena;
-    Diagnostics *diags = &session->cli->diags;
+    Arena *arena = session->job->arena;
+    Diagnostics *diags = &session->job->diags;
     const char *usual = session->model->has_loss ? "train_step" : "forward";
     Function *function = session_function(session, dump->function ? dump->function : usual);
     if (!function)
@@ -152,7 +153,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
     if (snapshots)
         snapshots_take(snapshots, "derived", "the function before any pass", function);
     PipelineOptions pipeline = {.opt_level = session->options.opt_level,
-                                .passes = session->cli->passes,
+                                .passes = session->job->passes,
                                 .compute = session->options.compute,
                                 .report = &session->report,
                                 .observe = take_snapshot,
@@ -171,10 +172,10 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
     return true;
 }
 
-static bool dump_model(Cli *cli, const Dump *dump, const SessionOptions *options, Text *out)
+static bool dump_model(Job *job, const Dump *dump, const SessionOptions *options, Text *out)
 {
     Session session;
-    if (!session_open(&session, cli, options))
+    if (!session_open(&session, job, options))
         return false;
     limit_memory(&session, dump);
     bool whole = dump->report || !strcmp(dump->format, "html");
@@ -198,7 +199,7 @@ static int check_format(const Dump *dump)
     return 0;
 }
 
-int command_dump(Cli *cli, int argc, char **argv)
+int command_dump(Job *job, int argc, char **argv)
 {
     Dump dump = {.stage = "graph", .format = "text", .dtype = "f32", .level = 2};
     const Option options[] = {
@@ -217,33 +218,33 @@ int command_dump(Cli *cli, int argc, char **argv)
         {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
         {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
         OPTION_MEMORY(&dump.memory),
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
     };
     const Usage usage = {"dump", "MODEL.tfg|RUN",
                          "Prints a stage of the compilation of a model, or writes it to a file.", 1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if ((status = check_format(&dump)))
         return status;
     ModelArgument model;
-    if (!model_argument(cli, arguments.words[0], &dump.settings, &model))
-        return cli_finish(cli, false);
+    if (!model_argument(job, arguments.words[0], &dump.settings, &model))
+        return cli_finish(job, false);
     SessionOptions session = model.options;
     session.opt_level = dump.level ? 2 : 0;
     session_set_dtype(&session, dump.dtype);
     Text out = {0};
     bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");
-    bool ok = text ? dump_text(cli, &dump, &session, &out)
-                   : dump_model(cli, &dump, &session, &out);
+    bool ok = text ? dump_text(job, &dump, &session, &out)
+                   : dump_model(job, &dump, &session, &out);
     if (dump.output)
-        ok = ok && file_write_all(&cli->diags, dump.output, out.data ? out.data : "", out.length);
+        ok = ok && file_write_all(&job->diags, dump.output, out.data ? out.data : "", out.length);
     else if (out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

@@ -1,4 +1,5 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
+#include "cli/options.h"
 #include "cli/run_folder.h"
 
 #include <inttypes.h>
@@ -23,12 +24,12 @@ typedef struct Figures {
     const char *signature;
 } Figures;
 
-static bool measure_loss(Cli *cli, RunFolder *run, const Corpus *corpus, Figures *f)
+static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures *f)
 {
     Scores scores;
     int64_t tokens = run->kind == CORPUS_STREAM ? EVAL_STREAM_TOKENS : EVAL_TOKENS;
     if (!score_corpus(&run->inference.score, corpus, tokens, NULL, &scores))
-        return cli_error(cli, "out of memory");
+        return job_error(job, "out of memory");
     f->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
     f->perplexity = exp(f->loss);
     f->tokens = scores.tokens;
@@ -36,7 +37,7 @@ static bool measure_loss(Cli *cli, RunFolder *run, const Corpus *corpus, Figures
     return true;
 }
 
-static bool measure_output(Cli *cli, const Eval *o, RunFolder *run, const Corpus *corpus,
+static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus *corpus,
                            const Lines *target, Figures *f)
 {
     Arena *arena = arena_new();
@@ -66,7 +67,7 @@ static bool measure_output(Cli *cli, const Eval *o, RunFolder *run, const Corpus
     }
     f->decoded = true;
     f->bleu = bleu_score(&bleu);
-    f->signature = bleu_signature(cli->arena, tokenize, 1, TFC_VERSION);
+    f->signature = bleu_signature(job->arena, tokenize, 1, TFC_VERSION);
     f->accuracy = corpus->n ? (double)exact / (double)corpus->n : NAN;
     f->symbol_error_rate = symbols ? (double)errors / (double)symbols : NAN;
     arena_free(arena);
@@ -102,17 +103,17 @@ static void print_figures(const Figures *f)
     printf("tokens             %" PRId64 "\n", f->tokens);
 }
 
-static bool eval(Cli *cli, const Eval *o, RunFolder *run)
+static bool eval(Job *job, const Eval *o, RunFolder *run)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
     if (pairs ? !o->source || !o->target : !o->text)
-        return cli_error(cli, "%s: %s needed", run->path,
+        return job_error(job, "%s: %s needed", run->path,
                          pairs ? "--source and --target are"
                                : "the model reads one text: --text is");
     const LineLimits limits = {.line = o->line_limit};
-    Lines *source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text, &limits);
+    Lines *source = lines_read(&job->diags, job->arena, pairs ? o->source : o->text, &limits);
     Lines *target =
-        pairs && source ? lines_read(&cli->diags, cli->arena, o->target, &limits) : NULL;
+        pairs && source ? lines_read(&job->diags, job->arena, o->target, &limits) : NULL;
     if (!source || (pairs && !target))
         return false;
     bool window = run->kind == CORPUS_STREAM;
@@ -121,22 +122,22 @@ static bool eval(Cli *cli, const Eval *o, RunFolder *run)
                              .keep_all = !window,
                              .max_length =
                                  window && !longest ? 128 : inference_max_length(&run->inference)};
-    Corpus *corpus = corpus_encode(&cli->diags, run->vocab, &options, source, target);
+    Corpus *corpus = corpus_encode(&job->diags, run->vocab, &options, source, target);
     bool decodes = pairs && run->inference.ports.logits;
     Figures figures = {0};
     bool ok = corpus && inference_prepare_score(&run->inference) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&
-              run_folder_load(cli, run, o->checkpoint);
-    cli_flush(cli);
-    ok = ok && measure_loss(cli, run, corpus, &figures) &&
-         (!decodes || measure_output(cli, o, run, corpus, target, &figures));
+              run_folder_load(job, run, o->checkpoint);
+    cli_flush(job);
+    ok = ok && measure_loss(job, run, corpus, &figures) &&
+         (!decodes || measure_output(job, o, run, corpus, target, &figures));
     if (ok)
         (o->json ? print_json : print_figures)(&figures);
     corpus_free(corpus);
     return ok;
 }
 
-int command_eval(Cli *cli, int argc, char **argv)
+int command_eval(Job *job, int argc, char **argv)
 {
     Eval o = {.beam = 4, .length_penalty = 0.6};
     const Option options[] = {
@@ -151,9 +152,9 @@ int command_eval(Cli *cli, int argc, char **argv)
          "params from here (RUN's average, else best, else last)"},
         OPTION_LINE_LIMIT(&o.line_limit),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"json", NULL, OPTION_FLAG, &o.json, 0, "one object: loss, perplexity, bleu, signature, …"},
     };
     const Usage usage = {
@@ -163,12 +164,12 @@ int command_eval(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (o.threads)
         exec_set_threads((int)o.threads);
     RunFolder run;
-    bool ok = run_folder_open(cli, arguments.words[0], &run) && eval(cli, &o, &run);
+    bool ok = run_folder_open(job, arguments.words[0], &run) && eval(job, &o, &run);
     run_folder_close(&run);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

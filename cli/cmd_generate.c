@@ -1,4 +1,5 @@
 /* tfc generate: a language model goes on with a text. */
+#include "cli/options.h"
 #include "cli/run_folder.h"
 #include "cli/stream.h"
 
@@ -74,7 +75,7 @@ static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
 
 /* One piece more of each text that is to go on: as much as fits the model's length after
  * the last half of what is there. How many texts that were; -1 after an error. */
-static int continue_once(Cli *cli, RunFolder *run, DecodeSettings settings, int64_t piece,
+static int continue_once(Job *job, RunFolder *run, DecodeSettings settings, int64_t piece,
                          Growing *texts, int n)
 {
     int64_t window = inference_max_length(&run->inference) - 1, numbers[ROWS];
@@ -92,7 +93,7 @@ static int continue_once(Cli *cli, RunFolder *run, DecodeSettings settings, int6
         limits[rows] = (int32_t)(text->left < window - seen ? text->left : window - seen);
         numbers[rows] = text->number << 32 | piece;
         if (limits[rows] < 1) {
-            cli_error(cli, "%s: the model is too short-sighted to go on", run->path);
+            job_error(job, "%s: the model is too short-sighted to go on", run->path);
             return -1;
         }
         row[rows++] = i;
@@ -110,40 +111,40 @@ static int continue_once(Cli *cli, RunFolder *run, DecodeSettings settings, int6
     }
     arena_free(arena);
     if (!ok)
-        cli_error(cli, "decoding failed: out of memory, or the model gives no numbers");
+        job_error(job, "decoding failed: out of memory, or the model gives no numbers");
     return ok ? rows : -1;
 }
 
-static bool continue_texts(Cli *cli, const Generate *o, RunFolder *run, Growing *texts, int n)
+static bool continue_texts(Job *job, const Generate *o, RunFolder *run, Growing *texts, int n)
 {
     DecodeSettings settings = decode_settings(o, run);
     int rows = 1;
     for (int64_t piece = 0; rows > 0; piece++)
-        rows = continue_once(cli, run, settings, piece, texts, n);
+        rows = continue_once(job, run, settings, piece, texts, n);
     return rows == 0;
 }
 
 /* ---- one prompt ---- */
 
-static void tell_unknown(Cli *cli, const RunFolder *run, const char *prompt)
+static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
 {
-    const char *unknown = vocab_unknown(run->vocab, cli->arena, prompt, strlen(prompt));
+    const char *unknown = vocab_unknown(run->vocab, job->arena, prompt, strlen(prompt));
     if (unknown)
-        diag_warning(&cli->diags, (Loc){0}, "--prompt: the model has no token for %s", unknown);
-    cli_flush(cli);
+        diag_warning(&job->diags, (Loc){0}, "--prompt: the model has no token for %s", unknown);
+    cli_flush(job);
 }
 
-static bool generate_one(Cli *cli, const Generate *o, RunFolder *run)
+static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 {
     Growing growing = {.left = o->tokens};
     Text text = {0};
-    tell_unknown(cli, run, o->prompt);
+    tell_unknown(job, run, o->prompt);
     encode_prompt(run, o->prompt, &growing.ids);
-    bool ok = continue_texts(cli, o, run, &growing, 1);
+    bool ok = continue_texts(job, o, run, &growing, 1);
     put_ids(run, &growing.ids, "\n", &text);
     text_add(&text, "\n");
     if (ok && o->output)
-        ok = file_write_all(&cli->diags, o->output, text.data, text.length);
+        ok = file_write_all(&job->diags, o->output, text.data, text.length);
     else if (ok)
         fwrite(text.data, 1, text.length, stdout);
     text_free(&text);
@@ -153,7 +154,7 @@ static bool generate_one(Cli *cli, const Generate *o, RunFolder *run)
 
 /* ---- a prompt a line ---- */
 
-static bool generate_window(Cli *cli, const Generate *o, RunFolder *run, Stream *stream)
+static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
 {
     const Rows *rows = &stream->corpus->target;
     Growing texts[ROWS] = {0};
@@ -165,7 +166,7 @@ static bool generate_window(Cli *cli, const Generate *o, RunFolder *run, Stream 
         for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
             ids_push(&texts[i].ids, rows->ids.data[k]);
     }
-    bool ok = continue_texts(cli, o, run, texts, (int)stream->n);
+    bool ok = continue_texts(job, o, run, texts, (int)stream->n);
     for (int64_t i = 0; i < stream->n; i++) {
         put_ids(run, &texts[i].ids, "\\n", &out);
         text_add(&out, "\n");
@@ -177,27 +178,27 @@ static bool generate_window(Cli *cli, const Generate *o, RunFolder *run, Stream 
     return ok && stream_flush(stream);
 }
 
-static bool generate_lines(Cli *cli, const Generate *o, RunFolder *run, Stream *stream, bool ok)
+static bool generate_lines(Job *job, const Generate *o, RunFolder *run, Stream *stream, bool ok)
 {
     while (ok && stream_next(stream))
-        ok = generate_window(cli, o, run, stream);
+        ok = generate_window(job, o, run, stream);
     return stream_close(stream, ok);
 }
 
-static bool check_prompt(Cli *cli, const Generate *o)
+static bool check_prompt(Job *job, const Generate *o)
 {
     if (o->input && *o->prompt)
-        return cli_error(cli, "--prompt is one text, --input has one a line: give one of them");
+        return job_error(job, "--prompt is one text, --input has one a line: give one of them");
     for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
         if (!utf8_length(at, strlen(at)))
-            return cli_error(cli, "--prompt is not valid UTF-8");
+            return job_error(job, "--prompt is not valid UTF-8");
     return true;
 }
 
-static bool generate(Cli *cli, const Generate *o, RunFolder *run)
+static bool generate(Job *job, const Generate *o, RunFolder *run)
 {
     if (run->inference.ports.source || !run->inference.ports.target)
-        return cli_error(cli, "%s: not a language model; tfc translate is for models with a source",
+        return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
     StreamOptions options = {.source = o->input,
                              .output = o->output,
@@ -208,15 +209,15 @@ static bool generate(Cli *cli, const Generate *o, RunFolder *run)
                              .keep_going = o->keep_going,
                              .tell_unknown = true};
     Stream stream;
-    if (!check_prompt(cli, o))
+    if (!check_prompt(job, o))
         return false;
-    bool ok = (!o->input || stream_open(&stream, cli, &options)) &&
-              inference_prepare_decode(&run->inference) && run_folder_load(cli, run, o->checkpoint);
-    cli_flush(cli);
-    return o->input ? generate_lines(cli, o, run, &stream, ok) : ok && generate_one(cli, o, run);
+    bool ok = (!o->input || stream_open(&stream, job, &options)) &&
+              inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->checkpoint);
+    cli_flush(job);
+    return o->input ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
 }
 
-int command_generate(Cli *cli, int argc, char **argv)
+int command_generate(Job *job, int argc, char **argv)
 {
     Generate o = {.prompt = "", .tokens = 200, .temperature = 1, .top_p = 1, .seed = 1};
     const Option options[] = {
@@ -233,9 +234,9 @@ int command_generate(Cli *cli, int argc, char **argv)
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
     };
     const Usage usage = {
         "generate", "RUN",
@@ -245,12 +246,12 @@ int command_generate(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (o.threads)
         exec_set_threads((int)o.threads);
     RunFolder run;
-    bool ok = run_folder_open(cli, arguments.words[0], &run) && generate(cli, &o, &run);
+    bool ok = run_folder_open(job, arguments.words[0], &run) && generate(job, &o, &run);
     run_folder_close(&run);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

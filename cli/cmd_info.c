@@ -1,6 +1,7 @@
 /* tfc info: what a file or folder holds. */
 #include "base/file.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/run_folder.h"
 #include "ir/text.h"
@@ -19,7 +20,7 @@ static int64_t type_elements(const Type *type)
     return count;
 }
 
-static void print_model(Cli *cli, const Model *model)
+static void print_model(Job *job, const Model *model)
 {
     static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
     const Module *module = model->module;
@@ -28,14 +29,14 @@ static void print_model(Cli *cli, const Model *model)
     FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind == OP_input)
             printf("  input   %-40s %s\n", op_string(op, ATTR_name),
-                   ir_type_text(module, &op_result(op)->type, cli->arena));
+                   ir_type_text(module, &op_result(op)->type, job->arena));
         else if (op->kind == OP_output)
             printf("  output  %-40s %s\n", op_string(op, ATTR_name),
-                   ir_type_text(module, &op->args[0]->type, cli->arena));
+                   ir_type_text(module, &op->args[0]->type, job->arena));
     }
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
-        printf("  param   %-40s %s%s\n", info->name, ir_type_text(module, &info->type, cli->arena),
+        printf("  param   %-40s %s%s\n", info->name, ir_type_text(module, &info->type, job->arena),
                roles[info->role]);
         total += type_elements(&info->type);
     }
@@ -43,31 +44,31 @@ static void print_model(Cli *cli, const Model *model)
            module->params.count == 1 ? "" : "s", total);
 }
 
-static bool info_model(Cli *cli, const char *path, const TextList *settings)
+static bool info_model(Job *job, const char *path, const TextList *settings)
 {
     ModelArgument model;
     Session session;
-    if (!model_argument(cli, path, settings, &model) || !session_open(&session, cli, &model.options))
+    if (!model_argument(job, path, settings, &model) || !session_open(&session, job, &model.options))
         return false;
-    print_model(cli, session.model);
+    print_model(job, session.model);
     session_close(&session);
     return true;
 }
 
-static bool info_run(Cli *cli, const char *path)
+static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
-    bool ok = run_folder_open(cli, path, &run);
+    bool ok = run_folder_open(job, path, &run);
     if (ok) {
-        print_model(cli, run.session.model);
+        print_model(job, run.session.model);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", run.session.options.settings.data[i]);
         static const char *const names[] = {"last", "best", "average"};
         for (int i = 0; i < 3; i++) {
-            const char *file = arena_printf(cli->arena, "%s/%s.safetensors", path, names[i]);
-            StFile *checkpoint = file_exists(file) ? st_open(&cli->diags, cli->arena, file) : NULL;
+            const char *file = arena_printf(job->arena, "%s/%s.safetensors", path, names[i]);
+            StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
             const char *step = checkpoint ? st_meta(checkpoint, "step") : NULL;
             if (step)
                 printf("  %-8sstep %s\n", names[i], step);
@@ -79,24 +80,24 @@ static bool info_run(Cli *cli, const char *path)
     return ok;
 }
 
-static bool check_sums(Cli *cli, const StFile *file)
+static bool check_sums(Job *job, const StFile *file)
 {
     bool ok = st_header_is_whole(file) ||
-              cli_error(cli, "%s is damaged: the checksum of its header is another", file->path);
+              job_error(job, "%s is damaged: the checksum of its header is another", file->path);
     for (int64_t i = 0; i < file->n; i++)
         if (!st_is_whole(file, &file->tensors[i]))
-            ok = cli_error(cli, "%s is damaged: the checksum of '%s' is another", file->path,
+            ok = job_error(job, "%s is damaged: the checksum of '%s' is another", file->path,
                            file->tensors[i].name);
     if (ok && st_meta(file, ST_CHECKSUMS))
         printf("checksums are right\n");
     return ok;
 }
 
-static bool info_tensors(Cli *cli, const char *path)
+static bool info_tensors(Job *job, const char *path)
 {
     static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32",
                                         "i64", "i16", "i8",  "u8",   "bool"};
-    StFile *file = st_open(&cli->diags, cli->arena, path);
+    StFile *file = st_open(&job->diags, job->arena, path);
     if (!file)
         return false;
     uint64_t bytes = 0;
@@ -112,7 +113,7 @@ static bool info_tensors(Cli *cli, const char *path)
         bytes += tensor->bytes;
     }
     printf("%" PRId64 " tensors, %s\n", file->n, bytes_text((int64_t)bytes));
-    bool ok = check_sums(cli, file);
+    bool ok = check_sums(job, file);
     st_close(file);
     return ok;
 }
@@ -123,7 +124,7 @@ static bool has_suffix(const char *path, const char *suffix)
     return n >= m && !strcmp(path + n - m, suffix);
 }
 
-int command_info(Cli *cli, int argc, char **argv)
+int command_info(Job *job, int argc, char **argv)
 {
     TextList settings = {0};
     const Option options[] = {
@@ -136,20 +137,20 @@ int command_info(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     const char *path = arguments.words[0];
     struct stat info;
     bool ok;
     if (stat(path, &info))
-        ok = cli_error(cli, "cannot read %s: no such file", path);
+        ok = job_error(job, "cannot read %s: no such file", path);
     else if (S_ISDIR(info.st_mode))
-        ok = settings.count ? cli_error(cli, "%s: --set is for a model's file: a run has the settings that "
+        ok = settings.count ? job_error(job, "%s: --set is for a model's file: a run has the settings that "
                                              "it was trained with", path)
-                            : info_run(cli, path);
+                            : info_run(job, path);
     else if (has_suffix(path, ".tfg") || has_suffix(path, ".tir"))
-        ok = info_model(cli, path, &settings);
+        ok = info_model(job, path, &settings);
     else
-        ok = info_tensors(cli, path);
-    return cli_finish(cli, ok);
+        ok = info_tensors(job, path);
+    return cli_finish(job, ok);
 }

@@ -17,31 +17,31 @@ static void print_module(const Module *module)
     text_free(&out);
 }
 
-static bool unknown_pass(Cli *cli, const char *name)
+static bool unknown_pass(Job *job, const char *name)
 {
-    const char **names = ARENA_ARRAY(cli->arena, const char *, pass_count);
+    const char **names = ARENA_ARRAY(job->arena, const char *, pass_count);
     for (int i = 0; i < pass_count; i++)
         names[i] = pass_info[i].name;
-    const char *hint = text_suggest(cli->arena, "'", name, names, (size_t)pass_count);
-    return cli_error(cli, "there is no pass '%s'%s", name,
+    const char *hint = text_suggest(job->arena, "'", name, names, (size_t)pass_count);
+    return job_error(job, "there is no pass '%s'%s", name,
                      *hint ? hint : "; tfc opt --list shows them");
 }
 
 /* Runs the comma-separated passes, each over every function. */
-static bool run_passes(Cli *cli, Module *module, const char *passes, bool after_each,
+static bool run_passes(Job *job, Module *module, const char *passes, bool after_each,
                        Report *report)
 {
     for (const char *at = passes; *at;) {
         size_t length = strcspn(at, ",");
-        const char *name = arena_strndup(cli->arena, at, length);
+        const char *name = arena_strndup(job->arena, at, length);
         at += length + (at[length] == ',');
         if (!pass_find(name))
-            return unknown_pass(cli, name);
+            return unknown_pass(job, name);
         PipelineOptions options = {.opt_level = 2, .passes = name, .report = report};
         for (size_t i = 0; i < module->functions.count; i++)
-            if (!pipeline_run(module->functions.data[i], &options, &cli->diags))
+            if (!pipeline_run(module->functions.data[i], &options, &job->diags))
                 return false;
-        if (!ir_verify(module, &cli->diags))
+        if (!ir_verify(module, &job->diags))
             return false;
         if (after_each) {
             printf("# after %s\n", name);
@@ -51,7 +51,7 @@ static bool run_passes(Cli *cli, Module *module, const char *passes, bool after_
     return true;
 }
 
-int command_opt(Cli *cli, int argc, char **argv)
+int command_opt(Job *job, int argc, char **argv)
 {
     const char *passes = "";
     bool after_each = false, want_report = false, list = false;
@@ -69,7 +69,7 @@ int command_opt(Cli *cli, int argc, char **argv)
         0, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (list) {
         for (int i = 0; i < pass_count; i++)
@@ -81,13 +81,13 @@ int command_opt(Cli *cli, int argc, char **argv)
     const char *path = arguments.words[0];
     size_t length = strlen(path);
     if (length > 4 && !strcmp(path + length - 4, ".tfg"))
-        return cli_finish(cli, cli_error(cli, "%s is a model, not IR: tfc dump %s prints its IR",
+        return cli_finish(job, job_error(job, "%s is a model, not IR: tfc dump %s prints its IR",
                                          path, path));
-    const Source *source = file_read(&cli->diags, cli->arena, path, LARGEST_IR_TEXT);
-    Module *module = source ? ir_parse(cli->arena, &cli->diags, source) : NULL;
-    Report report = {.arena = cli->arena};
-    bool ok = module && ir_verify(module, &cli->diags) &&
-              run_passes(cli, module, passes, after_each, &report);
+    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_IR_TEXT);
+    Module *module = source ? ir_parse(job->arena, &job->diags, source) : NULL;
+    Report report = {.arena = job->arena};
+    bool ok = module && ir_verify(module, &job->diags) &&
+              run_passes(job, module, passes, after_each, &report);
     if (ok && !after_each)
         print_module(module);
     Text told = {0};
@@ -98,5 +98,5 @@ int command_opt(Cli *cli, int argc, char **argv)
     if (told.length)
         fputs(told.data, stderr);
     text_free(&told);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

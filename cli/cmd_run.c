@@ -1,7 +1,8 @@
 /* tfc run: a model on tensors, every output back. */
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "cli/tensors.h"
-#include "cli/weights.h"
+#include "driver/weights.h"
 
 #include <string.h>
 
@@ -30,17 +31,17 @@ static bool run_program(Binding *binding, const TfcProgram *program, Store *stor
 {
     Exec *exec = exec_new(program, store);
     if (!exec)
-        return cli_error(binding->cli, "out of memory");
+        return job_error(binding->job, "out of memory");
     exec_set_rng(exec, seed, 1);
     bool ok = tensors_bind(binding, program, exec);
     if (ok && !exec_run(exec))
-        ok = cli_error(binding->cli, "out of memory");
+        ok = job_error(binding->job, "out of memory");
     for (int i = 0; ok && i < program->n_outputs; i++) {
         const TfcPort *port = &program->outputs[i];
         if (has_output(outputs, port->name))
             continue;
         StTensor tensor = tensors_output(binding, program, port, exec_output(exec, port->name));
-        vec_push(binding->cli->arena, outputs->tensors, tensor);
+        vec_push(binding->job->arena, outputs->tensors, tensor);
     }
     exec_free(exec);
     return ok;
@@ -58,7 +59,7 @@ static int pick_functions(Session *session, const Run *run, Function *functions[
     }
     functions[n++] = session_function(session, "forward");
     if (run->grad && !session->model->has_loss) {
-        cli_error(session->cli, "%s: the model has no loss to differentiate",
+        job_error(session->job, "%s: the model has no loss to differentiate",
                   session->options.path);
         return 0;
     }
@@ -71,7 +72,7 @@ static int pick_functions(Session *session, const Run *run, Function *functions[
 
 static bool run_session(Session *session, const Run *run, const StFile *in, Store *store)
 {
-    Cli *cli = session->cli;
+    Job *job = session->job;
     Function *functions[MOST_PROGRAMS];
     const TfcProgram *programs[MOST_PROGRAMS];
     int n = pick_functions(session, run, functions);
@@ -80,27 +81,27 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
         if (!programs[i])
             return false;
         if (!store_add_program(store, programs[i]))
-            return cli_error(cli, "out of memory");
+            return job_error(job, "out of memory");
     }
-    if (!n || !weights_initialise(cli, store, (uint64_t)run->seed) ||
-        (run->weights && !weights_load(cli, session->model, store, run->weights)))
+    if (!n || !weights_initialise(job, store, (uint64_t)run->seed) ||
+        (run->weights && !weights_load(job, session->model, store, run->weights)))
         return false;
-    Binding binding = {.cli = cli, .file = in, .module = session->model->module};
+    Binding binding = {.job = job, .file = in, .module = session->model->module};
     Outputs outputs = {0};
     for (int i = 0; i < n; i++) {
         const char *missing;
         if (i && !run->grad && !tensors_available(&binding, programs[i], &missing)) {
-            diag_warning(&cli->diags, (Loc){0}, "no loss: %s has no tensor '%s'", run->in, missing);
+            diag_warning(&job->diags, (Loc){0}, "no loss: %s has no tensor '%s'", run->in, missing);
             continue;
         }
         if (!run_program(&binding, programs[i], store, (uint64_t)run->seed, &outputs))
             return false;
     }
-    return st_write(&cli->diags, run->out, outputs.tensors.data, (int64_t)outputs.tensors.count,
+    return st_write(&job->diags, run->out, outputs.tensors.data, (int64_t)outputs.tensors.count,
                     NULL, 0);
 }
 
-int command_run(Cli *cli, int argc, char **argv)
+int command_run(Job *job, int argc, char **argv)
 {
     Run run = {.dtype = "f32", .level = 2, .seed = 1};
     const Option options[] = {
@@ -115,9 +116,9 @@ int command_run(Cli *cli, int argc, char **argv)
         {"-O", "0|2", OPTION_INT, &run.level, 0, "level of optimisation (2)"},
         {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
         {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
     };
     const Usage usage = {
@@ -129,23 +130,23 @@ int command_run(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (!run.in || !run.out)
         return cli_usage_error("run: --in and --out are needed; see tfc run --help");
     if (run.threads)
         exec_set_threads((int)run.threads);
     ModelArgument model;
-    if (!model_argument(cli, arguments.words[0], &run.settings, &model) ||
-        (model.run && !(run.weights = run_checkpoint(cli, model.run, run.weights))))
-        return cli_finish(cli, false);
+    if (!model_argument(job, arguments.words[0], &run.settings, &model) ||
+        (model.run && !(run.weights = run_checkpoint(job, model.run, run.weights))))
+        return cli_finish(job, false);
     SessionOptions session_options = model.options;
     session_options.opt_level = run.level ? 2 : 0;
     session_set_dtype(&session_options, run.dtype);
     Session session;
-    StFile *in = st_open(&cli->diags, cli->arena, run.in);
+    StFile *in = st_open(&job->diags, job->arena, run.in);
     Store *store = store_new();
-    bool ok = in && session_open(&session, cli, &session_options);
+    bool ok = in && session_open(&session, job, &session_options);
     if (ok) {
         ok = run_session(&session, &run, in, store);
         session_close(&session);
@@ -153,5 +154,5 @@ int command_run(Cli *cli, int argc, char **argv)
     store_free(store);
     if (in)
         st_close(in);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

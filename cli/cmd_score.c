@@ -1,4 +1,5 @@
 /* tfc score: how probable given targets are. */
+#include "cli/options.h"
 #include "cli/run_folder.h"
 #include "cli/stream.h"
 
@@ -10,14 +11,14 @@ typedef struct Score {
     bool keep_going;
 } Score;
 
-static bool score_window(Cli *cli, RunFolder *run, Stream *stream)
+static bool score_window(Job *job, RunFolder *run, Stream *stream)
 {
     Arena *arena = arena_new();
     double *each = ARENA_ARRAY(arena, double, stream->corpus->n + 1);
     Text out = {0};
     Scores scores;
     bool ok = score_corpus(&run->inference.score, stream->corpus, SCORE_TOKENS, each, &scores) ||
-              cli_error(cli, "out of memory");
+              job_error(job, "out of memory");
     for (int64_t i = 0; ok && i < stream->n; i++)
         if (stream->row[i] < 0)
             text_add(&out, "\n");
@@ -30,13 +31,13 @@ static bool score_window(Cli *cli, RunFolder *run, Stream *stream)
     return ok && stream_flush(stream);
 }
 
-static bool score(Cli *cli, const Score *o, RunFolder *run)
+static bool score(Job *job, const Score *o, RunFolder *run)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
     if (!run->inference.ports.logits || !run->inference.ports.next)
-        return cli_error(cli, "%s: the model gives no probabilities of next tokens", run->path);
+        return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
     if (pairs ? !o->source || !o->target : !o->text)
-        return cli_error(cli, "%s: %s needed", run->path,
+        return job_error(job, "%s: %s needed", run->path,
                          pairs ? "--source and --target are"
                                : "the model reads one text: --text is");
     StreamOptions options = {.source = pairs ? o->source : o->text,
@@ -48,15 +49,15 @@ static bool score(Cli *cli, const Score *o, RunFolder *run)
                              .line_limit = o->line_limit,
                              .keep_going = o->keep_going};
     Stream stream;
-    bool ok = stream_open(&stream, cli, &options) && inference_prepare_score(&run->inference) &&
-              run_folder_load(cli, run, o->checkpoint);
-    cli_flush(cli);
+    bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference) &&
+              run_folder_load(job, run, o->checkpoint);
+    cli_flush(job);
     while (ok && stream_next(&stream))
-        ok = score_window(cli, run, &stream);
+        ok = score_window(job, run, &stream);
     return stream_close(&stream, ok);
 }
 
-int command_score(Cli *cli, int argc, char **argv)
+int command_score(Job *job, int argc, char **argv)
 {
     Score o = {.threads = 0};
     const Option options[] = {
@@ -68,9 +69,9 @@ int command_score(Cli *cli, int argc, char **argv)
         OPTION_KEEP_GOING(&o.keep_going),
         OPTION_LINE_LIMIT(&o.line_limit),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
     };
     const Usage usage = {"score", "RUN",
                          "Prints the natural logarithm of the probability of each target, its end\n"
@@ -78,12 +79,12 @@ int command_score(Cli *cli, int argc, char **argv)
                          1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (o.threads)
         exec_set_threads((int)o.threads);
     RunFolder run;
-    bool ok = run_folder_open(cli, arguments.words[0], &run) && score(cli, &o, &run);
+    bool ok = run_folder_open(job, arguments.words[0], &run) && score(job, &o, &run);
     run_folder_close(&run);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

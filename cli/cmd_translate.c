@@ -1,4 +1,5 @@
 /* tfc translate: text in, text out. */
+#include "cli/options.h"
 #include "cli/run_folder.h"
 #include "cli/stream.h"
 #include "cli/tracing.h"
@@ -75,10 +76,10 @@ static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
     return ok && stream_flush(stream);
 }
 
-static bool translate(Cli *cli, const Translate *o, RunFolder *run)
+static bool translate(Job *job, const Translate *o, RunFolder *run)
 {
     if (run->kind != CORPUS_PAIRS)
-        return cli_error(cli,
+        return job_error(job,
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
     StreamOptions options = {.source = o->input,
@@ -90,15 +91,15 @@ static bool translate(Cli *cli, const Translate *o, RunFolder *run)
                              .line_limit = o->line_limit,
                              .keep_going = o->keep_going};
     Stream stream;
-    bool ok = stream_open(&stream, cli, &options) && inference_prepare_decode(&run->inference) &&
-              run_folder_load(cli, run, o->checkpoint);
-    cli_flush(cli);
+    bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
+              run_folder_load(job, run, o->checkpoint);
+    cli_flush(job);
     while (ok && stream_next(&stream))
         ok = translate_window(o, run, &stream);
     return stream_close(&stream, ok);
 }
 
-int command_translate(Cli *cli, int argc, char **argv)
+int command_translate(Job *job, int argc, char **argv)
 {
     Translate o = {.input = "-",
                    .beam = 4,
@@ -124,9 +125,9 @@ int command_translate(Cli *cli, int argc, char **argv)
         OPTION_KEEP_GOING(&o.keep_going),
         OPTION_LINE_LIMIT(&o.line_limit),
         {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
          "params from here (RUN's average, else best, else last)"},
         {"json", NULL, OPTION_FLAG, &o.json, 0,
@@ -142,19 +143,19 @@ int command_translate(Cli *cli, int argc, char **argv)
         1, 1};
     Arguments arguments;
     int status;
-    if (options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
+    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
         return status;
     if (o.threads)
         exec_set_threads((int)o.threads);
     RunFolder run;
     Trace *trace;
-    bool ok = run_folder_open(cli, arguments.words[0], &run) &&
-              tracing_open(cli, o.trace, false, &trace);
+    bool ok = run_folder_open(job, arguments.words[0], &run) &&
+              tracing_open(job, o.trace, false, &trace);
     if (ok) {
         trace_use(trace);
-        ok = translate(cli, &o, &run);
-        ok = tracing_close(cli, o.trace, trace) && ok;
+        ok = translate(job, &o, &run);
+        ok = tracing_close(job, o.trace, trace) && ok;
     }
     run_folder_close(&run);
-    return cli_finish(cli, ok);
+    return cli_finish(job, ok);
 }

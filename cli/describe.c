@@ -10,7 +10,7 @@
 struct Describer {
     const char *form;
     void (*head)(void);
-    void (*command)(const Usage *usage, const Option *options, int n);
+    OptionsListener *command;
     void (*tail)(void);
 };
 
@@ -306,13 +306,15 @@ const Describer *find_describer(const char *form)
 int describe_program(const Describer *describer)
 {
     describer->head();
+    options_listen(describer->command);
     for (int i = 0; i < command_count; i++) {
-        Cli cli = {.arena = arena_new(), .describe = describer->command};
-        diag_init(&cli.diags, cli.arena);
+        Job job = {.arena = arena_new()};
+        diag_init(&job.diags, job.arena);
         char *argv[] = {(char *)commands[i].name, NULL};
-        commands[i].run(&cli, 1, argv);
-        arena_free(cli.arena);
+        commands[i].run(&job, 1, argv);
+        arena_free(job.arena);
     }
+    options_listen(NULL);
     describer->tail();
     return EXIT_DONE;
 }

@@ -7,7 +7,7 @@
 #include "runtime/train/train.h"
 
 typedef struct Forecast {
-    Cli *cli;
+    Job *job;
     const TrainSettings *settings;
     bool default_steps; /* nobody said when to end */
     double begin;       /* after the first step of this session; 0: it is not done */
@@ -16,7 +16,7 @@ typedef struct Forecast {
 } Forecast;
 
 /* Warns of what steps alone tell. `step`: how many are done. */
-void forecast_init(Forecast *forecast, Cli *cli, const TrainSettings *settings, bool default_steps,
+void forecast_init(Forecast *forecast, Job *job, const TrainSettings *settings, bool default_steps,
                    int64_t step);
 /* After each step: once the speed is known, warns of what it tells. True: there are new
  * diagnostics. */

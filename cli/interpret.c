@@ -63,7 +63,7 @@ static void add_param(Interpreted *in, Variant *v, const Op *op)
 
 void interpreted_open(Check *check, Variant *v, const Function *function, Interpreted *in)
 {
-    *in = (Interpreted){.cli = check->cli, .arena = arena_new(), .function = function};
+    *in = (Interpreted){.job = check->job, .arena = arena_new(), .function = function};
     in->dims = dims_of(in, v);
     FOR_OPS (op, &function->body)
         if (op->kind == OP_input)
@@ -82,7 +82,7 @@ void interpreted_close(Interpreted *in) { arena_free(in->arena); }
 
 bool interpreted_run(Interpreted *in)
 {
-    return oracle_run(in->function, &in->run, in->arena, &in->cli->diags);
+    return oracle_run(in->function, &in->run, in->arena, &in->job->diags);
 }
 
 const OracleTensor *interpreted_output(const Interpreted *in, const char *name)

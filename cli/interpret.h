@@ -8,7 +8,7 @@
 /* Inputs, params and dimensions of a variant that was fed. `given` may be changed before it
  * is interpreted again. */
 typedef struct Interpreted {
-    Cli *cli;
+    Job *job;
     Arena *arena;
     const Function *function;
     OracleDim *dims;

@@ -24,39 +24,39 @@ static bool read_pair(const char **at, const char *end, int32_t *source, int32_t
     return *target && (*at == end || **at == ' ');
 }
 
-static bool read_batch(Cli *cli, const Lines *lines, int64_t i, BatchLengths *batch)
+static bool read_batch(Job *job, const Lines *lines, int64_t i, BatchLengths *batch)
 {
     const char *at = lines->at[i].text, *end = at + lines->at[i].length;
     int64_t room = (int64_t)lines->at[i].length / 2 + 1;
-    *batch = (BatchLengths){0, ARENA_ARRAY(cli->arena, int32_t, room),
-                            ARENA_ARRAY(cli->arena, int32_t, room)};
+    *batch = (BatchLengths){0, ARENA_ARRAY(job->arena, int32_t, room),
+                            ARENA_ARRAY(job->arena, int32_t, room)};
     for (;; batch->n++) {
         while (at < end && *at == ' ')
             at++;
         if (at == end)
             break;
         if (!read_pair(&at, end, &batch->source[batch->n], &batch->target[batch->n])) {
-            diag_error(&cli->diags, lines_place(lines, i),
+            diag_error(&job->diags, lines_place(lines, i),
                        "sentence %lld is not SOURCE:TARGET, lengths from 1 to %d",
                        (long long)batch->n + 1, LONGEST);
             return false;
         }
     }
     if (!batch->n)
-        diag_error(&cli->diags, lines_place(lines, i), "a batch without a sentence");
+        diag_error(&job->diags, lines_place(lines, i), "a batch without a sentence");
     return batch->n > 0;
 }
 
-int64_t lengths_read(Cli *cli, const char *path, BatchLengths **batches)
+int64_t lengths_read(Job *job, const char *path, BatchLengths **batches)
 {
-    const Lines *lines = lines_read(&cli->diags, cli->arena, path, NULL);
+    const Lines *lines = lines_read(&job->diags, job->arena, path, NULL);
     if (!lines)
         return 0;
     if (!lines->n)
-        cli_error(cli, "%s: there is no batch in it", path);
-    *batches = ARENA_ARRAY(cli->arena, BatchLengths, lines->n);
+        job_error(job, "%s: there is no batch in it", path);
+    *batches = ARENA_ARRAY(job->arena, BatchLengths, lines->n);
     for (int64_t i = 0; i < lines->n; i++)
-        if (!read_batch(cli, lines, i, &(*batches)[i]))
+        if (!read_batch(job, lines, i, &(*batches)[i]))
             return 0;
     return lines->n;
 }

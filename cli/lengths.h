@@ -7,10 +7,10 @@
 
 typedef struct BatchLengths {
     int64_t n; /* sentences, at least 1 */
-    int32_t *source, *target; /* at least 1 each; in the cli's arena */
+    int32_t *source, *target; /* at least 1 each; in the job's arena */
 } BatchLengths;
 
-/* How many batches there are, and *batches in the cli's arena; 0 after an error. */
-int64_t lengths_read(Cli *cli, const char *path, BatchLengths **batches);
+/* How many batches there are, and *batches in the job's arena; 0 after an error. */
+int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 #endif

@@ -40,11 +40,11 @@ static void print_help(FILE *out)
 
 static int run_command(const Command *command, int argc, char **argv)
 {
-    Cli cli = {.arena = arena_new()};
-    diag_init(&cli.diags, cli.arena);
-    int status = command->run(&cli, argc, argv);
-    cli_flush(&cli);
-    arena_free(cli.arena);
+    Job job = {.arena = arena_new()};
+    diag_init(&job.diags, job.arena);
+    int status = command->run(&job, argc, argv);
+    cli_flush(&job);
+    arena_free(job.arena);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "tfc: error: cannot write the results\n");
         return EXIT_INPUT;

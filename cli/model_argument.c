@@ -20,70 +20,70 @@ static bool has_suffix(const char *path, const char *suffix)
 }
 
 /* The folder that a file lies in, if that is a run's; else NULL. */
-static const char *run_around(Cli *cli, const char *path)
+static const char *run_around(Job *job, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_strndup(cli->arena, path, (size_t)(slash - path)) : ".";
+    const char *folder = slash ? arena_strndup(job->arena, path, (size_t)(slash - path)) : ".";
     return file_exists(path) && is_run_folder(folder) ? folder : NULL;
 }
 
-bool model_argument(Cli *cli, const char *path, const TextList *settings, ModelArgument *model)
+bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model)
 {
     *model = (ModelArgument){.options = session_defaults(path)};
     model->options.settings = *settings;
     if (is_folder(path)) {
         RunRecord record;
-        if (!run_record_read(cli, path, &record))
+        if (!run_record_read(job, path, &record))
             return false;
         model->run = path;
-        model->options = run_session_options(cli, path, &record, settings);
+        model->options = run_session_options(job, path, &record, settings);
         return true;
     }
     if (has_suffix(path, ".tir"))
-        return cli_error(cli, "%s is IR, not a model: tfc opt reads it (tfc opt %s --passes …)",
+        return job_error(job, "%s is IR, not a model: tfc opt reads it (tfc opt %s --passes …)",
                          path, path);
     if (has_suffix(path, ".safetensors")) {
-        const char *run = run_around(cli, path);
-        return cli_error(cli, "%s holds tensors, not a model: %s%s", path,
+        const char *run = run_around(job, path);
+        return job_error(job, "%s holds tensors, not a model: %s%s", path,
                          run ? "name the run's folder, " : "tfc info tells which", run ? run : "");
     }
     return true;
 }
 
-bool run_argument(Cli *cli, const char *path)
+bool run_argument(Job *job, const char *path)
 {
     if (is_folder(path))
         return is_run_folder(path) ||
-               cli_error(cli, "%s is not the folder of a run: it has no run.json", path);
-    const char *run = run_around(cli, path);
+               job_error(job, "%s is not the folder of a run: it has no run.json", path);
+    const char *run = run_around(job, path);
     if (run && has_suffix(path, ".safetensors"))
-        return cli_error(cli, "%s is a checkpoint: name the run's folder, %s, and --checkpoint %s",
+        return job_error(job, "%s is a checkpoint: name the run's folder, %s, and --checkpoint %s",
                          path, run, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     if (run)
-        return cli_error(cli, "%s lies in the folder of a run: name the folder, %s", path, run);
+        return job_error(job, "%s lies in the folder of a run: name the folder, %s", path, run);
     if (has_suffix(path, ".tfg") && file_exists(path))
-        return cli_error(
-            cli,
+        return job_error(
+            job,
             "%s is a model that is not trained: train it first (tfc train %s --out RUN …) "
             "and name the folder RUN",
             path, path);
-    return cli_error(cli, "%s is not the folder of a run%s", path,
+    return job_error(job, "%s is not the folder of a run%s", path,
                      file_exists(path) ? "" : ": there is no such folder");
 }
 
-const char *run_checkpoint(Cli *cli, const char *folder, const char *name)
+const char *run_checkpoint(Job *job, const char *folder, const char *name)
 {
     static const char *const names[] = {"average.safetensors", "best.safetensors",
                                         "last.safetensors"};
     if (name && file_exists(name))
         return name;
     if (name) /* where it is missing, reading it says so */
-        return arena_printf(cli->arena, "%s/%s", folder, name);
+        return arena_printf(job->arena, "%s/%s", folder, name);
     for (int i = 0; i < 3; i++) {
-        const char *path = arena_printf(cli->arena, "%s/%s", folder, names[i]);
+        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
         if (file_exists(path))
             return path;
     }
-    cli_error(cli, "%s: the run has no checkpoint yet", folder);
+    job_error(job, "%s: the run has no checkpoint yet", folder);
     return NULL;
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_MODEL_ARGUMENT_H
 #define CLI_MODEL_ARGUMENT_H
 
-#include "cli/session.h"
+#include "driver/session.h"
 
 typedef struct ModelArgument {
     SessionOptions options; /* path, library and settings; all else as session_defaults */
@@ -12,13 +12,13 @@ typedef struct ModelArgument {
 
 /* A model's file, or the folder of a run: then with the vocabulary's size and the settings
  * that it was trained with, of which --set is stronger. False after an error. */
-bool model_argument(Cli *cli, const char *path, const TextList *settings, ModelArgument *model);
+bool model_argument(Job *job, const char *path, const TextList *settings, ModelArgument *model);
 
 /* The folder of a run; false after an error, which says how to come by one. */
-bool run_argument(Cli *cli, const char *path);
+bool run_argument(Job *job, const char *path);
 
 /* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
  * average, else the best, else the last. NULL after an error. */
-const char *run_checkpoint(Cli *cli, const char *folder, const char *name);
+const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 #endif

@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cli_flush(Cli *cli)
+void cli_flush(Job *job)
 {
     Text text = {0};
-    diag_render(&cli->diags, &text);
+    diag_render(&job->diags, &text);
     if (text.length)
         fwrite(text.data, 1, text.length, stderr);
     text_free(&text);
-    diag_init(&cli->diags, cli->arena);
+    diag_init(&job->diags, job->arena);
 }
 
-int cli_finish(Cli *cli, bool ok)
+int cli_finish(Job *job, bool ok)
 {
-    cli_flush(cli);
+    cli_flush(job);
     return ok ? EXIT_DONE : EXIT_INPUT;
 }
 
@@ -38,14 +38,9 @@ int cli_usage_error(const char *format, ...)
     return EXIT_USAGE;
 }
 
-bool cli_error(Cli *cli, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    diag_error(&cli->diags, (Loc){0}, "%s", arena_vprintf(cli->arena, format, args));
-    va_end(args);
-    return false;
-}
+static OptionsListener *listener;
+
+void options_listen(OptionsListener *told) { listener = told; }
 
 static bool is_letter(const Option *option) { return option->name[0] == '-'; }
 
@@ -64,33 +59,33 @@ static void print_help(const Usage *usage, const Option *options, int n)
     printf("  %-26sthis text\n", "--help");
 }
 
-static void unknown_option(Cli *cli, const Usage *usage, const Option *options, int n,
+static void unknown_option(Job *job, const Usage *usage, const Option *options, int n,
                            const char *word)
 {
-    const char **names = ARENA_ARRAY(cli->arena, const char *, n + 1);
+    const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
     int n_names = 0;
     for (int i = 0; i < n; i++)
         if (!is_letter(&options[i]))
-            names[n_names++] = arena_printf(cli->arena, "--%s", options[i].name);
+            names[n_names++] = arena_printf(job->arena, "--%s", options[i].name);
     names[n_names++] = "--help";
-    const char *hint = text_suggest(cli->arena, "'", word, names, (size_t)n_names);
+    const char *hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
     if (!*hint)
-        hint = arena_printf(cli->arena, "; see tfc %s --help", usage->command);
+        hint = arena_printf(job->arena, "; see tfc %s --help", usage->command);
     cli_usage_error("%s: there is no option '%s'%s", usage->command, word, hint);
 }
 
 /* NULL if `word` is one of "a|b|c", else the list with the nearest of it. */
-static const char *expected_choice(Cli *cli, const char *choices, const char *word)
+static const char *expected_choice(Job *job, const char *choices, const char *word)
 {
     VEC(const char *) names = {0};
-    char *list = arena_strdup(cli->arena, choices), *rest = NULL;
+    char *list = arena_strdup(job->arena, choices), *rest = NULL;
     for (char *name = strtok_r(list, "|", &rest); name; name = strtok_r(NULL, "|", &rest)) {
         if (!strcmp(name, word))
             return NULL;
-        vec_push(cli->arena, names, name);
+        vec_push(job->arena, names, name);
     }
-    return arena_printf(cli->arena, "%s%s", choices,
-                        text_suggest(cli->arena, "'", word, names.data, names.count));
+    return arena_printf(job->arena, "%s%s", choices,
+                        text_suggest(job->arena, "'", word, names.data, names.count));
 }
 
 static bool parse_int(const char *text, int64_t *out)
@@ -132,51 +127,51 @@ static bool parse_bytes(const char *text, int64_t *out)
 }
 
 /* "a whole number from 1 to 1024": the limits of an option. */
-static const char *expected_range(Cli *cli, const char *kind, double least, double most)
+static const char *expected_range(Job *job, const char *kind, double least, double most)
 {
-    return isinf(most) ? arena_printf(cli->arena, "%s, at least %g", kind, least)
-                       : arena_printf(cli->arena, "%s from %.10g to %.10g", kind, least, most);
+    return isinf(most) ? arena_printf(job->arena, "%s, at least %g", kind, least)
+                       : arena_printf(job->arena, "%s from %.10g to %.10g", kind, least, most);
 }
 
-static const char *store_int(Cli *cli, const Option *option, const char *text)
+static const char *store_int(Job *job, const Option *option, const char *text)
 {
     int64_t value;
     double most = limit_of(option->name);
     if (strchr(option->value, '|')) {
-        const char *expected = expected_choice(cli, option->value, text);
+        const char *expected = expected_choice(job, option->value, text);
         if (expected)
             return expected;
     }
     if (!parse_int(text, &value) || (double)value < option->least || (double)value > most)
-        return expected_range(cli, "a whole number", option->least, most);
+        return expected_range(job, "a whole number", option->least, most);
     *(int64_t *)option->into = value;
     return NULL;
 }
 
-static const char *store_number(Cli *cli, const Option *option, const char *text)
+static const char *store_number(Job *job, const Option *option, const char *text)
 {
     double value, most = limit_of(option->name);
     if (!parse_number(text, &value) || value < option->least || value > most)
-        return expected_range(cli, "a number", option->least, most);
+        return expected_range(job, "a number", option->least, most);
     *(double *)option->into = value;
     return NULL;
 }
 
 /* Stores the value; NULL when it is fine, else what was expected. */
-static const char *store_value(Cli *cli, const Option *option, const char *text)
+static const char *store_value(Job *job, const Option *option, const char *text)
 {
     switch (option->kind) {
     case OPTION_FLAG: *(bool *)option->into = true; return NULL;
     case OPTION_TEXT: *(const char **)option->into = text; return NULL;
-    case OPTION_LIST: vec_push(cli->arena, *(TextList *)option->into, text); return NULL;
+    case OPTION_LIST: vec_push(job->arena, *(TextList *)option->into, text); return NULL;
     case OPTION_CHOICE: {
-        const char *expected = expected_choice(cli, option->value, text);
+        const char *expected = expected_choice(job, option->value, text);
         if (!expected)
             *(const char **)option->into = text;
         return expected;
     }
-    case OPTION_INT: return store_int(cli, option, text);
-    case OPTION_NUMBER: return store_number(cli, option, text);
+    case OPTION_INT: return store_int(job, option, text);
+    case OPTION_NUMBER: return store_number(job, option, text);
     case OPTION_BYTES: {
         int64_t bytes;
         if (!parse_bytes(text, &bytes) || (double)bytes > limit_of(option->name))
@@ -216,7 +211,7 @@ typedef struct Reader {
 
 /* The option that a word names, and its value if the word has one; NULL after an
  * error was printed. */
-static const Option *match_option(Cli *cli, const Reader *r, const char *word, const char **value)
+static const Option *match_option(Job *job, const Reader *r, const char *word, const char **value)
 {
     const Option *option;
     if (word[1] != '-') {
@@ -232,16 +227,16 @@ static const Option *match_option(Cli *cli, const Reader *r, const char *word, c
     *value = equals ? equals + 1 : NULL;
     option = find_option(r->options, r->n, word + 2, length);
     if (!option)
-        unknown_option(cli, r->usage, r->options, r->n, arena_strndup(cli->arena, word, length + 2));
+        unknown_option(job, r->usage, r->options, r->n, arena_strndup(job->arena, word, length + 2));
     return option;
 }
 
 /* Stores the option at the reader's place, with the word after it if it needs one.
  * false after an error was printed. */
-static bool read_option(Cli *cli, Reader *r, Arguments *arguments)
+static bool read_option(Job *job, Reader *r, Arguments *arguments)
 {
     const char *word = r->argv[r->at], *value, *command = r->usage->command;
-    const Option *option = match_option(cli, r, word, &value);
+    const Option *option = match_option(job, r, word, &value);
     if (!option)
         return false;
     if (option->kind == OPTION_FLAG && value) {
@@ -255,11 +250,11 @@ static bool read_option(Cli *cli, Reader *r, Arguments *arguments)
         }
         value = r->argv[++r->at];
     }
-    const char *expected = store_value(cli, option, value);
+    const char *expected = store_value(job, option, value);
     if (expected)
         cli_usage_error("%s: %s%s is '%s'; expected %s", command, is_letter(option) ? "" : "--",
                         option->name, value, expected);
-    vec_push(cli->arena, arguments->given, ((GivenOption){option->name, option->kind, value}));
+    vec_push(job->arena, arguments->given, ((GivenOption){option->name, option->kind, value}));
     return !expected;
 }
 
@@ -277,14 +272,14 @@ static bool count_fits(const Usage *usage, const Arguments *arguments)
     return false;
 }
 
-OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
+OptionsResult options_parse(Job *job, const Usage *usage, const Option *options, int n, int argc,
                             char **argv, Arguments *arguments, int *status)
 {
     Reader r = {usage, options, n, argc, 1, argv};
-    *arguments = (Arguments){.words = ARENA_ARRAY(cli->arena, const char *, argc + 1)};
+    *arguments = (Arguments){.words = ARENA_ARRAY(job->arena, const char *, argc + 1)};
     *status = EXIT_USAGE;
-    if (cli->describe) {
-        cli->describe(usage, options, n);
+    if (listener) {
+        listener(usage, options, n);
         return OPTIONS_STOP;
     }
     for (bool only_words = false; r.at < argc; r.at++) {
@@ -297,7 +292,7 @@ OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options,
             print_help(usage, options, n);
             *status = EXIT_DONE;
             return OPTIONS_STOP;
-        } else if (!read_option(cli, &r, arguments))
+        } else if (!read_option(job, &r, arguments))
             return OPTIONS_STOP;
     }
     if (!count_fits(usage, arguments))

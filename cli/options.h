@@ -3,7 +3,6 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include "base/vec.h"
 #include "cli/cli.h"
 
 #include <stdint.h>
@@ -17,8 +16,6 @@ typedef enum OptionKind {
     OPTION_BYTES,  /* int64_t *, such as 800M or 1.5G: of 10^6, of 10^9 */
     OPTION_LIST    /* TextList *; may be given several times */
 } OptionKind;
-
-typedef VEC(const char *) TextList;
 
 typedef struct Option {
     const char *name; /* without the dashes; of one letter: "-O" */
@@ -50,19 +47,23 @@ typedef struct Arguments {
 /* Goes through argv. OPTIONS_GO: all is well; otherwise help or an error was
  * printed and `*status` is the exit status. */
 typedef enum OptionsResult { OPTIONS_GO, OPTIONS_STOP } OptionsResult;
-OptionsResult options_parse(Cli *cli, const Usage *usage, const Option *options, int n, int argc,
+OptionsResult options_parse(Job *job, const Usage *usage, const Option *options, int n, int argc,
                             char **argv, Arguments *arguments, int *status);
+/* Once there is a listener, options_parse only tells it what the command has. NULL: it
+ * parses again. */
+typedef void OptionsListener(const Usage *usage, const Option *options, int n);
+void options_listen(OptionsListener *listener);
 
-#define OPTION_GEMM(cli)                                                                           \
-    {"gemm", "blas|native|auto", OPTION_CHOICE, &(cli)->gemm, 0,                                   \
+#define OPTION_GEMM(job)                                                                           \
+    {"gemm", "blas|native|auto", OPTION_CHOICE, &(job)->gemm, 0,                                   \
      "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
 
-#define OPTION_CPU(cli)                                                                            \
-    {"cpu", "NAME", OPTION_TEXT, &(cli)->cpu, 0,                                                   \
+#define OPTION_CPU(job)                                                                            \
+    {"cpu", "NAME", OPTION_TEXT, &(job)->cpu, 0,                                                   \
      "code for this processor, such as x86-64-v3 (this machine)"}
 
-#define OPTION_PASSES(cli)                                                                         \
-    {"passes", "LIST", OPTION_TEXT, &(cli)->passes, 0,                                             \
+#define OPTION_PASSES(job)                                                                         \
+    {"passes", "LIST", OPTION_TEXT, &(job)->passes, 0,                                             \
      "only these passes, or -NAME,… without these (tfc opt --list)"}
 
 #define OPTION_MEMORY(bytes)                                                                       \

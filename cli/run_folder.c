@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static const char *in_folder(Cli *cli, const char *folder, const char *name)
+static const char *in_folder(Job *job, const char *folder, const char *name)
 {
-    return arena_printf(cli->arena, "%s/%s", folder, name);
+    return arena_printf(job->arena, "%s/%s", folder, name);
 }
 
 static const char *base_name(const char *path)
@@ -37,7 +37,7 @@ static const char *library_folder(const Session *session, size_t *length)
 
 /* Where a file that the model reads goes within the folder: library files into
  * lib/, others where they stand relative to the model; NULL: elsewhere. */
-static const char *place_of_file(Cli *cli, const Session *session, const Source *file)
+static const char *place_of_file(Job *job, const Session *session, const Source *file)
 {
     const char *model = session->model->path;
     size_t length = 0;
@@ -45,72 +45,72 @@ static const char *place_of_file(Cli *cli, const Session *session, const Source 
     if (!strcmp(file->path, model))
         return "model.tfg";
     if (library && is_under(file->path, library, length))
-        return arena_printf(cli->arena, "lib/%s", file->path + length);
+        return arena_printf(job->arena, "lib/%s", file->path + length);
     length = (size_t)(base_name(model) - model);
     return is_under(file->path, model, length) ? file->path + length : NULL;
 }
 
-const char *run_folder_copy(Cli *cli, const char *folder, const Session *session,
+const char *run_folder_copy(Job *job, const char *folder, const Session *session,
                             const Source *file)
 {
-    const char *place = place_of_file(cli, session, file);
-    return place ? in_folder(cli, folder, place) : NULL;
+    const char *place = place_of_file(job, session, file);
+    return place ? in_folder(job, folder, place) : NULL;
 }
 
-static bool write_files(Cli *cli, const char *folder, const Session *session)
+static bool write_files(Job *job, const char *folder, const Session *session)
 {
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
-        const char *path = run_folder_copy(cli, folder, session, file);
+        const char *path = run_folder_copy(job, folder, session, file);
         if (!path) {
-            diag_warning(&cli->diags, (Loc){0},
+            diag_warning(&job->diags, (Loc){0},
                          "%s is not beside the model: the run needs it where it "
                          "is, and --out %s cannot be moved",
                          file->path, folder);
             continue;
         }
-        const char *within = arena_strndup(cli->arena, path, (size_t)(base_name(path) - path - 1));
-        if (!file_make_folder(&cli->diags, within) ||
-            !file_write_all(&cli->diags, path, file->text, file->length))
+        const char *within = arena_strndup(job->arena, path, (size_t)(base_name(path) - path - 1));
+        if (!file_make_folder(&job->diags, within) ||
+            !file_write_all(&job->diags, path, file->text, file->length))
             return false;
     }
     return true;
 }
 
-bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
+bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record)
 {
-    return write_files(cli, folder, session) && vocab_save(vocab, &cli->diags, folder) &&
-           run_record_write(cli, folder, record);
+    return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
+           run_record_write(job, folder, record);
 }
 
-bool run_folder_open(Cli *cli, const char *path, RunFolder *run)
+bool run_folder_open(Job *job, const char *path, RunFolder *run)
 {
     *run = (RunFolder){.path = path, .store = store_new()};
     RunRecord record;
-    if (!run_argument(cli, path) || !run_record_read(cli, path, &record))
+    if (!run_argument(job, path) || !run_record_read(job, path, &record))
         return false;
     run->kind = record.kind;
-    SessionOptions options = run_session_options(cli, path, &record, &(TextList){0});
-    if (!session_open(&run->session, cli, &options))
+    SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
+    if (!session_open(&run->session, job, &options))
         return false;
-    run->vocab = vocab_load_run(&cli->diags, cli->arena, path);
+    run->vocab = vocab_load_run(&job->diags, job->arena, path);
     if (!run->vocab)
         return false;
     inference_init(&run->inference, &run->session, run->store, run->vocab);
     if (run->inference.ports.vocab && run->inference.ports.vocab != vocab_size(run->vocab))
-        return cli_error(cli, "%s: the vocabulary has %d tokens, but the model has %d", path,
+        return job_error(job, "%s: the vocabulary has %d tokens, but the model has %d", path,
                          (int)vocab_size(run->vocab), (int)run->inference.ports.vocab);
     return true;
 }
 
-bool run_folder_load(Cli *cli, RunFolder *run, const char *checkpoint)
+bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
 {
-    checkpoint = run_checkpoint(cli, run->path, checkpoint);
+    checkpoint = run_checkpoint(job, run->path, checkpoint);
     if (!checkpoint)
         return false;
     run->checkpoint = checkpoint;
-    return checkpoint_load_params(&cli->diags, cli->arena, checkpoint, run->store, &run->state);
+    return checkpoint_load_params(&job->diags, job->arena, checkpoint, run->store, &run->state);
 }
 
 void run_folder_close(RunFolder *run)

@@ -9,15 +9,15 @@
 #ifndef CLI_RUN_FOLDER_H
 #define CLI_RUN_FOLDER_H
 
-#include "cli/inference.h"
 #include "cli/run_record.h"
+#include "driver/inference.h"
 #include "runtime/train/train.h"
 
 /* Writes model, library files, vocabulary and run.json. */
-bool run_folder_write(Cli *cli, const char *folder, const Session *session, const Vocabulary *vocab,
+bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record);
 /* Where the folder has its copy of a file that the model reads; NULL: it has none. */
-const char *run_folder_copy(Cli *cli, const char *folder, const Session *session,
+const char *run_folder_copy(Job *job, const char *folder, const Session *session,
                             const Source *file);
 
 typedef struct RunFolder {
@@ -33,8 +33,8 @@ typedef struct RunFolder {
 /* Loads model and vocabulary. Then: prepare what is needed of run->inference, then
  * run_folder_load the checkpoint (NULL: average, else best, else last). Errors are
  * in the diagnostics; run_folder_close in any case. */
-bool run_folder_open(Cli *cli, const char *path, RunFolder *run);
-bool run_folder_load(Cli *cli, RunFolder *run, const char *checkpoint);
+bool run_folder_open(Job *job, const char *path, RunFolder *run);
+bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
 
 #endif

@@ -53,7 +53,7 @@ static bool is_current(const RunLock *lock)
            ours.st_dev == named.st_dev;
 }
 
-static bool refuse(Cli *cli, RunLock *lock)
+static bool refuse(Job *job, RunLock *lock)
 {
     char process[32] = "";
     ssize_t n = pread(lock->fd, process, sizeof process - 1, 0);
@@ -61,37 +61,37 @@ static bool refuse(Cli *cli, RunLock *lock)
     process[strcspn(process, "\n")] = 0;
     close(lock->fd);
     lock->fd = -1;
-    return cli_error(cli, "%s is being trained by another process%s%s; take another --out, or wait",
+    return job_error(job, "%s is being trained by another process%s%s; take another --out, or wait",
                      lock->folder, *process ? ", " : "", process);
 }
 
 /* Where the system has no locks (ENOLCK, some file systems) the training goes on without. */
-static bool take(Cli *cli, RunLock *lock)
+static bool take(Job *job, RunLock *lock)
 {
     for (;;) {
         lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock->fd < 0)
-            return cli_error(cli, "cannot write %s: %s", lock->path, strerror(errno));
+            return job_error(job, "cannot write %s: %s", lock->path, strerror(errno));
         int failed;
         while ((failed = flock(lock->fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
             ;
         if (failed && errno == EWOULDBLOCK)
-            return refuse(cli, lock);
+            return refuse(job, lock);
         if (failed || is_current(lock))
             return true;
         close(lock->fd);
     }
 }
 
-bool run_lock_take(Cli *cli, const char *folder, RunLock *lock)
+bool run_lock_take(Job *job, const char *folder, RunLock *lock)
 {
-    *lock = (RunLock){folder, arena_printf(cli->arena, "%s/lock", folder), -1};
-    if (!file_make_folder(&cli->diags, folder) || !take(cli, lock))
+    *lock = (RunLock){folder, arena_printf(job->arena, "%s/lock", folder), -1};
+    if (!file_make_folder(&job->diags, folder) || !take(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
-        diag_note(&cli->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
-    sweep(cli->arena, folder);
-    sweep(cli->arena, arena_printf(cli->arena, "%s/lib", folder));
+        diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
+    sweep(job->arena, folder);
+    sweep(job->arena, arena_printf(job->arena, "%s/lib", folder));
     return true;
 }
 

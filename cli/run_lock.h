@@ -6,14 +6,14 @@
 #include "cli/cli.h"
 
 typedef struct RunLock {
-    const char *folder, *path; /* in the Cli's arena */
+    const char *folder, *path; /* in the job's arena */
     int fd;                    /* -1: not taken */
 } RunLock;
 
 /* Makes the folder if it is not there, takes its lock, and removes what killed processes
  * left of files they were writing (NAME.tmp-PID). False, with an error, where another
  * process has the lock, which it names. Freed by run_lock_free in any case. */
-bool run_lock_take(Cli *cli, const char *folder, RunLock *lock);
+bool run_lock_take(Job *job, const char *folder, RunLock *lock);
 /* Also removes the folder if it is empty: nothing was begun. */
 void run_lock_free(RunLock *lock);
 

@@ -11,9 +11,9 @@ enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 2
 
 const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
 
-static const char *record_path(Cli *cli, const char *folder)
+static const char *record_path(Job *job, const char *folder)
 {
-    return arena_printf(cli->arena, "%s/run.json", folder);
+    return arena_printf(job->arena, "%s/run.json", folder);
 }
 
 bool is_run_folder(const char *path)
@@ -27,14 +27,14 @@ bool is_run_folder(const char *path)
 /* ---- reading ---- */
 
 /* A copy of a string, or NULL. */
-static const char *get_text(Cli *cli, const json_t *object, const char *name)
+static const char *get_text(Job *job, const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
-    return text ? arena_strdup(cli->arena, text) : NULL;
+    return text ? arena_strdup(job->arena, text) : NULL;
 }
 
 /* A list of strings, perhaps absent. */
-static bool get_list(Cli *cli, const json_t *object, const char *name, TextList *list)
+static bool get_list(Job *job, const json_t *object, const char *name, TextList *list)
 {
     const json_t *array = json_object_get(object, name);
     bool ok = !array || json_is_array(array);
@@ -42,7 +42,7 @@ static bool get_list(Cli *cli, const json_t *object, const char *name, TextList 
         const char *text = json_string_value(json_array_get(array, i));
         ok = text != NULL;
         if (ok)
-            vec_push(cli->arena, *list, arena_strdup(cli->arena, text));
+            vec_push(job->arena, *list, arena_strdup(job->arena, text));
     }
     return ok;
 }
@@ -58,7 +58,7 @@ static bool get_kind(const json_t *object, CorpusKind *kind)
     return false;
 }
 
-static bool get_facts(Cli *cli, json_t *object, RunRecord *record)
+static bool get_facts(Job *job, json_t *object, RunRecord *record)
 {
     const char *name;
     json_t *value, *facts = json_object_get(object, "decides");
@@ -66,53 +66,53 @@ static bool get_facts(Cli *cli, json_t *object, RunRecord *record)
     json_object_foreach(facts, name, value) {
         ok = ok && json_is_string(value);
         if (ok)
-            vec_push(cli->arena, record->facts,
-                     ((RunFact){arena_strdup(cli->arena, name),
-                                arena_strdup(cli->arena, json_string_value(value))}));
+            vec_push(job->arena, record->facts,
+                     ((RunFact){arena_strdup(job->arena, name),
+                                arena_strdup(job->arena, json_string_value(value))}));
     }
     return ok;
 }
 
-static bool get_texts(Cli *cli, const json_t *object, RunRecord *record)
+static bool get_texts(Job *job, const json_t *object, RunRecord *record)
 {
     const json_t *array = json_object_get(object, "data");
     bool ok = !array || json_is_array(array);
     for (size_t i = 0; ok && i < json_array_size(array); i++) {
         const json_t *entry = json_array_get(array, i);
-        RunText text = {.option = get_text(cli, entry, "option"),
-                        .file = get_text(cli, entry, "file"),
-                        .sha256 = get_text(cli, entry, "sha256"),
+        RunText text = {.option = get_text(job, entry, "option"),
+                        .file = get_text(job, entry, "file"),
+                        .sha256 = get_text(job, entry, "sha256"),
                         .bytes = json_integer_value(json_object_get(entry, "bytes")),
                         .lines = json_integer_value(json_object_get(entry, "lines"))};
         ok = text.option && text.file && text.sha256;
-        vec_push(cli->arena, record->texts, text);
+        vec_push(job->arena, record->texts, text);
     }
     return ok;
 }
 
-bool run_record_read(Cli *cli, const char *folder, RunRecord *record)
+bool run_record_read(Job *job, const char *folder, RunRecord *record)
 {
-    const char *path = record_path(cli, folder);
+    const char *path = record_path(job, folder);
     *record = (RunRecord){0};
     if (!file_exists(path))
-        return cli_error(cli, "%s is not the folder of a run: it has no run.json", folder);
-    const Source *source = file_read(&cli->diags, cli->arena, path, LARGEST_JSON);
+        return job_error(job, "%s is not the folder of a run: it has no run.json", folder);
+    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_JSON);
     if (!source)
         return false;
     json_error_t error;
     json_t *json = json_loadb(source->text, source->length, 0, &error);
     if (!json)
-        return cli_error(cli, "%s:%d: %s", path, error.line, error.text);
-    record->version = get_text(cli, json, "tfc");
-    record->model = get_text(cli, json, "model");
-    record->processor = get_text(cli, json, "processor");
+        return job_error(job, "%s:%d: %s", path, error.line, error.text);
+    record->version = get_text(job, json, "tfc");
+    record->model = get_text(job, json, "model");
+    record->processor = get_text(job, json, "processor");
     bool ok = get_kind(json, &record->kind) && json_object_get(json, "settings") &&
-              get_list(cli, json, "settings", &record->settings) &&
-              get_list(cli, json, "command", &record->command) &&
-              get_list(cli, json, "arguments", &record->arguments) &&
-              get_facts(cli, json, record) && get_texts(cli, json, record);
+              get_list(job, json, "settings", &record->settings) &&
+              get_list(job, json, "command", &record->command) &&
+              get_list(job, json, "arguments", &record->arguments) &&
+              get_facts(job, json, record) && get_texts(job, json, record);
     json_decref(json);
-    return ok || cli_error(cli, "%s: not what tfc train writes", path);
+    return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
 /* ---- writing ---- */
@@ -155,7 +155,7 @@ static void set_texts(json_t *object, const RunRecord *record)
     json_object_set_new(object, "data", array);
 }
 
-bool run_record_write(Cli *cli, const char *folder, const RunRecord *record)
+bool run_record_write(Job *job, const char *folder, const RunRecord *record)
 {
     json_t *json = json_object();
     set_text(json, "tfc", record->version);
@@ -168,11 +168,11 @@ bool run_record_write(Cli *cli, const char *folder, const RunRecord *record)
     set_facts(json, record);
     set_texts(json, record);
     char *text = json_dumps(json, JSON_INDENT(2));
-    const char *copy = text ? arena_printf(cli->arena, "%s\n", text) : NULL;
-    bool ok = text && file_write_all(&cli->diags, record_path(cli, folder), copy, strlen(copy));
+    const char *copy = text ? arena_printf(job->arena, "%s\n", text) : NULL;
+    bool ok = text && file_write_all(&job->diags, record_path(job, folder), copy, strlen(copy));
     json_decref(json);
     free(text);
-    return ok || (!text && cli_error(cli, "out of memory"));
+    return ok || (!text && job_error(job, "out of memory"));
 }
 
 /* ---- the model within ---- */
@@ -200,11 +200,11 @@ TextList merge_settings(Arena *arena, const TextList *settings, const TextList *
     return merged;
 }
 
-SessionOptions run_session_options(Cli *cli, const char *folder, const RunRecord *record,
+SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record,
                                    const TextList *more)
 {
-    SessionOptions options = session_defaults(arena_printf(cli->arena, "%s/model.tfg", folder));
-    options.library = arena_printf(cli->arena, "%s/lib", folder);
-    options.settings = merge_settings(cli->arena, &record->settings, more);
+    SessionOptions options = session_defaults(arena_printf(job->arena, "%s/model.tfg", folder));
+    options.library = arena_printf(job->arena, "%s/lib", folder);
+    options.settings = merge_settings(job->arena, &record->settings, more);
     return options;
 }

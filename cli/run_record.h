@@ -9,11 +9,11 @@
  *   decides            name → value: all but the texts that the result depends on
  *   data               the texts: option, file, bytes, lines, sha256
  *
- * Strings live in the arena of the Cli that read them, or are the writer's. */
+ * Strings live in the arena of the job that read them, or are the writer's. */
 #ifndef CLI_RUN_RECORD_H
 #define CLI_RUN_RECORD_H
 
-#include "cli/session.h"
+#include "driver/session.h"
 #include "runtime/data/corpus.h"
 
 typedef struct RunFact {
@@ -38,12 +38,12 @@ typedef struct RunRecord {
 bool is_run_folder(const char *path);
 /* False after errors: no run.json, or not one that tfc train wrote. What an earlier
  * version did not write is empty or NULL. */
-bool run_record_read(Cli *cli, const char *folder, RunRecord *record);
-bool run_record_write(Cli *cli, const char *folder, const RunRecord *record);
+bool run_record_read(Job *job, const char *folder, RunRecord *record);
+bool run_record_write(Job *job, const char *folder, const RunRecord *record);
 
 /* To open the model that the folder holds (session_open), with its settings; what comes
  * in `more` is stronger than these. */
-SessionOptions run_session_options(Cli *cli, const char *folder, const RunRecord *record,
+SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record,
                                    const TextList *more);
 /* All of `settings`, then all of `more`; of a name that comes again the last. */
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);

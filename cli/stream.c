@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool stream_open(Stream *stream, Cli *cli, const StreamOptions *options)
+bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
 {
-    *stream = (Stream){.cli = cli, .options = *options};
+    *stream = (Stream){.job = job, .options = *options};
     CorpusOptions rows = {.kind = options->kind,
                           .keep_all = true,
                           .refuse_long = true,
@@ -16,14 +16,14 @@ bool stream_open(Stream *stream, Cli *cli, const StreamOptions *options)
     stream->corpus = corpus_new(options->vocab, &rows);
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
-    stream->row = ARENA_ARRAY(cli->arena, int64_t, stream->options.window_lines);
-    stream->source = line_reader_open(&cli->diags, options->source, options->line_limit);
+    stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
+    stream->source = line_reader_open(&job->diags, options->source, options->line_limit);
     if (stream->source && options->target)
-        stream->target = line_reader_open(&cli->diags, options->target, options->line_limit);
+        stream->target = line_reader_open(&job->diags, options->target, options->line_limit);
     if (!stream->source || (options->target && !stream->target))
         return false;
     if (options->output)
-        stream->output = file_create(&cli->diags, options->output);
+        stream->output = file_create(&job->diags, options->output);
     return !options->output || stream->output;
 }
 
@@ -47,7 +47,7 @@ static void tell(const char *name, int64_t number, int column, const char *messa
 /* Nothing more is read; why is told after the answers to what was. */
 static void stop(Stream *s, const char *name, int64_t line, int column, const char *message)
 {
-    Arena *arena = s->cli->arena;
+    Arena *arena = s->job->arena;
     Source *source = ARENA_NEW(arena, Source);
     source->path = name;
     s->is_over = true;
@@ -61,7 +61,7 @@ static void bad_line(Stream *s, const char *name, int64_t number, int column, co
         tell(name, number, column, message);
         s->row[s->n++] = -1;
     } else
-        stop(s, arena_strdup(s->cli->arena, name), number, column, message);
+        stop(s, arena_strdup(s->job->arena, name), number, column, message);
 }
 
 /* ---- windows ---- */
@@ -70,7 +70,7 @@ static void bad_line(Stream *s, const char *name, int64_t number, int column, co
 static void stop_uneven(Stream *s, const LineReader *shorter, const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
-         arena_printf(s->cli->arena, "source and target differ: %s has %lld lines, %s has more",
+         arena_printf(s->job->arena, "source and target differ: %s has %lld lines, %s has more",
                       line_reader_name(shorter), (long long)(s->first + s->n),
                       line_reader_name(longer)));
 }
@@ -104,7 +104,7 @@ static void take_line(Stream *s)
     for (int i = 0; i < sides; i++) {
         results[i] = line_reader_next(readers[i]);
         if (results[i].status == LINE_FAILED) {
-            stop(s, arena_strdup(s->cli->arena, line_reader_name(readers[i])), 0, 0,
+            stop(s, arena_strdup(s->job->arena, line_reader_name(readers[i])), 0, 0,
                  results[i].message);
             return;
         }
@@ -174,19 +174,19 @@ bool stream_flush(Stream *stream)
 
 bool stream_close(Stream *stream, bool ok)
 {
-    Cli *cli = stream->cli;
+    Job *job = stream->job;
     if (stream->failure) {
-        diag_error(&cli->diags, stream->place, "%s", stream->failure);
+        diag_error(&job->diags, stream->place, "%s", stream->failure);
         ok = false;
     }
     if (stream->failure && stream->place.line)
-        diag_note(&cli->diags, (Loc){0}, "--keep-going passes over such lines");
+        diag_note(&job->diags, (Loc){0}, "--keep-going passes over such lines");
     if (stream->output && !ok && !stream->answered)
         file_discard(stream->output);
-    else if (stream->output && !file_commit(stream->output, &cli->diags))
+    else if (stream->output && !file_commit(stream->output, &job->diags))
         ok = false;
     else if (stream->output && !ok)
-        diag_note(&cli->diags, (Loc){0}, "%s has the %lld lines before that",
+        diag_note(&job->diags, (Loc){0}, "%s has the %lld lines before that",
                   stream->options.output, (long long)stream->answered);
     corpus_free(stream->corpus);
     line_reader_close(stream->source);

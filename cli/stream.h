@@ -4,7 +4,7 @@
  * memory does not depend on how much there is to read.
  *
  *   Stream s;
- *   if (stream_open(&s, cli, &options))
+ *   if (stream_open(&s, job, &options))
  *       while (stream_next(&s) && answer(&s))    // stream_put for each line of the window
  *           ;
  *   ok = stream_close(&s, ok);
@@ -33,7 +33,7 @@ typedef struct StreamOptions {
 } StreamOptions;
 
 typedef struct Stream {
-    Cli *cli;
+    Job *job;
     StreamOptions options;
     LineReader *source, *target;
     FileWriter *output;
@@ -54,7 +54,7 @@ typedef struct Stream {
     }
 
 /* False after errors; stream_close in any case. */
-bool stream_open(Stream *stream, Cli *cli, const StreamOptions *options);
+bool stream_open(Stream *stream, Job *job, const StreamOptions *options);
 /* The next window; false: there is none. */
 bool stream_next(Stream *stream);
 /* Text that goes out. */

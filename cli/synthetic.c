@@ -34,7 +34,7 @@ static void add_tensor(Binding *binding, const char *name, StType type, int rank
         tensor.count *= dims[i];
     }
     tensor.bytes = (uint64_t)tensor.count * (type == ST_F64 ? 8 : 4);
-    vec_push(binding->cli->arena, binding->made, tensor);
+    vec_push(binding->job->arena, binding->made, tensor);
 }
 
 /* The ragged dimension of an input; NO_SYMBOL: it has none. */
@@ -73,14 +73,14 @@ static bool is_source_dim(const Module *module, int symbol)
 static void add_dim(Binding *binding, BoundDim dim)
 {
     if (!binding_dim(binding, dim.name))
-        vec_push(binding->cli->arena, binding->dims, dim);
+        vec_push(binding->job->arena, binding->dims, dim);
 }
 
 /* The lengths follow from the dimension, so that all its tensors agree. */
 static void add_lengths(Binding *binding, const Module *module, const char *name, int symbol,
                         int64_t longest, const SyntheticOptions *o)
 {
-    Arena *arena = binding->cli->arena;
+    Arena *arena = binding->job->arena;
     BoundDim dim = {.name = module->symbols.data[symbol].name, .from = name, .n = o->batch};
     dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
     dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
@@ -107,7 +107,7 @@ static void add_lengths(Binding *binding, const Module *module, const char *name
 static void add_input(Binding *binding, const Module *module, const Op *input, uint64_t stream,
                       const SyntheticOptions *o)
 {
-    Arena *arena = binding->cli->arena;
+    Arena *arena = binding->job->arena;
     const Type *type = &op_result((Op *)input)->type;
     const char *name = op_string(input, ATTR_name);
     int64_t dims[MAX_RANK], count = 1;
@@ -153,7 +153,7 @@ void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOpt
 double synthetic_flops(Binding *binding, const Function *function)
 {
     const Module *module = function->module;
-    Sizes sizes = sizes_new(binding->cli->arena, module);
+    Sizes sizes = sizes_new(binding->job->arena, module);
     for (size_t s = 0; s < module->symbols.count; s++) {
         const BoundDim *dim = binding_dim(binding, module->symbols.data[s].name);
         if (!dim)

@@ -3,8 +3,8 @@
 #define CLI_SYNTHETIC_H
 
 #include "cli/lengths.h"
-#include "cli/ports.h"
 #include "cli/tensors.h"
+#include "driver/ports.h"
 
 typedef struct SyntheticOptions {
     int64_t batch;                        /* of every uniform dimension */

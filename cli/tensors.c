@@ -134,7 +134,7 @@ static const StTensor *find_tensor(const Binding *binding, const char *name)
 
 static const StTensor *find_lengths(const Binding *binding, const char *name)
 {
-    return find_tensor(binding, arena_printf(binding->cli->arena, "%s.lengths", name));
+    return find_tensor(binding, arena_printf(binding->job->arena, "%s.lengths", name));
 }
 
 static const char *path_of(const Binding *binding)
@@ -145,7 +145,7 @@ static const char *path_of(const Binding *binding)
 /* "tgt.next" from "tgt": every row shifted by one, -1 at the end. */
 static const StTensor *make_next(Binding *binding, const char *name)
 {
-    Arena *arena = binding->cli->arena;
+    Arena *arena = binding->job->arena;
     size_t stem = strlen(name) - strlen(".next");
     if (strlen(name) <= strlen(".next") || strcmp(name + stem, ".next"))
         return NULL;
@@ -198,12 +198,12 @@ static bool bind_size(Binding *binding, const char *name, const char *from, int6
     BoundDim *bound = binding_dim(binding, name);
     if (!bound) {
         BoundDim fresh = {.name = name, .from = from, .extent = extent};
-        vec_push(binding->cli->arena, binding->dims, fresh);
+        vec_push(binding->job->arena, binding->dims, fresh);
         return true;
     }
     if (bound->extent == extent)
         return true;
-    return cli_error(binding->cli,
+    return job_error(binding->job,
                      "%s: the dimension %s is %" PRId64 " in '%s', but %" PRId64 " in '%s'",
                      path_of(binding), name, bound->extent, bound->from, extent, from);
 }
@@ -213,7 +213,7 @@ static bool bind_size(Binding *binding, const char *name, const char *from, int6
 static bool bind_ragged(Binding *binding, const char *name, const char *batch, const char *from,
                         int64_t rows, int64_t padded)
 {
-    Cli *cli = binding->cli;
+    Job *job = binding->job;
     const StTensor *lengths = find_lengths(binding, from);
     if (!lengths && binding_dim(binding, name))
         return true;
@@ -222,14 +222,14 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
     if (!bind_size(binding, batch, from, rows))
         return false;
     BoundDim fresh = {.name = name, .from = from, .n = rows};
-    fresh.length = ARENA_ARRAY(cli->arena, int32_t, rows + 1);
-    fresh.offset = ARENA_ARRAY(cli->arena, int32_t, rows + 1);
+    fresh.length = ARENA_ARRAY(job->arena, int32_t, rows + 1);
+    fresh.offset = ARENA_ARRAY(job->arena, int32_t, rows + 1);
     int64_t total = 0;
     for (int64_t b = 0; b < rows; b++) {
         double length = lengths ? st_value(lengths, b) : (double)padded;
         if (!(length >= 0 && length <= 1 << 30) || length != (double)(int64_t)length ||
             (padded >= 0 && length > (double)padded))
-            return cli_error(cli, "%s: '%s.lengths' [%" PRId64 "] is %g, which does not fit '%s'",
+            return job_error(job, "%s: '%s.lengths' [%" PRId64 "] is %g, which does not fit '%s'",
                              path_of(binding), from, b, length, from);
         fresh.length[b] = (int32_t)length;
         fresh.offset[b] = (int32_t)total;
@@ -239,12 +239,12 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
     }
     BoundDim *bound = binding_dim(binding, name);
     if (!bound) {
-        vec_push(cli->arena, binding->dims, fresh);
+        vec_push(job->arena, binding->dims, fresh);
         return true;
     }
     if (bound->n == rows && !memcmp(bound->length, fresh.length, sizeof(int32_t) * (size_t)rows))
         return true;
-    return cli_error(cli, "%s: '%s' and '%s' have different lengths along %s", path_of(binding),
+    return job_error(job, "%s: '%s' and '%s' have different lengths along %s", path_of(binding),
                      bound->from, from, name);
 }
 
@@ -259,7 +259,7 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     const TfcShape *shape = &port->shape;
     bool packed = is_packed(tensor, shape) && find_lengths(binding, port->name);
     if (tensor->rank != shape->rank && !packed)
-        return cli_error(binding->cli, "%s: '%s' has %d dimensions, the model's has %d",
+        return job_error(binding->job, "%s: '%s' has %d dimensions, the model's has %d",
                          path_of(binding), port->name, tensor->rank, shape->rank);
     for (int i = 0; i < shape->rank; i++) {
         int dim = shape->dims[i].dim, batch = dim >= 0 ? program->dims[dim].batch : -1;
@@ -273,7 +273,7 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
         else if (dim >= 0)
             ok = bind_size(binding, program->dims[dim].name, port->name, size);
         else if (shape->dims[i].size != size)
-            ok = cli_error(binding->cli,
+            ok = job_error(binding->job,
                            "%s: dimension %d of '%s' is %" PRId64 ", the model's is %" PRId64,
                            path_of(binding), i, port->name, size, shape->dims[i].size);
         if (!ok)
@@ -307,22 +307,22 @@ static Packing start_packing(Binding *binding, const TfcPort *port, const StTens
     bool is_given = binding->file && st_find(binding->file, port->name);
     if (binding->module && is_given && port->type == TFC_I32)
         packing.ids = token_ids_of(binding->module, port->name);
-    packing.data = arena_alloc(binding->cli->arena, (size_t)(count + 1) * type_bytes(port->type));
+    packing.data = arena_alloc(binding->job->arena, (size_t)(count + 1) * type_bytes(port->type));
     return packing;
 }
 
 /* Element `from` of the tensor goes to `to`; index: of it, for messages. */
 static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t *index, int rank)
 {
-    Cli *cli = p->binding->cli;
+    Job *job = p->binding->job;
     double value = st_value(p->tensor, from);
     const char *path = path_of(p->binding), *name = p->port->name;
     if (!put_value(p->port->type, p->data, to, value))
-        return cli_error(cli, "%s: '%s' holds %g, which is no whole number", path, name, value);
+        return job_error(job, "%s: '%s' holds %g, which is no whole number", path, name, value);
     if (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative))
         return true;
-    return cli_error(cli, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
-                     index_text(cli->arena, index, rank), value, p->ids.size - 1);
+    return job_error(job, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
+                     index_text(job->arena, index, rank), value, p->ids.size - 1);
 }
 
 /* Where integers are expected, floats are a mistake, whole or not. */
@@ -330,7 +330,7 @@ static bool check_type(const Binding *binding, const TfcPort *port, const StTens
 {
     if (port->type != TFC_I32 || tensor->type >= ST_I32)
         return true;
-    return cli_error(binding->cli,
+    return job_error(binding->job,
                      "%s: '%s' is %s, and the model reads it as integers (I32 or I64)",
                      path_of(binding), port->name, st_type_name(tensor->type));
 }
@@ -346,7 +346,7 @@ static const void *pack_input(Binding *binding, const TfcProgram *program, const
     bool ok = true;
     if (is_packed(tensor, &port->shape)) {
         if (tensor->count != place.count)
-            ok = cli_error(binding->cli,
+            ok = job_error(binding->job,
                            "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
                            path_of(binding), port->name, tensor->count, place.count);
         for (int64_t i = 0; ok && i < place.count; i++)
@@ -369,7 +369,7 @@ bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)
     for (int i = 0; i < program->n_dims; i++) {
         const BoundDim *bound = binding_dim(binding, program->dims[i].name);
         if (!bound)
-            return cli_error(binding->cli, "nothing tells how long the dimension %s is",
+            return job_error(binding->job, "nothing tells how long the dimension %s is",
                              program->dims[i].name);
         if (program->dims[i].batch >= 0)
             exec_set_ragged(exec, i, bound->n, bound->length, NULL);
@@ -383,7 +383,7 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
 {
     const char *missing;
     if (!tensors_available(binding, program, &missing))
-        return cli_error(binding->cli, "%s: the input '%s' is missing", path_of(binding), missing);
+        return job_error(binding->job, "%s: the input '%s' is missing", path_of(binding), missing);
     for (int i = 0; i < program->n_inputs; i++)
         if (!bind_dims(binding, program, &program->inputs[i],
                        tensors_find(binding, program->inputs[i].name)))
@@ -414,7 +414,7 @@ StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPo
                     .count = logical_count(&place)};
     memcpy(out.dims, place.dims, sizeof(int64_t) * (size_t)place.rank);
     out.bytes = (uint64_t)out.count * bytes;
-    char *padded = arena_alloc(binding->cli->arena, out.bytes + 8);
+    char *padded = arena_alloc(binding->job->arena, out.bytes + 8);
     int64_t index[TFC_MAX_AXES] = {0};
     for (int64_t to = 0; to < out.count; to++, next_index(&place, index)) {
         int64_t from = stored_at(&place, index);

@@ -17,7 +17,7 @@ typedef struct BoundDim {
 } BoundDim;
 
 typedef struct Binding {
-    Cli *cli;
+    Job *job;
     const StFile *file; /* may be NULL */
     const Module *module; /* whose ids are checked; NULL: none are */
     VEC(BoundDim) dims;
@@ -30,7 +30,7 @@ const StTensor *tensors_find(Binding *binding, const char *name);
  * `missing` is given, it gets the name. */
 bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing);
 /* Binds the program's dimensions and gives the executor its inputs; errors name
- * the tensor. Data lives in the cli's arena. */
+ * the tensor. Data lives in the job's arena. */
 bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec);
 /* The output in padded logical form, zeros past the lengths. */
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,

@@ -6,25 +6,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool tracing_open(Cli *cli, const char *path, bool report, Trace **trace)
+bool tracing_open(Job *job, const char *path, bool report, Trace **trace)
 {
     *trace = NULL;
-    if (path && !file_can_write(&cli->diags, path)) /* before hours of training go by */
+    if (path && !file_can_write(&job->diags, path)) /* before hours of training go by */
         return false;
     if (path || report)
         *trace = trace_new(0);
-    return *trace || !(path || report) || cli_error(cli, "out of memory for the trace");
+    return *trace || !(path || report) || job_error(job, "out of memory for the trace");
 }
 
-bool tracing_close(Cli *cli, const char *path, Trace *trace)
+bool tracing_close(Job *job, const char *path, Trace *trace)
 {
     if (!trace)
         return true;
     trace_use(NULL);
-    bool ok = !path || trace_write(trace, &cli->diags, path);
+    bool ok = !path || trace_write(trace, &job->diags, path);
     int64_t dropped = trace_dropped(trace);
     if (dropped)
-        diag_note(&cli->diags, (Loc){0},
+        diag_note(&job->diags, (Loc){0},
                   "the trace was full: %" PRId64 " slices came after what it holds and were left out",
                   dropped);
     trace_free(trace);

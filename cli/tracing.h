@@ -13,10 +13,10 @@
 /* Makes a trace for a path, or for a report without one; else *trace is NULL. Recording
  * begins with trace_use. False, with an error, where the path cannot be written or memory
  * is short. */
-bool tracing_open(Cli *cli, const char *path, bool report, Trace **trace);
+bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
 /* Ends the recording, writes the file if there is a path, says what was left out, and
  * frees the trace. The programs that ran must still be there. */
-bool tracing_close(Cli *cli, const char *path, Trace *trace);
+bool tracing_close(Job *job, const char *path, Trace *trace);
 
 /* The kernels by their share of `seconds`, as lines or as a JSON array. */
 void tracing_report(const Trace *trace, double seconds, Text *out);

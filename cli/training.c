@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/training.h"
 
-#include "cli/weights.h"
+#include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static bool bound_batches(Training *t, BatchShape *bound)
 {
     Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
     if (!batches)
-        return cli_error(t->cli, "out of memory");
+        return job_error(t->job, "out of memory");
     for (int64_t i = 0; i < batches_count(batches); i++) {
         BatchShape shape = batches_shape(batches, i);
         bound->rows = larger(bound->rows, shape.rows);
@@ -103,7 +103,7 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
     const Module *module = t->session.model->module;
     const Feed *feed = &t->programs.feed;
     int n_dims = (int)module->symbols.count;
-    DimSize *dims = ARENA_ARRAY(t->cli->arena, DimSize, n_dims + 1);
+    DimSize *dims = ARENA_ARRAY(t->job->arena, DimSize, n_dims + 1);
     BatchShape bound = {0};
     if (!t->options->memory)
         return true;
@@ -146,7 +146,7 @@ static bool compile_programs(Training *t)
         if (needed && !all[i])
             return false;
         if (needed && !store_add_program(t->store, all[i]))
-            return cli_error(t->cli, "out of memory");
+            return job_error(t->job, "out of memory");
     }
     inference_init(&t->inference, &t->session, t->store, t->vocab);
     if (!t->valid)
@@ -160,12 +160,12 @@ static bool compile_programs(Training *t)
 static bool load_run(Training *t, bool changed)
 {
     const TrainOptions *o = t->options;
-    const char *last = run_path(t->cli->arena, o->out, "last.safetensors");
+    const char *last = run_path(t->job->arena, o->out, "last.safetensors");
     uint64_t config = train_config(&t->settings, t->corpus);
-    if (!checkpoint_load(&t->cli->diags, t->cli->arena, last, t->store, &t->state))
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, &t->state))
         return false;
     if (t->state.config != config && !changed)
-        return cli_error(t->cli, "%s is not of the training that %s/run.json tells of", last,
+        return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,
                          o->out);
     t->state.config = config;
     t->state.seed = (uint64_t)o->seed;
@@ -177,8 +177,8 @@ static bool write_folder(Training *t, const RunRecord *record, bool changed)
 {
     const char *out = t->options->out;
     return t->options->record && !changed
-               ? run_record_write(t->cli, out, record)
-               : run_folder_write(t->cli, out, &t->session, t->vocab, record);
+               ? run_record_write(t->job, out, record)
+               : run_folder_write(t->job, out, &t->session, t->vocab, record);
 }
 
 bool training_prepare(Training *t)
@@ -193,7 +193,7 @@ bool training_prepare(Training *t)
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
     return (o->record ? load_run(t, changed)
-                      : weights_initialise(t->cli, t->store, (uint64_t)o->seed)) &&
+                      : weights_initialise(t->job, t->store, (uint64_t)o->seed)) &&
            write_folder(t, &record, changed);
 }
 
@@ -225,7 +225,7 @@ static void on_report(void *user, const TrainReport *report, bool due)
     progress_report(&t->progress, report, due);
     if (forecast_step(&t->forecast, report->step, wall_seconds())) {
         progress_clear(&t->progress);
-        cli_flush(t->cli);
+        cli_flush(t->job);
     }
     if (!due)
         return;
@@ -264,7 +264,7 @@ static bool on_validate(void *user, double *loss, double *bleu)
     int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
     *bleu = NAN;
     if (!score_corpus(&t->inference.score, t->valid, tokens, NULL, &scores))
-        return cli_error(t->cli, "out of memory while validating");
+        return job_error(t->job, "out of memory while validating");
     *loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
     return !t->inference.has_stepper || valid_bleu(t, bleu);
 }
@@ -289,7 +289,7 @@ static const char *name_bad(Training *t, const TfcProgram *program, Exec *exec, 
         const float *bad = is_gradient ? find_bad(exec, output) : NULL;
         if (bad) {
             *value = *bad;
-            return arena_strdup(t->cli->arena, output + sizeof prefix - 1);
+            return arena_strdup(t->job->arena, output + sizeof prefix - 1);
         }
     }
     return NULL;
@@ -345,7 +345,7 @@ static bool write_summary(Training *t, const char *ended)
              "\"resident_peak_bytes\": %" PRId64 ", \"ended\": \"%s\"}\n",
              (int)line.length - 1, line.data, t->state.best_step, t->session.compile_seconds,
              peak_resident_bytes(), ended);
-    bool ok = file_write_all(&t->cli->diags, t->options->json_summary, text.data, text.length);
+    bool ok = file_write_all(&t->job->diags, t->options->json_summary, text.data, text.length);
     text_free(&text);
     text_free(&line);
     return ok;
@@ -383,19 +383,19 @@ int training_run(Training *t)
                         .validate = t->valid ? on_validate : NULL,
                         .find_bad_gradient = on_bad_gradient};
     const TrainOptions *o = t->options;
-    forecast_init(&t->forecast, t->cli, &t->settings,
+    forecast_init(&t->forecast, t->job, &t->settings,
                   !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
-    cli_flush(t->cli);
+    cli_flush(t->job);
     progress_init(&t->progress, t->settings.steps);
     t->settings.stop = &stop_asked;
     catch_signals();
     TrainEnd end =
-        train(&t->cli->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
+        train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&t->progress);
     tell_end(t, end);
     static const char *const ended[] = {"done", "interrupted", "failed"};
     bool written = write_summary(t, ended[end]);
-    cli_flush(t->cli);
+    cli_flush(t->job);
     if (end == TRAIN_FAILED || !written)
         return EXIT_INPUT;
     return end == TRAIN_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_DONE;

@@ -4,9 +4,10 @@
 
 #include "base/file.h"
 #include "cli/forecast.h"
-#include "cli/inference.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/run_folder.h"
+#include "driver/inference.h"
 
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
@@ -26,7 +27,7 @@ typedef struct TrainOptions {
 } TrainOptions;
 
 typedef struct Training {
-    Cli *cli;
+    Job *job;
     const TrainOptions *options;
     ModelPorts ports;
     Vocabulary *vocab;
@@ -46,9 +47,9 @@ typedef struct Training {
 
 /* Reads the options, with --resume those of the run before them. False: *status is the exit
  * status. (training_options.c) */
-bool training_options(Cli *cli, int argc, char **argv, TrainOptions *options, int *status);
+bool training_options(Job *job, int argc, char **argv, TrainOptions *options, int *status);
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
-bool training_load_model(Training *training, Cli *cli, const TrainOptions *options);
+bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* What can be told before a vocabulary is made, which takes long; false after errors:
  * of the model, while it is open, passes, processor, what is to be written, and memory;
  * the sizes of the texts; their lines, once they are read. (training_checks.c) */

@@ -19,16 +19,16 @@ static void tell_at(Changes *c, Loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void tell_at(Changes *c, Loc loc, const char *format, ...)
 {
-    Cli *cli = c->t->cli;
+    Job *job = c->t->job;
     va_list args;
     va_start(args, format);
-    const char *text = arena_vprintf(cli->arena, format, args);
+    const char *text = arena_vprintf(job->arena, format, args);
     va_end(args);
     c->n++;
     if (c->t->options->allow_change)
-        diag_warning(&cli->diags, loc, "%s", text);
+        diag_warning(&job->diags, loc, "%s", text);
     else
-        diag_error(&cli->diags, loc, "%s", text);
+        diag_error(&job->diags, loc, "%s", text);
 }
 #define tell(c, ...) tell_at(c, (Loc){0}, __VA_ARGS__)
 
@@ -87,13 +87,13 @@ static void compare_file(Changes *c, const Source *file, const Source *copy)
 static void compare_files(Changes *c)
 {
     Training *t = c->t;
-    Cli *cli = t->cli;
+    Job *job = t->job;
     for (size_t i = 0; i < t->session.model->files.count; i++) {
         const Source *file = t->session.model->files.data[i];
-        const char *path = run_folder_copy(cli, t->options->out, &t->session, file);
+        const char *path = run_folder_copy(job, t->options->out, &t->session, file);
         const Source *copy = NULL;
         if (path && file_exists(path))
-            copy = file_read(&cli->diags, cli->arena, path, LARGEST_MODEL);
+            copy = file_read(&job->diags, job->arena, path, LARGEST_MODEL);
         if (copy)
             compare_file(c, file, copy);
     }
@@ -171,7 +171,7 @@ bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now,
     *changed = c.n > 0;
     if (!c.n || t->options->allow_change)
         return true;
-    diag_note(&t->cli->diags, (Loc){0},
+    diag_note(&t->job->diags, (Loc){0},
               "with this, %s would not go on as it began; --allow-change goes on all the same, and "
               "the folder then holds the model and settings of now",
               t->options->out);

@@ -33,21 +33,21 @@ static bool check_memory(Training *t)
     double params = param_bytes(&t->session), free = (double)machine_memory_free();
     const char *text = bytes_text(whole_bytes(params));
     if (t->options->memory && params > (double)t->options->memory)
-        return cli_error(t->cli, "--memory: params and optimizer take %s, more than %s", text,
+        return job_error(t->job, "--memory: params and optimizer take %s, more than %s", text,
                          bytes_text(t->options->memory));
     return params <= free ||
-           cli_error(t->cli, "params and optimizer take %s, and %s of memory are free", text,
+           job_error(t->job, "params and optimizer take %s, and %s of memory are free", text,
                      bytes_text(whole_bytes(free)));
 }
 
 bool training_check_settings(Training *t)
 {
     const TrainOptions *o = t->options;
-    Cli *cli = t->cli;
-    const TargetOptions target = {.cpu = cli->cpu, .opt_level = 2};
-    return pipeline_check(cli->passes, &cli->diags) &&
-           codegen_processor(&target, cli->arena, &cli->diags) &&
-           (!o->json_summary || file_can_write(&cli->diags, o->json_summary)) && check_memory(t);
+    Job *job = t->job;
+    const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    return pipeline_check(job->passes, &job->diags) &&
+           codegen_processor(&target, job->arena, &job->diags) &&
+           (!o->json_summary || file_can_write(&job->diags, o->json_summary)) && check_memory(t);
 }
 
 /* ---- texts ---- */
@@ -68,8 +68,8 @@ bool training_check_sizes(Training *t)
     int64_t free = machine_memory_free();
     if (bytes * factor <= (double)free)
         return true;
-    return cli_error(
-        t->cli,
+    return job_error(
+        t->job,
         "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
         "are free; train on a part of them%s",
         bytes_text(whole_bytes(bytes)), makes ? " with --vocab " : "", makes ? o->vocab : "",
@@ -79,7 +79,7 @@ bool training_check_sizes(Training *t)
 
 bool training_check_lines(Training *t)
 {
-    Diagnostics *diags = &t->cli->diags;
+    Diagnostics *diags = &t->job->diags;
     return corpus_check_counts(diags, t->source, t->target) &&
            (!t->valid_source || corpus_check_counts(diags, t->valid_source, t->valid_target));
 }

@@ -16,24 +16,24 @@ static const char *find_setting(const TextList *settings, const char *name)
     return NULL;
 }
 
-bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
+bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
-    *t = (Training){.cli = cli, .options = options, .store = store_new()};
+    *t = (Training){.job = job, .options = options, .store = store_new()};
     SessionOptions session = session_defaults(options->model);
     session.library = options->library;
     for (size_t i = 0; i < options->settings.count; i++)
-        vec_push(cli->arena, session.settings, options->settings.data[i]);
+        vec_push(job->arena, session.settings, options->settings.data[i]);
     int32_t size = options->record ? 0 : vocab_spec_size(options->vocab);
     if (size && !find_setting(&session.settings, "vocab"))
-        vec_push(cli->arena, session.settings, arena_printf(cli->arena, "vocab=%d", (int)size));
-    if (!session_open(&t->session, cli, &session))
+        vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
+    if (!session_open(&t->session, job, &session))
         return false;
     t->ports = ports_of(t->session.model->module);
     bool has_tokens = t->ports.source || t->ports.target;
     bool ok = t->session.model->has_loss ||
-              cli_error(cli, "%s: the model has no loss to train by", options->model);
+              job_error(job, "%s: the model has no loss to train by", options->model);
     ok = ok && (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"),
-                                          &cli->diags));
+                                          &job->diags));
     ok = ok && training_check_settings(t);
     session_close(&t->session);
     return ok;
@@ -42,17 +42,17 @@ bool training_load_model(Training *t, Cli *cli, const TrainOptions *options)
 static bool read_texts(Training *t)
 {
     const TrainOptions *o = t->options;
-    Cli *cli = t->cli;
+    Job *job = t->job;
     bool pairs = o->kind == CORPUS_PAIRS;
     const char *valid = pairs ? o->valid_source : o->valid_text;
     const LineLimits limits = {.line = o->line_limit};
-    t->source = lines_read(&cli->diags, cli->arena, pairs ? o->source : o->text, &limits);
+    t->source = lines_read(&job->diags, job->arena, pairs ? o->source : o->text, &limits);
     if (pairs)
-        t->target = lines_read(&cli->diags, cli->arena, o->target, &limits);
+        t->target = lines_read(&job->diags, job->arena, o->target, &limits);
     if (valid)
-        t->valid_source = lines_read(&cli->diags, cli->arena, valid, &limits);
+        t->valid_source = lines_read(&job->diags, job->arena, valid, &limits);
     if (valid && pairs)
-        t->valid_target = lines_read(&cli->diags, cli->arena, o->valid_target, &limits);
+        t->valid_target = lines_read(&job->diags, job->arena, o->valid_target, &limits);
     return t->source && (!pairs || t->target) && (!valid || t->valid_source) &&
            (!valid || !pairs || t->valid_target);
 }
@@ -62,12 +62,12 @@ static bool make_vocabulary(Training *t)
     const TrainOptions *o = t->options;
     const Lines *texts[] = {t->source, t->target};
     if (o->record)
-        t->vocab = vocab_load_run(&t->cli->diags, t->cli->arena, o->out);
+        t->vocab = vocab_load_run(&t->job->diags, t->job->arena, o->out);
     else {
         if (vocab_needs_text(o->vocab))
-            diag_note(&t->cli->diags, (Loc){0}, "making the vocabulary %s", o->vocab);
-        cli_flush(t->cli);
-        t->vocab = vocab_make(&t->cli->diags, t->cli->arena, o->vocab, texts, t->target ? 2 : 1);
+            diag_note(&t->job->diags, (Loc){0}, "making the vocabulary %s", o->vocab);
+        cli_flush(t->job);
+        t->vocab = vocab_make(&t->job->diags, t->job->arena, o->vocab, texts, t->target ? 2 : 1);
     }
     return t->vocab != NULL;
 }
@@ -75,23 +75,23 @@ static bool make_vocabulary(Training *t)
 /* The model's const `vocab` becomes the size of the vocabulary. */
 static bool open_model(Training *t)
 {
-    Cli *cli = t->cli;
+    Job *job = t->job;
     SessionOptions session = session_defaults(t->options->model);
     session.library = t->options->library;
     int size = (int)vocab_size(t->vocab);
     for (size_t i = 0; i < t->options->settings.count; i++)
-        vec_push(cli->arena, session.settings, t->options->settings.data[i]);
+        vec_push(job->arena, session.settings, t->options->settings.data[i]);
     const char *given = find_setting(&session.settings, "vocab");
     if (given && strtoll(given, NULL, 10) != size)
-        return cli_error(cli, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
+        return job_error(job, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
     if (!given)
-        vec_push(cli->arena, session.settings, arena_printf(cli->arena, "vocab=%d", size));
-    t->session_is_open = session_open(&t->session, cli, &session);
+        vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", size));
+    t->session_is_open = session_open(&t->session, job, &session);
     if (!t->session_is_open)
         return false;
     t->ports = ports_of(t->session.model->module);
     if (t->ports.vocab && t->ports.vocab != size)
-        return cli_error(cli, "the vocabulary has %d tokens, but the model's %s have %d", size,
+        return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
                          t->ports.logits, (int)t->ports.vocab);
     return true;
 }
@@ -103,7 +103,7 @@ static Corpus *encode(Training *t, const Lines *source, const Lines *target)
         options.max_length = t->session.model->train.max_length;
     if (!options.max_length && options.kind == CORPUS_STREAM)
         options.max_length = STREAM_WINDOW;
-    return corpus_encode(&t->cli->diags, t->vocab, &options, source, target);
+    return corpus_encode(&t->job->diags, t->vocab, &options, source, target);
 }
 
 bool training_load_data(Training *t)

@@ -18,7 +18,7 @@ static const TrainOptions defaults = {.dtype = "f32",
                                       .patience = -1};
 
 /* false: *status is the exit status. */
-static bool parse(Cli *cli, int argc, char **argv, TrainOptions *o, Arguments *arguments,
+static bool parse(Job *job, int argc, char **argv, TrainOptions *o, Arguments *arguments,
                   int *status)
 {
     const Option options[] = {
@@ -48,9 +48,9 @@ static bool parse(Cli *cli, int argc, char **argv, TrainOptions *o, Arguments *a
          "type of the products; params stay f32 (f32)"},
         OPTION_MEMORY(&o->memory),
         {"threads", "N", OPTION_INT, &o->threads, 1, "threads (all processors)"},
-        OPTION_GEMM(cli),
-        OPTION_CPU(cli),
-        OPTION_PASSES(cli),
+        OPTION_GEMM(job),
+        OPTION_CPU(job),
+        OPTION_PASSES(job),
         {"batch-tokens", "N", OPTION_INT, &o->batch_tokens, 1, "tokens a batch, of each side"},
         {"batch-sentences", "N", OPTION_INT, &o->batch_sentences, 1, "sentences a batch"},
         {"accumulate", "N", OPTION_INT, &o->accumulate, 1, "batches an update"},
@@ -79,7 +79,7 @@ static bool parse(Cli *cli, int argc, char **argv, TrainOptions *o, Arguments *a
         "tfc train RUN --resume goes on with a run; options that are given are compared.",
         0, 1};
     *o = defaults;
-    return options_parse(cli, &usage, options, OPTION_COUNT(options), argc, argv, arguments,
+    return options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, arguments,
                          status) == OPTIONS_GO;
 }
 
@@ -108,7 +108,7 @@ static bool is_last(const Arguments *arguments, size_t i)
 }
 
 /* What --resume is to repeat. Files by absolute paths: it may be called from elsewhere. */
-static TextList words_to_keep(Cli *cli, const TextList *settings, const Arguments *arguments)
+static TextList words_to_keep(Job *job, const TextList *settings, const Arguments *arguments)
 {
     TextList words = {0};
     for (size_t i = 0; i < arguments->given.count; i++) {
@@ -116,15 +116,15 @@ static TextList words_to_keep(Cli *cli, const TextList *settings, const Argument
         if (is_among(option->name, passing) || option->kind == OPTION_LIST ||
             !is_last(arguments, i))
             continue;
-        vec_push(cli->arena, words, arena_printf(cli->arena, "--%s", option->name));
+        vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
         char *real = is_among(option->name, files) ? realpath(option->value, NULL) : NULL;
         if (option->value)
-            vec_push(cli->arena, words, real ? arena_strdup(cli->arena, real) : option->value);
+            vec_push(job->arena, words, real ? arena_strdup(job->arena, real) : option->value);
         free(real);
     }
     for (size_t i = 0; i < settings->count; i++) {
-        vec_push(cli->arena, words, "--set");
-        vec_push(cli->arena, words, settings->data[i]);
+        vec_push(job->arena, words, "--set");
+        vec_push(job->arena, words, settings->data[i]);
     }
     return words;
 }
@@ -156,50 +156,50 @@ static int name_run(TrainOptions *o, const Arguments *arguments)
 
 /* Parses again, with the run's options before those given; an exit status. Without a model
  * the run's own copy is meant. */
-static int recall(Cli *cli, int argc, char **argv, TrainOptions *o, Arguments *arguments)
+static int recall(Job *job, int argc, char **argv, TrainOptions *o, Arguments *arguments)
 {
     const TrainOptions now = *o;
-    RunRecord *record = ARENA_NEW(cli->arena, RunRecord);
-    if (!run_record_read(cli, now.out, record))
+    RunRecord *record = ARENA_NEW(job->arena, RunRecord);
+    if (!run_record_read(job, now.out, record))
         return EXIT_INPUT;
     const char *vocab = word_value(&record->arguments, "--vocab");
-    bool goes_on = file_exists(arena_printf(cli->arena, "%s/last.safetensors", now.out));
+    bool goes_on = file_exists(arena_printf(job->arena, "%s/last.safetensors", now.out));
     if (goes_on && now.vocab && vocab && strcmp(now.vocab, vocab))
         return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",
                                now.out, vocab, now.vocab);
     int n = 0, status;
-    char **words = ARENA_ARRAY(cli->arena, char *, record->arguments.count + (size_t)argc + 1);
+    char **words = ARENA_ARRAY(job->arena, char *, record->arguments.count + (size_t)argc + 1);
     words[n++] = argv[0];
     for (size_t i = 0; i < record->arguments.count; i++)
-        words[n++] = arena_strdup(cli->arena, record->arguments.data[i]);
+        words[n++] = arena_strdup(job->arena, record->arguments.data[i]);
     for (int i = 1; i < argc; i++)
         words[n++] = argv[i];
-    if (!parse(cli, n, words, o, arguments, &status))
+    if (!parse(job, n, words, o, arguments, &status))
         return status;
-    o->settings = merge_settings(cli->arena, &o->settings, &(TextList){0});
+    o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;
     o->record = goes_on ? record : NULL;
     o->model = now.model;
     if (!o->model) {
-        const SessionOptions own = run_session_options(cli, o->out, record, &o->settings);
+        const SessionOptions own = run_session_options(job, o->out, record, &o->settings);
         o->model = own.path;
         o->library = own.library;
     }
     return EXIT_DONE;
 }
 
-bool training_options(Cli *cli, int argc, char **argv, TrainOptions *o, int *status)
+bool training_options(Job *job, int argc, char **argv, TrainOptions *o, int *status)
 {
     Arguments arguments;
-    if (!parse(cli, argc, argv, o, &arguments, status) || (*status = name_run(o, &arguments)))
+    if (!parse(job, argc, argv, o, &arguments, status) || (*status = name_run(o, &arguments)))
         return false;
     if (o->resume && o->out && is_run_folder(o->out) &&
-        (*status = recall(cli, argc, argv, o, &arguments)))
+        (*status = recall(job, argc, argv, o, &arguments)))
         return false;
-    vec_push(cli->arena, o->command, "tfc");
+    vec_push(job->arena, o->command, "tfc");
     for (int i = 0; i < argc; i++)
-        vec_push(cli->arena, o->command, argv[i]);
-    o->arguments = words_to_keep(cli, &o->settings, &arguments);
+        vec_push(job->arena, o->command, argv[i]);
+    o->arguments = words_to_keep(job, &o->settings, &arguments);
     return true;
 }

@@ -26,7 +26,7 @@ static const char *hash_text(Arena *arena, const void *data, size_t size)
 
 static void add_fact(const Training *t, RunRecord *record, const char *name, const char *value)
 {
-    vec_push(t->cli->arena, record->facts, ((RunFact){name, value}));
+    vec_push(t->job->arena, record->facts, ((RunFact){name, value}));
 }
 
 /* The graph that is trained, whatever the text it came from: params and function. How params
@@ -35,7 +35,7 @@ static const char *describe_model(const Training *t)
 {
     static const char *const roles[] = {"trained", "frozen", "state", "slot", "gradient"};
     const Module *module = t->session.model->module;
-    Arena *arena = t->cli->arena;
+    Arena *arena = t->job->arena;
     Text text = {0};
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
@@ -51,7 +51,7 @@ static const char *describe_model(const Training *t)
 static const char *describe_optimizer(const Training *t)
 {
     const OptimizerSpec spec = session_optimizer(&t->session);
-    Arena *arena = t->cli->arena;
+    Arena *arena = t->job->arena;
     const char *clip =
         arena_printf(arena, "weight_decay = %g, clip_norm = %g", spec.weight_decay, spec.clip_norm);
     if (spec.kind == OPT_SGD)
@@ -65,7 +65,7 @@ static const char *describe_rate(const Training *t)
 {
     static const char *const names[] = {"constant", "noam", "inverse_sqrt", "linear", "cosine"};
     const RateSettings *rate = &t->settings.rate;
-    Arena *arena = t->cli->arena;
+    Arena *arena = t->job->arena;
     const char *text = names[rate->kind];
     if (rate->kind == RATE_KIND_NOAM)
         return arena_printf(arena, "%s(d_model = %g, factor = %g, warmup = %" PRId64 ")", text,
@@ -81,7 +81,7 @@ static const char *describe_rate(const Training *t)
 static const char *describe_batch(const Training *t)
 {
     const BatchOptions *batch = &t->settings.batch;
-    Arena *arena = t->cli->arena;
+    Arena *arena = t->job->arena;
     const char *text = "";
     if (batch->tokens)
         text = arena_printf(arena, "%" PRId64 " tokens", batch->tokens);
@@ -94,10 +94,10 @@ static const char *describe_batch(const Training *t)
 static bool add_facts(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
-    const Cli *cli = t->cli;
-    Arena *arena = cli->arena;
-    TargetOptions target = {.cpu = cli->cpu, .opt_level = 2};
-    const char *processor = codegen_processor(&target, arena, &t->cli->diags);
+    const Job *job = t->job;
+    Arena *arena = job->arena;
+    TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    const char *processor = codegen_processor(&target, arena, &t->job->diags);
     if (!processor)
         return false;
     add_fact(t, record, "version", TFC_VERSION);
@@ -115,8 +115,8 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "seed", arena_printf(arena, "%" PRId64, o->seed));
     add_fact(t, record, "dtype", o->dtype);
     add_fact(t, record, "cpu", processor);
-    add_fact(t, record, "gemm", cli->gemm ? cli->gemm : "auto");
-    add_fact(t, record, "passes", cli->passes ? cli->passes : "all");
+    add_fact(t, record, "gemm", job->gemm ? job->gemm : "auto");
+    add_fact(t, record, "passes", job->passes ? job->passes : "all");
     return true;
 }
 
@@ -125,7 +125,7 @@ static void add_text(const Training *t, RunRecord *record, const char *option, c
     if (!lines)
         return;
     const Source *source = lines->source;
-    Arena *arena = t->cli->arena;
+    Arena *arena = t->job->arena;
     char *real = realpath(source->path, NULL);
     RunText text = {.option = option,
                     .file = arena_strdup(arena, real ? real : source->path),
@@ -161,7 +161,7 @@ bool training_record(Training *t, RunRecord *record)
     bool pairs = o->kind == CORPUS_PAIRS;
     *record = (RunRecord){.version = TFC_VERSION,
                           .model = o->record && o->library ? o->record->model : o->model,
-                          .processor = processor_name(t->cli->arena),
+                          .processor = processor_name(t->job->arena),
                           .kind = o->kind,
                           .settings = t->session.options.settings,
                           .command = o->command,

@@ -4,8 +4,8 @@
  * Usage: model_jit MODEL.tfg FOLDER SEED THREADS GEMM */
 #include "tests/model/batches.h"
 
-#include "cli/inference.h"
-#include "cli/weights.h"
+#include "driver/inference.h"
+#include "driver/weights.h"
 #include "runtime/train/checkpoint.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 enum { STEPS = 20, FORWARDS = 3, BEAM = 4 };
 
 typedef struct Driver {
-    Cli *cli;
+    Job *job;
     Session session;
     Store *store;
     Inference inference;
@@ -24,8 +24,10 @@ typedef struct Driver {
 
 static void fail(Driver *d, const char *what)
 {
-    cli_error(d->cli, "%s", what);
-    cli_flush(d->cli);
+    job_error(d->job, "%s", what);
+    Text text = {0};
+    diag_render(&d->job->diags, &text);
+    fputs(text.data, stderr);
     exit(1);
 }
 
@@ -40,12 +42,12 @@ static Exec *new_exec(Driver *d, const char *function)
 static void open_driver(Driver *d, const char *model)
 {
     SessionOptions options = session_defaults(model);
-    if (!session_open(&d->session, d->cli, &options))
+    if (!session_open(&d->session, d->job, &options))
         fail(d, model);
     d->forward = new_exec(d, "forward");
     d->train = new_exec(d, "train_step");
     inference_init(&d->inference, &d->session, d->store, NULL);
-    if (!inference_prepare_decode(&d->inference) || !weights_initialise(d->cli, d->store, 7))
+    if (!inference_prepare_decode(&d->inference) || !weights_initialise(d->job, d->store, 7))
         fail(d, "no decoder or initial values");
 }
 
@@ -118,7 +120,7 @@ static void put_losses(Driver *d, FILE *out)
 
 static void run(Driver *d, const char *folder)
 {
-    Arena *arena = d->cli->arena;
+    Arena *arena = d->job->arena;
     FILE *logits = fopen(arena_printf(arena, "%s/logits", folder), "wb");
     FILE *beams = fopen(arena_printf(arena, "%s/beams", folder), "w");
     FILE *losses = fopen(arena_printf(arena, "%s/losses", folder), "w");
@@ -133,7 +135,7 @@ static void run(Driver *d, const char *folder)
     fclose(beams);
     fclose(losses);
     TrainState state = {.step = STEPS, .seed = d->seed};
-    if (!checkpoint_save(&d->cli->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), d->store,
+    if (!checkpoint_save(&d->job->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), d->store,
                          &state))
         fail(d, "save");
 }
@@ -142,9 +144,9 @@ int main(int argc, char **argv)
 {
     if (argc != 6)
         return 2;
-    Cli cli = {.arena = arena_new(), .gemm = argv[5]};
-    diag_init(&cli.diags, cli.arena);
-    Driver d = {.cli = &cli, .store = store_new(), .seed = strtoull(argv[3], NULL, 10)};
+    Job job = {.arena = arena_new(), .gemm = argv[5]};
+    diag_init(&job.diags, job.arena);
+    Driver d = {.job = &job, .store = store_new(), .seed = strtoull(argv[3], NULL, 10)};
     exec_set_threads(atoi(argv[4]));
     open_driver(&d, argv[1]);
     run(&d, argv[2]);
@@ -153,6 +155,6 @@ int main(int argc, char **argv)
     inference_free(&d.inference);
     session_close(&d.session);
     store_free(d.store);
-    arena_free(cli.arena);
+    arena_free(job.arena);
     return 0;
 }

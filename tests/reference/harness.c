@@ -62,14 +62,21 @@ const char *harness_path(Harness *h, const char *name)
     return arena_printf(h->arena, "%s/%s", h->folder, name);
 }
 
+void harness_tell(const Diagnostics *diags)
+{
+    Text text = {0};
+    diag_render(diags, &text);
+    if (text.length)
+        fputs(text.data, stderr);
+    text_free(&text);
+}
+
 StFile *harness_open(Harness *h, const char *path)
 {
     StFile *file = st_open(&h->diags, h->arena, path);
     if (file)
         return file;
-    Text text = {0};
-    diag_render(&h->diags, &text);
-    fputs(text.data, stderr);
+    harness_tell(&h->diags);
     remove_folder(h->folder);
     exit(1);
 }

@@ -31,6 +31,8 @@ int harness_finish(Harness *h);
 const char *harness_path(Harness *h, const char *name);
 /* Opens a file that must be there: ends the test otherwise. */
 StFile *harness_open(Harness *h, const char *path);
+/* Diagnostics, on stderr. */
+void harness_tell(const Diagnostics *diags);
 
 /* A growing command line. */
 typedef VEC(const char *) Words;

@@ -3,8 +3,8 @@
  * derived decode_step: all 729 rows of six digits out of three kinds. */
 #include "tests/reference/harness.h"
 
-#include "cli/inference.h"
-#include "cli/weights.h"
+#include "driver/inference.h"
+#include "driver/weights.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,18 +154,18 @@ static int sort_rows(Harness *h, Stepper *stepper, int32_t first)
     return sorted;
 }
 
-static bool test_sorting(Harness *h, Cli *cli, int level)
+static bool test_sorting(Harness *h, Job *job, int level)
 {
     SessionOptions options = session_defaults(MODEL);
     options.opt_level = level;
     Session session;
-    if (!session_open(&session, cli, &options))
+    if (!session_open(&session, job, &options))
         return false;
     Store *store = store_new();
     Inference inference;
     inference_init(&inference, &session, store, NULL);
     bool ok =
-        inference_prepare_decode(&inference) && weights_load(cli, session.model, store, WEIGHTS);
+        inference_prepare_decode(&inference) && weights_load(job, session.model, store, WEIGHTS);
     int sorted = 0;
     for (int32_t first = 0; ok && first < KINDS; first++)
         sorted += sort_rows(h, &inference.stepper, first);
@@ -184,10 +184,10 @@ int main(int argc, char **argv)
     harness_init(&h, argc, argv, DATA "activations.safetensors");
     test_activations(&h, "-O2");
     test_activations(&h, "-O0");
-    Cli cli = {.arena = h.arena};
-    diag_init(&cli.diags, cli.arena);
+    Job job = {.arena = h.arena};
+    diag_init(&job.diags, job.arena);
     for (int level = 0; level <= 2; level += 2)
-        harness_check(&h, test_sorting(&h, &cli, level), "-O%d: no decode_step", level);
-    cli_flush(&cli);
+        harness_check(&h, test_sorting(&h, &job, level), "-O%d: no decode_step", level);
+    harness_tell(&job.diags);
     return harness_finish(&h);
 }

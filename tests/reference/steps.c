@@ -3,8 +3,8 @@
  * within 0.1 %. The program is train_step itself, fed here instead of by the trainer. */
 #include "tests/reference/harness.h"
 
-#include "cli/session.h"
-#include "cli/weights.h"
+#include "driver/session.h"
+#include "driver/weights.h"
 #include "runtime/train/schedule.h"
 
 #include <math.h>
@@ -94,23 +94,23 @@ static void run_steps(Harness *h, Exec *exec, const StFile *file, int level)
            st_value(losses, 0), loss, worst);
 }
 
-static bool train(Harness *h, Cli *cli, const StFile *file, int level)
+static bool train(Harness *h, Job *job, const StFile *file, int level)
 {
     SessionOptions options = session_defaults("models/transformer_base.tfg");
     options.opt_level = level;
-    vec_push(cli->arena, options.settings, "p_drop=0");
+    vec_push(job->arena, options.settings, "p_drop=0");
     for (int64_t i = 0; i < file->n_meta; i++)
         if (strcmp(file->meta_keys[i], "warmup") && strcmp(file->meta_keys[i], "factor"))
-            vec_push(cli->arena, options.settings,
-                     arena_printf(cli->arena, "%s=%s", file->meta_keys[i], file->meta_values[i]));
+            vec_push(job->arena, options.settings,
+                     arena_printf(job->arena, "%s=%s", file->meta_keys[i], file->meta_values[i]));
     Session session;
     Store *store = store_new();
-    bool ok = session_open(&session, cli, &options);
+    bool ok = session_open(&session, job, &options);
     if (ok) {
         const TfcProgram *program =
             session_compile(&session, session_function(&session, "train_step"));
-        ok = program && store_add_program(store, program) && weights_initialise(cli, store, 1) &&
-             weights_load(cli, session.model, store, FIXTURE);
+        ok = program && store_add_program(store, program) && weights_initialise(job, store, 1) &&
+             weights_load(job, session.model, store, FIXTURE);
         if (ok) {
             Exec *exec = exec_new(program, store);
             run_steps(h, exec, file, level);
@@ -126,12 +126,12 @@ int main(int argc, char **argv)
 {
     Harness h;
     harness_init(&h, argc, argv, NULL);
-    Cli cli = {.arena = h.arena};
-    diag_init(&cli.diags, cli.arena);
+    Job job = {.arena = h.arena};
+    diag_init(&job.diags, job.arena);
     StFile *file = harness_open(&h, FIXTURE);
     for (int level = 0; level <= 2; level += 2)
-        harness_check(&h, train(&h, &cli, file, level), "-O%d: train_step was not made", level);
-    cli_flush(&cli);
+        harness_check(&h, train(&h, &job, file, level), "-O%d: train_step was not made", level);
+    harness_tell(&job.diags);
     st_close(file);
     return harness_finish(&h);
 }

@@ -1,9 +1,9 @@
 /* Loading, deriving, lowering, compiling. */
 #define _GNU_SOURCE
-#include "cli/session.h"
+#include "driver/session.h"
 
-#include "cli/memory.h"
-#include "cli/ports.h"
+#include "driver/memory.h"
+#include "driver/ports.h"
 
 #include <string.h>
 #include <time.h>
@@ -26,29 +26,29 @@ void session_set_dtype(SessionOptions *options, const char *dtype)
     options->compute = !strcmp(dtype, "bf16") ? DT_BF16 : DT_F32;
 }
 
-bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n)
+bool session_settings(Job *job, const TextList *list, Setting **settings, int *n)
 {
-    *settings = ARENA_ARRAY(cli->arena, Setting, list->count + 1);
+    *settings = ARENA_ARRAY(job->arena, Setting, list->count + 1);
     *n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const char *text = list->data[i], *equals = strchr(text, '=');
         if (!equals || equals == text)
-            return cli_error(cli, "--set %s: expected NAME=VALUE", text);
+            return job_error(job, "--set %s: expected NAME=VALUE", text);
         (*settings)[(*n)++] =
-            (Setting){arena_strndup(cli->arena, text, (size_t)(equals - text)), equals + 1};
+            (Setting){arena_strndup(job->arena, text, (size_t)(equals - text)), equals + 1};
     }
     return true;
 }
 
-bool session_open(Session *session, Cli *cli, const SessionOptions *options)
+bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
-    *session = (Session){.cli = cli, .options = *options, .report = {.arena = cli->arena}};
+    *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
     FrontendOptions frontend = {.library = options->library, .float_type = options->float_type};
     Setting *settings;
-    if (!session_settings(cli, &options->settings, &settings, &frontend.n_settings))
+    if (!session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
-    session->model = model_load(cli->arena, &cli->diags, options->path, &frontend);
+    session->model = model_load(job->arena, &job->diags, options->path, &frontend);
     return session->model != NULL;
 }
 
@@ -62,20 +62,20 @@ void session_close(Session *session)
 bool session_lower(Session *session, Function *function, const char *after)
 {
     PipelineOptions options = {.opt_level = session->options.opt_level,
-                               .passes = session->cli->passes,
+                               .passes = session->job->passes,
                                .after = after,
                                .compute = session->options.compute,
                                .report = &session->report};
-    return pipeline_run(function, &options, &session->cli->diags) &&
+    return pipeline_run(function, &options, &session->job->diags) &&
            (after || memory_fit(session, function));
 }
 
-GemmChoice session_gemm(const Cli *cli)
+GemmChoice session_gemm(const Job *job)
 {
-    if (!cli->gemm)
+    if (!job->gemm)
         return GEMM_AUTO;
-    return !strcmp(cli->gemm, "native") ? GEMM_NATIVE
-           : !strcmp(cli->gemm, "blas") ? GEMM_BLAS
+    return !strcmp(job->gemm, "native") ? GEMM_NATIVE
+           : !strcmp(job->gemm, "blas") ? GEMM_BLAS
                                         : GEMM_AUTO;
 }
 
@@ -83,11 +83,11 @@ static bool start_jit(Session *session)
 {
     if (session->jit)
         return true;
-    TargetOptions target = {.cpu = session->cli->cpu,
+    TargetOptions target = {.cpu = session->job->cpu,
                             .scalar = session->options.scalar,
                             .opt_level = session->options.opt_level,
-                            .gemm = session_gemm(session->cli)};
-    session->jit = jit_new(&target, &session->cli->diags);
+                            .gemm = session_gemm(session->job)};
+    session->jit = jit_new(&target, &session->job->diags);
     if (session->jit)
         jit_use_cache(session->jit, NULL);
     return session->jit != NULL;
@@ -100,14 +100,14 @@ const TfcProgram *session_compile(Session *session, Function *function)
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline =
-            arena_printf(session->cli->arena, "level %d %s passes %s%s", session->options.opt_level,
+            arena_printf(session->job->arena, "level %d %s passes %s%s", session->options.opt_level,
                          dtype_name(session->options.compute),
-                         session->cli->passes ? session->cli->passes : "",
-                         memory_text(session->cli->arena, &session->options.memory));
+                         session->job->passes ? session->job->passes : "",
+                         memory_text(session->job->arena, &session->options.memory));
         ProgramKey key = jit_key(session->jit, function, pipeline);
         program = jit_recall(session->jit, &key);
         if (!program && session_lower(session, function, NULL))
-            program = jit_compile(session->jit, function, &key, &session->cli->diags);
+            program = jit_compile(session->jit, function, &key, &session->job->diags);
     }
     session->compile_seconds += now() - start;
     return program;
@@ -135,12 +135,12 @@ bool session_incremental(Session *session, Incremental *out, const char **target
     Module *module = session->model->module;
     ModelPorts ports = ports_of(module);
     if (!ports.target || !ports.logits)
-        return cli_error(session->cli, "%s: no tokens to generate: the model has no %s",
+        return job_error(session->job, "%s: no tokens to generate: the model has no %s",
                          session->model->path,
                          ports.target ? "output of logits" : "input whose next token it predicts");
     *target = ports.target;
     *logits = ports.logits;
-    return derive_incremental(module, ports.target, ports.logits, out, &session->cli->diags);
+    return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);
 }
 
 static Function *incremental_function(Session *session, const char *name)
@@ -152,7 +152,7 @@ static Function *incremental_function(Session *session, const char *name)
     if (!strcmp(name, "decode_step"))
         return incremental.decode_step;
     if (!incremental.encode)
-        cli_error(session->cli, "%s: a decoder-only model has no function 'encode'",
+        job_error(session->job, "%s: a decoder-only model has no function 'encode'",
                   session->model->path);
     return incremental.encode;
 }
@@ -168,13 +168,13 @@ Function *session_function(Session *session, const char *name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         known = known || !strcmp(name, names[i]);
     if (!known) {
-        cli_error(session->cli, "there is no function '%s'%s", name,
-                  text_suggest(session->cli->arena, "'", name, names,
+        job_error(session->job, "there is no function '%s'%s", name,
+                  text_suggest(session->job->arena, "'", name, names,
                                sizeof names / sizeof names[0]));
         return NULL;
     }
     if (needs_loss && !session->model->has_loss) {
-        cli_error(session->cli, "%s: the model has no loss, so it has no function '%s'",
+        job_error(session->job, "%s: the model has no loss, so it has no function '%s'",
                   session->model->path, name);
         return NULL;
     }

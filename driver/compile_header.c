@@ -1,6 +1,6 @@
 /* The header of a compiled model: what is exported, and the structs that say what
  * each function takes and gives. */
-#include "cli/compile.h"
+#include "driver/compile.h"
 
 #include "base/limits.h"
 #include "base/map.h"
@@ -107,7 +107,7 @@ const char *artifact_text(const Artifact *artifact, const char *text)
             text_add(&out, "%s", artifact->name);
         else
             text_put(&out, p, 1);
-    const char *copy = arena_strdup(artifact->cli->arena, out.data ? out.data : "");
+    const char *copy = arena_strdup(artifact->job->arena, out.data ? out.data : "");
     text_free(&out);
     return copy;
 }
@@ -176,7 +176,7 @@ static void put_ids(const Artifact *a, const TfcPort *port, Text *out)
 static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort *port, bool input,
                      Text *out)
 {
-    const char *name = artifact_c_name(a->cli->arena, port->name);
+    const char *name = artifact_c_name(a->job->arena, port->name);
     if (port->shape.rank == 0) {
         text_add(out, "    double %s;\n", name);
         return;
@@ -198,7 +198,7 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     if (f == TFC_TRAIN_STEP)
         text_add(out, "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
     for (int32_t d = 0; d < program->n_dims; d++) {
-        const char *dim = artifact_c_name(a->cli->arena, program->dims[d].name);
+        const char *dim = artifact_c_name(a->job->arena, program->dims[d].name);
         if (program->dims[d].batch < 0)
             text_add(out, "    int64_t %s;\n", dim);
         else

@@ -1,7 +1,7 @@
 /* The C file that joins programs, runtime and header: the model's constant
  * (runtime/model/abi.h, whose fields are eight bytes each) and a function for each
  * export, which goes on to the runtime's. It includes the header it defines. */
-#include "cli/compile.h"
+#include "driver/compile.h"
 
 #include "base/file.h"
 
@@ -34,7 +34,7 @@ static int64_t padded_bytes(const StoreTensor *tensor)
 
 bool compile_weights(const Artifact *a, const char *path)
 {
-    FileWriter *file = file_create(&a->cli->diags, path);
+    FileWriter *file = file_create(&a->job->diags, path);
     if (!file)
         return false;
     static const char zeros[WEIGHT_ALIGN];
@@ -47,7 +47,7 @@ bool compile_weights(const Artifact *a, const char *path)
         file_write(file, tensor->data, (size_t)size);
         file_write(file, zeros, (size_t)(padded_bytes(tensor) - size));
     }
-    return file_commit(file, &a->cli->diags);
+    return file_commit(file, &a->job->diags);
 }
 
 /* The file of weights as a symbol. WebAssembly's assembler wants other flags of a section,
@@ -84,7 +84,7 @@ static int put_weights(const Artifact *a, Text *out)
         if (!is_inside(tensor))
             continue;
         text_add(out, "    {%s, %s_weights_inside + %" PRId64 "},\n",
-                 c_string(a->cli->arena, tensor->name), a->name, at);
+                 c_string(a->job->arena, tensor->name), a->name, at);
         at += padded_bytes(tensor);
         n++;
     }
@@ -122,7 +122,7 @@ static int put_ids(const Artifact *a, Text *out)
         if (!range.below)
             continue;
         text_add(out, "    {%s, %" PRId64 ", %" PRId64 "},\n",
-                 c_string(a->cli->arena, op_string(op, ATTR_name)), range.least, range.below);
+                 c_string(a->job->arena, op_string(op, ATTR_name)), range.least, range.below);
         n++;
     }
     text_add(out, "    {0, 0, 0}\n};\n");
@@ -131,7 +131,7 @@ static int put_ids(const Artifact *a, Text *out)
 
 static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
 {
-    Arena *arena = a->cli->arena;
+    Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
     text_add(out,
              "static const struct model {\n"
@@ -161,7 +161,7 @@ static const char *runtime_name(Arena *arena, const char *name)
 static void put_export(const Artifact *a, const Export *e, Text *out)
 {
     const char *arguments = artifact_text(a, e->arguments);
-    const char *name = runtime_name(a->cli->arena, e->name);
+    const char *name = runtime_name(a->job->arena, e->name);
     bool gives = strcmp(e->result, "void") != 0;
     text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
              e->takes_model ? "const void *constant, " : "", arguments);

@@ -1,11 +1,11 @@
 /* tfc compile, in pieces: what is to be compiled, its C header, the code that joins
  * programs, runtime and header, and the system's compiler that links them. */
-#ifndef CLI_COMPILE_H
-#define CLI_COMPILE_H
+#ifndef DRIVER_COMPILE_H
+#define DRIVER_COMPILE_H
 
-#include "cli/ports.h"
-#include "cli/session.h"
 #include "codegen/object.h"
+#include "driver/ports.h"
+#include "driver/session.h"
 #include "runtime/model/abi.h"
 
 enum { MAX_CPUS = 8 };
@@ -25,7 +25,7 @@ typedef struct CompileTarget {
 } CompileTarget;
 
 typedef struct Artifact {
-    Cli *cli;
+    Job *job;
     Session session;
     const char *output, *emit;    /* so, obj, exe, llvm, asm, bc */
     const char *name;             /* that the model declares, as C says it: the prefix of everything */

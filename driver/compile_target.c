@@ -1,5 +1,5 @@
 /* What `tfc compile` compiles for: --target, --cpu, and which products go with them. */
-#include "cli/compile.h"
+#include "driver/compile.h"
 
 #include "base/cpu.h"
 
@@ -40,8 +40,8 @@ static bool choose_target(Artifact *a, const char *triple)
     }
     bool known = !triple || !strcmp(triple, a->target->triple);
     if (!known)
-        cli_error(a->cli, "no target is called \"%s\": %s%s", triple, list.data,
-                  text_suggest(a->cli->arena, "\"", triple, names, N_TARGETS));
+        job_error(a->job, "no target is called \"%s\": %s%s", triple, list.data,
+                  text_suggest(a->job->arena, "\"", triple, names, N_TARGETS));
     text_free(&list);
     return known;
 }
@@ -57,13 +57,13 @@ static bool add_level(Artifact *a, const char *name)
         if (!strcmp(name, names[i]))
             level = i < 4 ? i + 1 : cpu_level();
     if (!level)
-        return cli_error(a->cli,
+        return job_error(a->job,
                          "no CPU to compile for is called \"%s\": x86-64, x86-64-v2, x86-64-v3, "
                          "x86-64-v4 or native%s",
-                         name, text_suggest(a->cli->arena, "\"", name, names, 5));
+                         name, text_suggest(a->job->arena, "\"", name, names, 5));
     for (int i = 0; i < a->n_cpus; i++)
         if (a->cpus[i].level == level)
-            return cli_error(a->cli, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);
+            return job_error(a->job, "--cpu names %s twice (%s is the same level)", a->cpus[i].name, name);
     int at = a->n_cpus++;
     for (; at > 0 && a->cpus[at - 1].level < level; at--)
         a->cpus[at] = a->cpus[at - 1];
@@ -75,7 +75,7 @@ static bool add_level(Artifact *a, const char *name)
 static bool add_foreign(Artifact *a, const char *name)
 {
     if (name && strchr(name, ','))
-        return cli_error(a->cli, "several CPUs in one file are for x86-64: %s takes one", a->target->triple);
+        return job_error(a->job, "several CPUs in one file are for x86-64: %s takes one", a->target->triple);
     a->cpus[a->n_cpus++] = (CompiledCpu){.name = name};
     return true;
 }
@@ -87,11 +87,11 @@ static bool add_cpus(Artifact *a, const char *list)
         return add_foreign(a, list);
     if (!list)
         return add_level(a, levels[cpu_level() - 1]);
-    char *names = arena_strdup(a->cli->arena, list), *rest = NULL;
+    char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_level(a, name))
             return false;
-    return a->n_cpus > 0 || cli_error(a->cli, "--cpu names none");
+    return a->n_cpus > 0 || job_error(a->job, "--cpu names none");
 }
 
 /* ---- products ---- */
@@ -99,7 +99,7 @@ static bool add_cpus(Artifact *a, const char *list)
 static bool choose_gemm(Artifact *a, const char *word)
 {
     if (word && artifact_is_foreign(a) && strcmp(word, "native"))
-        return cli_error(a->cli,
+        return job_error(a->job,
                          "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
                          word, a->target->triple);
     a->gemm = !word || !strcmp(word, "native") ? GEMM_NATIVE
@@ -113,7 +113,7 @@ bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, c
     if (!choose_target(a, triple))
         return false;
     if (a->target->is_wasm && !strcmp(a->emit, "so"))
-        return cli_error(a->cli, "%s has no shared libraries: compile a program or an object", triple);
+        return job_error(a->job, "%s has no shared libraries: compile a program or an object", triple);
     return add_cpus(a, cpus) && choose_gemm(a, gemm);
 }
 

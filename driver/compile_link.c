@@ -2,7 +2,7 @@
  * beside the output; the finished file is renamed into its place. The runtime is an
  * archive for this system, and C files for others: they are compiled with the glue. */
 #define _GNU_SOURCE
-#include "cli/compile.h"
+#include "driver/compile.h"
 
 #include "base/file.h"
 
@@ -22,7 +22,7 @@ typedef VEC(const char *) Words;
 
 typedef struct Link {
     const Artifact *artifact;
-    Cli *cli;
+    Job *job;
     const char *folder; /* where everything is made */
     Words files;        /* in it, to be removed */
     Words command;
@@ -31,17 +31,17 @@ typedef struct Link {
 /* The path of a new file in the folder. */
 static const char *new_file(Link *l, const char *name)
 {
-    const char *path = arena_printf(l->cli->arena, "%s/%s", l->folder, name);
-    vec_push(l->cli->arena, l->files, path);
+    const char *path = arena_printf(l->job->arena, "%s/%s", l->folder, name);
+    vec_push(l->job->arena, l->files, path);
     return path;
 }
 
 static bool write_text(Link *l, const char *name, const Text *text)
 {
-    return file_write_all(&l->cli->diags, new_file(l, name), text->data, text->length);
+    return file_write_all(&l->job->diags, new_file(l, name), text->data, text->length);
 }
 
-static void add_word(Link *l, const char *word) { vec_push(l->cli->arena, l->command, word); }
+static void add_word(Link *l, const char *word) { vec_push(l->job->arena, l->command, word); }
 
 static void add_words(Link *l, const char *const *words)
 {
@@ -52,13 +52,13 @@ static void add_words(Link *l, const char *const *words)
 /* ---- what is found beside the program ---- */
 
 /* The first of the places, relative to the program, that exists; NULL: none does. */
-static const char *find_beside(Cli *cli, const char *const places[], size_t n)
+static const char *find_beside(Job *job, const char *const places[], size_t n)
 {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
     for (size_t i = 0; i < n; i++) {
-        const char *path = file_beside(cli->arena, program, places[i]);
+        const char *path = file_beside(job->arena, program, places[i]);
         if (file_exists(path))
             return path;
     }
@@ -69,8 +69,8 @@ static bool add_path(Link *l, const char *option, const char *path)
 {
     char *absolute = realpath(path, NULL);
     if (!absolute)
-        return cli_error(l->cli, "cannot read %s: %s", path, strerror(errno));
-    add_word(l, arena_printf(l->cli->arena, "%s%s", option, absolute));
+        return job_error(l->job, "cannot read %s: %s", path, strerror(errno));
+    add_word(l, arena_printf(l->job->arena, "%s%s", option, absolute));
     free(absolute);
     return true;
 }
@@ -79,9 +79,9 @@ static bool add_archive(Link *l)
 {
     static const char *const places[] = {"libtfc_runtime.a", "../lib/tfc/libtfc_runtime.a",
                                          "../lib/libtfc_runtime.a", "../libtfc_runtime.a"};
-    const char *path = find_beside(l->cli, places, sizeof places / sizeof *places);
+    const char *path = find_beside(l->job, places, sizeof places / sizeof *places);
     return path ? add_path(l, "", path)
-                : cli_error(l->cli, "libtfc_runtime.a is not beside the program; the variable "
+                : job_error(l->job, "libtfc_runtime.a is not beside the program; the variable "
                                     "TFC_RUNTIME can name it");
 }
 
@@ -89,17 +89,17 @@ static bool add_sources(Link *l)
 {
     static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
     static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections", NULL};
-    const char *folder = find_beside(l->cli, places, sizeof places / sizeof *places);
+    const char *folder = find_beside(l->job, places, sizeof places / sizeof *places);
     if (!folder)
-        return cli_error(l->cli, "the runtime's C files (share/tfc/runtime) are not beside the "
+        return job_error(l->job, "the runtime's C files (share/tfc/runtime) are not beside the "
                                  "program; the variable TFC_RUNTIME can name an archive of them");
     add_words(l, options);
     glob_t files = {0};
-    glob(arena_printf(l->cli->arena, "%s/base/*.c", folder), 0, NULL, &files);
-    glob(arena_printf(l->cli->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &files);
+    glob(arena_printf(l->job->arena, "%s/base/*.c", folder), 0, NULL, &files);
+    glob(arena_printf(l->job->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &files);
     bool ok = add_path(l, "-I", folder) &&
               (!l->artifact->target->is_wasm ||
-               add_path(l, "-I", arena_printf(l->cli->arena, "%s/runtime/wasi", folder)));
+               add_path(l, "-I", arena_printf(l->job->arena, "%s/runtime/wasi", folder)));
     for (size_t i = 0; ok && i < files.gl_pathc; i++)
         ok = add_path(l, "", files.gl_pathv[i]);
     globfree(&files);
@@ -121,7 +121,7 @@ static bool write_inputs(Link *l, const char *header)
     const Artifact *a = l->artifact;
     Text text = {0};
     text_add(&text, "%s", header);
-    bool ok = write_text(l, arena_printf(l->cli->arena, "%s.h", a->name), &text);
+    bool ok = write_text(l, arena_printf(l->job->arena, "%s.h", a->name), &text);
     text.length = 0;
     compile_glue(a, &text);
     ok = ok && write_text(l, "glue.c", &text);
@@ -135,8 +135,8 @@ static bool write_inputs(Link *l, const char *header)
     for (int c = 0; ok && c < a->n_cpus; c++)
         for (int i = 0; ok && i < a->cpus[c].objects.n_files; i++) {
             const ObjectFile *object = &a->cpus[c].objects.files[i];
-            const char *name = arena_printf(l->cli->arena, "%d.%s.o", c, object->name);
-            ok = file_write_all(&l->cli->diags, new_file(l, name), object->bytes, object->size);
+            const char *name = arena_printf(l->job->arena, "%d.%s.o", c, object->name);
+            ok = file_write_all(&l->job->diags, new_file(l, name), object->bytes, object->size);
             add_word(l, name);
         }
     return ok;
@@ -152,7 +152,7 @@ static const char *base_name(const char *path)
 static void add_compiler(Link *l)
 {
     const char *cc = getenv("CC");
-    char *words = arena_strdup(l->cli->arena, cc && *cc ? cc : l->artifact->target->compiler);
+    char *words = arena_strdup(l->job->arena, cc && *cc ? cc : l->artifact->target->compiler);
     char *rest = NULL;
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         add_word(l, word);
@@ -176,7 +176,7 @@ static bool add_options(Link *l)
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
         add_word(l, "-Wl,-z,nodelete");
-        add_word(l, arena_printf(l->cli->arena, "-Wl,-soname,%s", base_name(a->output)));
+        add_word(l, arena_printf(l->job->arena, "-Wl,-soname,%s", base_name(a->output)));
     }
     add_words(l, a->target->link);
     add_word(l, "-s");
@@ -197,7 +197,7 @@ static const char *read_messages(Link *l, const char *path)
         close(fd);
     while (n > 0 && text[n - 1] == '\n')
         n--;
-    return arena_strndup(l->cli->arena, text, n > 0 ? (size_t)n : 0);
+    return arena_strndup(l->job->arena, text, n > 0 ? (size_t)n : 0);
 }
 
 static void run_child(const Link *l, const char *messages)
@@ -221,32 +221,32 @@ static bool run_compiler(Link *l)
         run_child(l, messages);
     int status = 0;
     if (child < 0)
-        return cli_error(l->cli, "cannot start %s: %s", l->command.data[0], strerror(errno));
+        return job_error(l->job, "cannot start %s: %s", l->command.data[0], strerror(errno));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return cli_error(l->cli,
+        return job_error(l->job,
                          "there is no C compiler '%s' to link with; install one (Debian: %s) or name "
                          "it in CC",
                          l->command.data[0], l->artifact->target->packages);
-    return cli_error(l->cli, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
+    return job_error(l->job, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
                      read_messages(l, messages));
 }
 
 static bool move(const Link *l, const char *from, const char *to)
 {
-    const char *target = file_target(l->cli->arena, to);
-    return !rename(from, target) || cli_error(l->cli, "cannot write %s: %s", to, strerror(errno));
+    const char *target = file_target(l->job->arena, to);
+    return !rename(from, target) || job_error(l->job, "cannot write %s: %s", to, strerror(errno));
 }
 
-static bool can_be_file(Cli *cli, const char *path)
+static bool can_be_file(Job *job, const char *path)
 {
     struct stat info;
     if (stat(path, &info) || S_ISREG(info.st_mode))
         return true;
-    return cli_error(cli, "cannot write %s: %s", path,
+    return job_error(job, "cannot write %s: %s", path,
                      S_ISDIR(info.st_mode) ? strerror(EISDIR) : "not a regular file");
 }
 
@@ -254,11 +254,11 @@ static bool can_be_file(Cli *cli, const char *path)
 static bool put_in_place(Link *l)
 {
     const Artifact *a = l->artifact;
-    Arena *arena = l->cli->arena;
+    Arena *arena = l->job->arena;
     const char *header = arena_printf(arena, "%s.h", a->name);
     const char *beside = file_beside(arena, a->output, header);
     bool has_header = strcmp(a->emit, "exe") != 0;
-    return can_be_file(l->cli, a->output) && (!has_header || can_be_file(l->cli, beside)) &&
+    return can_be_file(l->job, a->output) && (!has_header || can_be_file(l->job, beside)) &&
            (!has_header || move(l, new_file(l, header), beside)) &&
            move(l, new_file(l, "output"), a->output);
 }
@@ -301,13 +301,13 @@ static bool make(Link *l, const char *header)
 
 bool compile_link(const Artifact *artifact, const char *header)
 {
-    Cli *cli = artifact->cli;
-    char *folder = arena_printf(cli->arena, "%s.tmp-XXXXXX", artifact->output);
+    Job *job = artifact->job;
+    char *folder = arena_printf(job->arena, "%s.tmp-XXXXXX", artifact->output);
     if (!mkdtemp(folder))
-        return cli_error(cli, "cannot write %s: %s", artifact->output, strerror(errno));
+        return job_error(job, "cannot write %s: %s", artifact->output, strerror(errno));
     struct sigaction before[ENDING];
     put_off_signals(before);
-    Link l = {.artifact = artifact, .cli = cli, .folder = folder};
+    Link l = {.artifact = artifact, .job = job, .folder = folder};
     bool ok = make(&l, header);
     for (size_t i = 0; i < l.files.count; i++)
         unlink(l.files.data[i]);

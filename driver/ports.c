@@ -1,5 +1,5 @@
 /* Roles of a model's inputs and outputs. */
-#include "cli/ports.h"
+#include "driver/ports.h"
 
 #include <string.h>
 

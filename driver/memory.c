@@ -2,7 +2,7 @@
  * each outcome is planned, until the exact sum of params and slab is within the limit.
  * The budgets are parts of the slab as it is without the pass, whatever the limit: so
  * what an error names as the least is reached when it is asked for. */
-#include "cli/memory.h"
+#include "driver/memory.h"
 
 #include "passes/clone.h"
 #include "runtime/exec/size.h"
@@ -69,7 +69,7 @@ static bool measure(Session *session, Try *try)
 {
     const MemoryLimit *limit = &session->options.memory;
     Arena *arena = arena_new();
-    const TfcProgram *program = codegen_plan(try->function, arena, NULL, &session->cli->diags);
+    const TfcProgram *program = codegen_plan(try->function, arena, NULL, &session->job->diags);
     if (program) {
         try->params = param_bytes(program, limit->beside);
         try->slab = slab_bytes(program, limit);
@@ -79,7 +79,7 @@ static bool measure(Session *session, Try *try)
         }
     }
     arena_free(arena);
-    return program && ((try->slab >= 0 && try->beside >= 0) || cli_error(session->cli, "out of memory"));
+    return program && ((try->slab >= 0 && try->beside >= 0) || job_error(session->job, "out of memory"));
 }
 
 /* A copy of the function with what is above the budget recomputed, and what it takes. */
@@ -89,9 +89,9 @@ static Try try_budget(Session *session, const Function *function, int64_t bytes)
     MemoryBudget budget = {bytes, limit->dims, limit->n_dims};
     PipelineOptions options = {
         .passes = "recompute", .budget = &budget, .report = &session->report};
-    const char *name = arena_printf(session->cli->arena, "%s within %" PRId64, function->name, bytes);
+    const char *name = arena_printf(session->job->arena, "%s within %" PRId64, function->name, bytes);
     Try try = {.function = clone_function(function, name)};
-    if (!pipeline_run(try.function, &options, &session->cli->diags) || !measure(session, &try))
+    if (!pipeline_run(try.function, &options, &session->job->diags) || !measure(session, &try))
         try.function = NULL;
     return try;
 }
@@ -112,8 +112,8 @@ static const char *size_text(Arena *arena, int64_t bytes)
 
 static bool too_little(Session *session, const Function *function, const Try *least)
 {
-    Arena *arena = session->cli->arena;
-    return cli_error(session->cli,
+    Arena *arena = session->job->arena;
+    return job_error(session->job,
                      "--memory: %s needs %s at least for its largest batch, with all recomputed "
                      "that can be: %s of params and %s of values",
                      function->name, size_text(arena, total(least)), size_text(arena, least->params),

@@ -1,8 +1,8 @@
 /* Fitting a function into a limit of memory (--memory). */
-#ifndef CLI_MEMORY_H
-#define CLI_MEMORY_H
+#ifndef DRIVER_MEMORY_H
+#define DRIVER_MEMORY_H
 
-#include "cli/session.h"
+#include "driver/session.h"
 
 /* After the passes: recomputes as much as it takes to stay within the session's limit,
  * or false with an error. */

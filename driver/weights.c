@@ -1,5 +1,5 @@
 /* Initial values and foreign checkpoints. */
-#include "cli/weights.h"
+#include "driver/weights.h"
 
 #include "runtime/data/safetensors.h"
 
@@ -39,7 +39,7 @@ typedef struct Piece {
     int64_t start;
 } Piece;
 
-static bool cut_piece(Cli *cli, const StFile *file, const StTensor *from, const WeightMap *map,
+static bool cut_piece(Job *job, const StFile *file, const StTensor *from, const WeightMap *map,
                       Piece *piece)
 {
     *piece = (Piece){.rank = from->rank};
@@ -53,10 +53,10 @@ static bool cut_piece(Cli *cli, const StFile *file, const StTensor *from, const 
     if (map->size > 0) {
         if (map->axis >= from->rank || map->start < 0 ||
             map->start > from->dims[map->axis] - map->size) {
-            diag_error(&cli->diags, map->loc,
+            diag_error(&job->diags, map->loc,
                        "%s: the tensor '%s' is %s; there is no part %" PRId64 " … %" PRId64
                        " of its axis %d",
-                       file->path, from->name, shape_text(cli->arena, from->rank, from->dims),
+                       file->path, from->name, shape_text(job->arena, from->rank, from->dims),
                        map->start, map->start + map->size - 1, map->axis);
             return false;
         }
@@ -92,14 +92,14 @@ static bool copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to
 }
 
 /* `from` into `to`; the shapes must agree once leading dimensions of 1 are left out. */
-static bool fill_tensor(Cli *cli, const StFile *file, const StTensor *from, const WeightMap *map,
+static bool fill_tensor(Job *job, const StFile *file, const StTensor *from, const WeightMap *map,
                         StoreTensor *to)
 {
     Piece piece;
     if (!st_is_whole(file, from))
-        return cli_error(cli, "%s is damaged: the checksum of '%s' is another", file->path,
+        return job_error(job, "%s is damaged: the checksum of '%s' is another", file->path,
                          from->name);
-    if (!cut_piece(cli, file, from, map, &piece))
+    if (!cut_piece(job, file, from, map, &piece))
         return false;
     int64_t count = 1;
     for (int i = 0; i < piece.rank; i++)
@@ -108,11 +108,11 @@ static bool fill_tensor(Cli *cli, const StFile *file, const StTensor *from, cons
     bool fits = count == to->count && piece.rank >= to->rank &&
                 !memcmp(piece.dims + skip, to->dims, sizeof(int64_t) * (size_t)to->rank);
     if (!fits)
-        return cli_error(cli, "%s: the tensor '%s' gives %s, but the param '%s' is %s", file->path,
-                         from->name, shape_text(cli->arena, piece.rank, piece.dims), to->name,
-                         shape_text(cli->arena, to->rank, to->dims));
+        return job_error(job, "%s: the tensor '%s' gives %s, but the param '%s' is %s", file->path,
+                         from->name, shape_text(job->arena, piece.rank, piece.dims), to->name,
+                         shape_text(job->arena, to->rank, to->dims));
     return copy_piece(from, &piece, to) ||
-           cli_error(cli, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
+           job_error(job, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
                      file->path, from->name, to->name);
 }
 
@@ -130,7 +130,7 @@ static bool is_param(const StoreTensor *tensor)
     return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache;
 }
 
-static bool load_param(Cli *cli, const Model *model, const StFile *file, StoreTensor *tensor)
+static bool load_param(Job *job, const Model *model, const StFile *file, StoreTensor *tensor)
 {
     const WeightMap *map = find_map(model, tensor->name);
     const StTensor *from = map ? st_find(file, map->theirs) : NULL;
@@ -140,44 +140,44 @@ static bool load_param(Cli *cli, const Model *model, const StFile *file, StoreTe
             map = NULL;
     }
     if (!from)
-        return cli_error(cli, "%s: the tensor '%s' is missing%s%s%s", file->path,
+        return job_error(job, "%s: the tensor '%s' is missing%s%s%s", file->path,
                          map ? map->theirs : tensor->name, map ? " (for the param '" : "",
                          map ? tensor->name : "", map ? "')" : "");
-    return fill_tensor(cli, file, from, map, tensor);
+    return fill_tensor(job, file, from, map, tensor);
 }
 
-bool weights_load(Cli *cli, const Model *model, Store *store, const char *path)
+bool weights_load(Job *job, const Model *model, Store *store, const char *path)
 {
-    StFile *file = st_open(&cli->diags, cli->arena, path);
+    StFile *file = st_open(&job->diags, job->arena, path);
     if (!file)
         return false;
     int wrong = 0;
     for (int64_t i = 0; i < store_count(store) && wrong < 5; i++)
         if (is_param(store_at(store, i)))
-            wrong += !load_param(cli, model, file, store_at(store, i));
+            wrong += !load_param(job, model, file, store_at(store, i));
     st_close(file);
     store_changed(store);
     return !wrong;
 }
 
-bool weights_initialise(Cli *cli, Store *store, uint64_t seed)
+bool weights_initialise(Job *job, Store *store, uint64_t seed)
 {
     if (!store_initialise(store, seed))
-        return cli_error(cli, "out of memory");
+        return job_error(job, "out of memory");
     bool ok = true;
     for (int64_t i = 0; i < store_count(store); i++) {
         StoreTensor *tensor = store_at(store, i);
         if (tensor->init != TFC_INIT_FILE || !tensor->data)
             continue;
-        StFile *file = st_open(&cli->diags, cli->arena, tensor->file);
+        StFile *file = st_open(&job->diags, job->arena, tensor->file);
         if (!file)
             return false;
         const StTensor *from = st_find(file, tensor->tensor);
         if (!from)
-            ok = cli_error(cli, "%s: the tensor '%s' is missing (for the param '%s')", file->path,
+            ok = job_error(job, "%s: the tensor '%s' is missing (for the param '%s')", file->path,
                            tensor->tensor, tensor->name);
         else
-            ok = fill_tensor(cli, file, from, NULL, tensor) && ok;
+            ok = fill_tensor(job, file, from, NULL, tensor) && ok;
         st_close(file);
     }
     store_changed(store);

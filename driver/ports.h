@@ -1,6 +1,6 @@
 /* What the inputs and outputs of a model are for, from their names and types. */
-#ifndef CLI_PORTS_H
-#define CLI_PORTS_H
+#ifndef DRIVER_PORTS_H
+#define DRIVER_PORTS_H
 
 #include "base/diag.h"
 #include "ir/graph.h"

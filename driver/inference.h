@@ -1,17 +1,17 @@
 /* A model with its params and vocabulary, ready to score and to decode text: from
  * the folder of a run, or from a training that is under way. */
-#ifndef CLI_INFERENCE_H
-#define CLI_INFERENCE_H
+#ifndef DRIVER_INFERENCE_H
+#define DRIVER_INFERENCE_H
 
-#include "cli/ports.h"
-#include "cli/session.h"
+#include "driver/ports.h"
+#include "driver/session.h"
 #include "runtime/data/bleu.h"
 #include "runtime/decode/decode.h"
 #include "runtime/decode/score.h"
 #include "runtime/decode/stepper_exec.h"
 
 typedef struct Inference {
-    Cli *cli;
+    Job *job;
     Session *session;
     Store *store;
     const Vocabulary *vocab;

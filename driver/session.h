@@ -1,10 +1,10 @@
 /* From a model file to programs that run: the one place where the frontend, the
  * passes, codegen and the executor are wired together. */
-#ifndef CLI_SESSION_H
-#define CLI_SESSION_H
+#ifndef DRIVER_SESSION_H
+#define DRIVER_SESSION_H
 
-#include "cli/options.h"
 #include "codegen/codegen.h"
+#include "driver/job.h"
 #include "frontend/frontend.h"
 #include "passes/pass.h"
 #include "runtime/exec/exec.h"
@@ -29,7 +29,7 @@ typedef struct SessionOptions {
 } SessionOptions;
 
 typedef struct Session {
-    Cli *cli;
+    Job *job;
     SessionOptions options;
     Model *model;
     Jit *jit;      /* made at the first compilation */
@@ -41,7 +41,7 @@ SessionOptions session_defaults(const char *path);
 /* Floats and products as --dtype says: "f32", "bf16" or "f64". */
 void session_set_dtype(SessionOptions *options, const char *dtype);
 /* Loads the model; false after errors. */
-bool session_open(Session *session, Cli *cli, const SessionOptions *options);
+bool session_open(Session *session, Job *job, const SessionOptions *options);
 void session_close(Session *session);
 
 /* Runs the passes of the session's level, or of --passes, over a function (up to `after`
@@ -59,9 +59,9 @@ bool session_incremental(Session *session, Incremental *out, const char **target
                          const char **logits);
 
 /* What --gemm says. */
-GemmChoice session_gemm(const Cli *cli);
+GemmChoice session_gemm(const Job *job);
 
 /* "NAME=VALUE" split into settings; false (with an error) where there is no "=". */
-bool session_settings(Cli *cli, const TextList *list, Setting **settings, int *n);
+bool session_settings(Job *job, const TextList *list, Setting **settings, int *n);
 
 #endif

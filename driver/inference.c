@@ -1,5 +1,5 @@
 /* Scoring and decoding with a compiled model. */
-#include "cli/inference.h"
+#include "driver/inference.h"
 
 #include "runtime/exec/trace.h"
 
@@ -36,7 +36,7 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
 
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)
 {
-    *inference = (Inference){.cli = session->cli,
+    *inference = (Inference){.job = session->job,
                              .session = session,
                              .store = store,
                              .vocab = vocab,
@@ -53,11 +53,11 @@ void inference_free(Inference *inference)
 
 static const TfcProgram *add_program(Inference *inference, Function *function)
 {
-    if (function && !ports_feed(&inference->ports, function, &inference->cli->diags))
+    if (function && !ports_feed(&inference->ports, function, &inference->job->diags))
         return NULL;
     const TfcProgram *program = function ? session_compile(inference->session, function) : NULL;
     if (program && !store_add_program(inference->store, program)) {
-        cli_error(inference->cli, "out of memory");
+        job_error(inference->job, "out of memory");
         return NULL;
     }
     return program;
@@ -88,7 +88,7 @@ bool inference_prepare_decode(Inference *inference)
     if (incremental.encode && !(programs.encode = add_program(inference, incremental.encode)))
         return false;
     inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
-    return inference->has_stepper || cli_error(inference->cli, "out of memory");
+    return inference->has_stepper || job_error(inference->job, "out of memory");
 }
 
 int64_t inference_max_length(const Inference *inference)
@@ -129,7 +129,7 @@ static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch 
         results[batch->row[i]] =
             rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
     arena_free(scratch);
-    return ok || cli_error(inference->cli, "out of memory while decoding");
+    return ok || job_error(inference->job, "out of memory while decoding");
 }
 
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
@@ -138,7 +138,7 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
     BatchOptions options = {.tokens = batch_tokens};
     Batches *batches = batches_new(corpus, &options, 0);
     Batch batch = {0};
-    bool ok = batches || cli_error(inference->cli, "out of memory");
+    bool ok = batches || job_error(inference->job, "out of memory");
     for (int64_t i = 0; ok && i < batches_count(batches); i++) {
         int64_t begin = trace_begin();
         batches_fill(batches, i, &batch);

@@ -1,0 +1,22 @@
+/* One use of the compiler, from a model's file to a result: where its memory and its messages
+ * go, and what holds for all that it compiles. */
+#ifndef DRIVER_JOB_H
+#define DRIVER_JOB_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+typedef VEC(const char *) TextList;
+
+typedef struct Job {
+    Arena *arena; /* the caller's; results live in it unless they say otherwise */
+    Diagnostics diags;
+    const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
+    const char *cpu;    /* NULL: this machine */
+    const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
+} Job;
+
+/* Adds an error without a place; gives false. */
+bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
