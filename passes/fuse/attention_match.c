@@ -194,6 +194,19 @@ static const Op *find_across(const Module *module, const Scores *s)
     return NULL;
 }
 
+/* Products read from memory what they multiply scores with: a value of one element a row that
+ * the set computes itself is there too late. */
+static const Op *find_own_operand(const Scores *s)
+{
+    for (size_t i = 0; i < s->ops.count; i++)
+        for (int a = 0; s->ops.data[i]->kind == OP_dot && a < 2; a++) {
+            const Node *node = node_of(s->ops.data[i]->args[a]->op);
+            if (node->scores == s && node->part == PART_ROW)
+                return s->ops.data[i];
+        }
+    return NULL;
+}
+
 /* Sums over queries run within one unit: all of them leave the units' axes alone. */
 static const Op *find_unlike(const Scores *s)
 {
@@ -216,6 +229,7 @@ static Miss why_not_set(const Fuser *f, Scores *s)
         used_up += node_of(s->ops.data[i])->part == PART_PRODUCT;
     }
     s->where = find_across(f->function->module, s);
+    s->where = s->where ? s->where : find_own_operand(s);
     s->where = s->where ? s->where : find_unlike(s);
     return s->where                    ? MISS_SCORES_READ
            : !used_up                   ? MISS_SCORES_ALONE
