@@ -181,6 +181,8 @@ Item *block_cross_entropy(Grow *g, bool wide)
     if (x && rng_chance(&g->rng, 50))
         x = binary(g, OP_add, x, weight(g, 1, &vocab));
     x = tamed(g, x, 40);
+    if (x && rng_chance(&g->rng, 30)) /* a bias's gradient sums what is dropped, too */
+        x = add_item(g, build_dropout(&g->b, x->value, 0.25, g->n_sites++), x->lo * 2, x->hi * 2);
     Item *loss = NULL;
     if (x) {
         Type ids = type;

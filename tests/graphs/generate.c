@@ -258,7 +258,7 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
               .batches = out->batches};
     bool wide = !strcmp(families[family].name, "wide"), tall = wide && rng_chance(&g.rng, 25);
     bool attends = !strcmp(families[family].name, "attention");
-    bool large = !wide && rng_chance(&g.rng, attends ? 30 : 8);
+    bool large = !wide && rng_chance(&g.rng, attends ? 22 : 8);
     g.n_batches = out->n_batches = tall || large ? 1 : rng_between(&g.rng, 1, 2);
     for (int i = 0; i < g.n_batches; i++)
         out->batches[i] = tall ? tall_batch(&g.rng) : some_batch(&g.rng, large);
