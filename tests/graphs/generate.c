@@ -42,7 +42,7 @@ const Family families[] = {
     {"indices", "gathers, scatters, embeddings, indices outside", 8},
     {"model", "blocks of a transformer with a loss", 14},
     {"losses", "cross-entropy, smoothed, tied; CTC", 7},
-    {"wide", "losses as wide as a vocabulary, by chunks of rows", 3},
+    {"wide", "losses as wide as a vocabulary, by chunks of rows", 4},
     {"cache", "steps of decoding over caches that are appended to", 5},
     {"mixed", "casts between all element types, products of bf16", 6},
     {"scalars", "scalars and tiny tensors", 2},
@@ -256,7 +256,7 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
               .real = DT_F64,
               .mixed = recipe->mixed,
               .batches = out->batches};
-    bool wide = !strcmp(families[family].name, "wide"), tall = wide && rng_chance(&g.rng, 25);
+    bool wide = !strcmp(families[family].name, "wide"), tall = wide && rng_chance(&g.rng, 40);
     bool attends = !strcmp(families[family].name, "attention");
     bool large = !wide && rng_chance(&g.rng, attends ? 22 : 8);
     g.n_batches = out->n_batches = tall || large ? 1 : rng_between(&g.rng, 1, 2);

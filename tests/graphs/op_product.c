@@ -106,7 +106,7 @@ Item *grow_product(Grow *g)
     return y ? some_product(g, x, y) : NULL;
 }
 
-/* B, ragged dimensions over it, and constants, in any order. */
+/* B, ragged dimensions over it, now and then another pair, and constants, in any order. */
 static Item *of_sentences(Grow *g)
 {
     static const int ragged[] = {SYM_S, SYM_T, SYM_S};
@@ -115,6 +115,10 @@ static Item *of_sentences(Grow *g)
     for (int i = 0; i < 3; i++)
         if (rng_chance(&g->rng, i == 2 ? 15 : 60))
             type.dims[type.rank++] = dim_symbol(ragged[i]);
+    if (rng_chance(&g->rng, 15)) { /* and those of others */
+        type.dims[type.rank++] = dim_symbol(SYM_C);
+        type.dims[type.rank++] = dim_symbol(SYM_U);
+    }
     if (rng_chance(&g->rng, 60))
         type.dims[type.rank++] = dim_const(some_size(g));
     shuffle_dims(g, &type);
