@@ -250,17 +250,16 @@ static int64_t count_tasks(const Exec *exec, int32_t s)
     return 1;
 }
 
-/* One thread where most steps are one task, as when a sentence is decoded: others would
- * only wait, and waiting takes from who works where processors are shared. */
+/* As many as the step of most tasks keeps busy: others would only wait, and waiting takes from
+ * who works where processors are shared. */
 static int threads_for(const Exec *exec)
 {
-    int64_t tasks = 0, steps = 0;
-    for (int32_t s = exec->first_step; s < exec->program->n_steps; s++)
-        if (!is_epilogue(&exec->program->steps[s])) {
-            tasks += count_tasks(exec, s);
-            steps++;
-        }
-    return tasks < 2 * steps ? 1 : exec_threads();
+    int64_t most = 1;
+    for (int32_t s = exec->first_step; s < exec->program->n_steps; s++) {
+        int64_t tasks = is_epilogue(&exec->program->steps[s]) ? 1 : count_tasks(exec, s);
+        most = tasks > most ? tasks : most;
+    }
+    return most < exec_threads() ? (int)most : exec_threads();
 }
 
 bool exec_run(Exec *exec)
