@@ -4,9 +4,9 @@
 #include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/synthetic.h"
 #include "cli/tracing.h"
 #include "driver/inference.h"
+#include "driver/synthetic.h"
 #include "driver/weights.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* tfc run: a model on tensors, every output back. */
 #include "cli/model_argument.h"
 #include "cli/options.h"
-#include "cli/tensors.h"
+#include "driver/tensors.h"
 #include "driver/weights.h"
 
 #include <string.h>

@@ -79,7 +79,7 @@ cat >"$work/names.awk" <<'END'
 {
     gsub(/[^A-Za-z0-9_.\/*-]+/, " ")
     for (i = 1; i <= NF; i++)
-        if ($i ~ /^(base|bench|cli|cmake|codegen|docs|driver|editors|examples|frontend|inspect|ir|models|passes|runtime|scripts|tests)\/[A-Za-z]/) {
+        if ($i ~ /^(base|bench|check|cli|cmake|codegen|docs|driver|editors|examples|frontend|inspect|ir|models|passes|runtime|scripts|tests)\/[A-Za-z]/) {
             gsub(/[A-Z][A-Z]+/, "*", $i)
             sub(/[.*]+$/, "", $i)
             print $i

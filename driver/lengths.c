@@ -1,5 +1,5 @@
 /* Reading batches of given lengths. */
-#include "cli/lengths.h"
+#include "driver/lengths.h"
 
 #include "runtime/data/lines.h"
 

@@ -1,9 +1,9 @@
 /* Tensors of a safetensors file as the inputs of a program, and its outputs back:
  * padded logical arrays [B, Smax, …] outside, packed storage (ir/layout.h) inside. */
-#ifndef CLI_TENSORS_H
-#define CLI_TENSORS_H
+#ifndef DRIVER_TENSORS_H
+#define DRIVER_TENSORS_H
 
-#include "cli/options.h"
+#include "driver/job.h"
 #include "ir/graph.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/exec/exec.h"

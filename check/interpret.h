@@ -1,8 +1,8 @@
 /* A compiled variant's function as the oracle has it: on the same batch and params. */
-#ifndef CLI_INTERPRET_H
-#define CLI_INTERPRET_H
+#ifndef CHECK_INTERPRET_H
+#define CHECK_INTERPRET_H
 
-#include "cli/check.h"
+#include "check/check.h"
 #include "oracle/oracle.h"
 
 /* Inputs, params and dimensions of a variant that was fed. `given` may be changed before it

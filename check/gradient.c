@@ -3,7 +3,7 @@
  * Five-point differences (error h^4) at a few sizes of h: near a kink (relu, max)
  * the larger ones cross it, and the smaller ones round. An element is right if
  * one of them agrees. Dropout is on: its masks are those of one fixed step. */
-#include "cli/check.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Compiled code against the oracle, which shares nothing with it: every output, and every param
  * that a run changes, on every batch. No element may be further off than rounding can bring it;
  * as that bound grows with every op, each tensor is held to a part of its size, too. */
-#include "cli/interpret.h"
+#include "check/interpret.h"
 
 #include <inttypes.h>
 #include <math.h>

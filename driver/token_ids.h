@@ -1,6 +1,6 @@
 /* Which integers an input of a model may hold, from what the model does with them. */
-#ifndef CLI_TOKEN_IDS_H
-#define CLI_TOKEN_IDS_H
+#ifndef DRIVER_TOKEN_IDS_H
+#define DRIVER_TOKEN_IDS_H
 
 #include "ir/graph.h"
 

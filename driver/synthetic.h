@@ -1,10 +1,10 @@
 /* Made-up inputs for a model: what bench measures on and check differentiates at. */
-#ifndef CLI_SYNTHETIC_H
-#define CLI_SYNTHETIC_H
+#ifndef DRIVER_SYNTHETIC_H
+#define DRIVER_SYNTHETIC_H
 
-#include "cli/lengths.h"
-#include "cli/tensors.h"
+#include "driver/lengths.h"
 #include "driver/ports.h"
+#include "driver/tensors.h"
 
 typedef struct SyntheticOptions {
     int64_t batch;                        /* of every uniform dimension */

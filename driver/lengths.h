@@ -1,9 +1,9 @@
 /* Batches of given lengths, for tfc bench --lengths: a line a batch, on it SOURCE:TARGET
  * for each sentence ("12:14 9:10"). */
-#ifndef CLI_LENGTHS_H
-#define CLI_LENGTHS_H
+#ifndef DRIVER_LENGTHS_H
+#define DRIVER_LENGTHS_H
 
-#include "cli/cli.h"
+#include "driver/job.h"
 
 typedef struct BatchLengths {
     int64_t n; /* sentences, at least 1 */

@@ -1,5 +1,5 @@
 /* The made-up batches of tfc check, and which of them a loss can be had of. */
-#include "cli/check.h"
+#include "check/check.h"
 
 #include <math.h>
 

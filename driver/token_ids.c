@@ -1,5 +1,5 @@
 /* Following an input to the lookups and comparisons it is made for. */
-#include "cli/token_ids.h"
+#include "driver/token_ids.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Two ways to compute the same must agree. */
-#include "cli/check.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <math.h>

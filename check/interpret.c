@@ -1,5 +1,5 @@
 /* From bindings and stores to the oracle; see interpret.h. */
-#include "cli/interpret.h"
+#include "check/interpret.h"
 
 #include <string.h>
 

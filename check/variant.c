@@ -1,5 +1,5 @@
 /* Compiling a model in several ways on the same params and inputs. */
-#include "cli/check.h"
+#include "check/check.h"
 
 #include "base/bf16.h"
 #include "driver/weights.h"

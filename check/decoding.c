@@ -1,5 +1,5 @@
 /* Decoding a token at a time must give the logits that forward gives at once. */
-#include "cli/check.h"
+#include "check/check.h"
 
 #include "driver/weights.h"
 

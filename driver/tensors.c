@@ -1,7 +1,7 @@
 /* Packing and unpacking tensors, and finding dimensions from their shapes. */
-#include "cli/tensors.h"
+#include "driver/tensors.h"
 
-#include "cli/token_ids.h"
+#include "driver/token_ids.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Synthetic inputs and the cost of a function on them. */
-#include "cli/synthetic.h"
+#include "driver/synthetic.h"
 
 #include "ir/work.h"
 #include "runtime/exec/exec.h"

@@ -1,10 +1,10 @@
-/* What tfc check does to a model, one function a check. Each adds a row to the
- * table; they share reduced sizes, made-up inputs and seeds. */
-#ifndef CLI_CHECK_H
-#define CLI_CHECK_H
+/* Whether the compiler computes what a model says (tfc check), one function a check. Each
+ * adds a row to the table; they share reduced sizes, made-up inputs and seeds. */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
 
-#include "cli/synthetic.h"
 #include "driver/inference.h"
+#include "driver/synthetic.h"
 
 typedef struct CheckRow {
     const char *name, *detail;
@@ -48,6 +48,9 @@ typedef struct VariantOptions {
     int opt_level;
     bool scalar;
 } VariantOptions;
+
+/* All of them; false when one could not be done (an error is in the diagnostics). */
+bool check_model(Check *check);
 
 /* Adds the settings that make the model small, as far as it has them. */
 void check_reduce(Check *check);

@@ -1,7 +1,7 @@
 /* The gradients that autodiff builds, interpreted, against differences of the loss,
  * interpreted: neither runs compiled code. The loss is followed along one direction, which moves
  * every element of every param by ±h, so that all gradients are in one number a batch. */
-#include "cli/interpret.h"
+#include "check/interpret.h"
 
 #include "passes/clone.h"
 
