@@ -1,11 +1,11 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step. */
 #include "base/limits.h"
 #include "base/map.h"
-#include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/tracing.h"
 #include "driver/inference.h"
+#include "driver/model_argument.h"
 #include "driver/synthetic.h"
 #include "driver/weights.h"
 

@@ -1,7 +1,7 @@
 /* tfc check: does the compiler compute what the model says? */
 #include "check/check.h"
-#include "cli/model_argument.h"
 #include "cli/options.h"
+#include "driver/model_argument.h"
 
 #include <stdio.h>
 

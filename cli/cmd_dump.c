@@ -1,8 +1,8 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
-#include "cli/model_argument.h"
 #include "cli/options.h"
 #include "driver/memory.h"
+#include "driver/model_argument.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 

@@ -1,6 +1,6 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
 #include "cli/options.h"
-#include "cli/run_folder.h"
+#include "driver/run_folder.h"
 
 #include <inttypes.h>
 #include <math.h>

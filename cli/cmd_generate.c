@@ -1,7 +1,7 @@
 /* tfc generate: a language model goes on with a text. */
 #include "cli/options.h"
-#include "cli/run_folder.h"
 #include "cli/stream.h"
+#include "driver/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* tfc info: what a file or folder holds. */
 #include "base/file.h"
-#include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/run_folder.h"
+#include "driver/model_argument.h"
+#include "driver/run_folder.h"
 #include "ir/text.h"
 #include "runtime/data/safetensors.h"
 

@@ -1,6 +1,7 @@
 /* tfc run: a model on tensors, every output back. */
-#include "cli/model_argument.h"
 #include "cli/options.h"
+#include "driver/model_argument.h"
+#include "driver/run_folder.h"
 #include "driver/tensors.h"
 #include "driver/weights.h"
 

@@ -1,7 +1,7 @@
 /* tfc score: how probable given targets are. */
 #include "cli/options.h"
-#include "cli/run_folder.h"
 #include "cli/stream.h"
+#include "driver/run_folder.h"
 
 enum { SCORE_TOKENS = 2048 };
 

@@ -4,8 +4,8 @@
 #include "cli/training.h"
 
 #include "cli/options.h"
-#include "cli/run_lock.h"
 #include "cli/tracing.h"
+#include "driver/run_lock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* tfc translate: text in, text out. */
 #include "cli/options.h"
-#include "cli/run_folder.h"
 #include "cli/stream.h"
 #include "cli/tracing.h"
+#include "driver/run_folder.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -6,8 +6,8 @@
 #include "cli/forecast.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/run_folder.h"
 #include "driver/inference.h"
+#include "driver/run_folder.h"
 
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;

@@ -1,76 +1,23 @@
-/* tfc compile, in pieces: what is to be compiled, its C header, the code that joins
- * programs, runtime and header, and the system's compiler that links them. */
+/* A model as a library, an object or a program of its own, with a C header beside it; or as
+ * text (docs/compile.md). */
 #ifndef DRIVER_COMPILE_H
 #define DRIVER_COMPILE_H
 
-#include "codegen/object.h"
-#include "driver/ports.h"
 #include "driver/session.h"
-#include "runtime/model/abi.h"
 
-enum { MAX_CPUS = 8 };
+typedef struct CompileOptions {
+    const char *output;    /* the file */
+    const char *emit;      /* so, obj, exe, llvm, asm, bc; NULL: as the file is called */
+    const char *functions; /* "forward,loss"; NULL: all that the model has */
+    const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
+    const char *vocab;     /* file that tells bos, eos and so on; NULL: the run's, or none */
+    const char *target;    /* triple; NULL: this system */
+    const char *cpus;      /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
+    const char *gemm;      /* "native", "blas", "auto"; NULL: native */
+    const char *run;       /* folder; NULL: the model is of no run */
+} CompileOptions;
 
-typedef struct CompiledCpu {
-    const char *name; /* NULL: the target's general one */
-    int level; /* x86-64 level it asks for; 0: another target's */
-    ObjectSet objects;
-} CompiledCpu;
-
-typedef struct CompileTarget {
-    const char *triple;
-    const char *compiler; /* that links for it, unless $CC is set */
-    const char *packages; /* Debian's, that bring it */
-    const char *const *options, *const *link; /* of the compiler; NULL-terminated */
-    bool is_wasm;
-} CompileTarget;
-
-typedef struct Artifact {
-    Job *job;
-    Session session;
-    const char *output, *emit;    /* so, obj, exe, llvm, asm, bc */
-    const char *name;             /* that the model declares, as C says it: the prefix of everything */
-    const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
-    Function *functions[TFC_N_FUNCTIONS];
-    const TfcProgram *programs[TFC_N_FUNCTIONS]; /* tables, the same for every CPU */
-    const CompileTarget *target;
-    CompiledCpu cpus[MAX_CPUS];   /* the most demanding first */
-    int n_cpus;
-    GemmChoice gemm;
-    ModelPorts ports;
-    int64_t bos, eos, pad, unk;
-    Store *weights;               /* to be put inside; NULL: none */
-    uint64_t version;             /* of the header */
-} Artifact;
-
-/* The library's function names, "NAME_forward" …, of which the header tells and which
- * the glue defines. */
-typedef struct Export {
-    const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
-    int function;      /* only with this one; -1: always, -2: with no encoder but a decoder */
-    bool takes_model;  /* tfc_model_NAME takes the constant first */
-    const char *help;
-} Export;
-extern const Export exports[];
-extern const int export_count;
-bool artifact_has_export(const Artifact *artifact, const Export *export);
-/* The text with the model's name for each '@'. */
-const char *artifact_text(const Artifact *artifact, const char *text);
-/* A name of the model as C can say it. */
-const char *artifact_c_name(Arena *arena, const char *name);
-
-/* Sets target, cpus and gemm from what the options say (NULL: nothing). */
-bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
-/* Whether the target is not this system. */
-bool artifact_is_foreign(const Artifact *artifact);
-TargetOptions artifact_target(const Artifact *artifact, int cpu);
-
-/* The header; sets the version. */
-void compile_header(Artifact *artifact, Text *out);
-/* The C file that defines the exports and the model's constant. Weights are read by
- * the assembler from the file "weights.bin", which weights_blob gives. */
-void compile_glue(const Artifact *artifact, Text *out);
-bool compile_weights(const Artifact *artifact, const char *path);
-/* Writes artifact->output (so, obj or exe); false after errors, and nothing is left. */
-bool compile_link(const Artifact *artifact, const char *header);
+/* Writes the output; false after errors, and nothing is left. */
+bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options);
 
 #endif

@@ -1,7 +1,7 @@
 /* The C file that joins programs, runtime and header: the model's constant
  * (runtime/model/abi.h, whose fields are eight bytes each) and a function for each
  * export, which goes on to the runtime's. It includes the header it defines. */
-#include "driver/compile.h"
+#include "driver/artifact.h"
 
 #include "base/file.h"
 

@@ -1,6 +1,6 @@
 /* The header of a compiled model: what is exported, and the structs that say what
  * each function takes and gives. */
-#include "driver/compile.h"
+#include "driver/artifact.h"
 
 #include "base/limits.h"
 #include "base/map.h"

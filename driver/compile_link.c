@@ -2,7 +2,7 @@
  * beside the output; the finished file is renamed into its place. The runtime is an
  * archive for this system, and C files for others: they are compiled with the glue. */
 #define _GNU_SOURCE
-#include "driver/compile.h"
+#include "driver/artifact.h"
 
 #include "base/file.h"
 

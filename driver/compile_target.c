@@ -1,5 +1,5 @@
 /* What `tfc compile` compiles for: --target, --cpu, and which products go with them. */
-#include "driver/compile.h"
+#include "driver/artifact.h"
 
 #include "base/cpu.h"
 

@@ -1,8 +1,8 @@
 /* Telling models, runs, checkpoints and IR text apart by what they are called. */
-#include "cli/model_argument.h"
+#include "driver/model_argument.h"
 
 #include "base/file.h"
-#include "cli/run_record.h"
+#include "driver/run_record.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -69,21 +69,4 @@ bool run_argument(Job *job, const char *path)
             path, path);
     return job_error(job, "%s is not the folder of a run%s", path,
                      file_exists(path) ? "" : ": there is no such folder");
-}
-
-const char *run_checkpoint(Job *job, const char *folder, const char *name)
-{
-    static const char *const names[] = {"average.safetensors", "best.safetensors",
-                                        "last.safetensors"};
-    if (name && file_exists(name))
-        return name;
-    if (name) /* where it is missing, reading it says so */
-        return arena_printf(job->arena, "%s/%s", folder, name);
-    for (int i = 0; i < 3; i++) {
-        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
-        if (file_exists(path))
-            return path;
-    }
-    job_error(job, "%s: the run has no checkpoint yet", folder);
-    return NULL;
 }

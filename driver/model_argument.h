@@ -1,7 +1,7 @@
-/* What is given to a command as its MODEL or its RUN, and what to do where it is something
- * else. A run's folder stands for its model wherever a model does. */
-#ifndef CLI_MODEL_ARGUMENT_H
-#define CLI_MODEL_ARGUMENT_H
+/* What a path stands for that is given as a MODEL or a RUN, and what to do where it is
+ * something else. A run's folder stands for its model wherever a model does. */
+#ifndef DRIVER_MODEL_ARGUMENT_H
+#define DRIVER_MODEL_ARGUMENT_H
 
 #include "driver/session.h"
 
@@ -16,9 +16,5 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
 
 /* The folder of a run; false after an error, which says how to come by one. */
 bool run_argument(Job *job, const char *path);
-
-/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
- * average, else the best, else the last. NULL after an error. */
-const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 #endif

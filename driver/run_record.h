@@ -10,8 +10,8 @@
  *   data               the texts: option, file, bytes, lines, sha256
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
-#ifndef CLI_RUN_RECORD_H
-#define CLI_RUN_RECORD_H
+#ifndef DRIVER_RUN_RECORD_H
+#define DRIVER_RUN_RECORD_H
 
 #include "driver/session.h"
 #include "runtime/data/corpus.h"

@@ -1,6 +1,6 @@
 /* The lock of a run's folder. */
 #define _GNU_SOURCE
-#include "cli/run_lock.h"
+#include "driver/run_lock.h"
 
 #include "base/file.h"
 

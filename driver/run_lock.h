@@ -1,9 +1,9 @@
 /* One training at a time in the folder of a run: the file RUN/lock, locked as long as the
  * training's process lives, however it ends. */
-#ifndef CLI_RUN_LOCK_H
-#define CLI_RUN_LOCK_H
+#ifndef DRIVER_RUN_LOCK_H
+#define DRIVER_RUN_LOCK_H
 
-#include "cli/cli.h"
+#include "driver/job.h"
 
 typedef struct RunLock {
     const char *folder, *path; /* in the job's arena */

@@ -6,11 +6,11 @@
  *   run.json (run_record.h), written last: with it the folder is whole
  *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
  *   log.jsonl */
-#ifndef CLI_RUN_FOLDER_H
-#define CLI_RUN_FOLDER_H
+#ifndef DRIVER_RUN_FOLDER_H
+#define DRIVER_RUN_FOLDER_H
 
-#include "cli/run_record.h"
 #include "driver/inference.h"
+#include "driver/run_record.h"
 #include "runtime/train/train.h"
 
 /* Writes model, library files, vocabulary and run.json. */
@@ -19,6 +19,10 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
 /* Where the folder has its copy of a file that the model reads; NULL: it has none. */
 const char *run_folder_copy(Job *job, const char *folder, const Session *session,
                             const Source *file);
+
+/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
+ * average, else the best, else the last. NULL after an error. */
+const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 typedef struct RunFolder {
     const char *path, *checkpoint;

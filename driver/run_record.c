@@ -1,5 +1,5 @@
 /* Reading and writing run.json. */
-#include "cli/run_record.h"
+#include "driver/run_record.h"
 
 #include "base/file.h"
 

@@ -1,8 +1,8 @@
 /* Writing and opening the folder of a run. */
-#include "cli/run_folder.h"
+#include "driver/run_folder.h"
 
 #include "base/file.h"
-#include "cli/model_argument.h"
+#include "driver/model_argument.h"
 
 #include <string.h>
 
@@ -82,6 +82,23 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
 {
     return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
            run_record_write(job, folder, record);
+}
+
+const char *run_checkpoint(Job *job, const char *folder, const char *name)
+{
+    static const char *const names[] = {"average.safetensors", "best.safetensors",
+                                        "last.safetensors"};
+    if (name && file_exists(name))
+        return name;
+    if (name) /* where it is missing, reading it says so */
+        return arena_printf(job->arena, "%s/%s", folder, name);
+    for (int i = 0; i < 3; i++) {
+        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
+        if (file_exists(path))
+            return path;
+    }
+    job_error(job, "%s: the run has no checkpoint yet", folder);
+    return NULL;
 }
 
 bool run_folder_open(Job *job, const char *path, RunFolder *run)

@@ -1,0 +1,235 @@
+/* What is compiled of a model: which functions, with which weights and vocabulary, as code to
+ * read or to link. */
+#include "driver/compile.h"
+
+#include "base/file.h"
+#include "driver/artifact.h"
+#include "driver/run_folder.h"
+#include "driver/weights.h"
+#include "runtime/data/vocabulary.h"
+
+#include <string.h>
+
+static const char *const function_names[TFC_N_FUNCTIONS] = {"forward", "loss", "train_step", "encode",
+                                                            "decode_step"};
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+static const char *emit_of(const char *output)
+{
+    static const char *const kinds[][2] = {
+        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_suffix(output, kinds[i][0]))
+            return kinds[i][1];
+    return "exe";
+}
+
+/* ---- functions ---- */
+
+static bool add_function(Artifact *a, TfcFunction f)
+{
+    if (a->names[f])
+        return true;
+    a->functions[f] = session_function(&a->session, function_names[f]);
+    if (!a->functions[f] || !session_lower(&a->session, a->functions[f], NULL))
+        return false;
+    a->names[f] = function_names[f];
+    return true;
+}
+
+/* Sentences and the tokens so far are all that generation has to give. Where that is not
+ * enough, and nobody asked for these functions, they are left out with a note. */
+static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
+{
+    Diagnostics why;
+    diag_init(&why, a->job->arena);
+    for (int i = 0; i < 2; i++)
+        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->job->diags : &why)) {
+            if (!asked)
+                diag_note(&a->job->diags, vec_last(why.list).loc,
+                          "encode and decode_step are left out: %s", vec_last(why.list).message);
+            return false;
+        }
+    return true;
+}
+
+/* encode and decode_step are halves of one derivation and go together. */
+static bool add_decoding(Artifact *a, bool asked)
+{
+    Incremental incremental;
+    const char *target, *logits;
+    if (a->names[TFC_DECODE_STEP])
+        return true;
+    if (!session_incremental(&a->session, &incremental, &target, &logits))
+        return false;
+    Function *halves[] = {incremental.encode, incremental.decode_step};
+    if (!decoding_is_fed(a, halves, asked))
+        return !asked;
+    for (int i = 0; i < 2; i++) {
+        TfcFunction f = i ? TFC_DECODE_STEP : TFC_ENCODE;
+        if (!halves[i])
+            continue;
+        if (!session_lower(&a->session, halves[i], NULL))
+            return false;
+        a->functions[f] = halves[i];
+        a->names[f] = function_names[f];
+    }
+    return true;
+}
+
+static bool add_named(Artifact *a, const char *name)
+{
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (!strcmp(name, function_names[f]))
+            return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
+                                                           : add_function(a, (TfcFunction)f);
+    return job_error(a->job, "there is no function '%s' to compile%s", name,
+                     text_suggest(a->job->arena, "'", name, function_names, TFC_N_FUNCTIONS));
+}
+
+static bool add_functions(Artifact *a, const char *list)
+{
+    bool exe = !strcmp(a->emit, "exe");
+    if (!list) {
+        bool decodes = a->ports.target && a->ports.logits;
+        bool trains = a->session.model->has_loss && !exe;
+        return (exe || add_function(a, TFC_FORWARD)) && (!(decodes || exe) || add_decoding(a, exe)) &&
+               (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
+    }
+    char *names = arena_strdup(a->job->arena, list), *rest = NULL;
+    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (!add_named(a, name))
+            return false;
+    if (exe && !a->names[TFC_DECODE_STEP])
+        return job_error(a->job, "a program of its own decodes: it needs the function decode_step");
+    return true;
+}
+
+/* ---- compiling ---- */
+
+static int list_functions(const Artifact *a, const Function *list[TFC_N_FUNCTIONS])
+{
+    int n = 0;
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f])
+            list[n++] = a->functions[f];
+    return n;
+}
+
+static bool compile_objects(Artifact *a)
+{
+    const Function *list[TFC_N_FUNCTIONS];
+    int n = list_functions(a, list);
+    for (int c = 0; c < a->n_cpus; c++) {
+        TargetOptions target = artifact_target(a, c);
+        const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
+        if (!object_compile(list, n, &target, prefix, a->job->arena, &a->cpus[c].objects,
+                            &a->job->diags))
+            return false;
+    }
+    for (int f = 0, p = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f])
+            a->programs[f] = a->cpus[0].objects.programs[p++];
+    return true;
+}
+
+static bool load_weights(Artifact *a, const CompileOptions *o)
+{
+    const char *path = o->run ? run_checkpoint(a->job, o->run, o->weights) : o->weights;
+    if (!path)
+        return !o->run;
+    a->weights = store_new();
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
+            return job_error(a->job, "out of memory");
+    return weights_load(a->job, a->session.model, a->weights, path);
+}
+
+static bool read_vocabulary(Artifact *a, const CompileOptions *o)
+{
+    const char *path = o->vocab ? o->vocab : o->run;
+    a->bos = a->eos = a->pad = a->unk = -1;
+    if (!path)
+        return true;
+    Vocabulary *vocab = (o->vocab ? vocab_load : vocab_load_run)(&a->job->diags, a->job->arena, path);
+    if (!vocab)
+        return false;
+    a->bos = vocab_bos(vocab);
+    a->eos = vocab_eos(vocab);
+    a->pad = vocab_pad(vocab);
+    a->unk = vocab_unk(vocab);
+    bool fits = !a->ports.vocab || vocab_size(vocab) == a->ports.vocab;
+    if (!fits)
+        job_error(a->job, "%s has %d tokens, but the model's outputs have %d", path, vocab_size(vocab),
+                  (int)a->ports.vocab);
+    vocab_free(vocab);
+    return fits;
+}
+
+static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }
+
+/* LLVM IR or assembly of every function's kernels; or the programs as bitcode. */
+static bool put_code(Artifact *a, Text *out)
+{
+    TargetOptions target = artifact_target(a, 0);
+    const Function *list[TFC_N_FUNCTIONS];
+    int n = list_functions(a, list);
+    if (!is_text(a))
+        return object_bitcode(list, n, &target, arena_printf(a->job->arena, "%s_", a->name), out,
+                              &a->job->diags);
+    for (int i = 0; i < n; i++)
+        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->job->diags))
+            return false;
+    return true;
+}
+
+static bool write_code(Artifact *a)
+{
+    const char *what = is_text(a) ? "text" : "bitcode";
+    if (a->n_cpus > 1)
+        return job_error(a->job, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
+    Text code = {0};
+    bool ok = put_code(a, &code) &&
+              file_write_all(&a->job->diags, a->output, code.data, code.length);
+    text_free(&code);
+    return ok;
+}
+
+static bool compile(Artifact *a, const CompileOptions *o)
+{
+    const Module *module = a->session.model->module;
+    a->ports = ports_of(module);
+    a->name = artifact_c_name(a->job->arena, module->name);
+    if (!strncmp(a->name, "tfc_", 4))
+        return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+    if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
+        !add_functions(a, o->functions))
+        return false;
+    if (is_text(a) || !strcmp(a->emit, "bc"))
+        return (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
+                                         is_text(a) ? "text" : "bitcode")) &&
+               write_code(a);
+    if (!compile_objects(a) || !load_weights(a, o))
+        return false;
+    Text header = {0};
+    compile_header(a, &header);
+    bool ok = compile_link(a, header.data);
+    text_free(&header);
+    return ok;
+}
+
+bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options)
+{
+    Artifact artifact = {.job = job,
+                         .output = options->output,
+                         .emit = options->emit ? options->emit : emit_of(options->output)};
+    bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
+    store_free(artifact.weights);
+    session_close(&artifact.session);
+    return ok;
+}
