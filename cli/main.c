@@ -40,7 +40,7 @@ static void print_help(FILE *out)
 
 static int run_command(const Command *command, int argc, char **argv)
 {
-    Job job = {.arena = arena_new()};
+    Job job = {.arena = arena_new(), .show = cli_flush};
     diag_init(&job.diags, job.arena);
     int status = command->run(&job, argc, argv);
     cli_flush(&job);

@@ -3,6 +3,12 @@
 
 #include <stdarg.h>
 
+void job_show(Job *job)
+{
+    if (job->show)
+        job->show(job);
+}
+
 bool job_error(Job *job, const char *format, ...)
 {
     va_list args;

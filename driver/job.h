@@ -14,8 +14,11 @@ typedef struct Job {
     const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
     const char *cpu;    /* NULL: this machine */
     const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
+    void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 
+/* What takes long begins: the user may see the diagnostics so far. */
+void job_show(Job *job);
 /* Adds an error without a place; gives false. */
 bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

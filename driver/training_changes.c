@@ -1,6 +1,6 @@
 /* What is another when a run goes on than it was when it began: told name by name, refused
  * without --allow-change. */
-#include "cli/training.h"
+#include "driver/training.h"
 
 #include "base/file.h"
 

@@ -1,5 +1,5 @@
 /* What is told before the vocabulary is made and anything is compiled. */
-#include "cli/training.h"
+#include "driver/training.h"
 
 #include "base/machine.h"
 #include "codegen/codegen.h"
@@ -26,18 +26,27 @@ static double param_bytes(const Session *session)
     return sum;
 }
 
-static int64_t whole_bytes(double bytes) { return bytes < 9e18 ? (int64_t)bytes : INT64_MAX; }
+/* "412 MB". */
+static const char *size_text(Arena *arena, double bytes)
+{
+    Text text = {0};
+    text_bytes(&text, bytes < 9e18 ? (int64_t)bytes : INT64_MAX);
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
 
 static bool check_memory(Training *t)
 {
     double params = param_bytes(&t->session), free = (double)machine_memory_free();
-    const char *text = bytes_text(whole_bytes(params));
+    Arena *arena = t->job->arena;
+    const char *text = size_text(arena, params);
     if (t->options->memory && params > (double)t->options->memory)
         return job_error(t->job, "--memory: params and optimizer take %s, more than %s", text,
-                         bytes_text(t->options->memory));
+                         size_text(arena, (double)t->options->memory));
     return params <= free ||
            job_error(t->job, "params and optimizer take %s, and %s of memory are free", text,
-                     bytes_text(whole_bytes(free)));
+                     size_text(arena, free));
 }
 
 bool training_check_settings(Training *t)
@@ -72,8 +81,8 @@ bool training_check_sizes(Training *t)
         t->job,
         "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
         "are free; train on a part of them%s",
-        bytes_text(whole_bytes(bytes)), makes ? " with --vocab " : "", makes ? o->vocab : "",
-        bytes_text(whole_bytes(bytes * factor)), bytes_text(free),
+        size_text(t->job->arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab : "",
+        size_text(t->job->arena, bytes * factor), size_text(t->job->arena, (double)free),
         makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");
 }
 

@@ -1,7 +1,7 @@
 /* What a training writes into run.json: what it was told to do, and all that decides its
  * result. */
 #define _GNU_SOURCE
-#include "cli/training.h"
+#include "driver/training.h"
 
 #include "base/sha256.h"
 #include "ir/text.h"

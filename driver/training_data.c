@@ -1,5 +1,5 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
-#include "cli/training.h"
+#include "driver/training.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool make_vocabulary(Training *t)
     else {
         if (vocab_needs_text(o->vocab))
             diag_note(&t->job->diags, (Loc){0}, "making the vocabulary %s", o->vocab);
-        cli_flush(t->job);
+        job_show(t->job);
         t->vocab = vocab_make(&t->job->diags, t->job->arena, o->vocab, texts, t->target ? 2 : 1);
     }
     return t->vocab != NULL;

@@ -1,0 +1,163 @@
+/* A training while it runs: what is shown of it, signals that end it, its last figures. */
+#define _GNU_SOURCE
+#include "cli/training.h"
+
+#include "cli/forecast.h"
+#include "cli/progress.h"
+#include "runtime/train/runlog.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+
+typedef struct Shown {
+    Training *training;
+    Progress progress;
+    Forecast forecast;
+    TrainReport last; /* the last report that was due, with the last validation's figures */
+} Shown;
+
+static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
+{
+    const Training *t = ((Shown *)user)->training;
+    JitStats stats = jit_stats(t->session.jit);
+    fprintf(stderr, "%s: %" PRId64 " rows of text, %d tokens in the vocabulary\n",
+            t->options->model, t->corpus->n, (int)vocab_size(t->vocab));
+    fprintf(stderr,
+            "compiled in %.1f s (%d kernels, %d from the cache); memory at most %s: %s of params "
+            "and optimizer, %s of activations\n",
+            t->session.compile_seconds, stats.kernels_compiled + stats.kernels_cached,
+            stats.kernels_cached,
+            bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
+            bytes_text(slab_bytes));
+    if (stats.cache_note)
+        fprintf(stderr, "compiled programs are not kept: %s\n", stats.cache_note);
+    if (t->state.step)
+        fprintf(stderr, "going on from step %" PRId64 "\n", t->state.step);
+}
+
+static void on_report(void *user, const TrainReport *report, bool due)
+{
+    Shown *s = user;
+    double valid_loss = s->last.valid_loss, valid_bleu = s->last.valid_bleu;
+    progress_report(&s->progress, report, due);
+    if (forecast_step(&s->forecast, report->step, wall_seconds())) {
+        progress_clear(&s->progress);
+        cli_flush(s->training->job);
+    }
+    if (!due)
+        return;
+    s->last = *report;
+    if (!report->validated) {
+        s->last.valid_loss = valid_loss;
+        s->last.valid_bleu = valid_bleu;
+    }
+}
+
+static bool on_validate(void *user, double *loss, double *bleu)
+{
+    return training_validate(((Shown *)user)->training, loss, bleu);
+}
+
+static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stream, double *value)
+{
+    return training_find_bad(((Shown *)user)->training, batch, stream, value);
+}
+
+/* ---- running ---- */
+
+static volatile sig_atomic_t stop_asked;
+static void ask_to_stop(int signal)
+{
+    (void)signal;
+    stop_asked = 1;
+}
+
+/* The second signal of a kind ends the program at once. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESETHAND | SA_RESTART},
+                     was;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* nobody reads the progress any more: the training goes on */
+}
+
+static bool write_summary(Shown *s, const char *ended)
+{
+    Training *t = s->training;
+    if (!t->options->json_summary)
+        return true;
+    Text text = {0}, line = {0};
+    s->last.validated = t->valid != NULL;
+    runlog_print(&s->last, &line);
+    text_add(&text,
+             "%.*s, \"best_step\": %" PRId64 ", \"compile_seconds\": %.3f, "
+             "\"resident_peak_bytes\": %" PRId64 ", \"ended\": \"%s\"}\n",
+             (int)line.length - 1, line.data, t->state.best_step, t->session.compile_seconds,
+             peak_resident_bytes(), ended);
+    bool ok = file_write_all(&t->job->diags, t->options->json_summary, text.data, text.length);
+    text_free(&text);
+    text_free(&line);
+    return ok;
+}
+
+static void tell_end(const Training *t, TrainEnd end)
+{
+    if (end == TRAIN_INTERRUPTED)
+        fprintf(stderr, "interrupted at step %" PRId64 " and saved; --resume goes on\n",
+                t->state.step);
+    else if (end == TRAIN_DONE && t->settings.patience > 0 && t->state.bad >= t->settings.patience)
+        fprintf(stderr,
+                "stopped at step %" PRId64 ": %" PRId64 " validations without a better one; the "
+                "best was at step %" PRId64 "\n",
+                t->state.step, t->state.bad, t->state.best_step);
+    else if (end == TRAIN_DONE)
+        fprintf(stderr, "done at step %" PRId64 " after %s\n", t->state.step,
+                duration_text(t->state.seconds));
+}
+
+static Shown shown_of(Training *t)
+{
+    const TrainOptions *o = t->options;
+    Shown s = {.training = t,
+               .last = {.step = t->state.step,
+                        .epoch = t->state.epoch,
+                        .loss = NAN,
+                        .rate = NAN,
+                        .gradient_norm = NAN,
+                        .tokens_per_second = NAN,
+                        .seconds = t->state.seconds,
+                        .valid_loss = NAN,
+                        .valid_bleu = NAN}};
+    forecast_init(&s.forecast, t->job, &t->settings,
+                  !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
+    return s;
+}
+
+int training_run(Training *t)
+{
+    Shown s = shown_of(t);
+    TrainHooks hooks = {.user = &s,
+                        .planned = on_planned,
+                        .report = on_report,
+                        .validate = t->valid ? on_validate : NULL,
+                        .find_bad_gradient = on_bad_gradient};
+    cli_flush(t->job);
+    progress_init(&s.progress, t->settings.steps);
+    t->settings.stop = &stop_asked;
+    catch_signals();
+    TrainEnd end =
+        train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
+    progress_clear(&s.progress);
+    tell_end(t, end);
+    static const char *const ended[] = {"done", "interrupted", "failed"};
+    bool written = write_summary(&s, ended[end]);
+    cli_flush(t->job);
+    if (end == TRAIN_FAILED || !written)
+        return EXIT_INPUT;
+    return end == TRAIN_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_DONE;
+}

@@ -1,0 +1,191 @@
+/* Preparing a training: settings, programs, params, the folder. */
+#include "driver/training.h"
+
+#include "driver/weights.h"
+#include "runtime/train/runlog.h"
+
+#include <string.h>
+
+enum {
+    DEFAULT_EVERY = 500,
+    DEFAULT_REPORT = 100,
+    DEFAULT_KEEP = 5,
+    DEFAULT_STEPS = 100000,
+    DEFAULT_BATCH_TOKENS = 4096
+};
+
+/* ---- settings: the command is stronger than the model, the model than defaults ---- */
+
+static int64_t choose(int64_t option, int64_t model, int64_t otherwise)
+{
+    return option >= 0 ? option : model > 0 ? model : otherwise;
+}
+
+static RateSettings rate_settings(const TrainSpec *spec, int64_t steps)
+{
+    static const RateKind kinds[] = {[RATE_CONSTANT] = RATE_KIND_CONSTANT,
+                                     [RATE_NOAM] = RATE_KIND_NOAM,
+                                     [RATE_INVERSE_SQRT] = RATE_KIND_INVERSE_SQRT,
+                                     [RATE_LINEAR] = RATE_KIND_LINEAR,
+                                     [RATE_COSINE] = RATE_KIND_COSINE};
+    return (RateSettings){.kind = kinds[spec->schedule],
+                          .d_model = spec->rate_d_model,
+                          .factor = spec->rate_factor,
+                          .peak = spec->rate_peak,
+                          .final = spec->rate_final,
+                          .warmup = spec->warmup,
+                          .steps = spec->rate_steps > 0 ? spec->rate_steps : steps};
+}
+
+static void make_settings(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const TrainSpec *spec = &t->session.model->train;
+    TrainSettings *s = &t->settings;
+    *s = (TrainSettings){
+        .seconds = o->minutes * 60, .folder = o->out, .check_numerics = o->check_numerics};
+    s->steps = o->steps ? o->steps : spec->steps;
+    if (!s->steps && !o->minutes)
+        s->steps = DEFAULT_STEPS;
+    s->rate = rate_settings(spec, s->steps);
+    s->batch = (BatchOptions){.tokens = o->batch_tokens,
+                              .sentences = o->batch_sentences,
+                              .shuffle = true,
+                              .seed = (uint64_t)o->seed};
+    if (!s->batch.tokens && !s->batch.sentences) {
+        s->batch.tokens = spec->batch_tokens;
+        s->batch.sentences = spec->batch_sentences;
+    }
+    if (!s->batch.tokens && !s->batch.sentences)
+        s->batch.tokens = DEFAULT_BATCH_TOKENS;
+    s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
+    s->validate_every = choose(o->validate_every, spec->validate_every, DEFAULT_EVERY);
+    s->save_every = choose(o->save_every, spec->save_every, DEFAULT_EVERY);
+    s->report_every = choose(o->report_every, spec->report_every, DEFAULT_REPORT);
+    s->keep = choose(o->keep, spec->keep, DEFAULT_KEEP);
+    s->average = choose(o->average, spec->average, 0);
+    s->patience = choose(o->patience, spec->patience, 0);
+}
+
+/* ---- programs and params ---- */
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* As large in every number as any batch of the first epoch: others have hardly larger ones. */
+static bool bound_batches(Training *t, BatchShape *bound)
+{
+    Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
+    if (!batches)
+        return job_error(t->job, "out of memory");
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        BatchShape shape = batches_shape(batches, i);
+        bound->rows = larger(bound->rows, shape.rows);
+        bound->source_total = larger(bound->source_total, shape.source_total);
+        bound->source_longest = larger(bound->source_longest, shape.source_longest);
+        bound->target_total = larger(bound->target_total, shape.target_total);
+        bound->target_longest = larger(bound->target_longest, shape.target_longest);
+    }
+    batches_free(batches);
+    return true;
+}
+
+/* What is compiled from now on takes at most --memory, with `beside` (or NULL), which runs
+ * by turns with it. */
+static bool limit_memory(Training *t, const TfcProgram *beside)
+{
+    const Module *module = t->session.model->module;
+    const Feed *feed = &t->programs.feed;
+    int n_dims = (int)module->symbols.count;
+    DimSize *dims = ARENA_ARRAY(t->job->arena, DimSize, n_dims + 1);
+    BatchShape bound = {0};
+    if (!t->options->memory)
+        return true;
+    if (!bound_batches(t, &bound))
+        return false;
+    for (int d = 0; d < n_dims; d++) {
+        const char *name = module->symbols.data[d].name;
+        dims[d] = (DimSize){name, bound.rows, bound.rows};
+        if (feed->source_dim && !strcmp(name, feed->source_dim))
+            dims[d] = (DimSize){name, bound.source_longest, bound.source_total};
+        else if (feed->target_dim && !strcmp(name, feed->target_dim))
+            dims[d] = (DimSize){name, bound.target_longest, bound.target_total};
+    }
+    t->session.options.memory = (MemoryLimit){t->options->memory, dims, n_dims, beside};
+    return true;
+}
+
+/* Training computes in the type asked for, validation in f32, as tfc eval does: a run
+ * may be resumed, and compared, in either type. */
+static bool compile_programs(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    p->feed = feed_of(t->session.model->module, &t->ports);
+    session_set_dtype(&t->session.options, t->options->dtype);
+    if (t->settings.accumulate == 1) {
+        if (!limit_memory(t, NULL))
+            return false;
+        p->step = session_compile(&t->session, session_function(&t->session, "train_step"));
+    } else {
+        p->update = session_compile(&t->session, session_function(&t->session, "update"));
+        if (!p->update || !limit_memory(t, p->update))
+            return false;
+        p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate"));
+    }
+    t->session.options.memory = (MemoryLimit){0};
+    session_set_dtype(&t->session.options, "f32");
+    const TfcProgram *all[] = {p->step, p->accumulate, p->update};
+    for (int i = 0; i < 3; i++) {
+        bool needed = (i == 0) == (t->settings.accumulate == 1);
+        if (needed && !all[i])
+            return false;
+        if (needed && !store_add_program(t->store, all[i]))
+            return job_error(t->job, "out of memory");
+    }
+    inference_init(&t->inference, &t->session, t->store, t->vocab);
+    if (!t->valid)
+        return true;
+    bool decodes = t->options->kind == CORPUS_PAIRS && t->ports.logits && !t->options->no_bleu;
+    return inference_prepare_score(&t->inference) &&
+           (!decodes || inference_prepare_decode(&t->inference));
+}
+
+/* The run's checkpoint; its tensors are all there are, so nothing is initialised. */
+static bool load_run(Training *t, bool changed)
+{
+    const TrainOptions *o = t->options;
+    const char *last = run_path(t->job->arena, o->out, "last.safetensors");
+    uint64_t config = train_config(&t->settings, t->corpus);
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, &t->state))
+        return false;
+    if (t->state.config != config && !changed)
+        return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,
+                         o->out);
+    t->state.config = config;
+    t->state.seed = (uint64_t)o->seed;
+    return true;
+}
+
+/* A folder that is gone on with keeps its model unless that has changed. */
+static bool write_folder(Training *t, const RunRecord *record, bool changed)
+{
+    const char *out = t->options->out;
+    return t->options->record && !changed
+               ? run_record_write(t->job, out, record)
+               : run_folder_write(t->job, out, &t->session, t->vocab, record);
+}
+
+bool training_prepare(Training *t)
+{
+    const TrainOptions *o = t->options;
+    RunRecord record;
+    bool changed = false;
+    make_settings(t);
+    if (!training_record(t, &record) ||
+        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t))
+        return false;
+    t->state =
+        (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
+    return (o->record ? load_run(t, changed)
+                      : weights_initialise(t->job, t->store, (uint64_t)o->seed)) &&
+           write_folder(t, &record, changed);
+}

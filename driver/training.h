@@ -1,0 +1,69 @@
+/* One training: what it was told, its data, programs and params, and what its loop asks for
+ * while it runs (TrainHooks). */
+#ifndef DRIVER_TRAINING_H
+#define DRIVER_TRAINING_H
+
+#include "base/file.h"
+#include "driver/inference.h"
+#include "driver/run_folder.h"
+
+typedef struct TrainOptions {
+    const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
+    const char *vocab, *out, *dtype;
+    const char *json_summary, *trace; /* files that the caller writes; NULL: none */
+    const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
+    bool resume, allow_change, lines, no_bleu, check_numerics;
+    CorpusKind kind;
+    int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;
+    int64_t memory; /* bytes; 0: no limit */
+    int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
+    int64_t validate_every, save_every, report_every, keep, average,
+        patience; /* -1: as the model says */
+    double minutes;
+    TextList settings;
+    TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
+    const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
+} TrainOptions;
+
+typedef struct Training {
+    Job *job;
+    const TrainOptions *options;
+    ModelPorts ports;
+    Vocabulary *vocab;
+    Lines *source, *target, *valid_source, *valid_target;
+    Corpus *corpus, *valid;
+    Session session;
+    bool session_is_open;
+    Store *store;
+    Inference inference;
+    TrainPrograms programs;
+    TrainSettings settings;
+    TrainState state;
+} Training;
+
+/* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
+bool training_load_model(Training *training, Job *job, const TrainOptions *options);
+/* What can be told before a vocabulary is made, which takes long; false after errors:
+ * of the model, while it is open, passes, processor, what is to be written, and memory;
+ * the sizes of the texts; their lines, once they are read. (training_checks.c) */
+bool training_check_settings(Training *training);
+bool training_check_sizes(Training *training);
+bool training_check_lines(Training *training);
+/* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
+bool training_load_data(Training *training);
+/* Settings, programs, params, the folder. */
+bool training_prepare(Training *training);
+/* What run.json is to say of this training, once its data and settings are there. False
+ * after errors. (training_record.c) */
+bool training_record(Training *training, RunRecord *record);
+/* Whether the run may go on as `now` says: nothing that decides its result is another than
+ * it was, or --allow-change was given. Each change is told. (training_changes.c) */
+bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
+                        bool *changed);
+/* What train() asks for, of a Training: the loss of what it validates on and, of translations,
+ * BLEU; and which gradient is not finite, by a program that is compiled then. (training_hooks.c) */
+bool training_validate(Training *training, double *loss, double *bleu);
+const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream, double *value);
+void training_free(Training *training);
+
+#endif
