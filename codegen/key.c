@@ -51,8 +51,7 @@ static void add_target(Sha256 *sha, const Target *target)
     LLVMDisposeMessage(triple);
     add_text(sha, target->cpu, strlen(target->cpu));
     add_text(sha, target->features, strlen(target->features));
-    add_number(sha, target->vector_bits);
-    add_number(sha, target->pairs);
+    add_text(sha, target->processor->name, strlen(target->processor->name));
     add_number(sha, target->scalar);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);

@@ -1,4 +1,4 @@
-/* Targets: CPU names to vector widths, and LLVM's optimiser and code generator. */
+/* Targets: CPU names to rows of targets.def, and LLVM's optimiser and code generator. */
 #define _POSIX_C_SOURCE 200809L
 #include "codegen/target.h"
 
@@ -14,47 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CPUs known by name: the x86-64 level each has, which says how wide its
- * vectors are, and whether any machine of that level runs its code. Others have
- * extensions that the code generator uses (vpermb, insertq, …); their names are
- * refused where code is to run, unless LLVM calls this machine by that name. */
+enum {
+#define PROCESSOR(name, ...) AT_##name,
+#define CPU(...)
+#include "codegen/targets.def"
+    N_PROCESSORS
+};
+
+static const Processor processors[N_PROCESSORS] = {
+#define PROCESSOR(name, ...) {#name, __VA_ARGS__},
+#define CPU(...)
+#include "codegen/targets.def"
+};
+
 typedef struct CpuInfo {
-    const char *name;
+    const char *arch, *name;
+    const Processor *processor;
     int level;
-    bool is_level; /* its level is all that its code needs */
+    bool exact;
 } CpuInfo;
 
-static const CpuInfo x86_cpus[] = {
-    {"x86-64", 1, true},          {"x86-64-v2", 2, true},      {"x86-64-v3", 3, true},
-    {"x86-64-v4", 4, true},       {"nehalem", 2, true},        {"westmere", 2, true},
-    {"sandybridge", 2, false},    {"ivybridge", 2, false},     {"haswell", 3, true},
-    {"broadwell", 3, true},       {"skylake", 3, true},       {"alderlake", 3, false},
-    {"skylake-avx512", 4, true}, {"cascadelake", 4, false},   {"cooperlake", 4, false},
-    {"icelake-client", 4, false}, {"icelake-server", 4, false}, {"tigerlake", 4, false},
-    {"sapphirerapids", 4, false}, {"emeraldrapids", 4, false}, {"graniterapids", 4, false},
-    {"znver1", 3, false},         {"znver2", 3, false},        {"znver3", 3, false},
-    {"znver4", 4, false},         {"znver5", 4, false},
+static const CpuInfo cpus[] = {
+#define PROCESSOR(...)
+#define CPU(arch, name, kind, level, exact) {#arch, name, &processors[AT_##kind], level, exact},
+#include "codegen/targets.def"
 };
-static const CpuInfo arm_cpus[] = {
-    {"generic", 1, true},      {"cortex-a53", 1, false},  {"cortex-a57", 1, false},
-    {"cortex-a72", 1, false},  {"cortex-a76", 1, false},  {"cortex-x1", 1, false},
-    {"neoverse-n1", 1, false}, {"neoverse-v1", 1, false}, {"neoverse-n2", 1, false},
-    {"neoverse-v2", 1, false}, {"apple-m1", 1, false},    {"apple-m2", 1, false},
-};
-static const CpuInfo riscv_cpus[] = {{"generic-rv64", 1, true}, {"sifive-u74", 1, false}};
-static const CpuInfo wasm_cpus[] = {{"generic", 1, true}};
-enum { MAX_CPUS = sizeof x86_cpus / sizeof x86_cpus[0] };
-
-/* CPUs that multiply pairs of bf16. Those with AMX have vdpbf16ps, too, at half the rate of
- * f32's fused multiply-add. */
-static const struct {
-    const char *name;
-    TargetPairs pairs;
-} pairs_cpus[] = {
-    {"cooperlake", TARGET_PAIRS_DOTS},    {"znver4", TARGET_PAIRS_DOTS},
-    {"znver5", TARGET_PAIRS_DOTS},        {"sapphirerapids", TARGET_PAIRS_AMX},
-    {"emeraldrapids", TARGET_PAIRS_AMX}, {"graniterapids", TARGET_PAIRS_AMX},
-};
+enum { N_CPUS = sizeof cpus / sizeof cpus[0] };
 
 #define INITIALISE(llvm)                                                                           \
     static void initialise_##llvm(void)                                                            \
@@ -70,24 +55,20 @@ INITIALISE(AArch64)
 INITIALISE(RISCV)
 INITIALISE(WebAssembly)
 
-/* The architectures that kernels were tried on: all little-endian. Vector widths by
- * level, from 1; a level past the last has no fused multiply-add. */
+/* The architectures that kernels were tried on: all little-endian. */
 typedef struct Arch {
     const char *name; /* how triples begin */
     void (*initialise)(void);
-    const CpuInfo *cpus;
-    int n_cpus, vector_bits[4], fma_level;
-    const char *features, *abi;
+    const char *abi;
     LLVMRelocMode relocations;
+    bool mxcsr;
 } Arch;
 
 static const Arch arches[] = {
-    {"x86_64", initialise_X86, x86_cpus, MAX_CPUS, {128, 128, 256, 512}, 3, "", NULL, LLVMRelocPIC},
-    {"aarch64", initialise_AArch64, arm_cpus, sizeof arm_cpus / sizeof arm_cpus[0], {128}, 1, "", NULL,
-     LLVMRelocPIC},
-    {"riscv64", initialise_RISCV, riscv_cpus, sizeof riscv_cpus / sizeof riscv_cpus[0], {0}, 1,
-     "+m,+a,+f,+d,+c", "lp64d", LLVMRelocPIC},
-    {"wasm32", initialise_WebAssembly, wasm_cpus, 1, {128}, 5, "+simd128", NULL, LLVMRelocStatic},
+    {"x86_64", initialise_X86, NULL, LLVMRelocPIC, true},
+    {"aarch64", initialise_AArch64, NULL, LLVMRelocPIC, false},
+    {"riscv64", initialise_RISCV, "lp64d", LLVMRelocPIC, false},
+    {"wasm32", initialise_WebAssembly, NULL, LLVMRelocStatic, false},
 };
 enum { N_ARCHES = sizeof arches / sizeof arches[0] };
 
@@ -101,20 +82,23 @@ static const Arch *find_arch(const char *triple)
     return NULL;
 }
 
+/* NULL: the general one. */
 static const CpuInfo *find_cpu(const Arch *arch, const char *name)
 {
-    for (int i = 0; i < arch->n_cpus; i++)
-        if (!strcmp(arch->cpus[i].name, name))
-            return &arch->cpus[i];
+    for (int i = 0; i < N_CPUS; i++)
+        if (!strcmp(cpus[i].arch, arch->name) && (!name || !strcmp(cpus[i].name, name)))
+            return &cpus[i];
     return NULL;
 }
 
 static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *diags)
 {
-    const char *names[MAX_CPUS];
-    for (int i = 0; i < arch->n_cpus; i++)
-        names[i] = arch->cpus[i].name;
-    const char *hint = text_suggest(diags->arena, "\"", name, names, (size_t)arch->n_cpus);
+    const char *names[N_CPUS];
+    size_t n = 0;
+    for (int i = 0; i < N_CPUS; i++)
+        if (!strcmp(cpus[i].arch, arch->name))
+            names[n++] = cpus[i].name;
+    const char *hint = text_suggest(diags->arena, "\"", name, names, n);
     diag_error(diags, (Loc){0}, "no CPU is called \"%s\"%s", name, hint);
     if (*hint)
         return;
@@ -122,39 +106,7 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
         diag_note(diags, (Loc){0},
                   "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
     else
-        diag_note(diags, (Loc){0}, "the general one is %s", arch->cpus[0].name);
-}
-
-/* Of this machine what its features say. */
-static TargetPairs pairs_of(const char *cpu, const char *features)
-{
-    if (strstr(features, "+amx-bf16"))
-        return TARGET_PAIRS_AMX;
-    if (strstr(features, "+avx512bf16"))
-        return TARGET_PAIRS_DOTS;
-    for (size_t i = 0; !*features && i < sizeof pairs_cpus / sizeof pairs_cpus[0]; i++)
-        if (!strcmp(pairs_cpus[i].name, cpu))
-            return pairs_cpus[i].pairs;
-    return TARGET_PAIRS_WIDENED;
-}
-
-/* Width and availability of FMA follow from the level. */
-static void set_cpu(Target *target, const Arch *arch, const char *name, const char *features, int level)
-{
-    target->cpu = strdup(name);
-    target->features = strdup(features);
-    target->vector_bits = target->scalar ? 0 : arch->vector_bits[level - 1];
-    target->fma = level >= arch->fma_level;
-    target->x86 = arch == &arches[0];
-    if (target->vector_bits == 512)
-        target->pairs = pairs_of(name, features);
-}
-
-static void set_host(Target *target, const Arch *arch, const char *name)
-{
-    char *features = LLVMGetHostCPUFeatures();
-    set_cpu(target, arch, name, features, cpu_level());
-    LLVMDisposeMessage(features);
+        diag_note(diags, (Loc){0}, "the general one is %s", names[0]);
 }
 
 /* What will run in this process may use AMX if the system allows it. Code called "native"
@@ -164,6 +116,33 @@ static bool may_use_amx(const char *name, bool foreign)
     if (name && !strcmp(name, "native"))
         return false;
     return (name && foreign) || cpu_allows_amx();
+}
+
+/* What this machine is, by its level and what LLVM says it has. */
+static const Processor *processor_here(const char *features, bool amx)
+{
+    for (int i = 0; i < N_PROCESSORS; i++) {
+        const Processor *p = &processors[i];
+        if (p->level > 0 && p->level <= cpu_level() && strstr(features, p->feature) &&
+            (amx || p->pairs != TARGET_PAIRS_AMX))
+            return p;
+    }
+    return &processors[AT_scalar];
+}
+
+static void set_cpu(Target *target, const Processor *processor, const char *name,
+                    const char *features)
+{
+    target->cpu = strdup(name);
+    target->features = strdup(features);
+    target->processor = target->scalar ? &processors[AT_scalar] : processor;
+}
+
+static void set_host(Target *target, const char *name, bool amx)
+{
+    char *features = LLVMGetHostCPUFeatures();
+    set_cpu(target, processor_here(features, amx), name, features);
+    LLVMDisposeMessage(features);
 }
 
 bool target_is_here(const char *cpu)
@@ -179,22 +158,21 @@ static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool 
 {
     char *host = LLVMGetHostCPUName();
     const bool here = arch == &arches[0];
-    const CpuInfo *cpu = name ? find_cpu(arch, name) : &arch->cpus[0];
+    const CpuInfo *cpu = find_cpu(arch, name);
     bool ok = true;
+    target->mxcsr = arch->mxcsr;
     if (here && (!name || !strcmp(name, "native")))
-        set_host(target, arch, host);
+        set_host(target, host, may_use_amx(name, foreign));
     else if (!cpu) {
         report_unknown_cpu(arch, name, diags);
         ok = false;
-    } else if (!foreign && (!cpu->is_level || cpu->level > cpu_level())) {
+    } else if (!foreign && (!cpu->exact || cpu->level > cpu_level())) {
         diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
                    host, cpu_level(), name);
         ok = false;
     } else
-        set_cpu(target, arch, cpu->name, arch->features, cpu->level);
+        set_cpu(target, cpu->processor, cpu->name, cpu->processor->features);
     LLVMDisposeMessage(host);
-    if (target->pairs == TARGET_PAIRS_AMX && !may_use_amx(name, foreign))
-        target->pairs = TARGET_PAIRS_WIDENED;
     return ok;
 }
 
@@ -343,8 +321,8 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     Target target;
     const char *name = NULL;
     if (target_init(&target, options, false, diags)) {
-        name = arena_printf(arena, "%s, %d bits%s", target.cpu, target.vector_bits,
-                            pairs[target.pairs]);
+        name = arena_printf(arena, "%s, %d bits%s", target.cpu,
+                            target.processor->vector_bits, pairs[target.processor->pairs]);
         target_dispose(&target);
     }
     return name;

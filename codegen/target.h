@@ -1,4 +1,4 @@
-/* The machine that kernels are written for: its name, its vectors, and the way
+/* The machine that kernels are written for: its name, what its processor is like, and the way
  * from an LLVM module to an object file for it. */
 #ifndef CODEGEN_TARGET_H
 #define CODEGEN_TARGET_H
@@ -15,12 +15,21 @@ typedef enum TargetPairs {
     TARGET_PAIRS_AMX      /* tdpbf16ps */
 } TargetPairs;
 
+/* A row of targets.def, where its columns are explained. */
+typedef struct Processor {
+    const char *name;
+    int level;
+    const char *feature, *features;
+    int vector_bits, registers;
+    bool masks_are_free, scales_at_once;
+    TargetPairs pairs;
+    int line, second_level; /* bytes */
+} Processor;
+
 typedef struct Target {
     char *cpu, *features;  /* LLVM's names; owned */
-    int vector_bits;       /* 0: no vectors (the scalar reference) */
-    bool fma;
-    bool x86;
-    TargetPairs pairs;
+    const Processor *processor;
+    bool mxcsr;            /* a control register of this name says what denormals are */
     bool scalar;
     int opt_level;
     GemmChoice gemm;

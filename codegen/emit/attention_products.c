@@ -44,7 +44,7 @@ static void write_functions(Attention *a, DType operand)
                   .bytes = (int)dtype_bytes(dtype),
                   .lanes = e->lanes,
                   .vectors = {1, 1, PANEL_VECTORS}};
-    bool many = e->target->vector_bits == 512;
+    bool many = e->target->processor->registers >= GEMM_MANY_REGISTERS;
     name_functions(a, operand, name);
     ll_init(&g.ll, e->ll.context, e->ll.module);
     g.source = emit_memory_type(e, operand);

@@ -6,9 +6,15 @@
 #include <string.h>
 
 /* The packed block of b, half of a second-level cache, and after it the panels of a. */
-enum { B_BYTES = 1 << 19, DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048 };
+#define BLOCK_BYTES(second_level) ((second_level) / 2)
+enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048 };
 enum { A_ROWS = 2 * GEMM_MOST_ROWS, A_BYTES = A_ROWS * (PAIRS_DEPTH_BYTES + GEMM_PANEL_GAP) };
-static_assert(B_BYTES + A_BYTES <= TFC_GEMM_WORKSPACE, "the workspace holds both");
+#define PROCESSOR(name, level, feature, features, bits, registers, masks, scales, pairs, line,      \
+                  second_level)                                                                    \
+    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                       \
+                  "the workspace holds both");
+#define CPU(...)
+#include "codegen/targets.def"
 static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* Operands that no more tiles than this read are read where they are. */
@@ -128,7 +134,7 @@ static LlValue block_columns(GemmEmit *g, const Blocks *x)
     LlValue at_least_one =
         select(g, LLVMBuildICmp(ll->builder, LLVMIntSGT, x->terms, ll_i64(ll, 1), ""), x->terms,
                ll_i64(ll, 1));
-    LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, B_BYTES / g->bytes), at_least_one, "");
+    LlValue fit = LLVMBuildUDiv(ll->builder, ll_i64(ll, g->block / g->bytes), at_least_one, "");
     LlValue room = LLVMBuildAnd(ll->builder, fit, ll_i64(ll, -(int64_t)gemm_columns(g)), "");
     return select(g, x->passing, ll_i64(ll, gemm_columns(g)), room);
 }
@@ -170,7 +176,7 @@ static void read_params(GemmEmit *g, LlValue function, Blocks *x)
                                &x->c_row, &x->put, &x->epilogue, &x->workspace};
     for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
         *params[i] = LLVMGetParam(function, i);
-    x->panels = gemm_at(g, x->workspace, ll_i64(ll, B_BYTES / g->bytes));
+    x->panels = gemm_at(g, x->workspace, ll_i64(ll, g->block / g->bytes));
     x->low = LLVMBuildICmp(ll->builder, LLVMIntSLE, x->m, ll_i64(ll, g->low_rows), "");
     LlValue wide = LLVMBuildICmp(ll->builder, LLVMIntSGT, x->n,
                                  ll_i64(ll, DIRECT_A_TILES * gemm_columns(g)), "");
@@ -208,7 +214,7 @@ static void flush_denormals(GemmEmit *g, const Target *target, Blocks *x)
     enum { ZERO_DENORMALS = 0x8040 };
     Ll *ll = &g->ll;
     x->mxcsr = x->flushing = NULL;
-    if (!g->pairs || !target->x86)
+    if (!g->pairs || !target->mxcsr)
         return;
     x->mxcsr = ll_alloca(ll, ll->i32, "mxcsr");
     x->flushing = ll_alloca(ll, ll->i32, "");
@@ -285,10 +291,11 @@ static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 4, 8},
 static void choose_tiles(GemmEmit *g, const Target *target)
 {
     enum { LOW_ROWS = 2 };
-    const TileShapes *shapes = g->amx                       ? &tile_registers
-                               : target->vector_bits == 512 ? &many_registers
-                                                            : &few_registers;
-    g->lanes = target->vector_bits ? target->vector_bits / (8 * g->bytes) : 1;
+    const Processor *processor = target->processor;
+    const TileShapes *shapes = g->amx ? &tile_registers
+                               : processor->registers >= GEMM_MANY_REGISTERS ? &many_registers
+                                                                             : &few_registers;
+    g->lanes = processor->vector_bits ? processor->vector_bits / (8 * g->bytes) : 1;
     assert(TFC_PACKED_COLUMNS % (g->lanes * shapes->vectors[GEMM_PANEL]) == 0);
     memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
     memcpy(g->heights, shapes->heights, sizeof g->heights);
@@ -298,6 +305,8 @@ static void choose_tiles(GemmEmit *g, const Target *target)
     g->panels = shapes->panels;
     assert(gemm_together(g) <= GEMM_MOST_ROWS);
     g->low_rows = g->pairs ? 0 : LOW_ROWS; /* panels of pairs are always packed */
+    g->block = BLOCK_BYTES(processor->second_level);
+    g->line = processor->line;
     g->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / g->bytes;
 }
 
@@ -305,8 +314,8 @@ void gemm_set_types(GemmEmit *g, const Target *target, TfcType type)
 {
     Ll *ll = &g->ll;
     g->pairs = type == TFC_BF16;
-    g->amx = g->pairs && target->pairs == TARGET_PAIRS_AMX;
-    g->joined = g->pairs && target->pairs != TARGET_PAIRS_WIDENED;
+    g->amx = g->pairs && target->processor->pairs == TARGET_PAIRS_AMX;
+    g->joined = g->pairs && target->processor->pairs != TARGET_PAIRS_WIDENED;
     g->sum = type == TFC_F64 ? ll->f64 : ll->f32;
     g->source = g->unit = g->pairs ? ll->i16 : g->sum;
     g->element = g->joined ? ll->i32 : g->sum;

@@ -33,6 +33,8 @@
 #include "codegen/target.h"
 #include "runtime/exec/program.h"
 
+/* As many registers hold a tile of 6 × 4 vectors. */
+enum { GEMM_MANY_REGISTERS = 32 };
 enum { GEMM_MAX_ROWS = 8, GEMM_MAX_VECTORS = 8, GEMM_HEIGHTS = 4, GEMM_MAX_LANES = 16 };
 /* Rows of a that are packed together at most, and bytes between their panels: room for the vector
  * that reaches past the end of one. */
@@ -66,6 +68,7 @@ typedef struct GemmEmit {
     int n_heights, heights[GEMM_HEIGHTS]; /* rows of the tiles there are, falling; the last is 1 */
     int panels;                           /* of a together */
     int64_t depth;
+    int block, line; /* bytes of the packed block of b; bytes that a prefetch brings */
     LlValue tiles[GEMM_HEIGHTS][GEMM_WIDTHS]; /* wide ones for low heights alone */
     LlValue largest[GEMM_LIES];               /* the largest tile, for operands that lie so */
     LlValue tile_rows, pack_a, pack_b;

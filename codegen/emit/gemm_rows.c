@@ -7,8 +7,7 @@
  * are packed before they are multiplied, unless AMX reads them where they are. */
 #include "codegen/emit/gemm_blocks.h"
 
-/* CROWDED_ROWS: terms from row to row, 2 KiB. */
-enum { LINE_BYTES = 64, CROWDED_ROWS = 1024 };
+enum { CROWDED_ROWS = 1024 }; /* terms from row to row, 2 KiB */
 
 /* The rows at work, and those after them. */
 typedef struct Rows {
@@ -52,7 +51,7 @@ static void prefetch_runs(GemmEmit *g, LlValue at, LlValue from, LlValue to, LlV
     LlLoop runs = ll_loop_open(ll, from, to, 1, "runs");
     LlValue start = gemm_source(g, at, gemm_mul(g, runs.index, stride));
     LlLoop lines =
-        ll_loop_open(ll, ll_i64(ll, 0), run, LINE_BYTES / (g->pairs ? 2 : g->bytes), "lines");
+        ll_loop_open(ll, ll_i64(ll, 0), run, g->line / (g->pairs ? 2 : g->bytes), "lines");
     ll_prefetch(ll, gemm_source(g, start, lines.index));
     ll_loop_close(ll, &lines);
     ll_loop_close(ll, &runs);

@@ -7,7 +7,7 @@
 static int choose_lanes(const Emit *e)
 {
     size_t bytes = 4;
-    if (!e->target->vector_bits)
+    if (!e->target->processor->vector_bits)
         return 1;
     /* Tokens as columns stand in sentences of their own: element by element. */
     if (e->signature->range == RANGE_ROWS && e->layout.n == 1 && e->layout.axes[0].batch_dim >= 0)
@@ -19,7 +19,7 @@ static int choose_lanes(const Emit *e)
         size_t own = dtype_bytes(v->type.dtype);
         bytes = own > bytes ? own : bytes;
     }
-    return e->target->vector_bits / (int)(8 * bytes);
+    return e->target->processor->vector_bits / (int)(8 * bytes);
 }
 
 static void open_buffers(Emit *e)

@@ -182,12 +182,12 @@ static bool is_multiple(LlValue start, LlValue limit, int lanes)
            (LLVMConstIntGetSExtValue(limit) - LLVMConstIntGetSExtValue(start)) % lanes == 0;
 }
 
-/* Columns that end at a sentence's length are few: where masks cost nothing, one
+/* Columns that end at a sentence's length are few: where masks are free, one
  * loop under a mask is shorter than two. Those of an epilogue end at an argument, too,
  * but are a product's: many, and mostly whole vectors, which need no mask. */
 static bool masks_throughout(const Emit *e, LlValue limit)
 {
-    return e->target->vector_bits == 512 && e->signature->range == RANGE_ROWS &&
+    return e->target->processor->masks_are_free && e->signature->range == RANGE_ROWS &&
            !e->signature->epilogue && !LLVMIsAConstantInt(limit);
 }
 

@@ -86,11 +86,12 @@ static LlValue scale_by_halves(Ll *ll, LlValue p, LlValue n)
  * of attention is one: they are not formed, or from an n for which it is quick. */
 static LlValue exp_f32(Emit *e, LlValue x)
 {
-    enum { WIDEST = 512, TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };
+    enum { TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };
     Ll *ll = &e->ll;
     const double magic = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
-    bool at_once = e->target->x86 && e->target->vector_bits == WIDEST &&
-                   ll_lanes(LLVMTypeOf(x)) * 32 == WIDEST;
+    const Processor *processor = e->target->processor;
+    bool at_once = processor->scales_at_once &&
+                   ll_lanes(LLVMTypeOf(x)) * 32 == processor->vector_bits;
     LlValue inside = pick(ll, LLVMRealOGT, x, TO_INFINITY, real_like(x, TO_INFINITY), x);
     inside = pick(ll, LLVMRealOLT, x, TO_ZERO, real_like(x, at_once ? FAR : 0), inside);
     LlValue shifted = ll_muladd(ll, inside, real_like(x, 1.44269504088896341), real_like(x, magic));

@@ -300,7 +300,7 @@ void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride,
 }
 
 /* Counters a step of the fill. */
-int random_lanes(const Emit *e) { return e->target->vector_bits / 32; }
+int random_lanes(const Emit *e) { return e->target->processor->vector_bits / 32; }
 
 LlValue random_scratch(Emit *e, LlValue columns)
 {
