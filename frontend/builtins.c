@@ -3,6 +3,8 @@
  * is in models/lib/prelude.tfg instead. */
 #include "frontend/elab.h"
 
+#include "ir/fold.h"
+
 #include <math.h>
 
 /* ---- element by element ---- */
@@ -11,8 +13,9 @@ static Val extreme(Elab *e, const Node *call, Val *args, OpKind kind)
 {
     Value *x, *y;
     if (args[0].kind == VAL_NUMBER && args[1].kind == VAL_NUMBER) {
-        double a = args[0].number, b = args[1].number;
-        return val_number(kind == OP_max ? fmax(a, b) : fmin(a, b), call->loc);
+        double numbers[] = {args[0].number, args[1].number}, result = 0;
+        fold_value(kind, DT_F64, numbers, &result);
+        return val_number(result, call->loc);
     }
     if (!promote_pair(e, call, args[0], args[1], &x, &y) || !check_broadcast(e, call, x, y))
         return val_error();
@@ -167,23 +170,19 @@ static Val run_require(Elab *e, const Node *call, Val *args)
 
 /* ---- the table ---- */
 
-static double fold_rsqrt(double x) { return 1 / sqrt(x); }
-static double fold_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double fold_relu(double x) { return x > 0 ? x : 0; }
-
 static const Builtin builtins[] = {
-    {"abs", "x", NULL, OP_abs, fabs},
-    {"exp", "x", NULL, OP_exp, exp},
-    {"log", "x", NULL, OP_log, log},
-    {"sqrt", "x", NULL, OP_sqrt, sqrt},
-    {"rsqrt", "x", NULL, OP_rsqrt, fold_rsqrt},
-    {"tanh", "x", NULL, OP_tanh, tanh},
-    {"erf", "x", NULL, OP_erf, erf},
-    {"sigmoid", "x", NULL, OP_sigmoid, fold_sigmoid},
-    {"sin", "x", NULL, OP_sin, sin},
-    {"cos", "x", NULL, OP_cos, cos},
-    {"floor", "x", NULL, OP_floor, floor},
-    {"relu", "x", NULL, OP_relu, fold_relu},
+    {"abs", "x", NULL, OP_abs},
+    {"exp", "x", NULL, OP_exp},
+    {"log", "x", NULL, OP_log},
+    {"sqrt", "x", NULL, OP_sqrt},
+    {"rsqrt", "x", NULL, OP_rsqrt},
+    {"tanh", "x", NULL, OP_tanh},
+    {"erf", "x", NULL, OP_erf},
+    {"sigmoid", "x", NULL, OP_sigmoid},
+    {"sin", "x", NULL, OP_sin},
+    {"cos", "x", NULL, OP_cos},
+    {"floor", "x", NULL, OP_floor},
+    {"relu", "x", NULL, OP_relu},
     {.name = "maximum", .params = "x y", .run = run_maximum},
     {.name = "minimum", .params = "x y", .run = run_minimum},
     {.name = "float", .params = "x", .run = run_float},
@@ -324,8 +323,8 @@ Val run_builtin(Elab *e, const Builtin *builtin, const Node *call)
     if (builtin->run)
         return builtin->run(e, call, args);
     if (args[0].kind == VAL_NUMBER) {
-        double result = builtin->fold(args[0].number);
-        if (isnan(result))
+        double result;
+        if (!fold_value(builtin->op, DT_F64, &args[0].number, &result) || isnan(result))
             return elab_error(e, call, "`%s` is not a number", expression_text(e->arena, call));
         return val_number(result, e->b.loc);
     }

@@ -166,9 +166,8 @@ enum { MAX_BUILTIN_ARGS = 4 };
 typedef Val BuiltinRun(Elab *e, const Node *call, Val *args);
 typedef struct Builtin {
     const char *name, *params; /* "x axis?": a question mark: may be left out */
-    BuiltinRun *run;           /* NULL: one operand, through `op` and `fold` */
+    BuiltinRun *run;           /* NULL: one operand, through `op` */
     OpKind op;
-    double (*fold)(double);
 } Builtin;
 const Builtin *find_builtin(const char *name);
 Val run_builtin(Elab *e, const Builtin *builtin, const Node *call);

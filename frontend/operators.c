@@ -1,6 +1,7 @@
 /* Operators: folded when both sides are known, ops of the graph otherwise. */
 #include "frontend/elab.h"
 
+#include "ir/fold.h"
 #include "ir/infer.h"
 
 #include <math.h>
@@ -176,6 +177,53 @@ Val matmul_op(Elab *e, const Node *node, Value *x, Value *y)
     return val;
 }
 
+/* ---- operators that are ops ---- */
+
+typedef struct Operator {
+    TokenKind token;
+    OpKind op;
+    bool gives_truth, swapped, negated; /* swapped: of b and a; negated: not the op's value */
+} Operator;
+
+static const Operator operators[] = {
+    {TOKEN_PLUS, OP_add, false, false, false},
+    {TOKEN_MINUS, OP_sub, false, false, false},
+    {TOKEN_STAR, OP_mul, false, false, false},
+    {TOKEN_SLASH, OP_div, false, false, false},
+    {TOKEN_CARET, OP_pow, false, false, false},
+    {TOKEN_LESS, OP_lt, true, false, false},
+    {TOKEN_LESS_EQUAL, OP_le, true, false, false},
+    {TOKEN_GREATER, OP_lt, true, true, false},
+    {TOKEN_GREATER_EQUAL, OP_le, true, true, false},
+    {TOKEN_EQUAL, OP_eq, true, false, false},
+    {TOKEN_UNEQUAL, OP_eq, true, false, true},
+    {TOKEN_AND, OP_and, true, false, false},
+    {TOKEN_OR, OP_or, true, false, false},
+};
+
+/* NULL: `%` is made of several ops, `@` is a product. */
+static const Operator *find_operator(TokenKind token)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].token == token)
+            return &operators[i];
+    return NULL;
+}
+
+static double operator_value(const Operator *known, double x, double y)
+{
+    double numbers[] = {known->swapped ? y : x, known->swapped ? x : y}, value = NAN;
+    fold_value(known->op, DT_F64, numbers, &value);
+    return known->negated ? value == 0 : value;
+}
+
+static Val operator_on_tensors(Elab *e, const Node *node, const Operator *known, Value *x, Value *y)
+{
+    Val val = known->swapped ? elementwise(e, node, known->op, y, x)
+                             : elementwise(e, node, known->op, x, y);
+    return known->negated && val.kind == VAL_TENSOR ? unary_op(e, node, TOKEN_NOT, val) : val;
+}
+
 /* ---- arithmetic on numbers ---- */
 
 static const char *known_name(Elab *e, const Val *val)
@@ -191,32 +239,19 @@ static const char *known_name(Elab *e, const Val *val)
 
 static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val *b)
 {
-    double x = a->number, y = b->number;
-    bool both_bool = a->kind == VAL_BOOL && b->kind == VAL_BOOL;
-    switch (op) {
-    case TOKEN_EQUAL: return val_bool(x == y);
-    case TOKEN_UNEQUAL: return val_bool(x != y);
-    case TOKEN_LESS: return val_bool(x < y);
-    case TOKEN_LESS_EQUAL: return val_bool(x <= y);
-    case TOKEN_GREATER: return val_bool(x > y);
-    case TOKEN_GREATER_EQUAL: return val_bool(x >= y);
-    case TOKEN_AND: return val_bool(x != 0 && y != 0);
-    case TOKEN_OR: return val_bool(x != 0 || y != 0);
-    default: break;
-    }
-    if (both_bool)
+    const Operator *known = find_operator(op);
+    if (known && known->gives_truth)
+        return val_bool(operator_value(known, a->number, b->number) != 0);
+    if (a->kind == VAL_BOOL && b->kind == VAL_BOOL)
         return elab_error(e, node, "`%s`: cannot compute with truth values",
                           expression_text(e->arena, node));
-    double result = 0;
-    switch (op) {
-    case TOKEN_PLUS: result = x + y; break;
-    case TOKEN_MINUS: result = x - y; break;
-    case TOKEN_STAR: result = x * y; break;
-    case TOKEN_SLASH: result = x / y; break;
-    case TOKEN_PERCENT: result = x - y * floor(x / y); break;
-    case TOKEN_CARET: result = pow(x, y); break;
-    default: return elab_error(e, node, "`@` multiplies tensors, not numbers");
-    }
+    double x = a->number, y = b->number, result;
+    if (op == TOKEN_PERCENT)
+        result = x - y * floor(x / y);
+    else if (known)
+        result = operator_value(known, x, y);
+    else
+        return elab_error(e, node, "`@` multiplies tensors, not numbers");
     if ((op == TOKEN_SLASH || op == TOKEN_PERCENT) && y == 0)
         return elab_error_of(e, node, b, "`%s`: division by zero", expression_text(e->arena, node));
     if (isnan(result))
@@ -264,19 +299,6 @@ static Val remainder_op(Elab *e, const Node *node, Value *x, Value *y)
     return elementwise(e, node, OP_sub, x, build_binary(&e->b, OP_mul, whole, y));
 }
 
-static Val compare(Elab *e, const Node *node, TokenKind op, Value *x, Value *y)
-{
-    switch (op) {
-    case TOKEN_LESS: return elementwise(e, node, OP_lt, x, y);
-    case TOKEN_LESS_EQUAL: return elementwise(e, node, OP_le, x, y);
-    case TOKEN_GREATER: return elementwise(e, node, OP_lt, y, x);
-    case TOKEN_GREATER_EQUAL: return elementwise(e, node, OP_le, y, x);
-    default: break;
-    }
-    Val val = elementwise(e, node, OP_eq, x, y);
-    return op == TOKEN_UNEQUAL && val.kind == VAL_TENSOR ? unary_op(e, node, TOKEN_NOT, val) : val;
-}
-
 /* `true` and `false` disappear: a mask that allows everything costs nothing. */
 static Val logic(Elab *e, const Node *node, TokenKind op, Val a, Val b)
 {
@@ -294,7 +316,7 @@ static Val logic(Elab *e, const Node *node, TokenKind op, Val a, Val b)
         return elab_error(e, node, "`%s`: `%s` takes truth values, given %s and %s",
                           expression_text(e->arena, node), token_text(op), type_text(e, &x->type),
                           type_text(e, &y->type));
-    return elementwise(e, node, op == TOKEN_AND ? OP_and : OP_or, x, y);
+    return operator_on_tensors(e, node, find_operator(op), x, y);
 }
 
 static Val compare_words(Elab *e, const Node *node, TokenKind op, const Val *a, const Val *b)
@@ -337,23 +359,20 @@ Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b)
     }
     if (!promote_pair(e, node, a, b, &x, &y))
         return val_error();
-    switch (op) {
-    case TOKEN_PLUS: return elementwise(e, node, OP_add, x, y);
-    case TOKEN_MINUS: return elementwise(e, node, OP_sub, x, y);
-    case TOKEN_STAR: return elementwise(e, node, OP_mul, x, y);
-    case TOKEN_PERCENT: return remainder_op(e, node, x, y);
-    default: return compare(e, node, op, x, y);
-    }
+    return op == TOKEN_PERCENT ? remainder_op(e, node, x, y)
+                               : operator_on_tensors(e, node, find_operator(op), x, y);
 }
 
 Val unary_op(Elab *e, const Node *node, TokenKind op, Val a)
 {
     if (a.kind == VAL_ERROR)
         return a;
-    if (op == TOKEN_NOT && (a.kind == VAL_BOOL || a.kind == VAL_NUMBER))
-        return val_bool(!a.number);
-    if (op == TOKEN_MINUS && a.kind == VAL_NUMBER)
-        return val_number(-a.number, a.origin);
+    OpKind kind = op == TOKEN_NOT ? OP_not : OP_neg;
+    if (a.kind == VAL_NUMBER || (a.kind == VAL_BOOL && kind == OP_not)) {
+        double value = 0;
+        fold_value(kind, DT_F64, &a.number, &value);
+        return kind == OP_not ? val_bool(value != 0) : val_number(value, a.origin);
+    }
     Value *x = as_tensor(e, node, a);
     if (!x)
         return val_error();
@@ -361,7 +380,7 @@ Val unary_op(Elab *e, const Node *node, TokenKind op, Val a)
         return elab_error(e, node, "`not` takes a truth value, not %s", type_text(e, &x->type));
     if (op == TOKEN_MINUS && x->type.dtype == DT_BOOL)
         x = build_cast(&e->b, x, DT_I32);
-    Val val = val_tensor(e, node, build_unary(&e->b, op == TOKEN_NOT ? OP_not : OP_neg, x));
+    Val val = val_tensor(e, node, build_unary(&e->b, kind, x));
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, val.tensor, x);
     return val;

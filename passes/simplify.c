@@ -13,6 +13,7 @@
 #include "passes/simplify.h"
 
 #include "base/bf16.h"
+#include "ir/fold.h"
 #include "ir/infer.h"
 
 #include <math.h>
@@ -34,36 +35,6 @@ static bool is_constant(const Value *v, double value)
     return constant_of(v, &x) && x == value;
 }
 
-static bool fold_value(OpKind kind, const double *x, DType type, double *out)
-{
-    switch (kind) {
-    case OP_neg: *out = -x[0]; return true;
-    case OP_abs: *out = fabs(x[0]); return true;
-    case OP_not: *out = !x[0]; return true;
-    case OP_exp: *out = exp(x[0]); return true;
-    case OP_log: *out = log(x[0]); return true;
-    case OP_sqrt: *out = sqrt(x[0]); return true;
-    case OP_rsqrt: *out = 1 / sqrt(x[0]); return true;
-    case OP_relu: *out = x[0] > 0 ? x[0] : 0; return true;
-    case OP_stop: *out = x[0]; return true;
-    case OP_add: *out = x[0] + x[1]; return true;
-    case OP_sub: *out = x[0] - x[1]; return true;
-    case OP_mul: *out = x[0] * x[1]; return true;
-    case OP_div: *out = x[0] / x[1]; return dtype_is_float(type);
-    case OP_pow: *out = pow(x[0], x[1]); return dtype_is_float(type);
-    case OP_max: *out = x[0] > x[1] ? x[0] : x[1]; return true;
-    case OP_min: *out = x[0] < x[1] ? x[0] : x[1]; return true;
-    case OP_lt: *out = x[0] < x[1]; return true;
-    case OP_le: *out = x[0] <= x[1]; return true;
-    case OP_eq: *out = x[0] == x[1]; return true;
-    case OP_and: *out = x[0] && x[1]; return true;
-    case OP_or: *out = x[0] || x[1]; return true;
-    case OP_select: *out = x[0] ? x[1] : x[2]; return true;
-    case OP_cast: *out = x[0]; return dtype_is_float(type); /* from any: exact or rounded later */
-    default: return false;
-    }
-}
-
 static double round_to(DType type, double x)
 {
     return type == DT_F32    ? (double)(float)x
@@ -80,7 +51,7 @@ static Value *fold(Function *function, Op *op)
     for (int i = 0; i < op->n_args; i++)
         if (!constant_of(op->args[i], &x[i]))
             return NULL;
-    if (!fold_value(op->kind, x, op_result(op)->type.dtype, &out) ||
+    if (!fold_value(op->kind, op_result(op)->type.dtype, x, &out) ||
         (op_result(op)->type.dtype == DT_I32 && fabs(out) > INT32_MAX)) /* which wraps around */
         return NULL;
     Builder b = builder_before(function, &function->body, op);
