@@ -95,8 +95,6 @@ static bool check_sums(Job *job, const StFile *file)
 
 static bool info_tensors(Job *job, const char *path)
 {
-    static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32",
-                                        "i64", "i16", "i8",  "u8",   "bool"};
     StFile *file = st_open(&job->diags, job->arena, path);
     if (!file)
         return false;
@@ -106,7 +104,7 @@ static bool info_tensors(Job *job, const char *path)
             printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
-        printf("  %-48s %s[", tensor->name, types[tensor->type]);
+        printf("  %-48s %s[", tensor->name, element_info(tensor->type)->name);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
         printf("]\n");

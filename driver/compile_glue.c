@@ -3,6 +3,7 @@
  * export, which goes on to the runtime's. It includes the header it defines. */
 #include "driver/artifact.h"
 
+#include "base/element.h"
 #include "base/file.h"
 
 #include <inttypes.h>
@@ -28,8 +29,7 @@ static bool is_inside(const StoreTensor *tensor)
 
 static int64_t padded_bytes(const StoreTensor *tensor)
 {
-    static const int64_t bytes[] = {4, 8, 2, 4, 1};
-    return (tensor->count * bytes[tensor->type] + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+    return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
 }
 
 bool compile_weights(const Artifact *a, const char *path)
@@ -38,12 +38,11 @@ bool compile_weights(const Artifact *a, const char *path)
     if (!file)
         return false;
     static const char zeros[WEIGHT_ALIGN];
-    static const int64_t bytes[] = {4, 8, 2, 4, 1};
     for (int64_t i = 0; i < store_count(a->weights); i++) {
         const StoreTensor *tensor = store_at(a->weights, i);
         if (!is_inside(tensor))
             continue;
-        int64_t size = tensor->count * bytes[tensor->type];
+        int64_t size = tensor->count * element_info(tensor->type)->bytes;
         file_write(file, tensor->data, (size_t)size);
         file_write(file, zeros, (size_t)(padded_bytes(tensor) - size));
     }

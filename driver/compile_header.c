@@ -132,12 +132,6 @@ const char *artifact_c_name(Arena *arena, const char *name)
 
 /* ---- what functions take and give ---- */
 
-static const char *c_type(TfcType type)
-{
-    static const char *const names[] = {"float", "double", "uint16_t", "int32_t", "uint8_t"};
-    return names[type];
-}
-
 /* The runtime reads these structs as fields of eight bytes (TfcWord). */
 static const char *pointer_alignment(const Artifact *a)
 {
@@ -181,7 +175,7 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
         text_add(out, "    double %s;\n", name);
         return;
     }
-    text_add(out, "    const %s *%s%s; /* ", c_type(port->type), name, pointer_alignment(a));
+    text_add(out, "    const %s *%s%s; /* ", element_info(port->type)->c, name, pointer_alignment(a));
     put_shape(program, port, out);
     if (input)
         put_ids(a, port, out);
@@ -244,7 +238,7 @@ static void put_generation(const Artifact *a, Text *out)
 
 static void put_tensor(const TfcTensor *tensor, Text *out)
 {
-    text_add(out, " *   %-40s %s [", tensor->name, c_type(tensor->type));
+    text_add(out, " *   %-40s %s [", tensor->name, element_info(tensor->type)->c);
     for (int i = 0; i < tensor->shape.rank; i++)
         text_add(out, "%s%" PRId64, i ? ", " : "", tensor->shape.dims[i].size);
     text_add(out, "]\n");

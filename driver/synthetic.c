@@ -33,7 +33,7 @@ static void add_tensor(Binding *binding, const char *name, StType type, int rank
         tensor.dims[i] = dims[i];
         tensor.count *= dims[i];
     }
-    tensor.bytes = (uint64_t)tensor.count * (type == ST_F64 ? 8 : 4);
+    tensor.bytes = (uint64_t)tensor.count * element_info(type)->bytes;
     vec_push(binding->job->arena, binding->made, tensor);
 }
 

@@ -104,12 +104,6 @@ static int64_t logical_count(const Place *p)
 
 /* ---- inputs ---- */
 
-static size_t type_bytes(TfcType type)
-{
-    static const size_t bytes[] = {4, 8, 2, 4, 1};
-    return bytes[type];
-}
-
 static bool put_value(TfcType type, void *data, int64_t i, double value)
 {
     switch (type) {
@@ -307,7 +301,7 @@ static Packing start_packing(Binding *binding, const TfcPort *port, const StTens
     bool is_given = binding->file && st_find(binding->file, port->name);
     if (binding->module && is_given && port->type == TFC_I32)
         packing.ids = token_ids_of(binding->module, port->name);
-    packing.data = arena_alloc(binding->job->arena, (size_t)(count + 1) * type_bytes(port->type));
+    packing.data = arena_alloc(binding->job->arena, (size_t)(count + 1) * element_info(port->type)->bytes);
     return packing;
 }
 
@@ -328,11 +322,11 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
 /* Where integers are expected, floats are a mistake, whole or not. */
 static bool check_type(const Binding *binding, const TfcPort *port, const StTensor *tensor)
 {
-    if (port->type != TFC_I32 || tensor->type >= ST_I32)
+    if (port->type != TFC_I32 || !element_info(tensor->type)->is_float)
         return true;
     return job_error(binding->job,
                      "%s: '%s' is %s, and the model reads it as integers (I32 or I64)",
-                     path_of(binding), port->name, st_type_name(tensor->type));
+                     path_of(binding), port->name, element_info(tensor->type)->stored);
 }
 
 /* The tensor's elements in storage order; NULL after an error. */
@@ -405,11 +399,10 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
                         const void *data)
 {
-    static const StType types[] = {ST_F32, ST_F64, ST_BF16, ST_I32, ST_BOOL};
     Place place = place_of(binding, program, &port->shape);
-    size_t bytes = type_bytes(port->type);
+    size_t bytes = element_info(port->type)->bytes;
     StTensor out = {.name = port->name,
-                    .type = types[port->type],
+                    .type = (StType)port->type,
                     .rank = place.rank,
                     .count = logical_count(&place)};
     memcpy(out.dims, place.dims, sizeof(int64_t) * (size_t)place.rank);

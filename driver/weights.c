@@ -75,7 +75,7 @@ static bool cut_piece(Job *job, const StFile *file, const StTensor *from, const 
 
 static bool copy_piece(const StTensor *from, const Piece *piece, StoreTensor *to)
 {
-    bool whole = from->type >= ST_I32; /* the types after the floats */
+    bool whole = !element_info(from->type)->is_float;
     int64_t index[ST_MAX_RANK] = {0}, at = piece->start;
     for (int64_t i = 0; i < to->count; i++) {
         if (!put_value(to, i, st_value(from, at), whole))

@@ -16,21 +16,10 @@ const AttrInfo attr_info[ATTR_COUNT] = {
 #include "ir/attrs.def"
 };
 
-static const struct {
-    const char *name;
-    size_t bytes;
-} dtypes[DT_COUNT] = {
-    [DT_F32] = {"f32", 4}, [DT_F64] = {"f64", 8},   [DT_BF16] = {"bf16", 2},
-    [DT_I32] = {"i32", 4}, [DT_BOOL] = {"bool", 1},
-};
-
-size_t dtype_bytes(DType dtype) { return dtypes[dtype].bytes; }
-const char *dtype_name(DType dtype) { return dtypes[dtype].name; }
-
 bool dtype_parse(const char *name, DType *dtype)
 {
     for (int i = 0; i < DT_COUNT; i++)
-        if (!strcmp(dtypes[i].name, name)) {
+        if (!strcmp(dtype_name((DType)i), name)) {
             *dtype = (DType)i;
             return true;
         }

@@ -5,11 +5,17 @@
 #ifndef IR_TYPE_H
 #define IR_TYPE_H
 
+#include "base/element.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum DType { DT_F32, DT_F64, DT_BF16, DT_I32, DT_BOOL, DT_COUNT } DType;
+typedef enum DType {
+#define TYPE(NAME, ...) DT_##NAME,
+#include "base/types.def"
+    DT_COUNT
+} DType;
 
 enum { MAX_RANK = 8, NO_SYMBOL = -1 };
 
@@ -38,9 +44,9 @@ static inline bool dim_equal(Dim a, Dim b) { return a.symbol == b.symbol && a.si
 
 bool type_equal(const Type *a, const Type *b);
 bool type_same_shape(const Type *a, const Type *b);
-static inline bool dtype_is_float(DType t) { return t <= DT_BF16; }
-size_t dtype_bytes(DType dtype);        /* 4, 8, 2, 4, 1 */
-const char *dtype_name(DType dtype);    /* f32 f64 bf16 i32 bool */
+static inline bool dtype_is_float(DType t) { return element_info(t)->is_float; }
+static inline size_t dtype_bytes(DType t) { return element_info(t)->bytes; }
+static inline const char *dtype_name(DType t) { return element_info(t)->name; }
 bool dtype_parse(const char *name, DType *dtype);
 /* The one dimension that is not a constant 1, as iota and lengths have; -1: none or several. */
 int type_long_dim(const Type *type);

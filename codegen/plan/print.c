@@ -1,7 +1,6 @@
 /* The plan as text (dump --stage plan). */
 #include "codegen/codegen.h"
 
-static const char *const type_names[] = {"f32", "f64", "bf16", "i32", "bool"};
 static const char *const buffer_kinds[] = {"slab", "param", "input", "output", "kept"};
 
 static void print_size(const TfcProgram *program, TfcSizeRef ref, Text *out)
@@ -142,7 +141,7 @@ void plan_print(const TfcProgram *program, Text *out)
     text_add(out, "program %s\n\nbuffers\n", program->name);
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        text_add(out, "  #%d %s %s × ", b, buffer_kinds[buffer->kind], type_names[buffer->type]);
+        text_add(out, "  #%d %s %s × ", b, buffer_kinds[buffer->kind], element_info(buffer->type)->name);
         print_size(program, buffer->size, out);
         if (buffer->kind == TFC_BUFFER_SLAB && buffer->first >= 0)
             text_add(out, ", steps %d to %d", buffer->first, buffer->last);

@@ -65,8 +65,8 @@ static bool read_type(Reader *r, const char *name, const StJson *value, StType *
     const char *text = value && value->kind == STJ_STRING ? value->text : NULL;
     if (!text)
         return refuse(r, name, "\"dtype\" is missing or not a string");
-    for (StType t = ST_F32; t <= ST_BOOL; t++) {
-        if (!strcmp(text, st_type_name(t))) {
+    for (StType t = ST_F32; t < ST_COUNT; t++) {
+        if (!strcmp(text, element_info(t)->stored)) {
             *type = t;
             return true;
         }
@@ -94,7 +94,7 @@ static bool read_shape(Reader *r, const StJson *value, StTensor *tensor)
         if (__builtin_mul_overflow(tensor->count, tensor->dims[i], &tensor->count))
             return refuse(r, tensor->name, "its shape has more elements than can be counted");
     }
-    if (__builtin_mul_overflow((uint64_t)tensor->count, st_type_bytes(tensor->type),
+    if (__builtin_mul_overflow((uint64_t)tensor->count, element_info(tensor->type)->bytes,
                                &tensor->bytes))
         return refuse(r, tensor->name, "its shape has more elements than can be counted");
     return true;

@@ -6,22 +6,18 @@
 #define RUNTIME_DATA_SAFETENSORS_H
 
 #include "base/diag.h"
+#include "base/element.h"
 #include "base/map.h"
 
 #include <stdint.h>
 
 enum { ST_MAX_RANK = 8 };
+/* The first are those of programs (TfcType). */
 typedef enum StType {
-    ST_F32,
-    ST_F64,
-    ST_F16,
-    ST_BF16,
-    ST_I32,
-    ST_I64,
-    ST_I16,
-    ST_I8,
-    ST_U8,
-    ST_BOOL
+#define TYPE(NAME, ...) ST_##NAME,
+#define FILE_TYPE(NAME, ...) ST_##NAME,
+#include "base/types.def"
+    ST_COUNT
 } StType;
 
 typedef struct StTensor {
@@ -44,9 +40,6 @@ typedef struct StFile {
     void *map;                             /* private: the mapping, NULL for st_parse */
     uint64_t map_bytes;
 } StFile;
-
-size_t st_type_bytes(StType type);
-const char *st_type_name(StType type); /* as in the header: "F32", "BF16", … */
 
 /* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
  * st_parse reads the bytes of a file in memory, which must outlive the StFile. */

@@ -23,7 +23,7 @@ static uint64_t add_meta(uint64_t sum, const char *key, const char *value)
 
 static uint64_t add_shape(uint64_t sum, const StTensor *tensor)
 {
-    const char *type = st_type_name(tensor->type);
+    const char *type = element_info(tensor->type)->stored;
     sum = xxh64(tensor->name, strlen(tensor->name), sum);
     sum = xxh64(type, strlen(type), sum);
     return xxh64(tensor->dims, sizeof(int64_t) * (size_t)tensor->rank, sum);

@@ -1,4 +1,4 @@
-/* Element types of safetensors: sizes, names and conversions. Data may be
+/* Conversions of the element types of safetensors. Data may be
  * unaligned, so elements are read by memcpy. */
 #include "runtime/data/safetensors.h"
 
@@ -6,18 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-
-static const struct {
-    const char *name;
-    size_t bytes;
-} types[] = {
-    [ST_F32] = {"F32", 4}, [ST_F64] = {"F64", 8},   [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2},
-    [ST_I32] = {"I32", 4}, [ST_I64] = {"I64", 8},   [ST_I16] = {"I16", 2}, [ST_I8] = {"I8", 1},
-    [ST_U8] = {"U8", 1},   [ST_BOOL] = {"BOOL", 1},
-};
-
-size_t st_type_bytes(StType type) { return types[type].bytes; }
-const char *st_type_name(StType type) { return types[type].name; }
 
 float st_from_f16(uint16_t bits)
 {
@@ -36,7 +24,7 @@ float st_from_f16(uint16_t bits)
         return result;                                                                    \
     }
 
-static bool is_integer(StType type) { return type >= ST_I32; }
+static bool is_integer(StType type) { return !element_info(type)->is_float; }
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)
 {

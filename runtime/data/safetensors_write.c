@@ -15,7 +15,7 @@
 
 static uint64_t data_bytes(const StTensor *tensor)
 {
-    uint64_t bytes = st_type_bytes(tensor->type);
+    uint64_t bytes = element_info(tensor->type)->bytes;
     for (int i = 0; i < tensor->rank; i++)
         bytes *= (uint64_t)tensor->dims[i];
     return bytes;
@@ -24,7 +24,7 @@ static uint64_t data_bytes(const StTensor *tensor)
 static int by_alignment(const void *a, const void *b)
 {
     const StTensor *x = *(const StTensor *const *)a, *y = *(const StTensor *const *)b;
-    size_t size_x = st_type_bytes(x->type), size_y = st_type_bytes(y->type);
+    size_t size_x = element_info(x->type)->bytes, size_y = element_info(y->type)->bytes;
     return size_x != size_y ? (size_x > size_y ? -1 : 1) : strcmp(x->name, y->name);
 }
 
@@ -49,7 +49,7 @@ static void add_entry(Header *out, const StTensor *tensor, uint64_t begin)
 {
     char text[64];
     put_text(out, ":{\"dtype\":\"");
-    put_text(out, st_type_name(tensor->type));
+    put_text(out, element_info(tensor->type)->stored);
     put_text(out, "\",\"shape\":[");
     for (int i = 0; i < tensor->rank; i++) {
         snprintf(text, sizeof text, "%s%" PRId64, i ? "," : "", tensor->dims[i]);

@@ -3,6 +3,8 @@
  * slot in the caches. */
 #include "runtime/decode/stepper_exec.h"
 
+#include "base/element.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,16 +44,10 @@ typedef struct ExecStepper {
     int32_t n_rows_room;
 } ExecStepper;
 
-static size_t type_bytes(TfcType type)
-{
-    static const size_t bytes[] = {4, 8, 2, 4, 1};
-    return bytes[type];
-}
-
 /* Bytes of one element of the leading dimensions: the product of the rest. */
 static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
 {
-    size_t bytes = type_bytes(type);
+    size_t bytes = element_info(type)->bytes;
     for (int i = from; i < shape->rank; i++)
         bytes *= (size_t)shape->dims[i].size;
     return bytes;

@@ -17,7 +17,10 @@
 
 enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7 };
 
-typedef enum TfcType { TFC_F32, TFC_F64, TFC_BF16, TFC_I32, TFC_BOOL } TfcType; /* as DType */
+typedef enum TfcType {
+#define TYPE(NAME, ...) TFC_##NAME,
+#include "base/types.def"
+} TfcType;
 
 /* The value of a named dimension for one batch. A uniform dimension has
  * extent = total = its size and NULL tables. Of a ragged one:

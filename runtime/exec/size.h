@@ -2,6 +2,7 @@
 #ifndef RUNTIME_EXEC_SIZE_H
 #define RUNTIME_EXEC_SIZE_H
 
+#include "base/element.h"
 #include "runtime/exec/program.h"
 
 static inline int64_t size_factor(const TfcFactor *factor, const TfcDim *dims)
@@ -41,8 +42,7 @@ static inline int64_t program_size(const TfcProgram *program, TfcSizeRef size, c
 
 static inline int64_t type_bytes(TfcType type)
 {
-    static const int8_t bytes[] = {4, 8, 2, 4, 1};
-    return bytes[type];
+    return element_info(type)->bytes;
 }
 
 static inline int64_t loop_rows(const TfcLoop *loop, const TfcDim *dims)

@@ -10,18 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static StType st_type(TfcType type)
-{
-    static const StType types[] = {ST_F32, ST_F64, ST_BF16, ST_I32, ST_BOOL};
-    return types[type];
-}
-
-static size_t type_bytes(TfcType type)
-{
-    static const size_t bytes[] = {4, 8, 2, 4, 1};
-    return bytes[type];
-}
-
 /* Gradients are zero between steps; a cache belongs to the decoder. */
 static bool is_saved(const StoreTensor *tensor)
 {
@@ -37,11 +25,11 @@ static bool is_param(const StoreTensor *tensor)
 static StTensor describe(const StoreTensor *tensor)
 {
     StTensor out = {.name = tensor->name,
-                    .type = st_type(tensor->type),
+                    .type = (StType)tensor->type,
                     .rank = tensor->rank,
                     .count = tensor->count,
                     .data = tensor->data,
-                    .bytes = (uint64_t)tensor->count * type_bytes(tensor->type)};
+                    .bytes = (uint64_t)tensor->count * element_info(tensor->type)->bytes};
     memcpy(out.dims, tensor->dims, sizeof out.dims);
     return out;
 }
@@ -227,7 +215,7 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
     if (!is_whole(diags, file, found))
         return false;
     bool ok = false;
-    if (found->type == st_type(tensor->type)) {
+    if (found->type == (StType)tensor->type) {
         if (found->bytes)
             memcpy(tensor->data, found->data, found->bytes);
         ok = true;

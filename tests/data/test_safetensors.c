@@ -92,7 +92,7 @@ static void test_round_trip(void **state)
         if (tensor->bytes)
             assert_memory_equal(tensor->data, examples[i].data, tensor->bytes);
         if (tensor->bytes)
-            assert_int_equal((uintptr_t)tensor->data % st_type_bytes(tensor->type), 0);
+            assert_int_equal((uintptr_t)tensor->data % element_info(tensor->type)->bytes, 0);
     }
     assert_int_equal(st_find(file, "none")->count, 0);
     assert_int_equal(st_find(file, "step")->count, 1);
@@ -139,7 +139,7 @@ static void test_values(void **state)
 static StTensor scalar(StType type, const void *data)
 {
     return (StTensor){
-        .name = "x", .type = type, .count = 1, .bytes = st_type_bytes(type), .data = data};
+        .name = "x", .type = type, .count = 1, .bytes = element_info(type)->bytes, .data = data};
 }
 
 static void test_conversion_limits(void **state)
