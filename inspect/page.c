@@ -103,7 +103,7 @@ static void write_steps(const PageInput *input, Text *out)
     text_add(out, "\"steps\":[");
     for (int32_t s = 0; s < m->program->n_steps; s++) {
         const TfcStep *step = &m->program->steps[s];
-        text_add(out, "%s[%d,", s ? ",\n" : "", (int)step->kind);
+        text_add(out, "%s[\"%s\",", s ? ",\n" : "", step_kind_name(step->kind));
         write_text(step->name ? step->name : "", out);
         text_add(out, ",%d,%d,%.6g,%.6g,", snapshots_op(input->snapshots, m->origins[s]),
                  step->kind == TFC_STEP_KERNEL ? step->kernel.kernel : -1, m->steps[s].flops,

@@ -98,11 +98,10 @@ static int by_bytes(const void *a, const void *b)
 
 static void sum_step(KernelSum *sums, int *n, const Measured *m, int32_t s)
 {
-    static const char *const kinds[] = {"", "product", "copy", "zeros"};
     const TfcStep *step = &m->program->steps[s];
     const StepCost *cost = &m->steps[s];
     const char *name = step->kind == TFC_STEP_KERNEL ? m->program->kernel_names[step->kernel.kernel]
-                                                     : kinds[step->kind];
+                                                     : step_kind_name(step->kind);
     int i = 0;
     while (i < *n && (strcmp(sums[i].name, name) || strcmp(sums[i].shape, cost->shape)))
         i++;

@@ -43,9 +43,8 @@ const stages = DATA.stages.map(stage => {
 });
 const LAST = stages.length - 1;
 
-const STEP_KINDS = ["kernel", "product", "copy", "zeros"];
 const steps = DATA.steps.map((s, index) => ({
-  index, kind: STEP_KINDS[s[0]] || "step", name: s[1], op: s[2], kernel: s[3], flops: s[4],
+  index, kind: s[0], name: s[1], op: s[2], kernel: s[3], flops: s[4],
   bytes: s[5], shape: s[6],
 }));
 const kernels = DATA.kernels.map(k => ({name: k[0], llvm: k[1], assembly: k[2]}));

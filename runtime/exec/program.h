@@ -177,13 +177,21 @@ typedef struct TfcGemmStep {
     int32_t loop_lengths[TFC_MAX_LOOPS]; /* ragged dimension that ends the loop after length[b], or -1 */
 } TfcGemmStep;
 
-typedef enum TfcStepKind {
-    TFC_STEP_KERNEL,
-    TFC_STEP_GEMM,
-    TFC_STEP_PACK, /* b of the product `gemm` as its `packed` */
-    TFC_STEP_COPY,
-    TFC_STEP_ZERO
-} TfcStepKind;
+/* STEP(KIND, what reports call it). A pack makes b of the product `gemm` its `packed`. */
+#define TFC_STEP_KINDS(STEP) \
+    STEP(KERNEL, "kernel")   \
+    STEP(GEMM, "product")    \
+    STEP(PACK, "pack")       \
+    STEP(COPY, "copy")       \
+    STEP(ZERO, "zeros")
+#define TFC_STEP_ENUMERATOR(KIND, name) TFC_STEP_##KIND,
+typedef enum TfcStepKind { TFC_STEP_KINDS(TFC_STEP_ENUMERATOR) } TfcStepKind;
+static inline const char *step_kind_name(TfcStepKind kind)
+{
+#define TFC_STEP_NAME(KIND, name) name,
+    static const char *const names[] = {TFC_STEP_KINDS(TFC_STEP_NAME)};
+    return names[kind];
+}
 
 /* How a step of a loop over rows (TfcLoop) takes part in the chunk at hand. */
 typedef enum TfcRows {

@@ -38,7 +38,7 @@ bool trace_write(const Trace *trace, Diagnostics *diags, const char *path);
 /* All steps that are alike: the same kernel, a product of the same shape, copying. */
 typedef struct TraceTotal {
     TfcStepKind kind;
-    const char *kernel; /* its name, "product", "copy" or "zero" */
+    const char *kernel; /* its name, "product", "pack", "copy" or "zeros" */
     const char *shape;  /* of the first; "" of kernels, copies and zeros */
     const char *name;   /* the first step's: where in the model */
     int64_t calls;

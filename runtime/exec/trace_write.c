@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const categories[] = {
-    [TFC_STEP_KERNEL] = "kernel", [TFC_STEP_GEMM] = "product", [TFC_STEP_PACK] = "pack", [TFC_STEP_COPY] = "copy", [TFC_STEP_ZERO] = "zero"};
-
 static const TfcStep *step_of(const TraceStep *record) { return &record->program->steps[record->step]; }
 
 /* A kernel's name, or what else the step is. */
@@ -20,7 +17,7 @@ static const char *kernel_name(const TraceStep *record)
 {
     const TfcStep *step = step_of(record);
     const char *const *names = record->program->kernel_names;
-    return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel] : categories[step->kind];
+    return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel] : step_kind_name(step->kind);
 }
 
 static void add_shape(const TraceStep *record, Text *out)
@@ -66,13 +63,13 @@ static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slic
     const TraceStep *record = &trace->steps[slice->step];
     const TfcStep *step = step_of(record);
     Text name = {0};
-    text_add(&name, "%s", step->name ? step->name : categories[step->kind]);
+    text_add(&name, "%s", step->name ? step->name : step_kind_name(step->kind));
     if (step->kind == TFC_STEP_KERNEL)
         text_add(&name, " [%s]", kernel_name(record));
     text_add(out, ",\n{\"name\": ");
     add_string(out, name.data);
     text_free(&name);
-    text_add(out, ", \"cat\": \"%s\"", categories[step->kind]);
+    text_add(out, ", \"cat\": \"%s\"", step_kind_name(step->kind));
     add_event(out, thread, slice->begin, slice->end);
     text_add(out, ", \"args\": {\"function\": ");
     add_string(out, record->program->name);
