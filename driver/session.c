@@ -116,17 +116,14 @@ const TfcProgram *session_compile(Session *session, Function *function)
 OptimizerSpec session_optimizer(const Session *session)
 {
     const TrainSpec *train = &session->model->train;
-    OptimizerSpec spec = {.beta1 = train->beta1,
-                          .beta2 = train->beta2,
-                          .eps = train->eps,
-                          .momentum = train->momentum,
-                          .weight_decay = train->weight_decay,
-                          .clip_norm = train->clip_norm,
-                          .loc = train->optimizer_place};
-    spec.kind = train->optimizer == OPTIMIZER_ADAM    ? OPT_ADAM
-                : train->optimizer == OPTIMIZER_ADAMW ? OPT_ADAMW
-                                                      : OPT_SGD;
-    return spec;
+    return (OptimizerSpec){.kind = train->optimizer,
+                           .beta1 = train->beta1,
+                           .beta2 = train->beta2,
+                           .eps = train->eps,
+                           .momentum = train->momentum,
+                           .weight_decay = train->weight_decay,
+                           .clip_norm = train->clip_norm,
+                           .loc = train->optimizer_place};
 }
 
 bool session_incremental(Session *session, Incremental *out, const char **target,

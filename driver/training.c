@@ -23,12 +23,7 @@ static int64_t choose(int64_t option, int64_t model, int64_t otherwise)
 
 static RateSettings rate_settings(const TrainSpec *spec, int64_t steps)
 {
-    static const RateKind kinds[] = {[RATE_CONSTANT] = RATE_KIND_CONSTANT,
-                                     [RATE_NOAM] = RATE_KIND_NOAM,
-                                     [RATE_INVERSE_SQRT] = RATE_KIND_INVERSE_SQRT,
-                                     [RATE_LINEAR] = RATE_KIND_LINEAR,
-                                     [RATE_COSINE] = RATE_KIND_COSINE};
-    return (RateSettings){.kind = kinds[spec->schedule],
+    return (RateSettings){.kind = spec->schedule,
                           .d_model = spec->rate_d_model,
                           .factor = spec->rate_factor,
                           .peak = spec->rate_peak,

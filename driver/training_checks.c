@@ -15,7 +15,7 @@ static double param_bytes(const Session *session)
 {
     const OptimizerSpec optimizer = session_optimizer(session);
     const Module *module = session->model->module;
-    double moments = optimizer.kind != OPT_SGD ? 2 : optimizer.momentum != 0, sum = 0;
+    double moments = optimizer.kind != OPTIMIZER_SGD ? 2 : optimizer.momentum != 0, sum = 0;
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
         double count = 1;

@@ -54,20 +54,19 @@ static const char *describe_optimizer(const Training *t)
     Arena *arena = t->job->arena;
     const char *clip =
         arena_printf(arena, "weight_decay = %g, clip_norm = %g", spec.weight_decay, spec.clip_norm);
-    if (spec.kind == OPT_SGD)
-        return arena_printf(arena, "sgd(momentum = %g), %s", spec.momentum, clip);
-    return arena_printf(arena, "%s(beta1 = %g, beta2 = %g, eps = %g), %s",
-                        spec.kind == OPT_ADAM ? "adam" : "adamw", spec.beta1, spec.beta2, spec.eps,
-                        clip);
+    const char *word = optimizer_words()[spec.kind];
+    if (spec.kind == OPTIMIZER_SGD)
+        return arena_printf(arena, "%s(momentum = %g), %s", word, spec.momentum, clip);
+    return arena_printf(arena, "%s(beta1 = %g, beta2 = %g, eps = %g), %s", word,
+                        spec.beta1, spec.beta2, spec.eps, clip);
 }
 
 static const char *describe_rate(const Training *t)
 {
-    static const char *const names[] = {"constant", "noam", "inverse_sqrt", "linear", "cosine"};
     const RateSettings *rate = &t->settings.rate;
     Arena *arena = t->job->arena;
-    const char *text = names[rate->kind];
-    if (rate->kind == RATE_KIND_NOAM)
+    const char *text = schedule_words()[rate->kind];
+    if (rate->kind == RATE_NOAM)
         return arena_printf(arena, "%s(d_model = %g, factor = %g, warmup = %" PRId64 ")", text,
                             rate->d_model, rate->factor, rate->warmup);
     text = arena_printf(arena, "%s(peak = %g, warmup = %" PRId64, text, rate->peak, rate->warmup);

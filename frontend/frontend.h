@@ -2,13 +2,12 @@
 #ifndef FRONTEND_FRONTEND_H
 #define FRONTEND_FRONTEND_H
 
+#include "base/training.h"
 #include "ir/graph.h"
-
-typedef enum Schedule { RATE_CONSTANT, RATE_NOAM, RATE_INVERSE_SQRT, RATE_LINEAR, RATE_COSINE } Schedule;
 
 /* The train { … } block, with the defaults of the paper where it is silent. */
 typedef struct TrainSpec {
-    enum { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } optimizer;
+    Optimizer optimizer;
     double beta1, beta2, eps, momentum, weight_decay;
     Loc optimizer_place;              /* of the clause, else of the block; {0} without one */
     Schedule schedule;

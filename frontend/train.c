@@ -109,6 +109,15 @@ static bool is_word(const Node *node, const char *word)
     return (node->kind == NODE_NAME || node->kind == NODE_CALL) && !strcmp(node->name, word);
 }
 
+/* Which of the words; n: none. */
+static int find_word(const Node *node, const char *const *words, int n)
+{
+    int i = 0;
+    while (i < n && !is_word(node, words[i]))
+        i++;
+    return i;
+}
+
 static void unknown_word(Elab *e, const Node *value, const char *what, const char *const *words,
                          int n, const char *example)
 {
@@ -126,7 +135,6 @@ static void unknown_word(Elab *e, const Node *value, const char *what, const cha
 
 static void set_optimizer(Elab *e, const Node *value)
 {
-    static const char *const words[] = {"adam", "adamw", "sgd"};
     TrainSpec *s = &e->model->train;
     Param adam[] = {{.name = "beta1", .real = &s->beta1, .below = 1},
                     {.name = "beta2", .real = &s->beta2, .below = 1},
@@ -134,25 +142,27 @@ static void set_optimizer(Elab *e, const Node *value)
                     {.name = "weight_decay", .real = &s->weight_decay}};
     Param sgd[] = {{.name = "momentum", .real = &s->momentum, .below = 1},
                    {.name = "weight_decay", .real = &s->weight_decay}};
+    int which = find_word(value, optimizer_words(), OPTIMIZER_COUNT);
     s->momentum = s->weight_decay = 0;
-    if (is_word(value, "adam") || is_word(value, "adamw")) {
-        bool decoupled = is_word(value, "adamw");
-        s->optimizer = decoupled ? OPTIMIZER_ADAMW : OPTIMIZER_ADAM;
-        s->beta1 = 0.9;
-        s->beta2 = 0.999;
-        s->eps = 1e-8;
-        s->weight_decay = decoupled ? 0.01 : 0;
-        read_args(e, value, adam, 4);
-    } else if (is_word(value, "sgd")) {
-        s->optimizer = OPTIMIZER_SGD;
+    if (which == OPTIMIZER_COUNT) {
+        unknown_word(e, value, "an optimizer", optimizer_words(), OPTIMIZER_COUNT,
+                     "optimizer = adam(beta2 = 0.98)");
+        return;
+    }
+    s->optimizer = (Optimizer)which;
+    if (s->optimizer == OPTIMIZER_SGD) {
         read_args(e, value, sgd, 2);
-    } else
-        unknown_word(e, value, "an optimizer", words, 3, "optimizer = adam(beta2 = 0.98)");
+        return;
+    }
+    s->beta1 = 0.9;
+    s->beta2 = 0.999;
+    s->eps = 1e-8;
+    s->weight_decay = s->optimizer == OPTIMIZER_ADAMW ? 0.01 : 0;
+    read_args(e, value, adam, 4);
 }
 
 static void set_rate(Elab *e, const Node *value)
 {
-    static const char *const words[] = {"noam", "inverse_sqrt", "constant", "linear", "cosine"};
     TrainSpec *s = &e->model->train;
     Param noam[] = {{.name = "d_model", .real = &s->rate_d_model, .required = true, .least = 1},
                     {.name = "warmup", .whole = &s->warmup, .required = true, .least = 1},
@@ -165,25 +175,25 @@ static void set_rate(Elab *e, const Node *value)
                      {.name = "steps", .whole = &s->rate_steps},
                      {.name = "warmup", .whole = &s->warmup},
                      {.name = "final", .real = &s->rate_final}};
+    int which = find_word(value, schedule_words(), RATE_COUNT);
     s->warmup = 0;
     s->rate_final = 0;
     s->rate_factor = 1;
-    if (is_word(value, "noam")) {
-        s->schedule = RATE_NOAM;
-        read_args(e, value, noam, 3);
-    } else if (is_word(value, "inverse_sqrt")) {
-        s->schedule = RATE_INVERSE_SQRT;
-        read_args(e, value, root, 2);
-    } else if (is_word(value, "constant")) {
-        s->schedule = RATE_CONSTANT;
-        read_args(e, value, constant, 2);
-    } else if (is_word(value, "linear") || is_word(value, "cosine")) {
-        s->schedule = is_word(value, "linear") ? RATE_LINEAR : RATE_COSINE;
+    if (which != RATE_COUNT)
+        s->schedule = (Schedule)which;
+    switch (which) {
+    case RATE_NOAM: read_args(e, value, noam, 3); break;
+    case RATE_INVERSE_SQRT: read_args(e, value, root, 2); break;
+    case RATE_CONSTANT: read_args(e, value, constant, 2); break;
+    case RATE_LINEAR:
+    case RATE_COSINE:
         s->rate_steps = 0; /* the run's end */
         if (read_args(e, value, decay, 4) && s->rate_steps && s->rate_steps <= s->warmup)
             elab_error(e, value, "`steps` is more than `warmup`");
-    } else
-        unknown_word(e, value, "a rate", words, 5, "rate = constant(0.001)");
+        break;
+    default:
+        unknown_word(e, value, "a rate", schedule_words(), RATE_COUNT, "rate = constant(0.001)");
+    }
 }
 
 static void set_batch(Elab *e, const Node *value)

@@ -157,7 +157,7 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
     Value *change = build_binary(&u->b, OP_div, mul(u, new_m, step_size),
                                  add(u, root, constant(u, root, spec->eps)));
     Value *from = param;
-    if (spec->kind == OPT_ADAMW && spec->weight_decay > 0 &&
+    if (spec->kind == OPTIMIZER_ADAMW && spec->weight_decay > 0 &&
         module_param(module, op_string(param->op, ATTR_name))->decay)
         from = sub(u, param, mul(u, param, scale(u, rate, spec->weight_decay)));
     assign(u, m, new_m);
@@ -169,7 +169,7 @@ static Value *prepare(Update *u, Value *param, Value *gradient)
 {
     gradient = mul(u, gradient, build_cast(&u->b, u->factor, gradient->type.dtype));
     const ParamInfo *info = module_param(u->b.function->module, op_string(param->op, ATTR_name));
-    if (u->spec->kind != OPT_ADAMW && u->spec->weight_decay > 0 && info->decay)
+    if (u->spec->kind != OPTIMIZER_ADAMW && u->spec->weight_decay > 0 && info->decay)
         gradient = add(u, gradient, scale(u, param, u->spec->weight_decay));
     return gradient;
 }
@@ -196,7 +196,7 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
                                      add(&u, norm, constant(&u, norm, 1e-6)));
         u.factor = build_binary(&u.b, OP_min, factor, constant(&u, norm, 1));
     }
-    if (spec->kind != OPT_SGD) {
+    if (spec->kind != OPTIMIZER_SGD) {
         Value *one = constant(&u, step, 1);
         u.correct_m = build_binary(&u.b, OP_div, one, bias_correction(&u, step, spec->beta1));
         u.correct_v = build_unary(&u.b, OP_rsqrt, bias_correction(&u, step, spec->beta2));
@@ -205,7 +205,7 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         turn_to(&u, params[i]);
         Value *gradient = prepare(&u, params[i], gradients[i]);
         Value *rate = build_cast(&u.b, u.rate, params[i]->type.dtype);
-        (spec->kind == OPT_SGD ? update_sgd : update_adam)(&u, params[i], gradient, rate);
+        (spec->kind == OPTIMIZER_SGD ? update_sgd : update_adam)(&u, params[i], gradient, rate);
     }
     turn_to_all(&u);
     if (norm)

@@ -2,6 +2,7 @@
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
 
+#include "base/training.h"
 #include "ir/graph.h"
 
 /* Why ops stayed apart that a reader may have expected to be fused. */
@@ -85,7 +86,7 @@ bool pipeline_run(Function *function, const PipelineOptions *options, Diagnostic
 /* ---- deriving functions from what the frontend gives (function "model") ---- */
 
 typedef struct OptimizerSpec {
-    enum { OPT_SGD, OPT_ADAM, OPT_ADAMW } kind;
+    Optimizer kind;
     double beta1, beta2, eps, momentum, weight_decay;
     double clip_norm; /* 0: none */
     Loc loc;          /* where it is asked for; {0}: nowhere */

@@ -20,20 +20,20 @@ static double progress(const RateSettings *s, double n)
 
 bool rate_falls(const RateSettings *s)
 {
-    return s->kind == RATE_KIND_LINEAR || s->kind == RATE_KIND_COSINE;
+    return s->kind == RATE_LINEAR || s->kind == RATE_COSINE;
 }
 
 double schedule_rate(const RateSettings *s, int64_t step)
 {
     double n = (double)step, warmup = (double)s->warmup;
-    if (s->kind == RATE_KIND_NOAM)
+    if (s->kind == RATE_NOAM)
         return noam(s, n);
     if (step < s->warmup)
         return s->peak * n / warmup;
     switch (s->kind) {
-    case RATE_KIND_INVERSE_SQRT: return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
-    case RATE_KIND_LINEAR: return s->peak + (s->final - s->peak) * progress(s, n);
-    case RATE_KIND_COSINE:
+    case RATE_INVERSE_SQRT: return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
+    case RATE_LINEAR: return s->peak + (s->final - s->peak) * progress(s, n);
+    case RATE_COSINE:
         return s->final + (s->peak - s->final) * 0.5 * (1 + cos(acos(-1.0) * progress(s, n)));
     default: return s->peak;
     }

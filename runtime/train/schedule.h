@@ -2,16 +2,10 @@
 #ifndef RUNTIME_TRAIN_SCHEDULE_H
 #define RUNTIME_TRAIN_SCHEDULE_H
 
+#include "base/training.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum RateKind {
-    RATE_KIND_CONSTANT,
-    RATE_KIND_NOAM,
-    RATE_KIND_INVERSE_SQRT,
-    RATE_KIND_LINEAR,
-    RATE_KIND_COSINE
-} RateKind;
 
 /* With n the step, from 1, and w the warm-up:
  *   noam          factor × d_model^-0.5 × min(n^-0.5, n × w^-1.5)  (Vaswani et al. 2017, eq. 3)
@@ -22,7 +16,7 @@ typedef enum RateKind {
  * `steps` 0: not known yet, the rate stays at its peak.
  * All but noam rise in a line from 0 to peak over the first w steps. */
 typedef struct RateSettings {
-    RateKind kind;
+    Schedule kind;
     double d_model, factor, peak, final;
     int64_t warmup, steps;
 } RateSettings;

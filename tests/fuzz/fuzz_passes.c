@@ -70,7 +70,7 @@ static bool has_loss(const Function *function)
 static Function *pick_function(Module *module, uint32_t *rest)
 {
     static const OptimizerSpec adam = {
-        .kind = OPT_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .clip_norm = 1};
+        .kind = OPTIMIZER_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .clip_norm = 1};
     Function *model = module_function(module, "model");
     if (!model)
         return module->functions.data[choose(rest, (uint32_t)module->functions.count)];

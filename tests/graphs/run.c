@@ -114,9 +114,9 @@ TargetOptions run_target(const Run *run)
 
 static Function *derive(Module *module, const char *name)
 {
-    const OptimizerSpec sgd = {.kind = OPT_SGD, .momentum = 0.5, .clip_norm = 0.5};
-    const OptimizerSpec adam = {.kind = OPT_ADAM, .beta1 = 0.5, .beta2 = 0.75, .eps = 1e-2};
-    const OptimizerSpec adamw = {.kind = OPT_ADAMW,
+    const OptimizerSpec sgd = {.kind = OPTIMIZER_SGD, .momentum = 0.5, .clip_norm = 0.5};
+    const OptimizerSpec adam = {.kind = OPTIMIZER_ADAM, .beta1 = 0.5, .beta2 = 0.75, .eps = 1e-2};
+    const OptimizerSpec adamw = {.kind = OPTIMIZER_ADAMW,
                                  .beta1 = 0.5,
                                  .beta2 = 0.75,
                                  .eps = 1e-2,

@@ -48,12 +48,12 @@ typedef struct Shown {
     Map derivations;
 } Shown;
 
-static const OptimizerSpec sgd = {.kind = OPT_SGD};
-static const OptimizerSpec momentum = {.kind = OPT_SGD, .momentum = 0.9, .weight_decay = 0.01};
+static const OptimizerSpec sgd = {.kind = OPTIMIZER_SGD};
+static const OptimizerSpec momentum = {.kind = OPTIMIZER_SGD, .momentum = 0.9, .weight_decay = 0.01};
 static const OptimizerSpec adam = {
-    .kind = OPT_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .clip_norm = 1};
+    .kind = OPTIMIZER_ADAM, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9, .clip_norm = 1};
 static const OptimizerSpec adamw = {
-    .kind = OPT_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.01};
+    .kind = OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.01};
 
 /* Every function that passes/pass.h derives, a train step for each optimizer. */
 typedef struct Derivation {

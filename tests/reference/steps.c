@@ -74,7 +74,7 @@ static void run_steps(Harness *h, Exec *exec, const StFile *file, int level)
     PackedBatch batches[BATCHES];
     for (int i = 0; i < BATCHES; i++)
         batches[i] = read_batch(h, file, i);
-    RateSettings rate = {.kind = RATE_KIND_NOAM,
+    RateSettings rate = {.kind = RATE_NOAM,
                          .d_model = atof(st_meta(file, "d_model")),
                          .factor = atof(st_meta(file, "factor")),
                          .warmup = atoll(st_meta(file, "warmup"))};

@@ -19,7 +19,7 @@ static void expect(const RateSettings *settings, int64_t step, double rate)
 static void noam_is_equation_3(void **state)
 {
     (void)state;
-    RateSettings s = {.kind = RATE_KIND_NOAM, .d_model = 512, .factor = 1, .warmup = 4000};
+    RateSettings s = {.kind = RATE_NOAM, .d_model = 512, .factor = 1, .warmup = 4000};
     expect(&s, 1, pow(512, -0.5) * pow(4000, -1.5));
     expect(&s, 4000, pow(512, -0.5) * pow(4000, -0.5));
     expect(&s, 100000, pow(512, -0.5) * pow(100000, -0.5));
@@ -30,7 +30,7 @@ static void noam_is_equation_3(void **state)
 static void inverse_square_root_reaches_its_peak(void **state)
 {
     (void)state;
-    RateSettings s = {.kind = RATE_KIND_INVERSE_SQRT, .peak = 0.005, .warmup = 2000};
+    RateSettings s = {.kind = RATE_INVERSE_SQRT, .peak = 0.005, .warmup = 2000};
     expect(&s, 1, 0.005 / 2000);
     expect(&s, 2000, 0.005);
     expect(&s, 8000, 0.0025);
@@ -42,13 +42,13 @@ static void linear_and_cosine_end_at_the_final_rate(void **state)
 {
     (void)state;
     RateSettings s = {
-        .kind = RATE_KIND_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
+        .kind = RATE_LINEAR, .peak = 1, .final = 0.2, .warmup = 10, .steps = 110};
     expect(&s, 5, 0.5);
     expect(&s, 10, 1);
     expect(&s, 60, 0.6);
     expect(&s, 110, 0.2);
     expect(&s, 500, 0.2);
-    s.kind = RATE_KIND_COSINE;
+    s.kind = RATE_COSINE;
     expect(&s, 10, 1);
     expect(&s, 60, 0.6);
     expect(&s, 35, 0.2 + 0.8 * 0.5 * (1 + cos(acos(-1.0) / 4)));
@@ -59,7 +59,7 @@ static void linear_and_cosine_end_at_the_final_rate(void **state)
 static void constant_warms_up(void **state)
 {
     (void)state;
-    RateSettings s = {.kind = RATE_KIND_CONSTANT, .peak = 3, .warmup = 3};
+    RateSettings s = {.kind = RATE_CONSTANT, .peak = 3, .warmup = 3};
     expect(&s, 1, 1);
     expect(&s, 3, 3);
     expect(&s, 1000000, 3);

@@ -220,7 +220,7 @@ static void open_bench(Bench *bench)
     bench->program = make_program();
     bench->programs =
         (TrainPrograms){.step = &bench->program, .feed = {"src", "tgt", "tgt.next", "B", "S", "T"}};
-    bench->settings = (TrainSettings){.rate = {.kind = RATE_KIND_CONSTANT, .peak = 0.01},
+    bench->settings = (TrainSettings){.rate = {.kind = RATE_CONSTANT, .peak = 0.01},
                                       .accumulate = 1,
                                       .steps = 37,
                                       .batch = {.tokens = 30, .shuffle = true, .seed = 5},
@@ -527,7 +527,7 @@ static void a_falling_rate_ends_with_the_time(void **state)
     Bench bench;
     open_bench(&bench);
     bench.settings.rate =
-        (RateSettings){.kind = RATE_KIND_COSINE, .peak = 0.01, .final = 0.001, .warmup = 20};
+        (RateSettings){.kind = RATE_COSINE, .peak = 0.01, .final = 0.001, .warmup = 20};
     bench.settings.steps = 0;
     bench.settings.seconds = 0.5;
     bench.settings.report_every = bench.settings.save_every = 0;
