@@ -3,15 +3,13 @@
 #include "driver/compile.h"
 
 #include "base/file.h"
+#include "base/functions.h"
 #include "driver/artifact.h"
 #include "driver/run_folder.h"
 #include "driver/weights.h"
 #include "runtime/data/vocabulary.h"
 
 #include <string.h>
-
-static const char *const function_names[TFC_N_FUNCTIONS] = {"forward", "loss", "train_step", "encode",
-                                                            "decode_step"};
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -35,10 +33,10 @@ static bool add_function(Artifact *a, TfcFunction f)
 {
     if (a->names[f])
         return true;
-    a->functions[f] = session_function(&a->session, function_names[f]);
+    a->functions[f] = session_function(&a->session, function_names()[f]);
     if (!a->functions[f] || !session_lower(&a->session, a->functions[f], NULL))
         return false;
-    a->names[f] = function_names[f];
+    a->names[f] = function_names()[f];
     return true;
 }
 
@@ -77,7 +75,7 @@ static bool add_decoding(Artifact *a, bool asked)
         if (!session_lower(&a->session, halves[i], NULL))
             return false;
         a->functions[f] = halves[i];
-        a->names[f] = function_names[f];
+        a->names[f] = function_names()[f];
     }
     return true;
 }
@@ -85,11 +83,11 @@ static bool add_decoding(Artifact *a, bool asked)
 static bool add_named(Artifact *a, const char *name)
 {
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-        if (!strcmp(name, function_names[f]))
+        if (!strcmp(name, function_names()[f]))
             return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
                                                            : add_function(a, (TfcFunction)f);
     return job_error(a->job, "there is no function '%s' to compile%s", name,
-                     text_suggest(a->job->arena, "'", name, function_names, TFC_N_FUNCTIONS));
+                     text_suggest(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
 }
 
 static bool add_functions(Artifact *a, const char *list)

@@ -140,13 +140,13 @@ bool session_incremental(Session *session, Incremental *out, const char **target
     return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);
 }
 
-static Function *incremental_function(Session *session, const char *name)
+static Function *incremental_function(Session *session, ModelFunction which)
 {
     Incremental incremental;
     const char *target, *logits;
     if (!session_incremental(session, &incremental, &target, &logits))
         return NULL;
-    if (!strcmp(name, "decode_step"))
+    if (which == FUNCTION_DECODE_STEP)
         return incremental.decode_step;
     if (!incremental.encode)
         job_error(session->job, "%s: a decoder-only model has no function 'encode'",
@@ -156,39 +156,22 @@ static Function *incremental_function(Session *session, const char *name)
 
 Function *session_function(Session *session, const char *name)
 {
-    static const char *const names[] = {"forward",    "loss",   "gradient", "train_step",
-                                        "accumulate", "update", "encode",   "decode_step"};
     Module *module = session->model->module;
-    bool needs_loss = strcmp(name, "forward") && strcmp(name, "encode") &&
-                      strcmp(name, "decode_step") && strcmp(name, "model");
-    bool known = !strcmp(name, "model");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        known = known || !strcmp(name, names[i]);
-    if (!known) {
+    ModelFunction which = function_named(name);
+    if (!strcmp(name, "model"))
+        return module_function(module, "model");
+    if (which == FUNCTION_COUNT) {
         job_error(session->job, "there is no function '%s'%s", name,
-                  text_suggest(session->job->arena, "'", name, names,
-                               sizeof names / sizeof names[0]));
+                  text_suggest(session->job->arena, "'", name, function_names(), FUNCTION_COUNT));
         return NULL;
     }
-    if (needs_loss && !session->model->has_loss) {
+    if (function_needs_loss(which) && !session->model->has_loss) {
         job_error(session->job, "%s: the model has no loss, so it has no function '%s'",
                   session->model->path, name);
         return NULL;
     }
+    if (which == FUNCTION_ENCODE || which == FUNCTION_DECODE_STEP)
+        return incremental_function(session, which);
     OptimizerSpec optimizer = session_optimizer(session);
-    if (!strcmp(name, "model"))
-        return module_function(module, "model");
-    if (!strcmp(name, "forward"))
-        return derive_forward(module);
-    if (!strcmp(name, "loss"))
-        return derive_loss(module);
-    if (!strcmp(name, "gradient"))
-        return derive_gradient(module, false);
-    if (!strcmp(name, "train_step"))
-        return derive_train_step(module, &optimizer);
-    if (!strcmp(name, "accumulate"))
-        return derive_accumulate(module);
-    if (!strcmp(name, "update"))
-        return derive_update(module, &optimizer);
-    return incremental_function(session, name);
+    return derive_function(module, which, &optimizer);
 }

@@ -50,8 +50,8 @@ void session_close(Session *session);
 bool session_lower(Session *session, Function *function, const char *after);
 /* Lowers and compiles; NULL after errors. */
 const TfcProgram *session_compile(Session *session, Function *function);
-/* The function of a name: forward, loss, gradient, train_step, accumulate, update,
- * encode, decode_step; NULL (with an error) if the model has none such. */
+/* The function of a name of base/functions.def, or "model"; NULL (with an error) if the
+ * model has none such. */
 Function *session_function(Session *session, const char *name);
 OptimizerSpec session_optimizer(const Session *session);
 /* derive_incremental with the model's own names for target and logits. */

@@ -95,7 +95,7 @@ struct Op {
 };
 
 typedef struct Function {
-    const char *name; /* forward, loss, train_step, encode, decode_step */
+    const char *name; /* of base/functions.def; "model": what the frontend gives */
     Block body;
     int next_id;
     struct Module *module;

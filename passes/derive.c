@@ -26,11 +26,11 @@ static void settle_mode(Function *function, bool training, bool random)
     }
 }
 
-static Function *derive(Module *module, const char *name, bool training, Keep keep)
+static Function *derive(Module *module, ModelFunction which, bool training, Keep keep)
 {
     Function *model = module_function(module, "model");
     assert(model);
-    Function *function = clone_function(model, name);
+    Function *function = clone_function(model, function_names()[which]);
     settle_mode(function, training, keep == KEEP_LOSS);
     FOR_OPS(op, &function->body) {
         bool is_loss = op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss");
@@ -42,8 +42,8 @@ static Function *derive(Module *module, const char *name, bool training, Keep ke
     return function;
 }
 
-Function *derive_forward(Module *module) { return derive(module, "forward", false, KEEP_OUTPUTS); }
-Function *derive_loss(Module *module) { return derive(module, "loss", false, KEEP_LOSS); }
+Function *derive_forward(Module *module) { return derive(module, FUNCTION_FORWARD, false, KEEP_OUTPUTS); }
+Function *derive_loss(Module *module) { return derive(module, FUNCTION_LOSS, false, KEEP_LOSS); }
 
 typedef struct Trained {
     int n;
@@ -88,7 +88,7 @@ static Value *unit_scale(Function *function)
 
 Function *derive_gradient(Module *module, bool training)
 {
-    Function *function = derive(module, "gradient", training, KEEP_LOSS);
+    Function *function = derive(module, FUNCTION_GRADIENT, training, KEEP_LOSS);
     Trained t = differentiate(function, unit_scale(function));
     Builder b = builder_at_end(function);
     for (int i = 0; i < t.n; i++)
@@ -100,7 +100,7 @@ Function *derive_gradient(Module *module, bool training)
 
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
 {
-    Function *function = derive(module, "train_step", true, KEEP_LOSS);
+    Function *function = derive(module, FUNCTION_TRAIN_STEP, true, KEEP_LOSS);
     Trained t = differentiate(function, unit_scale(function));
     build_optimizer(function, optimizer, t.n, t.params, t.gradients);
     remove_dead(function);
@@ -120,7 +120,7 @@ static Value *gradient_param(Builder *b, const char *name, Type type)
 
 Function *derive_accumulate(Module *module)
 {
-    Function *function = derive(module, "accumulate", true, KEEP_LOSS);
+    Function *function = derive(module, FUNCTION_ACCUMULATE, true, KEEP_LOSS);
     Builder b = builder_at_end(function);
     DType type = find_output(function, "loss")->args[0]->type.dtype;
     Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
@@ -138,7 +138,7 @@ Function *derive_accumulate(Module *module)
 
 Function *derive_update(Module *module, const OptimizerSpec *optimizer)
 {
-    Function *model = module_function(module, "model"), *function = module_add_function(module, "update");
+    Function *model = module_function(module, "model"), *function = module_add_function(module, function_names()[FUNCTION_UPDATE]);
     Builder b = builder_at_end(function);
     Value **params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
     Value **gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
@@ -162,4 +162,17 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer)
         build_assign(&b, gradients[i], build_const_of(&b, gradients[i]->type, 0));
     }
     return function;
+}
+
+Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer)
+{
+    switch (which) {
+    case FUNCTION_FORWARD: return derive_forward(module);
+    case FUNCTION_LOSS: return derive_loss(module);
+    case FUNCTION_GRADIENT: return derive_gradient(module, false);
+    case FUNCTION_TRAIN_STEP: return derive_train_step(module, optimizer);
+    case FUNCTION_ACCUMULATE: return derive_accumulate(module);
+    case FUNCTION_UPDATE: return derive_update(module, optimizer);
+    default: return NULL;
+    }
 }

@@ -474,8 +474,8 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
     s.time = input->results[0].type.dims[1].symbol;
     s.q = named_symbol(module, "Q", s.batch);
     s.p = named_symbol(module, "P", s.batch);
-    s.encode = module_add_function(module, "encode");
-    s.step = module_add_function(module, "decode_step");
+    s.encode = module_add_function(module, function_names()[FUNCTION_ENCODE]);
+    s.step = module_add_function(module, function_names()[FUNCTION_DECODE_STEP]);
     s.b = builder_at_end(s.step);
     trace_origins(&s, target);
     Value *wanted = output->args[0];

@@ -2,6 +2,7 @@
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
 
+#include "base/functions.h"
 #include "base/training.h"
 #include "ir/graph.h"
 
@@ -107,6 +108,8 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
  * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
 Function *derive_accumulate(Module *module);
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
+/* One of these, gradient without dropout and training; NULL: it is derive_incremental's. */
+Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer);
 
 /* Splits "forward" at what does not depend on the input `target` [B, T~]:
  * encode: the model's other inputs → values "memory.N";

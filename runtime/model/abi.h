@@ -23,11 +23,8 @@ typedef enum TfcStatus {
 } TfcStatus;
 
 typedef enum TfcFunction {
-    TFC_FORWARD,
-    TFC_LOSS,
-    TFC_TRAIN_STEP,
-    TFC_ENCODE,
-    TFC_DECODE_STEP,
+#define FUNCTION(NAME, ...) TFC_##NAME,
+#include "base/functions.def"
     TFC_N_FUNCTIONS
 } TfcFunction;
 

@@ -1,6 +1,7 @@
 /* Sessions, and the functions that go from tensors to tensors. */
 #include "runtime/model/state.h"
 
+#include "base/functions.h"
 #include "runtime/exec/size.h"
 
 #include <math.h>
@@ -71,11 +72,10 @@ bool session_refresh(TfcSession *session)
 
 const TfcProgram *session_program(TfcSession *session, TfcFunction function)
 {
-    static const char *const names[] = {"forward", "loss", "train_step", "encode", "decode_step"};
     const TfcProgram *program = session->loaded->variant->programs[function];
     if (!program)
         tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without the function '%s'",
-                       session->loaded->model->name, names[function]);
+                       session->loaded->model->name, function_names()[function]);
     return program;
 }
 

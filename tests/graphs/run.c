@@ -122,24 +122,17 @@ static Function *derive(Module *module, const char *name)
                                  .eps = 1e-2,
                                  .weight_decay = 0.125,
                                  .clip_norm = 1};
-    if (!strcmp(name, "forward"))
-        return derive_forward(module);
-    if (!strcmp(name, "loss"))
-        return derive_loss(module);
+    ModelFunction which = function_named(name);
     if (!strcmp(name, "gradient"))
         return derive_gradient(module, true);
     if (!strcmp(name, "gradient.quiet"))
-        return derive_gradient(module, false);
-    if (!strcmp(name, "train_step"))
-        return derive_train_step(module, &adam);
+        return derive_function(module, FUNCTION_GRADIENT, NULL);
     if (!strcmp(name, "train_step.adamw"))
         return derive_train_step(module, &adamw);
     if (!strcmp(name, "train_step.sgd"))
         return derive_train_step(module, &sgd);
-    if (!strcmp(name, "accumulate"))
-        return derive_accumulate(module);
-    if (!strcmp(name, "update"))
-        return derive_update(module, &adamw);
+    if (which != FUNCTION_COUNT)
+        return derive_function(module, which, which == FUNCTION_UPDATE ? &adamw : &adam);
     return module_function(module, name);
 }
 

@@ -1,0 +1,45 @@
+/* Names of the functions derived from a model. */
+#ifndef BASE_FUNCTIONS_H
+#define BASE_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef enum ModelFunction {
+#define FUNCTION(NAME, ...) FUNCTION_##NAME,
+#define INNER_FUNCTION(NAME, ...) FUNCTION_##NAME,
+#include "base/functions.def"
+    FUNCTION_COUNT
+} ModelFunction;
+
+/* FUNCTION_COUNT names. Those of libraries have the number that they have in TfcFunction. */
+static inline const char *const *function_names(void)
+{
+    static const char *const names[] = {
+#define FUNCTION(NAME, name, needs_loss) #name,
+#define INNER_FUNCTION(NAME, name, needs_loss) #name,
+#include "base/functions.def"
+    };
+    return names;
+}
+
+static inline bool function_needs_loss(ModelFunction function)
+{
+    static const bool needs[] = {
+#define FUNCTION(NAME, name, needs_loss) needs_loss,
+#define INNER_FUNCTION(NAME, name, needs_loss) needs_loss,
+#include "base/functions.def"
+    };
+    return needs[function];
+}
+
+/* FUNCTION_COUNT: no function has that name. */
+static inline ModelFunction function_named(const char *name)
+{
+    int i = 0;
+    while (i < FUNCTION_COUNT && strcmp(function_names()[i], name))
+        i++;
+    return (ModelFunction)i;
+}
+
+#endif
