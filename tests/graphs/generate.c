@@ -54,7 +54,7 @@ static const Recipe recipes[] = {
     {{block_norm}, grow_reduce, 8, 35, 40, false, false},
     {{block_embedding}, grow_window, 10, 35, 35, false, false},
     {{block_projections, block_feed_forward}, grow_product, 6, 25, 45, false, false},
-    {{block_sentences}, block_sentences, 8, 20, 45, false, false},
+    {{block_sentences, block_two_batches}, block_sentences, 8, 20, 45, false, false},
     {{block_attention}, NULL, 1, 20, 50, false, false},
     {{block_embedding}, grow_gather, 8, 30, 45, false, false},
     {{block_embedding, block_attention, block_feed_forward, block_norm},

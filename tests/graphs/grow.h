@@ -116,6 +116,7 @@ Item *block_feed_forward(Grow *g);
 Item *block_embedding(Grow *g);
 Item *block_projections(Grow *g); /* several products of one operand, and their sum */
 Item *block_sentences(Grow *g);   /* a product of tensors over the same sentences */
+Item *block_two_batches(Grow *g); /* tokens of two batches in one tensor */
 Item *block_cross_entropy(Grow *g, bool wide);
 Item *block_ctc(Grow *g);
 Item *block_cache(Grow *g);

@@ -132,6 +132,24 @@ Item *block_sentences(Grow *g)
     return x && y ? some_product(g, x, y) : NULL;
 }
 
+/* Tokens of one batch beside those of another: summed, or added to the rows of a table. */
+Item *block_two_batches(Grow *g)
+{
+    Dim dims[5] = {dim_symbol(SYM_B), dim_symbol(rng_chance(&g->rng, 50) ? SYM_S : SYM_T),
+                   dim_symbol(SYM_C), dim_symbol(SYM_U), dim_const(some_size(g))};
+    Type type = type_of(g->real, 4 + rng_chance(&g->rng, 30), dims);
+    Item *x = type_fits(g, &type) ? found_or_leaf(g, type) : NULL;
+    if (x && rng_chance(&g->rng, 50))
+        x = binary(g, OP_mul, x, found_or_leaf(g, thinned(g, type)));
+    x = tamed(g, x, 50);
+    if (!x || rng_chance(&g->rng, 50))
+        return x ? reduced(g, OP_reduce_sum, x, 2, (int[]){0, 1}) : NULL;
+    Item *index = found_or_leaf(g, type_of(DT_I32, 2, dims));
+    double most = reach(x) * (double)type_elements(g, &index->value->type);
+    return add_item(g, build_scatter_add(&g->b, x->value, index->value, rng_between(&g->rng, 1, 6)),
+                    -most, most);
+}
+
 /* ---- rows by index ---- */
 
 static bool is_table(const Item *item)
