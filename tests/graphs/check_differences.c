@@ -2,7 +2,8 @@
  * so what is wrong is a rule of autodiff.
  *
  * Five-point differences at several widths, as a kink may lie within the larger ones and
- * rounding drowns the smaller; one that agrees will do. */
+ * rounding drowns the smaller; one that agrees will do. The smallest are asked only where
+ * rounding leaves three digits: of a million differences one meets a kink at every other width. */
 #include "passes/clone.h"
 #include "tests/graphs/graphs.h"
 
@@ -10,7 +11,8 @@
 #include <string.h>
 
 enum { ELEMENTS = 10, A_PARAM = 3 };
-static const double widths[] = {1e-4, 1e-3, 1e-5, 1e-6};
+static const double widths[] = {1e-4, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8};
+enum { ALWAYS = 4 }; /* of the widths */
 
 typedef struct Differences {
     const Case *c;
@@ -63,6 +65,8 @@ static Outcome check_element(Differences *d, double *at, const OracleTensor *gra
             return outcome_of_diags(RESULT_INVALID, &d->opened->diags, "loss");
         double apart = fabs(slope - gradient->data[i]);
         double room = 1e-5 * fmax(fmax(fabs(slope), fabs(gradient->data[i])), fmax(scale, 1e-3));
+        if (k >= ALWAYS && !(error <= 100 * room))
+            continue;
         if (!isfinite(error) || !isfinite(slope) ||
             apart <= room + error + oracle_tolerance(gradient, i)) {
             seen->elements++;
