@@ -45,7 +45,8 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
     FrontendOptions frontend = {.library = options->library, .float_type = options->float_type};
     Setting *settings;
-    if (!session_settings(job, &options->settings, &settings, &frontend.n_settings))
+    if (!pipeline_check(job->passes, &job->diags) ||
+        !session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
     session->model = model_load(job->arena, &job->diags, options->path, &frontend);

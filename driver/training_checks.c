@@ -54,8 +54,7 @@ bool training_check_settings(Training *t)
     const TrainOptions *o = t->options;
     Job *job = t->job;
     const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
-    return pipeline_check(job->passes, &job->diags) &&
-           codegen_processor(&target, job->arena, &job->diags) &&
+    return codegen_processor(&target, job->arena, &job->diags) &&
            (!o->json_summary || file_can_write(&job->diags, o->json_summary)) && check_memory(t);
 }
 

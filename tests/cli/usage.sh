@@ -95,6 +95,7 @@ mkdir folder
     say dump good.tfg --function train
     say dump good.tfg --stage fused --passes=-fuse
     say dump good.tfg --stage fused --passes -expand
+    say dump good.tfg --passes=-fuze_rows
     say dump good.tfg -O3
     say compile good.tfg -o good.o --emit obj --target aarch64
     say compile good.tfg -o good.o --emit obj --function decode
