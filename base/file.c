@@ -346,6 +346,12 @@ bool file_make_folder(Diagnostics *diags, const char *path)
     return ok;
 }
 
+const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 const char *file_beside(Arena *arena, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');

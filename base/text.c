@@ -1,6 +1,7 @@
 /* Growing text, shortest numbers, edit distance. */
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,20 @@ void text_bytes(Text *text, int64_t bytes)
         text_add(text, size >= 1e7 ? "%.0f MB" : "%.1f MB", size / 1e6);
     else
         text_add(text, "%.1f kB", size / 1e3);
+}
+
+bool text_ends(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+const char *text_list(Arena *arena, const int64_t *numbers, int n)
+{
+    const char *text = "[";
+    for (int i = 0; i < n; i++)
+        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", numbers[i]);
+    return arena_printf(arena, "%s]", text);
 }
 
 void text_free(Text *text)

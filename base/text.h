@@ -6,6 +6,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,11 @@ void text_number(Text *text, double value);
 /* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
 void text_bytes(Text *text, int64_t bytes);
 void text_free(Text *text);
+
+/* Whether the text ends so. */
+bool text_ends(const char *text, const char *end);
+/* "[2, 3]": n numbers; in the arena. */
+const char *text_list(Arena *arena, const int64_t *numbers, int n);
 
 /* What a message about an unknown name adds: "; did you mean 'near'?", of the n candidates
  * the nearest by edit distance (insert, delete, replace, swap); several where the name is

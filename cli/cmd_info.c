@@ -116,12 +116,6 @@ static bool info_tensors(Job *job, const char *path)
     return ok;
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n >= m && !strcmp(path + n - m, suffix);
-}
-
 int command_info(Job *job, int argc, char **argv)
 {
     TextList settings = {0};
@@ -146,7 +140,7 @@ int command_info(Job *job, int argc, char **argv)
         ok = settings.count ? job_error(job, "%s: --set is for a model's file: a run has the settings that "
                                              "it was trained with", path)
                             : info_run(job, path);
-    else if (has_suffix(path, ".tfg") || has_suffix(path, ".tir"))
+    else if (text_ends(path, ".tfg") || text_ends(path, ".tir"))
         ok = info_model(job, path, &settings);
     else
         ok = info_tensors(job, path);

@@ -11,18 +11,12 @@
 
 #include <string.h>
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n > m && !strcmp(name + n - m, suffix);
-}
-
 static const char *emit_of(const char *output)
 {
     static const char *const kinds[][2] = {
         {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (has_suffix(output, kinds[i][0]))
+        if (text_ends(output, kinds[i][0]))
             return kinds[i][1];
     return "exe";
 }

@@ -142,12 +142,6 @@ static bool write_inputs(Link *l, const char *header)
     return ok;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* $CC may hold options, too. */
 static void add_compiler(Link *l)
 {
@@ -176,7 +170,7 @@ static bool add_options(Link *l)
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
         add_word(l, "-Wl,-z,nodelete");
-        add_word(l, arena_printf(l->job->arena, "-Wl,-soname,%s", base_name(a->output)));
+        add_word(l, arena_printf(l->job->arena, "-Wl,-soname,%s", file_name(a->output)));
     }
     add_words(l, a->target->link);
     add_word(l, "-s");

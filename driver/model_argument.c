@@ -13,12 +13,6 @@ static bool is_folder(const char *path)
     return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n >= m && !strcmp(path + n - m, suffix);
-}
-
 /* The folder that a file lies in, if that is a run's; else NULL. */
 static const char *run_around(Job *job, const char *path)
 {
@@ -39,10 +33,10 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
         model->options = run_session_options(job, path, &record, settings);
         return true;
     }
-    if (has_suffix(path, ".tir"))
+    if (text_ends(path, ".tir"))
         return job_error(job, "%s is IR, not a model: tfc opt reads it (tfc opt %s --passes …)",
                          path, path);
-    if (has_suffix(path, ".safetensors")) {
+    if (text_ends(path, ".safetensors")) {
         const char *run = run_around(job, path);
         return job_error(job, "%s holds tensors, not a model: %s%s", path,
                          run ? "name the run's folder, " : "tfc info tells which", run ? run : "");
@@ -56,12 +50,12 @@ bool run_argument(Job *job, const char *path)
         return is_run_folder(path) ||
                job_error(job, "%s is not the folder of a run: it has no run.json", path);
     const char *run = run_around(job, path);
-    if (run && has_suffix(path, ".safetensors"))
+    if (run && text_ends(path, ".safetensors"))
         return job_error(job, "%s is a checkpoint: name the run's folder, %s, and --checkpoint %s",
-                         path, run, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+                         path, run, file_name(path));
     if (run)
         return job_error(job, "%s lies in the folder of a run: name the folder, %s", path, run);
-    if (has_suffix(path, ".tfg") && file_exists(path))
+    if (text_ends(path, ".tfg") && file_exists(path))
         return job_error(
             job,
             "%s is a model that is not trained: train it first (tfc train %s --out RUN …) "

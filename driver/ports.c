@@ -18,17 +18,11 @@ static const Op *find_input(const Function *model, const char *name, size_t leng
     return NULL;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n > m && !strcmp(name + n - m, suffix);
-}
-
 static void find_inputs(const Module *module, const Function *model, ModelPorts *ports)
 {
     FOR_OPS (op, &model->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : "";
-        if (!has_suffix(name, ".next"))
+        if (!text_ends(name, ".next"))
             continue;
         const Op *target = find_input(model, name, strlen(name) - strlen(".next"));
         ports->next = name;

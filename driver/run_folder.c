@@ -11,12 +11,6 @@ static const char *in_folder(Job *job, const char *folder, const char *name)
     return arena_printf(job->arena, "%s/%s", folder, name);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_under(const char *path, const char *folder, size_t length)
 {
     return !strncmp(path, folder, length) && !strstr(path + length, "..") && path[length] != '/';
@@ -27,8 +21,8 @@ static const char *library_folder(const Session *session, size_t *length)
 {
     for (size_t i = 0; i < session->model->files.count; i++) {
         const char *path = session->model->files.data[i]->path;
-        if (!strcmp(base_name(path), "prelude.tfg")) {
-            *length = (size_t)(base_name(path) - path);
+        if (!strcmp(file_name(path), "prelude.tfg")) {
+            *length = (size_t)(file_name(path) - path);
             return path;
         }
     }
@@ -46,7 +40,7 @@ static const char *place_of_file(Job *job, const Session *session, const Source 
         return "model.tfg";
     if (library && is_under(file->path, library, length))
         return arena_printf(job->arena, "lib/%s", file->path + length);
-    length = (size_t)(base_name(model) - model);
+    length = (size_t)(file_name(model) - model);
     return is_under(file->path, model, length) ? file->path + length : NULL;
 }
 
@@ -69,7 +63,7 @@ static bool write_files(Job *job, const char *folder, const Session *session)
                          file->path, folder);
             continue;
         }
-        const char *within = arena_strndup(job->arena, path, (size_t)(base_name(path) - path - 1));
+        const char *within = arena_strndup(job->arena, path, (size_t)(file_name(path) - path - 1));
         if (!file_make_folder(&job->diags, within) ||
             !file_write_all(&job->diags, path, file->text, file->length))
             return false;

@@ -277,14 +277,6 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
 }
 
 /* "[2, 5]": where an element is, in the tensor of the file. */
-static const char *index_text(Arena *arena, const int64_t *index, int rank)
-{
-    const char *text = "[";
-    for (int i = 0; i < rank; i++)
-        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", index[i]);
-    return arena_printf(arena, "%s]", text);
-}
-
 /* One port on its way from the file to storage. */
 typedef struct Packing {
     Binding *binding;
@@ -316,7 +308,7 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
     if (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative))
         return true;
     return job_error(job, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
-                     index_text(job->arena, index, rank), value, p->ids.size - 1);
+                     text_list(job->arena, index, rank), value, p->ids.size - 1);
 }
 
 /* Where integers are expected, floats are a mistake, whole or not. */

@@ -23,14 +23,6 @@ static bool put_value(StoreTensor *tensor, int64_t i, double value, bool whole)
     }
 }
 
-static const char *shape_text(Arena *arena, int rank, const int64_t *dims)
-{
-    const char *text = "[";
-    for (int i = 0; i < rank; i++)
-        text = arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", dims[i]);
-    return arena_printf(arena, "%s]", text);
-}
-
 /* The part of a stored tensor that a param is made of. */
 typedef struct Piece {
     int rank;
@@ -56,7 +48,7 @@ static bool cut_piece(Job *job, const StFile *file, const StTensor *from, const 
             diag_error(&job->diags, map->loc,
                        "%s: the tensor '%s' is %s; there is no part %" PRId64 " … %" PRId64
                        " of its axis %d",
-                       file->path, from->name, shape_text(job->arena, from->rank, from->dims),
+                       file->path, from->name, text_list(job->arena, from->dims, from->rank),
                        map->start, map->start + map->size - 1, map->axis);
             return false;
         }
@@ -109,8 +101,8 @@ static bool fill_tensor(Job *job, const StFile *file, const StTensor *from, cons
                 !memcmp(piece.dims + skip, to->dims, sizeof(int64_t) * (size_t)to->rank);
     if (!fits)
         return job_error(job, "%s: the tensor '%s' gives %s, but the param '%s' is %s", file->path,
-                         from->name, shape_text(job->arena, piece.rank, piece.dims), to->name,
-                         shape_text(job->arena, to->rank, to->dims));
+                         from->name, text_list(job->arena, piece.dims, piece.rank), to->name,
+                         text_list(job->arena, to->dims, to->rank));
     return copy_piece(from, &piece, to) ||
            job_error(job, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
                      file->path, from->name, to->name);

@@ -346,8 +346,7 @@ bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions
             continue;
         if (node->loc.source != last) {
             last = node->loc.source;
-            const char *name = strrchr(last->path, '/');
-            text_add(out, "# from %s\n", name ? name + 1 : last->path);
+            text_add(out, "# from %s\n", file_name(last->path));
         }
         if (node->kind == NODE_USE)
             text_add(out, "# ");
