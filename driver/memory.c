@@ -1,7 +1,7 @@
-/* --memory: pass recompute is given lower and lower budgets for what it estimates, and
- * each outcome is planned, until the exact sum of params and slab is within the limit.
- * The budgets are parts of the slab as it is without the pass, whatever the limit: so
- * what an error names as the least is reached when it is asked for. */
+/* --memory: the search for a program that fits. Pass recompute gets lower and lower budgets, and
+ * each outcome is planned until params and slab together are within the limit. A budget is a
+ * fraction of the slab without the pass and does not depend on the limit: so the least that an
+ * error names can be asked for and is reached. */
 #include "driver/memory.h"
 
 #include "passes/clone.h"

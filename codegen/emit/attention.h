@@ -14,11 +14,11 @@
 #include "codegen/emit/sweeps.h"
 #include "codegen/tiles.h"
 
-/* Vectors of queries in a block at most, and of scores in a strip; a batch takes room for
- * its longest sentence. Where a block has more, its keys are parted into strips that stay
- * in the second-level cache, and these are computed again for each level. The backward
- * pass of the textbook's attention has four strips and one of random words: 2.6 MB of a
- * thread's stack then. */
+/* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
+ * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that; strips then
+ * stay in the second-level cache, and each level of reductions computes them again. The backward
+ * pass of the textbook's attention holds four strips and one of random words: 2.6 MB of a
+ * thread's stack. */
 enum { BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Attention {

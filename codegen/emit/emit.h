@@ -33,8 +33,8 @@ typedef struct Coord {
     Depth depth;  /* of base */
     int64_t step;
     LlValue lanes; /* DEPTH_BODY; NULL: 0 */
-    int token;     /* the space's tokens axis whose sentence or position this is, as the
-                       ragged symbol, plus 1; 0: none */
+    int token;     /* ragged symbol + 1 of the tokens axis that this is the sentence or the
+                       position of; 0: of none */
 } Coord;
 
 typedef struct Place {

@@ -46,8 +46,10 @@ enum { AMX_LINES = 16, AMX_LANES = 16, AMX_BYTES = 64 };
  * read once, where it lies, in long runs. A wide tile is a number of whole panels. */
 typedef enum GemmWidth { GEMM_ONE_VECTOR, GEMM_HALF, GEMM_PANEL, GEMM_WIDE, GEMM_WIDTHS } GemmWidth;
 
-/* How the operands of a tile lie: anyhow; as gemm_pack puts both; so b, and the terms of
- * a row of a beside each other. */
+/* How the operands of a tile lie in memory.
+ *   GEMM_STRIDED   a and b by strides of any size
+ *   GEMM_PACKED    a and b in panels, as gemm_pack writes them
+ *   GEMM_BY_ROWS   b in panels; a with each row contiguous along k */
 typedef enum GemmLie { GEMM_STRIDED, GEMM_PACKED, GEMM_BY_ROWS, GEMM_LIES } GemmLie;
 
 typedef struct GemmEmit {
@@ -95,9 +97,9 @@ LlValue gemm_amx_rows(GemmEmit *g);
 /* Sets up the tile registers, and gives them back. */
 void gemm_amx_begin(GemmEmit *g);
 void gemm_amx_end(GemmEmit *g);
-/* void (k, x, x_k, x_side, count, out): out[l × width + i] = x[l, i] for the i < count, bf16
- * widened where the panel's elements are f32; what it writes beside them, up to the width,
- * is of no account. */
+/* The function that writes a panel: void (k, x, x_k, x_side, count, out), out[l × width + i] =
+ * x[l, i] for i < count. bf16 is widened where the panel's elements are f32. Elements from
+ * `count` to `width` are undefined. */
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 /* void (…, pitch): out[l × pitch + i]. */
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);

@@ -74,9 +74,9 @@ static void bind_column(Emit *e)
         bind_tokens(e, &e->signature->space, last, coord_of(e->column, DEPTH_BODY));
 }
 
-/* A result without some of the rows' axes is stored by the first row along them.
- * (Not so a position without its sentence: sentences differ in length, so every
- * one of them stores.) */
+/* Whether this row stores the result. A result that lacks some of the rows' axes is stored by
+ * the first row along them. One that has the position but not the sentence is stored by every
+ * sentence: none is sure to have all positions. */
 static Val owns_result(Emit *e, const Type *type)
 {
     Ll *ll = &e->ll;

@@ -21,10 +21,11 @@ const Type *op_space(const Op *op);
 /* Whether `type` has as many elements as the space, or may have. */
 bool fills_space(const Type *type, const Type *space);
 
-/* Computing a value again rather than reading it. Costs are in tensors of the
- * space's size read or written: a value that lies in memory anyway costs 1 to
- * read, one that would have to be stored for it 2.5 (write, read, room). One that
- * will likely be stored for others costs 1, too, but is made again at a tie. */
+/* Whether to compute a value again or to read it. The unit of cost is one read or write of a
+ * tensor of the space's size.
+ *   STORED         it is in memory anyway: to read it costs 1
+ *   NOT_STORED     it would be stored for this use alone: 2.5 (write, read, room)
+ *   LIKELY_STORED  others will likely have it stored: 1, but at a tie it is computed again */
 typedef enum Presence { NOT_STORED, LIKELY_STORED, STORED } Presence;
 typedef struct Recompute {
     const Module *module;

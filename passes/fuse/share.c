@@ -75,7 +75,7 @@ double recompute_cost(const Recompute *r, const Value *value, int depth, bool *a
         return 0;
     bool full = fills_space(&value->type, r->space), row = is_row_value(&value->type, r->space);
     Presence presence = r->presence(value, r->context);
-    if (value->type.dtype == DT_BF16) /* made so to be kept: read, whoever wants it */
+    if (value->type.dtype == DT_BF16) /* rounded in order to be stored: always read */
         return full ? 0.5 : 0;
     double read = full ? (presence ? 1 : 2.5) : presence == STORED ? 0 : 0.1;
     bool possible = depth < DEEPEST && (is_cheap(op) || (r->any_op && is_row_op(r->module, op))) &&

@@ -93,15 +93,16 @@ typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_r
                      int64_t put, const TfcEpilogue *epilogue, void *workspace);
 enum { TFC_GEMM_WORKSPACE = 1 << 20 };
 #define TFC_PACKED INT64_MIN
-/* b[k, n] as native products read it, its columns [n_begin, n_end), from a multiple of
- * TFC_PACKED_COLUMNS on. Of b itself and the room for all of it the beginnings are given:
- * TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k sums, k of bf16 rounded up to
- * TFC_PAIRS_TERMS. */
+/* Packs columns [n_begin, n_end) of b[k, n] into panels that native products read. n_begin is a
+ * multiple of TFC_PACKED_COLUMNS. `b` and `packed` point to the whole matrix and to the room for
+ * all of it: TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k elements of the type that products
+ * sum in; for bf16, k is rounded up to TFC_PAIRS_TERMS. */
 typedef void TfcPack(int64_t k, int64_t n_begin, int64_t n_end, const void *b, int64_t b_row,
                      int64_t b_column, void *packed);
 enum { TFC_PACKED_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
-/* Rows of a for which that is the faster way, where rows of b are runs of memory: of fewer,
- * products read b where it is; of more, to pack it costs next to nothing and keeps it near. */
+/* A product of this many rows of a reads b packed, if b's rows are contiguous. With fewer rows
+ * it reads b where it lies; with more, it packs b itself: that costs little beside the product
+ * and leaves the panels in the cache. */
 enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 128 };
 typedef enum TfcPut {
     TFC_PUT_OVER,
