@@ -67,7 +67,7 @@ static int ragged_over(Elab *e, const Value *x, int batch)
     int found = -1;
     for (int i = 0; i < x->type.rank; i++) {
         int symbol = x->type.dims[i].symbol;
-        if (symbol_is_ragged(e->module, symbol) && e->module->symbols.data[symbol].batch == batch)
+        if (symbol_is_ragged_over(e->module, symbol, batch))
             found = found == -1 ? i : -2;
     }
     return found;

@@ -144,6 +144,11 @@ static inline bool symbol_is_ragged(const Module *m, int symbol)
 {
     return symbol != NO_SYMBOL && m->symbols.data[symbol].batch != NO_SYMBOL;
 }
+/* Whether each row of `batch` has its own length of the symbol. */
+static inline bool symbol_is_ragged_over(const Module *m, int symbol, int batch)
+{
+    return symbol_is_ragged(m, symbol) && m->symbols.data[symbol].batch == batch;
+}
 
 const Attr *op_attr(const Op *op, AttrName name); /* NULL if absent */
 int64_t op_int(const Op *op, AttrName name);      /* must be there */

@@ -89,8 +89,8 @@ static bool ends_by_column(const Module *module, const Type *type, const Axis *l
 {
     for (int i = 0; i < type->rank; i++) {
         int symbol = type->dims[i].symbol;
-        if (symbol_is_ragged(module, symbol) && !dim_is_const(last->extent) &&
-            module->symbols.data[symbol].batch == last->extent.symbol)
+        if (!dim_is_const(last->extent) &&
+            symbol_is_ragged_over(module, symbol, last->extent.symbol))
             return true;
     }
     return false;

@@ -101,12 +101,6 @@ static bool fail(Plan *plan, const Op *op, const char *problem)
     return false;
 }
 
-static bool is_ragged_over(const Plan *plan, int ragged, int batch)
-{
-    return symbol_is_ragged(plan->module, ragged) &&
-           plan->module->symbols.data[ragged].batch == batch;
-}
-
 /* Loops go through the rows of one batch, that of the tokens in front. A sum over another one, or
  * over what is ragged in it, would count each row as long as the longest. */
 static const char *past_ends(const Plan *plan, const Type *x, const Attr *contracted)
@@ -116,9 +110,9 @@ static const char *past_ends(const Plan *plan, const Type *x, const Attr *contra
     for (int i = 0; i < contracted->n; i++) {
         int summed = x->dims[contracted->ints[i]].symbol;
         for (int k = 0; summed != NO_SYMBOL && k < x->rank; k++) {
-            int other = x->dims[k].symbol, ragged = is_ragged_over(plan, other, summed) ? other : summed;
+            int other = x->dims[k].symbol, ragged = symbol_is_ragged_over(plan->module, other, summed) ? other : summed;
             int batch = ragged == other ? summed : other;
-            if (batch != front && is_ragged_over(plan, ragged, batch))
+            if (batch != front && symbol_is_ragged_over(plan->module, ragged, batch))
                 return arena_printf(plan->arena,
                                     "it sums over %s, in which %s~ has a length of its own each time; "
                                     "sum a product of elements instead",

@@ -91,8 +91,7 @@ static bool sums_within_sentence(const Plan *plan, const DotForm *form, Tokens t
         const Label *label = &form->labels[i];
         if (i != tokens.position &&
             (label->role == ROLE_CONTRACT || form->labels[tokens.sentence].role == ROLE_CONTRACT) &&
-            symbol_is_ragged(plan->module, label->dim.symbol) &&
-            plan->module->symbols.data[label->dim.symbol].batch == batch)
+            symbol_is_ragged_over(plan->module, label->dim.symbol, batch))
             return true;
     }
     return false;
@@ -152,8 +151,7 @@ static const char *find_sentences(const Plan *plan, DotForm *form)
     }
     for (int i = 0; i < form->n; i++) {
         Label *label = &form->labels[i];
-        if (symbol_is_ragged(plan->module, label->dim.symbol) &&
-            plan->module->symbols.data[label->dim.symbol].batch == form->labels[sentences].dim.symbol)
+        if (symbol_is_ragged_over(plan->module, label->dim.symbol, form->labels[sentences].dim.symbol))
             label->length_dim = plan->program_dim[label->dim.symbol];
     }
     return NULL;

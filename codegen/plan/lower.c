@@ -138,8 +138,7 @@ static bool lower_scatter(Plan *plan, Op *op)
     for (int i = 0; i < x->rank; i++)
         for (int j = 0; j < x->rank; j++) {
             int ragged = x->dims[i].symbol, batch = x->dims[j].symbol;
-            if (!symbol_is_ragged(plan->module, ragged) || (i < n) == (j < n) ||
-                plan->module->symbols.data[ragged].batch != batch)
+            if ((i < n) == (j < n) || !symbol_is_ragged_over(plan->module, ragged, batch))
                 continue;
             diag_error(plan->diags, op->loc,
                        "this scatter_add cannot be compiled: its rows and its indices share %s~",

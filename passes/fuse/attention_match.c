@@ -169,8 +169,7 @@ static bool is_sentences(const Module *module, const Scores *s, int axis)
 {
     for (int i = s->type.rank - 2; i < s->type.rank; i++) {
         int symbol = s->type.dims[i].symbol;
-        if (symbol_is_ragged(module, symbol) &&
-            module->symbols.data[symbol].batch == s->type.dims[axis].symbol)
+        if (symbol_is_ragged_over(module, symbol, s->type.dims[axis].symbol))
             return true;
     }
     return false;

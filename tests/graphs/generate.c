@@ -11,7 +11,7 @@ typedef Item *GrowOp(Grow *g);
 static Item *wide_cross_entropy(Grow *g) { return block_cross_entropy(g, true); }
 static Item *cross_entropy(Grow *g) { return block_cross_entropy(g, false); }
 
-/* Ops at random, by how many of a hundred and eight they are. */
+/* Ops at random, by how likely each is beside the others. */
 static const struct {
     GrowOp *grow;
     int weight;
@@ -22,7 +22,7 @@ static const struct {
     {grow_gather, 3},        {grow_scatter, 3},      {grow_source, 4}, {block_norm, 1},
     {block_feed_forward, 1}, {block_projections, 1},
 };
-enum { OP_WEIGHTS = 117, MOST_BLOCKS = 4 };
+enum { MOST_BLOCKS = 4 };
 
 typedef struct Recipe {
     GrowOp *blocks[MOST_BLOCKS]; /* any of them, several times */
@@ -147,7 +147,10 @@ static void grow_some(Grow *g, const Recipe *recipe)
         recipe->often(g);
         return;
     }
-    int at = rng_below(&g->rng, OP_WEIGHTS);
+    int all = 0;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        all += ops[i].weight;
+    int at = rng_below(&g->rng, all);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if ((at -= ops[i].weight) < 0) {
             if (rng_chance(&g->rng, 25))

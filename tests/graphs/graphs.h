@@ -12,7 +12,7 @@
  *   values.c, program.c     leaves' values; programs and their results
  *   check*.c, config.c      the comparisons; at random which of them
  *   shrink.c, case_file.c   the smallest case with the same failure, as a file
- *   findings.c, main.c      processes, counts */
+ *   driver.c, main.c        processes, findings, counts */
 #ifndef TESTS_GRAPHS_GRAPHS_H
 #define TESTS_GRAPHS_GRAPHS_H
 
