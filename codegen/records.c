@@ -126,7 +126,7 @@ void record_step(TfcStep *out, const TfcStep *in)
 
 /* ---- the program ---- */
 
-static_assert(sizeof(TfcProgram) == 200, "record_program copies every count");
+static_assert(sizeof(TfcProgram) == 176, "record_program copies every count");
 void record_program(TfcProgram *out, const TfcProgram *in)
 {
     out->n_dims = in->n_dims;

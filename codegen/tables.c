@@ -281,6 +281,16 @@ static LlValue hidden(Tables *t, const char *name, const char *parameters)
     return function;
 }
 
+/* Of another file of the program; its type does not matter to linkers. */
+static LlValue hidden_data(Tables *t, const char *name)
+{
+    const char *symbol = arena_printf(t->arena, "%s%s", t->prefix, name);
+    LlValue known = LLVMGetNamedGlobal(t->module, symbol);
+    LlValue data = known ? known : LLVMAddGlobal(t->module, t->i8, symbol);
+    LLVMSetVisibility(data, LLVMHiddenVisibility);
+    return data;
+}
+
 static LlValue kernels_table(Tables *t, const TfcProgram *program)
 {
     LlValue *kernels = ARENA_ARRAY(t->arena, LlValue, program->n_kernels + 1);
@@ -309,21 +319,17 @@ bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gem
     return false;
 }
 
-/* TfcProducts is an array of pointers: OpenBLAS's two, then the program's own. */
+/* TfcProducts is an array of pointers: OpenBLAS's two products, then the program's own forms. */
 static void point_products(Tables *t, const TfcProgram *program, Image *image)
 {
     static const char *const blas[TFC_BLAS_TYPES] = {"tfc_blas_f32", "tfc_blas_f64"};
-    static const char parameters[] = "iiipiipiipiip", of_pack[] = "iiipiip";
-    enum { PACKS = TFC_BLAS_TYPES + TFC_PRODUCT_TYPES, ALL = PACKS + TFC_PRODUCT_TYPES };
-    for (int i = 0; i < ALL; i++) {
+    for (int i = 0; i < TFC_BLAS_TYPES + TFC_PRODUCT_TYPES; i++) {
+        int native = i - TFC_BLAS_TYPES;
         LlValue product = NULL;
-        bool packs = i >= PACKS;
-        int native = packs ? i - PACKS : i - TFC_BLAS_TYPES;
-        if (native < 0)
-            product = program->products.blas[i] ? external(t, blas[i], parameters) : NULL;
-        else if (program_has_product(program, (TfcType)native, t->gemm))
-            product = packs ? hidden(t, arena_printf(t->arena, "%s.pack", product_names[native]), of_pack)
-                            : hidden(t, product_names[native], parameters);
+        if (native >= 0 && program_has_product(program, (TfcType)native, t->gemm))
+            product = hidden_data(t, product_names[native]);
+        else if (native < 0 && program->products.blas[i])
+            product = external(t, blas[i], "p");
         image_point(t, image, offsetof(TfcProgram, products) + (size_t)i * t->pointer_bytes, product);
     }
 }

@@ -13,8 +13,7 @@
 
 /* Defines the constant <prefix><program name> of type TfcProgram. Kernels are the
  * symbols <prefix><kernel name>; native products, for the types that the program
- * multiplies, <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16, and what packs
- * for them <prefix>gemm.f32.pack …. */
+ * multiplies, the forms <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16. */
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
                  const char *prefix, GemmChoice gemm);
 

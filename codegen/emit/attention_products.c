@@ -36,24 +36,26 @@ static void name_functions(Attention *a, DType operand, char name[NAME_SIZE])
 /* Tiles, and what packs operands of this type for them. */
 static void write_functions(Attention *a, DType operand)
 {
-    static const int wide[] = {8, 4, 2, 1}, narrow[] = {4, 2, 1};
+    static const int64_t wide[TFC_HEIGHTS] = {8, 4, 2, 1}, narrow[TFC_HEIGHTS] = {4, 2, 1};
     Emit *e = a->e;
     DType dtype = a->tiles.scores.dtype;
     char name[NAME_SIZE];
+    GemmTiles tiles = {0};
     GemmEmit g = {.name = name,
-                  .bytes = (int)dtype_bytes(dtype),
+                  .form = {.source = (int64_t)dtype_bytes(dtype),
+                           .element = (int64_t)dtype_bytes(dtype),
+                           .joined = 1},
                   .lanes = e->lanes,
                   .vectors = {1, 1, PANEL_VECTORS}};
     bool many = e->target->processor->registers >= GEMM_MANY_REGISTERS;
     name_functions(a, operand, name);
     ll_init(&g.ll, e->ll.context, e->ll.module);
     g.source = emit_memory_type(e, operand);
-    g.element = g.sum = g.unit = element_type(a);
-    g.n_heights = many ? 4 : 3;
-    memcpy(g.heights, many ? wide : narrow, (size_t)g.n_heights * sizeof g.heights[0]);
+    g.element = g.sum = element_type(a);
+    memcpy(g.form.heights, many ? wide : narrow, sizeof g.form.heights);
     if (operand == dtype) {
-        gemm_tiles(&g);
-        gemm_tile_rows(&g);
+        gemm_tiles(&g, tiles);
+        gemm_tile_rows(&g, tiles);
     }
     gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS);
     gemm_pack_pitched(&g, "panel", gemm_columns(&g));
@@ -293,13 +295,13 @@ typedef struct Call {
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
 
-static_assert(TFC_PUT_OVER == 0 && TFC_PUT_ADD == 1, "accumulate says how sums are put");
+static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate says how sums are put");
 
 static void call_rows(Attention *a, const Call *c)
 {
-    call(a, function_for(a, a->tiles.scores.dtype, "rows"), 12,
+    call(a, function_for(a, a->tiles.scores.dtype, "rows"), 11,
          (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
-                     c->accumulate, c->rows, number(a, 0)});
+                     c->accumulate, c->rows});
 }
 
 void tile_turn_queries(Attention *a)
@@ -334,7 +336,7 @@ void tile_scores(Attention *a, const TileProduct *p)
               .a_k = number(a, 1),
               .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->lanes),
               .c_row = a->pitch,
-              .accumulate = number(a, TFC_PUT_OVER),
+              .accumulate = number(a, TFC_STORE_OVER),
               .rows = part.count};
     LlValue first = LLVMBuildNSWMul(ll->builder, part.loop.index, a->pitch, "");
     LlLoop panels = ll_loop_open(ll, number(a, 0), a->pitch, a->panel, "panels");
@@ -359,7 +361,7 @@ static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows 
     c.a = element_at(a, strip, LLVMBuildNSWMul(ll->builder, part.loop.index, c.a_k, ""));
     c.b_k = part.rows.stride;
     c.c_row = result->stride;
-    c.accumulate = LLVMBuildSelect(ll->builder, later, number(a, TFC_PUT_ADD), c.accumulate, "");
+    c.accumulate = LLVMBuildSelect(ll->builder, later, number(a, TFC_STORE_ADD), c.accumulate, "");
     for (int64_t column = 0; column < p->depth; column += a->panel) {
         c.columns = number(a, p->depth - column < a->panel ? p->depth - column : a->panel);
         c.b = element_at(a, part.rows.at, number(a, column));
@@ -423,7 +425,7 @@ void tile_columns(Attention *a, const TileProduct *p)
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
     Call c = {.a_row = a->pitch,
               .a_k = number(a, 1),
-              .accumulate = number(a, TFC_PUT_ADD),
+              .accumulate = number(a, TFC_STORE_ADD),
               .rows = keys_here(a)};
     multiply(a, p, c, &queries, a->count, &result);
 }

@@ -1,73 +1,144 @@
-/* Panels: a side of `width` elements beside each other, term after term, so that a
- * tile reads them in one stream. Where the operand lies along k, squares of
- * lanes × lanes elements are turned in registers. */
+/* Panels: sides beside each other, term after term, so that a tile reads them in one stream.
+ *
+ *   f32, f64   out[l × width + i]       = x[l, i]
+ *   joined     out[p × width + i]       = the pair x[2p, i], x[2p+1, i] as an i32
+ *   widened    out[2p × width + i]      = x[2p+1, i],  out[(2p+1) × width + i] = x[2p, i]
+ *
+ * A term or pair is a unit: what is read together. A last term without a partner has zero. Where
+ * the operand lies along k, squares of lanes × lanes units are transposed in registers. */
 #include "codegen/emit/gemm.h"
 
 #include <assert.h>
 
 enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 
+/* The parameters of a TfcPackPanel, and of one with a width. */
+enum { K, X, X_K, X_SIDE, COUNT, OUT, WIDTH, PARAMS };
+
+/* What is packed. Of a, several panels at a time, whose sides lie one after the other. */
 typedef struct Pack {
     LlValue k, x, x_k, x_side, count, out, width;
-    int groups; /* vectors a row of the panel */
+    int groups;       /* vectors a row of a panel */
+    int panels, side; /* panels at a time; sides of each */
+    LlValue pitch;    /* bytes from one to the next */
 } Pack;
 
 LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
 {
     Ll *ll = &g->ll;
-    bool widen = g->source != g->element;
+    bool widen = g->source == ll->i16;
     LlType type = lanes > 1 ? ll_vector(g->source, lanes) : g->source;
-    unsigned align = widen ? BF16_BYTES : (unsigned)g->bytes;
+    unsigned align = widen ? BF16_BYTES : (unsigned)gemm_bytes(g);
     LlValue x = mask ? ll_masked_load(ll, type, at, mask, align) : ll_load(ll, type, at, align);
     return widen ? ll_bf16_value(ll, x) : x;
 }
 
-/* ---- contiguous along the side: rows are copied ---- */
+/* ---- units ---- */
 
-static void copy_row(GemmEmit *g, const Pack *pack, LlValue from, LlValue to, const LlValue *masks)
+static int terms_of_unit(const GemmEmit *g) { return g->pairs ? 2 : 1; }
+static int rows_of_unit(const GemmEmit *g) { return g->pairs && !gemm_joined(g) ? 2 : 1; }
+
+static LlValue half_of_pair(GemmEmit *g, int lanes, LlValue at, LlValue mask, int shift)
 {
     Ll *ll = &g->ll;
-    for (int v = 0; v < pack->groups; v++) {
-        LlValue at = ll_i64(ll, v * g->lanes);
-        LlValue row = gemm_load(g, g->lanes, gemm_source(g, from, at), masks ? masks[v] : NULL);
-        ll_store(ll, row, gemm_at(g, to, at), (unsigned)g->bytes);
+    LlType halves = ll_vector(ll->i16, lanes), words = ll_vector(ll->i32, lanes);
+    LlValue x = mask ? ll_masked_load(ll, halves, at, mask, BF16_BYTES)
+                     : ll_load(ll, halves, at, BF16_BYTES);
+    x = LLVMBuildZExt(ll->builder, x, words, "");
+    return shift ? LLVMBuildShl(ll->builder, x, ll_int(words, shift), "") : x;
+}
+
+/* Unit `unit` of sides that lie beside each other from `side` on. */
+static LlValue load_unit(GemmEmit *g, const Pack *p, LlValue unit, LlValue side, int lanes,
+                         LlValue mask, bool partner)
+{
+    LlValue from = gemm_mul(g, gemm_times(g, unit, terms_of_unit(g)), p->x_k);
+    from = gemm_source(g, gemm_source(g, p->x, from), side);
+    if (!g->pairs)
+        return gemm_load(g, lanes, from, mask);
+    LlValue low = half_of_pair(g, lanes, from, mask, 0);
+    if (!partner)
+        return low;
+    LlValue high = half_of_pair(g, lanes, gemm_source(g, from, p->x_k), mask, 16);
+    return LLVMBuildOr(g->ll.builder, low, high, "");
+}
+
+/* Row `row` of the unit's rows in a panel. */
+static void store_unit(GemmEmit *g, const Pack *p, LlValue words, LlValue out, LlValue unit,
+                       int row, LlValue side)
+{
+    Ll *ll = &g->ll;
+    LlType type = ll_of_value(words);
+    LlValue at = gemm_mul(g, gemm_plus(g, gemm_times(g, unit, rows_of_unit(g)), row), p->width);
+    if (rows_of_unit(g) > 1) {
+        words = row == 0 ? LLVMBuildAnd(ll->builder, words, ll_int(type, -0x10000), "")
+                         : LLVMBuildShl(ll->builder, words, ll_int(type, 16), "");
+        words = LLVMBuildBitCast(ll->builder, words, ll_like(type, ll->f32), "");
+    }
+    ll_store(ll, words, gemm_at(g, gemm_at(g, out, at), side), (unsigned)gemm_bytes(g));
+}
+
+static LlValue whole_units(GemmEmit *g, const Pack *p)
+{
+    return g->pairs ? LLVMBuildAShr(g->ll.builder, p->k, ll_i64(&g->ll, 1), "") : p->k;
+}
+
+/* ---- contiguous along the side: rows are copied ----
+ *
+ * The last vector of a row may reach into the next one, which is written after it. */
+
+static void copy_unit(GemmEmit *g, const Pack *p, LlValue unit, LlValue *const *masks, bool partner)
+{
+    Ll *ll = &g->ll;
+    LlValue words[MAX_GROUPS], out = p->out;
+    for (int i = 0; i < p->panels; i++, out = p->pitch ? gemm_byte(g, out, p->pitch) : out) {
+        for (int v = 0; v < p->groups; v++) {
+            LlValue side = ll_i64(ll, i * p->side + v * g->lanes);
+            words[v] = load_unit(g, p, unit, side, g->lanes, masks[i] ? masks[i][v] : NULL, partner);
+        }
+        for (int row = 0; row < rows_of_unit(g); row++)
+            for (int v = 0; v < p->groups; v++)
+                store_unit(g, p, words[v], out, unit, row, ll_i64(ll, v * g->lanes));
     }
 }
 
-static void copy_rows(GemmEmit *g, const Pack *pack, const LlValue *masks)
+/* `masks`: for each panel which sides of its vectors there are, or NULL: all. */
+static void copy_units(GemmEmit *g, const Pack *p, LlValue *const *masks)
 {
     Ll *ll = &g->ll;
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), pack->k, 1, "copy");
-    LlValue from = gemm_source(g, pack->x, gemm_mul(g, loop.index, pack->x_k));
-    LlValue to = gemm_at(g, pack->out, gemm_mul(g, loop.index, pack->width));
-    copy_row(g, pack, from, to, masks);
+    LlValue n = whole_units(g, p);
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), n, 1, "copy");
+    copy_unit(g, p, loop.index, masks, true);
     ll_loop_close(ll, &loop);
+    if (!g->pairs)
+        return;
+    LlValue odd = LLVMBuildICmp(ll->builder, LLVMIntSLT, gemm_times(g, n, 2), p->k, "");
+    LlIf last = ll_if_open(ll, odd);
+    copy_unit(g, p, n, masks, false);
+    ll_if_close(ll, &last);
 }
 
-static void pack_copied(GemmEmit *g, const Pack *pack)
+static void masks_of(GemmEmit *g, const Pack *p, LlValue count, LlValue masks[MAX_GROUPS])
+{
+    for (int v = 0; v < p->groups; v++)
+        masks[v] = ll_lanes_below(&g->ll, count, v * g->lanes, g->lanes);
+}
+
+static void pack_copied(GemmEmit *g, const Pack *p)
 {
     Ll *ll = &g->ll;
-    LlValue masks[MAX_GROUPS] = {0};
-    LlValue all = ll_i64(ll, pack->groups * g->lanes);
-    LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, pack->count, all, ""));
-    copy_rows(g, pack, NULL);
+    LlValue masks[MAX_GROUPS];
+    LlValue all = ll_i64(ll, p->groups * g->lanes);
+    LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, p->count, all, ""));
+    copy_units(g, p, (LlValue *[]){NULL});
     gemm_return(g);
     ll_at_block(ll, whole.done);
-    for (int v = 0; v < pack->groups; v++)
-        masks[v] = ll_lanes_below(ll, pack->count, v * g->lanes, g->lanes);
-    copy_rows(g, pack, masks);
+    masks_of(g, p, p->count, masks);
+    copy_units(g, p, (LlValue *[]){masks});
     gemm_return(g);
 }
 
-/* ---- contiguous along k: squares are turned ---- */
-
-/* Where the side ends its last element is read again. */
-static LlValue side_address(GemmEmit *g, const Pack *pack, LlValue index)
-{
-    Ll *ll = &g->ll;
-    LlValue last = LLVMBuildNSWSub(ll->builder, pack->count, ll_i64(ll, 1), "");
-    return gemm_source(g, pack->x, gemm_mul(g, ll_min(&g->ll, index, last), pack->x_side));
-}
+/* ---- contiguous along k: squares are transposed ---- */
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
 static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool high)
@@ -83,9 +154,9 @@ static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool hig
                                   "");
 }
 
-/* Turns a square by swapping, for each power of two below its size, the off-diagonal
- * blocks of that size (Eklundh 1972). */
-void gemm_turn(GemmEmit *g, LlValue *rows)
+/* By swapping, for each power of two below its size, the off-diagonal blocks of that size
+ * (Eklundh 1972). */
+void gemm_transpose(GemmEmit *g, LlValue *rows)
 {
     for (int block = g->lanes / 2; block >= 1; block /= 2)
         for (int r = 0; r < g->lanes; r++) {
@@ -97,79 +168,123 @@ void gemm_turn(GemmEmit *g, LlValue *rows)
         }
 }
 
-static void turn_squares(GemmEmit *g, const Pack *pack, int group, LlValue whole)
+/* The squares of one vector of sides; what the panel after this one needs is brought near. Where
+ * the sides end their last is read again. */
+static void transpose_group(GemmEmit *g, const Pack *p, int group, LlValue whole)
 {
     Ll *ll = &g->ll;
-    LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES];
-    for (int r = 0; r < g->lanes; r++)
-        starts[r] = side_address(g, pack, ll_i64(ll, group * g->lanes + r));
-    LlValue next =
-        LLVMBuildMul(ll->builder, pack->x_side, pack->width, ""); /* the panel after this one */
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "turn");
-    LlValue out = gemm_at(g, pack->out, gemm_mul(g, loop.index, pack->width));
-    LlValue ahead = LLVMBuildAdd(ll->builder, loop.index, next, "");
+    LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES], last = gemm_plus(g, p->count, -1);
     for (int r = 0; r < g->lanes; r++) {
-        rows[r] = gemm_load(g, g->lanes, gemm_source(g, starts[r], loop.index), NULL);
-        ll_prefetch(ll, gemm_source(g, starts[r], ahead));
+        LlValue side = ll_min(ll, ll_i64(ll, group * g->lanes + r), last);
+        starts[r] = gemm_source(g, p->x, gemm_mul(g, side, p->x_side));
     }
-    gemm_turn(g, rows);
-    for (int r = 0; r < g->lanes; r++, out = gemm_at(g, out, pack->width))
-        ll_store(ll, rows[r], gemm_at(g, out, ll_i64(ll, group * g->lanes)), (unsigned)g->bytes);
+    LlValue next = gemm_mul(g, p->x_side, p->width);
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "transpose");
+    LlValue term = gemm_times(g, loop.index, terms_of_unit(g));
+    for (int r = 0; r < g->lanes; r++) {
+        LlValue at = gemm_source(g, starts[r], term);
+        rows[r] = g->pairs ? ll_load(ll, ll_vector(ll->i32, g->lanes), at, BF16_BYTES)
+                           : gemm_load(g, g->lanes, at, NULL);
+        ll_prefetch(ll, gemm_source(g, at, next));
+    }
+    gemm_transpose(g, rows);
+    for (int r = 0; r < g->lanes; r++)
+        for (int row = 0; row < rows_of_unit(g); row++)
+            store_unit(g, p, rows[r], p->out, gemm_plus(g, loop.index, r), row,
+                       ll_i64(ll, group * g->lanes));
     ll_loop_close(ll, &loop);
 }
 
-/* Terms from `whole` on, element by element. */
-static void turn_rest(GemmEmit *g, const Pack *pack, LlValue whole)
+/* Unit `unit` of every side, one by one. */
+static void copy_sides(GemmEmit *g, const Pack *p, LlValue unit, bool partner)
 {
     Ll *ll = &g->ll;
-    LlLoop terms = ll_loop_open(ll, whole, pack->k, 1, "term");
-    LlValue from = gemm_source(g, pack->x, gemm_mul(g, terms.index, pack->x_k));
-    LlValue to = gemm_at(g, pack->out, gemm_mul(g, terms.index, pack->width));
-    LlLoop side = ll_loop_open(ll, ll_i64(ll, 0), pack->count, 1, "side");
-    LlValue at = gemm_source(g, from, gemm_mul(g, side.index, pack->x_side));
-    ll_store(ll, gemm_load(g, 1, at, NULL), gemm_at(g, to, side.index), (unsigned)g->bytes);
-    ll_loop_close(ll, &side);
-    ll_loop_close(ll, &terms);
+    LlLoop sides = ll_loop_open(ll, ll_i64(ll, 0), p->count, 1, "side");
+    LlValue words = load_unit(g, p, unit, gemm_mul(g, sides.index, p->x_side), 1, NULL, partner);
+    for (int row = 0; row < rows_of_unit(g); row++)
+        store_unit(g, p, words, p->out, unit, row, sides.index);
+    ll_loop_close(ll, &sides);
 }
 
-/* The last group of the side first: its vectors may reach into the next row of the
- * panel, where the first group then puts what belongs there. */
-static void pack_turned(GemmEmit *g, const Pack *pack)
+static void copy_rest(GemmEmit *g, const Pack *p, LlValue whole)
 {
     Ll *ll = &g->ll;
-    LlValue whole = LLVMBuildAnd(ll->builder, pack->k, ll_i64(ll, -(int64_t)g->lanes), "");
-    for (int v = pack->groups - 1; v >= 0; v--) {
+    LlValue n = whole_units(g, p);
+    LlLoop units = ll_loop_open(ll, whole, n, 1, "rest");
+    copy_sides(g, p, units.index, true);
+    ll_loop_close(ll, &units);
+    if (!g->pairs)
+        return;
+    LlValue odd = LLVMBuildICmp(ll->builder, LLVMIntSLT, gemm_times(g, n, 2), p->k, "");
+    LlIf last = ll_if_open(ll, odd);
+    copy_sides(g, p, n, false);
+    ll_if_close(ll, &last);
+}
+
+/* The last group of the side first: its vectors may reach into the next row of the panel, where
+ * the first group then stores what belongs there. */
+static void pack_transposed(GemmEmit *g, const Pack *p)
+{
+    Ll *ll = &g->ll;
+    LlValue whole =
+        LLVMBuildAnd(ll->builder, whole_units(g, p), ll_i64(ll, -(int64_t)g->lanes), "");
+    for (int v = p->groups - 1; v >= 0; v--) {
         LlValue some =
-            LLVMBuildICmp(ll->builder, LLVMIntSGT, pack->count, ll_i64(ll, v * g->lanes), "");
+            LLVMBuildICmp(ll->builder, LLVMIntSGT, p->count, ll_i64(ll, v * g->lanes), "");
         LlIf used = ll_if_open(ll, some);
-        turn_squares(g, pack, v, whole);
+        transpose_group(g, p, v, whole);
         ll_if_close(ll, &used);
     }
-    turn_rest(g, pack, whole);
+    copy_rest(g, p, whole);
+}
+
+/* ---- the functions ---- */
+
+/* Zeros up to whole registers of AMX, first: rows that there are come over them. */
+static void fill_up(GemmEmit *g, const Pack *p)
+{
+    Ll *ll = &g->ll;
+    int64_t whole = g->form.whole;
+    LlValue up = gemm_plus(g, p->k, whole - 1);
+    LlValue end = LLVMBuildAnd(ll->builder, up, ll_i64(ll, -whole), "");
+    LlValue begin = LLVMBuildAnd(ll->builder, p->k, ll_i64(ll, -whole), "");
+    LlLoop rest =
+        ll_loop_open(ll, gemm_mul(g, LLVMBuildLShr(ll->builder, begin, ll_i64(ll, 1), ""), p->width),
+                     gemm_mul(g, LLVMBuildLShr(ll->builder, end, ll_i64(ll, 1), ""), p->width),
+                     g->lanes, "zeros");
+    LlValue zeros = LLVMConstNull(ll_vector(g->element, g->lanes));
+    ll_store(ll, zeros, gemm_at(g, p->out, rest.index), (unsigned)gemm_bytes(g));
+    ll_loop_close(ll, &rest);
 }
 
 static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched)
 {
     Ll *ll = &g->ll;
-    LlValue function = gemm_open(g, part, pitched ? 7 : 6, 1 << 1 | 1 << 5, true);
-    Pack pack = {.groups = (width + g->lanes - 1) / g->lanes};
-    LlValue *const params[] = {&pack.k, &pack.x, &pack.x_k, &pack.x_side, &pack.count, &pack.out};
-    for (unsigned i = 0; i < sizeof params / sizeof params[0]; i++)
-        *params[i] = LLVMGetParam(function, i);
-    pack.width = pitched ? LLVMGetParam(function, 6) : ll_i64(ll, width);
-    if (g->lanes == 1) {
-        turn_rest(g, &pack, ll_i64(ll, 0));
-        gemm_return(g);
-        return function;
+    LlValue x[PARAMS];
+    LlValue function = gemm_open(g, part, pitched ? PARAMS : WIDTH, 1 << X | 1 << OUT, x);
+    Pack p = {.k = x[K],
+              .x = x[X],
+              .x_k = x[X_K],
+              .x_side = x[X_SIDE],
+              .count = x[COUNT],
+              .out = x[OUT],
+              .width = pitched ? x[WIDTH] : ll_i64(ll, width),
+              .groups = (width + g->lanes - 1) / g->lanes,
+              .panels = 1};
+    assert(g->lanes <= GEMM_MAX_LANES && (g->lanes == 1 || p.groups <= MAX_GROUPS));
+    if (g->amx)
+        fill_up(g, &p);
+    if (g->lanes > 1) {
+        LlValue one = ll_i64(ll, 1);
+        LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.x_side, one, "");
+        LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.count, one, "");
+        LlIf copied = ll_if_open(ll, LLVMBuildOr(ll->builder, beside, single, ""));
+        pack_copied(g, &p);
+        ll_at_block(ll, copied.done);
+        pack_transposed(g, &p);
+    } else {
+        copy_rest(g, &p, ll_i64(ll, 0));
     }
-    assert(g->lanes <= GEMM_MAX_LANES && pack.groups <= MAX_GROUPS);
-    LlValue one = ll_i64(ll, 1);
-    LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, pack.x_side, one, "");
-    LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, pack.count, one, "");
-    LlIf copied = ll_if_open(ll, LLVMBuildOr(ll->builder, beside, single, ""));
-    pack_copied(g, &pack);
-    ll_at_block(ll, copied.done);
-    pack_turned(g, &pack);
     gemm_return(g);
     return function;
 }
@@ -182,4 +297,53 @@ LlValue gemm_pack(GemmEmit *g, const char *part, int width)
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)
 {
     return write_pack(g, part, width, true);
+}
+
+/* All panels of a group at once, if it is whole: each line of x is then read in one go. Only
+ * the last one's vectors could reach past the end of x. */
+LlValue gemm_pack_beside(GemmEmit *g)
+{
+    enum { PACK_K, PACK_X, PACK_X_K, PACK_X_ROW, PACK_ROWS, PACK_OUT, PACK_PITCH, PACK_PARAMS };
+    enum { MAX_PANELS = 8 };
+    Ll *ll = &g->ll;
+    LlValue x[PACK_PARAMS], masks[MAX_GROUPS], *of_panels[MAX_PANELS] = {0};
+    LlValue function = gemm_open(g, "pack_beside", PACK_PARAMS, 1 << PACK_X | 1 << PACK_OUT, x);
+    int rows = (int)g->form.rows, panels = (int)(g->form.together / rows);
+    Pack p = {.k = x[PACK_K],
+              .x = x[PACK_X],
+              .x_k = x[PACK_X_K],
+              .x_side = ll_i64(ll, 1),
+              .out = x[PACK_OUT],
+              .width = ll_i64(ll, rows),
+              .groups = (rows + g->lanes - 1) / g->lanes,
+              .panels = panels,
+              .side = rows,
+              .pitch = x[PACK_PITCH]};
+    assert(panels <= MAX_PANELS && (g->lanes == 1 || p.groups <= MAX_GROUPS));
+    LlLoop loop = {0};
+    if (g->lanes > 1) {
+        LlValue all = ll_i64(ll, g->form.together);
+        LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, x[PACK_ROWS], all, ""));
+        masks_of(g, &p, p.width, masks);
+        for (int v = 0; v < panels; v++)
+            of_panels[v] = (panels - v) * rows < p.groups * g->lanes ? masks : NULL;
+        copy_units(g, &p, of_panels);
+        gemm_return(g);
+        ll_at_block(ll, whole.done);
+    }
+    loop = ll_loop_open(ll, ll_i64(ll, 0), x[PACK_ROWS], rows, "panels");
+    LlValue panel = LLVMBuildUDiv(ll->builder, loop.index, p.width, "");
+    p.x = gemm_source(g, x[PACK_X], loop.index);
+    p.out = gemm_byte(g, x[PACK_OUT], gemm_mul(g, panel, x[PACK_PITCH]));
+    p.count = ll_min(ll, gemm_sub(g, x[PACK_ROWS], loop.index), p.width);
+    p.panels = 1;
+    if (g->lanes > 1) {
+        masks_of(g, &p, p.count, masks);
+        copy_units(g, &p, (LlValue *[]){masks});
+    } else {
+        copy_rest(g, &p, ll_i64(ll, 0));
+    }
+    ll_loop_close(ll, &loop);
+    gemm_return(g);
+    return function;
 }

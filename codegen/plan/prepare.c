@@ -132,7 +132,7 @@ static int32_t packed_buffer(Plan *plan, const TfcGemmStep *gemm)
 {
     int64_t n = plan->sizes.data[gemm->n.size].coefficient;
     int64_t k = plan->sizes.data[gemm->k.size].coefficient;
-    n = (n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->type == TFC_BF16)
         k = (k + TFC_PAIRS_TERMS - 1) / TFC_PAIRS_TERMS * TFC_PAIRS_TERMS;
     Type type = {.dtype = gemm->type == TFC_F64 ? DT_F64 : DT_F32,

@@ -1,4 +1,4 @@
-/* OpenBLAS's products, as program.h declares them: the only file that includes
+/* OpenBLAS's products, as product.h declares them: the only file that includes
  * cblas.h. A program without them is linked without this file. */
 #include "runtime/exec/program.h"
 
@@ -32,35 +32,36 @@ static Lie lie_of(int64_t row_stride, int64_t column_stride, int64_t rows, int64
 }
 
 /* Whether nothing is left to multiply; k = 0 gives zeros. */
-static bool is_empty(int64_t m, int64_t n, int64_t k, void *c, int64_t c_row, bool accumulate, size_t bytes)
+static bool is_empty(const TfcProduct *p, size_t bytes)
 {
-    if (m > 0 && n > 0 && k <= 0 && !accumulate)
-        for (int64_t i = 0; i < m; i++)
-            memset((char *)c + (size_t)(i * c_row) * bytes, 0, (size_t)n * bytes);
-    return m <= 0 || n <= 0 || k <= 0;
+    if (p->m > 0 && p->n > 0 && p->k <= 0 && p->store == TFC_STORE_OVER)
+        for (int64_t i = 0; i < p->m; i++)
+            memset((char *)p->c + (size_t)(i * p->c_row) * bytes, 0, (size_t)p->n * bytes);
+    return p->m <= 0 || p->n <= 0 || p->k <= 0;
 }
 
-static void finish(const TfcEpilogue *epilogue, int64_t m, int64_t n)
+static void finish(const TfcProduct *p)
 {
-    epilogue->args->column_begin = epilogue->column;
-    epilogue->args->column_end = epilogue->column + n;
-    epilogue->call(epilogue->args, epilogue->row, epilogue->row + m);
+    const TfcEpilogue *e = p->epilogue;
+    if (!e || p->m <= 0 || p->n <= 0)
+        return;
+    e->args->column_begin = e->column;
+    e->args->column_end = e->column + p->n;
+    e->call(e->args, e->row, e->row + p->m);
 }
 
-/* The workspace is OpenBLAS's own. */
-#define DEFINE_PRODUCT(name, type, multiply)                                                          \
-    void name(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,        \
-              const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,                 \
-              int64_t accumulate, const TfcEpilogue *epilogue, void *workspace)                       \
-    {                                                                                                 \
-        Lie la = lie_of(a_row, a_column, m, k), lb = lie_of(b_row, b_column, k, n);                   \
-        if (!is_empty(m, n, k, c, c_row, accumulate, sizeof(type)))                                   \
-            multiply(CblasRowMajor, la.row_major ? CblasNoTrans : CblasTrans,                         \
-                     lb.row_major ? CblasNoTrans : CblasTrans, (blasint)m, (blasint)n, (blasint)k, 1, \
-                     a, la.leading, b, lb.leading, accumulate ? 1 : 0, c,                             \
-                     leading_of(m <= 1 ? n : c_row, n));                                              \
-        if (epilogue && m > 0 && n > 0)                                                               \
-            finish(epilogue, m, n);                                                                   \
+#define DEFINE_PRODUCT(name, type, multiply)                                                       \
+    void name(const TfcProduct *p)                                                                 \
+    {                                                                                              \
+        Lie a = lie_of(p->a_row, p->a_column, p->m, p->k);                                         \
+        Lie b = lie_of(p->b_row, p->b_column, p->k, p->n);                                         \
+        if (!is_empty(p, sizeof(type)))                                                            \
+            multiply(CblasRowMajor, a.row_major ? CblasNoTrans : CblasTrans,                       \
+                     b.row_major ? CblasNoTrans : CblasTrans, (blasint)p->m, (blasint)p->n,        \
+                     (blasint)p->k, 1, p->a, a.leading, p->b, b.leading,                           \
+                     p->store == TFC_STORE_ADD ? 1 : 0, p->c,                                      \
+                     leading_of(p->m <= 1 ? p->n : p->c_row, p->n));                               \
+        finish(p);                                                                                 \
     }
 
 DEFINE_PRODUCT(tfc_blas_f32, float, cblas_sgemm)

@@ -20,7 +20,7 @@
 #define BLOCK_FLOPS 16e6
 #define READ_BLOCK_FLOPS 2e6
 #define READ_FLOPS 16.0
-enum { PACK_COLUMNS = 4 * TFC_PACKED_COLUMNS }; /* a task */
+enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
 enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, BLOCK_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
@@ -300,45 +300,52 @@ static bool blas_is_faster(Product p)
     return false;
 }
 
-static TfcGemm *product_for(const TfcProducts *products, TfcType type, Product p)
+/* The form that multiplies, or NULL: OpenBLAS does. */
+static const TfcForm *form_for(const TfcProducts *products, TfcType type, Product p)
 {
-    TfcGemm *blas = (int)type < TFC_BLAS_TYPES ? products->blas[type] : NULL, *native = products->native[type];
+    const TfcForm *native = products->native[type];
+    bool blas = (int)type < TFC_BLAS_TYPES && products->blas[type];
     assert(blas || native);
-    if (!blas || !native)
-        return native ? native : blas;
-    return blas_is_faster(p) ? blas : native;
+    return blas && native && blas_is_faster(p) ? NULL : native;
 }
 
-/* b as it was packed, from column `begin` on, if that is there and faster. */
-static Operand packed_operand(const BoundGemm *bound, Product p, Operand b, int64_t begin,
-                              void *const *buffers)
+/* b as it was packed, if that is there and faster; or NULL. */
+static const void *packed_operand(const BoundGemm *bound, Product p, Operand b, int64_t begin,
+                                  void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
-    bool there = step->packed && bound->products->pack[step->type];
+    bool there = step->packed && bound->products->native[step->type];
     bool direct = p.m < TFC_PACKED_FROM && b.column_stride == 1 && step->type != TFC_BF16;
-    if (!there || direct || p.m > TFC_PACKED_TO || begin % TFC_PACKED_COLUMNS ||
-        product_for(bound->products, step->type, p) != bound->products->native[step->type])
-        return b;
-    return (Operand){buffers[step->packed - 1], TFC_PACKED, begin};
+    if (!there || direct || p.m > TFC_PACKED_TO || begin % TFC_PANEL_COLUMNS ||
+        !form_for(bound->products, step->type, p))
+        return NULL;
+    return buffers[step->packed - 1];
 }
 
-static void multiply(const BoundGemm *bound, Product p, Operand a, Operand b, Operand c,
-                     const TfcEpilogue *epilogue)
+static void multiply(const BoundGemm *bound, TfcProduct p)
 {
-    if (c.column_stride != 1 && p.n > 1) { /* c' = b' a' */
+    TfcType type = bound->step->type;
+    const TfcForm *form = form_for(bound->products, type, (Product){p.m, p.n, p.k});
+    p.store = bound->step->result == TFC_BF16 ? TFC_STORE_ROUNDED
+              : bound->accumulate             ? TFC_STORE_ADD
+                                              : TFC_STORE_OVER;
+    if (form)
+        product_run(form, &p, workspace_here());
+    else
+        bound->products->blas[type](&p);
+}
+
+/* c = a b; or, where c's columns are contiguous, c' = b' a'. */
+static TfcProduct product_of(Product p, Operand a, Operand b, Operand c)
+{
+    if (c.column_stride != 1 && p.n > 1) {
         assert(c.row_stride == 1 || p.m <= 1);
-        Operand left = transposed(b);
-        b = transposed(a);
-        a = left;
-        c = transposed(c);
-        p = (Product){p.n, p.m, p.k};
+        return product_of((Product){p.n, p.m, p.k}, transposed(b), transposed(a), transposed(c));
     }
-    TfcGemm *product = product_for(bound->products, bound->step->type, p);
-    TfcPut put = bound->step->result == TFC_BF16 ? TFC_PUT_ROUNDED
-                 : bound->accumulate             ? TFC_PUT_ADD
-                                                 : TFC_PUT_OVER;
-    product(p.m, p.n, p.k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
-            b.column_stride, c.data, c.row_stride, put, epilogue, workspace_here());
+    return (TfcProduct){.m = p.m, .n = p.n, .k = p.k,
+                        .a = a.data, .a_row = a.row_stride, .a_column = a.column_stride,
+                        .b = b.data, .b_row = b.row_stride, .b_column = b.column_stride,
+                        .c = c.data, .c_row = c.row_stride};
 }
 
 typedef struct GemmRun {
@@ -364,15 +371,18 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
-    b = packed_operand(bound, (Product){m, n, p.k}, b, task->n_begin, run->buffers);
+    TfcProduct product = product_of((Product){m, n, p.k}, a, b, c);
+    product.panels = packed_operand(bound, (Product){m, n, p.k}, b, task->n_begin, run->buffers);
+    product.column = task->n_begin;
+    assert(!product.panels || product.b == b.data);
     if (!run->epilogue) {
-        multiply(bound, (Product){m, n, p.k}, a, b, c, NULL);
+        multiply(bound, product);
         return;
     }
     TfcKernelArgs args = run->epilogue->args;
     int64_t row = storage_row(bound, index, task->m_begin);
-    multiply(bound, (Product){m, n, p.k}, a, b, c,
-             &(TfcEpilogue){run->epilogue->call, &args, row, task->n_begin});
+    product.epilogue = &(TfcEpilogue){run->epilogue->call, &args, row, task->n_begin};
+    multiply(bound, product);
 }
 
 static void run_task(const GemmRun *run, const GemmTask *task)
@@ -406,14 +416,14 @@ static void pack_columns(const void *context, int64_t task)
     const int64_t index[TFC_MAX_LOOPS] = {0};
     int64_t begin = task * PACK_COLUMNS, end = begin + PACK_COLUMNS;
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, 0);
-    bound->products->pack[bound->step->type](bound->k, begin, end < bound->n ? end : bound->n,
-                                             b.data, b.row_stride, b.column_stride,
-                                             run->buffers[bound->step->packed - 1]);
+    product_pack(bound->products->native[bound->step->type], bound->k, begin,
+                 end < bound->n ? end : bound->n, b.data, b.row_stride, b.column_stride,
+                 run->buffers[bound->step->packed - 1]);
 }
 
 int64_t gemm_pack_tasks(const BoundGemm *bound)
 {
-    bool native = bound->products->pack[bound->step->type];
+    bool native = bound->products->native[bound->step->type];
     return native ? (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS : 0;
 }
 

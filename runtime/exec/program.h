@@ -7,6 +7,8 @@
 #ifndef RUNTIME_EXEC_PROGRAM_H
 #define RUNTIME_EXEC_PROGRAM_H
 
+#include "runtime/exec/product.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,48 +82,10 @@ typedef struct TfcEpilogue {
     TFC_ALIGNED int64_t column;
 } TfcEpilogue;
 
-/* c[m, n] = Σ_k a[m, k] b[k, n], put as TfcPut says; k = 0 gives zeros. Element
- * (i, j) of a is at a + i × a_row + j × a_column elements, of b alike, of c at
- * c + i × c_row + j. Of a and b one stride is 1, or its side no longer than 1. The
- * epilogue may be NULL.
- * Where b_row is TFC_PACKED, b is what the TfcPack of the same type made, k terms of it, and
- * b_column says with which of its columns the product begins, a multiple of
- * TFC_PACKED_COLUMNS.
- * `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
-typedef void TfcGemm(int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, int64_t a_column,
-                     const void *b, int64_t b_row, int64_t b_column, void *c, int64_t c_row,
-                     int64_t put, const TfcEpilogue *epilogue, void *workspace);
-enum { TFC_GEMM_WORKSPACE = 1 << 20 };
-#define TFC_PACKED INT64_MIN
-/* Packs columns [n_begin, n_end) of b[k, n] into panels that native products read. n_begin is a
- * multiple of TFC_PACKED_COLUMNS. `b` and `packed` point to the whole matrix and to the room for
- * all of it: TFC_PACKED_COLUMNS × ⌈n / TFC_PACKED_COLUMNS⌉ × k elements of the type that products
- * sum in; for bf16, k is rounded up to TFC_PAIRS_TERMS. */
-typedef void TfcPack(int64_t k, int64_t n_begin, int64_t n_end, const void *b, int64_t b_row,
-                     int64_t b_column, void *packed);
-enum { TFC_PACKED_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
-/* A product of this many rows of a reads b packed, if b's rows are contiguous. With fewer rows
- * it reads b where it lies; with more, it packs b itself: that costs little beside the product
- * and leaves the panels in the cache. */
+/* A product of so many rows of a reads b packed, if b's rows are contiguous. With fewer rows it
+ * reads b where it lies; with more, it packs b itself: that costs little beside the product and
+ * leaves the panels in the cache. */
 enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 128 };
-typedef enum TfcPut {
-    TFC_PUT_OVER,
-    TFC_PUT_ADD,    /* to what c holds */
-    TFC_PUT_ROUNDED /* of bf16 and at most TFC_ROUNDED_TERMS terms: c is bf16, else f32 */
-} TfcPut;
-enum { TFC_ROUNDED_TERMS = 512 };
-
-/* OpenBLAS's products (blas.c): a program that names them needs the library. */
-TfcGemm tfc_blas_f32, tfc_blas_f64;
-
-/* What multiplies: OpenBLAS, kernels of the program's own, or, where both are
- * given, the faster one for each shape. By element type of the operands: f32, f64 and
- * bf16, which OpenBLAS has not. */
-enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
-typedef struct TfcProducts {
-    TfcGemm *blas[TFC_BLAS_TYPES], *native[TFC_PRODUCT_TYPES];
-    TfcPack *pack[TFC_PRODUCT_TYPES]; /* of the native ones */
-} TfcProducts;
 
 /* A tensor in memory: a buffer seen through an offset and strides. */
 typedef struct TfcView {

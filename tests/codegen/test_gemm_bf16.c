@@ -92,14 +92,14 @@ static struct {
 
 /* One element: 512 terms in one go, then what c holds is added to. */
 static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k, int64_t k,
-                      TfcPut put, float c)
+                      TfcStore put, float c)
 {
     for (int64_t from = 0; from == 0 || from < k; from += TFC_ROUNDED_TERMS) {
         int64_t to = from + TFC_ROUNDED_TERMS < k ? from + TFC_ROUNDED_TERMS : k;
         float sum = 0;
         for (int64_t l = from; l < to; l += form.terms)
             sum = form.sum(sum, a, a_k, b, b_k, l, l + form.terms < to ? l + form.terms : to);
-        bool adds = from > 0 || put == TFC_PUT_ADD;
+        bool adds = from > 0 || put == TFC_STORE_ADD;
         c = adds ? without_denormals(without_denormals(c) + sum) : sum;
     }
     return c;
@@ -139,13 +139,13 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-static float get(const void *c, int64_t i, TfcPut put)
+static float get(const void *c, int64_t i, TfcStore put)
 {
-    return put == TFC_PUT_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+    return put == TFC_STORE_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
 }
 
 static void compare(Shape s, const char *how, int transposed, int64_t count, const float *c,
-                    const float *want, TfcPut put)
+                    const float *want, TfcStore put)
 {
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
         if (bits_of(get(c, i, put)) != bits_of(want[i]))
@@ -154,10 +154,10 @@ static void compare(Shape s, const char *how, int transposed, int64_t count, con
                      (long long)i, (double)get(c, i, put), (double)want[i]);
 }
 
-static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcPut put,
+static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcStore put,
                   Range range)
 {
-    TfcGemm *product = products->native[TFC_BF16];
+    const TfcForm *native = products->native[TFC_BF16];
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
@@ -173,16 +173,21 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = 0; j < s.n; j++) {
             float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, put, want[i * c_row + j]);
-            want[i * c_row + j] = put == TFC_PUT_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
+            want[i * c_row + j] = put == TFC_STORE_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
         }
-    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, put, NULL, workspace_here());
+    TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
+                          .a = a, .a_row = a_row, .a_column = a_column,
+                          .b = b, .b_row = b_row, .b_column = b_column,
+                          .c = c, .c_row = c_row, .store = put};
+    product_run(native, &product, workspace_here());
     compare(s, "in place", transposed, count, c, want, put);
-    int64_t panels = (s.n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     int64_t terms = (s.k + TFC_PAIRS_TERMS - 1) / TFC_PAIRS_TERMS * TFC_PAIRS_TERMS;
     float *packed = malloc((size_t)(panels * terms + 1) * sizeof *packed);
-    products->pack[TFC_BF16](s.k, 0, s.n, b, b_row, b_column, packed);
-    product(s.m, s.n, s.k, a, a_row, a_column, packed, TFC_PACKED, 0, before, c_row, put, NULL,
-            workspace_here());
+    product_pack(native, s.k, 0, s.n, b, b_row, b_column, packed);
+    product.panels = packed;
+    product.c = before;
+    product_run(native, &product, workspace_here());
     compare(s, "packed", transposed, count, before, want, put);
     free(packed);
     free(before);
@@ -203,11 +208,11 @@ static void check_product(const TfcProducts *product, bool fma)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int variant = 0; variant < 8; variant++)
-            for (int put = TFC_PUT_OVER; put <= TFC_PUT_ROUNDED; put++)
-                if (put != TFC_PUT_ROUNDED || shapes[s].k <= TFC_ROUNDED_TERMS)
-                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcPut)put, ORDINARY);
+            for (int put = TFC_STORE_OVER; put <= TFC_STORE_ROUNDED; put++)
+                if (put != TFC_STORE_ROUNDED || shapes[s].k <= TFC_ROUNDED_TERMS)
+                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)put, ORDINARY);
     if (fma)
-        check(product, (Shape){20, 40, 100}, 0, 0, TFC_PUT_OVER, TINY);
+        check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVER, TINY);
 }
 
 static void check_cpu(const char *cpu, bool scalar, bool fma)
@@ -252,8 +257,9 @@ static void test_against_doubles(void **state)
     const TfcProgram *program = jit_compile(jit, c.function, NULL, &c.diags);
     uint16_t *a = random_data(M * K, ORDINARY), *b = random_data(K * N, ORDINARY);
     float *out = malloc(M * N * sizeof *out);
-    program->products.native[TFC_BF16](M, N, K, a, K, 1, b, N, 1, out, N, TFC_PUT_OVER, NULL,
-                                       workspace_here());
+    TfcProduct product = {.m = M, .n = N, .k = K, .a = a, .a_row = K, .a_column = 1,
+                          .b = b, .b_row = N, .b_column = 1, .c = out, .c_row = N};
+    product_run(program->products.native[TFC_BF16], &product, workspace_here());
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             double sum = 0, size = 0;

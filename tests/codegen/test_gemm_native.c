@@ -85,7 +85,7 @@ static void add_mark(const TfcKernelArgs *args, int64_t begin, int64_t end)
 static void check(const TfcProducts *products, TfcType type, Shape s, int transposed, int64_t room,
                   bool accumulate)
 {
-    TfcGemm *product = products->native[type];
+    const TfcForm *form = products->native[type];
     int64_t a_row = transposed & 1 ? 1 : s.k + room, a_column = transposed & 1 ? s.m + room : 1;
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
@@ -104,8 +104,11 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
                 sum += get(type, a, i * a_row + l * a_column) * get(type, b, l * b_row + j * b_column);
             want[i * c_row + j] = sum;
         }
-    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, NULL,
-            workspace_here());
+    TfcProduct whole = {.m = s.m, .n = s.n, .k = s.k,
+                        .a = a, .a_row = a_row, .a_column = a_column,
+                        .b = b, .b_row = b_row, .b_column = b_column,
+                        .c = c, .c_row = c_row, .store = accumulate ? TFC_STORE_ADD : TFC_STORE_OVER};
+    product_run(form, &whole, workspace_here());
     double tolerance = type == TFC_F32 ? 1e-4 : 1e-12;
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
         if (!(fabs(get(type, c, i) - want[i]) <= tolerance * (1 + fabs(want[i]))))
@@ -113,20 +116,28 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
                      (long long)s.n, (long long)s.k, transposed, (long long)i, get(type, c, i), want[i]);
     /* Row by row the same bits. */
     size_t bytes = type == TFC_F32 ? 4 : 8;
-    for (int64_t i = 0; i < s.m; i++)
-        product(1, s.n, s.k, (char *)a + (size_t)(i * a_row) * bytes, a_row, a_column, b, b_row, b_column,
-                (char *)rows + (size_t)(i * c_row) * bytes, c_row, accumulate, NULL, workspace_here());
+    for (int64_t i = 0; i < s.m; i++) {
+        TfcProduct row = whole;
+        row.m = 1;
+        row.a = (char *)a + (size_t)(i * a_row) * bytes;
+        row.c = (char *)rows + (size_t)(i * c_row) * bytes;
+        product_run(form, &row, workspace_here());
+    }
     assert_memory_equal(rows, c, (size_t)count * bytes);
     /* Packed beforehand, whole and from a later column on, too. */
-    int64_t panels = (s.n + TFC_PACKED_COLUMNS - 1) / TFC_PACKED_COLUMNS * TFC_PACKED_COLUMNS;
+    int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     void *packed = malloc((size_t)(panels * s.k + 1) * bytes);
-    products->pack[type](s.k, 0, s.n < 128 ? s.n : 128, b, b_row, b_column, packed);
+    product_pack(form, s.k, 0, s.n < 128 ? s.n : 128, b, b_row, b_column, packed);
     if (s.n > 128)
-        products->pack[type](s.k, 128, s.n, b, b_row, b_column, packed);
-    for (int64_t first = 0; first < s.n; first += TFC_PACKED_COLUMNS) {
+        product_pack(form, s.k, 128, s.n, b, b_row, b_column, packed);
+    for (int64_t first = 0; first < s.n; first += TFC_PANEL_COLUMNS) {
         memcpy(rows, before, (size_t)count * bytes);
-        product(s.m, s.n - first, s.k, a, a_row, a_column, packed, TFC_PACKED, first,
-                (char *)rows + (size_t)first * bytes, c_row, accumulate, NULL, workspace_here());
+        TfcProduct later = whole;
+        later.n = s.n - first;
+        later.panels = packed;
+        later.column = first;
+        later.c = (char *)rows + (size_t)first * bytes;
+        product_run(form, &later, workspace_here());
         for (int64_t i = 0; i < s.m; i++)
             assert_memory_equal((char *)rows + (size_t)(i * c_row + first) * bytes,
                                 (char *)c + (size_t)(i * c_row + first) * bytes,
@@ -137,8 +148,8 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
     TfcKernelArgs args = {.buffers = (void *[]){c}, .ints = (int64_t[]){c_row, type}};
     TfcEpilogue epilogue = {add_mark, &args, FIRST_ROW, FIRST_COLUMN};
     memcpy(c, before, (size_t)count * bytes);
-    product(s.m, s.n, s.k, a, a_row, a_column, b, b_row, b_column, c, c_row, accumulate, &epilogue,
-            workspace_here());
+    whole.epilogue = &epilogue;
+    product_run(form, &whole, workspace_here());
     args.column_begin = FIRST_COLUMN;
     args.column_end = FIRST_COLUMN + s.n;
     args.buffers = (void *[]){rows};

@@ -1,0 +1,137 @@
+/* Products of two matrices on one thread, after Goto & van de Geijn (2008) and BLIS (Van Zee &
+ * van de Geijn 2015): the loops around tiles are plain C (product.c), the tiles and what packs
+ * operands for them are generated for the processor (codegen/emit/gemm.h) and given as a form.
+ *
+ * Every element of c is summed over k in the same order by every tile: how rows and columns are
+ * cut changes no bit. */
+#ifndef RUNTIME_EXEC_PRODUCT_H
+#define RUNTIME_EXEC_PRODUCT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Store mode: how sums are stored into c. */
+typedef enum TfcStore {
+    TFC_STORE_OVER,
+    TFC_STORE_ADD,    /* to what c holds */
+    TFC_STORE_ROUNDED /* of bf16 and at most TFC_ROUNDED_TERMS terms: c is bf16, else f32 */
+} TfcStore;
+enum { TFC_ROUNDED_TERMS = 512 };
+
+struct TfcEpilogue;
+
+/* c[m, n] = Σ_k a[m, k] b[k, n], stored as `store` says; k = 0 gives zeros. Strides are in
+ * elements: element (i, j) of a is at i × a_row + j × a_column, of b alike, of c at i × c_row + j.
+ * Of a and b one stride is 1, or its side no longer than 1.
+ *   panels    b as product_pack made it, or NULL; b itself is not read then
+ *   column    the first column of the panels to be multiplied, a multiple of TFC_PANEL_COLUMNS
+ *   epilogue  what is done with each part of c once it is whole, or NULL */
+typedef struct TfcProduct {
+    int64_t m, n, k;
+    const void *a;
+    int64_t a_row, a_column;
+    const void *b;
+    int64_t b_row, b_column;
+    void *c;
+    int64_t c_row;
+    TfcStore store;
+    const void *panels;
+    int64_t column;
+    const struct TfcEpilogue *epilogue;
+} TfcProduct;
+
+/* A library's product. */
+typedef void TfcGemm(const TfcProduct *p);
+
+/* OpenBLAS's products (blas.c): a program that names them needs the library. */
+TfcGemm tfc_blas_f32, tfc_blas_f64;
+
+/* ---- forms ---- */
+
+/* How a tile's operands lie; strides that follow from it are not read.
+ *   STRIDED  a and b by strides of any size
+ *   PANELS   a and b in panels: side after side, each term's elements beside each other
+ *   ROWS     b in panels; a with each row contiguous along k */
+typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIES } TfcLie;
+
+/* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
+ * panels. b is read up to the tile's whole width. `rows`: how many c has, where a form's tiles
+ * take fewer than their height. */
+typedef void TfcTile(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,
+                     int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t store,
+                     int64_t rows);
+/* Writes a panel of b: term l of column i < count beside the others of l. Columns from `count`
+ * to the panel's width are undefined. Strides are in elements of x. */
+typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_column, int64_t count,
+                          void *out);
+/* Writes rows of a as the form reads them, `pitch` bytes from panel to panel, or, where they stay
+ * rows, from row to row. Strides are in elements of x. */
+typedef void TfcPackRows(int64_t k, const void *x, int64_t x_k, int64_t x_row, int64_t rows,
+                         void *out, int64_t pitch);
+
+enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
+/* Bytes between packed rows or panels of a: room for the vector that reaches past the end of one. */
+enum { TFC_PANEL_GAP = 64 };
+
+/* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
+ * processor multiplies pairs; else one, bf16 widened to f32.
+ *   source, element  bytes of an element of a and b; of a panel, which is also a sum's
+ *   joined           terms an element of a panel
+ *   whole            panels hold a multiple of so many terms; those that are missing are zero
+ *   depth            terms a pass: what is summed in registers in one go
+ *   columns, rows    of a panel of b; of a panel of a, which is the highest tile
+ *   together         rows of a that are packed together
+ *   low              so many rows and fewer are multiplied by wide tiles, b where it lies
+ *   strided          operands may be read where they lie
+ *   in_place_rows, in_place_terms  a that lies along k is read where it lies if its rows and its
+ *                    terms are multiples of these; 0: never
+ *   crowded          … unless its rows are a multiple of so many bytes apart; 0: even then
+ *   beside           lie of rows that are packed from rows beside each other
+ *   any_rows         tiles take fewer rows than their height
+ *   flush            denormals are zero meanwhile, as for the instructions that join terms
+ *   block            bytes of b that are packed at once, for the second-level cache
+ *   line             bytes that a prefetch brings
+ *   heights, widths  of the tiles, in rows, falling, and in columns, rising; 0: none */
+typedef struct TfcFormSizes {
+    int64_t source, element, joined, whole, depth, columns, rows, together, low;
+    int64_t strided, in_place_rows, in_place_terms, crowded, beside, any_rows, flush;
+    int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
+} TfcFormSizes;
+
+/* All that products of one type of operands need of a processor. What is NULL is not needed.
+ *   tiles        by height and width; the widest, for low heights alone
+ *   highest      the highest tile as wide as a panel, for operands that lie so
+ *   pack_along   rows of a that lie along k; they stay rows
+ *   pack_beside  rows of a that lie beside each other
+ *   begin, end   around a product */
+typedef struct TfcForm {
+    TfcFormSizes sizes;
+    TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];
+    TfcPackPanel *pack_panel;
+    TfcPackRows *pack_along, *pack_beside;
+    void (*begin)(void), (*end)(void);
+} TfcForm;
+
+/* What multiplies: OpenBLAS, forms of the program's own, or, where both are given, the faster one
+ * for each shape. By element type of the operands: f32, f64 and bf16, which OpenBLAS has not. */
+enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
+typedef struct TfcProducts {
+    TfcGemm *blas[TFC_BLAS_TYPES];
+    const TfcForm *native[TFC_PRODUCT_TYPES];
+} TfcProducts;
+
+/* Bytes of a thread's workspace, in which operands are packed. */
+enum { TFC_GEMM_WORKSPACE = 1 << 20 };
+
+/* `workspace`: TFC_GEMM_WORKSPACE bytes, 64-byte aligned, the calling thread's own. */
+void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
+
+/* Packs columns [begin, end) of b[k, n] into panels, a multiple of TFC_PANEL_COLUMNS the first.
+ * `b` and `panels` point to the whole matrix and to the room for all of it: as many columns as
+ * whole multiples of TFC_PANEL_COLUMNS, k elements each of the type that products sum in; for
+ * bf16, k is rounded up to TFC_PAIRS_TERMS. */
+void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
+                  int64_t b_row, int64_t b_column, void *panels);
+enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
+
+#endif
