@@ -40,7 +40,7 @@ refuses 1 "no C compiler 'aarch64-linux-gnu-gcc'.*Debian: gcc-aarch64-linux-gnu"
     env PATH=/nowhere "$tfc" compile "$model" -o a.so $small --target aarch64-linux-gnu
 "$tfc" compile "$model" -o text.s $small --function forward --target aarch64-linux-gnu --cpu cortex-a76
 grep -q 'fmla' text.s || fail "no vector instructions of aarch64"
-grep -q 'tile6x4.packed:$' text.s || fail "no tiles for 32 registers"
+grep -q 'tile6x4.panels:$' text.s || fail "no tiles for 32 registers"
 ls -d -- a a.* 2>/dev/null && fail "something is left behind"
 
 # This system's numbers.
