@@ -1,11 +1,10 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step. */
 #include "base/limits.h"
 #include "base/map.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/tracing.h"
 #include "driver/inference.h"
-#include "driver/model_argument.h"
 #include "driver/synthetic.h"
 #include "driver/weights.h"
 
@@ -15,14 +14,13 @@
 #include <string.h>
 
 typedef struct Bench {
-    const char *mode, *dtype, *trace, *lengths;
-    int64_t batch, source_length, target_length, steps, warm_up, threads, beam, level;
-    int64_t memory;        /* bytes; 0: no limit */
+    Common common;
+    const char *mode, *lengths;
+    int64_t batch, source_length, target_length, steps, warm_up, beam;
     int64_t shapes;        /* 0: every step has the same */
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
     bool json, report;
-    TextList settings;
 } Bench;
 
 typedef struct Measured {
@@ -91,10 +89,11 @@ static bool check_shapes(const Session *session, const Bench *o)
                      count, o->batch, o->source_length, o->target_length);
 }
 
-/* The longest that --lengths asks for. */
-static void measure_batches(Bench *o)
+/* The batches of --lengths, and the longest of each size that they ask for. */
+static bool read_batches(Job *job, Bench *o)
 {
     o->batch = o->source_length = o->target_length = 0;
+    o->n_batches = lengths_read(job, o->lengths, &o->batches);
     for (int64_t i = 0; i < o->n_batches; i++) {
         const BatchLengths *batch = &o->batches[i];
         o->batch = batch->n > o->batch ? batch->n : o->batch;
@@ -103,6 +102,7 @@ static void measure_batches(Bench *o)
             o->target_length = batch->target[b] > o->target_length ? batch->target[b] : o->target_length;
         }
     }
+    return o->n_batches > 0;
 }
 
 /* ---- train and forward: one program again and again ---- */
@@ -197,7 +197,7 @@ static bool reserve(Arena *arena, const TfcProgram *program, Exec *exec, Inputs 
 /* Each dimension as large as any of the inputs has it. */
 static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t n)
 {
-    if (!o->memory)
+    if (!o->common.memory)
         return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
@@ -215,7 +215,7 @@ static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t 
                 dims[d].total = total;
         }
     }
-    session->options.memory = (MemoryLimit){.bytes = o->memory, .dims = dims, .n_dims = n_dims};
+    session->options.memory = (MemoryLimit){.bytes = o->common.memory, .dims = dims, .n_dims = n_dims};
 }
 
 static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
@@ -361,7 +361,7 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
         ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
         ", \"cached_kernels\": %d, \"shapes\": %" PRId64 ", \"compiled_after_first\": %d"
         ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64,
-        name.data, o->mode, o->dtype, exec_threads(), o->batch, o->source_length, o->target_length,
+        name.data, o->mode, o->common.dtype, exec_threads(), o->batch, o->source_length, o->target_length,
         o->steps, median, m->seconds[0], rate_of(o, m, m->tokens), rate_of(o, m, m->flops),
         session->compile_seconds, stats.kernels_compiled, stats.kernels_cached,
         (int64_t)m->shapes.count, compiled_after_first(session, m), m->planned_bytes,
@@ -410,7 +410,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
     Measured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
     map_init(&m.shapes, job->arena);
     Store *store = store_new();
-    bool ok = check_shapes(&session, o) && tracing_open(job, o->trace, o->report, &m.trace) &&
+    bool ok = check_shapes(&session, o) && tracing_open(job, o->common.trace, o->report, &m.trace) &&
               (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
                                           : bench_program(&session, o, store, &m));
     trace_use(NULL);
@@ -418,85 +418,83 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
         qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
         (o->json ? print_json : print_text)(&session, o, &m);
     }
-    ok = tracing_close(job, ok ? o->trace : NULL, m.trace) && ok;
+    ok = tracing_close(job, ok ? o->common.trace : NULL, m.trace) && ok;
     session_close(&session);
     store_free(store);
     return ok;
 }
 
-int command_bench(Job *job, int argc, char **argv)
+/* What the options cannot be together; EXIT_DONE if all is well. */
+static int check_usage(const Bench *o)
 {
-    Bench o = {.mode = "train",
-               .dtype = "f32",
-               .batch = 64,
-               .source_length = 32,
-               .target_length = 32,
-               .steps = 10,
-               .warm_up = 2,
-               .beam = 4,
-               .level = 2};
-    const Option options[] = {
-        {"mode", "train|forward|decode", OPTION_CHOICE, &o.mode, 0, "what a step is (train)"},
-        {"batch", "B", OPTION_INT, &o.batch, 1, "sentences (64)"},
-        {"source-length", "S", OPTION_INT, &o.source_length, 1, "tokens of each source (32)"},
-        {"target-length", "T", OPTION_INT, &o.target_length, 1, "tokens of each target (32)"},
-        {"steps", "K", OPTION_INT, &o.steps, 1, "steps measured (10)"},
-        {"warm-up", "K", OPTION_INT, &o.warm_up, 0, "steps before them (2)"},
-        {"lengths", "FILE", OPTION_TEXT, &o.lengths, 0,
-         "batches of these lengths instead, a line each: SOURCE:TARGET for every sentence"},
-        {"shapes", "N", OPTION_INT, &o.shapes, 1,
-         "measure N steps, each of another shape up to these, and count what is compiled "
-         "after the first"},
-        {"beam", "N", OPTION_INT, &o.beam, 1, "of --mode decode (4)"},
-        {"dtype", "f32|bf16", OPTION_CHOICE, &o.dtype, 0, "type of the products (f32)"},
-        OPTION_MEMORY(&o.memory),
-        {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-        {"-O", "0|2", OPTION_INT, &o.level, 0, "level of optimisation (2)"},
-        {"set", "NAME=VALUE", OPTION_LIST, &o.settings, 0, "override a const of the model"},
-        {"json", NULL, OPTION_FLAG, &o.json, 0, "one object with every figure"},
-        {"report", NULL, OPTION_FLAG, &o.report, 0,
-         "the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
-        OPTION_TRACE(&o.trace),
-    };
-    const Usage usage = {
-        "bench", "MODEL.tfg|RUN",
-        "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
-        "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
-        "bytes.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (!strcmp(o.dtype, "bf16") && !strcmp(o.mode, "decode"))
+    bool decode = !strcmp(o->mode, "decode");
+    int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
+    if (decode && !strcmp(o->common.dtype, "bf16"))
         return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
                                "each token");
-    if (o.memory && !strcmp(o.mode, "decode"))
+    if (decode && o->common.memory)
         return cli_usage_error("bench: --memory goes with --mode train or forward");
-    if (o.lengths && (o.shapes || !strcmp(o.mode, "decode")))
-        return cli_usage_error("bench: --lengths goes with --mode train or forward, and not with --shapes");
-    if (o.lengths && !(o.n_batches = lengths_read(job, o.lengths, &o.batches)))
-        return cli_finish(job, false);
-    if (o.n_batches)
-        measure_batches(&o);
-    int64_t longest =
-        o.source_length > o.target_length ? o.source_length : o.target_length;
-    if (!o.n_batches && o.batch * longest > LIMIT_batch_tokens)
+    if (o->lengths && (o->shapes || decode))
+        return cli_usage_error(
+            "bench: --lengths goes with --mode train or forward, and not with --shapes");
+    if (!o->lengths && o->batch * longest > LIMIT_batch_tokens)
         return cli_usage_error("bench: %" PRId64 " sentences of %" PRId64
                                " tokens are more than the %d tokens that a batch may have",
-                               o.batch, longest, LIMIT_batch_tokens);
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    if (o.shapes)
-        o.steps = o.shapes;
-    ModelArgument model;
-    if (!model_argument(job, arguments.words[0], &o.settings, &model))
-        return cli_finish(job, false);
-    SessionOptions session = model.options;
-    session.opt_level = o.level ? 2 : 0;
-    session_set_dtype(&session, o.dtype);
-    return cli_finish(job, bench(job, &o, &session));
+                               o->batch, longest, LIMIT_batch_tokens);
+    return EXIT_DONE;
 }
+
+static int run_bench(Job *job, void *record, const Arguments *arguments)
+{
+    Bench *o = record;
+    int status = check_usage(o);
+    if (status)
+        return status;
+    if (o->lengths && !read_batches(job, o))
+        return cli_finish(job, false);
+    if (o->shapes)
+        o->steps = o->shapes;
+    ModelArgument model;
+    return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
+                               bench(job, o, &model.options));
+}
+
+static const Option options[] = {
+    {"mode", "train|forward|decode", FIELD(Bench, mode), 0, "train", "what a step is"},
+    {"batch", "B", FIELD(Bench, batch), 1, "64", "sentences"},
+    {"source-length", "S", FIELD(Bench, source_length), 1, "32", "tokens of each source"},
+    {"target-length", "T", FIELD(Bench, target_length), 1, "32", "tokens of each target"},
+    {"steps", "K", FIELD(Bench, steps), 1, "10", "steps measured"},
+    {"warm-up", "K", FIELD(Bench, warm_up), 0, "2", "steps before them"},
+    {"lengths", "FILE", FIELD(Bench, lengths), 0, NULL,
+     "batches of these lengths instead, a line each: SOURCE:TARGET for every sentence"},
+    {"shapes", "N", FIELD(Bench, shapes), 1, NULL,
+     "measure N steps, each of another shape up to these, and count what is compiled "
+     "after the first"},
+    {"beam", "N", FIELD(Bench, beam), 1, "4", "of --mode decode"},
+    {"dtype", "f32|bf16", FIELD(Bench, common.dtype), 0, "f32", "type of the products"},
+    OPTION_MEMORY(Bench),
+    OPTION_THREADS(Bench),
+    OPTION_GEMM(Bench),
+    OPTION_CPU(Bench),
+    OPTION_PASSES(Bench),
+    OPTION_LEVEL(Bench),
+    OPTION_SET(Bench),
+    {"json", NULL, FIELD(Bench, json), 0, NULL, "one object with every figure"},
+    {"report", NULL, FIELD(Bench, report), 0, NULL,
+     "the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
+    OPTION_TRACE(Bench),
+};
+
+const Command command_bench = {
+    .name = "bench",
+    .summary = "measure speed and memory of a model",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
+            "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
+            "bytes.",
+    COMMAND_OPTIONS(Bench, options),
+    .run = run_bench,
+};

@@ -1,9 +1,14 @@
 /* tfc check: does the compiler compute what the model says? */
 #include "check/check.h"
-#include "cli/options.h"
-#include "driver/model_argument.h"
+#include "cli/commands.h"
 
 #include <stdio.h>
+
+typedef struct CheckOptions {
+    Common common;
+    int64_t samples, seed;
+    bool full, json;
+} CheckOptions;
 
 static void print_json(const Check *check)
 {
@@ -38,45 +43,50 @@ static int count_failed(const Check *check)
     return failed;
 }
 
-int command_check(Job *job, int argc, char **argv)
+static int run_check(Job *job, void *record, const Arguments *arguments)
 {
-    Check check = {.job = job, .samples = 6};
-    bool full = false, json = false;
-    int64_t seed = 1;
-    const Option options[] = {
-        {"full", NULL, OPTION_FLAG, &full, 0,
-         "at the model's own sizes (else reduced where it has the consts)"},
-        {"samples", "N", OPTION_INT, &check.samples, 1,
-         "elements of each param whose gradient is checked (6)"},
-        {"seed", "S", OPTION_INT, &seed, 0, "of params, inputs and dropout (1)"},
-        {"set", "NAME=VALUE", OPTION_LIST, &check.settings, 0, "override a const of the model"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        {"json", NULL, OPTION_FLAG, &json, 0, "a list of objects: check, result, detail"},
-    };
-    const Usage usage = {
-        "check", "MODEL.tfg|RUN",
+    const CheckOptions *o = record;
+    ModelArgument model;
+    if (!common_model(job, &o->common, arguments->words[0], &model))
+        return cli_finish(job, false);
+    Check check = {.job = job,
+                   .path = model.options.path,
+                   .library = model.options.library,
+                   .settings = model.options.settings,
+                   .samples = o->samples,
+                   .seed = (uint64_t)o->seed};
+    if (!o->full)
+        check_reduce(&check);
+    bool ok = check_model(&check);
+    (o->json ? print_json : print_rows)(&check);
+    return cli_finish(job, ok && !count_failed(&check));
+}
+
+static const Option options[] = {
+    {"full", NULL, FIELD(CheckOptions, full), 0, NULL,
+     "at the model's own sizes (else reduced where it has the consts)"},
+    {"samples", "N", FIELD(CheckOptions, samples), 1, "6",
+     "elements of each param whose gradient is checked"},
+    {"seed", "S", FIELD(CheckOptions, seed), 0, "1", "of params, inputs and dropout"},
+    OPTION_SET(CheckOptions),
+    OPTION_GEMM(CheckOptions),
+    OPTION_CPU(CheckOptions),
+    {"json", NULL, FIELD(CheckOptions, json), 0, NULL, "a list of objects: check, result, detail"},
+};
+
+const Command command_check = {
+    .name = "check",
+    .summary = "check gradients, fusion, kernels and threads of a model",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text =
         "Checks a model on made-up batches: gradients in f64 against central differences;\n"
         "compiled code, fused and not, in f64 and f32, against an interpreter that shares\n"
         "nothing with the compiler, within what rounding allows, on batches of mixed, equal\n"
         "and no lengths; vector kernels against the scalar reference, one thread against two,\n"
         "decoding token by token against all at once. Prints a table; exit status 1 if any\n"
         "check fails.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    ModelArgument model;
-    if (!model_argument(job, arguments.words[0], &check.settings, &model))
-        return cli_finish(job, false);
-    check.path = model.options.path;
-    check.library = model.options.library;
-    check.settings = model.options.settings;
-    check.seed = (uint64_t)seed;
-    if (!full)
-        check_reduce(&check);
-    bool ok = check_model(&check);
-    (json ? print_json : print_rows)(&check);
-    return cli_finish(job, ok && !count_failed(&check));
-}
+    COMMAND_OPTIONS(CheckOptions, options),
+    .run = run_check,
+};

@@ -1,8 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "driver/memory.h"
-#include "driver/model_argument.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 
@@ -10,10 +9,10 @@
 #include <string.h>
 
 typedef struct Dump {
-    const char *stage, *function, *after, *format, *dtype, *output;
+    Common common;
+    const char *stage, *function, *after, *format, *output;
     bool report;
-    int64_t level, memory; /* memory: bytes; 0: no limit */
-    TextList settings, dims;
+    TextList dims;
 } Dump;
 
 enum { LARGEST_MODEL_TEXT = 1 << 24 };
@@ -41,7 +40,7 @@ static bool is_word(const char *word, const char *a, const char *b)
 /* For a batch of the sizes that --dim gives; wrong ones measure_program tells of. */
 static void limit_memory(Session *session, const Dump *dump)
 {
-    if (!dump->memory)
+    if (!dump->common.memory)
         return;
     const Module *module = session->model->module;
     int n_dims = (int)module->symbols.count;
@@ -54,7 +53,7 @@ static void limit_memory(Session *session, const Dump *dump)
         int batch = module->symbols.data[d].batch;
         dims[d].total = dims[d].extent * (batch == NO_SYMBOL ? 1 : dims[batch].extent);
     }
-    session->options.memory = (MemoryLimit){.bytes = dump->memory, .dims = dims, .n_dims = n_dims};
+    session->options.memory = (MemoryLimit){.bytes = dump->common.memory, .dims = dims, .n_dims = n_dims};
 }
 
 static const char *default_function(const Dump *dump, const Session *session)
@@ -199,52 +198,55 @@ static int check_format(const Dump *dump)
     return 0;
 }
 
-int command_dump(Job *job, int argc, char **argv)
+static int run_dump(Job *job, void *record, const Arguments *arguments)
 {
-    Dump dump = {.stage = "graph", .format = "text", .dtype = "f32", .level = 2};
-    const Option options[] = {
-        {"stage", "tokens|ast|graph|grad|fused|plan|llvm|asm", OPTION_CHOICE, &dump.stage, 0,
-         "what to show (graph)"},
-        {"function", "NAME", OPTION_TEXT, &dump.function, 0,
-         "forward, loss, gradient, train_step, encode, decode_step"},
-        {"after", "PASS", OPTION_TEXT, &dump.after, 0, "the function as it is after this pass"},
-        {"report", NULL, OPTION_FLAG, &dump.report, 0,
-         "instead: what fused, near misses and why, kernels, work, memory"},
-        {"format", "text|html|dot", OPTION_CHOICE, &dump.format, 0,
-         "dot: the stage for Graphviz; html: one page with every stage (text)"},
-        {"-o", "FILE", OPTION_TEXT, &dump.output, 0, "where to write (standard output)"},
-        {"dim", "NAME=SIZE", OPTION_LIST, &dump.dims, 0,
-         "size of a dimension (or each length) for report and page (32)"},
-        {"set", "NAME=VALUE", OPTION_LIST, &dump.settings, 0, "override a const of the model"},
-        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &dump.dtype, 0, "type of all floats; bf16: of products (f32)"},
-        OPTION_MEMORY(&dump.memory),
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-        {"-O", "0|2", OPTION_INT, &dump.level, 0, "level of optimisation (2)"},
-    };
-    const Usage usage = {"dump", "MODEL.tfg|RUN",
-                         "Prints a stage of the compilation of a model, or writes it to a file.", 1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if ((status = check_format(&dump)))
+    const Dump *dump = record;
+    int status = check_format(dump);
+    if (status)
         return status;
     ModelArgument model;
-    if (!model_argument(job, arguments.words[0], &dump.settings, &model))
+    if (!common_model(job, &dump->common, arguments->words[0], &model))
         return cli_finish(job, false);
-    SessionOptions session = model.options;
-    session.opt_level = dump.level ? 2 : 0;
-    session_set_dtype(&session, dump.dtype);
     Text out = {0};
-    bool text = is_word(dump.stage, "tokens", "ast") && !dump.report && strcmp(dump.format, "html");
-    bool ok = text ? dump_text(job, &dump, &session, &out)
-                   : dump_model(job, &dump, &session, &out);
-    if (dump.output)
-        ok = ok && file_write_all(&job->diags, dump.output, out.data ? out.data : "", out.length);
+    bool text = is_word(dump->stage, "tokens", "ast") && !dump->report && strcmp(dump->format, "html");
+    bool ok = (text ? dump_text : dump_model)(job, dump, &model.options, &out);
+    if (dump->output)
+        ok = ok && file_write_all(&job->diags, dump->output, out.data ? out.data : "", out.length);
     else if (out.length)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);
     return cli_finish(job, ok);
 }
+
+static const Option options[] = {
+    {"stage", "tokens|ast|graph|grad|fused|plan|llvm|asm", FIELD(Dump, stage), 0, "graph",
+     "what to show"},
+    {"function", "NAME", FIELD(Dump, function), 0, NULL,
+     "forward, loss, gradient, train_step, encode, decode_step"},
+    {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass"},
+    {"report", NULL, FIELD(Dump, report), 0, NULL,
+     "instead: what fused, near misses and why, kernels, work, memory"},
+    {"format", "text|html|dot", FIELD(Dump, format), 0, "text",
+     "dot: the stage for Graphviz; html: one page with every stage"},
+    {"-o", "FILE", FIELD(Dump, output), 0, NULL, "where to write (standard output)"},
+    {"dim", "NAME=SIZE", FIELD(Dump, dims), 0, NULL,
+     "size of a dimension (or each length) for report and page (32)"},
+    OPTION_SET(Dump),
+    OPTION_DTYPE(Dump),
+    OPTION_MEMORY(Dump),
+    OPTION_GEMM(Dump),
+    OPTION_CPU(Dump),
+    OPTION_PASSES(Dump),
+    OPTION_LEVEL(Dump),
+};
+
+const Command command_dump = {
+    .name = "dump",
+    .summary = "show a stage of compilation",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints a stage of the compilation of a model, or writes it to a file.",
+    COMMAND_OPTIONS(Dump, options),
+    .run = run_dump,
+};

@@ -1,6 +1,5 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
-#include "cli/options.h"
-#include "driver/run_folder.h"
+#include "cli/commands.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,8 +9,9 @@
 enum { EVAL_TOKENS = 2048, EVAL_STREAM_TOKENS = 8192, EVAL_DECODE_TOKENS = 1024 };
 
 typedef struct Eval {
-    const char *source, *target, *text, *checkpoint, *tokenize;
-    int64_t beam, threads, line_limit;
+    Common common;
+    const char *source, *target, *text, *tokenize;
+    int64_t beam;
     double length_penalty;
     bool json;
 } Eval;
@@ -103,14 +103,15 @@ static void print_figures(const Figures *f)
     printf("tokens             %" PRId64 "\n", f->tokens);
 }
 
-static bool eval(Job *job, const Eval *o, RunFolder *run)
+static bool eval(Job *job, const void *record, RunFolder *run)
 {
+    const Eval *o = record;
     bool pairs = run->kind == CORPUS_PAIRS;
     if (pairs ? !o->source || !o->target : !o->text)
         return job_error(job, "%s: %s needed", run->path,
                          pairs ? "--source and --target are"
                                : "the model reads one text: --text is");
-    const LineLimits limits = {.line = o->line_limit};
+    const LineLimits limits = {.line = o->common.line_limit};
     Lines *source = lines_read(&job->diags, job->arena, pairs ? o->source : o->text, &limits);
     Lines *target =
         pairs && source ? lines_read(&job->diags, job->arena, o->target, &limits) : NULL;
@@ -127,7 +128,7 @@ static bool eval(Job *job, const Eval *o, RunFolder *run)
     Figures figures = {0};
     bool ok = corpus && inference_prepare_score(&run->inference) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&
-              run_folder_load(job, run, o->checkpoint);
+              run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && measure_loss(job, run, corpus, &figures) &&
          (!decodes || measure_output(job, o, run, corpus, target, &figures));
@@ -137,39 +138,37 @@ static bool eval(Job *job, const Eval *o, RunFolder *run)
     return ok;
 }
 
-int command_eval(Job *job, int argc, char **argv)
+static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
-    Eval o = {.beam = 4, .length_penalty = 0.6};
-    const Option options[] = {
-        {"source", "FILE", OPTION_TEXT, &o.source, 0, "source text, one sentence a line"},
-        {"target", "FILE", OPTION_TEXT, &o.target, 0, "reference text, as many lines"},
-        {"text", "FILE", OPTION_TEXT, &o.text, 0, "the text of a model with one input"},
-        {"beam", "N", OPTION_INT, &o.beam, 1, "width of the beam; 1 is greedy (4)"},
-        {"length-penalty", "A", OPTION_NUMBER, &o.length_penalty, 0, "as in tfc translate (0.6)"},
-        {"tokenize", "13a|none", OPTION_CHOICE, &o.tokenize, 0,
-         "of BLEU (13a; none for vocabularies of words)"},
-        {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
-         "params from here (RUN's average, else best, else last)"},
-        OPTION_LINE_LIMIT(&o.line_limit),
-        {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-        {"json", NULL, OPTION_FLAG, &o.json, 0, "one object: loss, perplexity, bleu, signature, …"},
-    };
-    const Usage usage = {
-        "eval", "RUN",
-        "Measures a run on given text: the loss without label smoothing, perplexity,\n"
-        "BLEU as sacrebleu counts it, and how many lines come out exactly right.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    RunFolder run;
-    bool ok = run_folder_open(job, arguments.words[0], &run) && eval(job, &o, &run);
-    run_folder_close(&run);
-    return cli_finish(job, ok);
+    const Eval *o = record;
+    return common_run(job, &o->common, arguments->words[0], eval, o);
 }
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Eval, source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Eval, target), 0, NULL, "reference text, as many lines"},
+    {"text", "FILE", FIELD(Eval, text), 0, NULL, "the text of a model with one input"},
+    {"beam", "N", FIELD(Eval, beam), 1, "4", "width of the beam; 1 is greedy"},
+    {"length-penalty", "A", FIELD(Eval, length_penalty), 0, "0.6", "as in tfc translate"},
+    {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
+     "of BLEU (13a; none for vocabularies of words)"},
+    OPTION_CHECKPOINT(Eval),
+    OPTION_LINE_LIMIT(Eval),
+    OPTION_THREADS(Eval),
+    OPTION_GEMM(Eval),
+    OPTION_CPU(Eval),
+    OPTION_PASSES(Eval),
+    {"json", NULL, FIELD(Eval, json), 0, NULL, "one object: loss, perplexity, bleu, signature, …"},
+};
+
+const Command command_eval = {
+    .name = "eval",
+    .summary = "loss, perplexity and BLEU of a run on given pairs",
+    .arguments = "RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Measures a run on given text: the loss without label smoothing, perplexity,\n"
+            "BLEU as sacrebleu counts it, and how many lines come out exactly right.",
+    COMMAND_OPTIONS(Eval, options),
+    .run = run_eval,
+};

@@ -1,7 +1,6 @@
 /* tfc generate: a language model goes on with a text. */
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/stream.h"
-#include "driver/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +8,10 @@
 enum { ROWS = 16 /* prompts that are continued side by side */ };
 
 typedef struct Generate {
-    const char *prompt, *input, *output, *checkpoint;
-    int64_t tokens, top_k, seed, threads, line_limit;
+    Common common;
+    const char *prompt, *input, *output;
+    int64_t tokens, top_k, seed;
     double temperature, top_p;
-    bool keep_going;
 } Generate;
 
 /* A text that grows. */
@@ -195,8 +194,9 @@ static bool check_prompt(Job *job, const Generate *o)
     return true;
 }
 
-static bool generate(Job *job, const Generate *o, RunFolder *run)
+static bool generate(Job *job, const void *record, RunFolder *run)
 {
+    const Generate *o = record;
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);
@@ -205,53 +205,52 @@ static bool generate(Job *job, const Generate *o, RunFolder *run)
                              .vocab = run->vocab,
                              .kind = CORPUS_LINES,
                              .window_lines = ROWS,
-                             .line_limit = o->line_limit,
-                             .keep_going = o->keep_going,
+                             .line_limit = o->common.line_limit,
+                             .keep_going = o->common.keep_going,
                              .tell_unknown = true};
     Stream stream;
     if (!check_prompt(job, o))
         return false;
     bool ok = (!o->input || stream_open(&stream, job, &options)) &&
-              inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->checkpoint);
+              inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     return o->input ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
 }
 
-int command_generate(Job *job, int argc, char **argv)
+static int run_generate(Job *job, void *record, const Arguments *arguments)
 {
-    Generate o = {.prompt = "", .tokens = 200, .temperature = 1, .top_p = 1, .seed = 1};
-    const Option options[] = {
-        {"prompt", "TEXT", OPTION_TEXT, &o.prompt, 0, "what to go on with"},
-        {"input", "FILE", OPTION_TEXT, &o.input, 0, "or prompts, one a line; -: standard input"},
-        {"output", "FILE", OPTION_TEXT, &o.output, 0, "where to write (standard output)"},
-        OPTION_KEEP_GOING(&o.keep_going),
-        OPTION_LINE_LIMIT(&o.line_limit),
-        {"tokens", "N", OPTION_INT, &o.tokens, 1, "how many tokens (200)"},
-        {"temperature", "X", OPTION_NUMBER, &o.temperature, 0, "0 takes the most probable (1)"},
-        {"top-k", "K", OPTION_INT, &o.top_k, 0, "draw among the K most probable tokens; 0: all"},
-        {"top-p", "P", OPTION_NUMBER, &o.top_p, 0, "draw among the smallest set of mass P (1)"},
-        {"seed", "S", OPTION_INT, &o.seed, 0, "of the draw (1)"},
-        {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
-         "params from here (RUN's average, else best, else last)"},
-        {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-    };
-    const Usage usage = {
-        "generate", "RUN",
-        "Prints a prompt and what a language model goes on with. Prompts of --input\n"
-        "are answered as they are read, each on one line, where \\n stands for the\n"
-        "breaks between the lines of a text.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    RunFolder run;
-    bool ok = run_folder_open(job, arguments.words[0], &run) && generate(job, &o, &run);
-    run_folder_close(&run);
-    return cli_finish(job, ok);
+    const Generate *o = record;
+    return common_run(job, &o->common, arguments->words[0], generate, o);
 }
+
+static const Option options[] = {
+    {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "what to go on with"},
+    {"input", "FILE", FIELD(Generate, input), 0, NULL,
+     "or prompts, one a line; -: standard input"},
+    {"output", "FILE", FIELD(Generate, output), 0, NULL, "where to write (standard output)"},
+    OPTION_KEEP_GOING(Generate),
+    OPTION_LINE_LIMIT(Generate),
+    {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens"},
+    {"temperature", "X", FIELD(Generate, temperature), 0, "1", "0 takes the most probable"},
+    OPTION_TOP_K(Generate, top_k),
+    OPTION_TOP_P(Generate, top_p),
+    {"seed", "S", FIELD(Generate, seed), 0, "1", "of the draw"},
+    OPTION_CHECKPOINT(Generate),
+    OPTION_THREADS(Generate),
+    OPTION_GEMM(Generate),
+    OPTION_CPU(Generate),
+    OPTION_PASSES(Generate),
+};
+
+const Command command_generate = {
+    .name = "generate",
+    .summary = "continue a text with a language model",
+    .arguments = "RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints a prompt and what a language model goes on with. Prompts of --input\n"
+            "are answered as they are read, each on one line, where \\n stands for the\n"
+            "breaks between the lines of a text.",
+    COMMAND_OPTIONS(Generate, options),
+    .run = run_generate,
+};

@@ -1,9 +1,7 @@
 /* tfc info: what a file or folder holds. */
 #include "base/file.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/progress.h"
-#include "driver/model_argument.h"
-#include "driver/run_folder.h"
 #include "ir/text.h"
 #include "runtime/data/safetensors.h"
 
@@ -11,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+typedef struct Info {
+    Common common;
+} Info;
 
 static int64_t type_elements(const Type *type)
 {
@@ -44,15 +46,27 @@ static void print_model(Job *job, const Model *model)
            module->params.count == 1 ? "" : "s", total);
 }
 
-static bool info_model(Job *job, const char *path, const TextList *settings)
+static bool info_model(Job *job, const char *path, const Common *common)
 {
     ModelArgument model;
     Session session;
-    if (!model_argument(job, path, settings, &model) || !session_open(&session, job, &model.options))
+    if (!common_model(job, common, path, &model) || !session_open(&session, job, &model.options))
         return false;
     print_model(job, session.model);
     session_close(&session);
     return true;
+}
+
+static void print_checkpoint(Job *job, const char *folder, const char *name)
+{
+    const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
+    StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
+    if (!checkpoint)
+        return;
+    const char *step = st_meta(checkpoint, "step");
+    if (step)
+        printf("  %-8sstep %s\n", name, step);
+    st_close(checkpoint);
 }
 
 static bool info_run(Job *job, const char *path)
@@ -65,16 +79,9 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", run.session.options.settings.data[i]);
-        static const char *const names[] = {"last", "best", "average"};
-        for (int i = 0; i < 3; i++) {
-            const char *file = arena_printf(job->arena, "%s/%s.safetensors", path, names[i]);
-            StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
-            const char *step = checkpoint ? st_meta(checkpoint, "step") : NULL;
-            if (step)
-                printf("  %-8sstep %s\n", names[i], step);
-            if (checkpoint)
-                st_close(checkpoint);
-        }
+        print_checkpoint(job, path, "last");
+        print_checkpoint(job, path, "best");
+        print_checkpoint(job, path, "average");
     }
     run_folder_close(&run);
     return ok;
@@ -116,33 +123,39 @@ static bool info_tensors(Job *job, const char *path)
     return ok;
 }
 
-int command_info(Job *job, int argc, char **argv)
+static bool info(Job *job, const Common *common, const char *path)
 {
-    TextList settings = {0};
-    const Option options[] = {
-        {"set", "NAME=VALUE", OPTION_LIST, &settings, 0, "override a const of the model"},
-    };
-    const Usage usage = {
-        "info", "FILE",
-        "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
-        "safetensors file holds.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    const char *path = arguments.words[0];
-    struct stat info;
-    bool ok;
-    if (stat(path, &info))
-        ok = job_error(job, "cannot read %s: no such file", path);
-    else if (S_ISDIR(info.st_mode))
-        ok = settings.count ? job_error(job, "%s: --set is for a model's file: a run has the settings that "
-                                             "it was trained with", path)
-                            : info_run(job, path);
-    else if (text_ends(path, ".tfg") || text_ends(path, ".tir"))
-        ok = info_model(job, path, &settings);
-    else
-        ok = info_tensors(job, path);
-    return cli_finish(job, ok);
+    struct stat status;
+    if (stat(path, &status))
+        return job_error(job, "cannot read %s: no such file", path);
+    if (S_ISDIR(status.st_mode) && common->settings.count)
+        return job_error(job,
+                         "%s: --set is for a model's file: a run has the settings that "
+                         "it was trained with",
+                         path);
+    if (S_ISDIR(status.st_mode))
+        return info_run(job, path);
+    if (text_ends(path, ".tfg") || text_ends(path, ".tir"))
+        return info_model(job, path, common);
+    return info_tensors(job, path);
 }
+
+static int run_info(Job *job, void *record, const Arguments *arguments)
+{
+    const Info *o = record;
+    return cli_finish(job, info(job, &o->common, arguments->words[0]));
+}
+
+static const Option options[] = {OPTION_SET(Info)};
+
+const Command command_info = {
+    .name = "info",
+    .summary = "tell what a model, run or checkpoint holds",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
+            "safetensors file holds.",
+    COMMAND_OPTIONS(Info, options),
+    .run = run_info,
+};

@@ -1,6 +1,6 @@
 /* tfc opt: passes over IR text. */
 #include "base/file.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "ir/text.h"
 #include "passes/pass.h"
 
@@ -8,6 +8,12 @@
 #include <string.h>
 
 enum { LARGEST_IR_TEXT = 1 << 28 };
+
+typedef struct Opt {
+    Common common;
+    const char *passes;
+    bool after_each, report, list;
+} Opt;
 
 static void print_module(const Module *module)
 {
@@ -51,52 +57,61 @@ static bool run_passes(Job *job, Module *module, const char *passes, bool after_
     return true;
 }
 
-int command_opt(Job *job, int argc, char **argv)
+static void print_report(const Report *report)
 {
-    const char *passes = "";
-    bool after_each = false, want_report = false, list = false;
-    const Option options[] = {
-        {"passes", "a,b,c", OPTION_TEXT, &passes, 0, "the passes, in order"},
-        {"after-each", NULL, OPTION_FLAG, &after_each, 0, "print the IR after each pass"},
-        {"report", NULL, OPTION_FLAG, &want_report, 0,
-         "print what the passes tell to standard error"},
-        {"list", NULL, OPTION_FLAG, &list, 0, "list the passes"},
-    };
-    const Usage usage = {
-        "opt", "FILE.tir",
-        "Reads IR text, checks it, runs passes over every function and prints the\n"
-        "result. Without --passes it prints what it read.",
-        0, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (list) {
-        for (int i = 0; i < pass_count; i++)
-            printf("%-16s %s\n", pass_info[i].name, pass_info[i].help);
-        return EXIT_DONE;
+    Text text = {0};
+    for (size_t i = 0; i < report->lines.count; i++) {
+        report_print(&report->lines.data[i], &text);
+        text_add(&text, "\n");
     }
-    if (!arguments.count)
-        return cli_usage_error("opt: expected FILE.tir; see tfc opt --help");
-    const char *path = arguments.words[0];
-    size_t length = strlen(path);
-    if (length > 4 && !strcmp(path + length - 4, ".tfg"))
-        return cli_finish(job, job_error(job, "%s is a model, not IR: tfc dump %s prints its IR",
-                                         path, path));
+    if (text.length)
+        fputs(text.data, stderr);
+    text_free(&text);
+}
+
+static bool opt_file(Job *job, const Opt *o, const char *path)
+{
+    if (text_ends(path, ".tfg"))
+        return job_error(job, "%s is a model, not IR: tfc dump %s prints its IR", path, path);
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_IR_TEXT);
     Module *module = source ? ir_parse(job->arena, &job->diags, source) : NULL;
     Report report = {.arena = job->arena};
     bool ok = module && ir_verify(module, &job->diags) &&
-              run_passes(job, module, passes, after_each, &report);
-    if (ok && !after_each)
+              run_passes(job, module, o->passes, o->after_each, &report);
+    if (ok && !o->after_each)
         print_module(module);
-    Text told = {0};
-    for (size_t i = 0; want_report && i < report.lines.count; i++) {
-        report_print(&report.lines.data[i], &told);
-        text_add(&told, "\n");
-    }
-    if (told.length)
-        fputs(told.data, stderr);
-    text_free(&told);
-    return cli_finish(job, ok);
+    if (o->report)
+        print_report(&report);
+    return ok;
 }
+
+static int run_opt(Job *job, void *record, const Arguments *arguments)
+{
+    const Opt *o = record;
+    if (o->list) {
+        for (int i = 0; i < pass_count; i++)
+            printf("%-16s %s\n", pass_info[i].name, pass_info[i].help);
+        return EXIT_DONE;
+    }
+    if (!arguments->count)
+        return cli_usage_error("opt: expected FILE.tir; see tfc opt --help");
+    return cli_finish(job, opt_file(job, o, arguments->words[0]));
+}
+
+static const Option options[] = {
+    {"passes", "a,b,c", FIELD(Opt, passes), 0, "", "the passes, in order"},
+    {"after-each", NULL, FIELD(Opt, after_each), 0, NULL, "print the IR after each pass"},
+    {"report", NULL, FIELD(Opt, report), 0, NULL, "print what the passes tell to standard error"},
+    {"list", NULL, FIELD(Opt, list), 0, NULL, "list the passes"},
+};
+
+const Command command_opt = {
+    .name = "opt",
+    .summary = "run passes over IR text",
+    .arguments = "FILE.tir",
+    .max_arguments = 1,
+    .text = "Reads IR text, checks it, runs passes over every function and prints the\n"
+            "result. Without --passes it prints what it read.",
+    COMMAND_OPTIONS(Opt, options),
+    .run = run_opt,
+};

@@ -1,17 +1,15 @@
 /* tfc run: a model on tensors, every output back. */
-#include "cli/options.h"
-#include "driver/model_argument.h"
-#include "driver/run_folder.h"
+#include "cli/commands.h"
 #include "driver/tensors.h"
 #include "driver/weights.h"
 
 #include <string.h>
 
 typedef struct Run {
-    const char *weights, *in, *out, *function, *dtype;
+    Common common;
+    const char *weights, *in, *out, *function;
     bool grad, training;
-    int64_t level, seed, threads;
-    TextList settings;
+    int64_t seed;
 } Run;
 
 typedef struct Outputs {
@@ -102,58 +100,62 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
                     NULL, 0);
 }
 
-int command_run(Job *job, int argc, char **argv)
+static bool run_file(Job *job, const Run *run, const SessionOptions *options)
 {
-    Run run = {.dtype = "f32", .level = 2, .seed = 1};
-    const Option options[] = {
-        {"in", "FILE", OPTION_TEXT, &run.in, 0, "safetensors file with an input under each name"},
-        {"out", "FILE", OPTION_TEXT, &run.out, 0, "safetensors file to write the outputs to"},
-        {"weights", "FILE", OPTION_TEXT, &run.weights, 0,
-         "params from this safetensors file (a run's best checkpoint; a model's initial values)"},
-        {"function", "NAME", OPTION_TEXT, &run.function, 0, "run this function alone"},
-        {"grad", NULL, OPTION_FLAG, &run.grad, 0, "also the gradient of each param: grad.NAME"},
-        {"training", NULL, OPTION_FLAG, &run.training, 0, "with --grad: dropout as in training"},
-        {"dtype", "f32|bf16|f64", OPTION_CHOICE, &run.dtype, 0, "type of all floats; bf16: of products (f32)"},
-        {"-O", "0|2", OPTION_INT, &run.level, 0, "level of optimisation (2)"},
-        {"seed", "S", OPTION_INT, &run.seed, 0, "of initial values and dropout (1)"},
-        {"threads", "N", OPTION_INT, &run.threads, 1, "threads"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-        {"set", "NAME=VALUE", OPTION_LIST, &run.settings, 0, "override a const of the model"},
-    };
-    const Usage usage = {
-        "run", "MODEL.tfg|RUN",
-        "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
-        "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
-        "padded with zeros. TARGET.next is made by shifting where it is absent. Token ids are\n"
-        "I32 or I64, below the size of the vocabulary.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (!run.in || !run.out)
-        return cli_usage_error("run: --in and --out are needed; see tfc run --help");
-    if (run.threads)
-        exec_set_threads((int)run.threads);
-    ModelArgument model;
-    if (!model_argument(job, arguments.words[0], &run.settings, &model) ||
-        (model.run && !(run.weights = run_checkpoint(job, model.run, run.weights))))
-        return cli_finish(job, false);
-    SessionOptions session_options = model.options;
-    session_options.opt_level = run.level ? 2 : 0;
-    session_set_dtype(&session_options, run.dtype);
     Session session;
-    StFile *in = st_open(&job->diags, job->arena, run.in);
+    StFile *in = st_open(&job->diags, job->arena, run->in);
     Store *store = store_new();
-    bool ok = in && session_open(&session, job, &session_options);
+    bool ok = in && session_open(&session, job, options);
     if (ok) {
-        ok = run_session(&session, &run, in, store);
+        ok = run_session(&session, run, in, store);
         session_close(&session);
     }
     store_free(store);
     if (in)
         st_close(in);
+    return ok;
+}
+
+static int run_run(Job *job, void *record, const Arguments *arguments)
+{
+    Run *run = record;
+    if (!run->in || !run->out)
+        return cli_usage_error("run: --in and --out are needed; see tfc run --help");
+    ModelArgument model;
+    bool ok = common_model(job, &run->common, arguments->words[0], &model) &&
+              (!model.run || (run->weights = run_checkpoint(job, model.run, run->weights))) &&
+              run_file(job, run, &model.options);
     return cli_finish(job, ok);
 }
+
+static const Option options[] = {
+    {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with an input under each name"},
+    {"out", "FILE", FIELD(Run, out), 0, NULL, "safetensors file to write the outputs to"},
+    {"weights", "FILE", FIELD(Run, weights), 0, NULL,
+     "params from this safetensors file (a run's best checkpoint; a model's initial values)"},
+    {"function", "NAME", FIELD(Run, function), 0, NULL, "run this function alone"},
+    {"grad", NULL, FIELD(Run, grad), 0, NULL, "also the gradient of each param: grad.NAME"},
+    {"training", NULL, FIELD(Run, training), 0, NULL, "with --grad: dropout as in training"},
+    OPTION_DTYPE(Run),
+    OPTION_LEVEL(Run),
+    {"seed", "S", FIELD(Run, seed), 0, "1", "of initial values and dropout"},
+    OPTION_THREADS(Run),
+    OPTION_GEMM(Run),
+    OPTION_CPU(Run),
+    OPTION_PASSES(Run),
+    OPTION_SET(Run),
+};
+
+const Command command_run = {
+    .name = "run",
+    .summary = "run a model on tensors from a safetensors file",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
+            "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
+            "padded with zeros. TARGET.next is made by shifting where it is absent. Token ids are\n"
+            "I32 or I64, below the size of the vocabulary.",
+    COMMAND_OPTIONS(Run, options),
+    .run = run_run,
+};

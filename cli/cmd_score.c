@@ -1,14 +1,12 @@
 /* tfc score: how probable given targets are. */
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/stream.h"
-#include "driver/run_folder.h"
 
 enum { SCORE_TOKENS = 2048 };
 
 typedef struct Score {
-    const char *source, *target, *text, *checkpoint;
-    int64_t threads, line_limit;
-    bool keep_going;
+    Common common;
+    const char *source, *target, *text;
 } Score;
 
 static bool score_window(Job *job, RunFolder *run, Stream *stream)
@@ -31,8 +29,9 @@ static bool score_window(Job *job, RunFolder *run, Stream *stream)
     return ok && stream_flush(stream);
 }
 
-static bool score(Job *job, const Score *o, RunFolder *run)
+static bool score(Job *job, const void *record, RunFolder *run)
 {
+    const Score *o = record;
     bool pairs = run->kind == CORPUS_PAIRS;
     if (!run->inference.ports.logits || !run->inference.ports.next)
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
@@ -46,45 +45,44 @@ static bool score(Job *job, const Score *o, RunFolder *run)
                              .kind = pairs ? CORPUS_PAIRS : CORPUS_LINES,
                              .max_length = inference_max_length(&run->inference),
                              .window_tokens = WINDOW_BATCHES * SCORE_TOKENS,
-                             .line_limit = o->line_limit,
-                             .keep_going = o->keep_going};
+                             .line_limit = o->common.line_limit,
+                             .keep_going = o->common.keep_going};
     Stream stream;
     bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference) &&
-              run_folder_load(job, run, o->checkpoint);
+              run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
         ok = score_window(job, run, &stream);
     return stream_close(&stream, ok);
 }
 
-int command_score(Job *job, int argc, char **argv)
+static int run_score(Job *job, void *record, const Arguments *arguments)
 {
-    Score o = {.threads = 0};
-    const Option options[] = {
-        {"source", "FILE", OPTION_TEXT, &o.source, 0, "source text, one sentence a line"},
-        {"target", "FILE", OPTION_TEXT, &o.target, 0, "target text, as many lines"},
-        {"text", "FILE", OPTION_TEXT, &o.text, 0, "the text of a language model"},
-        {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
-         "params from here (RUN's average, else best, else last)"},
-        OPTION_KEEP_GOING(&o.keep_going),
-        OPTION_LINE_LIMIT(&o.line_limit),
-        {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-    };
-    const Usage usage = {"score", "RUN",
-                         "Prints the natural logarithm of the probability of each target, its end\n"
-                         "included, given its source: one line each, as they are read.",
-                         1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    RunFolder run;
-    bool ok = run_folder_open(job, arguments.words[0], &run) && score(job, &o, &run);
-    run_folder_close(&run);
-    return cli_finish(job, ok);
+    const Score *o = record;
+    return common_run(job, &o->common, arguments->words[0], score, o);
 }
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Score, source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Score, target), 0, NULL, "target text, as many lines"},
+    {"text", "FILE", FIELD(Score, text), 0, NULL, "the text of a language model"},
+    OPTION_CHECKPOINT(Score),
+    OPTION_KEEP_GOING(Score),
+    OPTION_LINE_LIMIT(Score),
+    OPTION_THREADS(Score),
+    OPTION_GEMM(Score),
+    OPTION_CPU(Score),
+    OPTION_PASSES(Score),
+};
+
+const Command command_score = {
+    .name = "score",
+    .summary = "log-probability of given pairs, a line each",
+    .arguments = "RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints the natural logarithm of the probability of each target, its end\n"
+            "included, given its source: one line each, as they are read.",
+    COMMAND_OPTIONS(Score, options),
+    .run = run_score,
+};

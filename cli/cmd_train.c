@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "cli/training.h"
 
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/tracing.h"
 #include "driver/run_lock.h"
 
@@ -79,10 +79,10 @@ static bool prepare(Training *training)
 }
 
 /* Everything between the options and the exit status. */
-static int run_training(Job *job, TrainOptions *o)
+static int run_training(Job *job, TrainOptions *o, const char *trace_file)
 {
     Trace *trace;
-    if (!tracing_open(job, o->trace, false, &trace))
+    if (!tracing_open(job, trace_file, false, &trace))
         return EXIT_INPUT;
     trace_use(trace);
     Training training;
@@ -91,22 +91,90 @@ static int run_training(Job *job, TrainOptions *o)
               run_lock_take(job, o->out, &lock) && load_data(&training) && prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : EXIT_INPUT;
-    if (!tracing_close(job, o->trace, trace) && status == EXIT_DONE)
+    if (!tracing_close(job, trace_file, trace) && status == EXIT_DONE)
         status = EXIT_INPUT;
     training_free(&training);
     run_lock_free(&lock);
     return status;
 }
 
-int command_train(Job *job, int argc, char **argv)
+static int run_train(Job *job, void *record, const Arguments *arguments)
 {
-    TrainOptions o;
-    int status;
-    if (!training_options(job, argc, argv, &o, &status) || (status = check_usage(job, &o)))
-        return status;
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    status = run_training(job, &o);
+    TrainCommand *command = record;
+    int status = training_options(job, arguments, command);
+    if (!status)
+        status = check_usage(job, &command->o);
+    if (!status)
+        status = run_training(job, &command->o, command->common.trace);
     cli_flush(job);
     return status;
 }
+
+/* -1: as the model says, or else what the help has in parentheses. */
+static const Option options[] = {
+    {"source", "FILE", FIELD(TrainCommand, o.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(TrainCommand, o.target), 0, NULL, "target text, as many lines"},
+    {"text", "FILE", FIELD(TrainCommand, o.text), 0, NULL, "the text of a model with one input"},
+    {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
+     "each line of --text stands alone, with an end token"},
+    {"valid-source", "FILE", FIELD(TrainCommand, o.valid_source), 0, NULL,
+     "to validate on: sources"},
+    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_target), 0, NULL, "… and targets"},
+    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_text), 0, NULL, "… or the one text"},
+    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
+    {"vocab", "V", FIELD(TrainCommand, o.vocab), 0, NULL,
+     "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
+    {"out", "RUN", FIELD(TrainCommand, o.out), 0, NULL,
+     "folder for model, vocabulary, checkpoints, log.jsonl"},
+    {"resume", NULL, FIELD(TrainCommand, o.resume), 0, NULL,
+     "go on from RUN/last.safetensors, bit for bit, with the options that the run began with"},
+    {"allow-change", NULL, FIELD(TrainCommand, o.allow_change), 0, NULL,
+     "go on though model, data or settings are others than they were"},
+    {"steps", "N", FIELD(TrainCommand, o.steps), 1, NULL, "updates in all"},
+    {"minutes", "M", FIELD(TrainCommand, o.minutes), 0, NULL,
+     "stop after so many minutes (of this session)"},
+    {"seed", "S", FIELD(TrainCommand, o.seed), 0, "1",
+     "of initial values, dropout and the order of the data"},
+    {"dtype", "f32|bf16", FIELD(TrainCommand, common.dtype), 0, "f32",
+     "type of the products; params stay f32"},
+    OPTION_MEMORY(TrainCommand),
+    OPTION_THREADS(TrainCommand),
+    OPTION_GEMM(TrainCommand),
+    OPTION_CPU(TrainCommand),
+    OPTION_PASSES(TrainCommand),
+    {"batch-tokens", "N", FIELD(TrainCommand, o.batch_tokens), 1, NULL,
+     "tokens a batch, of each side"},
+    {"batch-sentences", "N", FIELD(TrainCommand, o.batch_sentences), 1, NULL, "sentences a batch"},
+    {"accumulate", "N", FIELD(TrainCommand, o.accumulate), 1, NULL, "batches an update"},
+    {"max-length", "N", FIELD(TrainCommand, o.max_length), 1, NULL,
+     "leave out longer sentences; window of a text"},
+    OPTION_LINE_LIMIT(TrainCommand),
+    {"validate-every", "N", FIELD(TrainCommand, o.validate_every), 0, "-1",
+     "steps; 0: only at the end (500)"},
+    {"save-every", "N", FIELD(TrainCommand, o.save_every), 0, "-1",
+     "steps; 0: at validations only (500)"},
+    {"report-every", "N", FIELD(TrainCommand, o.report_every), 1, "-1", "steps (100)"},
+    {"keep", "N", FIELD(TrainCommand, o.keep), 1, "-1", "how many step-N.safetensors stay (5)"},
+    {"average", "N", FIELD(TrainCommand, o.average), 0, "-1",
+     "at the end, average the last N checkpoints"},
+    {"patience", "N", FIELD(TrainCommand, o.patience), 0, "-1",
+     "stop after N validations without a better one"},
+    {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
+     "name the first operation that makes a NaN"},
+    {"json-summary", "FILE", FIELD(TrainCommand, o.json_summary), 0, NULL,
+     "write the last figures as JSON"},
+    OPTION_TRACE(TrainCommand),
+    OPTION_SET(TrainCommand),
+};
+
+const Command command_train = {
+    .name = "train",
+    .summary = "train a model on text",
+    .arguments = "MODEL.tfg",
+    .max_arguments = 1,
+    .text = "Trains a model on text. Options that the model's train { } block sets too are\n"
+            "stronger than it. SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
+            "tfc train RUN --resume goes on with a run; options that are given are compared.",
+    COMMAND_OPTIONS(TrainCommand, options),
+    .run = run_train,
+};

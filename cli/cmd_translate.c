@@ -1,8 +1,6 @@
 /* tfc translate: text in, text out. */
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/stream.h"
-#include "cli/tracing.h"
-#include "driver/run_folder.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,10 +8,11 @@
 #include <stdlib.h>
 
 typedef struct Translate {
-    const char *input, *output, *checkpoint, *trace;
-    int64_t beam, nbest, batch_tokens, threads, top_k, seed, line_limit;
+    Common common;
+    const char *input, *output;
+    int64_t beam, nbest, batch_tokens, top_k, seed;
     double length_penalty, temperature, top_p;
-    bool sample, json, keep_going;
+    bool sample, json;
 } Translate;
 
 static DecodeSettings decode_settings(const Translate *o, const Inference *inference)
@@ -76,86 +75,73 @@ static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
     return ok && stream_flush(stream);
 }
 
-static bool translate(Job *job, const Translate *o, RunFolder *run)
+static bool translate(Job *job, const void *record, RunFolder *run)
 {
+    const Translate *o = record;
     if (run->kind != CORPUS_PAIRS)
         return job_error(job,
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
-    StreamOptions options = {.source = o->input,
+    StreamOptions options = {.source = o->input ? o->input : "-",
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_SOURCES,
                              .max_length = inference_max_length(&run->inference),
                              .window_tokens = WINDOW_BATCHES * o->batch_tokens,
-                             .line_limit = o->line_limit,
-                             .keep_going = o->keep_going};
+                             .line_limit = o->common.line_limit,
+                             .keep_going = o->common.keep_going};
     Stream stream;
     bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
-              run_folder_load(job, run, o->checkpoint);
+              run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
         ok = translate_window(o, run, &stream);
     return stream_close(&stream, ok);
 }
 
-int command_translate(Job *job, int argc, char **argv)
+static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
-    Translate o = {.input = "-",
-                   .beam = 4,
-                   .nbest = 1,
-                   .batch_tokens = 1024,
-                   .length_penalty = 0.6,
-                   .temperature = 1,
-                   .top_p = 1,
-                   .seed = 1};
-    const Option options[] = {
-        {"input", "FILE", OPTION_TEXT, &o.input, 0, "text, one sentence a line (standard input)"},
-        {"output", "FILE", OPTION_TEXT, &o.output, 0, "where to write (standard output)"},
-        {"beam", "N", OPTION_INT, &o.beam, 1, "width of the beam; 1 is greedy (4)"},
-        {"length-penalty", "A", OPTION_NUMBER, &o.length_penalty, 0,
-         "scores are log p / ((5 + n) / 6)^A (0.6)"},
-        {"nbest", "K", OPTION_INT, &o.nbest, 1, "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
-        {"sample", NULL, OPTION_FLAG, &o.sample, 0, "draw at random instead of searching"},
-        {"temperature", "X", OPTION_NUMBER, &o.temperature, 0, "of --sample (1)"},
-        {"top-k", "K", OPTION_INT, &o.top_k, 0, "draw among the K most probable tokens; 0: all"},
-        {"top-p", "P", OPTION_NUMBER, &o.top_p, 0, "draw among the smallest set of mass P (1)"},
-        {"seed", "S", OPTION_INT, &o.seed, 0, "of --sample (1)"},
-        {"batch-tokens", "N", OPTION_INT, &o.batch_tokens, 1, "source tokens a batch (1024)"},
-        OPTION_KEEP_GOING(&o.keep_going),
-        OPTION_LINE_LIMIT(&o.line_limit),
-        {"threads", "N", OPTION_INT, &o.threads, 1, "threads (all processors)"},
-        OPTION_GEMM(job),
-        OPTION_CPU(job),
-        OPTION_PASSES(job),
-        {"checkpoint", "FILE", OPTION_TEXT, &o.checkpoint, 0,
-         "params from here (RUN's average, else best, else last)"},
-        {"json", NULL, OPTION_FLAG, &o.json, 0,
-         "an object a result: line, text, score, log_probability"},
-        OPTION_TRACE(&o.trace),
-    };
-    const Usage usage = {
-        "translate", "RUN",
-        "Translates text with a trained run: one line out for each line in, in order,\n"
-        "the same whatever the size of batches. It answers as it reads: a line written\n"
-        "into a pipe at once, a long text while it is being read. A line that is no text\n"
-        "or too long for the model ends it, once the lines before are written.",
-        1, 1};
-    Arguments arguments;
-    int status;
-    if (options_parse(job, &usage, options, OPTION_COUNT(options), argc, argv, &arguments, &status))
-        return status;
-    if (o.threads)
-        exec_set_threads((int)o.threads);
-    RunFolder run;
-    Trace *trace;
-    bool ok = run_folder_open(job, arguments.words[0], &run) &&
-              tracing_open(job, o.trace, false, &trace);
-    if (ok) {
-        trace_use(trace);
-        ok = translate(job, &o, &run);
-        ok = tracing_close(job, o.trace, trace) && ok;
-    }
-    run_folder_close(&run);
-    return cli_finish(job, ok);
+    const Translate *o = record;
+    return common_run(job, &o->common, arguments->words[0], translate, o);
 }
+
+static const Option options[] = {
+    {"input", "FILE", FIELD(Translate, input), 0, NULL,
+     "text, one sentence a line (standard input)"},
+    {"output", "FILE", FIELD(Translate, output), 0, NULL, "where to write (standard output)"},
+    {"beam", "N", FIELD(Translate, beam), 1, "4", "width of the beam; 1 is greedy"},
+    {"length-penalty", "A", FIELD(Translate, length_penalty), 0, "0.6",
+     "scores are log p / ((5 + n) / 6)^A"},
+    {"nbest", "K", FIELD(Translate, nbest), 1, "1",
+     "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
+    {"sample", NULL, FIELD(Translate, sample), 0, NULL, "draw at random instead of searching"},
+    {"temperature", "X", FIELD(Translate, temperature), 0, "1", "of --sample"},
+    OPTION_TOP_K(Translate, top_k),
+    OPTION_TOP_P(Translate, top_p),
+    {"seed", "S", FIELD(Translate, seed), 0, "1", "of --sample"},
+    {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
+    OPTION_KEEP_GOING(Translate),
+    OPTION_LINE_LIMIT(Translate),
+    OPTION_THREADS(Translate),
+    OPTION_GEMM(Translate),
+    OPTION_CPU(Translate),
+    OPTION_PASSES(Translate),
+    OPTION_CHECKPOINT(Translate),
+    {"json", NULL, FIELD(Translate, json), 0, NULL,
+     "an object a result: line, text, score, log_probability"},
+    OPTION_TRACE(Translate),
+};
+
+const Command command_translate = {
+    .name = "translate",
+    .summary = "translate text with a trained run",
+    .arguments = "RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Translates text with a trained run: one line out for each line in, in order,\n"
+            "the same whatever the size of batches. It answers as it reads: a line written\n"
+            "into a pipe at once, a long text while it is being read. A line that is no text\n"
+            "or too long for the model ends it, once the lines before are written.",
+    COMMAND_OPTIONS(Translate, options),
+    .run = run_translate,
+};

@@ -2,7 +2,7 @@
  * command, and a tail. */
 #include "cli/describe.h"
 
-#include "cli/options.h"
+#include "cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,22 +10,19 @@
 struct Describer {
     const char *form;
     void (*head)(void);
-    OptionsListener *command;
+    void (*command)(const Command *command);
     void (*tail)(void);
 };
 
-static bool is_letter(const Option *option) { return option->name[0] == '-'; }
-static const char *dashes(const Option *option) { return is_letter(option) ? "" : "--"; }
+static const char *dashes(const Option *option) { return option_is_letter(option) ? "" : "--"; }
 static bool names_file(const char *value) { return value && strstr(value, "FILE") != NULL; }
 static bool names_folder(const char *value) { return value && strstr(value, "RUN") != NULL; }
-/* Words to choose from, also where the table lists them for a number: "0|2". */
-static bool is_choice(const Option *option) { return option->value && strchr(option->value, '|'); }
 
 /* ".tfg" of "MODEL.tfg|RUN": what the file of the first argument is called; else NULL. */
-static const char *file_suffix(const Usage *usage)
+static const char *file_suffix(const Command *command)
 {
     static char suffix[16];
-    const char *dot = strchr(usage->arguments, '.');
+    const char *dot = strchr(command->arguments, '.');
     if (!dot)
         return NULL;
     snprintf(suffix, sizeof suffix, "%.*s", (int)strcspn(dot, " |"), dot);
@@ -38,12 +35,16 @@ static void print_choices(const char *choices)
         putchar(*at == '|' ? ' ' : *at);
 }
 
-static const char *summary_of(const Usage *usage)
+/* The help of an option with what it is where it is absent, each by `print`. */
+static void print_option_help(const Option *option, void (*print)(const char *text))
 {
-    for (int i = 0; i < command_count; i++)
-        if (!strcmp(commands[i].name, usage->command))
-            return commands[i].summary;
-    return "";
+    const char *usual = option_default(option);
+    print(option->help);
+    if (usual) {
+        print(" (");
+        print(usual);
+        print(")");
+    }
 }
 
 /* ---- man ---- */
@@ -91,25 +92,25 @@ static void head_man(void)
            TFC_VERSION);
 }
 
-static void command_man(const Usage *usage, const Option *options, int n)
+static void command_man(const Command *command)
 {
-    printf(".SS tfc %s ", usage->command);
-    print_roff(usage->arguments);
-    printf("%s\n", n ? " [OPTIONS]" : "");
-    print_roff(usage->text);
+    printf(".SS tfc %s ", command->name);
+    print_roff(command->arguments);
+    printf("%s\n", command->n_options ? " [OPTIONS]" : "");
+    print_roff(command->text);
     putchar('\n');
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < command->n_options; i++) {
         printf(".TP\n\\fB");
-        print_roff(dashes(&options[i]));
-        print_roff(options[i].name);
+        print_roff(dashes(&command->options[i]));
+        print_roff(command->options[i].name);
         printf("\\fR");
-        if (options[i].value) {
-            printf("%s\\fI", is_letter(&options[i]) ? "" : " ");
-            print_roff(options[i].value);
+        if (command->options[i].value) {
+            printf("%s\\fI", option_is_letter(&command->options[i]) ? "" : " ");
+            print_roff(command->options[i].value);
             printf("\\fR");
         }
         putchar('\n');
-        print_roff(options[i].help);
+        print_option_help(&command->options[i], print_roff);
         putchar('\n');
     }
 }
@@ -129,7 +130,7 @@ static void tail_man(void)
 static void print_names(void)
 {
     for (int i = 0; i < command_count; i++)
-        printf("%s%s", i ? " " : "", commands[i].name);
+        printf("%s%s", i ? " " : "", commands[i]->name);
 }
 
 static void head_bash(void)
@@ -154,12 +155,14 @@ static void head_bash(void)
 }
 
 /* The options of a command whose values are completed the same way: "--a|--b". */
-static bool print_pattern(const Option *options, int n, bool (*fits)(const char *value))
+static bool print_pattern(const Command *command, bool (*fits)(const char *value))
 {
     int found = 0;
-    for (int i = 0; i < n; i++)
-        if (!is_choice(&options[i]) && fits(options[i].value))
-            printf("%s%s%s", found++ ? "|" : "        ", dashes(&options[i]), options[i].name);
+    for (int i = 0; i < command->n_options; i++) {
+        const Option *option = &command->options[i];
+        if (!option_is_choice(option) && fits(option->value))
+            printf("%s%s%s", found++ ? "|" : "        ", dashes(option), option->name);
+    }
     return found > 0;
 }
 
@@ -168,24 +171,24 @@ static bool names_other(const char *value)
     return value && !names_file(value) && !names_folder(value);
 }
 
-static void command_bash(const Usage *usage, const Option *options, int n)
+static void command_bash(const Command *command)
 {
-    printf("    %s)\n        options='", usage->command);
-    for (int i = 0; i < n; i++)
-        printf("%s%s ", dashes(&options[i]), options[i].name);
+    printf("    %s)\n        options='", command->name);
+    for (int i = 0; i < command->n_options; i++)
+        printf("%s%s ", dashes(&command->options[i]), command->options[i].name);
     printf("--help' arguments='%s'\n        case $before in\n",
-           file_suffix(usage) ? file_suffix(usage) : usage->arguments);
-    for (int i = 0; i < n; i++)
-        if (is_choice(&options[i])) {
-            printf("        %s%s) COMPREPLY=($(compgen -W '", dashes(&options[i]), options[i].name);
-            print_choices(options[i].value);
+           file_suffix(command) ? file_suffix(command) : command->arguments);
+    for (int i = 0; i < command->n_options; i++)
+        if (option_is_choice(&command->options[i])) {
+            printf("        %s%s) COMPREPLY=($(compgen -W '", dashes(&command->options[i]), command->options[i].name);
+            print_choices(command->options[i].value);
             printf("' -- \"$word\")); return ;;\n");
         }
-    if (print_pattern(options, n, names_file))
+    if (print_pattern(command, names_file))
         printf(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n");
-    if (print_pattern(options, n, names_folder))
+    if (print_pattern(command, names_folder))
         printf(") COMPREPLY=($(compgen -d -- \"$word\")); return ;;\n");
-    if (print_pattern(options, n, names_other))
+    if (print_pattern(command, names_other))
         printf(") return ;;\n");
     printf("        esac ;;\n");
 }
@@ -231,8 +234,8 @@ static void head_zsh(void)
            "    if (( CURRENT == 2 )); then\n"
            "        local -a names=(\n");
     for (int i = 0; i < command_count; i++) {
-        printf("            '%s:", commands[i].name);
-        print_zsh(commands[i].summary);
+        printf("            '%s:", commands[i]->name);
+        print_zsh(commands[i]->summary);
         printf("'\n");
     }
     printf("        )\n"
@@ -250,20 +253,20 @@ static const char *zsh_action(const char *value)
     return names_file(value) ? "_files" : names_folder(value) ? "_files -/" : " ";
 }
 
-static void command_zsh(const Usage *usage, const Option *options, int n)
+static void command_zsh(const Command *command)
 {
-    printf("    %s) # %s\n        _arguments \\\n", usage->command, summary_of(usage));
-    for (int i = 0; i < n; i++) {
-        const Option *o = &options[i];
+    printf("    %s) # %s\n        _arguments \\\n", command->name, command->summary);
+    for (int i = 0; i < command->n_options; i++) {
+        const Option *o = &command->options[i];
         printf("            '%s%s%s%s[", o->kind == OPTION_LIST ? "*" : "", dashes(o), o->name,
-               !o->value ? "" : is_letter(o) ? "+" : "=");
-        print_zsh(o->help);
+               !o->value ? "" : option_is_letter(o) ? "+" : "=");
+        print_option_help(o, print_zsh);
         putchar(']');
         if (o->value) {
             putchar(':');
             print_zsh(o->value);
             putchar(':');
-            if (is_choice(o)) {
+            if (option_is_choice(o)) {
                 putchar('(');
                 print_choices(o->value);
                 putchar(')');
@@ -273,11 +276,11 @@ static void command_zsh(const Usage *usage, const Option *options, int n)
         printf("' \\\n");
     }
     printf("            '--help[this text]' \\\n            '*:");
-    print_zsh(usage->arguments);
-    if (file_suffix(usage))
-        printf(":_files -g \"*%s\"' ;;\n", file_suffix(usage));
+    print_zsh(command->arguments);
+    if (file_suffix(command))
+        printf(":_files -g \"*%s\"' ;;\n", file_suffix(command));
     else
-        printf(":%s' ;;\n", names_folder(usage->arguments) ? "_files -/" : "_files");
+        printf(":%s' ;;\n", names_folder(command->arguments) ? "_files -/" : "_files");
 }
 
 static void tail_zsh(void)
@@ -306,15 +309,8 @@ const Describer *find_describer(const char *form)
 int describe_program(const Describer *describer)
 {
     describer->head();
-    options_listen(describer->command);
-    for (int i = 0; i < command_count; i++) {
-        Job job = {.arena = arena_new()};
-        diag_init(&job.diags, job.arena);
-        char *argv[] = {(char *)commands[i].name, NULL};
-        commands[i].run(&job, 1, argv);
-        arena_free(job.arena);
-    }
-    options_listen(NULL);
+    for (int i = 0; i < command_count; i++)
+        describer->command(commands[i]);
     describer->tail();
     return EXIT_DONE;
 }

@@ -1,26 +1,16 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
-#include "cli/cli.h"
-
+#include "cli/commands.h"
 #include "cli/describe.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-const Command commands[] = {
-    {"train", "train a model on text", command_train},
-    {"translate", "translate text with a trained run", command_translate},
-    {"generate", "continue a text with a language model", command_generate},
-    {"score", "log-probability of given pairs, a line each", command_score},
-    {"eval", "loss, perplexity and BLEU of a run on given pairs", command_eval},
-    {"run", "run a model on tensors from a safetensors file", command_run},
-    {"compile", "make a native library with a C header of a model", command_compile},
-    {"dump", "show a stage of compilation", command_dump},
-    {"opt", "run passes over IR text", command_opt},
-    {"check", "check gradients, fusion, kernels and threads of a model", command_check},
-    {"bench", "measure speed and memory of a model", command_bench},
-    {"info", "tell what a model, run or checkpoint holds", command_info},
+const Command *const commands[] = {
+    &command_train, &command_translate, &command_generate, &command_score,
+    &command_eval,  &command_run,       &command_compile,  &command_dump,
+    &command_opt,   &command_check,     &command_bench,    &command_info,
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
@@ -31,7 +21,7 @@ static void print_help(FILE *out)
             "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n",
             TFC_VERSION);
     for (int i = 0; i < command_count; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version;\n"
                  "  tfc help --man, --bash and --zsh print the manual page and completions.\n\n"
                  "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
@@ -42,7 +32,11 @@ static int run_command(const Command *command, int argc, char **argv)
 {
     Job job = {.arena = arena_new(), .show = cli_flush};
     diag_init(&job.diags, job.arena);
-    int status = command->run(&job, argc, argv);
+    Arguments arguments;
+    void *record = arena_alloc(job.arena, command->record);
+    int status;
+    if (common_parse(&job, command, argc, argv, record, &arguments, &status))
+        status = command->run(&job, record, &arguments);
     cli_flush(&job);
     arena_free(job.arena);
     if (fflush(stdout) || ferror(stdout)) {
@@ -57,7 +51,7 @@ static int unknown_command(const char *name)
     const char *names[sizeof commands / sizeof commands[0]];
     Arena *arena = arena_new();
     for (int i = 0; i < command_count; i++)
-        names[i] = commands[i].name;
+        names[i] = commands[i]->name;
     const char *hint = text_suggest(arena, "'", name, names, (size_t)command_count);
     cli_usage_error("there is no command '%s'%s", name, *hint ? hint : "; see tfc --help");
     arena_free(arena);
@@ -89,8 +83,8 @@ int main(int argc, char **argv)
         help_argv[0] = argv[2];
     }
     for (int i = 0; i < command_count; i++)
-        if (!strcmp(help ? argv[2] : name, commands[i].name))
-            return help ? run_command(&commands[i], 2, help_argv)
-                        : run_command(&commands[i], argc - 1, argv + 1);
+        if (!strcmp(help ? argv[2] : name, commands[i]->name))
+            return help ? run_command(commands[i], 2, help_argv)
+                        : run_command(commands[i], argc - 1, argv + 1);
     return unknown_command(help ? argv[2] : name);
 }

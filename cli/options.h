@@ -1,80 +1,80 @@
-/* The one option parser: long options in full words, "--name VALUE" and
- * "--name=VALUE", a few single letters (-O0, -o FILE), --help on every command. */
+/* Commands and their options as tables, and the one parser of both: long options in full
+ * words, "--name VALUE" and "--name=VALUE", a few single letters (-O0, -o FILE), --help on
+ * every command. The same tables give --help, the manual page and the completions. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
 #include "cli/cli.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
+/* What an option gives, which is the type of the field that it is stored in. */
 typedef enum OptionKind {
-    OPTION_FLAG,   /* bool * */
-    OPTION_TEXT,   /* const char ** */
-    OPTION_CHOICE, /* const char **; `value` lists the words: "f32|bf16" */
-    OPTION_INT,    /* int64_t *, from `least` to limit_of(name); or one of "0|2" */
-    OPTION_NUMBER, /* double *, from `least` to limit_of(name) */
-    OPTION_BYTES,  /* int64_t *, such as 800M or 1.5G: of 10^6, of 10^9 */
-    OPTION_LIST    /* TextList *; may be given several times */
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
+    OPTION_INT,    /* int64_t, from `least` to limit_of(name); a "SIZE" is bytes, such as 800M
+                      or 1.5G: of 10^6, of 10^9 */
+    OPTION_NUMBER, /* double, from `least` to limit_of(name) */
+    OPTION_LIST    /* TextList: the option may be given several times */
 } OptionKind;
 
 typedef struct Option {
-    const char *name; /* without the dashes; of one letter: "-O" */
-    const char *value;
+    const char *name;  /* without the dashes; of one letter: "-O" */
+    const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
     OptionKind kind;
-    void *into; /* keeps its value where the option is absent */
+    size_t at; /* of the field in the command's record */
     double least;
+    const char *initial; /* the value where the option is absent; NULL: 0, no text. One below
+                            `least` cannot be given, and --help does not show it. */
     const char *help;
 } Option;
 
-typedef struct Usage {
-    const char *command, *arguments; /* "train", "MODEL.tfg" */
-    const char *text;                /* a paragraph for --help */
-    int min_arguments, max_arguments;
-} Usage;
+/* The kind and the place of an option that is stored in a field of a record. */
+#define FIELD(record, field)                                                                       \
+    _Generic(((record *)0)->field, bool : OPTION_FLAG, const char * : OPTION_TEXT,                 \
+             int64_t : OPTION_INT, double : OPTION_NUMBER, TextList : OPTION_LIST),                \
+        offsetof(record, field)
 
 typedef struct GivenOption {
-    const char *name;
-    OptionKind kind;
+    const Option *option;
     const char *value; /* NULL of a flag */
 } GivenOption;
 
+/* A command line after parsing. */
 typedef struct Arguments {
-    const char **words; /* what is no option */
+    int argc;
+    char **argv;        /* as it came; argv[0] is the command's name */
+    const char **words; /* what is no option, and NULL */
     int count;
     VEC(GivenOption) given; /* in order */
 } Arguments;
 
-/* Goes through argv. OPTIONS_GO: all is well; otherwise help or an error was
- * printed and `*status` is the exit status. */
-typedef enum OptionsResult { OPTIONS_GO, OPTIONS_STOP } OptionsResult;
-OptionsResult options_parse(Job *job, const Usage *usage, const Option *options, int n, int argc,
-                            char **argv, Arguments *arguments, int *status);
-/* Once there is a listener, options_parse only tells it what the command has. NULL: it
- * parses again. */
-typedef void OptionsListener(const Usage *usage, const Option *options, int n);
-void options_listen(OptionsListener *listener);
+/* A subcommand. Its run gets the record that its options were stored in, and gives an exit
+ * status. */
+typedef struct Command {
+    const char *name, *summary;
+    const char *arguments, *text; /* of --help: "MODEL.tfg", a paragraph */
+    int min_arguments, max_arguments;
+    const Option *options;
+    int n_options;
+    size_t record, common; /* bytes of the record; where it holds its Common (common.h) */
+    int (*run)(Job *job, void *record, const Arguments *arguments);
+} Command;
 
-#define OPTION_GEMM(job)                                                                           \
-    {"gemm", "blas|native|auto", OPTION_CHOICE, &(job)->gemm, 0,                                   \
-     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
+/* The fields of a Command that say where its options go. */
+#define COMMAND_OPTIONS(type, table)                                                               \
+    .options = (table), .n_options = (int)(sizeof(table) / sizeof(table)[0]),                      \
+    .record = sizeof(type), .common = offsetof(type, common)
 
-#define OPTION_CPU(job)                                                                            \
-    {"cpu", "NAME", OPTION_TEXT, &(job)->cpu, 0,                                                   \
-     "code for this processor, such as x86-64-v3 (this machine)"}
-
-#define OPTION_PASSES(job)                                                                         \
-    {"passes", "LIST", OPTION_TEXT, &(job)->passes, 0,                                             \
-     "only these passes, or -NAME,… without these (tfc opt --list)"}
-
-#define OPTION_MEMORY(bytes)                                                                       \
-    {"memory", "SIZE", OPTION_BYTES, (bytes), 0,                                                   \
-     "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
-
-#define OPTION_LINE_LIMIT(bytes)                                                                   \
-    {                                                                                              \
-        "line-limit", "SIZE", OPTION_BYTES, (bytes), 0, "longest line that is read, in bytes (1M)" \
-    }
-
-#define OPTION_COUNT(options) ((int)(sizeof(options) / sizeof(options)[0]))
+/* Fills the record: what is absent gets its initial value. False: help or an error was
+ * printed, and *status is the exit status. Texts are those of argv. */
+bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                   Arguments *arguments, int *status);
+/* What --help shows of an absent option in parentheses; NULL: nothing. */
+const char *option_default(const Option *option);
+bool option_is_letter(const Option *option);
+/* Whether it takes one of several words. */
+bool option_is_choice(const Option *option);
 
 #endif

@@ -46,13 +46,6 @@ typedef struct Stream {
     Loc place;           /* … where */
 } Stream;
 
-/* What is to be said of a line that is no row, for options that name it. */
-#define OPTION_KEEP_GOING(into)                                                         \
-    {                                                                                   \
-        "keep-going", NULL, OPTION_FLAG, (into), 0,                                     \
-            "pass over lines that cannot be read or are too long: told, and left empty" \
-    }
-
 /* False after errors; stream_close in any case. */
 bool stream_open(Stream *stream, Job *job, const StreamOptions *options);
 /* The next window; false: there is none. */

@@ -6,10 +6,6 @@
 #include "cli/cli.h"
 #include "runtime/exec/trace.h"
 
-#define OPTION_TRACE(into)                                                                         \
-    {"trace", "FILE", OPTION_TEXT, (into), 0,                                                      \
-     "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
-
 /* Makes a trace for a path, or for a report without one; else *trace is NULL. Recording
  * begins with trace_use. False, with an error, where the path cannot be written or memory
  * is short. */

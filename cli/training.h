@@ -2,12 +2,17 @@
 #ifndef CLI_TRAINING_H
 #define CLI_TRAINING_H
 
-#include "cli/options.h"
+#include "cli/common.h"
 #include "driver/training.h"
 
-/* Reads the options, with --resume those of the run before them. False: *status is the exit
- * status. (training_options.c) */
-bool training_options(Job *job, int argc, char **argv, TrainOptions *options, int *status);
+typedef struct TrainCommand {
+    Common common;
+    TrainOptions o;
+} TrainCommand;
+
+/* Completes the options that were parsed, with --resume by those of the run before them; an
+ * exit status. (training_options.c) */
+int training_options(Job *job, const Arguments *given, TrainCommand *command);
 /* Trains until the end or a signal, and tells of it; an exit status. (training_run.c) */
 int training_run(Training *training);
 

@@ -10,11 +10,11 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *vocab, *out, *dtype;
-    const char *json_summary, *trace; /* files that the caller writes; NULL: none */
+    const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
     bool resume, allow_change, lines, no_bleu, check_numerics;
     CorpusKind kind;
-    int64_t steps, seed, threads, batch_tokens, batch_sentences, accumulate, max_length;
+    int64_t steps, seed, batch_tokens, batch_sentences, accumulate, max_length;
     int64_t memory; /* bytes; 0: no limit */
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
     int64_t validate_every, save_every, report_every, keep, average,

@@ -1,0 +1,15 @@
+/* The subcommands, each a table and a function of its own file cmd_NAME.c. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/common.h"
+
+extern const Command command_train, command_translate, command_generate, command_score,
+    command_eval, command_run, command_compile, command_dump, command_opt, command_check,
+    command_bench, command_info;
+
+/* All of them, in the order of tfc --help. (main.c) */
+extern const Command *const commands[];
+extern const int command_count;
+
+#endif

@@ -1,0 +1,74 @@
+/* Messages, and what the options of several commands lead to. */
+#include "cli/common.h"
+
+#include "cli/tracing.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void cli_flush(Job *job)
+{
+    Text text = {0};
+    diag_render(&job->diags, &text);
+    if (text.length)
+        fwrite(text.data, 1, text.length, stderr);
+    text_free(&text);
+    diag_init(&job->diags, job->arena);
+}
+
+int cli_finish(Job *job, bool ok)
+{
+    cli_flush(job);
+    return ok ? EXIT_DONE : EXIT_INPUT;
+}
+
+int cli_usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("tfc: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                  Arguments *arguments, int *status)
+{
+    if (!options_parse(job, command, argc, argv, record, arguments, status))
+        return false;
+    const Common *common = (const void *)((const char *)record + command->common);
+    job->gemm = common->gemm;
+    job->cpu = common->cpu;
+    job->passes = common->passes;
+    if (common->threads)
+        exec_set_threads((int)common->threads);
+    return true;
+}
+
+bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model)
+{
+    if (!model_argument(job, path, &common->settings, model))
+        return false;
+    if (common->level)
+        model->options.opt_level = strcmp(common->level, "0") ? 2 : 0;
+    if (common->dtype)
+        session_set_dtype(&model->options, common->dtype);
+    return true;
+}
+
+int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record)
+{
+    RunFolder run;
+    Trace *trace;
+    bool ok = run_folder_open(job, path, &run) && tracing_open(job, common->trace, false, &trace);
+    if (ok) {
+        trace_use(trace);
+        ok = use(job, record, &run);
+        ok = tracing_close(job, common->trace, trace) && ok;
+    }
+    run_folder_close(&run);
+    return cli_finish(job, ok);
+}

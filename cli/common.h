@@ -1,0 +1,87 @@
+/* The options that several commands have, and what follows from them before a command does
+ * its own work. The record of every command holds a Common; its table has the rows of those
+ * that it takes. */
+#ifndef CLI_COMMON_H
+#define CLI_COMMON_H
+
+#include "cli/options.h"
+#include "driver/model_argument.h"
+#include "driver/run_folder.h"
+
+typedef struct Common {
+    const char *gemm, *cpu, *passes;
+    const char *level, *dtype; /* NULL: the command has no such option */
+    const char *checkpoint, *trace;
+    int64_t threads;    /* 0: all processors */
+    int64_t memory;     /* bytes; 0: no limit */
+    int64_t line_limit; /* bytes; 0: LINE_LIMIT */
+    bool keep_going;
+    TextList settings; /* "NAME=VALUE" */
+} Common;
+
+#define OPTION_GEMM(record)                                                                        \
+    {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
+     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
+
+#define OPTION_CPU(record)                                                                         \
+    {"cpu", "NAME", FIELD(record, common.cpu), 0, NULL,                                            \
+     "code for this processor, such as x86-64-v3 (this machine)"}
+
+#define OPTION_PASSES(record)                                                                      \
+    {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \
+     "only these passes, or -NAME,… without these (tfc opt --list)"}
+
+#define OPTION_LEVEL(record)                                                                       \
+    {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
+
+#define OPTION_DTYPE(record)                                                                       \
+    {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
+     "type of all floats; bf16: of products"}
+
+#define OPTION_CHECKPOINT(record)                                                                  \
+    {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
+     "params from here (RUN's average, else best, else last)"}
+
+#define OPTION_TRACE(record)                                                                       \
+    {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \
+     "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
+
+#define OPTION_THREADS(record)                                                                     \
+    {"threads", "N", FIELD(record, common.threads), 1, NULL, "threads (all processors)"}
+
+#define OPTION_MEMORY(record)                                                                      \
+    {"memory", "SIZE", FIELD(record, common.memory), 1, NULL,                                      \
+     "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
+
+#define OPTION_LINE_LIMIT(record)                                                                  \
+    {"line-limit", "SIZE", FIELD(record, common.line_limit), 1, NULL,                              \
+     "longest line that is read, in bytes (1M)"}
+
+#define OPTION_KEEP_GOING(record)                                                                  \
+    {"keep-going", NULL, FIELD(record, common.keep_going), 0, NULL,                                \
+     "pass over lines that cannot be read or are too long: told, and left empty"}
+
+#define OPTION_TOP_K(record, field)                                                                \
+    {"top-k", "K", FIELD(record, field), 0, NULL,                                                  \
+     "draw among the K most probable tokens; 0: all"}
+
+#define OPTION_TOP_P(record, field)                                                                \
+    {"top-p", "P", FIELD(record, field), 0, "1", "draw among the smallest set of mass P"}
+
+#define OPTION_SET(record)                                                                         \
+    {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
+
+/* options_parse, after which threads and the job are as --threads, --gemm, --cpu and --passes
+ * say. */
+bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                  Arguments *arguments, int *status);
+
+/* The model that a path stands for, with --set, -O and --dtype; false after an error. */
+bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
+
+/* What a command does with a run, whose model and vocabulary are loaded; false after errors. */
+typedef bool RunUse(Job *job, const void *record, RunFolder *run);
+/* Opens the run, uses it under --trace, and closes it; an exit status. */
+int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record);
+
+#endif
