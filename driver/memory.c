@@ -144,6 +144,7 @@ bool memory_fit(Session *session, Function *function)
     if (!fits(session, &least))
         return too_little(session, function, &least);
     function->body = least.function->body;
-    function->next_id = least.function->next_id;
+    function->next_value = least.function->next_value;
+    function->next_op = least.function->next_op;
     return true;
 }

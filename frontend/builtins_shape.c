@@ -53,7 +53,7 @@ Val builtin_reshape(Elab *e, const Node *call, Val *args)
 static Val permuted(Elab *e, const Node *call, Value *x, const int *perm)
 {
     Value *y = build_transpose(&e->b, x, perm);
-    if (y && y != x && x->scratch)
+    if (y && y != x && find_dim_names(e, x))
         for (int i = 0; i < x->type.rank; i++)
             dim_names(e, y)[i] = dim_names(e, x)[perm[i]];
     return val_tensor(e, call, y);

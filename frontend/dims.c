@@ -3,16 +3,24 @@
 
 #include <math.h>
 
-DimName *dim_names(Elab *e, Value *value)
+const DimName *find_dim_names(const Elab *e, const Value *value)
 {
-    if (!value->scratch)
-        value->scratch = ARENA_ARRAY(e->arena, DimName, MAX_RANK);
-    return value->scratch;
+    return side_of_value(&e->dim_names, value);
+}
+
+DimName *dim_names(Elab *e, const Value *value)
+{
+    DimName *names = side_of_value(&e->dim_names, value);
+    if (!names) {
+        names = ARENA_ARRAY(e->arena, DimName, MAX_RANK);
+        side_set_value(&e->dim_names, value, names);
+    }
+    return names;
 }
 
 void copy_dim_names(Elab *e, Value *to, const Value *from)
 {
-    const DimName *theirs = from->scratch;
+    const DimName *theirs = find_dim_names(e, from);
     if (!theirs || to == from)
         return;
     DimName *names = dim_names(e, to);
@@ -69,7 +77,7 @@ Val dim_val(Elab *e, Value *tensor, int axis)
     Dim dim = tensor->type.dims[axis];
     if (!dim_is_const(dim))
         return (Val){.kind = VAL_DIM, .symbol = dim.symbol};
-    const DimName *names = tensor->scratch;
+    const DimName *names = find_dim_names(e, tensor);
     Val val = val_number((double)dim.size, names ? names[axis].origin : (Loc){0});
     val.text = names ? names[axis].text : NULL;
     return val;

@@ -302,14 +302,6 @@ static void finish_loss(Elab *e)
     e->model->has_loss = true;
 }
 
-/* Names of dimensions were kept in the values' scratch: passes find it empty. */
-static void clear_scratch(Elab *e)
-{
-    FOR_OPS (op, &e->b.function->body)
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = NULL;
-}
-
 static void elaborate(Elab *e)
 {
     collect(e);
@@ -335,7 +327,7 @@ static void elaborate(Elab *e)
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
                    const FrontendOptions *options)
 {
-    Elab elab = {.arena = arena, .diags = diags}, *e = &elab;
+    Elab elab = {.arena = arena, .diags = diags, .dim_names = side_new(arena)}, *e = &elab;
     int before = diags->errors;
     if (!load_model(&e->loaded, arena, diags, source, options))
         return NULL;
@@ -358,7 +350,6 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
     elaborate(e);
     if (diags->errors != before)
         return NULL;
-    clear_scratch(e);
     function_number(e->b.function);
     e->module->diags = diags;
     return e->model;

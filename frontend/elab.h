@@ -9,6 +9,7 @@
 
 #include "frontend/load.h"
 #include "ir/builder.h"
+#include "ir/side.h"
 
 enum {
     MAX_CALL_DEPTH = 60, MAX_EVAL_DEPTH = 1000, MAX_STEPS = 2000000, MAX_OPS = 200000,
@@ -32,7 +33,7 @@ struct Val {
     Loc origin;       /* of a number: where it was written, for notes */
 };
 
-/* What messages call the dimensions of a tensor, in Value.scratch (MAX_RANK of them). */
+/* What messages call a dimension of a tensor. */
 typedef struct DimName {
     const char *text; /* NULL: only a number */
     Loc origin;
@@ -76,6 +77,7 @@ typedef struct Elab {
     Model *model;
     Module *module;
     Builder b;
+    SideTable dim_names; /* value → MAX_RANK DimNames, of those that have any */
     Frame *top, *frame;
     Map blocks;         /* name → Node */
     Map decls;          /* name → Decl */
@@ -115,7 +117,8 @@ const char *val_text(Elab *e, const Val *val); /* "f32[B, S~, 512]", "the number
 const char *type_text(Elab *e, const Type *type);
 
 /* ---- dims.c ---- */
-DimName *dim_names(Elab *e, Value *value);
+DimName *dim_names(Elab *e, const Value *value);
+const DimName *find_dim_names(const Elab *e, const Value *value); /* NULL: it has none */
 void copy_dim_names(Elab *e, Value *to, const Value *from); /* equal dims, aligned at the last */
 void name_dims(Elab *e, Value *value, const Val *dims);  /* from what declared them */
 const char *dim_text(Elab *e, Dim dim, const DimName *name); /* "d_k = 64", "S~", "64" */

@@ -184,10 +184,11 @@ static Val eval_index(Elab *e, const Node *node)
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
     if (result.kind == VAL_TENSOR) {
         DimName *names = dim_names(e, result.tensor);
-        for (int i = 0; x->scratch && i < x->type.rank; i++)
-            names[i] = ((DimName *)x->scratch)[i];
-        for (int i = 1; table.tensor->scratch && i < table.tensor->type.rank; i++)
-            names[x->type.rank + i - 1] = ((DimName *)table.tensor->scratch)[i];
+        const DimName *of_x = find_dim_names(e, x), *of_table = find_dim_names(e, table.tensor);
+        for (int i = 0; of_x && i < x->type.rank; i++)
+            names[i] = of_x[i];
+        for (int i = 1; of_table && i < table.tensor->type.rank; i++)
+            names[x->type.rank + i - 1] = of_table[i];
     }
     return result;
 }

@@ -2,23 +2,12 @@
  * their bodies, values as edges labelled with their types. */
 #include "ir/text.h"
 
-#include <stdint.h>
 #include <string.h>
 
-/* Nodes are ops numbered in order; the printed ids belong to values. */
-static uintptr_t number_ops(const Block *block, uintptr_t n)
-{
-    FOR_OPS(op, block) {
-        op->scratch = (void *)n++;
-        if (op->body)
-            n = number_ops(op->body, n);
-    }
-    return n;
-}
-
+/* Nodes are ops; the printed ids belong to values. */
 static void add_node_name(const Op *op, Text *out)
 {
-    text_add(out, "op%u", (unsigned)(uintptr_t)op->scratch);
+    text_add(out, "op%d", op->id);
 }
 
 /* The scope is told once: by a region for what is in it, by a param in its name. */
@@ -65,8 +54,8 @@ static void add_nodes(const Block *block, const char *scope, int depth, Text *ou
             add_node(op, scope, depth, out);
             continue;
         }
-        text_add(out, "%*ssubgraph cluster_%u {\n%*slabel=", 2 * depth, "",
-                 (unsigned)(uintptr_t)op->scratch, 2 * depth + 2, "");
+        text_add(out, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * depth, "",
+                 op->id, 2 * depth + 2, "");
         add_label(op, NULL, out);
         text_add(out, ";\n%*slabeljust=l; style=filled; fillcolor=\"#f7fbf7\"; color=\"#7a9a7a\";\n",
                  2 * depth + 2, "");
@@ -100,7 +89,7 @@ static void add_edges(const Module *module, const Block *block, Text *out)
 
 void ir_print_dot(const Function *function, Text *out)
 {
-    number_ops(&function->body, 0);
+    function_number((Function *)function); /* ids are names, not what is meant */
     text_add(out, "digraph ");
     text_quote(out, function->name);
     text_add(out, " {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n"

@@ -1,8 +1,9 @@
-/* Modules, functions and ops: making, linking, replacing. */
+/* Modules, functions and ops: making and linking. What uses what: ir/uses.c. */
 #include "ir/graph.h"
 
+#include "ir/uses.h"
+
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
 Module *module_new(Arena *arena, Diagnostics *diags, const char *name)
@@ -100,20 +101,33 @@ Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int 
     Arena *arena = function->module->arena;
     Op *op = ARENA_NEW(arena, Op);
     op->kind = kind;
+    op->id = function->next_op++;
     op->n_args = n_args;
     op->args = arena_copy(arena, args, sizeof *args * (size_t)n_args);
+    op->uses = ARENA_ARRAY(arena, Use, n_args);
+    for (int i = 0; i < n_args; i++)
+        op->uses[i].user = op;
     op->n_results = n_results;
     op->results = ARENA_ARRAY(arena, Value, n_results);
     for (int i = 0; i < n_results; i++) {
         op->results[i].op = op;
         op->results[i].index = i;
-        op->results[i].id = function->next_id++;
+        op->results[i].id = function->next_value++;
     }
     return op;
 }
 
+Block *block_of_region(Arena *arena)
+{
+    Block *block = ARENA_NEW(arena, Block);
+    block->of_region = true;
+    return block;
+}
+
 void block_insert_before(Block *block, Op *position, Op *op)
 {
+    if (!block->of_region)
+        op_list_uses(op);
     op->next = position;
     op->previous = position ? position->previous : block->last;
     *(op->previous ? &op->previous->next : &block->first) = op;
@@ -124,70 +138,27 @@ void block_append(Block *block, Op *op) { block_insert_before(block, NULL, op); 
 
 void block_remove(Block *block, Op *op)
 {
+    op_unlist_uses(op);
     *(op->previous ? &op->previous->next : &block->first) = op->next;
     *(op->next ? &op->next->previous : &block->last) = op->previous;
     op->previous = op->next = NULL;
 }
 
-void op_settle(Op *op)
-{
-    int n = 0;
-    for (int i = 0; i < op->n_args; i++) {
-        Value *arg = op->args[i];
-        bool moved = arg->moved_to != NULL, seen = false;
-        while (arg->moved_to)
-            arg = arg->moved_to;
-        /* a region lists each value it reads once */
-        for (int k = 0; op->body && moved && k < op->n_args && !seen; k++)
-            seen = k < n ? op->args[k] == arg : k > i && op->args[k] == arg;
-        if (!seen)
-            op->args[n++] = arg;
-    }
-    op->n_args = n;
-    if (op->body)
-        FOR_OPS(inner, op->body)
-            op_settle(inner);
-}
-
-void function_settle(Function *function)
-{
-    FOR_OPS(op, &function->body)
-        op_settle(op);
-}
-
-void function_replace_uses(Function *function, Value *from, Value *to)
-{
-    if (from == to)
-        return;
-    from->moved_to = to;
-    function_settle(function);
-    from->moved_to = NULL;
-}
-
-static void number_block(Block *block, int *next)
+static void number_block(Function *function, Block *block)
 {
     FOR_OPS(op, block) {
+        op->id = function->next_op++;
         for (int i = 0; i < op->n_results; i++)
-            op->results[i].id = (*next)++;
+            op->results[i].id = function->next_value++;
         if (op->body)
-            number_block(op->body, next);
+            number_block(function, op->body);
     }
 }
 
 void function_number(Function *function)
 {
-    function->next_id = 0;
-    number_block(&function->body, &function->next_id);
-}
-
-void function_count_uses(Function *function)
-{
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = NULL;
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_args; i++)
-            op->args[i]->scratch = (void *)((uintptr_t)op->args[i]->scratch + 1);
+    function->next_value = function->next_op = 0;
+    number_block(function, &function->body);
 }
 
 bool function_has(const Function *function, OpKind kind)

@@ -5,7 +5,12 @@
  * has operands and results; all ops but regions have one result (effects have
  * none that is used). A region's body reads values of the function directly and
  * its `yield` names what the region gives; its operands list the values that
- * the body reads, each once, so that a walk over operands sees every use. */
+ * the body reads, each once, so that a walk over operands sees every use.
+ *
+ * Each value lists its uses: the operands of the ops that stand in the function's body. What
+ * changes a body or an operand (block_*, op_set_arg, value_replace) keeps the lists right, and
+ * the verifier checks them. What a pass knows of values and ops besides is in tables of its own
+ * (ir/side.h). */
 #ifndef IR_GRAPH_H
 #define IR_GRAPH_H
 
@@ -67,37 +72,46 @@ typedef struct Attr {
 
 typedef struct Op Op;
 typedef struct Value Value;
+typedef struct Use Use;
+
+/* An operand, as its value lists it. */
+struct Use {
+    Op *user;
+    Use *previous, *next;
+};
 
 struct Value {
     Type type;
-    Op *op;           /* that defines it */
-    int index;        /* which of the op's results */
-    int id;           /* printed as %id; unique in its function, see ir_number */
-    Value *moved_to;  /* what its uses become at the next op_settle; NULL between passes */
-    void *scratch;    /* a pass's own; meaningless between passes */
+    Op *op;                    /* that defines it */
+    int index;                 /* which of the op's results */
+    int id;                    /* printed as %id; unique in its function, see function_number */
+    Use *first_use, *last_use; /* none of values of a region's body */
 };
 
 typedef struct Block {
     Op *first, *last;
+    bool of_region; /* its ops are in no list of uses: the region is */
 } Block;
 
 struct Op {
     OpKind kind;
+    int id; /* unique in its function, see function_number */
     int n_args, n_results, n_attrs;
-    Value **args;
+    Value **args; /* read only: op_set_arg */
+    Use *uses;    /* one an operand, listed while the op stands in a function's body */
+    bool listed;
     Value *results; /* array of n_results */
     Attr *attrs;    /* sorted by name */
     Block *body;    /* regions only */
     Op *previous, *next;
     Loc loc;             /* the place in the .tfg or .tir it came from */
     const char *scope;   /* dotted name of the blocks around it ("encoder.layer.0"); "" at the top, NULL: unknown */
-    void *scratch;       /* a pass's own */
 };
 
 typedef struct Function {
     const char *name; /* of base/functions.def; "model": what the frontend gives */
     Block body;
-    int next_id;
+    int next_value, next_op; /* ids */
     struct Module *module;
 } Function;
 
@@ -172,21 +186,26 @@ static inline Value *op_result(Op *op) { return &op->results[0]; }
 
 /* A detached op with room for its operands and results; types are not set. */
 Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int n_results);
+Block *block_of_region(Arena *arena);
 void block_append(Block *block, Op *op);
 void block_insert_before(Block *block, Op *position, Op *op);
 void block_remove(Block *block, Op *op);
 
-/* Every use of a value in the function (bodies of regions too) becomes another. */
-void function_replace_uses(Function *function, Value *from, Value *to);
-/* The same for many values in one walk: set moved_to on each, then settle the
- * function; a pass that walks in order may settle each op as it comes to it. */
-void op_settle(Op *op);
-void function_settle(Function *function);
-/* Ids in order of appearance: what the printer shows. */
+/* The operand becomes another value; of a region, op_replace_arg. */
+void op_set_arg(Op *op, int arg, Value *value);
+/* Wherever the op reads `from`, in its body too, it reads `to`. A region goes on listing each
+ * value once. */
+void op_replace_arg(Op *op, Value *from, Value *to);
+/* Every use of the value becomes one of another. */
+void value_replace(Value *from, Value *to);
+int value_use_count(const Value *value);
+#define FOR_USES(use, value) \
+    for (Use *use = (value)->first_use, *use##_next = use ? use->next : NULL; use; \
+         use = use##_next, use##_next = use ? use->next : NULL)
+/* Uses listed in the order of the body, which changes otherwise leave behind. */
+void function_order_uses(Function *function);
+/* Ids of values and of ops in order of appearance: what the printer shows. */
 void function_number(Function *function);
-/* Uses of each value by ops of the function body (a region counts as one use per
- * operand), in value->scratch as a number. */
-void function_count_uses(Function *function);
 /* Whether the body has such an op, regions aside. */
 bool function_has(const Function *function, OpKind kind);
 

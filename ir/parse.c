@@ -188,7 +188,7 @@ static void parse_op(Parser *p, Block *block)
             parse_body(p, &(Block){0});
     } else {
         if (op_family(op) == FAMILY_region && tir_expect(p, '{', "and the body of the region")) {
-            op->body = ARENA_NEW(p->arena, Block);
+            op->body = block_of_region(p->arena);
             parse_body(p, op->body);
         }
         block_append(block, op);

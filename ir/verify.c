@@ -28,6 +28,7 @@ typedef struct Verifier {
     Diagnostics *diags;
     Definition *defined; /* open addressing by address */
     size_t n_defined, n_slots;
+    size_t n_operands, n_uses; /* of ops of the function's body; listed by values */
     Map inputs, outputs; /* names so far */
 } Verifier;
 
@@ -367,11 +368,29 @@ static bool check_reduction(Verifier *v, const Op *op)
     return true;
 }
 
+/* The op's operands are in the lists of their values, and nothing else is (check_function). */
+static bool check_uses(Verifier *v, const Op *op)
+{
+    if (op->listed != !v->region)
+        return fail(v, op, "its operands are %s lists of uses", op->listed ? "in" : "in no");
+    for (int i = 0; i < op->n_args && op->listed; i++) {
+        const Use *use = &op->uses[i];
+        const Value *value = op->args[i];
+        if (use->user != op || (use->previous ? use->previous->next : value->first_use) != use ||
+            (use->next ? use->next->previous : value->last_use) != use)
+            return fail(v, op, "operand %%%d does not list this use", value->id);
+        v->n_operands++;
+    }
+    for (int i = 0; i < op->n_results; i++)
+        v->n_uses += (size_t)value_use_count(&op->results[i]);
+    return true;
+}
+
 static bool check_op(Verifier *v, const Op *op)
 {
     bool region = op_family(op) == FAMILY_region;
     if (!check_place(v, op) || !check_attrs(v, op) || !check_operands(v, op) ||
-        !check_results(v, op))
+        !check_results(v, op) || !check_uses(v, op))
         return false;
     if (!region && op->body)
         return fail(v, op, "has a body, but is no region");
@@ -470,7 +489,11 @@ static bool check_function(const Module *module, const Function *function, Arena
                            "belongs to another module");
     map_init(&v.inputs, arena);
     map_init(&v.outputs, arena);
-    return check_block(&v, &function->body);
+    if (!check_block(&v, &function->body))
+        return false;
+    return v.n_uses == v.n_operands ||
+           module_fail(module, diags, (Loc){0}, "function", function->name,
+                       "lists uses by ops that are not there");
 }
 
 bool ir_verify(const Module *module, Diagnostics *diags)

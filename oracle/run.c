@@ -105,7 +105,7 @@ static void interpret_block(Interpreter *in, const Block *block, Arena *arena)
 bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnostics *diags)
 {
     Interpreter in = {.module = function->module, .run = run, .arena = arena_new()};
-    in.values = ARENA_ARRAY(in.arena, Dense *, function->next_id + 1);
+    in.values = ARENA_ARRAY(in.arena, Dense *, function->next_value + 1);
     run->outputs = run->assigned = (OracleTensors){0};
     bool ok = check_all_given(&in, function, diags);
     if (ok)

@@ -5,8 +5,7 @@
  *                            d%1 += mul d%2, %0
  *
  * The gradients are ordinary ops behind the forward's and go through the same
- * fusion and planning. Requires: no regions yet. Value.scratch holds Need while
- * this runs. */
+ * fusion and planning. Requires: no regions yet. */
 #include "passes/autodiff.h"
 
 #include "passes/grad/grad.h"
@@ -23,48 +22,50 @@ typedef struct Need {
     Value *gradient; /* so far */
 } Need;
 
-bool grad_wanted(const Op *op, int arg)
+static Need *need_of(const Grad *g, const Value *value) { return side_of_value(&g->needs, value); }
+
+bool grad_wanted(const Grad *g, const Op *op, int arg)
 {
-    Need *need = op->args[arg]->scratch;
+    const Need *need = need_of(g, op->args[arg]);
     return need && need->wanted;
 }
 
 void grad_give(Grad *g, Op *op, int arg, Value *dx)
 {
     Value *x = op->args[arg];
-    Need *need = x->scratch;
+    Need *need = need_of(g, x);
     assert(dx);
-    if (!grad_wanted(op, arg))
+    if (!grad_wanted(g, op, arg))
         return;
     dx = build_sum_to(&g->b, dx, &x->type);
     dx = build_broadcast(&g->b, dx, x->type.rank, x->type.dims);
     need->gradient = need->gradient ? g_add(g, need->gradient, dx) : dx;
 }
 
-static void mark_needs(Function *function, int n, Value *const *wrt)
+static void mark_needs(Grad *g, int n, Value *const *wrt)
 {
+    const Function *function = g->b.function;
     Arena *arena = function->module->arena;
     FOR_OPS(op, &function->body)
         for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = ARENA_NEW(arena, Need);
+            side_set_value(&g->needs, &op->results[r], ARENA_NEW(arena, Need));
     for (int i = 0; i < n; i++)
-        ((Need *)wrt[i]->scratch)->wanted = true;
+        need_of(g, wrt[i])->wanted = true;
     FOR_OPS(op, &function->body)
         for (int a = 0; a < op->n_args && op->n_results; a++)
-            if (grad_wanted(op, a) && rules[op->kind] != grad_zero &&
+            if (grad_wanted(g, op, a) && rules[op->kind] != grad_zero &&
                 dtype_is_float(op->results[0].type.dtype))
-                ((Need *)op->results[0].scratch)->wanted = true;
+                need_of(g, &op->results[0])->wanted = true;
 }
 
 void autodiff(Function *function, Value *loss, Value *scale, int n, Value *const *wrt, Value **out)
 {
-    mark_needs(function, n, wrt);
     Op *last = function->body.last;
-    Grad g = {.b = builder_at_end(function)};
-    Need *top = loss->scratch;
-    top->gradient = scale;
+    Grad g = {.b = builder_at_end(function), .needs = side_new(function->module->arena)};
+    mark_needs(&g, n, wrt);
+    need_of(&g, loss)->gradient = scale;
     for (Op *op = last; op; op = op->previous) {
-        Need *need = op->n_results ? op->results[0].scratch : NULL;
+        const Need *need = op->n_results ? need_of(&g, &op->results[0]) : NULL;
         if (!need || !need->wanted || !need->gradient)
             continue;
         g.b.loc = op->loc;
@@ -73,7 +74,7 @@ void autodiff(Function *function, Value *loss, Value *scale, int n, Value *const
     }
     g.b = builder_at_end(function);
     for (int i = 0; i < n; i++) {
-        Need *need = wrt[i]->scratch;
+        const Need *need = need_of(&g, wrt[i]);
         out[i] = need->gradient ? need->gradient : build_const_of(&g.b, wrt[i]->type, 0);
     }
 }

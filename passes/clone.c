@@ -1,14 +1,15 @@
 /* Cloning, dead-code removal, ordering. */
 #include "passes/clone.h"
 
-#include <stdint.h>
 #include <string.h>
 
-Op *clone_op(Function *into, const Op *op)
+Op *clone_op(Function *into, const Op *op, SideTable *copies)
 {
     Value *args[op->n_args + 1];
-    for (int i = 0; i < op->n_args; i++)
-        args[i] = op->args[i]->scratch ? op->args[i]->scratch : op->args[i];
+    for (int i = 0; i < op->n_args; i++) {
+        Value *copy = side_of_value(copies, op->args[i]);
+        args[i] = copy ? copy : op->args[i];
+    }
     Op *copy = op_new(into, op->kind, op->n_args, args, op->n_results);
     copy->n_attrs = op->n_attrs;
     copy->attrs = op->attrs;
@@ -16,48 +17,35 @@ Op *clone_op(Function *into, const Op *op)
     copy->scope = op->scope;
     for (int i = 0; i < op->n_results; i++) {
         copy->results[i].type = op->results[i].type;
-        op->results[i].scratch = &copy->results[i];
+        side_set_value(copies, &op->results[i], &copy->results[i]);
     }
     if (op->body) {
-        copy->body = ARENA_NEW(into->module->arena, Block);
+        copy->body = block_of_region(into->module->arena);
         FOR_OPS(inner, op->body)
-            block_append(copy->body, clone_op(into, inner));
+            block_append(copy->body, clone_op(into, inner, copies));
     }
     return copy;
-}
-
-static void clear_scratch(const Block *block)
-{
-    FOR_OPS(op, block) {
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = NULL;
-        if (op->body)
-            clear_scratch(op->body);
-    }
 }
 
 Function *clone_function(const Function *function, const char *name)
 {
     Function *copy = module_add_function(function->module, name);
-    clear_scratch(&function->body);
+    SideTable copies = side_new(function->module->arena);
     FOR_OPS(op, &function->body)
-        block_append(&copy->body, clone_op(copy, op));
+        block_append(&copy->body, clone_op(copy, op, &copies));
     return copy;
 }
 
 int remove_dead(Function *function)
 {
     int removed = 0;
-    function_count_uses(function);
     for (Op *op = function->body.last, *previous; op; op = previous) {
         previous = op->previous;
         bool used = op_family(op) == FAMILY_effect || op->kind == OP_append;
         for (int i = 0; i < op->n_results; i++)
-            used |= op->results[i].scratch != NULL;
+            used |= op->results[i].first_use != NULL;
         if (used)
             continue;
-        for (int i = 0; i < op->n_args; i++)
-            op->args[i]->scratch = (void *)((uintptr_t)op->args[i]->scratch - 1);
         block_remove(&function->body, op);
         removed++;
     }
@@ -86,13 +74,14 @@ Op *find_input(const Function *function, const char *name)
 typedef struct Ordering {
     Block done;
     Block *from;
+    SideTable placed;
 } Ordering;
 
 static void place_op(Ordering *ordering, Op *op)
 {
-    if (op->scratch) /* placed */
+    if (side_number(&ordering->placed, op))
         return;
-    op->scratch = op;
+    side_set_number(&ordering->placed, op, true);
     for (int i = 0; i < op->n_args; i++)
         place_op(ordering, op->args[i]->op);
     block_remove(ordering->from, op);
@@ -101,9 +90,7 @@ static void place_op(Ordering *ordering, Op *op)
 
 void order_ops(Function *function)
 {
-    Ordering ordering = {.from = &function->body};
-    FOR_OPS(op, &function->body)
-        op->scratch = NULL;
+    Ordering ordering = {.from = &function->body, .placed = side_new(function->module->arena)};
     while (function->body.first)
         place_op(&ordering, function->body.first);
     function->body = ordering.done;

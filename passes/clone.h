@@ -3,12 +3,13 @@
 #define PASSES_CLONE_H
 
 #include "ir/builder.h"
+#include "ir/side.h"
 
-/* A new function of that name with the same ops; Value.scratch of the old one's
- * values points to the new ones until another pass uses it. */
+/* A new function of that name with the same ops. */
 Function *clone_function(const Function *function, const char *name);
-/* One op, its operands found by scratch (or kept, where scratch is NULL). */
-Op *clone_op(Function *into, const Op *op);
+/* One op. `copies` has of values what is read instead of them, if anything, and gets the
+ * op's results. */
+Op *clone_op(Function *into, const Op *op, SideTable *copies);
 /* Removes ops whose results nobody uses and that leave nothing behind. */
 int remove_dead(Function *function);
 /* Puts the body in an order in which operands come first, close to the present one. */

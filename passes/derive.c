@@ -15,14 +15,13 @@ typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS } Keep;
 static void settle_mode(Function *function, bool training, bool random)
 {
     FOR_OPS(op, &function->body) {
-        op_settle(op);
         Builder b = builder_before(function, &function->body, op);
         if (op->kind == OP_training)
-            op_result(op)->moved_to = build_const(&b, DT_BOOL, training);
+            value_replace(op_result(op), build_const(&b, DT_BOOL, training));
         else if (op->kind == OP_dropout && !training)
-            op_result(op)->moved_to = op->args[0];
+            value_replace(op_result(op), op->args[0]);
         else if (op->kind == OP_random && !random)
-            op_result(op)->moved_to = build_const_of(&b, op_result(op)->type, 1);
+            value_replace(op_result(op), build_const_of(&b, op_result(op)->type, 1));
     }
 }
 

@@ -142,7 +142,6 @@ bool is_expanded(const Function *function)
 bool pass_expand(Function *function, PassContext *context)
 {
     FOR_OPS(op, &function->body) {
-        op_settle(op);
         Builder b = builder_before(function, &function->body, op);
         Value *by = op->kind == OP_softmax     ? expand_softmax(&b, op->args[0])
                     : op->kind == OP_logsumexp ? expand_logsumexp(&b, op->args[0])
@@ -150,15 +149,14 @@ bool pass_expand(Function *function, PassContext *context)
                                                : NULL;
         if (!by)
             continue;
-        op_result(op)->moved_to = by;
+        value_replace(op_result(op), by);
         block_remove(&function->body, op);
     }
     /* A second walk: a split reduction may have to be split again. */
     for (bool again = true; again;) {
         again = false;
         FOR_OPS(op, &function->body) {
-            op_settle(op);
-            if (op_family(op) != FAMILY_reduce)
+                if (op_family(op) != FAMILY_reduce)
                 continue;
             Builder b = builder_before(function, &function->body, op);
             Value *by = split_reduction(&b, op, context->diags);
@@ -166,7 +164,7 @@ bool pass_expand(Function *function, PassContext *context)
                 return false;
             if (!by)
                 continue;
-            op_result(op)->moved_to = by;
+            value_replace(op_result(op), by);
             block_remove(&function->body, op);
             again = true;
         }

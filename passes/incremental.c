@@ -30,7 +30,7 @@ typedef struct Roles {
     char of[MAX_RANK]; /* 0 for dimensions other than T */
 } Roles;
 
-/* What is known of a value of the forward; at Value.scratch. */
+/* What is known of a value of the forward. */
 typedef struct Origin {
     bool target, other;  /* comes from the target's tokens; from another input */
     bool length;         /* its type or something below it has a T dimension */
@@ -43,20 +43,22 @@ typedef struct Step {
     Module *module;
     Diagnostics *diags;
     Function *forward, *encode, *step;
+    SideTable origins; /* value of the forward → its Origin */
     Builder b;
     int batch, time, q, p;
     int n_memory, n_caches;
     bool failed;
 } Step;
 
-static Origin *origin(const Value *v) { return v->scratch; }
+static Origin *origin(const Step *s, const Value *v) { return side_of_value(&s->origins, v); }
 
 static void trace_origins(Step *s, const char *target)
 {
     FOR_OPS(op, &s->forward->body)
         for (int r = 0; r < op->n_results; r++) {
             Value *v = &op->results[r];
-            Origin *o = v->scratch = ARENA_NEW(s->module->arena, Origin);
+            Origin *o = ARENA_NEW(s->module->arena, Origin);
+            side_set_value(&s->origins, v, o);
             if (op->kind == OP_input)
                 *(strcmp(op_string(op, ATTR_name), target) ? &o->other : &o->target) = true;
             for (int i = 0; i < v->type.rank; i++)
@@ -64,7 +66,7 @@ static void trace_origins(Step *s, const char *target)
             if ((op->kind == OP_size || op->kind == OP_lengths) && op_int(op, ATTR_dim) == s->time)
                 o->length = true;
             for (int i = 0; i < op->n_args; i++) {
-                const Origin *above = origin(op->args[i]);
+                const Origin *above = origin(s, op->args[i]);
                 o->target |= above->target;
                 o->other |= above->other;
                 o->length |= above->length;
@@ -355,7 +357,7 @@ static Value *build_cached(Step *s, Value *v)
 /* A value of the encoder, handed over. */
 static Value *build_memory(Step *s, Value *v)
 {
-    Origin *o = origin(v);
+    Origin *o = origin(s, v);
     if (o->memory)
         return o->memory;
     const char *name = arena_printf(s->module->arena, "memory.%d", s->n_memory++);
@@ -367,7 +369,7 @@ static Value *build_memory(Step *s, Value *v)
 static Value *build_new(Step *s, Value *v, Roles roles)
 {
     Op *op = v->op;
-    const Origin *o = origin(v);
+    const Origin *o = origin(s, v);
     if (!o->target && !o->length && o->other)
         return build_memory(s, v);
     if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))
@@ -406,7 +408,7 @@ static Value *build_new(Step *s, Value *v, Roles roles)
 
 static Value *build_step(Step *s, Value *v, Roles roles)
 {
-    Origin *o = origin(v);
+    Origin *o = origin(s, v);
     if (s->failed)
         return NULL;
     for (int i = 0; i < o->n_built; i++)
@@ -428,14 +430,12 @@ static void cut_encoder(Step *s)
 {
     Block outputs = s->encode->body;
     s->encode->body = (Block){0};
-    FOR_OPS(op, &s->forward->body)
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = NULL;
+    SideTable copies = side_new(s->module->arena);
     FOR_OPS(op, &s->forward->body)
         if (op->kind != OP_output)
-            block_append(&s->encode->body, clone_op(s->encode, op));
+            block_append(&s->encode->body, clone_op(s->encode, op, &copies));
     FOR_OPS(op, &outputs)
-        block_append(&s->encode->body, clone_op(s->encode, op));
+        block_append(&s->encode->body, clone_op(s->encode, op, &copies));
     remove_dead(s->encode);
 }
 
@@ -453,7 +453,7 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
                         Diagnostics *diags)
 {
     *out = (Incremental){0};
-    Step s = {.module = module, .diags = diags};
+    Step s = {.module = module, .diags = diags, .origins = side_new(module->arena)};
     s.forward = derive_forward(module);
     PassContext context = {.diags = diags};
     pass_simplify(s.forward, &context);

@@ -20,7 +20,6 @@
 #include "passes/pass.h"
 #include "passes/simplify.h"
 
-#include <stdint.h>
 #include <string.h>
 
 bool pass_merge_products(Function *function, PassContext *context);
@@ -66,17 +65,29 @@ static bool ends_free(const Op *dot)
            dim_is_const(b->dims[b->rank - 1]);
 }
 
-static bool depends_on(Op *op, const Op *source, uintptr_t mark)
+/* Questions of what depends on what; each has a number of its own. */
+typedef struct Search {
+    SideTable visited; /* by the question of that number */
+    int question;
+} Search;
+
+static bool is_above(Search *search, const Op *source, const Op *op)
 {
     if (op == source)
         return true;
-    if ((uintptr_t)op->scratch == mark)
+    if (side_number(&search->visited, op) == search->question)
         return false;
-    op->scratch = (void *)mark;
+    side_set_number(&search->visited, op, search->question);
     for (int i = 0; i < op->n_args; i++)
-        if (depends_on(op->args[i]->op, source, mark))
+        if (is_above(search, source, op->args[i]->op))
             return true;
     return false;
+}
+
+static bool depends_on(Search *search, const Op *op, const Op *source)
+{
+    search->question++;
+    return is_above(search, source, op);
 }
 
 /* Whether both take the same sums of their first operand: a product of the forward
@@ -88,7 +99,7 @@ static bool same_sums(const Op *a, const Op *b)
 }
 
 /* MISS_NONE if the product, which takes `first`'s sums, may join the group. */
-static Miss why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
+static Miss why_apart(Op *op, int n, Op *const *group, Search *search)
 {
     const Op *first = group[0];
     if (!same_attr(op, first, ATTR_contract_b) ||
@@ -101,7 +112,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, uintptr_t *mark)
     if (n == MOST_MERGED)
         return MISS_PRODUCT_MANY;
     for (int i = 0; i < n; i++)
-        if (depends_on(op, group[i], ++*mark))
+        if (depends_on(search, op, group[i]))
             return MISS_PRODUCT_CHAIN;
     return MISS_NONE;
 }
@@ -110,7 +121,7 @@ typedef struct Sharing {
     PassContext *context;
     Arena *arena;
     bool decodes; /* the function is a decoding step */
-    uintptr_t mark;
+    Search search;
     VEC(const Op *) told; /* left apart and reported: once each is enough */
 } Sharing;
 
@@ -131,7 +142,7 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
     for (Op *op = first->next; op; op = op->next) {
         if (op->kind != OP_dot || !same_sums(op, first))
             continue;
-        Miss why = why_apart(op, n, group, &s->mark);
+        Miss why = why_apart(op, n, group, &s->search);
         if (why == MISS_NONE && s->decodes)
             why = MISS_PRODUCT_DECODES;
         if (why == MISS_NONE)
@@ -142,25 +153,20 @@ static int find_sharing(Sharing *s, Op *first, Op **group)
     return n;
 }
 
-static bool is_used_once(const Value *v) { return (uintptr_t)v->scratch == 1; }
+static bool is_used_once(const Value *v) { return v->first_use && v->first_use == v->last_use; }
 
 /* The only user of a product's result, if it adds a vector that is there from the
  * beginning; else NULL. */
-static Op *bias_add(const Function *function, Op *dot)
+static Op *bias_add(Op *dot)
 {
-    Value *product = op_result(dot);
-    if (!is_used_once(product))
+    const Value *product = op_result(dot);
+    Op *op = is_used_once(product) ? product->first_use->user : NULL;
+    if (!op || op->kind != OP_add)
         return NULL;
-    for (Op *op = function->body.first; op; op = op->next) {
-        if (op->kind != OP_add || (op->args[0] != product && op->args[1] != product))
-            continue;
-        const Value *bias = op->args[op->args[0] == product];
-        return op_family(bias->op) == FAMILY_leaf && bias->type.rank == 1 &&
-                       dim_equal(bias->type.dims[0], product->type.dims[product->type.rank - 1])
-                   ? op
-                   : NULL;
-    }
-    return NULL;
+    const Value *bias = op->args[op->args[0] == product];
+    bool fits = op_family(bias->op) == FAMILY_leaf && bias->type.rank == 1 &&
+                dim_equal(bias->type.dims[0], product->type.dims[product->type.rank - 1]);
+    return fits ? op : NULL;
 }
 
 /* With the biases, if all of the group have one; `wanted` is what is to be sliced from
@@ -169,7 +175,7 @@ static Value *add_biases(Builder *b, Value *product, int n, Op *const *group, Va
 {
     Value *biases[MOST_MERGED];
     int found = 0;
-    for (Op *add; found < n && (add = bias_add(b->function, group[found])); found++) {
+    for (Op *add; found < n && (add = bias_add(group[found])); found++) {
         biases[found] = add->args[add->args[0] == op_result(group[found])];
         wanted[found] = op_result(add);
     }
@@ -201,10 +207,9 @@ static void merge_sharing(Function *function, int n, Op **group)
         b.loc = group[i]->loc;
         b.scope = group[i]->scope;
         Value *slice = build_slice(&b, product, last, start, size);
-        wanted[i]->moved_to = slice;
+        value_replace(wanted[i], slice);
         start += size;
     }
-    function_settle(function);
     for (int i = 0; i < n; i++)
         block_remove(&function->body, group[i]);
 }
@@ -224,7 +229,7 @@ static bool is_backward_product(const Value *v)
 static int collect_terms(Value *v, bool root, Value **terms, int n, int most)
 {
     Op *op = v->op;
-    if (op->kind == OP_add && (root || (uintptr_t)v->scratch == 1) && n < most - 1 &&
+    if (op->kind == OP_add && (root || is_used_once(v)) && n < most - 1 &&
         type_equal(&op->args[0]->type, &v->type) && type_equal(&op->args[1]->type, &v->type)) {
         n = collect_terms(op->args[0], false, terms, n, most);
         return collect_terms(op->args[1], false, terms, n, most);
@@ -269,14 +274,14 @@ static bool merge_sum(Function *function, Op *add)
             if (!merged)
                 sum = build_binary(&b, OP_add, sum, terms[i]);
         }
-        function_replace_uses(function, op_result(add), sum);
+        value_replace(op_result(add), sum);
         block_remove(&function->body, add);
         return true;
     }
     return false;
 }
 
-/* Sums of two such products that stayed. Uses are counted. */
+/* Sums of two such products that stayed. */
 static void report_sums(Function *function, Report *report)
 {
     FOR_OPS(add, &function->body) {
@@ -294,10 +299,8 @@ static void report_sums(Function *function, Report *report)
 bool pass_merge_products(Function *function, PassContext *context)
 {
     Sharing sharing = {.context = context, .arena = function->module->arena,
-                       .decodes = function_has(function, OP_append)};
-    FOR_OPS(op, &function->body)
-        op->scratch = NULL;
-    function_count_uses(function);
+                       .decodes = function_has(function, OP_append),
+                       .search.visited = side_new(function->module->arena)};
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         Op *group[MOST_MERGED];
@@ -316,7 +319,6 @@ bool pass_merge_products(Function *function, PassContext *context)
     order_ops(function);
     for (bool again = true; again;) {
         again = false;
-        function_count_uses(function);
         for (Op *op = function->body.last; op && !again; op = op->previous)
             again = op->kind == OP_add && op_result(op)->type.rank && merge_sum(function, op);
         if (again)

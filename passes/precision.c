@@ -28,7 +28,7 @@
 
 bool pass_precision(Function *function, PassContext *context);
 
-/* What is known of a value; at Value.scratch while this runs. */
+/* What is known of a value. */
 typedef struct Info {
     Value *half;    /* as bf16 */
     Value *back;    /* as f32 from bf16, for the backward */
@@ -41,13 +41,14 @@ typedef struct Precision {
     Function *function;
     PassContext *context;
     Arena *arena;
+    SideTable info;
 } Precision;
 
 static Info *info_of(Precision *p, Value *value)
 {
-    if (!value->scratch)
-        value->scratch = ARENA_NEW(p->arena, Info);
-    return value->scratch;
+    if (!side_of_value(&p->info, value))
+        side_set_value(&p->info, value, ARENA_NEW(p->arena, Info));
+    return side_of_value(&p->info, value);
 }
 
 /* One element a token or more: not a param, nor one value a row. */
@@ -92,7 +93,7 @@ static void cast_products(Precision *p)
         if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32)
             continue;
         for (int i = 0; i < op->n_args; i++)
-            op->args[i] = half_of(p, op->args[i]);
+            op_set_arg(op, i, half_of(p, op->args[i]));
         op_set_attr(p->function, op, (Attr){.name = ATTR_dtype, .i = DT_F32});
         report_op(p->context->report, op, "bf16: operands of dot");
     }
@@ -189,7 +190,7 @@ static void keep_halves(Precision *p, Op *loss)
         for (int i = 0; !op->body && i < op->n_args; i++) {
             const Info *info = info_of(p, op->args[i]);
             if (is_kept(p, op->args[i]))
-                op->args[i] = back_of(p, &b, op->args[i]);
+                op_set_arg(op, i, back_of(p, &b, op->args[i]));
             else if (info->exact && info->forward && is_activation(op->args[i]))
                 report_op(p->context->report, op, "f32: the backward reads %s as it is, for an exp",
                           op_info[op->args[i]->op->kind].name);
@@ -206,7 +207,7 @@ static void read_halves(Precision *p)
             !info_of(p, op->args[0])->half)
             continue;
         Builder b = builder_before(p->function, &p->function->body, op);
-        op->args[0] = build_cast(&b, info_of(p, op->args[0])->half, DT_F32);
+        op_set_arg(op, 0, build_cast(&b, info_of(p, op->args[0])->half, DT_F32));
     }
 }
 
@@ -214,11 +215,9 @@ bool pass_precision(Function *function, PassContext *context)
 {
     if (context->compute != DT_BF16)
         return true;
-    Precision p = {function, context, function->module->arena};
+    Arena *arena = function->module->arena;
+    Precision p = {function, context, arena, side_new(arena)};
     Op *loss = find_output(function, "loss");
-    FOR_OPS(op, &function->body)
-        for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = NULL;
     if (loss) {
         mark_forward(&p, loss);
         mark_reads(&p, loss);

@@ -6,6 +6,7 @@
  * read it, once for many runs. That takes memory for a second copy, and pays for products of
  * some hundred rows at most, as a decoding step's hypotheses are; of the thousands that other
  * functions multiply, packing takes a percent. */
+#include "ir/side.h"
 #include "passes/pass.h"
 
 bool pass_prepack(Function *function, PassContext *context);
@@ -15,14 +16,14 @@ static bool is_cache(const Value *param)
     return param->type.rank > 0 && !dim_is_const(param->type.dims[0]);
 }
 
-/* Whether all its operands are; marked by scratch. */
-static bool is_made_of_params(const Op *op)
+/* Whether all its operands are; `made`: of the ops before it, those that are. */
+static bool is_made_of_params(const Op *op, const SideTable *made)
 {
     if (op->kind == OP_param)
         return !is_cache(op_result((Op *)op));
     bool all = op->n_args > 0 && op->kind != OP_random;
     for (int i = 0; i < op->n_args; i++)
-        all &= op->args[i]->scratch != NULL;
+        all &= side_number(made, op->args[i]->op);
     return all;
 }
 
@@ -30,11 +31,10 @@ bool pass_prepack(Function *function, PassContext *context)
 {
     if (!function_has(function, OP_append)) /* no caches: no decoding step */
         return true;
+    SideTable made = side_new(function->module->arena);
     FOR_OPS(op, &function->body) {
-        bool made = is_made_of_params(op);
-        for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = made ? op : NULL;
-        if (op->kind != OP_dot || made || !op->args[1]->scratch)
+        side_set_number(&made, op, is_made_of_params(op, &made));
+        if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op))
             continue;
         op_set_attr(function, op, (Attr){.name = ATTR_packed, .i = 1});
         report_op(context->report, op, "weights packed once");

@@ -16,11 +16,11 @@
 bool pass_repack(Function *function, PassContext *context);
 
 /* The param as bf16, or NULL. */
-static Value *half_of(const Function *function, const Value *param)
+static Value *half_of(const Value *param)
 {
-    FOR_OPS(op, &function->body)
-        if (op->kind == OP_cast && op->args[0] == param && op_result(op)->type.dtype == DT_BF16)
-            return op_result(op);
+    FOR_USES(use, param)
+        if (use->user->kind == OP_cast && op_result(use->user)->type.dtype == DT_BF16)
+            return op_result(use->user);
     return NULL;
 }
 
@@ -29,7 +29,7 @@ bool pass_repack(Function *function, PassContext *context)
     if (context->budget)
         return true;
     FOR_OPS(op, &function->body) {
-        Value *half = op->kind == OP_assign ? half_of(function, op->args[0]) : NULL;
+        Value *half = op->kind == OP_assign ? half_of(op->args[0]) : NULL;
         if (!half)
             continue;
         Builder b = builder_behind(function, &function->body, op);

@@ -8,8 +8,6 @@
 #include "passes/clone.h"
 #include "passes/pass.h"
 
-#include <stdint.h>
-
 bool pass_round_products(Function *function, PassContext *context);
 
 static bool is_of_bf16(const Op *dot)
@@ -35,28 +33,22 @@ static Op *product_of(Op *cast)
     Op *product = from->op->kind == OP_attention ? rows_of(from->op, from)
                   : is_of_bf16(from->op)         ? from->op
                                                  : NULL;
-    return (uintptr_t)from->scratch == 1 ? product : NULL;
+    return value_use_count(from) == 1 ? product : NULL;
 }
 
 bool pass_round_products(Function *function, PassContext *context)
 {
     (void)context;
-    FOR_OPS(op, &function->body)
-        for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = NULL;
-    function_count_uses(function);
     FOR_OPS(cast, &function->body) {
-        op_settle(cast);
         Op *product = product_of(cast);
         if (!product)
             continue;
         op_set_attr(function, product, (Attr){.name = ATTR_dtype, .i = DT_BF16});
         op_result(product)->type.dtype = DT_BF16;
         cast->args[0]->type.dtype = DT_BF16;
-        op_result(cast)->moved_to = cast->args[0];
+        value_replace(op_result(cast), cast->args[0]);
         block_remove(&function->body, cast);
     }
-    function_settle(function);
     remove_dead(function);
     return true;
 }

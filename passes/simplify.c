@@ -103,28 +103,20 @@ static bool keeps_dimension(const Type *from, const Type *to)
 /* iota and lengths may have ones around their dimension. */
 static Value *respell_leaf(Builder *b, Op *leaf, const Type *type)
 {
-    Op *copy = clone_op(b->function, leaf);
+    SideTable none = side_new(b->function->module->arena);
+    Op *copy = clone_op(b->function, leaf, &none);
     copy->results[0].type = *type;
     block_insert_before(b->block, b->before, copy);
     return op_result(copy);
 }
 
-static bool is_used_by_one(const Function *function, const Value *value)
-{
-    int uses = 0;
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_args; i++)
-            uses += op->args[i] == value;
-    return uses == 1;
-}
-
 /* (a b)' = b' a': a matrix that is only read transposed is made that way, so that
  * what is elementwise reads its rows. */
-static Value *swap_product(Function *function, Builder *b, const Op *transpose)
+static Value *swap_product(Builder *b, const Op *transpose)
 {
     Op *dot = transpose->args[0]->op;
     if (dot->kind != OP_dot || op_attr(dot, ATTR_dtype) || op_result(dot)->type.rank != 2 || op_attr(dot, ATTR_batch_a)->n ||
-        op_attr(transpose, ATTR_perm)->ints[0] != 1 || !is_used_by_one(function, op_result(dot)))
+        op_attr(transpose, ATTR_perm)->ints[0] != 1 || value_use_count(op_result(dot)) != 1)
         return NULL;
     const Attr *ca = op_attr(dot, ATTR_contract_a), *cb = op_attr(dot, ATTR_contract_b);
     Value *x = dot->args[0], *y = dot->args[1];
@@ -151,7 +143,7 @@ static Value *shorten(Function *function, Op *op)
     if (op->kind == OP_transpose && x->op->kind == OP_dot) {
         b.loc = x->op->loc;
         b.scope = x->op->scope;
-        return swap_product(function, &b, op);
+        return swap_product(&b, op);
     }
     if (op->kind == OP_reduce_sum || op->kind == OP_reduce_max) {
         const Attr *axes = op_attr(op, ATTR_axes);
@@ -171,6 +163,16 @@ static Value *shorten(Function *function, Op *op)
     return NULL;
 }
 
+/* Whether the operands' shapes make up the type's, if `value` is operand `arg`. */
+static bool broadcasts_to(const Op *op, int arg, const Value *value, const Type *type)
+{
+    Type all = value->type;
+    for (int i = 0; i < op->n_args; i++)
+        if (i != arg && !shape_broadcast(&all, &op->args[i]->type, &all))
+            return false;
+    return type_same_shape(&all, type);
+}
+
 /* Operands of elementwise ops broadcast by themselves. */
 static bool read_through_broadcast(Op *op)
 {
@@ -178,18 +180,12 @@ static bool read_through_broadcast(Op *op)
     if (op_family(op) != FAMILY_elementwise || op->n_args < 2)
         return false;
     for (int i = 0; i < op->n_args; i++) {
-        Value *kept = op->args[i];
-        if (kept->op->kind != OP_broadcast)
+        const Op *above = op->args[i]->op;
+        if (above->kind != OP_broadcast ||
+            !broadcasts_to(op, i, above->args[0], &op_result(op)->type))
             continue;
-        op->args[i] = kept->op->args[0];
-        Type type = op_result(op)->type, all = op->args[0]->type;
-        bool fits = true;
-        for (int k = 1; k < op->n_args; k++)
-            fits &= shape_broadcast(&all, &op->args[k]->type, &all);
-        if (fits && type_same_shape(&all, &type))
-            changed = true;
-        else
-            op->args[i] = kept;
+        op_set_arg(op, i, above->args[0]);
+        changed = true;
     }
     return changed;
 }
@@ -286,14 +282,13 @@ bool merge_equal_ops(Function *function)
     Seen seen = {ARENA_ARRAY(function->module->arena, Op *, size), size - 1};
     bool changed = false;
     FOR_OPS(op, &function->body) {
-        op_settle(op);
         if (op_family(op) == FAMILY_effect || op_family(op) == FAMILY_region || op->n_results != 1)
             continue;
         Op *first = find_or_add(&seen, op);
         if (first) {
             if (op->n_args)
                 first->loc = loc_join(function->module->arena, first->loc, op->loc);
-            op_result(op)->moved_to = op_result(first);
+            value_replace(op_result(op), op_result(first));
             block_remove(&function->body, op);
             changed = true;
         }
@@ -305,7 +300,6 @@ static bool rewrite_once(Function *function)
 {
     bool changed = false;
     FOR_OPS(op, &function->body) {
-        op_settle(op);
         if (op_family(op) == FAMILY_effect || op->n_results != 1 || !op->n_args)
             continue;
         changed |= read_through_broadcast(op);
@@ -315,7 +309,7 @@ static bool rewrite_once(Function *function)
         if (!better)
             better = shorten(function, op);
         if (better && better != op_result(op)) {
-            op_result(op)->moved_to = better;
+            value_replace(op_result(op), better);
             block_remove(&function->body, op);
             changed = true;
         }

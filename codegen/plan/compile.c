@@ -124,7 +124,8 @@ static const TfcProgram *plan_with(Plan *plan)
 static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Diagnostics *diags)
 {
     return (Plan){.set = set, .scratch = *function, .function = function, .module = function->module,
-                  .arena = arena, .diags = diags, .position = -1, .chunk = NO_CHUNK,
+                  .arena = arena, .placements = side_new(arena), .reads = side_new(arena),
+                  .diags = diags, .position = -1, .chunk = NO_CHUNK,
                   .rows = {.symbol = NO_SYMBOL}};
 }
 

@@ -135,7 +135,7 @@ static bool is_rounded_apart(const Plan *plan, const TfcGemmStep *gemm)
 /* Where the product goes; apart if it is summed up in a part of another buffer. */
 static View result_view(Plan *plan, const Op *op, const Type *type, bool sums)
 {
-    View view = placement(&op->results[0])->view;
+    View view = placement(plan, &op->results[0])->view;
     if (type->dtype != op->results[0].type.dtype || (sums && !view_is_whole(plan, type, &view)))
         view = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
     return view;
@@ -162,7 +162,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
         }
     if (!gemm_of(plan, op, form, &gemm))
         return fail(plan, op, "it would need too many loops");
-    View placed = placement(&op->results[0])->view;
+    View placed = placement(plan, &op->results[0])->view;
     Type type = op->results[0].type;
     if (is_rounded_apart(plan, &gemm))
         type.dtype = DT_F32;
@@ -195,7 +195,7 @@ bool lower_dot(Plan *plan, Op *op)
         return false;
     place_results(plan, op);
     name_steps(plan, op);
-    const View *c = &placement(&op->results[0])->view;
+    const View *c = &placement(plan, &op->results[0])->view;
     if (!has_elements(plan, type))
         return true;
     if (!has_elements(plan, &op->args[0]->type) || !has_elements(plan, &op->args[1]->type)) {

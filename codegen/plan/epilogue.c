@@ -32,7 +32,7 @@ static bool writes_operand(const TfcKernelStep *kernel, const TfcGemmStep *gemm)
 void join_epilogue(Plan *plan, const Op *op)
 {
     const Value *product = op->args[op_int(op, ATTR_epilogue)];
-    const Placement *placed = placement(product);
+    const Placement *placed = placement(plan, product);
     if (plan->steps.count < 2)
         return;
     TfcStep *row = &vec_last(plan->steps), *dot = row - 1;

@@ -89,10 +89,10 @@ static bool lower_concat(Plan *plan, Op *op)
     Value *whole = op_result(op);
     const int axis = (int)op_int(op, ATTR_axis);
     View part;
-    if (!placement(whole)->placed)
+    if (!placement(plan, whole)->placed)
         place_results(plan, op);
     name_steps(plan, op);
-    const View target = placement(whole)->view;
+    const View target = placement(plan, whole)->view;
     if (op->n_args > 1 && !view_part(plan, &whole->type, &target, axis, 1, &part)) /* no constant stride */
         return add_op_kernel(plan, op);
     int64_t start = 0;
@@ -174,11 +174,11 @@ static bool lower_op(Plan *plan, Op *op)
 }
 
 /* Whether the param holds the value already. */
-static bool is_written(const Assign *assign)
+static bool is_written(const Plan *plan, const Assign *assign)
 {
-    const Placement *p = placement(assign->value);
+    const Placement *p = placement(plan, assign->value);
     bool appended = assign->value->op->kind == OP_append &&
-                    p->view.buffer == placement(assign->param)->view.buffer;
+                    p->view.buffer == placement(plan, assign->param)->view.buffer;
     return assign->value == assign->param || appended ||
            (p->in_param && p->assign->args[0] == assign->param);
 }
@@ -191,7 +191,7 @@ static bool finish_assigns(Plan *plan)
         Assign *assign = &plan->assigns.data[i];
         const Type *type = &assign->value->type;
         plan->name = assign->name;
-        if (is_written(assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
+        if (is_written(plan, assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
             continue;
         View saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
         if (!add_copy(plan, type, &assign->view, &saved))
@@ -201,8 +201,8 @@ static bool finish_assigns(Plan *plan)
     for (size_t i = 0; i < plan->assigns.count; i++) {
         const Assign *assign = &plan->assigns.data[i];
         plan->name = assign->name;
-        if (!is_written(assign) &&
-            !add_copy(plan, &assign->value->type, &assign->view, &placement(assign->param)->view))
+        if (!is_written(plan, assign) &&
+            !add_copy(plan, &assign->value->type, &assign->view, &placement(plan, assign->param)->view))
             return false;
     }
     return true;

@@ -28,7 +28,7 @@ int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t ind
 
 void place_at(Plan *plan, Value *value, const View *view)
 {
-    Placement *p = placement(value);
+    Placement *p = placement(plan, value);
     p->placed = true;
     p->view = *view;
     if (p->last_use > plan->needed.data[view->buffer])
@@ -44,9 +44,9 @@ bool view_is_whole(const Plan *plan, const Type *type, const View *view)
 
 const View *view_of_value(Plan *plan, Value *value)
 {
-    if (!placement(value)->placed && !add_op_kernel(plan, value->op))
+    if (!placement(plan, value)->placed && !add_op_kernel(plan, value->op))
         return NULL;
-    return &placement(value)->view;
+    return &placement(plan, value)->view;
 }
 
 /* Whether every element of the op's space is an element of this type. */
@@ -66,15 +66,15 @@ static bool is_space(const Op *op, const Type *type)
 /* Whether the op may write the result over this buffer: it reads the buffer not at
  * all, or each element before it writes that one. A kernel stores its results in
  * order and loads an operand when it first needs it; so this result must need it. */
-static bool may_overwrite(const Plan *plan, const Op *op, const Value *result, int32_t buffer)
+static bool may_overwrite(Plan *plan, const Op *op, const Value *result, int32_t buffer)
 {
     for (int i = 0; i < op->n_args; i++) {
-        const Placement *p = placement(op->args[i]);
+        const Placement *p = placement(plan, op->args[i]);
         if (!p->placed || p->view.buffer != buffer)
             continue;
         if (!op_is_one_sweep(op) || !type_equal(&op->args[i]->type, &result->type) ||
             !is_space(op, &result->type) || !view_is_whole(plan, &result->type, &p->view) ||
-            !op_result_reads(op, result->index, op->args[i]))
+            !op_result_reads(plan, op, result->index, op->args[i]))
             return false;
     }
     return true;
@@ -83,17 +83,17 @@ static bool may_overwrite(const Plan *plan, const Op *op, const Value *result, i
 /* Straight into what it is assigned to or kept as, if nobody needs the old value after. */
 static bool place_in_param(Plan *plan, Op *op, Value *value)
 {
-    const Op *assign = placement(value)->assign;
+    const Op *assign = placement(plan, value)->assign;
     if (!assign)
         return false;
     Value *param = assign->args[0];
-    const Placement *p = placement(param);
+    const Placement *p = placement(plan, param);
     if (!p->placed || !type_equal(&param->type, &value->type) ||
         plan->buffers.data[p->view.buffer].kind == TFC_BUFFER_SLAB ||
         plan->needed.data[p->view.buffer] > plan->position || !may_overwrite(plan, op, value, p->view.buffer))
         return false;
     place_at(plan, value, &p->view);
-    placement(value)->in_param = true;
+    placement(plan, value)->in_param = true;
     return true;
 }
 
@@ -109,15 +109,15 @@ static int64_t part_start(const Op *concat, const Value *part, int axis)
  * reshaped or transposed on the way. */
 static bool concat_view(Plan *plan, Value *value, View *view)
 {
-    Op *home = placement(value)->home;
+    Op *home = placement(plan, value)->home;
     if (!home)
         return false;
     if (home->kind == OP_concat) {
         Value *whole = op_result(home);
         int axis = (int)op_int(home, ATTR_axis);
-        if (!placement(whole)->placed)
+        if (!placement(plan, whole)->placed)
             place_results(plan, home);
-        return view_part(plan, &whole->type, &placement(whole)->view, axis, part_start(home, value, axis), view);
+        return view_part(plan, &whole->type, &placement(plan, whole)->view, axis, part_start(home, value, axis), view);
     }
     View result;
     return concat_view(plan, op_result(home), &result) && view_back_through(plan, home, &result, view);
@@ -136,7 +136,7 @@ static bool place_in_concat(Plan *plan, Value *value)
 static bool place_over_operand(Plan *plan, Op *op, Value *value)
 {
     for (int i = 0; i < op->n_args; i++) {
-        const Placement *p = placement(op->args[i]);
+        const Placement *p = placement(plan, op->args[i]);
         if (!p->placed || !type_equal(&op->args[i]->type, &value->type) ||
             !view_is_whole(plan, &value->type, &p->view))
             continue;
@@ -146,8 +146,8 @@ static bool place_over_operand(Plan *plan, Op *op, Value *value)
             continue;
         View view = p->view;
         place_at(plan, value, &view);
-        plan->needed.data[buffer] = placement(value)->last_use > plan->position
-                                        ? placement(value)->last_use
+        plan->needed.data[buffer] = placement(plan, value)->last_use > plan->position
+                                        ? placement(plan, value)->last_use
                                         : AT_END; /* not for a second result */
         return true;
     }
@@ -159,13 +159,13 @@ void place_results(Plan *plan, Op *op)
     for (int r = 0; r < op->n_results; r++) {
         Value *value = &op->results[r];
         bool whole = op->kind != OP_concat; /* a concat's parts are written one by one, over time */
-        if (placement(value)->placed || (whole && place_in_param(plan, op, value)) ||
+        if (placement(plan, value)->placed || (whole && place_in_param(plan, op, value)) ||
             place_in_concat(plan, value) || (whole && place_over_operand(plan, op, value)))
             continue;
         View view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
         place_at(plan, value, &view);
     }
     for (int r = 0; r < op->n_results; r++)
-        if (placement(&op->results[r])->kept)
-            plan->buffers.data[placement(&op->results[r])->view.buffer].kind = TFC_BUFFER_KEPT;
+        if (placement(plan, &op->results[r])->kept)
+            plan->buffers.data[placement(plan, &op->results[r])->view.buffer].kind = TFC_BUFFER_KEPT;
 }

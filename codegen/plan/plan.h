@@ -18,6 +18,7 @@
 
 #include "codegen/kernels.h"
 #include "codegen/plan/sizes.h"
+#include "ir/side.h"
 
 #include <limits.h>
 
@@ -30,7 +31,7 @@ typedef struct View {
     TfcSize strides[TFC_MAX_AXES];
 } View;
 
-/* What the plan knows of a value of the function (Value.scratch). */
+/* What the plan knows of a value of the function. */
 typedef struct Placement {
     bool placed;
     View view;     /* strides per storage axis of the value's layout */
@@ -62,6 +63,8 @@ typedef struct Plan {
     const Function *function;
     const Module *module;
     Arena *arena;
+    SideTable placements;    /* value → its Placement */
+    SideTable reads;         /* op_result_reads' own */
     Diagnostics *diags;
     int *program_dim;        /* module symbol → program dimension, or -1 */
     VEC(TfcProgramDim) dims;
@@ -83,7 +86,10 @@ typedef struct Plan {
     const char *name;        /* of the steps being made */
 } Plan;
 
-static inline Placement *placement(const Value *value) { return value->scratch; }
+static inline Placement *placement(const Plan *plan, const Value *value)
+{
+    return side_of_value(&plan->placements, value);
+}
 
 /* ---- loops.c ---- */
 /* Before each op, and with NULL after the last one: ops of one `chunk` that stand
@@ -102,7 +108,7 @@ void plan_uses(Plan *plan);
  * before it goes on to the next: elementwise ops, and sums that only leave. */
 bool op_is_one_sweep(const Op *op);
 /* Whether the result is computed from the operand. */
-bool op_result_reads(const Op *op, int result, const Value *operand);
+bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand);
 
 /* ---- views.c ---- */
 TfcSize axis_size(const Plan *plan, const Axis *axis);

@@ -105,7 +105,7 @@ static void find_renewed(Plan *plan, Constants *c)
         const Op *op = plan->origins.data[s];
         c->here = may_be_prepared(plan, s);
         for (int r = 0; r < op->n_results; r++)
-            c->here &= placement(&op->results[r])->kept;
+            c->here &= placement(plan, &op->results[r])->kept;
         step_buffers(&plan->steps.data[s], find_made, c);
         c->step[s] = c->here && op->n_results > 0;
     }

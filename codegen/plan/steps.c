@@ -162,7 +162,7 @@ static bool operand_view(Plan *plan, const Op *op, int index, View *view)
 /* Where the kernel puts a result: apart, if products cannot write to its place. */
 static View written_view(Plan *plan, const Op *op, const Value *result)
 {
-    View view = placement(result)->view;
+    View view = placement(plan, result)->view;
     if (op->kind != OP_attention || view_form(plan, &result->type, &view) != FORM_STRIDED)
         return view;
     return view_packed(plan, &result->type, add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
@@ -191,7 +191,7 @@ bool add_op_kernel(Plan *plan, Op *op)
     if (op_attr(op, ATTR_epilogue))
         join_epilogue(plan, op);
     for (int r = 0; r < op->n_results; r++) {
-        const View *to = &placement(&op->results[r])->view, *from = &views[op->n_args + r];
+        const View *to = &placement(plan, &op->results[r])->view, *from = &views[op->n_args + r];
         if (from->buffer != to->buffer && !add_copy(plan, &op->results[r].type, from, to))
             return false;
     }
@@ -244,7 +244,7 @@ bool packed_view(Plan *plan, Value *value, View *view)
     *view = *placed;
     if (view_is_packed(plan, &value->type, view))
         return true;
-    Placement *p = placement(value);
+    Placement *p = placement(plan, value);
     bool made = p->packed != NO_BUFFER;
     if (!made) {
         p->packed = add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0);

@@ -9,23 +9,23 @@ static void make_placements(Plan *plan)
             Placement *p = ARENA_NEW(plan->arena, Placement);
             p->packed = NO_BUFFER;
             p->last_use = -1;
-            op->results[r].scratch = p;
+            side_set_value(&plan->placements, &op->results[r], p);
         }
 }
 
 /* Whether the result may be seen through the operand's memory. */
 static bool may_share(const Op *op) { return op_is_view(op) || op->kind == OP_append; }
 
-static void note_uses(const Op *op, int position)
+static void note_uses(const Plan *plan, const Op *op, int position)
 {
     int until = position;
-    if (may_share(op) && placement(&op->results[0])->last_use > until)
-        until = placement(&op->results[0])->last_use;
+    if (may_share(op) && placement(plan, &op->results[0])->last_use > until)
+        until = placement(plan, &op->results[0])->last_use;
     bool gives = op->kind == OP_assign || op->kind == OP_keep; /* they do not read what takes the value */
     if (op->kind == OP_output || gives)
         until = AT_END;
     for (int i = gives; i < op->n_args; i++) {
-        Placement *p = placement(op->args[i]);
+        Placement *p = placement(plan, op->args[i]);
         if (until > p->last_use)
             p->last_use = until;
     }
@@ -33,12 +33,12 @@ static void note_uses(const Op *op, int position)
 
 /* A part of a concat may be written where the concat's result is, whoever else
  * reads it: nothing else is ever written there. */
-static void note_homes(Op *op)
+static void note_homes(const Plan *plan, Op *op)
 {
     bool moves = op->kind == OP_reshape || op->kind == OP_transpose;
     for (int i = 0; i < op->n_args; i++)
-        if (op->kind == OP_concat || (moves && placement(&op->results[0])->home && !placement(op->args[i])->home))
-            placement(op->args[i])->home = op;
+        if (op->kind == OP_concat || (moves && placement(plan, &op->results[0])->home && !placement(plan, op->args[i])->home))
+            placement(plan, op->args[i])->home = op;
 }
 
 void plan_uses(Plan *plan)
@@ -48,12 +48,12 @@ void plan_uses(Plan *plan)
     FOR_OPS(op, &plan->function->body)
         position++;
     for (Op *op = plan->function->body.last; op; op = op->previous) {
-        note_uses(op, --position);
-        note_homes(op);
+        note_uses(plan, op, --position);
+        note_homes(plan, op);
         if (op->kind == OP_assign || op->kind == OP_keep)
-            placement(op->args[1])->assign = op;
+            placement(plan, op->args[1])->assign = op;
         if (op->kind == OP_keep)
-            placement(op->args[0])->kept = true;
+            placement(plan, op->args[0])->kept = true;
     }
 }
 
@@ -91,18 +91,23 @@ static bool is_of_body(const Op *op, const Value *value)
     return true;
 }
 
-bool op_result_reads(const Op *op, int result, const Value *operand)
+/* Of the values of the body, `reads` has the operand where they depend on it. */
+static bool depends_on(const Plan *plan, const Op *op, const Value *value, const Value *operand)
+{
+    return value == operand ||
+           (is_of_body(op, value) && side_of_value(&plan->reads, value) == operand);
+}
+
+bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand)
 {
     if (!op->body)
         return true;
-    FOR_OPS(inner, op->body) /* marks by scratch: whether a value depends on the operand */
+    FOR_OPS(inner, op->body)
         for (int r = 0; r < inner->n_results; r++) {
-            bool marked = false;
+            bool depends = false;
             for (int i = 0; i < inner->n_args; i++)
-                marked |= inner->args[i] == operand ||
-                          (is_of_body(op, inner->args[i]) && inner->args[i]->scratch == operand);
-            inner->results[r].scratch = marked ? (void *)operand : NULL;
+                depends |= depends_on(plan, op, inner->args[i], operand);
+            side_set_value(&plan->reads, &inner->results[r], depends ? (void *)operand : NULL);
         }
-    const Value *yielded = op->body->last->args[result];
-    return yielded == operand || (is_of_body(op, yielded) && yielded->scratch == operand);
+    return depends_on(plan, op, op->body->last->args[result], operand);
 }

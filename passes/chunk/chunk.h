@@ -3,10 +3,10 @@
 #define PASSES_CHUNK_CHUNK_H
 
 #include "ir/layout.h"
+#include "ir/side.h"
 #include "passes/pass.h"
 
-/* The ops that are to run by chunks, found from one product on. Op.scratch of a
- * member is MEMBER, of others NULL while this runs. */
+/* The ops that are to run by chunks, found from one product on. */
 typedef struct Chunk {
     Function *function;
     const Module *module;
@@ -14,12 +14,17 @@ typedef struct Chunk {
     Op *seed;            /* the product that began it */
     int symbol, batch;   /* rows: the leading storage axis; batch: of packed tokens, else NO_SYMBOL */
     VEC(Op *) members;
+    SideTable roles;     /* of ops: MEMBER of members */
+    SideTable flows;     /* value → its Flow, see chunk_rows.c */
     Miss miss;           /* why there are no chunks, and by what */
     const char *culprit;
 } Chunk;
 
 enum { ROLE_NONE, ROLE_MEMBER, ROLE_AFTER };
-static inline bool is_member(const Op *op) { return (uintptr_t)op->scratch == ROLE_MEMBER; }
+static inline bool is_member(const Chunk *chunk, const Op *op)
+{
+    return side_number(&chunk->roles, op) == ROLE_MEMBER;
+}
 
 /* ---- rules.c ---- */
 /* Sets the rows to those of the product; false if there are none, or it is not much

@@ -21,7 +21,6 @@
 #include "passes/fuse/fuse.h"
 
 #include <assert.h>
-#include <stdint.h>
 
 bool pass_chunk_rows(Function *function, PassContext *context);
 
@@ -37,7 +36,7 @@ static bool fail(Chunk *c, const Op *op, Miss miss)
 
 static void add_member(Chunk *c, Op *op)
 {
-    op->scratch = (void *)(uintptr_t)ROLE_MEMBER;
+    side_set_number(&c->roles, op, ROLE_MEMBER);
     vec_push(c->arena, c->members, op);
 }
 
@@ -45,17 +44,16 @@ static bool join(Chunk *c, Op *op);
 
 static bool join_users(Chunk *c, const Value *value)
 {
-    FOR_OPS(op, &c->function->body)
-        for (int i = 0; i < op->n_args; i++)
-            if (op->args[i] == value && !join(c, op))
-                return false;
+    FOR_USES(use, value)
+        if (!join(c, use->user))
+            return false;
     return true;
 }
 
 /* With it join those that read a wide value of it, and those whose wide value it reads. */
 static bool join(Chunk *c, Op *op)
 {
-    if (is_member(op))
+    if (is_member(c, op))
         return true;
     Miss miss = chunk_why_not(c, op);
     if (miss != MISS_NONE)
@@ -78,54 +76,54 @@ typedef struct Flow {
     bool leads; /* a member needs it */
 } Flow;
 
-static Flow *flow_of(const Value *value) { return value->scratch; }
+static Flow *flow_of(const Chunk *c, const Value *value) { return side_of_value(&c->flows, value); }
 
-static bool reads_below(const Op *op)
+static bool reads_below(const Chunk *c, const Op *op)
 {
     bool below = false;
     for (int i = 0; i < op->n_args; i++)
-        below |= flow_of(op->args[i])->below;
+        below |= flow_of(c, op->args[i])->below;
     return below;
 }
 
-static void flow_down(const Chunk *c, const Block *block)
+static void flow_down(Chunk *c, const Block *block)
 {
     FOR_OPS(op, block) {
         for (int r = 0; r < op->n_results; r++)
-            op->results[r].scratch = ARENA_NEW(c->arena, Flow);
+            side_set_value(&c->flows, &op->results[r], ARENA_NEW(c->arena, Flow));
         if (op->body)
             flow_down(c, op->body);
         for (int r = 0; r < op->n_results; r++) {
-            bool given = is_member(op) && (!op->body || chunk_is_wide(c, &op->results[r].type));
-            flow_of(&op->results[r])->below =
-                given || (op->body ? flow_of(op->body->last->args[r])->below : reads_below(op));
+            bool given = is_member(c, op) && (!op->body || chunk_is_wide(c, &op->results[r].type));
+            flow_of(c, &op->results[r])->below =
+                given || (op->body ? flow_of(c, op->body->last->args[r])->below : reads_below(c, op));
         }
     }
 }
 
-static bool gives_below(const Op *op)
+static bool gives_below(const Chunk *c, const Op *op)
 {
     bool below = false;
     for (int r = 0; r < op->n_results; r++)
-        below |= flow_of(&op->results[r])->below;
+        below |= flow_of(c, &op->results[r])->below;
     return below;
 }
 
 /* A region that gives what members need and nothing that needs them comes before them whole,
  * and so does all that it reads. */
-static void flow_up(const Block *block)
+static void flow_up(Chunk *c, const Block *block)
 {
     for (Op *op = block->last; op; op = op->previous) {
-        bool leads = is_member(op);
+        bool leads = is_member(c, op);
         for (int r = 0; r < op->n_results; r++)
-            leads |= flow_of(&op->results[r])->leads;
+            leads |= flow_of(c, &op->results[r])->leads;
         if (op->body) {
             for (int r = 0; r < op->n_results; r++)
-                flow_of(op->body->last->args[r])->leads |= flow_of(&op->results[r])->leads;
-            flow_up(op->body);
+                flow_of(c, op->body->last->args[r])->leads |= flow_of(c, &op->results[r])->leads;
+            flow_up(c, op->body);
         }
         for (int i = 0; i < op->n_args; i++)
-            flow_of(op->args[i])->leads |= is_member(op) || (leads && (!op->body || !gives_below(op)));
+            flow_of(c, op->args[i])->leads |= is_member(c, op) || (leads && (!op->body || !gives_below(c, op)));
     }
 }
 
@@ -133,8 +131,11 @@ static void flow_up(const Block *block)
 
 enum { IN_BODY = ROLE_AFTER + 1, TAKEN };
 
-static void mark(Op *op, uintptr_t role) { op->scratch = (void *)role; }
-static bool is_marked(const Op *op, uintptr_t role) { return (uintptr_t)op->scratch == role; }
+static void mark(Chunk *c, const Op *op, int role) { side_set_number(&c->roles, op, role); }
+static bool is_marked(const Chunk *c, const Op *op, int role)
+{
+    return side_number(&c->roles, op) == role;
+}
 
 /* A region before `op` with those of its results that are `below` or not, and what
  * of the body they take. */
@@ -145,34 +146,34 @@ static Op *part_of(Chunk *c, Op *op, bool below)
     Value **outputs = ARENA_ARRAY(c->arena, Value *, op->n_results);
     int n = 0, *at = ARENA_ARRAY(c->arena, int, op->n_results);
     FOR_OPS(inner, op->body)
-        mark(inner, IN_BODY);
+        mark(c, inner, IN_BODY);
     for (int r = 0; r < op->n_results; r++)
-        if (flow_of(&op->results[r])->below == below) {
+        if (flow_of(c, &op->results[r])->below == below) {
             at[n] = r;
             outputs[n++] = yield->args[r];
-            mark(yield->args[r]->op, TAKEN);
+            mark(c, yield->args[r]->op, TAKEN);
         }
     for (Op *inner = yield->previous; inner; inner = inner->previous)
-        for (int i = 0; is_marked(inner, TAKEN) && i < inner->n_args; i++)
-            if (is_marked(inner->args[i]->op, IN_BODY))
-                mark(inner->args[i]->op, TAKEN);
+        for (int i = 0; is_marked(c, inner, TAKEN) && i < inner->n_args; i++)
+            if (is_marked(c, inner->args[i]->op, IN_BODY))
+                mark(c, inner->args[i]->op, TAKEN);
     FOR_OPS(inner, op->body)
-        if (is_marked(inner, TAKEN))
+        if (is_marked(c, inner, TAKEN))
             vec_push(c->arena, members.ops, inner);
     Op *part = build_region(c->function, op->kind, &members, n, outputs, op);
     for (int i = 0; i < n; i++)
-        op->results[at[i]].moved_to = &part->results[i];
+        value_replace(&op->results[at[i]], &part->results[i]);
     return part;
 }
 
 /* Gives members something of what does not need any, beside what does. */
-static bool is_mixed(const Op *op)
+static bool is_mixed(const Chunk *c, const Op *op)
 {
     bool below = false, before = false;
     if (!op->body)
         return false;
     for (int r = 0; r < op->n_results; r++) {
-        const Flow *flow = flow_of(&op->results[r]);
+        const Flow *flow = flow_of(c, &op->results[r]);
         below |= flow->below;
         before |= !flow->below && flow->leads;
     }
@@ -186,18 +187,17 @@ static void split(Chunk *c, Op *op)
     for (size_t i = 0; i < c->members.count; i++)
         if (c->members.data[i] == op) {
             c->members.data[i] = rest;
-            mark(rest, ROLE_MEMBER);
+            mark(c, rest, ROLE_MEMBER);
         }
     block_remove(&c->function->body, op);
-    function_settle(c->function);
 }
 
 /* ---- closing ---- */
 
-static bool is_between(const Op *op)
+static bool is_between(const Chunk *c, const Op *op)
 {
     for (int r = 0; r < op->n_results; r++)
-        if (flow_of(&op->results[r])->below && flow_of(&op->results[r])->leads)
+        if (flow_of(c, &op->results[r])->below && flow_of(c, &op->results[r])->leads)
             return true;
     return false;
 }
@@ -207,14 +207,14 @@ static bool is_between(const Op *op)
 static bool close_step(Chunk *c)
 {
     flow_down(c, &c->function->body);
-    flow_up(&c->function->body);
+    flow_up(c, &c->function->body);
     FOR_OPS(op, &c->function->body)
-        if (is_mixed(op)) {
+        if (is_mixed(c, op)) {
             split(c, op);
             return true;
         }
     FOR_OPS(op, &c->function->body)
-        if (!is_member(op) && is_between(op))
+        if (!is_member(c, op) && is_between(c, op))
             return join(c, op);
     return false;
 }
@@ -226,7 +226,7 @@ static bool check_members(Chunk *c)
         Miss miss = chunk_why_not(c, op);
         if (miss != MISS_NONE)
             return fail(c, op, miss);
-        if (chunk_sums(c, op) && is_between(op))
+        if (chunk_sums(c, op) && is_between(c, op))
             return fail(c, op, MISS_CHUNK_TOTAL);
     }
     return true;
@@ -234,11 +234,11 @@ static bool check_members(Chunk *c)
 
 /* ---- order ---- */
 
-static void move_ops(Block *from, Block *to, Op *first, const Op *end, uintptr_t role)
+static void move_ops(Chunk *c, Block *from, Block *to, Op *first, const Op *end, int role)
 {
     for (Op *op = first, *next; op != end; op = next) {
         next = op->next;
-        if (!is_marked(op, role))
+        if (!is_marked(c, op, role))
             continue;
         block_remove(from, op);
         block_append(to, op);
@@ -252,21 +252,21 @@ static void gather(Chunk *c)
     Block *body = &c->function->body, loop = {0}, behind = {0};
     Op *first = NULL, *last = NULL;
     FOR_OPS(op, body) {
-        if (is_member(op)) {
+        if (is_member(c, op)) {
             first = first ? first : op;
             last = op;
         }
         for (int i = 0; i < op->n_args; i++)
-            if (op->args[i]->op->scratch) {
-                assert(!is_member(op) || is_member(op->args[i]->op));
-                if (!is_member(op))
-                    mark(op, ROLE_AFTER);
+            if (!is_marked(c, op->args[i]->op, ROLE_NONE)) {
+                assert(!is_member(c, op) || is_member(c, op->args[i]->op));
+                if (!is_member(c, op))
+                    mark(c, op, ROLE_AFTER);
             }
     }
     Op *rest = last->next;
     Op *before = first->previous;
-    move_ops(body, &behind, before ? before->next : body->first, rest, ROLE_AFTER);
-    move_ops(body, &loop, before ? before->next : body->first, rest, ROLE_MEMBER);
+    move_ops(c, body, &behind, before ? before->next : body->first, rest, ROLE_AFTER);
+    move_ops(c, body, &loop, before ? before->next : body->first, rest, ROLE_MEMBER);
     for (Block *part = &loop; part; part = part == &loop ? &behind : NULL)
         for (Op *op; (op = part->first);) {
             block_remove(part, op);
@@ -283,15 +283,6 @@ static void number_members(Chunk *c, int number)
 }
 
 /* ---- the pass ---- */
-
-static void clear_marks(const Block *block)
-{
-    FOR_OPS(op, block) {
-        op->scratch = NULL;
-        if (op->body)
-            clear_marks(op->body);
-    }
-}
 
 static bool find_members(Chunk *c)
 {
@@ -312,10 +303,10 @@ bool pass_chunk_rows(Function *function, PassContext *context)
             vec_push(arena, dots, op);
     for (size_t i = 0; i < dots.count; i++) {
         Op *op = dots.data[i];
-        Chunk chunk = {.function = function, .module = function->module, .arena = arena};
+        Chunk chunk = {.function = function, .module = function->module, .arena = arena,
+                       .roles = side_new(arena), .flows = side_new(arena)};
         if (op_attr(op, ATTR_chunk) || !chunk_begin(&chunk, op))
             continue;
-        clear_marks(&function->body);
         if (!find_members(&chunk)) {
             report_miss(context->report, op, chunk.miss, "dot by chunks of rows with %s", chunk.culprit);
             continue;
@@ -325,6 +316,5 @@ bool pass_chunk_rows(Function *function, PassContext *context)
         report_op(context->report, op, "chunks of rows: dot and %d ops that read it",
                   (int)chunk.members.count - 1);
     }
-    clear_marks(&function->body);
     return true;
 }

@@ -101,7 +101,7 @@ static Miss why_not_operands(const Chunk *c, const Op *region, Lead space)
 {
     for (int i = 0; i < region->n_args; i++) {
         const Value *value = region->args[i];
-        if (!is_member(value->op))
+        if (!is_member(c, value->op))
             continue;
         if (chunk_sums(c, value->op))
             return MISS_CHUNK_TOTAL;

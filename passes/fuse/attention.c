@@ -26,47 +26,45 @@ bool pass_fuse_attention(Function *function, PassContext *context);
 
 static void visit_all(Fuser *f)
 {
+    function_order_uses(f->function); /* sets are gathered in the order of the function */
     int position = 0;
     FOR_OPS(op, &f->function->body) {
-        Node *node = op->scratch = ARENA_NEW(f->arena, Node);
+        Node *node = ARENA_NEW(f->arena, Node);
         node->position = position++;
-        for (int i = 0; i < op->n_args; i++) {
-            Node *above = op->args[i]->op->scratch;
-            vec_push(f->arena, above->users, op);
-        }
+        side_set_op(&f->nodes, op, node);
     }
 }
 
 /* ---- levels ---- */
 
-static bool in_set(const Value *value, const Scores *s)
+static bool in_set(const Fuser *f, const Value *value, const Scores *s)
 {
-    const Node *node = node_of(value->op);
+    const Node *node = node_of(f, value->op);
     return node && node->scores == s;
 }
 
-static int level_of(const Value *value, const Scores *s)
+static int level_of(const Fuser *f, const Value *value, const Scores *s)
 {
-    const Node *node = node_of(value->op);
+    const Node *node = node_of(f, value->op);
     return node && node->walked == s ? node->level : 0;
 }
 
 /* The level of every op between the set's first and last. */
-static void find_levels(Scores *s)
+static void find_levels(const Fuser *f, Scores *s)
 {
     Op *first = s->ops.data[0], *last = first;
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
-        first = node_of(op)->position < node_of(first)->position ? op : first;
-        last = node_of(op)->position > node_of(last)->position ? op : last;
+        first = node_of(f, op)->position < node_of(f, first)->position ? op : first;
+        last = node_of(f, op)->position > node_of(f, last)->position ? op : last;
     }
     for (Op *op = first; op != last->next; op = op->next) {
-        Node *node = node_of(op);
+        Node *node = node_of(f, op);
         int level = 0;
         for (int i = 0; i < op->n_args; i++) {
-            bool leaves = in_set(op->args[i], s) &&
-                          (node->scores != s || node_of(op->args[i]->op)->part == PART_PRODUCT);
-            int above = level_of(op->args[i], s) + leaves;
+            bool leaves = in_set(f, op->args[i], s) &&
+                          (node->scores != s || node_of(f, op->args[i]->op)->part == PART_PRODUCT);
+            int above = level_of(f, op->args[i], s) + leaves;
             level = above > level ? above : level;
         }
         node->walked = s;
@@ -111,14 +109,14 @@ enum { DEEPEST = 16 };
  * products multiply scores with is read from memory, constant or not. */
 static void take(Region *r, Op *op)
 {
-    Node *node = node_of(op);
+    Node *node = node_of(r->f, op);
     if (node->taken == r)
         return;
     node->taken = r;
     r->products |= node->part == PART_SCORES && op->kind == OP_dot;
     for (int i = 0; i < op->n_args; i++) {
         Value *above = op->args[i];
-        Node *theirs = node_of(above->op);
+        Node *theirs = node_of(r->f, above->op);
         if (!theirs)
             continue;
         bool of_set = theirs->scores == r->scores;
@@ -131,11 +129,10 @@ static void take(Region *r, Op *op)
     vec_push(r->f->arena, r->members, op);
 }
 
-static bool is_read_outside(const Scores *s, const Op *op)
+static bool is_read_outside(const Fuser *f, const Scores *s, Op *op)
 {
-    const Node *node = node_of(op);
-    for (size_t i = 0; i < node->users.count; i++)
-        if (node_of(node->users.data[i])->scores != s)
+    FOR_USES(use, op_result(op))
+        if (node_of(f, use->user)->scores != s)
             return true;
     return false;
 }
@@ -146,9 +143,9 @@ static Region *gather_region(Fuser *f, Scores *s, int level)
     *r = (Region){.f = f, .scores = s, .level = level};
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
-        Node *node = node_of(op);
+        Node *node = node_of(f, op);
         bool given = node->part == PART_PRODUCT ||
-                     (node->part == PART_ROW && (node->needed || is_read_outside(s, op)));
+                     (node->part == PART_ROW && (node->needed || is_read_outside(f, s, op)));
         if (node->level != level || !given)
             continue;
         vec_push(f->arena, r->outputs, op_result(op));
@@ -166,13 +163,16 @@ static Miss gather_regions(Fuser *f, Scores *s)
             continue;
         if (!r->products)
             return MISS_SCORES_ALONE;
-        r->window = window_of(s, r->members.count, r->members.data);
+        r->window = window_of(f, s, r->members.count, r->members.data);
         vec_push(f->arena, s->regions, r);
     }
     return MISS_NONE;
 }
 
-static Op *in_one_form(Op *op) { return node_of(op)->unified ? node_of(op)->unified : op; }
+static Op *in_one_form(const Fuser *f, Op *op)
+{
+    return node_of(f, op)->unified ? node_of(f, op)->unified : op;
+}
 
 static int64_t window_end(int64_t distance)
 {
@@ -191,9 +191,9 @@ static void build_regions(Fuser *f, Scores *s)
         Region *r = s->regions.data[i];
         Members members = {0};
         for (size_t m = 0; m < r->members.count; m++)
-            vec_push(f->arena, members.ops, in_one_form(r->members.data[m]));
+            vec_push(f->arena, members.ops, in_one_form(f, r->members.data[m]));
         for (size_t v = 0; v < r->outputs.count; v++)
-            r->outputs.data[v] = op_result(in_one_form(r->outputs.data[v]->op));
+            r->outputs.data[v] = op_result(in_one_form(f, r->outputs.data[v]->op));
         Op *region = build_region(f->function, OP_attention, &members, (int)r->outputs.count,
                                   r->outputs.data, vec_last(members.ops));
         set_window(f, region, r->window);
@@ -206,16 +206,17 @@ static void build_regions(Fuser *f, Scores *s)
 
 bool pass_fuse_attention(Function *function, PassContext *context)
 {
-    Fuser f = {.function = function, .context = context, .arena = function->module->arena};
+    Fuser f = {.function = function, .context = context, .arena = function->module->arena,
+               .nodes = side_new(function->module->arena)};
     VEC(Scores *) sets = {0};
     visit_all(&f);
     FOR_OPS(op, &function->body) {
-        if (node_of(op)->scores || !is_scores_product(function->module, op))
+        if (node_of(&f, op)->scores || !is_scores_product(function->module, op))
             continue;
         Scores *s = ARENA_NEW(f.arena, Scores);
         Miss why = gather_scores(&f, s, op);
         if (why == MISS_NONE) {
-            find_levels(s);
+            find_levels(&f, s);
             why = gather_regions(&f, s);
         }
         if (why != MISS_NONE)
@@ -228,8 +229,7 @@ bool pass_fuse_attention(Function *function, PassContext *context)
     for (size_t i = 0; i < sets.count; i++)
         build_regions(&f, sets.data[i]);
     for (size_t i = 0; i < f.replaced.count; i++)
-        f.replaced.data[i].from->moved_to = f.replaced.data[i].to;
-    function_settle(function);
+        value_replace(f.replaced.data[i].from, f.replaced.data[i].to);
     remove_dead(function);
     order_ops(function);
     if (sets.count)

@@ -8,6 +8,8 @@
 
 #include "passes/fuse/fuse.h"
 
+#include "ir/side.h"
+
 #define WINDOW_OPEN (INT64_C(1) << 40)
 
 typedef enum Part {
@@ -28,9 +30,8 @@ typedef struct Scores {
     const Op *where;    /* the op because of which it is not fused, or NULL */
 } Scores;
 
-/* What is known of an op; at op->scratch. Ops that the pass makes have none. */
+/* What is known of an op. Ops that the pass makes have none. */
 typedef struct Node {
-    VEC(Op *) users;
     int position;
     Scores *scores; /* the set it belongs to */
     Part part;
@@ -41,7 +42,6 @@ typedef struct Node {
     Op *unified;                /* the same product in the one form */
 } Node;
 
-static inline Node *node_of(const Op *op) { return op->scratch; }
 
 typedef struct Replaced {
     Value *from, *to;
@@ -51,8 +51,11 @@ typedef struct Fuser {
     Function *function;
     PassContext *context;
     Arena *arena;
-    VEC(Replaced) replaced; /* settled at the end */
+    SideTable nodes;             /* op → its Node */
+    VEC(Replaced) replaced; /* at the end */
 } Fuser;
+
+static inline Node *node_of(const Fuser *f, const Op *op) { return side_of_op(&f->nodes, op); }
 
 /* A product that may give scores: [batch, queries, d] with [batch, keys, d], d constant,
  * the keys a named dimension and the last storage axis of the result. */
@@ -65,7 +68,7 @@ Miss gather_scores(Fuser *f, Scores *s, Op *product);
 typedef struct Window {
     int64_t from, to;
 } Window;
-Window window_of(const Scores *s, size_t n, Op *const *members);
+Window window_of(const Fuser *f, const Scores *s, size_t n, Op *const *members);
 
 /* Which operand of a product of the set are the scores. */
 static inline int scores_side(const Op *product, const Scores *s)

@@ -79,7 +79,7 @@ static bool is_scores_type(const Scores *s, const Value *value)
 
 static void add(Fuser *f, Scores *s, Op *op, Part part)
 {
-    Node *node = node_of(op);
+    Node *node = node_of(f, op);
     if (node->scores == s)
         return;
     node->scores = s;
@@ -124,7 +124,7 @@ static Miss grow_scores(Fuser *f, Scores *s, Op *op)
 {
     for (int i = 0; i < op->n_args; i++) {
         Op *above = op->args[i]->op;
-        if (!is_scores_type(s, op->args[i]) || node_of(above)->scores == s)
+        if (!is_scores_type(s, op->args[i]) || node_of(f, above)->scores == s)
             continue;
         if (!fits_tile(f, s, above)) {
             s->where = above;
@@ -132,8 +132,8 @@ static Miss grow_scores(Fuser *f, Scores *s, Op *op)
         }
         add(f, s, above, PART_SCORES);
     }
-    for (size_t i = 0; i < node_of(op)->users.count; i++) {
-        Miss why = add_user(f, s, node_of(op)->users.data[i]);
+    FOR_USES(use, op_result(op)) {
+        Miss why = add_user(f, s, use->user);
         if (why != MISS_NONE)
             return why;
     }
@@ -143,8 +143,8 @@ static Miss grow_scores(Fuser *f, Scores *s, Op *op)
 /* What is computed from a row value for rows or for scores; others read it. */
 static void grow_row(Fuser *f, Scores *s, Op *op)
 {
-    for (size_t i = 0; i < node_of(op)->users.count; i++) {
-        Op *user = node_of(op)->users.data[i];
+    FOR_USES(use, op_result(op)) {
+        Op *user = use->user;
         if (!is_elementwise(user))
             continue;
         if (type_same_shape(&op_result(user)->type, &s->row))
@@ -176,30 +176,31 @@ static bool is_sentences(const Module *module, const Scores *s, int axis)
 }
 
 /* Whether the product goes along the scores' axis with its own part for each. */
-static bool is_batch(const Op *product, const Scores *s, int axis)
+static bool is_batch(const Fuser *f, const Op *product, const Scores *s, int axis)
 {
-    if (node_of(product)->part != PART_PRODUCT)
+    if (node_of(f, product)->part != PART_PRODUCT)
         return axis < op_attr(product, ATTR_batch_a)->n;
     return lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a), axis);
 }
 
 /* A unit stands at a sentence, whose queries and keys it goes through: all products must. */
-static const Op *find_across(const Module *module, const Scores *s)
+static const Op *find_across(const Fuser *f, const Scores *s)
 {
+    const Module *module = f->function->module;
     for (size_t i = 0; i < s->ops.count; i++)
         for (int axis = 0; s->ops.data[i]->kind == OP_dot && axis < s->type.rank - 2; axis++)
-            if (is_sentences(module, s, axis) && !is_batch(s->ops.data[i], s, axis))
+            if (is_sentences(module, s, axis) && !is_batch(f, s->ops.data[i], s, axis))
                 return s->ops.data[i];
     return NULL;
 }
 
 /* Products read from memory what they multiply scores with: a value of one element a row that
  * the set computes itself is there too late. */
-static const Op *find_own_operand(const Scores *s)
+static const Op *find_own_operand(const Fuser *f, const Scores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++)
         for (int a = 0; s->ops.data[i]->kind == OP_dot && a < 2; a++) {
-            const Node *node = node_of(s->ops.data[i]->args[a]->op);
+            const Node *node = node_of(f, s->ops.data[i]->args[a]->op);
             if (node->scores == s && node->part == PART_ROW)
                 return s->ops.data[i];
         }
@@ -207,14 +208,14 @@ static const Op *find_own_operand(const Scores *s)
 }
 
 /* Sums over queries run within one unit: all of them leave the units' axes alone. */
-static const Op *find_unlike(const Scores *s)
+static const Op *find_unlike(const Fuser *f, const Scores *s)
 {
     int least = MAX_RANK;
     for (size_t i = 0; i < s->ops.count; i++)
         if (s->ops.data[i]->kind == OP_dot && op_attr(s->ops.data[i], ATTR_batch_a)->n < least)
             least = op_attr(s->ops.data[i], ATTR_batch_a)->n;
     for (size_t i = 0; i < s->ops.count; i++)
-        if (node_of(s->ops.data[i])->part == PART_PRODUCT && sums_queries(s->ops.data[i], s) &&
+        if (node_of(f, s->ops.data[i])->part == PART_PRODUCT && sums_queries(s->ops.data[i], s) &&
             op_attr(s->ops.data[i], ATTR_batch_a)->n != least)
             return s->ops.data[i];
     return NULL;
@@ -225,11 +226,11 @@ static Miss why_not_set(const Fuser *f, Scores *s)
     int products = 0, used_up = 0;
     for (size_t i = 0; i < s->ops.count; i++) {
         products += s->ops.data[i]->kind == OP_dot;
-        used_up += node_of(s->ops.data[i])->part == PART_PRODUCT;
+        used_up += node_of(f, s->ops.data[i])->part == PART_PRODUCT;
     }
-    s->where = find_across(f->function->module, s);
-    s->where = s->where ? s->where : find_own_operand(s);
-    s->where = s->where ? s->where : find_unlike(s);
+    s->where = find_across(f, s);
+    s->where = s->where ? s->where : find_own_operand(f, s);
+    s->where = s->where ? s->where : find_unlike(f, s);
     return s->where                    ? MISS_SCORES_READ
            : !used_up                   ? MISS_SCORES_ALONE
            : has_few_queries(f, s)     ? MISS_SCORES_FEW
@@ -242,9 +243,9 @@ static Miss gather(Fuser *f, Scores *s)
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
         Miss why = MISS_NONE;
-        if (node_of(op)->part == PART_SCORES)
+        if (node_of(f, op)->part == PART_SCORES)
             why = grow_scores(f, s, op);
-        else if (node_of(op)->part == PART_ROW)
+        else if (node_of(f, op)->part == PART_ROW)
             grow_row(f, s, op);
         if (why != MISS_NONE || s->ops.count > MOST_OPS)
             return why != MISS_NONE ? why : MISS_SCORES_MANY;
@@ -260,6 +261,6 @@ Miss gather_scores(Fuser *f, Scores *s, Op *product)
     Miss why = gather(f, s);
     for (size_t i = 0; why != MISS_NONE && i < s->ops.count; i++)
         if (s->ops.data[i] != product) /* asked once */
-            node_of(s->ops.data[i])->scores = NULL;
+            node_of(f, s->ops.data[i])->scores = NULL;
     return why;
 }

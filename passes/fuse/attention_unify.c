@@ -61,8 +61,8 @@ static void unify_scores(Fuser *f, Op *dot)
     Builder b = builder_before(f->function, &f->function->body, dot);
     for (int side = 0; side < 2; side++) {
         Axes axes = axes_of(dot, side);
-        dot->args[side] = in_order(&b, dot->args[side], &axes, axes.free, axes.n_free,
-                                   axes.contract, axes.n_contract);
+        op_set_arg(dot, side, in_order(&b, dot->args[side], &axes, axes.free, axes.n_free,
+                                       axes.contract, axes.n_contract));
         set_axes(f->function, dot, side ? ATTR_batch_b : ATTR_batch_a, 0, axes.n_batch);
         set_axes(f->function, dot, side ? ATTR_contract_b : ATTR_contract_a,
                  axes.n_batch + axes.n_free, 1);
@@ -116,7 +116,7 @@ static void unify_product(Fuser *f, const Scores *s, Op *dot)
         product->type.dtype = op_result(dot)->type.dtype;
     }
     Value *before = as_before(&b, product, &mine, side);
-    node_of(dot)->unified = product->op;
+    node_of(f, dot)->unified = product->op;
     vec_push(f->arena, f->replaced, ((Replaced){op_result(dot), before}));
 }
 
@@ -124,7 +124,7 @@ void unify_products(Fuser *f, Scores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
-        if (node_of(op)->part == PART_PRODUCT)
+        if (node_of(f, op)->part == PART_PRODUCT)
             unify_product(f, s, op);
         else if (op->kind == OP_dot)
             unify_scores(f, op);

@@ -163,7 +163,7 @@ static Window where_not_zero(const Value *v, int depth)
     }
 }
 
-Window window_of(const Scores *s, size_t n, Op *const *members)
+Window window_of(const Fuser *f, const Scores *s, size_t n, Op *const *members)
 {
     Window window = nowhere;
     for (size_t i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ Window window_of(const Scores *s, size_t n, Op *const *members)
             window = either(window, where_finite(op->args[0], DEEPEST));
         else if (op->kind == OP_reduce_sum)
             window = either(window, where_not_zero(op->args[0], DEEPEST));
-        else if (node_of(op)->part == PART_PRODUCT)
+        else if (node_of(f, op)->part == PART_PRODUCT)
             window = either(window, where_not_zero(op->args[scores_side(op, s)], DEEPEST));
     }
     return window;

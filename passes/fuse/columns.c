@@ -10,41 +10,54 @@
 #include "passes/clone.h"
 #include "passes/fuse/fuse.h"
 
-#include <stdint.h>
 #include <string.h>
 
 bool pass_fuse_columns(Function *function, PassContext *context);
 
-/* Op.scratch: a Mark. Stored: comes from, or goes to, an op no row region holds.
+/* What is known of an op. Stored: comes from, or goes to, an op no row region holds.
  * Likely stored: read by a row op that also depends on a later product or the like,
  * as what the backward reads of the forward. */
 typedef struct Mark {
     int level; /* ops that no row region holds on the longest path to it */
     Presence presence;
     int position;      /* in the function as it came */
-    uintptr_t visited; /* by the question of that number */
+    int visited;       /* by the question of that number */
 } Mark;
 
-static Mark *mark_of(const Value *value) { return value->op->scratch; }
+typedef struct Columns {
+    Function *function;
+    PassContext *context;
+    Arena *arena;
+    SideTable marks; /* op → its Mark */
+    int *reach; /* fuse.h */
+    int question;
+} Columns;
 
-static Presence presence(const Value *value, void *context) { return mark_of(value)->presence; }
+static Mark *mark_of(const Columns *c, const Op *op) { return side_of_op(&c->marks, op); }
 
-static void mark_op(const Module *module, Op *op)
+static Presence presence(const Value *value, void *context)
 {
+    return mark_of(context, value->op)->presence;
+}
+
+static void mark_op(Columns *c, const Op *op, int position)
+{
+    const Module *module = c->function->module;
     bool row = is_row_op(module, op) || is_generator(op);
     int level = 0;
     for (int i = 0; i < op->n_args; i++)
-        if (mark_of(op->args[i])->level > level)
-            level = mark_of(op->args[i])->level;
+        if (mark_of(c, op->args[i]->op)->level > level)
+            level = mark_of(c, op->args[i]->op)->level;
     for (int i = 0; i < op->n_args; i++) {
-        Mark *mark = mark_of(op->args[i]);
+        Mark *mark = mark_of(c, op->args[i]->op);
         if (!row && !is_column_reduction(module, op))
             mark->presence = STORED;
         else if (level > mark->level && mark->presence == NOT_STORED && op_family(op) != FAMILY_reduce)
             mark->presence = LIKELY_STORED;
     }
-    Mark *mark = op->scratch = ARENA_NEW(module->arena, Mark);
-    *mark = (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED};
+    Mark *mark = ARENA_NEW(c->arena, Mark);
+    *mark = (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED, .position = position};
+    side_set_op(&c->marks, op, mark);
 }
 
 /* Adds the op and, before it, the ops above it that are worth computing again. */
@@ -73,28 +86,25 @@ static bool same_columns(const Op *a, const Op *b)
            !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
 }
 
-/* Questions of what depends on what; each has a number of its own. */
-typedef struct Search {
-    int *reach; /* fuse.h */
-    uintptr_t question;
-} Search;
-
-/* Whether the op, or the region that it is in by now, or anything above is `source`. */
-static bool depends_on(const Search *search, const Op *op, const Op *source)
+/* Whether the op or anything above is `source`. */
+static bool is_above(const Columns *c, const Op *source, const Op *op)
 {
     if (op == source)
         return true;
-    if (op->n_results && op->results[0].moved_to)
-        op = op->results[0].moved_to->op;
-    Mark *mark = op->scratch;
-    if (mark->visited == search->question ||
-        search->reach[mark->position] < mark_of(&source->results[0])->position)
+    Mark *mark = mark_of(c, op);
+    if (mark->visited == c->question || c->reach[mark->position] < mark_of(c, source)->position)
         return false;
-    mark->visited = search->question;
+    mark->visited = c->question;
     for (int i = 0; i < op->n_args; i++)
-        if (depends_on(search, op->args[i]->op, source))
+        if (is_above(c, source, op->args[i]->op))
             return true;
     return false;
+}
+
+static bool depends_on(Columns *c, const Op *op, const Op *source)
+{
+    c->question++;
+    return is_above(c, source, op);
 }
 
 enum { MOST_REDUCTIONS = 4 };
@@ -116,7 +126,7 @@ static bool share_reads(const Op *a, const Op *b)
 }
 
 /* MISS_NONE if `op`, which reads what `first` reads, may join the group. */
-static Miss why_apart(const Op *op, int n, Op *const *group, Search *search)
+static Miss why_apart(Columns *c, const Op *op, int n, Op *const *group)
 {
     if (!type_same_shape(&group[0]->args[0]->type, &op->args[0]->type))
         return MISS_COLUMN_ROWS;
@@ -124,81 +134,72 @@ static Miss why_apart(const Op *op, int n, Op *const *group, Search *search)
         return MISS_COLUMN_AXES;
     if (n == MOST_REDUCTIONS)
         return MISS_COLUMN_MANY;
-    for (int i = 0; i < n; i++) {
-        search->question++;
-        if (depends_on(search, op, group[i]))
+    for (int i = 0; i < n; i++) /* the earlier one by way of a region may need the later one, too */
+        if (depends_on(c, op, group[i]) || depends_on(c, group[i], op))
             return MISS_COLUMN_CHAIN;
-        search->question++; /* the earlier one by way of a region may need the later one, too */
-        if (depends_on(search, group[i], op))
-            return MISS_COLUMN_CHAIN;
-    }
     return MISS_NONE;
 }
 
 /* The reductions that join `first`: same rows, sharing something they read, and
  * not depending on one another. */
-static int gather_group(Function *function, PassContext *context, Op *first, Op **group,
-                        Search *search)
+static int gather_group(Columns *c, Op *first, Op **group)
 {
     int n = 0;
     group[n++] = first;
     for (Op *op = first->next; op; op = op->next) {
-        if (!is_column_reduction(function->module, op) || !share_reads(first, op))
+        if (!is_column_reduction(c->function->module, op) || !share_reads(first, op))
             continue;
-        Miss why = why_apart(op, n, group, search);
+        Miss why = why_apart(c, op, n, group);
         if (why == MISS_NONE)
             group[n++] = op;
         else
-            report_miss(context->report, op, why, "%s with %s", op_info[op->kind].name,
+            report_miss(c->context->report, op, why, "%s with %s", op_info[op->kind].name,
                         op_info[first->kind].name);
     }
     return n;
 }
 
-static void fuse_group(Function *function, PassContext *context, int n, Op **group)
+static void fuse_group(Columns *c, int n, Op **group)
 {
-    Arena *arena = function->module->arena;
-    Recompute r = {.module = function->module, .space = &group[0]->args[0]->type, .presence = presence};
+    Recompute r = {.module = c->function->module, .space = &group[0]->args[0]->type,
+                   .presence = presence, .context = c};
     Members members = {0};
     Value *outputs[MOST_REDUCTIONS];
     for (int i = 0; i < n; i++) {
-        take_in(arena, &r, &members, group[i], true);
+        take_in(c->arena, &r, &members, group[i], true);
         outputs[i] = op_result(group[i]);
     }
-    Op *region = build_region(function, OP_column, &members, n, outputs, group[n - 1]);
-    mark_op(function->module, region);
-    mark_of(&region->results[0])->position = mark_of(outputs[n - 1])->position;
-    if (context->report && members.ops.count > 1)
-        report_op(context->report, region, "column: %s", describe_members(&members, arena));
+    Op *region = build_region(c->function, OP_column, &members, n, outputs, group[n - 1]);
+    mark_op(c, region, mark_of(c, group[n - 1])->position);
+    if (c->context->report && members.ops.count > 1)
+        report_op(c->context->report, region, "column: %s", describe_members(&members, c->arena));
     for (int i = 0; i < n; i++) {
-        outputs[i]->moved_to = &region->results[i];
-        block_remove(&function->body, group[i]);
+        value_replace(outputs[i], &region->results[i]);
+        block_remove(&c->function->body, group[i]);
     }
 }
 
 bool pass_fuse_columns(Function *function, PassContext *context)
 {
+    Arena *arena = function->module->arena;
+    Columns c = {.function = function, .context = context, .arena = arena, .marks = side_new(arena)};
     int position = 0;
-    FOR_OPS(op, &function->body) {
-        mark_op(function->module, op);
-        ((Mark *)op->scratch)->position = position++;
-    }
-    Search search = {.reach = reach_new(function->module->arena, position)};
+    FOR_OPS(op, &function->body)
+        mark_op(&c, op, position++);
+    c.reach = reach_new(arena, position);
     for (Op *op = function->body.first, *next; op; op = next) {
         next = op->next;
         if (!is_column_reduction(function->module, op))
             continue;
         Op *group[MOST_REDUCTIONS];
-        int n = gather_group(function, context, op, group, &search);
+        int n = gather_group(&c, op, group);
         for (int i = 1; i < n; i++)
             if (group[i] == next)
                 next = next->next;
         if (n > 1)
-            reach_join(search.reach, mark_of(op_result(group[0]))->position,
-                       mark_of(op_result(group[n - 1]))->position);
-        fuse_group(function, context, n, group);
+            reach_join(c.reach, mark_of(&c, group[0])->position, mark_of(&c, group[n - 1])->position);
+        fuse_group(&c, n, group);
     }
-    function_settle(function);
     remove_dead(function);
     order_ops(function); /* a user of a group's first may stand before its region */
     return true;

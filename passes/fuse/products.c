@@ -65,11 +65,12 @@ static bool may_sink(const Op *dot, const Op *row)
     return true;
 }
 
-static bool is_assigned(const Function *function, const Op *row)
+static bool is_assigned(const Op *row)
 {
-    FOR_OPS(op, &function->body)
-        if (op->kind == OP_assign && op->args[1]->op == row)
-            return true;
+    for (int r = 0; r < row->n_results; r++)
+        FOR_USES(use, &row->results[r])
+            if (use->user->kind == OP_assign && use->user->args[1] == &row->results[r])
+                return true;
     return false;
 }
 
@@ -96,7 +97,7 @@ static Miss why_apart(const Function *function, const Op *row, int operand)
         return MISS_EPILOGUE_TAKEN;
     if (op_attr(dot, ATTR_chunk) || op_attr(row, ATTR_chunk))
         return MISS_EPILOGUE_CHUNK;
-    if (is_assigned(function, row)) /* in place, once nobody needs the param as it was */
+    if (is_assigned(row)) /* in place, once nobody needs the param as it was */
         return MISS_EPILOGUE_PARAM;
     return may_rise(dot, row) || may_sink(dot, row) ? MISS_NONE : MISS_EPILOGUE_BETWEEN;
 }

@@ -10,12 +10,11 @@
 
 bool pass_regions(Function *function, PassContext *context);
 
-static bool read_outside_regions(const Function *function, const Value *value)
+static bool read_outside_regions(const Value *value)
 {
-    FOR_OPS(op, &function->body)
-        for (int i = 0; i < op->n_args; i++)
-            if (op->args[i] == value && op_family(op) != FAMILY_region)
-                return true;
+    FOR_USES(use, value)
+        if (op_family(use->user) != FAMILY_region)
+            return true;
     return false;
 }
 
@@ -32,7 +31,7 @@ static void wrap(Function *function, Op *op, OpKind kind)
     }
     vec_push(arena, members.ops, op);
     Op *region = build_region(function, kind, &members, 1, (Value *[]){op_result(op)}, op);
-    op_result(op)->moved_to = op_result(region);
+    value_replace(op_result(op), op_result(region));
     block_remove(&function->body, op);
 }
 
@@ -40,16 +39,14 @@ bool pass_regions(Function *function, PassContext *context)
 {
     const Module *module = function->module;
     FOR_OPS(op, &function->body) {
-        op_settle(op);
         if (is_column_reduction(module, op))
             wrap(function, op, OP_column);
         else if (is_row_op(module, op))
             wrap(function, op, OP_row);
     }
     FOR_OPS(op, &function->body)
-        if (is_generator(op) && read_outside_regions(function, op_result(op)))
+        if (is_generator(op) && read_outside_regions(op_result(op)))
             wrap(function, op, OP_row);
-    function_settle(function);
     remove_dead(function);
     return true;
 }

@@ -31,7 +31,7 @@ typedef struct Held {
     bool live; /* needed here */
 } Held;
 
-/* What is known of one op; at op->scratch while this runs. */
+/* What is known of one op. */
 typedef struct Info {
     Op *op;
     int index;     /* position in the function */
@@ -54,12 +54,16 @@ typedef struct Rows {
     PassContext *context;
     Arena *arena;
     Info *info;
+    SideTable of_op; /* op → its Info */
     Group *groups;
     int *reach; /* fuse.h */
     int n, search;
 } Rows;
 
-static Info *info_of(const Value *value) { return value->op->scratch; }
+static Info *info_of(const Rows *rows, const Value *value)
+{
+    return side_of_op(&rows->of_op, value->op);
+}
 
 /* The same rows: equal but for the last dimension, which one may have as 1 if it is columns.
  * (Of [B, T~] and [B, 1] it is rows: a sentence of no tokens has none that would store its one.) */
@@ -90,7 +94,7 @@ static void visit_all(Rows *rows)
         Info *info = &rows->info[index];
         bool row = is_row_op(module, op);
         *info = (Info){.op = op, .index = index, .group = row ? index : -1, .held = {index, false}};
-        op->scratch = info;
+        side_set_op(&rows->of_op, op, info);
         if (row) {
             Group *group = &rows->groups[index];
             vec_push(rows->arena, group->members, index);
@@ -106,7 +110,7 @@ static void visit_all(Rows *rows)
             continue;
         info->in_memory |= !is_generator(info->op);
         for (int a = 0; a < info->op->n_args; a++)
-            info_of(info->op->args[a])->in_memory = true;
+            info_of(rows, info->op->args[a])->in_memory = true;
     }
 }
 
@@ -124,7 +128,7 @@ static bool reaches(Rows *rows, int index, int a, int b, int first)
     info->visited = rows->search;
     if (info->group < 0) {
         for (int i = 0; i < info->op->n_args; i++)
-            if (reaches(rows, info_of(info->op->args[i])->index, a, b, first))
+            if (reaches(rows, info_of(rows, info->op->args[i])->index, a, b, first))
                 return true;
         return false;
     }
@@ -133,7 +137,7 @@ static bool reaches(Rows *rows, int index, int a, int b, int first)
         Info *member = &rows->info[group->members.data[m]];
         member->visited = rows->search;
         for (int i = 0; i < member->op->n_args; i++) {
-            Info *above = info_of(member->op->args[i]);
+            Info *above = info_of(rows, member->op->args[i]);
             if (above->group != info->group && reaches(rows, above->index, a, b, first))
                 return true;
         }
@@ -160,7 +164,7 @@ static bool would_cycle(Rows *rows, int a, int b)
         for (size_t m = 0; m < group->members.count; m++) {
             const Op *op = rows->info[group->members.data[m]].op;
             for (int i = 0; i < op->n_args; i++) {
-                Info *above = info_of(op->args[i]);
+                Info *above = info_of(rows, op->args[i]);
                 bool inside = above->group >= 0 && (above->group == a || above->group == b);
                 if (inside ? op->kind == OP_gather : reaches(rows, above->index, a, b, first))
                     return true;
@@ -202,7 +206,7 @@ static void form_groups(Rows *rows)
     for (int i = 0; i < rows->n; i++) {
         Op *op = rows->info[i].op;
         for (int a = 0; rows->info[i].group >= 0 && a < op->n_args; a++) {
-            int mine = rows->info[i].group, theirs = info_of(op->args[a])->group;
+            int mine = rows->info[i].group, theirs = info_of(rows, op->args[a])->group;
             Type space;
             if (theirs < 0 || theirs == mine || op->kind == OP_gather)
                 continue;
@@ -214,7 +218,7 @@ static void form_groups(Rows *rows)
 
 static Presence presence(const Value *value, void *context)
 {
-    return info_of(value)->in_memory ? STORED : NOT_STORED;
+    return info_of(context, value)->in_memory ? STORED : NOT_STORED;
 }
 
 /* The op in the group, as a member or computed again; NULL if it is not there. */
@@ -235,7 +239,7 @@ static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *v
 {
     bool again;
     recompute_cost(r, value, 0, &again);
-    Info *info = info_of(value);
+    Info *info = info_of(rows, value);
     if (!again) {
         info->in_memory |= !find_held(rows, group, info->index);
         return;
@@ -244,7 +248,7 @@ static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *v
         return;
     vec_push(rows->arena, group->again, ((Held){info->index, false}));
     for (int i = 0; i < info->op->n_args; i++)
-        if (!find_held(rows, group, info_of(info->op->args[i])->index))
+        if (!find_held(rows, group, info_of(rows, info->op->args[i])->index))
             compute_again(rows, r, group, info->op->args[i]);
 }
 
@@ -256,10 +260,10 @@ static void choose_recomputed(Rows *rows)
             continue;
         Group *group = &rows->groups[g];
         Recompute r = {.module = rows->function->module, .space = &group->space,
-                       .presence = presence, .any_op = true};
+                       .presence = presence, .context = rows, .any_op = true};
         Op *op = rows->info[i].op;
         for (int a = 0; a < op->n_args; a++)
-            if (!find_held(rows, group, info_of(op->args[a])->index) &&
+            if (!find_held(rows, group, info_of(rows, op->args[a])->index) &&
                 (op->kind != OP_gather || is_generator(op->args[a]->op)))
                 compute_again(rows, &r, group, op->args[a]);
     }
@@ -274,7 +278,7 @@ static void need_within(Rows *rows, Group *group, Held *held)
     held->live = true;
     Op *op = rows->info[held->index].op;
     for (int i = 0; i < op->n_args; i++) {
-        Held *above = find_held(rows, group, info_of(op->args[i])->index);
+        Held *above = find_held(rows, group, info_of(rows, op->args[i])->index);
         if (above)
             need_within(rows, group, above);
         else
@@ -285,7 +289,7 @@ static void need_within(Rows *rows, Group *group, Held *held)
 /* Somebody outside its group reads the value. */
 static void need_outside(Rows *rows, Value *value)
 {
-    Info *info = info_of(value);
+    Info *info = info_of(rows, value);
     if (info->group < 0)
         return;
     Group *group = &rows->groups[info->group];
@@ -319,12 +323,12 @@ static void report_groups(Rows *rows)
         const Op *op = rows->info[i].op;
         int mine = rows->info[i].group;
         for (int a = 0; mine >= 0 && a < op->n_args; a++) {
-            int theirs = info_of(op->args[a])->group;
+            int theirs = info_of(rows, op->args[a])->group;
             Type space;
             if (op->args[a]->op->kind == OP_column)
                 report_miss(report, op, MISS_ROW_COLUMN, "column into %s", op_info[op->kind].name);
             if (theirs < 0 || theirs == mine ||
-                find_held(rows, &rows->groups[mine], info_of(op->args[a])->index))
+                find_held(rows, &rows->groups[mine], info_of(rows, op->args[a])->index))
                 continue;
             if (is_single(&rows->groups[theirs].space))
                 continue; /* one number for all rows: it has to be there before them */
@@ -382,13 +386,13 @@ static void build_groups(Rows *rows)
     }
     for (size_t i = 0; i < built.count; i++)
         for (int v = 0; v < built.data[i].region->n_results; v++)
-            built.data[i].group->outputs.data[v]->moved_to = &built.data[i].region->results[v];
-    function_settle(rows->function);
+            value_replace(built.data[i].group->outputs.data[v], &built.data[i].region->results[v]);
 }
 
 bool pass_fuse_rows(Function *function, PassContext *context)
 {
-    Rows rows = {.function = function, .context = context, .arena = function->module->arena};
+    Rows rows = {.function = function, .context = context, .arena = function->module->arena,
+                 .of_op = side_new(function->module->arena)};
     visit_all(&rows);
     form_groups(&rows);
     choose_recomputed(&rows);

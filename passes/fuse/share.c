@@ -115,7 +115,6 @@ void reach_join(int *reach, int first, int last)
         reach[p] = to;
 }
 
-/* Value.scratch of a member's results is its copy while a region is built. */
 typedef struct Capture {
     VEC(Value *) inputs;
 } Capture;
@@ -132,25 +131,19 @@ Op *build_region(Function *function, OpKind kind, const Members *members, int n_
                  Value *const *outputs, Op *position)
 {
     Arena *arena = function->module->arena;
-    Block *body = ARENA_NEW(arena, Block);
+    Block *body = block_of_region(arena);
+    SideTable copies = side_new(arena);
     Capture captured = {0};
     for (size_t i = 0; i < members->ops.count; i++) {
         Op *op = members->ops.data[i];
         for (int a = 0; a < op->n_args; a++)
-            op->args[a]->scratch = NULL;
-        for (int v = 0; v < op->n_results; v++)
-            op->results[v].scratch = NULL;
-    }
-    for (size_t i = 0; i < members->ops.count; i++) {
-        Op *op = members->ops.data[i];
-        for (int a = 0; a < op->n_args; a++)
-            if (!op->args[a]->scratch)
+            if (!side_of_value(&copies, op->args[a]))
                 capture(arena, &captured, op->args[a]);
-        block_append(body, clone_op(function, op));
+        block_append(body, clone_op(function, op, &copies));
     }
     Value **yielded = ARENA_ARRAY(arena, Value *, n_outputs + 1);
     for (int i = 0; i < n_outputs; i++)
-        yielded[i] = outputs[i]->scratch;
+        yielded[i] = side_of_value(&copies, outputs[i]);
     block_append(body, op_new(function, OP_yield, n_outputs, yielded, 0));
     Op *region = op_new(function, kind, (int)captured.inputs.count, captured.inputs.data, n_outputs);
     region->body = body;

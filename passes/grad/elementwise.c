@@ -100,7 +100,7 @@ void grad_add(Grad *g, Op *op, Value *dy)
 void grad_sub(Grad *g, Op *op, Value *dy)
 {
     grad_give(g, op, 0, dy);
-    if (grad_wanted(op, 1))
+    if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, g_neg(g, dy));
 }
 
@@ -111,7 +111,7 @@ void grad_mul(Grad *g, Op *op, Value *dy)
         return;
     }
     for (int i = 0; i < 2; i++)
-        if (grad_wanted(op, i))
+        if (grad_wanted(g, op, i))
             grad_give(g, op, i, g_mul(g, dy, op->args[1 - i]));
 }
 
@@ -120,7 +120,7 @@ void grad_div(Grad *g, Op *op, Value *dy)
 {
     Value *quotient = build_binary(&g->b, OP_div, dy, op->args[1]);
     grad_give(g, op, 0, quotient);
-    if (grad_wanted(op, 1))
+    if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, g_neg(g, g_mul(g, quotient, op_result(op))));
 }
 
@@ -129,11 +129,11 @@ void grad_pow(Grad *g, Op *op, Value *dy)
 {
     Value *a = op->args[0], *b = op->args[1];
     bool constant = b->op->kind == OP_const && op_float(b->op, ATTR_value) == 0;
-    if (!constant && grad_wanted(op, 0)) {
+    if (!constant && grad_wanted(g, op, 0)) {
         Value *less = g_sub(g, b, g_const(g, b, 1));
         grad_give(g, op, 0, g_mul(g, dy, g_mul(g, b, build_binary(&g->b, OP_pow, a, less))));
     }
-    if (grad_wanted(op, 1))
+    if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, g_mul(g, dy, g_mul(g, op_result(op), build_unary(&g->b, OP_log, a))));
 }
 
@@ -156,8 +156,8 @@ void grad_min(Grad *g, Op *op, Value *dy) { give_extreme(g, op, dy, false); }
 void grad_select(Grad *g, Op *op, Value *dy)
 {
     Value *zero = g_const(g, dy, 0);
-    if (grad_wanted(op, 1))
+    if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, build_select(&g->b, op->args[0], dy, zero));
-    if (grad_wanted(op, 2))
+    if (grad_wanted(g, op, 2))
         grad_give(g, op, 2, build_select(&g->b, op->args[0], zero, dy));
 }

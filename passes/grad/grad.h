@@ -10,16 +10,18 @@
 #define PASSES_GRAD_GRAD_H
 
 #include "ir/builder.h"
+#include "ir/side.h"
 
 typedef struct Grad {
     Builder b;
+    SideTable needs; /* autodiff.c's, of the forward's values */
 } Grad;
 
 typedef void GradRule(Grad *g, Op *op, Value *dy);
 #define OP(name, arity, family, infer, grad, ...) GradRule grad_##grad;
 #include "ir/ops.def"
 
-bool grad_wanted(const Op *op, int arg);
+bool grad_wanted(const Grad *g, const Op *op, int arg);
 /* Adds dx (of any type that broadcasting made from the operand's) to the
  * gradient of the operand. */
 void grad_give(Grad *g, Op *op, int arg, Value *dx);

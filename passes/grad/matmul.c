@@ -62,8 +62,8 @@ void grad_dot(Grad *g, Op *op, Value *dy)
     const Attr *batch_b = op_attr(op, ATTR_batch_b), *contract_b = op_attr(op, ATTR_contract_b);
     Value *a = op->args[0], *b = op->args[1];
     Side sa = side_of(&a->type, batch_a, contract_a), sb = side_of(&b->type, batch_b, contract_b);
-    if (grad_wanted(op, 0))
+    if (grad_wanted(g, op, 0))
         grad_give(g, op, 0, side_gradient(g, dy, b, 0, &sa, &sb, batch_a->n, contract_a->n));
-    if (grad_wanted(op, 1))
+    if (grad_wanted(g, op, 1))
         grad_give(g, op, 1, side_gradient(g, dy, a, 1, &sb, &sa, batch_a->n, contract_a->n));
 }

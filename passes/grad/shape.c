@@ -38,7 +38,7 @@ void grad_concat(Grad *g, Op *op, Value *dy)
     int64_t start = 0;
     for (int i = 0; i < op->n_args; i++) {
         int64_t size = op->args[i]->type.dims[axis].size;
-        if (grad_wanted(op, i))
+        if (grad_wanted(g, op, i))
             grad_give(g, op, i, build_slice(&g->b, dy, axis, start, size));
         start += size;
     }

@@ -13,7 +13,7 @@ enum { OPERATIONS_A_BYTE = 10, CHUNK_ROWS = 256 };
 
 double held_bytes(const Recomputing *r, const Value *value)
 {
-    const Life *life = life_of(value);
+    const Life *life = life_of(r, value);
     Layout layout = layout_of(r->function->module, &value->type);
     double bytes = sizes_bytes(&r->sizes, &value->type);
     if (life->root != value || life->in_param || op_family(value->op) == FAMILY_leaf)
@@ -41,19 +41,19 @@ double work_of(const Recomputing *r, const Op *op)
 Life *lives_add(Recomputing *r, Value *value)
 {
     Life *life = ARENA_NEW(r->arena, Life);
-    *life = (Life){.root = op_is_view(value->op) ? life_of(value->op->args[0])->root : value,
+    *life = (Life){.root = op_is_view(value->op) ? life_of(r, value->op->args[0])->root : value,
                    .from = INT_MAX};
-    value->scratch = life;
+    side_set_value(&r->lives, value, life);
     return life;
 }
 
 static void begin_lives(Recomputing *r, int *position)
 {
     FOR_OPS(op, &r->function->body) {
-        op->scratch = (void *)(uintptr_t)(*position)++;
+        side_set_number(&r->positions, op, (*position)++);
         for (int i = 0; i < op->n_results; i++) {
-            Life *life = life_of(&op->results[i]);
-            life->from = life->to = position_of(op);
+            Life *life = life_of(r, &op->results[i]);
+            life->from = life->to = position_of(r, op);
             life->gone = life->escapes = false;
         }
     }
@@ -63,9 +63,9 @@ static void end_lives(Recomputing *r, int end)
 {
     FOR_OPS(op, &r->function->body)
         for (int i = 0; i < op->n_args; i++) {
-            Life *life = root_life(op->args[i]);
+            Life *life = root_life(r, op->args[i]);
             life->output |= op->kind == OP_output;
-            life->to = life->output ? end : position_of(op);
+            life->to = life->output ? end : position_of(r, op);
             life->escapes |= op_chunk(op) != op_chunk(life->root->op);
             life->in_param |= op->kind == OP_assign && i == 1;
         }
@@ -93,7 +93,7 @@ void lives_measure(Recomputing *r)
     r->live = ARENA_ARRAY(r->arena, double, n + 2); /* zeros */
     FOR_OPS(op, &r->function->body)
         for (int i = 0; i < op->n_results; i++) {
-            const Life *life = life_of(&op->results[i]);
+            const Life *life = life_of(r, &op->results[i]);
             double bytes = held_bytes(r, &op->results[i]);
             r->live[life->from] += bytes;
             r->live[life->to + 1] -= bytes;
@@ -101,7 +101,7 @@ void lives_measure(Recomputing *r)
     double sum = 0;
     r->peak = -1;
     FOR_OPS(op, &r->function->body) {
-        sum += r->live[position_of(op)];
+        sum += r->live[position_of(r, op)];
         if (sum > r->peak) {
             r->peak = sum;
             r->first = op;

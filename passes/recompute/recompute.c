@@ -33,10 +33,10 @@ typedef struct Choice {
 
 /* ---- choosing ---- */
 
-static bool reads_memory(const Op *op, const Value *root)
+static bool reads_memory(const Recomputing *r, const Op *op, const Value *root)
 {
     for (int i = 0; i < op->n_args; i++)
-        if (life_of(op->args[i])->root == root)
+        if (life_of(r, op->args[i])->root == root)
             return true;
     return false;
 }
@@ -44,48 +44,48 @@ static bool reads_memory(const Op *op, const Value *root)
 /* Its memory is there behind the peak, whatever is made again. */
 static bool is_kept(const Recomputing *r, const Value *value)
 {
-    const Life *life = root_life(value);
+    const Life *life = root_life(r, value);
     return op_family(life->root->op) == FAMILY_leaf || (!life->gone && life->to > end_of(r));
 }
 
 /* It is only made behind the peak. */
 static bool is_behind(const Recomputing *r, const Value *value)
 {
-    return life_of(value)->from > end_of(r);
+    return life_of(r, value)->from > end_of(r);
 }
 
 /* The value or its last copy before the peak. */
 static Value *newest(const Recomputing *r, Value *value)
 {
-    while (life_of(value)->copy && !is_behind(r, life_of(value)->copy))
-        value = life_of(value)->copy;
+    while (life_of(r, value)->copy && !is_behind(r, life_of(r, value)->copy))
+        value = life_of(r, value)->copy;
     return value;
 }
 
 static bool is_at_hand(const Recomputing *r, Value *value)
 {
-    const Value *root = newest(r, life_of(value)->root);
-    return is_kept(r, value) || is_kept(r, root) || life_of(root)->copy;
+    const Value *root = newest(r, life_of(r, value)->root);
+    return is_kept(r, value) || is_kept(r, root) || life_of(r, root)->copy;
 }
 
 /* Neither made nor read at the peak, but before and after it. */
 static bool waits(const Recomputing *r, const Value *value)
 {
-    const Life *life = life_of(value);
+    const Life *life = life_of(r, value);
     if (life->root != value || life->copy || life->in_param || life->output ||
         life->from >= begin_of(r) || life->to <= end_of(r) || op_family(value->op) == FAMILY_leaf)
         return false;
     for (const Op *op = r->first; op != r->last->next; op = op->next)
-        if (reads_memory(op, value))
+        if (reads_memory(r, op, value))
             return false;
     return true;
 }
 
-static bool can_repeat(const Op *op)
+static bool can_repeat(const Recomputing *r, const Op *op)
 {
     OpFamily family = op_family(op);
     for (int i = 0; i < op->n_results; i++)
-        if (life_of(&op->results[i])->copy)
+        if (life_of(r, &op->results[i])->copy)
             return false;
     return family != FAMILY_leaf && family != FAMILY_effect && op->kind != OP_append &&
            op->n_results && op_chunk(op) == NO_CHUNK;
@@ -93,7 +93,7 @@ static bool can_repeat(const Op *op)
 
 static bool is_chosen(const Recomputing *r, const Op *op)
 {
-    return op->n_results && life_of(&op->results[0])->stamp == r->stamp;
+    return op->n_results && life_of(r, &op->results[0])->stamp == r->stamp;
 }
 
 /* The op, and what has to be made again for it. */
@@ -101,9 +101,9 @@ static bool choose_op(Recomputing *r, Choice *choice, Op *op)
 {
     if (is_chosen(r, op))
         return true;
-    if (!can_repeat(op))
+    if (!can_repeat(r, op))
         return false;
-    life_of(&op->results[0])->stamp = r->stamp;
+    life_of(r, &op->results[0])->stamp = r->stamp;
     choice->work += work_of(r, op);
     vec_push(r->arena, choice->ops, op);
     for (int i = 0; i < op->n_args; i++)
@@ -125,9 +125,9 @@ static void choose_values(Recomputing *r, Choice *choice, Op *op)
 static void choose_beside(Recomputing *r, Choice *choice, Op *op)
 {
     double bytes = 0;
-    bool comes = false, possible = can_repeat(op) && !is_chosen(r, op);
+    bool comes = false, possible = can_repeat(r, op) && !is_chosen(r, op);
     for (int i = 0; possible && i < op->n_args; i++) {
-        bool chosen = is_chosen(r, life_of(op->args[i])->root->op);
+        bool chosen = is_chosen(r, life_of(r, op->args[i])->root->op);
         comes |= chosen;
         possible = chosen || is_at_hand(r, op->args[i]);
     }
@@ -167,7 +167,7 @@ static Choice choose(Recomputing *r)
     for (Op *op = r->function->body.first; op != r->first; op = op->next) {
         bool any = false;
         for (int i = 0; i < op->n_results; i++)
-            any |= waits(r, &op->results[i]) && !life_of(&op->results[i])->rejected;
+            any |= waits(r, &op->results[i]) && !life_of(r, &op->results[i])->rejected;
         Choice choice = any ? choose_from(r, op) : (Choice){0};
         if (choice.bytes > 0 && is_cheaper(&choice, &best))
             best = choice;
@@ -177,24 +177,18 @@ static Choice choose(Recomputing *r)
 
 /* ---- making again ---- */
 
-/* The op over other operands; scratch serves clone_op meanwhile. */
+/* The op over other operands. */
 static Op *copy_op(Recomputing *r, Op *op, Value *const *args)
 {
-    Life *lives[op->n_args + 1], *results[op->n_results + 1];
     for (int i = 0; i < op->n_args; i++)
-        lives[i] = life_of(op->args[i]);
-    for (int i = 0; i < op->n_results; i++)
-        results[i] = life_of(&op->results[i]);
+        side_set_value(&r->copies, op->args[i], args[i]);
+    Op *copy = clone_op(r->function, op, &r->copies);
     for (int i = 0; i < op->n_args; i++)
-        op->args[i]->scratch = args[i];
-    Op *copy = clone_op(r->function, op);
-    for (int i = 0; i < op->n_args; i++)
-        op->args[i]->scratch = lives[i];
-    for (int i = 0; i < op->n_results; i++)
-        op->results[i].scratch = results[i];
+        side_set_value(&r->copies, op->args[i], NULL);
     for (int i = 0; i < copy->n_results; i++) {
+        side_set_value(&r->copies, &op->results[i], NULL);
         lives_add(r, &copy->results[i])->is_copy = true;
-        results[i]->copy = &copy->results[i];
+        life_of(r, &op->results[i])->copy = &copy->results[i];
     }
     return copy;
 }
@@ -212,7 +206,7 @@ static void move_forward(Recomputing *r, Op *op, Op *place)
     if (!stands_behind(op, place))
         return;
     for (int i = 0; i < op->n_args; i++)
-        if (life_of(op->args[i])->is_copy)
+        if (life_of(r, op->args[i])->is_copy)
             move_forward(r, op->args[i]->op, place);
     vec_push(r->arena, r->changes, ((Change){.op = op, .next = op->next}));
     block_remove(&r->function->body, op);
@@ -223,7 +217,7 @@ static void move_forward(Recomputing *r, Op *op, Op *place)
 static Value *make_again(Recomputing *r, Value *value, Op *place)
 {
     value = is_kept(r, value) ? value : newest(r, value);
-    const Life *life = life_of(value);
+    const Life *life = life_of(r, value);
     Op *op = value->op;
     if (is_kept(r, value))
         return value;
@@ -243,7 +237,7 @@ static Value *make_again(Recomputing *r, Value *value, Op *place)
 static Op *first_reader(const Recomputing *r, const Value *value)
 {
     Op *op = r->last->next;
-    while (!reads_memory(op, value))
+    while (!reads_memory(r, op, value))
         op = op->next;
     return chunk_first(op);
 }
@@ -253,19 +247,22 @@ static void release(Recomputing *r, Value *value)
 {
     Op *place = first_reader(r, value);
     VEC(Value *) moved = {0};
-    life_of(value)->gone = true;
+    life_of(r, value)->gone = true;
     for (Op *op = place; op; op = op->next)
         for (int i = 0; i < op->n_args; i++) {
             Value *arg = op->args[i];
-            if (life_of(arg)->root != value || arg->moved_to || position_of(arg->op) > end_of(r))
+            Life *life = life_of(r, arg);
+            if (life->root != value || life->instead || position_of(r, arg->op) > end_of(r))
                 continue;
-            arg->moved_to = make_again(r, arg, place);
+            life->instead = make_again(r, arg, place);
             vec_push(r->arena, moved, arg);
         }
-    for (Op *op = place; op; op = op->next)
-        op_settle(op);
-    for (size_t i = 0; i < moved.count; i++)
-        moved.data[i]->moved_to = NULL;
+    for (size_t i = 0; i < moved.count; i++) {
+        Life *life = life_of(r, moved.data[i]);
+        for (Op *op = place; op; op = op->next)
+            op_replace_arg(op, moved.data[i], life->instead);
+        life->instead = NULL;
+    }
 }
 
 static void take_back(Recomputing *r, const Choice *choice)
@@ -273,20 +270,19 @@ static void take_back(Recomputing *r, const Choice *choice)
     for (size_t c = r->changes.count; c-- > 0;) {
         const Change *change = &r->changes.data[c];
         for (int i = 0; change->original && i < change->op->n_results; i++) {
-            change->op->results[i].moved_to = &change->original->results[i];
-            life_of(&change->original->results[i])->copy = NULL;
+            value_replace(&change->op->results[i], &change->original->results[i]);
+            life_of(r, &change->original->results[i])->copy = NULL;
         }
         if (change->original)
             continue;
         block_remove(&r->function->body, change->op);
         block_insert_before(&r->function->body, change->next, change->op);
     }
-    function_settle(r->function);
     for (size_t c = 0; c < r->changes.count; c++)
         if (r->changes.data[c].original)
             block_remove(&r->function->body, r->changes.data[c].op);
     for (int i = 0; i < choice->seed->n_results; i++)
-        life_of(&choice->seed->results[i])->rejected = true;
+        life_of(r, &choice->seed->results[i])->rejected = true;
 }
 
 /* ---- the pass ---- */
@@ -302,7 +298,7 @@ static bool lower_peak(Recomputing *r, Report *report)
     for (size_t i = 0; i < choice.values.count; i++)
         release(r, choice.values.data[i]);
     lives_measure(r);
-    if (r->peak < before || (r->peak == before && !life_of(op_result(choice.seed))->is_copy)) {
+    if (r->peak < before || (r->peak == before && !life_of(r, op_result(choice.seed))->is_copy)) {
         report_op(report, choice.seed, "made again in the backward: %.3g MB of %s",
                   choice.bytes / 1e6, op_info[choice.seed->kind].name);
         return true;
@@ -317,15 +313,12 @@ bool pass_recompute(Function *function, PassContext *context)
     const MemoryBudget *budget = context->budget;
     if (!budget || !function->body.first)
         return true;
-    Recomputing r = {.function = function, .arena = arena_new()};
+    Arena *arena = arena_new();
+    Recomputing r = {.function = function, .arena = arena, .lives = side_new(arena),
+                     .positions = side_new(arena), .copies = side_new(arena)};
     lives_begin(&r, budget);
     while (r.peak > (double)budget->bytes && lower_peak(&r, context->report))
         continue;
-    FOR_OPS(op, &function->body) {
-        op->scratch = NULL;
-        for (int i = 0; i < op->n_results; i++)
-            op->results[i].scratch = NULL;
-    }
-    arena_free(r.arena);
+    arena_free(arena);
     return true;
 }

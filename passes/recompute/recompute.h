@@ -2,15 +2,15 @@
 #ifndef PASSES_RECOMPUTE_RECOMPUTE_H
 #define PASSES_RECOMPUTE_RECOMPUTE_H
 
+#include "ir/side.h"
 #include "ir/work.h"
 #include "passes/pass.h"
 
-#include <stdint.h>
-
-/* What is known of a value (Value.scratch). */
+/* What is known of a value. */
 typedef struct Life {
     Value *root;   /* whose memory it is: of a view, what it is a view of */
     Value *copy;   /* it, made again; or NULL */
+    Value *instead; /* what readers behind the peak are about to read; or NULL */
     int from, to;  /* positions of the op that makes it and of the last that reads its memory */
     int stamp;     /* of the choice that its op was last looked at for */
     bool is_copy;
@@ -21,9 +21,6 @@ typedef struct Life {
     bool output;   /* of the function: it stays to the end */
 } Life;
 
-static inline Life *life_of(const Value *value) { return value->scratch; }
-static inline Life *root_life(const Value *value) { return life_of(life_of(value)->root); }
-
 /* One change of the function: a copy made, or one moved forward. */
 typedef struct Change {
     Op *op, *original, *next; /* original: of what it is a copy; next: where a moved one stood */
@@ -32,6 +29,9 @@ typedef struct Change {
 typedef struct Recomputing {
     Function *function;
     Arena *arena;
+    SideTable lives;          /* value → its Life */
+    SideTable positions;      /* of ops, by lives_measure */
+    SideTable copies;         /* of an op that is being copied: what it reads instead */
     Sizes sizes;
     double *live;             /* bytes at each position */
     Op *first, *last;         /* where most live: an op, or all of its chunk */
@@ -40,9 +40,20 @@ typedef struct Recomputing {
     VEC(Change) changes;      /* of the last choice */
 } Recomputing;
 
-static inline int position_of(const Op *op) { return (int)(uintptr_t)op->scratch; }
-static inline int begin_of(const Recomputing *r) { return position_of(r->first); }
-static inline int end_of(const Recomputing *r) { return position_of(r->last); }
+static inline Life *life_of(const Recomputing *r, const Value *value)
+{
+    return side_of_value(&r->lives, value);
+}
+static inline Life *root_life(const Recomputing *r, const Value *value)
+{
+    return life_of(r, life_of(r, value)->root);
+}
+static inline int position_of(const Recomputing *r, const Op *op)
+{
+    return side_number(&r->positions, op);
+}
+static inline int begin_of(const Recomputing *r) { return position_of(r, r->first); }
+static inline int end_of(const Recomputing *r) { return position_of(r, r->last); }
 
 /* ---- lives.c ---- */
 /* Sizes of symbols, and a life for each value of the function. */

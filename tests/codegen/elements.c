@@ -162,17 +162,17 @@ void elements_evaluate(const BatchShape *shape, const Function *function, uint64
     FOR_OPS(op, &function->body)
         if (op->kind == OP_input || op->kind == OP_param)
             vec_push(shape->arena, given,
-                     to_oracle(shape, op_string(op, ATTR_name), elements_of(op_result(op))));
+                     to_oracle(shape, op_string(op, ATTR_name), elements_of(shape, op_result(op))));
     OracleRun run = {.dims = dims, .seed = seed, .step = step, .compute = DT_F64,
                      .given = given.data, .n_given = (int)given.count};
     if (!oracle_run(function, &run, shape->arena, &diags))
         fail_msg("the oracle cannot run the function");
     FOR_OPS(op, &function->body) {
         if (op->kind == OP_output)
-            elements_set(op->args[0],
+            elements_set(shape, op->args[0],
                          from_oracle(shape, find(&run.outputs, op_string(op, ATTR_name))));
         if (op->kind == OP_assign)
-            elements_set(op->args[1],
+            elements_set(shape, op->args[1],
                          from_oracle(shape, find(&run.assigned, op_string(op->args[0]->op, ATTR_name))));
     }
 }

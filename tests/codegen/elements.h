@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "ir/layout.h"
+#include "ir/side.h"
 
 enum { MAX_SENTENCES = 16 };
 
@@ -25,6 +26,7 @@ typedef struct BatchShape {
     const Module *module;
     Arena *arena;
     const SymbolValue *symbols; /* one a module symbol */
+    SideTable *elements;        /* value → its Elements */
 } BatchShape;
 
 Elements *elements_new(const BatchShape *shape, const Type *type);
@@ -39,8 +41,14 @@ int64_t elements_stored_count(const BatchShape *shape, const Type *type);
 /* Whether a program may give `got` for element i of a result. */
 bool elements_agree(const Elements *want, int64_t i, double got);
 
-static inline Elements *elements_of(const Value *value) { return value->scratch; }
-static inline void elements_set(Value *value, Elements *x) { value->scratch = x; }
+static inline Elements *elements_of(const BatchShape *shape, const Value *value)
+{
+    return side_of_value(shape->elements, value);
+}
+static inline void elements_set(const BatchShape *shape, const Value *value, Elements *x)
+{
+    side_set_value(shape->elements, value, x);
+}
 
 /* The function by the oracle: the values that its outputs and assigns take get their elements;
  * inputs and params must have theirs before. Seed and step as exec_set_rng. */

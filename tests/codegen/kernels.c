@@ -30,7 +30,8 @@ void case_lengths(Case *c, int symbol, int n, const int32_t *lengths)
 
 void case_open(Case *c, DType real)
 {
-    *c = (Case){.arena = arena_new(), .real = real, .seed = 1, .rng = {17, 4, 9, 1}};
+    Arena *arena = arena_new();
+    *c = (Case){.arena = arena, .elements = side_new(arena), .real = real, .seed = 1, .rng = {17, 4, 9, 1}};
     diag_init(&c->diags, c->arena);
     c->module = module_new(c->arena, &c->diags, "case");
     c->B = module_add_symbol(c->module, "B", NO_SYMBOL);
@@ -59,9 +60,9 @@ Dim case_dim(int symbol)
     return dim_symbol(symbol);
 }
 
-BatchShape case_batch(const Case *c)
+BatchShape case_batch(Case *c)
 {
-    return (BatchShape){c->module, c->arena, c->symbols};
+    return (BatchShape){c->module, c->arena, c->symbols, &c->elements};
 }
 
 int64_t case_total(const Case *c, int symbol)
@@ -94,7 +95,7 @@ static Value *new_input(Case *c, DType dtype, int rank, const Dim *dims, int lim
                      : dtype == DT_BF16 ? bf16_to_float(bf16_from_float((float)(4 * u - 2)))
                                         : (float)(4 * u - 2);
     }
-    elements_set(value, x);
+    elements_set(&b, value, x);
     return value;
 }
 
@@ -118,7 +119,7 @@ static void add_operand(Value **args, int *n, Value *value)
 
 Op *case_region(Case *c, OpKind kind, int n, Value *const *results)
 {
-    Block *body = ARENA_NEW(c->arena, Block);
+    Block *body = block_of_region(c->arena);
     Value *args[MAX_CASE_VALUES];
     int n_args = 0;
     assert_int_equal(c->diags.errors, 0);
@@ -207,7 +208,7 @@ static void memory_set(const Memory *m, DType dtype, int64_t at, double x)
     }
 }
 
-static void memory_fill(const Case *c, const Memory *m, const Elements *x)
+static void memory_fill(Case *c, const Memory *m, const Elements *x)
 {
     BatchShape b = case_batch(c);
     int64_t index[MAX_RANK] = {0};
@@ -292,6 +293,7 @@ typedef struct Run {
 static void run_op(Case *c, Op *op, const Compiled *compiled, int cuts, Run *run)
 {
     const Signature *s = &compiled->signature;
+    BatchShape b = case_batch(c);
     run->n = op->n_args + op->n_results;
     void *buffers[MAX_CASE_VALUES];
     int64_t strides[MAX_CASE_VALUES * TFC_MAX_AXES] = {0};
@@ -299,7 +301,7 @@ static void run_op(Case *c, Op *op, const Compiled *compiled, int cuts, Run *run
         Value *v = i < op->n_args ? op->args[i] : &op->results[i - op->n_args];
         run->memory[i] = memory_new(c, &v->type, c->form == FORM_STRIDED);
         if (i < op->n_args)
-            memory_fill(c, &run->memory[i], elements_of(v));
+            memory_fill(c, &run->memory[i], elements_of(&b, v));
         memcpy(&strides[i * TFC_MAX_AXES], run->memory[i].strides, sizeof run->memory[i].strides);
         buffers[i] = run->memory[i].data;
     }
@@ -339,7 +341,7 @@ static void compare(Case *c, Op *op, const Run *run, const char *how)
 {
     BatchShape b = case_batch(c);
     for (int r = 0; r < op->n_results; r++) {
-        const Elements *want = elements_of(&op->results[r]);
+        const Elements *want = elements_of(&b, &op->results[r]);
         const Memory *m = &run->memory[op->n_args + r];
         int64_t index[MAX_RANK] = {0};
         if (want->count)

@@ -26,6 +26,7 @@ typedef struct Case {
     DType real;                 /* f32, f64 or bf16 */
     int B, S, T, N, R, P, Q;    /* symbols: S~, T~ over B; P~, Q~ over R; N uniform */
     SymbolValue symbols[8];
+    SideTable elements;         /* value → its Elements */
     uint64_t seed;
     int64_t gap;                /* rows of buffers lie this many elements further apart */
     int64_t column_stride;      /* of every buffer that is FORM_STRIDED */
@@ -44,7 +45,7 @@ Value *case_index(Case *c, int rank, const Dim *dims, int limit);
 /* Everything built since the last region but inputs becomes the body of one. */
 Op *case_region(Case *c, OpKind kind, int n, Value *const *results);
 
-BatchShape case_batch(const Case *c);
+BatchShape case_batch(Case *c);
 int64_t case_total(const Case *c, int symbol); /* stored positions of a dimension */
 /* The op's results by the oracle (elements_of). */
 void case_evaluate(Case *c, Op *op);

@@ -89,7 +89,7 @@ void fill_leaf(Case *c, Value *value, void *storage)
 {
     Elements *x = elements_new(&c->batch, &value->type);
     int64_t index[MAX_RANK] = {0}, i = 0;
-    elements_set(value, x);
+    elements_set(&c->batch, value, x);
     if (!x->count)
         return;
     do {
@@ -150,18 +150,19 @@ void check_results(Case *c)
 {
     FOR_OPS(op, &c->function->body) {
         if (op->kind == OP_output)
-            compare(c, op_string(op, ATTR_name), elements_of(op->args[0]),
+            compare(c, op_string(op, ATTR_name), elements_of(&c->batch, op->args[0]),
                     exec_output(c->exec, op_string(op, ATTR_name)));
         if (op->kind == OP_assign) {
             const char *name = op_string(op->args[0]->op, ATTR_name);
-            compare(c, name, elements_of(op->args[1]), store_find(c->store, name)->data);
+            compare(c, name, elements_of(&c->batch, op->args[1]), store_find(c->store, name)->data);
         }
     }
 }
 
 void run_shape(Case *c, const SymbolValue *symbols)
 {
-    c->batch = (BatchShape){c->module, c->arena, symbols};
+    c->elements = side_new(c->arena);
+    c->batch = (BatchShape){c->module, c->arena, symbols, &c->elements};
     set_shape(c);
     for (int threads = 1; threads <= 2; threads++) {
         exec_set_threads(threads);

@@ -26,6 +26,7 @@ typedef struct Case {
     Store *store;
     Exec *exec;
     const TfcProgram *program;
+    SideTable elements;
     BatchShape batch;
 } Case;
 

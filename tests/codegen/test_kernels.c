@@ -472,7 +472,8 @@ static void ctc_loss(Case *c, int64_t n)
     case_lengths(c, c->S, 4, (int32_t[]){2, 0, 0, 3});
     Value *p = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->T), n_of(4)));
     Value *labels = case_index(c, DIMS(case_dim(c->B), case_dim(c->S)), 3);
-    Elements *l = elements_of(labels);
+    BatchShape shape = case_batch(c);
+    Elements *l = elements_of(&shape, labels);
     for (int64_t i = 0; i < l->count; i++)
         l->data[i] += 1;
     l->data[0] = l->data[1] = 2; /* a repeated label */

@@ -52,7 +52,8 @@ static void check_row(const MathRow *row, const TargetOptions *options)
     Case c;
     case_open(&c, DT_F32);
     Value *x = case_input(&c, DT_F32, 1, (Dim[]){dim_const(N_VALUES)});
-    Elements *values = elements_of(x);
+    BatchShape shape = case_batch(&c);
+    Elements *values = elements_of(&shape, x);
     for (int i = 0; i < N_VALUES; i++) {
         double u = row->from + (row->to - row->from) * i / (N_VALUES - 1);
         double v = row->logarithmic ? exp2(u) * (row->op != OP_log && i % 2 && row->op != OP_sqrt &&
@@ -121,8 +122,9 @@ static void special_values(void **state)
             Case c;
             case_open(&c, DT_F32);
             Value *x = case_input(&c, DT_F32, 1, (Dim[]){dim_const(N)});
+            BatchShape shape = case_batch(&c);
             for (int i = 0; i < N; i++)
-                elements_of(x)->data[i] = special[i];
+                elements_of(&shape, x)->data[i] = special[i];
             Value *y = build_unary(&c.b, ops[f], x);
             Op *op = case_region(&c, OP_row, 1, &y);
             void *result;

@@ -172,7 +172,7 @@ static void fill_cache(Case *c, Value *value, double *memory, const int32_t *off
 {
     Elements *x = elements_new(&c->batch, &value->type);
     int64_t index[MAX_RANK] = {0}, i = 0;
-    elements_set(value, x);
+    elements_set(&c->batch, value, x);
     do {
         if (elements_exists(&c->batch, x, index))
             x->data[i] = memory[(offset[index[0]] + index[1]) * CACHE_WIDTH + index[2]];
@@ -198,7 +198,8 @@ static void test_caches_with_gaps(void **state)
         int32_t fresh = step == 1 ? 2 : 1, past = step + 1;
         SymbolValue symbols[SYMBOLS] = {{CACHE_ROWS, 0, {0}}, {fresh, 3, {fresh, fresh, fresh}},
                                         {past + 7, 3, {past, past + 7, past + 2}}, {1, 0, {0}}};
-        c.batch = (BatchShape){c.module, c.arena, symbols};
+        c.elements = side_new(c.arena);
+        c.batch = (BatchShape){c.module, c.arena, symbols, &c.elements};
         exec_set_ragged(c.exec, exec_dim(c.exec, "S"), CACHE_ROWS, symbols[SYM_S].length, NULL);
         exec_set_ragged(c.exec, exec_dim(c.exec, "T"), CACHE_ROWS, symbols[SYM_T].length, offset);
         double x[2 * CACHE_ROWS * CACHE_WIDTH];

@@ -264,14 +264,14 @@ static bool without(Module *module, int n, int way)
     if (way < op->n_args) {
         if (!type_equal(&op->args[way]->type, &op->results[0].type))
             return true; /* nothing done: the text is the same */
-        function_replace_uses(function, op_result(op), op->args[way]);
+        value_replace(op_result(op), op->args[way]);
         return true;
     }
     if (way > op->n_args || op->kind == OP_const)
         return false;
     Builder b = builder_before(function, &function->body, op);
     Value *input = build_input(&b, arena_printf(module->arena, "y%d", n), op->results[0].type);
-    function_replace_uses(function, op_result(op), input);
+    value_replace(op_result(op), input);
     return true;
 }
 

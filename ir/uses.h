@@ -1,0 +1,11 @@
+/* Between graph.c and uses.c: an op's operands in the lists of their values. */
+#ifndef IR_USES_H
+#define IR_USES_H
+
+#include "ir/graph.h"
+
+/* Nothing of an op that is listed; of one that is not. */
+void op_list_uses(Op *op);
+void op_unlist_uses(Op *op);
+
+#endif
