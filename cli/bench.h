@@ -1,0 +1,49 @@
+/* What the modes of tfc bench share: what is to be measured, and what was. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "base/map.h"
+#include "cli/common.h"
+#include "driver/lengths.h"
+#include "driver/ports.h"
+#include "runtime/exec/trace.h"
+
+typedef struct Bench {
+    Common common;
+    const char *mode, *lengths;
+    int64_t batch, source_length, target_length, steps, warm_up, beam;
+    int64_t shapes;        /* 0: every step has the same */
+    BatchLengths *batches; /* of --lengths: the steps go through them */
+    int64_t n_batches;     /* 0: none are given */
+    bool json, report;
+} Bench;
+
+typedef struct Measured {
+    double *seconds; /* a step, in order of size */
+    double tokens;   /* of the target, in all steps */
+    double flops;    /* in all steps; 0: not counted */
+    int64_t planned_bytes;
+    Map shapes;   /* those of the steps */
+    int first;    /* kernels compiled when the first step had run */
+    Trace *trace; /* of the measured steps, or NULL */
+} Measured;
+
+/* Sentences of a batch, and tokens of each. */
+typedef struct Lengths {
+    int64_t batch, source, target;
+} Lengths;
+
+/* The sizes of a step; those before the measured ones have negative numbers. With --shapes each
+ * measured step has another one, in the order of a walk whose stride is a prime; all other
+ * steps have the largest. */
+Lengths bench_lengths(const Bench *o, const ModelPorts *ports, int64_t step);
+/* What follows a step: number -warm_up is the first. */
+void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+                    double seconds);
+
+/* The modes. Each runs the steps and fills all of *m but its trace; seconds are in the order
+ * of the steps, as long as there are steps. The store is to be empty. False after errors. */
+bool bench_program(Session *session, const Bench *o, Store *store, Measured *m);
+bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m);
+
+#endif
