@@ -231,67 +231,85 @@ Value *build_dot(Builder *b, Value *x, Value *y, int n_batch, const int *batch_a
     return build(b, OP_dot, 2, (Value *[]){x, y}, 4, attrs);
 }
 
-/* x without its axes of length 1 that the other side stretches: they come back
- * after the product. A broadcast batch axis of y is a free axis of x alone. */
+/* A product with leading axes that are broadcast, as one dot: a side leaves out its axes of
+ * length 1, which come back after the product. A leading axis that both sides have is a batch
+ * axis; one of a single side is a free axis of it. */
+typedef struct Matmul {
+    int n_lead; /* leading axes of the result */
+    enum { LEAD_BATCH, LEAD_X, LEAD_Y, LEAD_ONE } lead[MAX_RANK]; /* which side has each */
+    Dim result[MAX_RANK];
+    Dim x[MAX_RANK], y[MAX_RANK]; /* the sides as dot reads them */
+    int nx, ny, n_batch, batch_x[MAX_RANK], batch_y[MAX_RANK];
+} Matmul;
+
+static void pair_axes(Matmul *m, Dim x, Dim y)
+{
+    int i = m->n_lead++;
+    m->result[i] = x;
+    if (dim_is_one(x) && dim_is_one(y)) {
+        m->lead[i] = LEAD_ONE;
+    } else if (dim_is_one(y)) {
+        m->lead[i] = LEAD_X;
+        m->x[m->nx++] = x;
+    } else if (dim_is_one(x)) {
+        m->lead[i] = LEAD_Y;
+        m->result[i] = m->y[m->ny++] = y;
+    } else { /* unequal: dot's rule reports it */
+        m->lead[i] = LEAD_BATCH;
+        m->batch_x[m->n_batch] = m->nx;
+        m->batch_y[m->n_batch++] = m->ny;
+        m->x[m->nx++] = x;
+        m->y[m->ny++] = y;
+    }
+}
+
+static Matmul plan_matmul(const Type *x, const Type *y)
+{
+    Matmul m = {0};
+    int lead = (x->rank > y->rank ? x->rank : y->rank) - 2;
+    for (int i = 0; i < lead; i++) {
+        int ix = i - (lead - (x->rank - 2)), iy = i - (lead - (y->rank - 2));
+        pair_axes(&m, ix >= 0 ? x->dims[ix] : dim_const(1), iy >= 0 ? y->dims[iy] : dim_const(1));
+    }
+    for (int i = 2; i > 0; i--) {
+        m.x[m.nx++] = x->dims[x->rank - i];
+        m.y[m.ny++] = y->dims[y->rank - i];
+    }
+    m.result[lead] = x->dims[x->rank - 2];
+    m.result[lead + 1] = y->dims[y->rank - 1];
+    return m;
+}
+
+/* The axes of dot's result in the order of m->result. Dot gives: batch, free x (leading, then
+ * rows), free y (leading, then columns). */
+static void order_axes(const Matmul *m, int *perm)
+{
+    int n = 0, next[] = {[LEAD_BATCH] = 0,
+                         [LEAD_X] = m->n_batch,
+                         [LEAD_Y] = m->n_batch + (m->nx - m->n_batch - 1)};
+    for (int i = 0; i < m->n_lead; i++)
+        if (m->lead[i] != LEAD_ONE)
+            perm[n++] = next[m->lead[i]]++;
+    perm[n++] = next[LEAD_X];
+    perm[n] = next[LEAD_Y];
+}
+
 Value *build_matmul(Builder *b, Value *x, Value *y)
 {
     if (!x || !y)
         return NULL;
     int rx = x->type.rank, ry = y->type.rank;
-    if (rx < 1 || ry < 2) { /* infer reports it: a dot with an axis that is not there */
+    if (rx < 2 || ry < 2) /* a vector; infer reports an axis that is not there */
         return build_dot(b, x, y, 0, NULL, NULL, 1, (int[]){rx - 1}, (int[]){ry - 2});
-    }
-    int lead = (rx > ry ? rx : ry) - 2;
-    if (rx == 1) {
-        Value *product = build_dot(b, x, y, 0, NULL, NULL, 1, (int[]){0}, (int[]){ry - 2});
-        return product;
-    }
-    /* Squeeze ones that meet something longer, and pair equal leading axes. */
-    Dim dims_x[MAX_RANK], dims_y[MAX_RANK], result[MAX_RANK];
-    int nx = 0, ny = 0, n_batch = 0, batch_a[MAX_RANK], batch_b[MAX_RANK];
-    int place_of[MAX_RANK]; /* result axis → 0 batch, 1 free x, 2 free y, 3 one */
-    for (int i = 0; i < lead; i++) {
-        int ix = i - (lead - (rx - 2)), iy = i - (lead - (ry - 2));
-        Dim dx = ix >= 0 ? x->type.dims[ix] : dim_const(1);
-        Dim dy = iy >= 0 ? y->type.dims[iy] : dim_const(1);
-        if (dim_is_one(dx) && dim_is_one(dy)) {
-            place_of[i] = 3;
-            result[i] = dx;
-        } else if (dim_is_one(dx) || dim_is_one(dy)) {
-            place_of[i] = dim_is_one(dy) ? 1 : 2;
-            result[i] = dim_is_one(dy) ? dx : dy;
-            if (dim_is_one(dy))
-                dims_x[nx++] = dx;
-            else
-                dims_y[ny++] = dy;
-        } else { /* unequal: dot's rule reports it */
-            place_of[i] = 0;
-            result[i] = dx;
-            batch_a[n_batch] = nx;
-            batch_b[n_batch++] = ny;
-            dims_x[nx++] = dx;
-            dims_y[ny++] = dy;
-        }
-    }
-    for (int i = 2; i > 0; i--) {
-        dims_x[nx++] = x->type.dims[rx - i];
-        dims_y[ny++] = y->type.dims[ry - i];
-    }
-    Value *a = build_reshape(b, x, nx, dims_x), *c = build_reshape(b, y, ny, dims_y);
-    Value *product = build_dot(b, a, c, n_batch, batch_a, batch_b, 1, (int[]){nx - 1}, (int[]){ny - 2});
+    Matmul m = plan_matmul(&x->type, &y->type);
+    Value *product =
+        build_dot(b, build_reshape(b, x, m.nx, m.x), build_reshape(b, y, m.ny, m.y), m.n_batch,
+                  m.batch_x, m.batch_y, 1, (int[]){m.nx - 1}, (int[]){m.ny - 2});
     if (!product)
         return NULL;
-    /* dot gives: batch, free x (leading, then rows), free y (leading, then columns). */
-    int free_x = n_batch, free_y = n_batch + (nx - n_batch - 1), at_batch = 0, perm[MAX_RANK], n = 0;
-    for (int i = 0; i < lead; i++)
-        if (place_of[i] != 3)
-            perm[n++] = place_of[i] == 0 ? at_batch++ : place_of[i] == 1 ? free_x++ : free_y++;
-    perm[n++] = free_x;
-    perm[n++] = free_y;
-    product = build_transpose(b, product, perm);
-    result[lead] = x->type.dims[rx - 2];
-    result[lead + 1] = y->type.dims[ry - 1];
-    return build_reshape(b, product, lead + 2, result);
+    int perm[MAX_RANK];
+    order_axes(&m, perm);
+    return build_reshape(b, build_transpose(b, product, perm), m.n_lead + 2, m.result);
 }
 
 Value *build_gather(Builder *b, Value *table, Value *index)

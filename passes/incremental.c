@@ -366,44 +366,53 @@ static Value *build_memory(Step *s, Value *v)
     return o->memory = build_input(&s->b, name, v->type);
 }
 
-static Value *build_new(Step *s, Value *v, Roles roles)
+static Value *build_reduction(Step *s, Op *op, Roles roles)
 {
-    Op *op = v->op;
-    const Origin *o = origin(s, v);
-    if (!o->target && !o->length && o->other)
-        return build_memory(s, v);
-    if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))
-        return build_cached(s, v);
+    const Attr *axes = op_attr(op, ATTR_axes);
+    const Type *x = &op->args[0]->type;
+    bool over_time = op->kind == OP_logsumexp && x->dims[x->rank - 1].symbol == s->time;
+    for (int i = 0; axes && i < axes->n; i++)
+        over_time |= x->dims[axes->ints[i]].symbol == s->time;
+    if (over_time)
+        return refuse(s, op, "it runs over the positions");
+    Value *built = build_step(s, op->args[0], roles);
+    return built ? build_moved(s, op, built) : NULL;
+}
+
+static Value *build_lookup(Step *s, Op *op, Roles roles)
+{
+    Value *table = build_step(s, op->args[0], (Roles){{0}});
+    Value *index = table ? build_step(s, op->args[1], roles) : NULL;
+    return index ? build_gather(&s->b, table, index) : NULL;
+}
+
+static Value *build_op(Step *s, Op *op, Roles roles)
+{
     if (op_family(op) == FAMILY_leaf)
         return build_leaf(s, op, roles);
     if (op_family(op) == FAMILY_elementwise)
         return build_elementwise(s, op, roles);
     switch (op->kind) {
-    case OP_softmax: case OP_logsumexp: case OP_reduce_sum: case OP_reduce_max: {
-        const Attr *axes = op_attr(op, ATTR_axes);
-        const Type *x = &op->args[0]->type;
-        for (int i = 0; axes && i < axes->n; i++)
-            if (x->dims[axes->ints[i]].symbol == s->time)
-                return refuse(s, op, "it runs over the positions");
-        if (op->kind == OP_logsumexp && x->dims[x->rank - 1].symbol == s->time)
-            return refuse(s, op, "it runs over the positions");
-        Value *built = build_step(s, op->args[0], roles);
-        return built ? build_moved(s, op, built) : NULL;
-    }
+    case OP_softmax: case OP_logsumexp: case OP_reduce_sum: case OP_reduce_max:
+        return build_reduction(s, op, roles);
     case OP_reshape: case OP_transpose: case OP_broadcast: case OP_slice: case OP_pad: case OP_flip:
         return build_shape(s, op, roles);
-    case OP_concat:
-        return build_concatenation(s, op, roles);
-    case OP_dot:
-        return build_contraction(s, op, roles);
-    case OP_gather: {
-        Value *table = build_step(s, op->args[0], (Roles){{0}});
-        Value *index = table ? build_step(s, op->args[1], roles) : NULL;
-        return index ? build_gather(&s->b, table, index) : NULL;
+    case OP_concat: return build_concatenation(s, op, roles);
+    case OP_dot: return build_contraction(s, op, roles);
+    case OP_gather: return build_lookup(s, op, roles);
+    default: return refuse(s, op, "it is not position-wise");
     }
-    default:
-        return refuse(s, op, "it is not position-wise");
-    }
+}
+
+/* A value that was not built in these roles before: handed over, from the cache, or by its op. */
+static Value *build_new(Step *s, Value *v, Roles roles)
+{
+    const Origin *o = origin(s, v);
+    if (!o->target && !o->length && o->other)
+        return build_memory(s, v);
+    if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))
+        return build_cached(s, v);
+    return build_op(s, v->op, roles);
 }
 
 static Value *build_step(Step *s, Value *v, Roles roles)

@@ -127,30 +127,33 @@ static bool is_decided(Search *search, const DecodeSettings *settings)
     return ahead <= vec_last(search->ended).score;
 }
 
-void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
-                   const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
+/* Every candidate of every live hypothesis; the best first, but samples as they come. NULL:
+ * memory cannot be had. */
+static Step *list_steps(const Search *search, const DecodeSettings *settings,
+                        const Candidate *candidates, const int32_t *counts, int32_t stride,
+                        Arena *arena, int32_t *n)
 {
-    if (search->fed < search->prompt.n) {
-        search->live[0].token = search->prompt.ids[search->fed++];
-        return;
-    }
-    int32_t n = 0;
     Step *steps = ARENA_ARRAY(arena, Step, (int64_t)search->n_live * stride);
-    int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width), n_chosen = 0;
-    Live *next = ARENA_ARRAY(arena, Live, search->width);
-    if (!steps || !chosen || !next)
-        return;
-    for (int32_t i = 0; i < search->n_live; i++)
+    *n = 0;
+    for (int32_t i = 0; steps && i < search->n_live; i++)
         for (int32_t j = 0; j < counts[i]; j++) {
             const Candidate *candidate = &candidates[(int64_t)i * stride + j];
             int32_t sample = search->length ? search->live[i].sample : j;
-            steps[n++] = (Step){i, candidate->token, sample,
-                                search->live[i].log_probability + candidate->log_probability};
+            steps[(*n)++] = (Step){i, candidate->token, sample,
+                                   search->live[i].log_probability + candidate->log_probability};
         }
-    if (!settings->sample)
-        qsort(steps, (size_t)n, sizeof *steps, compare_steps);
+    if (steps && !settings->sample)
+        qsort(steps, (size_t)*n, sizeof *steps, compare_steps);
+    return steps;
+}
 
+/* Ends the hypotheses that end, and gives the places of the steps that go on, as many as the
+ * search has slots; how many. */
+static int32_t choose_steps(Search *search, const DecodeSettings *settings, const Step *steps,
+                            int32_t n, Arena *arena, int32_t *chosen)
+{
     bool last = must_end(search);
+    int32_t n_chosen = 0;
     for (int32_t i = 0; i < n && n_chosen < search->width; i++) {
         bool ends = last || (settings->until_eos && steps[i].token == settings->eos);
         if (!ends)
@@ -159,16 +162,37 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
             end_hypothesis(search, settings, search->live[steps[i].parent].node,
                            steps[i].log_probability, settings->until_eos, arena);
     }
-    assign_slots(search, steps, chosen, n_chosen, next, arena, copies);
-    for (int32_t i = 0; i < n_chosen; i++) {
-        const Step *step = &steps[chosen[i]];
-        Node node = {step->token, search->live[step->parent].node};
-        vec_push(arena, search->nodes, node);
-        next[i].token = step->token;
-        next[i].node = (int32_t)search->nodes.count - 1;
-        next[i].sample = step->sample;
-        next[i].log_probability = step->log_probability;
+    return n_chosen;
+}
+
+/* The live hypothesis that a step makes, but for its slot. */
+static void take_step(Search *search, const Step *step, Live *next, Arena *arena)
+{
+    Node node = {step->token, search->live[step->parent].node};
+    vec_push(arena, search->nodes, node);
+    next->token = step->token;
+    next->node = (int32_t)search->nodes.count - 1;
+    next->sample = step->sample;
+    next->log_probability = step->log_probability;
+}
+
+void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
+                   const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
+{
+    if (search->fed < search->prompt.n) {
+        search->live[0].token = search->prompt.ids[search->fed++];
+        return;
     }
+    int32_t n;
+    Step *steps = list_steps(search, settings, candidates, counts, stride, arena, &n);
+    int32_t *chosen = ARENA_ARRAY(arena, int32_t, search->width);
+    Live *next = ARENA_ARRAY(arena, Live, search->width);
+    if (!steps || !chosen || !next)
+        return;
+    int32_t n_chosen = choose_steps(search, settings, steps, n, arena, chosen);
+    assign_slots(search, steps, chosen, n_chosen, next, arena, copies);
+    for (int32_t i = 0; i < n_chosen; i++)
+        take_step(search, &steps[chosen[i]], &next[i], arena);
     search->live = next;
     search->n_live = n_chosen;
     search->length++;
