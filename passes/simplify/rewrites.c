@@ -1,0 +1,91 @@
+/* The rewrites of rules.def that look at more than a pattern tells. */
+#include "passes/clone.h"
+#include "passes/simplify/rules.h"
+
+Value *rewrite_dropout_of_nothing(Builder *b, Op *op)
+{
+    (void)b;
+    return op_float(op, ATTR_rate) == 0 ? op->args[0] : NULL;
+}
+
+/* ---- views ---- */
+
+Value *rewrite_reshape_once(Builder *b, Op *op)
+{
+    const Type *type = &op_result(op)->type;
+    return build_reshape(b, op->args[0]->op->args[0], type->rank, type->dims);
+}
+
+Value *rewrite_transpose_once(Builder *b, Op *op)
+{
+    const Op *above = op->args[0]->op;
+    const Attr *outer = op_attr(op, ATTR_perm), *inner = op_attr(above, ATTR_perm);
+    int perm[MAX_RANK];
+    for (int i = 0; i < outer->n; i++)
+        perm[i] = inner->ints[outer->ints[i]];
+    return build_transpose(b, above->args[0], perm);
+}
+
+/* (a b)' = b' a': a matrix that is only read transposed is made that way, so that
+ * what is elementwise reads its rows. */
+Value *rewrite_swap_product(Builder *b, Op *op)
+{
+    const Op *dot = op->args[0]->op;
+    const Attr *ca = op_attr(dot, ATTR_contract_a), *cb = op_attr(dot, ATTR_contract_b);
+    Value *x = dot->args[0], *y = dot->args[1];
+    bool is_matrix = dot->results[0].type.rank == 2 && !op_attr(dot, ATTR_batch_a)->n;
+    bool one_each = y->type.rank > cb->n && x->type.rank > ca->n; /* free axes */
+    if (!is_matrix || !one_each || op_attr(dot, ATTR_dtype) || op_attr(op, ATTR_perm)->ints[0] != 1 ||
+        value_use_count(op->args[0]) != 1)
+        return NULL;
+    b->loc = dot->loc;
+    b->scope = dot->scope;
+    return build_dot(b, y, x, 0, NULL, NULL, ca->n, cb->ints, ca->ints);
+}
+
+/* ---- leaves of another shape ---- */
+
+Value *rewrite_const_of_shape(Builder *b, Op *op)
+{
+    return build_const_of(b, op_result(op)->type, op_float(op->args[0]->op, ATTR_value));
+}
+
+/* Whether the one dimension of an iota or of lengths is one of the other type, too. */
+static bool keeps_dimension(const Type *from, const Type *to)
+{
+    Dim along = dim_const(1);
+    for (int i = 0; i < from->rank; i++)
+        if (!dim_is_one(from->dims[i]))
+            along = from->dims[i];
+    for (int i = 0; i < to->rank; i++)
+        if (dim_equal(to->dims[i], along))
+            return true;
+    return false;
+}
+
+/* iota and lengths may have ones around their dimension. */
+Value *rewrite_leaf_of_shape(Builder *b, Op *op)
+{
+    const Type *type = &op_result(op)->type;
+    if (!keeps_dimension(&op->args[0]->type, type))
+        return NULL;
+    SideTable none = side_new(b->function->module->arena);
+    Op *leaf = clone_op(b->function, op->args[0]->op, &none);
+    leaf->results[0].type = *type;
+    block_insert_before(b->block, b->before, leaf);
+    return op_result(leaf);
+}
+
+/* ---- reductions ---- */
+
+/* Along axes of length 1 there is nothing to reduce. */
+Value *rewrite_reduce_what_is_long(Builder *b, Op *op)
+{
+    Value *x = op->args[0];
+    const Attr *axes = op_attr(op, ATTR_axes);
+    int kept[MAX_RANK], n = 0;
+    for (int i = 0; i < axes->n; i++)
+        if (!dim_is_one(x->type.dims[axes->ints[i]]))
+            kept[n++] = axes->ints[i];
+    return n < axes->n ? build_reduce(b, op->kind, x, n, kept) : NULL;
+}
