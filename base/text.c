@@ -139,6 +139,34 @@ void text_bytes(Text *text, int64_t bytes)
         text_add(text, "%.1f kB", size / 1e3);
 }
 
+/* How many bytes a character has that begins with this one; 0: none does. */
+static size_t utf8_size(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xC2)
+        return 0;
+    if (first < 0xE0)
+        return 2;
+    if (first < 0xF0)
+        return 3;
+    return first < 0xF5 ? 4 : 0;
+}
+
+size_t utf8_length(const char *text, size_t available)
+{
+    const unsigned char *t = (const unsigned char *)text;
+    size_t n = available ? utf8_size(t[0]) : 0;
+    if (n == 0 || available < n)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((t[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xF0 && t[1] < 0x90);
+    bool beyond = (t[0] == 0xED && t[1] > 0x9F) || (t[0] == 0xF4 && t[1] > 0x8F);
+    return overlong || beyond ? 0 : n;
+}
+
 bool text_ends(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);

@@ -31,6 +31,10 @@ void text_number(Text *text, double value);
 void text_bytes(Text *text, int64_t bytes);
 void text_free(Text *text);
 
+/* Bytes of the UTF-8 character that a text of `available` bytes begins with (1–4); 0 where it
+ * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */
+size_t utf8_length(const char *text, size_t available);
+
 /* Whether the text ends so. */
 bool text_ends(const char *text, const char *end);
 /* "[2, 3]": n numbers; in the arena. */

@@ -12,27 +12,6 @@
 
 enum { MAX_PLACES = 3 }; /* bad lines told one by one; the rest are counted */
 
-size_t utf8_length(const char *text, size_t available)
-{
-    const unsigned char *t = (const unsigned char *)text;
-    if (available == 0)
-        return 0;
-    if (t[0] < 0x80)
-        return 1;
-    size_t n = t[0] >= 0xC2 && t[0] <= 0xDF   ? 2
-               : (t[0] & 0xF0) == 0xE0        ? 3
-               : t[0] >= 0xF0 && t[0] <= 0xF4 ? 4
-                                              : 0;
-    if (n == 0 || available < n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((t[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xF0 && t[1] < 0x90);
-    bool beyond = (t[0] == 0xED && t[1] > 0x9F) || (t[0] == 0xF4 && t[1] > 0x8F);
-    return overlong || beyond ? 0 : n;
-}
-
 /* Byte offset of the first thing that is not text, or length. */
 static size_t find_bad_byte(const char *text, size_t length)
 {

@@ -44,8 +44,4 @@ const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *
 /* Whether a text that begins so is compressed. */
 bool text_is_gzip(const char *text, size_t length);
 
-/* Length of the UTF-8 sequence at text (1–4), or 0 where there is none: overlong
- * forms, surrogates and values past U+10FFFF are none (RFC 3629). */
-size_t utf8_length(const char *text, size_t available);
-
 #endif

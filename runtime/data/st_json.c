@@ -3,6 +3,7 @@
 #include "runtime/data/st_json.h"
 
 #include "base/map.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -40,33 +41,23 @@ static bool accept(Scan *s, char c)
 
 /* ---- strings ---- */
 
-/* Bytes of the UTF-8 character at s->at, or 0: overlong forms, surrogates and what
- * lies above U+10FFFF are none. */
-static int utf8_length(const Scan *s)
+/* Of a hexadecimal digit; -1: it is none. */
+static int hex_value(int c)
 {
-    const unsigned char *p = s->at;
-    size_t left = (size_t)(s->end - p);
-    int n = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3
-            : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
-    if (!n || left < (size_t)n)
-        return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    bool wrong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
-                 (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F);
-    return wrong ? 0 : n;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
 }
 
 static bool scan_hex(Scan *s, uint32_t *code)
 {
     *code = 0;
     for (int i = 0; i < 4; i++, s->at++) {
-        int c = s->at < s->end ? *s->at : 0;
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = s->at < s->end ? hex_value(*s->at) : -1;
         if (digit < 0)
             return fail(s, "an escape that is not \\uXXXX");
         *code = *code << 4 | (uint32_t)digit;
@@ -144,7 +135,7 @@ static bool scan_string(Scan *s, const char **text)
         return false;
     *text = to;
     while (*s->at != '"') {
-        int n = utf8_length(s);
+        size_t n = utf8_length((const char *)s->at, (size_t)(s->end - s->at));
         if (!n)
             return fail(s, "bytes that are not UTF-8");
         if (*s->at < 0x20)
@@ -155,7 +146,7 @@ static bool scan_string(Scan *s, const char **text)
                 return false;
             continue;
         }
-        memcpy(to, s->at, (size_t)n);
+        memcpy(to, s->at, n);
         to += n;
         s->at += n;
     }
