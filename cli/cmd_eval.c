@@ -103,35 +103,56 @@ static void print_figures(const Figures *f)
     printf("tokens             %" PRId64 "\n", f->tokens);
 }
 
+typedef struct Texts {
+    Lines *source; /* or the one text of a model with one input */
+    Lines *target; /* of pairs; else NULL */
+} Texts;
+
+static bool read_texts(Job *job, const Eval *o, const RunFolder *run, Texts *texts)
+{
+    const LineLimits limits = {.line = o->common.line_limit};
+    *texts = (Texts){0};
+    if (run->kind != CORPUS_PAIRS) {
+        if (!o->text)
+            return job_error(job, "%s: the model reads one text: --text is needed", run->path);
+        texts->source = lines_read(&job->diags, job->arena, o->text, &limits);
+        return texts->source != NULL;
+    }
+    if (!o->source || !o->target)
+        return job_error(job, "%s: --source and --target are needed", run->path);
+    texts->source = lines_read(&job->diags, job->arena, o->source, &limits);
+    if (texts->source)
+        texts->target = lines_read(&job->diags, job->arena, o->target, &limits);
+    return texts->target != NULL;
+}
+
+/* Every row of pairs and lines; a stream in windows as training has them. */
+static Corpus *make_corpus(Job *job, const RunFolder *run, const Texts *texts)
+{
+    enum { DEFAULT_WINDOW = 128 };
+    CorpusOptions options = {.kind = run->kind,
+                             .keep_all = run->kind != CORPUS_STREAM,
+                             .max_length = inference_max_length(&run->inference)};
+    if (run->kind == CORPUS_STREAM && !run->session.model->train.max_length)
+        options.max_length = DEFAULT_WINDOW;
+    return corpus_encode(&job->diags, run->vocab, &options, texts->source, texts->target);
+}
+
 static bool eval(Job *job, const void *record, RunFolder *run)
 {
     const Eval *o = record;
-    bool pairs = run->kind == CORPUS_PAIRS;
-    if (pairs ? !o->source || !o->target : !o->text)
-        return job_error(job, "%s: %s needed", run->path,
-                         pairs ? "--source and --target are"
-                               : "the model reads one text: --text is");
-    const LineLimits limits = {.line = o->common.line_limit};
-    Lines *source = lines_read(&job->diags, job->arena, pairs ? o->source : o->text, &limits);
-    Lines *target =
-        pairs && source ? lines_read(&job->diags, job->arena, o->target, &limits) : NULL;
-    if (!source || (pairs && !target))
+    Texts texts;
+    if (!read_texts(job, o, run, &texts))
         return false;
-    bool window = run->kind == CORPUS_STREAM;
-    int64_t longest = run->session.model->train.max_length;
-    CorpusOptions options = {.kind = run->kind,
-                             .keep_all = !window,
-                             .max_length =
-                                 window && !longest ? 128 : inference_max_length(&run->inference)};
-    Corpus *corpus = corpus_encode(&job->diags, run->vocab, &options, source, target);
-    bool decodes = pairs && run->inference.ports.logits;
+    Corpus *corpus = make_corpus(job, run, &texts);
+    bool decodes = run->kind == CORPUS_PAIRS && run->inference.ports.logits;
     Figures figures = {0};
     bool ok = corpus && inference_prepare_score(&run->inference) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok = ok && measure_loss(job, run, corpus, &figures) &&
-         (!decodes || measure_output(job, o, run, corpus, target, &figures));
+         (!decodes || measure_output(job, o, run, corpus, texts.target, &figures));
     if (ok)
         (o->json ? print_json : print_figures)(&figures);
     corpus_free(corpus);

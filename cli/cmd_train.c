@@ -10,29 +10,40 @@
 #include <stdio.h>
 #include <string.h>
 
+static CorpusKind kind_of(const TrainOptions *o, const ModelPorts *ports)
+{
+    if (ports->source && ports->target)
+        return CORPUS_PAIRS;
+    if (!ports->target)
+        return CORPUS_SENTENCES;
+    return o->lines ? CORPUS_LINES : CORPUS_STREAM;
+}
+
+static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
+{
+    if (!o->source || !o->target)
+        return job_error(job, "%s translates from '%s' to '%s': --source and --target are needed",
+                         o->model, ports->source, ports->target);
+    if (o->text)
+        return job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
+                         o->model, ports->source, ports->target);
+    if (!o->valid_source != !o->valid_target)
+        return job_error(job, "--valid-source and --valid-target go together");
+    return true;
+}
+
 /* Which texts the model wants, from its inputs, and whether they were given. */
 static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
 {
-    bool pairs = ports->source && ports->target;
-    o->kind = pairs            ? CORPUS_PAIRS
-              : !ports->target ? CORPUS_SENTENCES
-              : o->lines       ? CORPUS_LINES
-                               : CORPUS_STREAM;
+    o->kind = kind_of(o, ports);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
-    if (pairs && (!o->source || !o->target))
-        return job_error(job, "%s translates from '%s' to '%s': --source and --target are needed",
-                         o->model, ports->source, ports->target);
-    if (!pairs && !o->text)
+    if (o->kind == CORPUS_PAIRS)
+        return check_pairs(job, o, ports);
+    if (!o->text)
         return job_error(job, "%s reads one text: --text is needed", o->model);
-    if ((pairs && o->text) || (!pairs && (o->source || o->target)))
-        return job_error(job,
-                         pairs
-                             ? "%s: --text is for models with one input; this one has '%s' and '%s'"
-                             : "%s: --source and --target are for models with two inputs",
-                         o->model, ports->source, ports->target);
-    if (pairs && !o->valid_source != !o->valid_target)
-        return job_error(job, "--valid-source and --valid-target go together");
+    if (o->source || o->target)
+        return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
     return true;
 }
 

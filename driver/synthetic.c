@@ -21,8 +21,11 @@ static double draw(uint64_t seed, uint64_t stream, int64_t i)
 /* Of an input that no table bounds: the vocabulary, or a few. */
 static int64_t ids_below(const Module *module, const Op *input)
 {
-    int64_t below = ports_ids(module, input).below, vocab = ports_of(module).vocab;
-    return below ? below : vocab ? vocab : 4;
+    enum { A_FEW = 4 };
+    int64_t below = ports_ids(module, input).below;
+    if (!below)
+        below = ports_of(module).vocab;
+    return below ? below : A_FEW;
 }
 
 static void add_tensor(Binding *binding, const char *name, StType type, int rank,

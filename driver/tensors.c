@@ -34,35 +34,43 @@ const char *binding_path(const Binding *binding)
     return binding->file ? binding->file->path : "made input";
 }
 
-/* "tgt.next" from "tgt": every row shifted by one, -1 at the end. */
+/* Each row of a tensor of ids moved by one, -1 at its end, as the elements of a tensor of the
+ * same shape. Without lengths a packed tensor is one row. */
+static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *lengths)
+{
+    bool padded = ids->rank == 2;
+    int64_t rows = lengths ? lengths->count : 1;
+    if (padded)
+        rows = ids->dims[0];
+    int32_t *next = ARENA_ARRAY(arena, int32_t, ids->count + 1);
+    for (int64_t i = 0; i < ids->count; i++)
+        next[i] = -1;
+    for (int64_t b = 0, at = 0; b < rows; b++) {
+        int64_t length = padded ? ids->dims[1] : ids->count;
+        if (lengths && b < lengths->count)
+            length = (int64_t)st_value(lengths, b);
+        for (int64_t t = 0; t + 1 < length && at + t + 1 < ids->count; t++)
+            next[at + t] = (int32_t)st_value(ids, at + t + 1);
+        at += padded ? ids->dims[1] : length;
+    }
+    return next;
+}
+
+/* "tgt.next" from "tgt"; NULL: the name is no such, or there is nothing to make it from. */
 static const StTensor *make_next(Binding *binding, const char *name)
 {
     Arena *arena = binding->job->arena;
     size_t stem = strlen(name) - strlen(".next");
-    if (strlen(name) <= strlen(".next") || strcmp(name + stem, ".next"))
+    if (!text_ends(name, ".next") || !stem)
         return NULL;
     const char *base = arena_strndup(arena, name, stem);
-    const StTensor *from = find_tensor(binding, base), *lengths = find_lengths(binding, base);
+    const StTensor *from = find_tensor(binding, base);
     if (!from || from->rank < 1 || from->rank > 2)
         return NULL;
-    int32_t *ids = ARENA_ARRAY(arena, int32_t, from->count + 1);
-    int64_t row = from->rank == 2 ? from->dims[1] : 0, n = from->rank == 2 ? from->dims[0] : 0;
-    if (from->rank == 1) /* packed, or one sentence */
-        n = lengths ? lengths->count : 1;
-    for (int64_t i = 0; i < from->count; i++)
-        ids[i] = -1;
-    for (int64_t b = 0, at = 0; b < n; b++) {
-        int64_t length = lengths && b < lengths->count ? (int64_t)st_value(lengths, b)
-                         : from->rank == 2             ? row
-                                                       : from->count;
-        for (int64_t t = 0; t + 1 < length && at + t + 1 < from->count; t++)
-            ids[at + t] = (int32_t)st_value(from, at + t + 1);
-        at += from->rank == 2 ? row : length;
-    }
     StTensor made = *from;
     made.name = arena_strdup(arena, name);
     made.type = ST_I32;
-    made.data = ids;
+    made.data = shift_rows(arena, from, find_lengths(binding, base));
     made.bytes = (uint64_t)from->count * 4;
     vec_push(arena, binding->made, made);
     return find_tensor(binding, name);

@@ -126,6 +126,55 @@ static void lex_string(Lexer *lexer)
     text_free(&text);
 }
 
+/* What the language writes instead of a character of other languages. */
+static const char *hint_for(unsigned char c)
+{
+    switch (c) {
+    case '!': return "; negation is written `not`";
+    case '&': return "; write `and`";
+    case '|': return "; write `or`";
+    case '\'': return "; strings are written with \"double quotes\"";
+    default: return "";
+    }
+}
+
+/* 'text' up to its closing quote is read as a string: one message for all of it. */
+static void lex_quoted(Lexer *lexer, const char *start)
+{
+    const char *line_end = memchr(lexer->at, '\n', (size_t)(lexer->end - lexer->at));
+    size_t rest = (size_t)((line_end ? line_end : lexer->end) - lexer->at);
+    const char *close = memchr(lexer->at, '\'', rest);
+    if (!close)
+        return;
+    lexer->at = close + 1;
+    push(lexer, TOKEN_STRING, start,
+         arena_strndup(lexer->arena, start + 1, (size_t)(close - start - 1)), 0);
+}
+
+/* An error at a character that begins no token; && and ||, and strings in single quotes, are
+ * read as they are meant. */
+static void lex_unknown(Lexer *lexer)
+{
+    const char *start = lexer->at;
+    unsigned char c = (unsigned char)*lexer->at++;
+    while (c >= 0x80 && lexer->at < lexer->end && ((unsigned char)*lexer->at & 0xC0) == 0x80)
+        lexer->at++;
+    bool logical = c == '&' || c == '|';
+    if (logical && lexer->at < lexer->end && (unsigned char)*lexer->at == c)
+        lexer->at++;
+    Loc loc = place(lexer, start, lexer->at);
+    const char *seen = c < 32 || c == 127
+                           ? arena_printf(lexer->arena, "\\x%02x", c)
+                           : arena_strndup(lexer->arena, start, (size_t)(lexer->at - start));
+    loc.length = 1;
+    lex_error(lexer, loc, "unexpected character ",
+              arena_printf(lexer->arena, "`%s`%s", seen, hint_for(c)));
+    if (logical)
+        push(lexer, c == '&' ? TOKEN_AND : TOKEN_OR, start, NULL, 0);
+    if (c == '\'')
+        lex_quoted(lexer, start);
+}
+
 static void lex_punctuation(Lexer *lexer)
 {
     const char *start = lexer->at;
@@ -138,33 +187,7 @@ static void lex_punctuation(Lexer *lexer)
                 push(lexer, (TokenKind)kind, start, NULL, 0);
                 return;
             }
-    unsigned char c = (unsigned char)*lexer->at++;
-    while (c >= 0x80 && lexer->at < lexer->end && ((unsigned char)*lexer->at & 0xC0) == 0x80)
-        lexer->at++;
-    if ((c == '&' || c == '|') && lexer->at < lexer->end && (unsigned char)*lexer->at == c)
-        lexer->at++;
-    Loc loc = place(lexer, start, lexer->at);
-    const char *seen = c < 32 || c == 127
-                           ? arena_printf(lexer->arena, "\\x%02x", c)
-                           : arena_strndup(lexer->arena, start, (size_t)(lexer->at - start));
-    const char *hint = c == '!'    ? "; negation is written `not`"
-                       : c == '&'  ? "; write `and`"
-                       : c == '|'  ? "; write `or`"
-                       : c == '\'' ? "; strings are written with \"double quotes\""
-                                   : "";
-    loc.length = 1;
-    lex_error(lexer, loc, "unexpected character ",
-              arena_printf(lexer->arena, "`%s`%s", seen, hint));
-    if (c == '&' || c == '|') /* as meant: what follows is read */
-        push(lexer, c == '&' ? TOKEN_AND : TOKEN_OR, start, NULL, 0);
-    const char *line_end = memchr(lexer->at, '\n', (size_t)(lexer->end - lexer->at));
-    size_t rest = (size_t)((line_end ? line_end : lexer->end) - lexer->at);
-    const char *close = c == '\'' ? memchr(lexer->at, '\'', rest) : NULL;
-    if (close) { /* one message a string */
-        lexer->at = close + 1;
-        push(lexer, TOKEN_STRING, start,
-             arena_strndup(lexer->arena, start + 1, (size_t)(close - start - 1)), 0);
-    }
+    lex_unknown(lexer);
 }
 
 Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)

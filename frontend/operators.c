@@ -268,6 +268,19 @@ static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val
 
 /* ---- operators on tensors ---- */
 
+static Value *power_of(Elab *e, Value *x, double exponent)
+{
+    if (exponent == 1)
+        return x;
+    if (exponent == 2)
+        return build_binary(&e->b, OP_mul, x, x);
+    if (exponent == 0.5)
+        return build_unary(&e->b, OP_sqrt, x);
+    if (exponent == -0.5)
+        return build_unary(&e->b, OP_rsqrt, x);
+    return build_binary(&e->b, OP_pow, x, build_const(&e->b, e->float_type, exponent));
+}
+
 static Val power(Elab *e, const Node *node, Val a, Val b)
 {
     Value *x = as_float(e, node, a);
@@ -275,12 +288,7 @@ static Val power(Elab *e, const Node *node, Val a, Val b)
         Value *y = x ? as_float(e, node, b) : NULL;
         return y ? elementwise(e, node, OP_pow, x, y) : val_error();
     }
-    Value *y = b.number == 1     ? x
-               : b.number == 2   ? build_binary(&e->b, OP_mul, x, x)
-               : b.number == 0.5 ? build_unary(&e->b, OP_sqrt, x)
-               : b.number == -0.5
-                   ? build_unary(&e->b, OP_rsqrt, x)
-                   : build_binary(&e->b, OP_pow, x, build_const(&e->b, e->float_type, b.number));
+    Value *y = power_of(e, x, b.number);
     Val val = val_tensor(e, node, y);
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, y, x);

@@ -233,15 +233,24 @@ static double scalar_value(TfcType type, const void *data)
 /* A scalar is given as a double, whatever its type. */
 static int check_scalar(const TfcPort *port, double value)
 {
-    bool ok = port->type == TFC_BOOL ? value == 0 || value == 1
-              : port->type == TFC_I32
-                  ? value >= INT32_MIN && value <= INT32_MAX && value == trunc(value)
-                  : isfinite(value);
+    bool ok;
+    const char *expected;
+    switch (port->type) {
+    case TFC_BOOL:
+        ok = value == 0 || value == 1;
+        expected = "0 or 1";
+        break;
+    case TFC_I32:
+        ok = value >= INT32_MIN && value <= INT32_MAX && value == trunc(value);
+        expected = "a whole number of 32 bits";
+        break;
+    default:
+        ok = isfinite(value);
+        expected = "finite";
+    }
     return ok ? TFC_OK
               : tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is %g, which is not %s", port->name, value,
-                               port->type == TFC_BOOL  ? "0 or 1"
-                               : port->type == TFC_I32 ? "a whole number of 32 bits"
-                                                       : "finite");
+                               expected);
 }
 
 /* n elements of the caller's: there, and with ids and truth values that mean something. */
