@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* N of the highest x86-64-vN whose instructions it has (the levels of the x86-64
- * psABI), 1 for the first; 0 where the processor is of another kind. */
+/* Its level among its architecture's: on x86-64 N of the highest x86-64-vN whose
+ * instructions it has (the x86-64 psABI); 0 elsewhere. */
 int cpu_level(void);
 /* Whether it multiplies bf16 in AMX's tile registers and the system, which is asked for
  * them, lets this process and threads to come use them. */

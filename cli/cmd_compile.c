@@ -30,10 +30,10 @@ static const Option options[] = {
     {"vocab", "FILE", FIELD(Compile, o.vocab), 0, NULL,
      "tells bos, eos and so on (a run's own); else generation's settings must"},
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
-     "aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (x86_64-linux-gnu)"},
+     "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (this system)"},
     {"cpu", "NAMES", FIELD(Compile, o.cpus), 0, NULL,
      "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native; of several the best is picked at load\n"
-     "(the level of this machine); of another target one name, such as cortex-a76"},
+     "(the level of this machine); of another architecture one name, such as cortex-a76"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
      "what multiplies: OpenBLAS, kernels of its own, or the faster one for each shape\n"
      "(native: nothing else is needed)"},

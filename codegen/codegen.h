@@ -14,7 +14,8 @@ typedef enum GemmChoice {
 
 /* The machine to compile for. */
 typedef struct TargetOptions {
-    const char *cpu;     /* NULL: this machine; else an LLVM CPU name, x86-64-v2/-v3/-v4 … */
+    const char *cpu;     /* NULL: this machine, or of a triple the general one; else an
+                          * LLVM CPU name, x86-64-v2/-v3/-v4 … */
     bool scalar;         /* the reference: width 1, the C library's functions, no optimisation */
     int opt_level;       /* 0 or 2 */
     const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
@@ -60,6 +61,8 @@ JitStats jit_stats(const Jit *jit);
 /* What code is made for, in a word for people and to compare: LLVM's name of the processor,
  * the bits of its vectors, how it multiplies bf16. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
+/* Whether the triple's architecture is this machine's, and one that code is generated for. */
+bool codegen_is_here(const char *triple);
 
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,

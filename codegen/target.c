@@ -28,7 +28,7 @@ static const Processor processors[N_PROCESSORS] = {
 };
 
 typedef struct CpuInfo {
-    const char *arch, *name;
+    const char *name;
     const Processor *processor;
     int level;
     bool exact;
@@ -36,7 +36,7 @@ typedef struct CpuInfo {
 
 static const CpuInfo cpus[] = {
 #define PROCESSOR(...)
-#define CPU(arch, name, kind, level, exact) {#arch, name, &processors[AT_##kind], level, exact},
+#define CPU(name, kind, level, exact) {name, &processors[AT_##kind], level, exact},
 #include "codegen/targets.def"
 };
 enum { N_CPUS = sizeof cpus / sizeof cpus[0] };
@@ -59,16 +59,17 @@ INITIALISE(WebAssembly)
 typedef struct Arch {
     const char *name; /* how triples begin */
     void (*initialise)(void);
+    const char *level; /* what its levels are called (base/cpu.h); NULL: it has none */
     const char *abi;
     LLVMRelocMode relocations;
     bool mxcsr;
 } Arch;
 
 static const Arch arches[] = {
-    {"x86_64", initialise_X86, NULL, LLVMRelocPIC, true},
-    {"aarch64", initialise_AArch64, NULL, LLVMRelocPIC, false},
-    {"riscv64", initialise_RISCV, "lp64d", LLVMRelocPIC, false},
-    {"wasm32", initialise_WebAssembly, NULL, LLVMRelocStatic, false},
+    {"x86_64", initialise_X86, "x86-64-v%d", NULL, LLVMRelocPIC, true},
+    {"aarch64", initialise_AArch64, NULL, NULL, LLVMRelocPIC, false},
+    {"riscv64", initialise_RISCV, NULL, "lp64d", LLVMRelocPIC, false},
+    {"wasm32", initialise_WebAssembly, NULL, NULL, LLVMRelocStatic, false},
 };
 enum { N_ARCHES = sizeof arches / sizeof arches[0] };
 
@@ -82,11 +83,25 @@ static const Arch *find_arch(const char *triple)
     return NULL;
 }
 
+/* This machine's; NULL if no kernels were tried on its like. */
+static const Arch *arch_here(void)
+{
+    char *triple = LLVMGetDefaultTargetTriple();
+    const Arch *arch = find_arch(triple);
+    LLVMDisposeMessage(triple);
+    return arch;
+}
+
+static bool is_of(const Processor *processor, const Arch *arch)
+{
+    return !strcmp(processor->arch, arch->name);
+}
+
 /* NULL: the general one. */
 static const CpuInfo *find_cpu(const Arch *arch, const char *name)
 {
     for (int i = 0; i < N_CPUS; i++)
-        if (!strcmp(cpus[i].arch, arch->name) && (!name || !strcmp(cpus[i].name, name)))
+        if (is_of(cpus[i].processor, arch) && (!name || !strcmp(cpus[i].name, name)))
             return &cpus[i];
     return NULL;
 }
@@ -96,17 +111,13 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
     const char *names[N_CPUS];
     size_t n = 0;
     for (int i = 0; i < N_CPUS; i++)
-        if (!strcmp(cpus[i].arch, arch->name))
+        if (is_of(cpus[i].processor, arch))
             names[n++] = cpus[i].name;
     const char *hint = text_suggest(diags->arena, "\"", name, names, n);
     diag_error(diags, (Loc){0}, "no CPU is called \"%s\"%s", name, hint);
-    if (*hint)
-        return;
-    if (arch == &arches[0])
-        diag_note(diags, (Loc){0},
-                  "the general ones are x86-64, x86-64-v2, x86-64-v3 and x86-64-v4");
-    else
-        diag_note(diags, (Loc){0}, "the general one is %s", names[0]);
+    if (!*hint)
+        diag_note(diags, (Loc){0}, "the general one%s %s", arch->level ? "s are" : " is",
+                  arch->level ? "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4" : names[0]);
 }
 
 /* What will run in this process may use AMX if the system allows it. Code called "native"
@@ -119,11 +130,11 @@ static bool may_use_amx(const char *name, bool foreign)
 }
 
 /* What this machine is, by its level and what LLVM says it has. */
-static const Processor *processor_here(const char *features, bool amx)
+static const Processor *processor_here(const Arch *arch, const char *features, bool amx)
 {
     for (int i = 0; i < N_PROCESSORS; i++) {
         const Processor *p = &processors[i];
-        if (p->level > 0 && p->level <= cpu_level() && strstr(features, p->feature) &&
+        if (is_of(p, arch) && p->level <= cpu_level() && strstr(features, p->feature) &&
             (amx || p->pairs != TARGET_PAIRS_AMX))
             return p;
     }
@@ -138,11 +149,15 @@ static void set_cpu(Target *target, const Processor *processor, const char *name
     target->processor = target->scalar ? &processors[AT_scalar] : processor;
 }
 
-static void set_host(Target *target, const char *name, bool amx)
+static void set_host(Target *target, const Arch *arch, const char *name, bool amx)
 {
-    char *features = LLVMGetHostCPUFeatures();
-    set_cpu(target, processor_here(features, amx), name, features);
-    LLVMDisposeMessage(features);
+    char *found = LLVMGetHostCPUFeatures();
+    const Processor *processor = processor_here(arch, found, amx);
+    Text features = {0};
+    text_add(&features, "%s%s%s", found, *found && *processor->features ? "," : "", processor->features);
+    set_cpu(target, processor, name, features.data);
+    text_free(&features);
+    LLVMDisposeMessage(found);
 }
 
 bool target_is_here(const char *cpu)
@@ -153,22 +168,32 @@ bool target_is_here(const char *cpu)
     return is;
 }
 
-static bool choose_cpu(Target *target, const Arch *arch, const char *name, bool foreign,
+static void report_other_cpu(const Arch *arch, const char *host, const char *name, Diagnostics *diags)
+{
+    char level[32] = "";
+    if (arch->level)
+        snprintf(level, sizeof level, arch->level, cpu_level());
+    diag_error(diags, (Loc){0}, "this machine (%s%s%s) cannot run code for \"%s\"", host,
+               *level ? ", " : "", level, name);
+    diag_note(diags, (Loc){0}, "its own code is that for \"native\"");
+}
+
+static bool choose_cpu(Target *target, const Arch *arch, const TargetOptions *options, bool foreign,
                        Diagnostics *diags)
 {
-    char *host = LLVMGetHostCPUName();
-    const bool here = arch == &arches[0];
+    const char *name = options ? options->cpu : NULL;
+    const bool general = !name && options && options->triple;
     const CpuInfo *cpu = find_cpu(arch, name);
+    char *host = LLVMGetHostCPUName();
     bool ok = true;
     target->mxcsr = arch->mxcsr;
-    if (here && (!name || !strcmp(name, "native")))
-        set_host(target, host, may_use_amx(name, foreign));
+    if (arch == arch_here() && !general && (!name || !strcmp(name, "native")))
+        set_host(target, arch, host, may_use_amx(name, foreign));
     else if (!cpu) {
         report_unknown_cpu(arch, name, diags);
         ok = false;
-    } else if (!foreign && (!cpu->exact || cpu->level > cpu_level())) {
-        diag_error(diags, (Loc){0}, "this machine (%s, x86-64-v%d) cannot run code for \"%s\"",
-                   host, cpu_level(), name);
+    } else if (!foreign && (arch != arch_here() || !cpu->exact || cpu->level > cpu_level())) {
+        report_other_cpu(arch, host, name, diags);
         ok = false;
     } else
         set_cpu(target, cpu->processor, cpu->name, cpu->processor->features);
@@ -199,7 +224,8 @@ static void initialise_llvm(const Arch *arch)
     pthread_mutex_unlock(&lock);
 }
 
-static const Arch *choose_arch(const char *triple, Diagnostics *diags)
+/* `here`: the triple is this machine's. */
+static const Arch *choose_arch(const char *triple, bool here, Diagnostics *diags)
 {
     const char *names[N_ARCHES];
     const Arch *arch = find_arch(triple);
@@ -207,9 +233,13 @@ static const Arch *choose_arch(const char *triple, Diagnostics *diags)
         return arch;
     for (int i = 0; i < N_ARCHES; i++)
         names[i] = arches[i].name;
-    const char *hint = text_suggest(diags->arena, "\"", triple, names, N_ARCHES);
-    diag_error(diags, (Loc){0}, "there is no code generator for \"%s\"%s", triple, hint);
-    if (!*hint)
+    const char *hint = here ? "" : text_suggest(diags->arena, "\"", triple, names, N_ARCHES);
+    diag_error(diags, (Loc){0}, "there is no code generator for %s\"%s\"%s",
+               here ? "this machine, " : "", triple, hint);
+    if (here)
+        diag_note(diags, (Loc){0}, "tfc trains and computes on x86_64, aarch64 and riscv64; its compile "
+                                   "--target writes libraries for other systems");
+    else if (!*hint)
         diag_note(diags, (Loc){0}, "targets begin with x86_64, aarch64, riscv64 or wasm32");
     return NULL;
 }
@@ -247,8 +277,8 @@ bool target_init(Target *target, const TargetOptions *options, bool foreign, Dia
                        .gemm = options ? options->gemm : GEMM_BLAS};
     char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
                                               : LLVMGetDefaultTargetTriple();
-    const Arch *arch = choose_arch(triple, diags);
-    bool ok = arch && choose_cpu(target, arch, options ? options->cpu : NULL, foreign, diags) &&
+    const Arch *arch = choose_arch(triple, !options || !options->triple, diags);
+    bool ok = arch && choose_cpu(target, arch, options, foreign, diags) &&
               make_machine(target, arch, triple, diags);
     LLVMDisposeMessage(triple);
     return ok;
@@ -326,4 +356,10 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
         target_dispose(&target);
     }
     return name;
+}
+
+bool codegen_is_here(const char *triple)
+{
+    const Arch *arch = find_arch(triple);
+    return arch && arch == arch_here();
 }

@@ -17,7 +17,7 @@ typedef enum TargetPairs {
 
 /* A row of targets.def, where its columns are explained. */
 typedef struct Processor {
-    const char *name;
+    const char *name, *arch;
     int level;
     const char *feature, *features;
     int vector_bits, registers;

@@ -12,15 +12,16 @@ enum { MAX_CPUS = 8 };
 
 typedef struct CompiledCpu {
     const char *name; /* NULL: the target's general one */
-    int level; /* x86-64 level it asks for; 0: another target's */
+    int level; /* x86-64 level it asks for; 0: another architecture's */
     ObjectSet objects;
 } CompiledCpu;
 
 typedef struct CompileTarget {
     const char *triple;
-    const char *compiler; /* that links for it, unless $CC is set */
+    const char *compiler; /* that links for it from another system, unless $CC is set */
     const char *packages; /* Debian's, that bring it */
     const char *const *options, *const *link; /* of the compiler; NULL-terminated */
+    bool has_levels; /* x86-64's: a file holds code for several of them */
     bool is_wasm;
 } CompileTarget;
 
@@ -62,6 +63,9 @@ const char *artifact_c_name(Arena *arena, const char *name);
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
 /* Whether the target is not this system. */
 bool artifact_is_foreign(const Artifact *artifact);
+/* What links for the target, unless $CC is set, and Debian's packages that bring it. */
+const char *artifact_compiler(const Artifact *artifact);
+const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
 /* The header; sets the version. */

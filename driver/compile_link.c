@@ -146,7 +146,7 @@ static bool write_inputs(Link *l, const char *header)
 static void add_compiler(Link *l)
 {
     const char *cc = getenv("CC");
-    char *words = arena_strdup(l->job->arena, cc && *cc ? cc : l->artifact->target->compiler);
+    char *words = arena_strdup(l->job->arena, cc && *cc ? cc : artifact_compiler(l->artifact));
     char *rest = NULL;
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         add_word(l, word);
@@ -224,7 +224,7 @@ static bool run_compiler(Link *l)
         return job_error(l->job,
                          "there is no C compiler '%s' to link with; install one (Debian: %s) or name "
                          "it in CC",
-                         l->command.data[0], l->artifact->target->packages);
+                         l->command.data[0], artifact_packages(l->artifact));
     return job_error(l->job, "%s could not link %s:\n%s", l->command.data[0], l->artifact->output,
                      read_messages(l, messages));
 }

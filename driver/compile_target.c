@@ -13,42 +13,53 @@ static const char *const wasi_options[] = {"-msimd128", "-D_WASI_EMULATED_MMAN",
 static const char *const wasi_link[] = {"-lwasi-emulated-mman", "-lwasi-emulated-getpid",
                                         "-Wl,-z,stack-size=8388608", NULL};
 
-/* The first is this system. */
 static const CompileTarget targets[] = {
-    {"x86_64-linux-gnu", "cc", "gcc", linux_options, linux_link, false},
+    {"x86_64-linux-gnu", "x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu and libc6-dev-amd64-cross",
+     linux_options, linux_link, true, false},
     {"aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
-     linux_options, linux_link, false},
+     linux_options, linux_link, false, false},
     {"riscv64-linux-gnu", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu and libc6-dev-riscv64-cross",
-     linux_options, linux_link, false},
+     linux_options, linux_link, false, false},
     {"wasm32-wasi", "clang-19 --target=wasm32-wasi",
-     "clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32", wasi_options, wasi_link, true},
+     "clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32", wasi_options, wasi_link, false, true},
 };
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
-bool artifact_is_foreign(const Artifact *a) { return a->target != &targets[0]; }
+bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
+
+const char *artifact_compiler(const Artifact *a)
+{
+    return artifact_is_foreign(a) ? a->target->compiler : "cc";
+}
+
+const char *artifact_packages(const Artifact *a)
+{
+    return artifact_is_foreign(a) ? a->target->packages : "gcc";
+}
 
 static bool choose_target(Artifact *a, const char *triple)
 {
     const char *names[N_TARGETS];
     Text list = {0};
-    a->target = &targets[0];
+    a->target = NULL;
     for (int i = 0; i < N_TARGETS; i++) {
         names[i] = targets[i].triple;
         text_add(&list, "%s%s", i ? i + 1 < N_TARGETS ? ", " : " or " : "", names[i]);
-        if (triple && !strcmp(triple, names[i]))
+        if (triple ? !strcmp(triple, names[i]) : codegen_is_here(names[i]))
             a->target = &targets[i];
     }
-    bool known = !triple || !strcmp(triple, a->target->triple);
-    if (!known)
+    if (!a->target && triple)
         job_error(a->job, "no target is called \"%s\": %s%s", triple, list.data,
                   text_suggest(a->job->arena, "\"", triple, names, N_TARGETS));
+    else if (!a->target)
+        job_error(a->job, "this system is none that tfc compiles for: --target names one, %s", list.data);
     text_free(&list);
-    return known;
+    return a->target != NULL;
 }
 
 /* ---- CPUs ---- */
 
-/* One of this system's; kept in falling order of levels. */
+/* One of an x86-64's, where this system is one; kept in falling order of levels. */
 static bool add_level(Artifact *a, const char *name)
 {
     static const char *const names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
@@ -71,8 +82,8 @@ static bool add_level(Artifact *a, const char *name)
     return true;
 }
 
-/* Of another system: any that codegen knows; its code does not ask what runs it. */
-static bool add_foreign(Artifact *a, const char *name)
+/* Any other that codegen knows; its code does not ask what runs it. */
+static bool add_other(Artifact *a, const char *name)
 {
     if (name && strchr(name, ','))
         return job_error(a->job, "several CPUs in one file are for x86-64: %s takes one", a->target->triple);
@@ -83,8 +94,8 @@ static bool add_foreign(Artifact *a, const char *name)
 static bool add_cpus(Artifact *a, const char *list)
 {
     static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-    if (artifact_is_foreign(a))
-        return add_foreign(a, list);
+    if (artifact_is_foreign(a) || !a->target->has_levels)
+        return add_other(a, list);
     if (!list)
         return add_level(a, levels[cpu_level() - 1]);
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
@@ -121,6 +132,6 @@ TargetOptions artifact_target(const Artifact *a, int cpu)
 {
     return (TargetOptions){.cpu = a->cpus[cpu].name,
                            .opt_level = 2,
-                           .triple = artifact_is_foreign(a) ? a->target->triple : NULL,
+                           .triple = a->cpus[cpu].level ? NULL : a->target->triple,
                            .gemm = a->gemm};
 }

@@ -9,8 +9,8 @@
 #define BLOCK_BYTES(second_level) ((second_level) / 2)
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
-#define PROCESSOR(name, level, feature, features, bits, registers, masks, scales, pairs, line,      \
-                  second_level)                                                                    \
+#define PROCESSOR(name, arch, level, feature, features, bits, registers, masks, scales, pairs,     \
+                  line, second_level)                                                              \
     static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                       \
                   "the workspace holds both");
 #define CPU(...)
