@@ -1,0 +1,51 @@
+#!/bin/sh
+# tfc built for AArch64, under an emulator: it trains, translates and checks kernels as this
+# system's does. Says 77 where "scripts/setup --arm" has not been run.
+# Usage: arm.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+
+sysroot=$root/build/arm64-root
+for need in aarch64-linux-gnu-g++ qemu-aarch64; do
+    command -v $need >/dev/null || { echo "skipped: there is no $need (scripts/setup --arm)"; exit 77; }
+done
+[ -e "$sysroot/complete" ] || { echo "skipped: there is no build/arm64-root (scripts/setup --arm)"; exit 77; }
+
+cmake --preset arm64 >"$work/build.txt" 2>&1 && cmake --build --preset arm64 >>"$work/build.txt" 2>&1 ||
+    fail "the build: $(tail -n 30 "$work/build.txt")"
+arm() { qemu-aarch64 -L "$sysroot" "$root/build/arm64/tfc" "$@"; }
+
+enter_work
+cat >model.tfg <<'END'
+model backwards
+use transformer
+const layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8
+const p_drop = 0.1
+train {
+  rate  = inverse_sqrt(peak = 0.01, warmup = 40)
+  batch = tokens(400)
+}
+END
+words_backwards
+common="train model.tfg --source train.src --target train.tgt --vocab words:auto --seed 3 --report-every 1"
+# shellcheck disable=SC2086  # a list of words
+"$tfc" $common --steps 200 --out here 2>here.err || fail "training here: $(cat here.err)"
+# shellcheck disable=SC2086
+arm $common --steps 20 --out arm 2>arm.err || fail "training on AArch64: $(cat arm.err)"
+for run in here arm; do
+    sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' $run.err | head -n 20 >$run.losses
+done
+paste here.losses arm.losses | awk '
+    { d = $2 - $4; if (d < 0) d = -d; if (d > most) most = d; bad += $1 != $3 || d > 2e-4 }
+    END { printf "20 losses differ by %g at most\n", most; exit !(NR == 20 && !bad) }' ||
+    fail "other losses: $(paste here.losses arm.losses)"
+
+head -n 20 valid.src >some.src
+for beam in 1 4; do
+    "$tfc" translate here --beam $beam --input some.src >here.txt
+    arm translate here --beam $beam --input some.src | cmp - here.txt || fail "other translations, beam $beam"
+done
+[ "$(wc -w <here.txt)" -gt 20 ] || fail "nothing was translated"
+
+arm check model.tfg >check.txt 2>&1 || fail "kernels differ from the reference: $(cat check.txt)"
+refuses 1 'this machine (.*) cannot run code for "apple-m1"' arm check model.tfg --cpu apple-m1
