@@ -8,8 +8,9 @@
  *         the strip's scores;  sweep over its keys;  rows, columns
  *
  * A block whose keys fit into a strip computes its scores once and keeps what several
- * levels need. With more keys every level goes through them strip by strip, computing
- * scores again: memory does not grow with the sentence.
+ * levels need. With more keys one pass goes through them strip by strip, with a running
+ * maximum (attention_online.c); where a region does not allow it, every level does, computing
+ * scores again. So memory does not grow with the sentence.
  *
  * A unit is done by one thread, its blocks in order: sums do not depend on threads. */
 #include "codegen/emit/attention.h"
@@ -41,12 +42,28 @@ static void emit_strip(Attention *a, int sweep, bool again, LlValue accumulate)
     tile_sweep(a, sweep);
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
-        if (sweep_contracts(e, &a->plan, sweep, p->op))
-            (p->use == TILE_ROWS ? tile_rows : use_columns)(a, p, accumulate);
+        if (!sweep_contracts(e, &a->plan, sweep, p->op))
+            continue;
+        if (a->online && p->use == TILE_ROWS)
+            online_scale_rows(a, p, accumulate);
+        (p->use == TILE_ROWS ? tile_rows : use_columns)(a, p, accumulate);
     }
 }
 
-/* Every strip from `first` to `last`. */
+/* One strip of all sweeps, its scores computed once. */
+static void emit_online_strip(Attention *a, LlValue accumulate)
+{
+    Emit *e = a->e;
+    memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
+    online_keep_maxima(a);
+    for (int sweep = 0; sweep < a->plan.n_sweeps; sweep++) {
+        if (sweep == 1)
+            online_follow(a, sweep);
+        emit_strip(a, sweep, false, accumulate);
+    }
+}
+
+/* Every strip from `first` to `last`, of this sweep or of all. */
 static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
 {
     Ll *ll = &a->e->ll;
@@ -60,7 +77,10 @@ static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
     LlValue accumulate = LLVMBuildZExt(ll->builder, later, ll->i64, "");
     row_seam(a->e);
     memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
-    emit_strip(a, sweep, true, accumulate);
+    if (a->online)
+        emit_online_strip(a, accumulate);
+    else
+        emit_strip(a, sweep, true, accumulate);
     ll_resume(ll);
     ll_loop_close(ll, &loop);
     row_seam(a->e);
@@ -70,7 +90,8 @@ static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
 static void start_levels(Attention *a, bool one_strip)
 {
     Emit *e = a->e;
-    a->plan = plan_sweeps(e, one_strip);
+    a->online = one_strip ? NULL : online_of(a);
+    a->plan = plan_sweeps(e, one_strip || a->online, a->online ? online_ready(a->online) : NULL);
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
     memset(e->random_rows, 0, sizeof *e->random_rows * (size_t)e->signature->n_sites);
     memo_forget(e, DEPTH_ROW);
@@ -86,7 +107,13 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
 {
     start_levels(a, one_strip);
     row_seam(a->e);
-    for (int sweep = 0; sweep < a->plan.n_sweeps; sweep++) {
+    for (int sweep = 0; a->online && sweep < a->plan.n_sweeps; sweep++)
+        tile_open_reductions(a, sweep);
+    if (a->online) {
+        each_strip(a, 0, first, last);
+        online_finish(a);
+    }
+    for (int sweep = 0; !a->online && sweep < a->plan.n_sweeps; sweep++) {
         tile_open_reductions(a, sweep);
         if (one_strip) {
             a->key = first;

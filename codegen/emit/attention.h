@@ -3,6 +3,7 @@
  *   attention.c          units, blocks of queries, levels
  *   attention_products.c products between memory and strips
  *   attention_sweep.c    elementwise ops and reductions over strips
+ *   attention_online.c   a running maximum where keys take several strips
  *
  * A block of queries, a few vectors of them, meets its keys one after the other: lanes
  * are queries, and so reductions along the keys are vertical. Scores of a block are a
@@ -16,10 +17,12 @@
 
 /* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
  * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that; strips then
- * stay in the second-level cache, and each level of reductions computes them again. The backward
+ * stay in the second-level cache. The backward
  * pass of the textbook's attention holds four strips and one of random words: 2.6 MB of a
  * thread's stack. */
 enum { BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
+
+typedef struct Online Online; /* what one pass over the keys knows of values */
 
 typedef struct Attention {
     Emit *e;
@@ -32,6 +35,7 @@ typedef struct Attention {
     LlValue room;      /* vectors of a strip in this batch */
     LlValue packed;    /* a part of a product's right operand */
     LlValue *unrounded; /* by value number: sums of a block's rows that are given as bf16 */
+    const Online *online; /* NULL: level by level */
     /* where the code being written stands */
     LlValue n_queries, n_keys; /* of the unit's sentence */
     LlValue query, count;      /* the block's first, and how many */
@@ -54,6 +58,8 @@ void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
+/* Each row times its query's factor, of BLOCK_VECTORS vectors in memory. */
+void tile_scale_rows(Attention *a, const TileProduct *p, LlValue factors);
 void tile_round_rows(Attention *a); /* results of rows that are given as bf16, once they are whole */
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 
@@ -61,8 +67,24 @@ void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
 void tile_store_rows(Attention *a);
+typedef void (*VectorBody)(Attention *a, int sweep);
+/* Calls body for every vector of the block, with the sums of sweeps before this one. */
+void tile_each_vector(Attention *a, int sweep, VectorBody body);
 /* Whether something done in this sweep needs the op's value, and no sweep kept it or
  * what is computed from it. */
 bool tile_needs(const Attention *a, int sweep, const Op *op);
+
+/* ---- attention_online.c ---- */
+/* NULL: the region needs its levels one after the other. */
+const Online *online_of(const Attention *a);
+/* By value number: what is a factor, 1 until the last strip is done. */
+const bool *online_ready(const Online *o);
+/* Of a strip: before its first sweep, after it, and before its keys are added to a product's rows
+ * (i64 `later`: not 0 if there were strips before). */
+void online_keep_maxima(Attention *a);
+void online_follow(Attention *a, int sweep);
+void online_scale_rows(Attention *a, const TileProduct *p, LlValue later);
+void online_stand(Attention *a);  /* values of the row that a strip's sweeps read */
+void online_finish(Attention *a); /* rows times their factors, after the last strip */
 
 #endif

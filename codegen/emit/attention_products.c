@@ -376,12 +376,18 @@ static TileRows given_rows(Attention *a, const TileProduct *p)
     return rows_of(a, result_buffer(a, p), p->axes[2], tile_queries(&a->tiles), a->query);
 }
 
+/* Whose rows are being summed: the result's, or those beside. */
+static TileRows summed_rows(Attention *a, const TileProduct *p)
+{
+    TileRows sums = {a->unrounded[number_of(a, p)], number(a, p->depth)};
+    return is_rounded(a, p) ? sums : given_rows(a, p);
+}
+
 void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
 {
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
-    TileRows sums = {a->unrounded[number_of(a, p)], number(a, p->depth)};
-    TileRows result = is_rounded(a, p) ? sums : given_rows(a, p);
+    TileRows result = summed_rows(a, p);
     Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, keys_here(a), &result);
 }
@@ -416,6 +422,34 @@ void tile_round_rows(Attention *a)
                   ll_gep(ll, ll->i16, result.at, to));
         ll_loop_close(ll, &rows);
     }
+}
+
+/* One row of sums, times a factor. */
+static void scale_row(Attention *a, int64_t depth, LlValue factor, LlValue row)
+{
+    Ll *ll = &a->e->ll;
+    unsigned align = (unsigned)dtype_bytes(a->tiles.scores.dtype);
+    for (int64_t column = 0; column < depth; column += a->e->lanes) {
+        int64_t left = depth - column;
+        int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
+        LlValue at = element_at(a, row, number(a, column));
+        LlValue sums = ll_load(ll, ll_vector(element_type(a), lanes), at, align);
+        LlValue factors = lanes > 1 ? ll_splat(ll, factor, lanes) : factor;
+        ll_store(ll, ll_fmul(ll, sums, factors), at, align);
+    }
+}
+
+void tile_scale_rows(Attention *a, const TileProduct *p, LlValue factors)
+{
+    Ll *ll = &a->e->ll;
+    TileRows sums = summed_rows(a, p);
+    ll_resume(ll);
+    LlLoop rows = ll_loop_open(ll, number(a, 0), a->count, 1, "scale");
+    LlValue factor = ll_load(ll, element_type(a), element_at(a, factors, rows.index),
+                             (unsigned)dtype_bytes(a->tiles.scores.dtype));
+    LlValue first = LLVMBuildNSWMul(ll->builder, rows.index, sums.stride, "");
+    scale_row(a, p->depth, factor, element_at(a, sums.at, first));
+    ll_loop_close(ll, &rows);
 }
 
 void tile_columns(Attention *a, const TileProduct *p)

@@ -236,10 +236,7 @@ static void sweep_keys(Attention *a, int sweep)
 
 /* ---- vectors ---- */
 
-typedef void (*VectorBody)(Attention *a, int sweep);
-
-/* Calls body for every vector of the block, with the sums of sweeps before this one. */
-static void each_vector(Attention *a, int sweep, VectorBody body)
+void tile_each_vector(Attention *a, int sweep, VectorBody body)
 {
     Emit *e = a->e;
     Ll *ll = &e->ll;
@@ -253,6 +250,8 @@ static void each_vector(Attention *a, int sweep, VectorBody body)
     memo_forget(e, DEPTH_ROW);
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     read_reductions(a, sweep);
+    if (a->online && sweep < a->plan.n_sweeps)
+        online_stand(a);
     body(a, sweep);
     ll_resume(ll);
     ll_loop_close(ll, &loop);
@@ -266,7 +265,7 @@ void tile_sweep(Attention *a, int sweep)
     Emit *e = a->e;
     if (!has_work(a, sweep))
         return;
-    each_vector(a, sweep, sweep_keys);
+    tile_each_vector(a, sweep, sweep_keys);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= a->plan.keep[n] && a->plan.kept_in[n] == sweep;
 }
@@ -291,7 +290,7 @@ void tile_store_rows(Attention *a)
     for (int i = 0; i < a->e->body.n_results; i++)
         some |= a->e->body.yields[i]->op->kind != OP_dot;
     if (some)
-        each_vector(a, a->plan.n_sweeps, store_rows);
+        tile_each_vector(a, a->plan.n_sweeps, store_rows);
 }
 
 /* ---- what a sweep needs ---- */

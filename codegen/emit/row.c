@@ -237,7 +237,7 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
 
 static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 {
-    SweepPlan plan = plan_sweeps(e, may_keep(e));
+    SweepPlan plan = plan_sweeps(e, may_keep(e), NULL);
     Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
     allocate_rows(e, &plan);
     for (; sweep.number < plan.n_sweeps; sweep.number++)

@@ -44,16 +44,16 @@ static bool varies_in_columns(const Emit *e, const Type *type)
     return own;
 }
 
-static void find_levels(const Emit *e, SweepPlan *plan)
+static void find_levels(const Emit *e, const bool *ready, SweepPlan *plan)
 {
     for (int n = 0; n < e->n_values; n++) {
         const Op *op = sweep_op(e, n);
         plan->columnar[n] = varies_in_columns(e, sweep_type(e, n));
-        for (int i = 0; op && i < op->n_args; i++) {
+        for (int i = 0; op && !(ready && ready[n]) && i < op->n_args; i++) {
             int level = plan->level[body_number(&e->body, op->args[i])];
             plan->level[n] = level > plan->level[n] ? level : plan->level[n];
         }
-        if (is_reduction(op))
+        if (is_reduction(op) && !(ready && ready[n]))
             plan->level[n]++;
         if (plan->level[n] + 1 > plan->n_sweeps)
             plan->n_sweeps = plan->level[n] + 1;
@@ -118,14 +118,14 @@ bool sweep_stores(const Emit *e, const SweepPlan *plan, int sweep, int result)
     return plan->columnar[n] && plan->level[n] == sweep && !(op && op->kind == OP_dot);
 }
 
-SweepPlan plan_sweeps(Emit *e, bool may_keep)
+SweepPlan plan_sweeps(Emit *e, bool may_keep, const bool *ready)
 {
     SweepPlan plan = {.level = ARENA_ARRAY(e->arena, int, e->n_values),
                       .columnar = ARENA_ARRAY(e->arena, bool, e->n_values),
                       .sweep = ARENA_ARRAY(e->arena, int, e->n_values),
                       .keep = ARENA_ARRAY(e->arena, bool, e->n_values),
                       .kept_in = ARENA_ARRAY(e->arena, int, e->n_values)};
-    find_levels(e, &plan);
+    find_levels(e, ready, &plan);
     for (int sweep = 0; may_keep && sweep < plan.n_sweeps; sweep++) {
         for (int i = 0; i < e->body.n_ops; i++) {
             const Op *op = e->body.ops[i].op;

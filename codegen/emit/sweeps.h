@@ -17,8 +17,9 @@ typedef struct SweepPlan {
     int *kept_in;     /* the sweep that keeps it */
 } SweepPlan;
 
-/* `may_keep`: there is room for rows of values. */
-SweepPlan plan_sweeps(Emit *e, bool may_keep);
+/* `may_keep`: there is room for rows of values. `ready`, by value number: values that are known
+ * before the first sweep whatever they are computed from; NULL: none. */
+SweepPlan plan_sweeps(Emit *e, bool may_keep, const bool *ready);
 
 const Op *sweep_op(const Emit *e, int number); /* NULL: an operand of the kernel */
 const Type *sweep_type(const Emit *e, int number);

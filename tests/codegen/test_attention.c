@@ -1,5 +1,6 @@
 /* Attention regions against an evaluation in double, on every vector width: forward and
- * backward, blocks that are not full, more keys than a strip holds, windows, operands of
+ * backward, blocks that are not full, more keys than a strip holds, in one pass and level by
+ * level, windows, operands of
  * bf16. */
 #include "tests/codegen/kernels.h"
 
@@ -132,6 +133,41 @@ static void forward(Case *c, const Shape *s)
     check(c, s, VALUES(p.top, p.inverse, rows_of(c, s, dropped(c, s, p.weights), v)));
 }
 
+/* Scores that rise with the key, so that the maximum does from strip to strip. */
+static Value *rising(Case *c, const Shape *s, Value *q, Value *k)
+{
+    Value *key = build_cast(&c->b, positions(c, c->T, false), c->real);
+    return operator(c, OP_add, compared(c, s, q, k), operator(c, OP_mul, key, real_const(c, 0.01)));
+}
+
+/* e / Σ e without a bound, half of it taken away again; the sum without its keys' weights. */
+static void divided(Case *c, const Shape *s)
+{
+    Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
+    Value *x = rising(c, s, q, k), *top = along_keys(c, OP_reduce_max, x);
+    Value *e = exponentials(c, x, top), *sum = along_keys(c, OP_reduce_sum, e);
+    Value *kept = build_select(&c->b, window(c, 3000, 900), e, real_const(c, 0));
+    Value *p = operator(c, OP_sub, operator(c, OP_div, dropped(c, s, kept), sum),
+                        operator(c, OP_mul, operator(c, OP_div, e, sum), real_const(c, 0.5)));
+    check(c, s, VALUES(sum, rows_of(c, s, p, v), rows_of(c, s, e, k)));
+}
+
+/* Two softmaxes of one product, their difference (no common factor: level by level), and
+ * weights |x| / Σ |x|. */
+static void several(Case *c, const Shape *s)
+{
+    Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
+    Value *x = rising(c, s, q, k);
+    Softmax p = softmax_of(c, x), r = softmax_of(c, build_unary(&c->b, OP_neg, x));
+    Value *size = build_unary(&c->b, OP_abs, x);
+    Value *share = operator(c, OP_div, size, along_keys(c, OP_reduce_sum, size));
+    if (s->dropout)
+        check(c, s, VALUES(rows_of(c, s, operator(c, OP_sub, p.weights, r.weights), v)));
+    else
+        check(c, s, VALUES(rows_of(c, s, p.weights, v), rows_of(c, s, r.weights, k),
+                           rows_of(c, s, share, v), r.top));
+}
+
 /* With the gradient of the result dy: dv = pᵀ dy, dp = dy vᵀ, ds = p (dp − Σ dp p),
  * dq = ds k, dk = dsᵀ q. Top and inverse are made up. */
 static void backward(Case *c, const Shape *s)
@@ -223,6 +259,18 @@ static void test_blocks(void **state)
                   blocks_of_keys);
 }
 
+static void test_online(void **state)
+{
+    in_both_types(divided, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
+    in_both_types(divided, &(Shape){1, 8, -1, -1, true, FULL}, 1, (int32_t[]){3},
+                  (int32_t[]){8250});
+    for (int dropout = 0; dropout < 2; dropout++)
+        in_both_types(several, &(Shape){1, 9, -1, -1, dropout, FULL}, 3, some_blocks,
+                      blocks_of_keys);
+    in_type(DT_F32, divided, &(Shape){1, 36, -1, -1, true, AND_ROWS}, 3, some_blocks,
+            blocks_of_keys);
+}
+
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
@@ -254,7 +302,8 @@ int main(void)
         cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
         cmocka_unit_test(test_dropout), cmocka_unit_test(test_window),
         cmocka_unit_test(test_long),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_empty),   cmocka_unit_test(test_half),
+        cmocka_unit_test(test_online),  cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
