@@ -1,143 +1,103 @@
-/* Records field by field; see records.h. A record that grows fails an assertion here. */
+/* Records field by field; see records.h. */
 #include "codegen/records.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Arrays, and records without anything between their fields, as they are. */
-#define COPY(field) memcpy(&out->field, &in->field, sizeof out->field)
+/* ---- tables ---- */
 
-static_assert(sizeof(TfcProgramDim) == 16, "record_dim copies every field");
-void record_dim(TfcProgramDim *out, const TfcProgramDim *in) { out->batch = in->batch; }
-
-static_assert(sizeof(TfcShape) == 8 + TFC_MAX_AXES * 16, "record_shape copies every field");
-static void record_shape(TfcShape *out, const TfcShape *in)
+/* Zeros at the end of a table; where they begin. */
+static size_t room_for(Records *r, RecordTableId id, size_t size)
 {
-    out->rank = in->rank;
-    for (int i = 0; i < TFC_MAX_AXES; i++) {
-        out->dims[i].size = in->dims[i].size;
-        out->dims[i].dim = in->dims[i].dim;
+    RecordTable *table = &r->tables[id];
+    size_t at = table->bytes.count;
+    vec_reserve(r->arena, table->bytes, at + size);
+    memset(table->bytes.data + at, 0, size);
+    table->bytes.count += size;
+    return at;
+}
+
+static void put_bytes(Records *r, RecordTableId id, size_t at, const void *bytes, size_t size)
+{
+    memcpy(r->tables[id].bytes.data + at, bytes, size);
+}
+
+static void put_pointer(Records *r, RecordTableId id, size_t at, RecordTableId to, size_t offset)
+{
+    RecordTable *table = &r->tables[id];
+    RecordPointer pointer = {at, to, offset};
+    assert(!table->pointers.count || vec_last(table->pointers).at < at);
+    vec_push(r->arena, table->pointers, pointer);
+}
+
+static void put_text(Records *r, RecordTableId id, size_t at, const char *text)
+{
+    if (!text)
+        return;
+    if (!map_has(&r->strings, text)) {
+        size_t size = strlen(text) + 1, offset = room_for(r, TABLE_text, size);
+        put_bytes(r, TABLE_text, offset, text, size);
+        map_set(&r->strings, text, (void *)(offset + 1));
     }
+    put_pointer(r, id, at, TABLE_text, (size_t)map_get(&r->strings, text) - 1);
 }
 
-static_assert(sizeof(TfcPort) == 24 + sizeof(TfcShape), "record_port copies every field");
-void record_port(TfcPort *out, const TfcPort *in)
-{
-    out->type = in->type;
-    record_shape(&out->shape, &in->shape);
-    out->buffer = in->buffer;
-}
+/* ---- records: one function each ---- */
 
-static_assert(sizeof(TfcTensor) == 64 + sizeof(TfcShape), "record_tensor copies every field");
-void record_tensor(TfcTensor *out, const TfcTensor *in)
-{
-    out->type = in->type;
-    record_shape(&out->shape, &in->shape);
-    out->role = in->role;
-    out->init = in->init;
-    out->a = in->a;
-    out->b = in->b;
-    out->buffer = in->buffer;
-}
+#define PLACE(name) (at + offsetof(Record, name))
 
-static_assert(sizeof(TfcBuffer) == 28, "record_buffer copies every field");
-void record_buffer(TfcBuffer *out, const TfcBuffer *in)
-{
-    out->kind = in->kind;
-    out->type = in->type;
-    out->size = in->size;
-    out->index = in->index;
-    out->first = in->first;
-    out->last = in->last;
-    out->loop = in->loop;
-}
+#define RECORD(T)                                                             \
+    static void put_##T(Records *r, RecordTableId id, size_t at, const T *in) \
+    {                                                                         \
+        typedef T Record;
+#define END(T) }
 
-/* ---- steps ---- */
+#define VALUE(type, name) put_bytes(r, id, PLACE(name), &in->name, sizeof in->name);
+#define VALUES(type, name, n) VALUE(type, name)
+#define PART(T, name) put_##T(r, id, PLACE(name), &in->name);
+#define PARTS(T, name, n)          \
+    for (size_t i = 0; i < n; i++) \
+        put_##T(r, id, PLACE(name) + i * sizeof(T), &in->name[i]);
 
-static_assert(sizeof(TfcKernelStep) == 56, "record_kernel copies every field");
-static void record_kernel(TfcKernelStep *out, const TfcKernelStep *in)
-{
-    out->kernel = in->kernel;
-    out->n_views = in->n_views;
-    out->n_results = in->n_results;
-    out->n_dims = in->n_dims;
-    out->n_ints = in->n_ints;
-    out->range = in->range;
-    out->work = in->work;
-    out->along = in->along;
-    out->epilogue = in->epilogue;
-}
-
-static_assert(sizeof(TfcExtent) == 12, "record_extent copies every field");
-static void record_extent(TfcExtent *out, const TfcExtent *in)
-{
-    out->kind = in->kind;
-    out->size = in->size;
-    out->dim = in->dim;
-}
-
-static_assert(sizeof(TfcMatrix) == 40, "record_matrix copies every field");
-static void record_matrix(TfcMatrix *out, const TfcMatrix *in)
-{
-    out->offset = in->offset;
-    out->buffer = in->buffer;
-    out->ragged_dim = in->ragged_dim;
-    COPY(loop_strides);
-    out->ragged_stride = in->ragged_stride;
-    out->row_stride = in->row_stride;
-    out->column_stride = in->column_stride;
-}
-
-static_assert(sizeof(TfcGemmStep) == 224, "record_gemm copies every field");
-static void record_gemm(TfcGemmStep *out, const TfcGemmStep *in)
-{
-    out->type = in->type;
-    out->result = in->result;
-    out->accumulate = in->accumulate;
-    record_matrix(&out->a, &in->a);
-    record_matrix(&out->b, &in->b);
-    record_matrix(&out->c, &in->c);
-    record_extent(&out->m, &in->m);
-    record_extent(&out->n, &in->n);
-    record_extent(&out->k, &in->k);
-    out->packed = in->packed;
-    out->n_loops = in->n_loops;
-    out->batch_loop = in->batch_loop;
-    COPY(loops);
-    COPY(loop_lengths);
-}
-
-void record_step(TfcStep *out, const TfcStep *in)
-{
-    out->kind = in->kind;
-    out->rows = in->rows;
-    switch (in->kind) {
-    case TFC_STEP_KERNEL: record_kernel(&out->kernel, &in->kernel); break;
-    case TFC_STEP_GEMM:
-    case TFC_STEP_PACK: record_gemm(&out->gemm, &in->gemm); break;
-    case TFC_STEP_COPY:
-    case TFC_STEP_ZERO:
-        out->copy.to = in->copy.to;
-        out->copy.from = in->copy.from;
-        out->copy.size = in->copy.size;
-        break;
+#define TEXT(name) put_text(r, id, PLACE(name), in->name);
+#define NUMBERS(type, name, count)                             \
+    if (in->count > 0) {                                       \
+        size_t size = (size_t)in->count * sizeof(type);        \
+        size_t offset = room_for(r, TABLE_##type, size);       \
+        put_bytes(r, TABLE_##type, offset, in->name, size);    \
+        put_pointer(r, id, PLACE(name), TABLE_##type, offset); \
     }
-}
+#define RECORDS(T, name, count)                                                \
+    if (in->count > 0) {                                                       \
+        size_t offset = room_for(r, TABLE_##T, (size_t)in->count * sizeof(T)); \
+        put_pointer(r, id, PLACE(name), TABLE_##T, offset);                    \
+        for (size_t i = 0; i < (size_t)in->count; i++)                         \
+            put_##T(r, TABLE_##T, offset + i * sizeof(T), &in->name[i]);       \
+    }
+#define TEXTS(name, count)                                                            \
+    if (in->count > 0) {                                                              \
+        size_t offset = room_for(r, TABLE_texts, (size_t)in->count * sizeof(char *)); \
+        put_pointer(r, id, PLACE(name), TABLE_texts, offset);                         \
+        for (size_t i = 0; i < (size_t)in->count; i++)                                \
+            put_text(r, TABLE_texts, offset + i * sizeof(char *), in->name[i]);       \
+    }
+#define FUNCTIONS(type, name, count)                     \
+    if (in->count > 0)                                   \
+        put_pointer(r, id, PLACE(name), TABLE_functions, \
+                    room_for(r, TABLE_functions, (size_t)in->count * sizeof(type)));
+#define PRODUCTS(type, name)
+
+#define ONE_OF(kind) switch (in->kind) {
+#define CASE(T, name, cases) cases PART(T, name) break;
+#define END_ONE_OF(kind) }
+
+#include "runtime/exec/records.def"
 
 /* ---- the program ---- */
 
-static_assert(sizeof(TfcProgram) == 176, "record_program copies every count");
-void record_program(TfcProgram *out, const TfcProgram *in)
+void records_of(Records *out, const TfcProgram *program, Arena *arena)
 {
-    out->n_dims = in->n_dims;
-    out->n_sizes = in->n_sizes;
-    out->n_buffers = in->n_buffers;
-    out->n_steps = in->n_steps;
-    out->n_loops = in->n_loops;
-    out->n_kernels = in->n_kernels;
-    out->n_inputs = in->n_inputs;
-    out->n_outputs = in->n_outputs;
-    out->n_tensors = in->n_tensors;
-    out->n_prepared = in->n_prepared;
-    out->trains = in->trains;
+    *out = (Records){.arena = arena};
+    map_init(&out->strings, arena);
+    put_TfcProgram(out, TABLE_TfcProgram, room_for(out, TABLE_TfcProgram, sizeof *program), program);
 }

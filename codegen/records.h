@@ -1,17 +1,53 @@
-/* Records of a program copied field by field: what lies between the fields, which holds
- * anything in the copy's source, stays as it is in `out`. With zeros there the same program
- * gives the same bytes. Pointers are not copied: they become relocations (tables.c). */
+/* A program as tables of bytes: its records field by field (runtime/exec/records.def), in the
+ * host's layout, which is every system's. What lies between fields is zeros, and the same program
+ * gives the same bytes. A table holds all records of one type; in the places of pointers are
+ * zeros, and the table and the offset that they point to stand beside it. */
 #ifndef CODEGEN_RECORDS_H
 #define CODEGEN_RECORDS_H
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "runtime/exec/program.h"
 
-void record_dim(TfcProgramDim *out, const TfcProgramDim *in);
-void record_port(TfcPort *out, const TfcPort *in);
-void record_tensor(TfcTensor *out, const TfcTensor *in);
-void record_buffer(TfcBuffer *out, const TfcBuffer *in);
-void record_step(TfcStep *out, const TfcStep *in);
-/* The counts alone. */
-void record_program(TfcProgram *out, const TfcProgram *in);
+/* TABLE(what its elements are). `text`: the characters of all strings, each string once. `texts`
+ * and `functions`: lists of pointers, of the host's size here; `functions` are the kernels, and
+ * point to nothing yet. */
+#define RECORD_TABLES(TABLE) \
+    TABLE(text)              \
+    TABLE(texts)             \
+    TABLE(functions)         \
+    TABLE(int32_t)           \
+    TABLE(int64_t)           \
+    TABLE(TfcProgramDim)     \
+    TABLE(TfcSize)           \
+    TABLE(TfcBuffer)         \
+    TABLE(TfcView)           \
+    TABLE(TfcStep)           \
+    TABLE(TfcLoop)           \
+    TABLE(TfcPort)           \
+    TABLE(TfcTensor)         \
+    TABLE(TfcProgram)
+#define RECORD_TABLE(T) TABLE_##T,
+typedef enum RecordTableId { RECORD_TABLES(RECORD_TABLE) N_RECORD_TABLES } RecordTableId;
+
+typedef struct RecordPointer {
+    size_t at; /* the pointer's place in its table */
+    RecordTableId to;
+    size_t offset; /* in that table */
+} RecordPointer;
+
+typedef struct RecordTable {
+    VEC(unsigned char) bytes;
+    VEC(RecordPointer) pointers; /* in ascending order */
+} RecordTable;
+
+typedef struct Records {
+    Arena *arena;
+    RecordTable tables[N_RECORD_TABLES];
+    Map strings; /* of a string → its offset in the table of text + 1 */
+} Records;
+
+/* What the program points to comes with it. Everything lives in the arena. */
+void records_of(Records *out, const TfcProgram *program, Arena *arena);
 
 #endif

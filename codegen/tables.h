@@ -1,9 +1,8 @@
 /* A program's tables as constants of an LLVM module.
  *
- * Each table is the host's own bytes with relocations in the places of its pointers
- * (tables.c lists them by offsetof), so that the layout is that of program.h by
- * construction: a field that is no pointer needs nothing here. Targets with pointers of
- * four bytes have the same records, and the upper half of such a field is zeros. */
+ * Each table is the host's own bytes (records.h) with relocations in the places of its
+ * pointers. Targets with pointers of four bytes have the same records, and the upper half of
+ * such a field is zeros. */
 #ifndef CODEGEN_TABLES_H
 #define CODEGEN_TABLES_H
 

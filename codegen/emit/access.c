@@ -93,16 +93,15 @@ Val coord_value(Emit *e, const Coord *c, LlType element)
 
 /* ---- dimensions ---- */
 
-/* TfcKernelArgs and TfcDim as LLVM sees them: 8 bytes a field. */
-static LlValue load_field(Emit *e, LlValue pointer, int64_t field, LlType type)
+LlValue load_word(Emit *e, LlValue record, int64_t word, LlType type)
 {
-    return ll_load(&e->ll, type, ll_gep(&e->ll, e->ll.i64, pointer, ll_i64(&e->ll, field)), 8);
+    return ll_load(&e->ll, type, ll_gep(&e->ll, e->ll.i64, record, ll_i64(&e->ll, word)), 8);
 }
 
-LlValue argument_field(Emit *e, int64_t field, LlType type)
+LlValue argument_field(Emit *e, int64_t word, LlType type)
 {
     emit_at(e, DEPTH_ENTRY);
-    return load_field(e, e->args, field, type);
+    return load_word(e, e->args, word, type);
 }
 
 LlValue dim_field(Emit *e, int symbol, DimField field)
@@ -112,9 +111,9 @@ LlValue dim_field(Emit *e, int symbol, DimField field)
     LlValue *slot = &e->dim_fields[number][field];
     if (*slot)
         return *slot;
-    LlValue dims = argument_field(e, 2, e->ll.ptr);
+    LlValue dims = argument_field(e, TFC_WORD(TfcKernelArgs, dims), e->ll.ptr);
     LlValue dim = ll_load_pointer(&e->ll, dims, number);
-    *slot = load_field(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
+    *slot = load_word(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
     return *slot;
 }
 
@@ -243,10 +242,9 @@ static LlValue buffer_stride(Emit *e, void *data, int axis)
     if (axis == buffer->layout.n - 1 && !buffer->strided)
         return ll_i64(&e->ll, 1);
     if (!buffer->strides[axis]) {
-        emit_at(e, DEPTH_ENTRY);
-        LlValue all = load_field(e, e->args, 1, e->ll.ptr);
+        LlValue all = argument_field(e, TFC_WORD(TfcKernelArgs, strides), e->ll.ptr);
         buffer->strides[axis] =
-            load_field(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
+            load_word(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
     }
     return buffer->strides[axis];
 }

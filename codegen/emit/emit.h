@@ -51,15 +51,15 @@ typedef struct Buffer {
     bool strided;
 } Buffer;
 
-/* Which field of a TfcDim. */
+/* Which word of a TfcDim. */
 typedef enum DimField {
-    DIM_EXTENT,
-    DIM_TOTAL,
-    DIM_OFFSET,
-    DIM_LENGTH,
-    DIM_BATCH,
-    DIM_POSITION,
-    DIM_FIELDS
+    DIM_EXTENT = TFC_WORD(TfcDim, extent),
+    DIM_TOTAL = TFC_WORD(TfcDim, total),
+    DIM_OFFSET = TFC_WORD(TfcDim, offset),
+    DIM_LENGTH = TFC_WORD(TfcDim, length),
+    DIM_BATCH = TFC_WORD(TfcDim, batch),
+    DIM_POSITION = TFC_WORD(TfcDim, position),
+    DIM_FIELDS = sizeof(TfcDim) / 8
 } DimField;
 
 typedef struct Memo {
@@ -129,7 +129,8 @@ Coord coord_of(LlValue base, Depth depth);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
 Val coord_value(Emit *e, const Coord *c, LlType element);    /* as i32 or i64 */
-LlValue argument_field(Emit *e, int64_t field, LlType type); /* of TfcKernelArgs, at entry */
+LlValue load_word(Emit *e, LlValue record, int64_t word, LlType type); /* TFC_WORD of a record */
+LlValue argument_field(Emit *e, int64_t word, LlType type); /* of TfcKernelArgs, at entry */
 LlValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
 LlValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);

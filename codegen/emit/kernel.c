@@ -25,7 +25,7 @@ static int choose_lanes(const Emit *e)
 static void open_buffers(Emit *e)
 {
     Ll *ll = &e->ll;
-    LlValue table = ll_load(ll, ll->ptr, e->args, 8);
+    LlValue table = load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), ll->ptr);
     e->n_buffers = e->body.n_inputs + e->body.n_results;
     e->buffers = ARENA_ARRAY(e->arena, Buffer, e->n_buffers + 1);
     for (int i = 0; i < e->n_buffers; i++) {

@@ -92,17 +92,16 @@ static Philox group_words(Ll *ll, const Stream *s, LlValue group)
     return words;
 }
 
-/* The kernel's generator state and the site of one of its streams. */
-static LlValue stream_argument(Emit *e, int field)
+/* The kernel's generator state, and the site of one of its streams. */
+static LlValue state_argument(Emit *e)
 {
-    return ll_load(&e->ll, e->ll.ptr, ll_gep(&e->ll, e->ll.i64, e->args, ll_i64(&e->ll, field)), 8);
+    return load_word(e, e->args, TFC_WORD(TfcKernelArgs, rng), e->ll.ptr);
 }
 
 static LlValue site_argument(Emit *e, const BodyOp *op)
 {
-    LlValue ints = stream_argument(e, 3);
-    return ll_load(&e->ll, e->ll.i64, ll_gep(&e->ll, e->ll.i64, ints, ll_i64(&e->ll, op->random)),
-                   8);
+    LlValue ints = load_word(e, e->args, TFC_WORD(TfcKernelArgs, ints), e->ll.ptr);
+    return load_word(e, ints, op->random, e->ll.i64);
 }
 
 const BodyOp *random_first(const Emit *e, const BodyOp *op)
@@ -131,7 +130,7 @@ Val random_word(Emit *e, const BodyOp *op, const Place *place)
     Val number = element_number(e, &op->op->results[0].type, place, &unit);
     emit_at(e, DEPTH_ENTRY);
     LlValue site = site_argument(e, op);
-    Stream stream = read_stream(ll, stream_argument(e, 4), site);
+    Stream stream = read_stream(ll, state_argument(e), site);
     emit_at(e, number.depth);
     if (unit && e->lanes > 1)
         number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes),
@@ -213,7 +212,7 @@ void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValu
                                      ll_i64(ll, 3), "");
     groups = LLVMBuildLShr(ll->builder, groups, ll_i64(ll, 2), "");
     LlValue args[] = {scratch, LLVMBuildLShr(ll->builder, number.v, ll_i64(ll, 2), ""), groups,
-                      stream_argument(e, 4), site_argument(e, op)};
+                      state_argument(e), site_argument(e, op)};
     LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 5, "");
     LlValue first = LLVMBuildNSWSub(ll->builder, within, start, "");
     e->random_rows[op->random] = ll_gep(ll, ll->i32, scratch, first);
@@ -295,7 +294,7 @@ void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride,
     LlValue fill = strip_function(e, e->lanes);
     emit_at(e, DEPTH_BODY);
     LlValue args[] = {
-        strip, pitch, first, stride, steps, stream_argument(e, 4), site_argument(e, op)};
+        strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
     LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 7, "");
 }
 

@@ -249,8 +249,8 @@ static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 static void clip_columns(Emit *e, LlValue *start, LlValue *limit)
 {
     Ll *ll = &e->ll;
-    *start = argument_field(e, TFC_COLUMN_BEGIN, ll->i64);
-    LlValue end = argument_field(e, TFC_COLUMN_END, ll->i64);
+    *start = argument_field(e, TFC_WORD(TfcKernelArgs, column_begin), ll->i64);
+    LlValue end = argument_field(e, TFC_WORD(TfcKernelArgs, column_end), ll->i64);
     emit_at(e, DEPTH_ROW);
     LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntSLT, end, *limit, "");
     *limit = LLVMBuildSelect(ll->builder, inside, end, *limit, "");
