@@ -153,18 +153,37 @@ static Val eval_list(Elab *e, const Node *node)
     return list;
 }
 
+static Val list_item(Elab *e, const Node *node, const Val *list, const Val *index)
+{
+    int64_t at;
+    if (!whole_number(index, &at) || at < -list->n || at >= list->n)
+        return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, index), list->n);
+    return list->items[at < 0 ? at + list->n : at];
+}
+
+/* Rows of a table bear the names of the index's dimensions, then of the table's others. */
+static void name_rows(Elab *e, Value *rows, Value *table, Value *index)
+{
+    DimName *names = dim_names(e, rows);
+    const DimName *of_index = find_dim_names(e, index), *of_table = find_dim_names(e, table);
+    for (int i = 0; of_index && i < index->type.rank; i++)
+        names[i] = of_index[i];
+    for (int i = 1; of_table && i < table->type.rank; i++)
+        names[index->type.rank + i - 1] = of_table[i];
+}
+
+static bool is_table(const Type *type)
+{
+    return dtype_is_float(type->dtype) && dim_is_const(type->dims[0]);
+}
+
 static Val eval_index(Elab *e, const Node *node)
 {
     Val table = eval_node(e, node->a), index = eval_node(e, node->b);
-    int64_t at;
     if (table.kind == VAL_ERROR || index.kind == VAL_ERROR)
         return val_error();
-    if (table.kind == VAL_LIST) {
-        if (!whole_number(&index, &at) || at < -table.n || at >= table.n)
-            return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, &index),
-                              table.n);
-        return table.items[at < 0 ? at + table.n : at];
-    }
+    if (table.kind == VAL_LIST)
+        return list_item(e, node, &table, &index);
     if (table.kind != VAL_TENSOR || table.tensor->type.rank < 1)
         return elab_error(e, node->a, "`%s` has no rows to look up: it is %s",
                           expression_text(e->arena, node->a), val_text(e, &table));
@@ -176,20 +195,13 @@ static Val eval_index(Elab *e, const Node *node)
                           "rows are looked up by tokens (whole numbers), not by %s; `int(x)` "
                           "makes whole numbers",
                           type_text(e, &x->type));
-    if (table.tensor->type.dtype == DT_I32 || table.tensor->type.dtype == DT_BOOL ||
-        !dim_is_const(table.tensor->type.dims[0]))
+    if (!is_table(&table.tensor->type))
         return elab_error(e, node->a,
                           "a table has a constant number of rows and holds floats, not %s",
                           val_text(e, &table));
     Val result = val_tensor(e, node, build_gather(&e->b, table.tensor, x));
-    if (result.kind == VAL_TENSOR) {
-        DimName *names = dim_names(e, result.tensor);
-        const DimName *of_x = find_dim_names(e, x), *of_table = find_dim_names(e, table.tensor);
-        for (int i = 0; of_x && i < x->type.rank; i++)
-            names[i] = of_x[i];
-        for (int i = 1; of_table && i < table.tensor->type.rank; i++)
-            names[x->type.rank + i - 1] = of_table[i];
-    }
+    if (result.kind == VAL_TENSOR)
+        name_rows(e, result.tensor, table.tensor, x);
     return result;
 }
 

@@ -65,34 +65,41 @@ static void lex_name(Lexer *lexer)
 }
 
 /* After a dot only digits count: `x.0` and `layer.0.query` are paths. */
-static void lex_number(Lexer *lexer)
+static const char *skip_digits(const char *at, const char *end)
 {
-    const char *start = lexer->at, *at = start, *end = lexer->end;
-    bool after_dot = lexer->tokens.count && vec_last(lexer->tokens).kind == TOKEN_DOT;
     while (at < end && is_digit(*at))
         at++;
-    if (!after_dot) {
-        if (at + 1 < end && *at == '.' && is_digit(at[1]))
-            for (at++; at < end && is_digit(*at);)
-                at++;
-        const char *exponent = at + 1;
-        if (at < end && (*at == 'e' || *at == 'E')) {
-            if (exponent < end && (*exponent == '+' || *exponent == '-'))
-                exponent++;
-            if (exponent < end && is_digit(*exponent))
-                for (at = exponent; at < end && is_digit(*at);)
-                    at++;
-        }
-    }
-    lexer->at = at;
-    size_t length = (size_t)(at - start);
+    return at;
+}
+
+/* The fraction and the exponent of a number, where they are. */
+static const char *skip_fraction(const char *at, const char *end)
+{
+    if (at + 1 < end && *at == '.' && is_digit(at[1]))
+        at = skip_digits(at + 1, end);
+    if (at == end || (*at != 'e' && *at != 'E'))
+        return at;
+    const char *exponent = at + 1;
+    if (exponent < end && (*exponent == '+' || *exponent == '-'))
+        exponent++;
+    return exponent < end && is_digit(*exponent) ? skip_digits(exponent, end) : at;
+}
+
+static void lex_number(Lexer *lexer)
+{
+    const char *start = lexer->at;
+    bool after_dot = lexer->tokens.count && vec_last(lexer->tokens).kind == TOKEN_DOT;
+    lexer->at = skip_digits(start, lexer->end);
+    if (!after_dot)
+        lexer->at = skip_fraction(lexer->at, lexer->end);
+    size_t length = (size_t)(lexer->at - start);
     double number = 0;
     if (length > LONGEST_NUMBER)
-        lex_error(lexer, place(lexer, start, at), "this number has too many digits", "");
+        lex_error(lexer, place(lexer, start, lexer->at), "this number has too many digits", "");
     else
         number = strtod(arena_strndup(lexer->arena, start, length), NULL);
     if (isinf(number)) {
-        lex_error(lexer, place(lexer, start, at), "this number is too large", "");
+        lex_error(lexer, place(lexer, start, lexer->at), "this number is too large", "");
         number = 0;
     }
     push(lexer, TOKEN_NUMBER, start, NULL, number);

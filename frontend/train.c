@@ -67,6 +67,26 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
 }
 
 /* False after a message. */
+/* Which parameter the argument number i of a call is for; -1 after an error: for none. */
+static int find_argument(Elab *e, const Node *call, size_t i, const char *const *names, int n)
+{
+    const Node *arg = call->kids.data[i];
+    if (!arg->name && i < (size_t)n)
+        return (int)i;
+    if (!arg->name) {
+        elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n, n == 1 ? "" : "s",
+                   call->kids.count);
+        return -1;
+    }
+    for (int k = 0; k < n; k++)
+        if (!strcmp(arg->name, names[k]))
+            return k;
+    const char *hint = foreign_setting(arg->name);
+    elab_error(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
+               hint ? hint : did_you_mean(e, arg->name, NULL, 0, names, n));
+    return -1;
+}
+
 static bool read_args(Elab *e, const Node *call, const Param *params, int n)
 {
     bool given[MAX_PARAMS] = {0};
@@ -75,20 +95,9 @@ static bool read_args(Elab *e, const Node *call, const Param *params, int n)
         names[i] = params[i].name;
     for (size_t i = 0; call->kind == NODE_CALL && i < call->kids.count; i++) {
         const Node *arg = call->kids.data[i];
-        int at = arg->name || i >= (size_t)n ? -1 : (int)i;
-        for (int k = 0; arg->name && k < n; k++)
-            if (!strcmp(arg->name, names[k]))
-                at = k;
-        if (at < 0) {
-            const char *hint = arg->name ? foreign_setting(arg->name) : NULL;
-            if (arg->name)
-                elab_error(e, arg, "`%s` takes no `%s`%s", call->name, arg->name,
-                           hint ? hint : did_you_mean(e, arg->name, NULL, 0, names, n));
-            else
-                elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n,
-                           n == 1 ? "" : "s", call->kids.count);
+        int at = find_argument(e, call, i, names, n);
+        if (at < 0)
             return false;
-        }
         Val val = eval_at_top(e, arg->a);
         given[at] = true;
         if (!store(e, arg, &params[at], &val))

@@ -30,15 +30,32 @@ static bool read_number(Elab *e, const Node *call, size_t i, int64_t *out)
     return false;
 }
 
+static bool read_slice(Elab *e, const Node *node, From *from)
+{
+    from->sliced = true;
+    if (!read_number(e, node, 1, &from->axis) || !read_number(e, node, 2, &from->start) ||
+        !read_number(e, node, 3, &from->size))
+        return false;
+    const char *wrong = NULL;
+    if (from->size < 1)
+        wrong = "a slice holds at least one element";
+    else if (from->axis >= MAX_RANK)
+        wrong = "a tensor has no such axis";
+    if (wrong)
+        elab_error(e, node, "%s", wrong);
+    return !wrong;
+}
+
 static bool read_from(Elab *e, const Node *node, From *from)
 {
     if (node->kind == NODE_STRING) {
         from->pattern = node->name;
         return true;
     }
-    bool transpose = node->kind == NODE_CALL && !strcmp(node->name, "transpose");
-    bool slice = node->kind == NODE_CALL && !strcmp(node->name, "slice");
-    if (!node->kids.count || (transpose && node->kids.count != 1) || (!transpose && !slice)) {
+    size_t n = node->kids.count;
+    bool transpose = node->kind == NODE_CALL && n == 1 && !strcmp(node->name, "transpose");
+    bool slice = node->kind == NODE_CALL && n && !strcmp(node->name, "slice");
+    if (!transpose && !slice) {
         elab_error(
             e, node,
             "a param comes from \"name\", transpose(…) or slice(\"name\", axis, start, size), "
@@ -52,18 +69,8 @@ static bool read_from(Elab *e, const Node *node, From *from)
     }
     if (transpose)
         from->transpose = true;
-    else {
-        from->sliced = true;
-        if (!read_number(e, node, 1, &from->axis) || !read_number(e, node, 2, &from->start) ||
-            !read_number(e, node, 3, &from->size))
-            return false;
-        if (from->axis >= MAX_RANK || from->size < 1) {
-            elab_error(e, node,
-                       from->size < 1 ? "a slice holds at least one element"
-                                      : "a tensor has no such axis");
-            return false;
-        }
-    }
+    else if (!read_slice(e, node, from))
+        return false;
     return read_from(e, node->kids.data[0]->a, from);
 }
 

@@ -1,41 +1,17 @@
-/* The training loop. */
+/* The training loop: batches, updates, and when it ends. */
 #define _GNU_SOURCE
-#include "runtime/train/train.h"
+#include "runtime/train/trainer.h"
 
-#include "base/file.h"
 #include "base/map.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static const double LEAST_BLEU = 1;
-
-typedef struct Trainer {
-    Diagnostics *diags;
-    const TrainPrograms *programs;
-    const TrainSettings *settings;
-    const TrainHooks *hooks;
-    Corpus *corpus;
-    Store *store;
-    TrainState *state;
-    Exec *compute, *update; /* update: only when accumulating */
-    Batches *batches;       /* of state->epoch */
-    Batch batch;
-    double start, earlier; /* when this session began; seconds of those before */
-    bool own_horizon;      /* the state's was estimated in this session */
-    /* since the last report */
-    double loss_sum, norm;
-    int64_t loss_tokens;
-    double report_start;
-    int64_t saved_step, validated_step;
-} Trainer;
-
-static double now(void)
+double trainer_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -63,7 +39,7 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
 
 /* ---- the rate ---- */
 
-static double rate_at(const Trainer *t, int64_t step)
+double trainer_rate(const Trainer *t, int64_t step)
 {
     RateSettings rate = t->settings->rate;
     if (t->state->horizon)
@@ -85,7 +61,7 @@ static void set_horizon(Trainer *t)
         return;
     if (t->state->horizon && !(t->own_horizon && step % STEPS_AN_ESTIMATE == 0))
         return;
-    double spent = now() - t->start, a_step = t->state->seconds / (double)step;
+    double spent = trainer_now() - t->start, a_step = t->state->seconds / (double)step;
     t->state->horizon = step + 1 + (int64_t)(fmax(s->seconds - spent, 0) / a_step);
     t->own_horizon = true;
 }
@@ -215,7 +191,7 @@ static bool run_step(Trainer *t)
 {
     if (!open_epoch(t))
         return false;
-    float rate = (float)rate_at(t, t->state->step + 1);
+    float rate = (float)trainer_rate(t, t->state->step + 1);
     if (!isfinite(rate))
         return refuse_number(t, "the rate", rate);
     int64_t n = count_batches(t), total = 0;
@@ -242,142 +218,12 @@ static bool run_step(Trainer *t)
         return refuse_gradient(t, n, *norm);
     t->state->batch += n;
     t->state->step++;
-    t->state->seconds = t->earlier + now() - t->start;
+    t->state->seconds = t->earlier + trainer_now() - t->start;
     set_horizon(t);
     return true;
 }
 
-/* ---- reports, validation, checkpoints ---- */
-
-static double seconds_left(const Trainer *t)
-{
-    const TrainSettings *s = t->settings;
-    double spent = now() - t->start, left = INFINITY;
-    double a_step = t->state->seconds / (double)t->state->step;
-    if (s->steps > 0)
-        left = a_step * (double)(s->steps - t->state->step);
-    if (s->seconds > 0 && s->seconds - spent < left)
-        left = s->seconds - spent;
-    return isfinite(left) ? fmax(left, 0) : NAN;
-}
-
-static TrainReport make_report(const Trainer *t)
-{
-    double seconds = now() - t->report_start;
-    return (TrainReport){
-        .step = t->state->step,
-        .epoch = t->state->epoch,
-        .loss = t->loss_tokens ? t->loss_sum / (double)t->loss_tokens : NAN,
-        .rate = rate_at(t, t->state->step),
-        .gradient_norm = t->norm,
-        .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
-        .seconds = t->state->seconds,
-        .seconds_left = seconds_left(t),
-        .valid_loss = NAN,
-        .valid_bleu = NAN,
-    };
-}
-
-/* Lower is better: the loss, until there is a BLEU that says something. What is no number is
- * never the best. */
-static void judge(Trainer *t, TrainReport *report)
-{
-    double figure = report->valid_bleu >= LEAST_BLEU ? -report->valid_bleu : report->valid_loss;
-    report->best = isfinite(figure) && (!t->state->best_step || figure < t->state->best);
-    if (report->best) {
-        t->state->best = figure;
-        t->state->best_step = t->state->step;
-        t->state->bad = 0;
-    } else
-        t->state->bad++;
-}
-
-static bool validate(Trainer *t, TrainReport *report)
-{
-    double pause = now();
-    int64_t begin = trace_begin();
-    if (!t->hooks->validate(t->hooks->user, &report->valid_loss, &report->valid_bleu))
-        return false;
-    trace_end("validate", begin);
-    report->validated = true;
-    t->validated_step = t->state->step;
-    judge(t, report);
-    pause = now() - pause; /* does not count as training speed, but as time */
-    t->report_start += pause;
-    return true;
-}
-
-/* step-N, then last (and best) as other names of it, then older ones go. */
-static bool save(Trainer *t, bool best)
-{
-    const TrainSettings *s = t->settings;
-    Arena *arena = arena_new();
-    int64_t begin = trace_begin();
-    const char *path = run_step_path(arena, s->folder, t->state->step);
-    const char *last = run_path(arena, s->folder, "last.safetensors");
-    const char *best_path = run_path(arena, s->folder, "best.safetensors");
-    bool ok = checkpoint_save(t->diags, arena, path, t->store, t->state);
-    if (ok && best && !run_link(arena, path, best_path))
-        ok = checkpoint_save(t->diags, arena, best_path, t->store, t->state);
-    if (ok && !run_link(arena, path, last))
-        ok = checkpoint_save(t->diags, arena, last, t->store, t->state);
-    if (ok) {
-        int64_t keep = s->keep > s->average ? s->keep : s->average;
-        run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);
-        t->saved_step = t->state->step;
-    } else if (t->saved_step)
-        diag_note(t->diags, (Loc){0},
-                  "the checkpoint of step %" PRId64 " is whole; --resume goes on "
-                  "from it",
-                  t->saved_step);
-    trace_end("save checkpoint", begin);
-    arena_free(arena);
-    return ok;
-}
-
-static bool average_last(Trainer *t)
-{
-    const TrainSettings *s = t->settings;
-    Arena *arena = arena_new();
-    int64_t *steps;
-    int n = run_steps(arena, s->folder, t->state->step, &steps);
-    int from = n > s->average ? n - (int)s->average : 0;
-    const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
-    for (int i = from; i < n; i++)
-        paths[i - from] = run_step_path(arena, s->folder, steps[i]);
-    bool ok = n == from ||
-              checkpoint_average(t->diags, arena, run_path(arena, s->folder, "average.safetensors"),
-                                 paths, n - from, t->store);
-    arena_free(arena);
-    return ok;
-}
-
-static bool is_due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
-
-/* What follows a step: validation, checkpoint, report, as they are due. */
-static bool after_step(Trainer *t, bool last)
-{
-    const TrainSettings *s = t->settings;
-    int64_t step = t->state->step;
-    TrainReport report = make_report(t);
-    bool validates = t->hooks->validate && t->validated_step != step &&
-                     (last || is_due(step, s->validate_every));
-    if (validates && !validate(t, &report))
-        return false;
-    bool saves = last || validates || is_due(step, s->save_every);
-    if (saves && t->saved_step != step && !save(t, report.best))
-        return false;
-    bool due = validates || last || is_due(step, s->report_every);
-    t->hooks->report(t->hooks->user, &report, due);
-    if (!due)
-        return true;
-    if (!runlog_add(t->diags, s->folder, &report))
-        return false;
-    t->loss_sum = 0;
-    t->loss_tokens = 0;
-    t->report_start = now();
-    return true;
-}
+/* ---- the loop ---- */
 
 static bool is_out_of_patience(const Trainer *t)
 {
@@ -388,7 +234,7 @@ static bool is_over(const Trainer *t)
 {
     const TrainSettings *s = t->settings;
     return (s->steps > 0 && t->state->step >= s->steps) ||
-           (s->seconds > 0 && now() - t->start >= s->seconds) || is_out_of_patience(t);
+           (s->seconds > 0 && trainer_now() - t->start >= s->seconds) || is_out_of_patience(t);
 }
 
 static TrainEnd run_loop(Trainer *t)
@@ -397,16 +243,16 @@ static TrainEnd run_loop(Trainer *t)
     /* Time goes on between two looks at it: what is the last step is decided once. */
     for (bool last = is_over(t); !last;) {
         if (s->stop && *s->stop)
-            return t->saved_step == t->state->step || save(t, false) ? TRAIN_INTERRUPTED
-                                                                     : TRAIN_FAILED;
+            return t->saved_step == t->state->step || trainer_save(t, false) ? TRAIN_INTERRUPTED
+                                                                             : TRAIN_FAILED;
         if (!run_step(t))
             return TRAIN_FAILED;
         last = is_over(t);
-        if (!after_step(t, last))
+        if (!trainer_after_step(t, last))
             return TRAIN_FAILED;
         last = last || is_out_of_patience(t);
     }
-    if (s->average > 1 && !average_last(t))
+    if (s->average > 1 && !trainer_average(t))
         return TRAIN_FAILED;
     return TRAIN_DONE;
 }
@@ -444,7 +290,7 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
                  .corpus = corpus,
                  .store = store,
                  .state = state,
-                 .start = now(),
+                 .start = trainer_now(),
                  .earlier = state->seconds,
                  .saved_step = state->step,
                  .validated_step = state->step,

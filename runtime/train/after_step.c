@@ -1,0 +1,141 @@
+/* What follows a step as it is due: reports, validations, checkpoints. */
+#define _GNU_SOURCE
+#include "runtime/train/trainer.h"
+
+#include "runtime/exec/trace.h"
+#include "runtime/train/runlog.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* A BLEU below it tells nothing yet, and the loss decides which checkpoint is best. */
+static const double LEAST_BLEU = 1;
+
+static double seconds_left(const Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    double spent = trainer_now() - t->start, left = INFINITY;
+    double a_step = t->state->seconds / (double)t->state->step;
+    if (s->steps > 0)
+        left = a_step * (double)(s->steps - t->state->step);
+    if (s->seconds > 0 && s->seconds - spent < left)
+        left = s->seconds - spent;
+    return isfinite(left) ? fmax(left, 0) : NAN;
+}
+
+static TrainReport make_report(const Trainer *t)
+{
+    double seconds = trainer_now() - t->report_start;
+    return (TrainReport){
+        .step = t->state->step,
+        .epoch = t->state->epoch,
+        .loss = t->loss_tokens ? t->loss_sum / (double)t->loss_tokens : NAN,
+        .rate = trainer_rate(t, t->state->step),
+        .gradient_norm = t->norm,
+        .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
+        .seconds = t->state->seconds,
+        .seconds_left = seconds_left(t),
+        .valid_loss = NAN,
+        .valid_bleu = NAN,
+    };
+}
+
+/* Lower is better: the loss, until there is a BLEU that says something. What is no number is
+ * never the best. */
+static void judge(Trainer *t, TrainReport *report)
+{
+    double figure = report->valid_bleu >= LEAST_BLEU ? -report->valid_bleu : report->valid_loss;
+    report->best = isfinite(figure) && (!t->state->best_step || figure < t->state->best);
+    if (report->best) {
+        t->state->best = figure;
+        t->state->best_step = t->state->step;
+        t->state->bad = 0;
+    } else
+        t->state->bad++;
+}
+
+static bool validate(Trainer *t, TrainReport *report)
+{
+    double pause = trainer_now();
+    int64_t begin = trace_begin();
+    if (!t->hooks->validate(t->hooks->user, &report->valid_loss, &report->valid_bleu))
+        return false;
+    trace_end("validate", begin);
+    report->validated = true;
+    t->validated_step = t->state->step;
+    judge(t, report);
+    pause = trainer_now() - pause; /* does not count as training speed, but as time */
+    t->report_start += pause;
+    return true;
+}
+
+/* step-N, then last (and best) as other names of it; last, older ones go. */
+bool trainer_save(Trainer *t, bool best)
+{
+    const TrainSettings *s = t->settings;
+    Arena *arena = arena_new();
+    int64_t begin = trace_begin();
+    const char *path = run_step_path(arena, s->folder, t->state->step);
+    const char *last = run_path(arena, s->folder, "last.safetensors");
+    const char *best_path = run_path(arena, s->folder, "best.safetensors");
+    bool ok = checkpoint_save(t->diags, arena, path, t->store, t->state);
+    if (ok && best && !run_link(arena, path, best_path))
+        ok = checkpoint_save(t->diags, arena, best_path, t->store, t->state);
+    if (ok && !run_link(arena, path, last))
+        ok = checkpoint_save(t->diags, arena, last, t->store, t->state);
+    if (ok) {
+        int64_t keep = s->keep > s->average ? s->keep : s->average;
+        run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);
+        t->saved_step = t->state->step;
+    } else if (t->saved_step)
+        diag_note(t->diags, (Loc){0},
+                  "the checkpoint of step %" PRId64 " is whole; --resume goes on "
+                  "from it",
+                  t->saved_step);
+    trace_end("save checkpoint", begin);
+    arena_free(arena);
+    return ok;
+}
+
+bool trainer_average(Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    Arena *arena = arena_new();
+    int64_t *steps;
+    int n = run_steps(arena, s->folder, t->state->step, &steps);
+    int from = n > s->average ? n - (int)s->average : 0;
+    const char **paths = ARENA_ARRAY(arena, const char *, n + 1);
+    for (int i = from; i < n; i++)
+        paths[i - from] = run_step_path(arena, s->folder, steps[i]);
+    bool ok = n == from ||
+              checkpoint_average(t->diags, arena, run_path(arena, s->folder, "average.safetensors"),
+                                 paths, n - from, t->store);
+    arena_free(arena);
+    return ok;
+}
+
+static bool is_due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+bool trainer_after_step(Trainer *t, bool last)
+{
+    const TrainSettings *s = t->settings;
+    int64_t step = t->state->step;
+    TrainReport report = make_report(t);
+    bool validates = t->hooks->validate && t->validated_step != step &&
+                     (last || is_due(step, s->validate_every));
+    if (validates && !validate(t, &report))
+        return false;
+    bool saves = last || validates || is_due(step, s->save_every);
+    if (saves && t->saved_step != step && !trainer_save(t, report.best))
+        return false;
+    bool due = validates || last || is_due(step, s->report_every);
+    t->hooks->report(t->hooks->user, &report, due);
+    if (!due)
+        return true;
+    if (!runlog_add(t->diags, s->folder, &report))
+        return false;
+    t->loss_sum = 0;
+    t->loss_tokens = 0;
+    t->report_start = trainer_now();
+    return true;
+}

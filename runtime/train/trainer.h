@@ -1,0 +1,43 @@
+/* Inside the training loop: shared by train.c (steps) and after_step.c (reports, validations,
+ * checkpoints). */
+#ifndef RUNTIME_TRAIN_TRAINER_H
+#define RUNTIME_TRAIN_TRAINER_H
+
+#include "runtime/train/train.h"
+
+typedef struct Trainer {
+    Diagnostics *diags;
+    const TrainPrograms *programs;
+    const TrainSettings *settings;
+    const TrainHooks *hooks;
+    Corpus *corpus;
+    Store *store;
+    TrainState *state;
+    Exec *compute, *update; /* update: only when accumulating */
+    Batches *batches;       /* of state->epoch */
+    Batch batch;
+    double start, earlier; /* when this session began; seconds of those before */
+    bool own_horizon;      /* the state's was estimated in this session */
+    /* since the last report */
+    double loss_sum, norm;
+    int64_t loss_tokens;
+    double report_start;
+    int64_t saved_step, validated_step;
+} Trainer;
+
+/* Seconds of a clock that only goes on. */
+double trainer_now(void);
+/* The rate of a step, from 1. (train.c) */
+double trainer_rate(const Trainer *t, int64_t step);
+
+/* Validation, checkpoint and report of the step just done, as they are due; all of them after
+ * the last. False after errors. (after_step.c) */
+bool trainer_after_step(Trainer *t, bool last);
+/* Saves the state as step-N and last, and as best if it is; removes older checkpoints. False
+ * after errors; the checkpoint before is then still there. (after_step.c) */
+bool trainer_save(Trainer *t, bool best);
+/* Writes average.safetensors, the mean of the last checkpoints; false after errors.
+ * (after_step.c) */
+bool trainer_average(Trainer *t);
+
+#endif
