@@ -10,8 +10,9 @@
 
 typedef struct Bench {
     Common common;
-    const char *mode, *lengths;
-    int64_t batch, source_length, target_length, steps, warm_up, beam;
+    const char *mode, *lengths;                  /* lengths: a file, or NULL */
+    int64_t batch, source_length, target_length; /* sentences; tokens of each */
+    int64_t steps, warm_up, beam;
     int64_t shapes;        /* 0: every step has the same */
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
@@ -19,13 +20,13 @@ typedef struct Bench {
 } Bench;
 
 typedef struct Measured {
-    double *seconds; /* a step, in order of size */
-    double tokens;   /* of the target, in all steps */
-    double flops;    /* in all steps; 0: not counted */
-    int64_t planned_bytes;
-    Map shapes;   /* those of the steps */
-    int first;    /* kernels compiled when the first step had run */
-    Trace *trace; /* of the measured steps, or NULL */
+    double *seconds;       /* of each step; the caller sorts them */
+    double tokens;         /* of the target, in all steps */
+    double flops;          /* in all steps; 0: not counted */
+    int64_t planned_bytes; /* of the store, and of a program its values */
+    Map shapes;            /* those of the steps */
+    int first;             /* kernels compiled when the first step had run */
+    Trace *trace;          /* of the measured steps, or NULL */
 } Measured;
 
 /* Sentences of a batch, and tokens of each. */

@@ -1,4 +1,4 @@
-/* What every subcommand shares: how its messages are printed, and the exit statuses of docs/.
+/* What every subcommand shares: how its messages are printed, and the exit statuses.
  * Results go to stdout, messages to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

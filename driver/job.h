@@ -17,7 +17,7 @@ typedef struct Job {
     void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 
-/* What takes long begins: the user may see the diagnostics so far. */
+/* Shows the diagnostics so far, before work that takes long. */
 void job_show(Job *job);
 /* Adds an error without a place; gives false. */
 bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
-/* What a path stands for that is given as a MODEL or a RUN, and what to do where it is
- * something else. A run's folder stands for its model wherever a model does. */
+/* What the path stands for that a command is given as its MODEL or RUN. The folder of a run
+ * stands for its model wherever a model is expected; the error about any other path says what
+ * to give instead. */
 #ifndef DRIVER_MODEL_ARGUMENT_H
 #define DRIVER_MODEL_ARGUMENT_H
 

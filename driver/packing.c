@@ -118,7 +118,7 @@ typedef struct Packing {
     Binding *binding;
     const TfcPort *port;
     const StTensor *tensor;
-    IdRange ids;
+    TokenRange ids;
     void *data;
 } Packing;
 

@@ -7,10 +7,11 @@
 #include "driver/tensors.h"
 
 typedef struct SyntheticOptions {
-    int64_t batch;                        /* of every uniform dimension */
-    int64_t source_length, target_length; /* of the source's ragged dimension, and of all others */
-    bool ragged;                          /* lengths from 1 to these; else all equal to them */
-    const BatchLengths *lengths;          /* or NULL: of each sentence, none longer than these */
+    int64_t batch;               /* size of every dimension that is not ragged */
+    int64_t source_length;       /* tokens, along the source's ragged dimension */
+    int64_t target_length;       /* tokens, along all other ragged dimensions */
+    bool ragged;                 /* lengths are drawn from 1 to these two; else all are equal */
+    const BatchLengths *lengths; /* the length of each sentence instead; NULL: none are given */
     uint64_t seed;
 } SyntheticOptions;
 

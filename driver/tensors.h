@@ -10,10 +10,10 @@
 
 /* The value of a named dimension, shared by all programs of a run. */
 typedef struct BoundDim {
-    const char *name, *from; /* from: the tensor that told */
+    const char *name, *from; /* from: the tensor that gave it, for messages */
     int64_t extent;          /* size, or the longest length */
     int64_t n;               /* rows of the batch; ragged only */
-    int32_t *length, *offset;
+    int32_t *length, *offset; /* of each row, in tokens; ragged only */
 } BoundDim;
 
 typedef struct Binding {
@@ -24,7 +24,8 @@ typedef struct Binding {
     VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;
 
-/* The tensor for an input, in the file, made before, or made now ("tgt.next" of "tgt"); or NULL. */
+/* The tensor of an input: that of the file, one of `made`, or one made now ("tgt.next" from
+ * "tgt"); NULL: there is none. */
 const StTensor *tensors_find(Binding *binding, const char *name);
 /* Whether every input of the program is in the file or can be made; if not and
  * `missing` is given, it gets the name. */
@@ -35,8 +36,9 @@ bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec);
 /* The output in padded logical form, zeros past the lengths. */
 StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPort *port,
                         const void *data);
-/* The parts of the above that tests and bench use: */
-BoundDim *binding_dim(Binding *binding, const char *name); /* NULL if not bound */
+/* NULL: the dimension is not bound. */
+BoundDim *binding_dim(Binding *binding, const char *name);
+/* Gives the executor the dimensions that are bound; false, with an error, where one is not. */
 bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec);
 
 #endif

@@ -39,7 +39,7 @@ static int64_t const_size(const Value *value, int axis)
     return dim_is_const(value->type.dims[axis]) ? value->type.dims[axis].size : INT64_MAX;
 }
 
-static void narrow(IdRange *range, int64_t size, bool has_negative)
+static void narrow(TokenRange *range, int64_t size, bool has_negative)
 {
     if (size == INT64_MAX)
         return;
@@ -48,9 +48,9 @@ static void narrow(IdRange *range, int64_t size, bool has_negative)
     range->has_negative = range->has_negative && has_negative;
 }
 
-IdRange token_ids_of(const Module *module, const char *input)
+TokenRange token_ids_of(const Module *module, const char *input)
 {
-    IdRange range = {INT64_MAX, true};
+    TokenRange range = {INT64_MAX, true};
     const Function *model = module_function(module, "model");
     FOR_OPS (op, &model->body) {
         if (op->kind == OP_gather && is_input(op->args[1], input) &&

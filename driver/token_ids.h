@@ -4,13 +4,13 @@
 
 #include "ir/graph.h"
 
-typedef struct IdRange {
+typedef struct TokenRange {
     int64_t size;      /* ids are below it; INT64_MAX: nothing tells */
     bool has_negative; /* below 0 means: no label here */
-} IdRange;
+} TokenRange;
 
 /* An input that picks rows of a param holds numbers of rows; one that is compared with the
  * positions of a vocabulary holds labels. */
-IdRange token_ids_of(const Module *module, const char *input);
+TokenRange token_ids_of(const Module *module, const char *input);
 
 #endif

@@ -43,25 +43,28 @@ typedef struct Training {
 
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
-/* What can be told before a vocabulary is made, which takes long; false after errors:
- * of the model, while it is open, passes, processor, what is to be written, and memory;
- * the sizes of the texts; their lines, once they are read. (training_checks.c) */
+/* Mistakes that can be told before a vocabulary is made, which takes long; false after errors.
+ * (training_checks.c) */
+/* Passes, processor, files to be written, memory; the model is open. */
 bool training_check_settings(Training *training);
+/* Whether the texts fit the memory, from the sizes of their files. */
 bool training_check_sizes(Training *training);
+/* Whether source and target have as many lines, once they are read. */
 bool training_check_lines(Training *training);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
 bool training_load_data(Training *training);
 /* Settings, programs, params, the folder. */
 bool training_prepare(Training *training);
-/* What run.json is to say of this training, once its data and settings are there. False
- * after errors. (training_record.c) */
+/* Fills the record that run.json is written from; data and settings are there. False after
+ * errors. (training_record.c) */
 bool training_record(Training *training, RunRecord *record);
-/* Whether the run may go on as `now` says: nothing that decides its result is another than
- * it was, or --allow-change was given. Each change is told. (training_changes.c) */
+/* Whether the run that `was` describes may go on as `now` says: what decides its result is the
+ * same, or --allow-change was given. Tells each change; *changed: there is one.
+ * (training_changes.c) */
 bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
                         bool *changed);
-/* What train() asks for, of a Training: the loss of what it validates on and, of translations,
- * BLEU; and which gradient is not finite, by a program that is compiled then. (training_hooks.c) */
+/* The hooks of train(): the loss on the validation texts and, of translations, BLEU; the param
+ * whose gradient is not finite, found by a program that is compiled then. (training_hooks.c) */
 bool training_validate(Training *training, double *loss, double *bleu);
 const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream, double *value);
 void training_free(Training *training);

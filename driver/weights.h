@@ -5,10 +5,11 @@
 
 #include "driver/session.h"
 
-/* Initial values as the model says, those in files too. */
+/* Fills the store with the initial values of the model, drawn from the seed or read from the
+ * files that it names; false after errors. */
 bool weights_initialise(Job *job, Store *store, uint64_t seed);
-/* Every param (trained, frozen, state) of the store from a safetensors file, by
- * the model's name map or by its own name. */
+/* Fills every param of the store (trained, frozen, state) from a safetensors file, where it has
+ * the name of the model's name map or its own; false after errors. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path);
 
 #endif

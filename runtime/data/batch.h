@@ -10,8 +10,8 @@
 #include "runtime/data/corpus.h"
 
 typedef struct BatchOptions {
-    int64_t tokens;    /* at most so many of each side, a lone longer row excepted; 0: no limit */
-    int64_t sentences; /* at most so many rows; 0: no limit */
+    int64_t tokens;    /* most of each side in a batch (a longer row is one alone); 0: no limit */
+    int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
     uint64_t seed;
 } BatchOptions;
@@ -42,9 +42,9 @@ BatchShape batches_shape(const Batches *batches, int64_t i);
 void batches_fill(const Batches *batches, int64_t i, Batch *batch);
 void batch_free(Batch *batch);
 
-/* The shapes of the epoch that no other exceeds or equals in every number: room for
- * these is room for all. Writes at most `room` of them and returns how many there are;
- * more than `room` means that the last written is large enough for the rest. */
+/* The shapes of the epoch that no other shape covers in every number: memory for these is
+ * memory for all. Writes at most `room` of them and returns how many there are; where that is
+ * more than `room`, the last one written covers all that were left out. */
 int64_t batches_largest(const Batches *batches, BatchShape *shapes, int64_t room);
 
 #endif

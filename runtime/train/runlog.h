@@ -1,5 +1,5 @@
-/* The files of a run beside its checkpoints' contents: log.jsonl, and which
- * step-N.safetensors there are. */
+/* The files in the folder of a run: the lines of log.jsonl, and which step-N.safetensors there
+ * are. What a checkpoint holds is checkpoint.h's. */
 #ifndef RUNTIME_TRAIN_RUNLOG_H
 #define RUNTIME_TRAIN_RUNLOG_H
 
@@ -9,8 +9,10 @@
 const char *run_path(Arena *arena, const char *folder, const char *name);
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
-/* Drops the lines of log.jsonl that tell of steps after `step` (0: all of them). */
+/* Drops the lines of log.jsonl that tell of steps after `step` (0: all of them); false after
+ * errors. */
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step);
+/* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* The report as one line of JSON, without the newline. */
 void runlog_print(const TrainReport *report, Text *out);

@@ -53,13 +53,15 @@ typedef struct TrainHooks {
     void *user;
     /* Before the first step: what memory the step's programs take. */
     void (*planned)(void *user, int64_t slab_bytes, int64_t store_bytes);
-    /* Every step (`due` false: only for a progress line that is redrawn) and report. */
+    /* After every step. `due`: the report is a line of log.jsonl, too; else it is only for a
+     * progress line that is redrawn. */
     void (*report)(void *user, const TrainReport *report, bool due);
     /* Measures the params; NULL: no validation. *bleu is NAN where there is none.
      * false: an error is in the diagnostics. */
     bool (*validate)(void *user, double *loss, double *bleu);
-    /* The gradient of a step is not finite, and so nothing was updated: a param whose
-     * gradient for this batch is not, and the first such value; NULL: none, or no such hook. */
+    /* After a step whose gradient is not finite, which has updated nothing: the name of a param
+     * whose gradient of this batch is not finite, and in *value its first such element. Gives
+     * NULL where there is none. The hook may be NULL. */
     const char *(*find_bad_gradient)(void *user, const Batch *batch, uint64_t stream,
                                      double *value);
 } TrainHooks;
