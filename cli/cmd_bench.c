@@ -1,5 +1,6 @@
 /* tfc bench: seconds, tokens, floating-point operations and bytes of a step: the options, the
  * shapes that they ask for, and the figures. */
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
@@ -103,28 +104,33 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
 {
     JitStats stats = jit_stats(session->jit);
     double median = m->seconds[o->steps / 2];
-    Text name = {0};
-    text_quote(&name, session->model->module->name);
-    printf(
-        "{\"model\": %s, \"mode\": \"%s\", \"dtype\": \"%s\", \"threads\": %d, \"batch\": %" PRId64
-        ", \"source_length\": %" PRId64 ", \"target_length\": %" PRId64 ", \"steps\": %" PRId64
-        ", \"step_seconds_median\": %.9g, \"step_seconds_min\": %.9g, \"tokens_per_second\": %.9g"
-        ", \"flops_per_second\": %.9g, \"compile_seconds\": %.6g, \"compiled_kernels\": %d"
-        ", \"cached_kernels\": %d, \"shapes\": %" PRId64 ", \"compiled_after_first\": %d"
-        ", \"planned_peak_bytes\": %" PRId64 ", \"resident_peak_bytes\": %" PRId64,
-        name.data, o->mode, o->common.dtype, exec_threads(), o->batch, o->source_length, o->target_length,
-        o->steps, median, m->seconds[0], rate_of(o, m, m->tokens), rate_of(o, m, m->flops),
-        session->compile_seconds, stats.kernels_compiled, stats.kernels_cached,
-        (int64_t)m->shapes.count, compiled_after_first(session, m), m->planned_bytes,
-        peak_resident_bytes());
-    text_free(&name);
-    if (o->report) {
-        Text report = {0};
-        tracing_report_json(m->trace, sum_seconds(o, m), &report);
-        printf(", \"kernels\": %s", report.data);
-        text_free(&report);
-    }
-    puts("}");
+    Text out = {0};
+    JsonWriter json = {&out, false};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "model", session->model->module->name);
+    json_put_text(&json, "mode", o->mode);
+    json_put_text(&json, "dtype", o->common.dtype);
+    json_put_integer(&json, "threads", exec_threads());
+    json_put_integer(&json, "batch", o->batch);
+    json_put_integer(&json, "source_length", o->source_length);
+    json_put_integer(&json, "target_length", o->target_length);
+    json_put_integer(&json, "steps", o->steps);
+    json_put_number(&json, "step_seconds_median", median, 9);
+    json_put_number(&json, "step_seconds_min", m->seconds[0], 9);
+    json_put_number(&json, "tokens_per_second", rate_of(o, m, m->tokens), 9);
+    json_put_number(&json, "flops_per_second", rate_of(o, m, m->flops), 9);
+    json_put_number(&json, "compile_seconds", session->compile_seconds, 6);
+    json_put_integer(&json, "compiled_kernels", stats.kernels_compiled);
+    json_put_integer(&json, "cached_kernels", stats.kernels_cached);
+    json_put_integer(&json, "shapes", (int64_t)m->shapes.count);
+    json_put_integer(&json, "compiled_after_first", compiled_after_first(session, m));
+    json_put_integer(&json, "planned_peak_bytes", m->planned_bytes);
+    json_put_integer(&json, "resident_peak_bytes", peak_resident_bytes());
+    if (o->report)
+        tracing_report_json(m->trace, sum_seconds(o, m), &json);
+    json_close(&json, '}');
+    puts(out.data);
+    text_free(&out);
 }
 
 static void print_text(const Session *session, const Bench *o, const Measured *m)

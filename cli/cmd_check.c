@@ -1,4 +1,5 @@
 /* tfc check: does the compiler compute what the model says? */
+#include "base/json_write.h"
 #include "check/check.h"
 #include "cli/commands.h"
 
@@ -14,15 +15,20 @@ static void print_json(const Check *check)
 {
     static const char *const words[] = {"ok", "failed", "skipped"};
     Text out = {0};
+    JsonWriter json = {&out, false};
+    json_open(&json, NULL, '[');
     for (size_t i = 0; i < check->rows.count; i++) {
         const CheckRow *row = &check->rows.data[i];
-        text_add(&out, "%s{\"check\": ", i ? ",\n " : "");
-        text_quote(&out, row->name);
-        text_add(&out, ", \"result\": \"%s\", \"detail\": ", words[row->result]);
-        text_quote(&out, row->detail);
-        text_add(&out, "}");
+        if (i)
+            json_line(&json, " ");
+        json_open(&json, NULL, '{');
+        json_put_text(&json, "check", row->name);
+        json_put_text(&json, "result", words[row->result]);
+        json_put_text(&json, "detail", row->detail);
+        json_close(&json, '}');
     }
-    printf("[%s]\n", out.data ? out.data : "");
+    json_close(&json, ']');
+    puts(out.data);
     text_free(&out);
 }
 

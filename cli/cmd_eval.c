@@ -1,4 +1,5 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
+#include "base/json_write.h"
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -76,16 +77,21 @@ static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus
 
 static void print_json(const Figures *f)
 {
+    enum { DIGITS = 9 };
     Text out = {0};
-    text_add(&out, "{\"loss\": %.9g, \"perplexity\": %.9g", f->loss, f->perplexity);
+    JsonWriter json = {&out, false};
+    json_open(&json, NULL, '{');
+    json_put_number(&json, "loss", f->loss, DIGITS);
+    json_put_number(&json, "perplexity", f->perplexity, DIGITS);
     if (f->decoded) {
-        text_add(&out, ", \"bleu\": %.9g, \"signature\": ", f->bleu);
-        text_quote(&out, f->signature);
-        text_add(&out, ", \"accuracy\": %.9g, \"symbol_error_rate\": %.9g", f->accuracy,
-                 f->symbol_error_rate);
+        json_put_number(&json, "bleu", f->bleu, DIGITS);
+        json_put_text(&json, "signature", f->signature);
+        json_put_number(&json, "accuracy", f->accuracy, DIGITS);
+        json_put_number(&json, "symbol_error_rate", f->symbol_error_rate, DIGITS);
     }
-    text_add(&out, ", \"sentences\": %" PRId64 ", \"tokens\": %" PRId64 "}", f->sentences,
-             f->tokens);
+    json_put_integer(&json, "sentences", f->sentences);
+    json_put_integer(&json, "tokens", f->tokens);
+    json_close(&json, '}');
     puts(out.data);
     text_free(&out);
 }

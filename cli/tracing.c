@@ -58,25 +58,25 @@ void tracing_report(const Trace *trace, double seconds, Text *out)
     arena_free(arena);
 }
 
-void tracing_report_json(const Trace *trace, double seconds, Text *out)
+void tracing_report_json(const Trace *trace, double seconds, JsonWriter *json)
 {
     Arena *arena = arena_new();
     int n;
     const TraceTotal *totals = trace_totals(trace, arena, &n);
-    text_add(out, "[");
+    json_open(json, "kernels", '[');
     for (int i = 0; i < n; i++) {
         const TraceTotal *t = &totals[i];
-        text_add(out, "%s{\"kernel\": ", i ? ", " : "");
-        text_quote(out, t->kernel);
-        text_add(out, ", \"shape\": ");
-        text_quote(out, t->shape);
-        text_add(out, ", \"first\": ");
-        text_quote(out, t->name);
-        text_add(out,
-                 ", \"calls\": %" PRId64 ", \"seconds\": %.9g, \"share\": %.6g, \"flops\": %.9g, "
-                 "\"bytes\": %.9g}",
-                 t->calls, t->seconds, t->seconds / seconds, t->flops, t->bytes);
+        json_open(json, NULL, '{');
+        json_put_text(json, "kernel", t->kernel);
+        json_put_text(json, "shape", t->shape);
+        json_put_text(json, "first", t->name);
+        json_put_integer(json, "calls", t->calls);
+        json_put_number(json, "seconds", t->seconds, 9);
+        json_put_number(json, "share", t->seconds / seconds, 6);
+        json_put_number(json, "flops", t->flops, 9);
+        json_put_number(json, "bytes", t->bytes, 9);
+        json_close(json, '}');
     }
-    text_add(out, "]");
+    json_close(json, ']');
     arena_free(arena);
 }

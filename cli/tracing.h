@@ -2,7 +2,7 @@
 #ifndef CLI_TRACING_H
 #define CLI_TRACING_H
 
-#include "base/text.h"
+#include "base/json_write.h"
 #include "cli/cli.h"
 #include "runtime/exec/trace.h"
 
@@ -14,8 +14,8 @@ bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
  * frees the trace. The programs that ran must still be there. */
 bool tracing_close(Job *job, const char *path, Trace *trace);
 
-/* The kernels by their share of `seconds`, as lines or as a JSON array. */
+/* The kernels by their share of `seconds`, as lines or as the member `kernels` of the open object. */
 void tracing_report(const Trace *trace, double seconds, Text *out);
-void tracing_report_json(const Trace *trace, double seconds, Text *out);
+void tracing_report_json(const Trace *trace, double seconds, JsonWriter *json);
 
 #endif

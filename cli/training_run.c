@@ -91,17 +91,19 @@ static bool write_summary(Shown *s, const char *ended)
     Training *t = s->training;
     if (!t->options->json_summary)
         return true;
-    Text text = {0}, line = {0};
+    Text text = {0};
+    JsonWriter json = {&text, false};
     s->last.validated = t->valid != NULL;
-    runlog_print(&s->last, &line);
-    text_add(&text,
-             "%.*s, \"best_step\": %" PRId64 ", \"compile_seconds\": %.3f, "
-             "\"resident_peak_bytes\": %" PRId64 ", \"ended\": \"%s\"}\n",
-             (int)line.length - 1, line.data, t->state.best_step, t->session.compile_seconds,
-             peak_resident_bytes(), ended);
+    json_open(&json, NULL, '{');
+    runlog_put(&s->last, &json);
+    json_put_integer(&json, "best_step", t->state.best_step);
+    json_put_fixed(&json, "compile_seconds", t->session.compile_seconds, 3);
+    json_put_integer(&json, "resident_peak_bytes", peak_resident_bytes());
+    json_put_text(&json, "ended", ended);
+    json_close(&json, '}');
+    text_string(&text, "\n");
     bool ok = file_write_all(&t->job->diags, t->options->json_summary, text.data, text.length);
     text_free(&text);
-    text_free(&line);
     return ok;
 }
 

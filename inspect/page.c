@@ -2,24 +2,20 @@
  * the data of one compilation as JSON. */
 #include "inspect/inspect.h"
 
+#include "base/json_write.h"
+
 /* Made from inspect/page/ by cmake/embed.cmake. */
 extern const char page_html[], page_css[], page_js[];
 
 void quote_json(const char *bytes, size_t length, Text *out)
 {
+    char escape[JSON_ESCAPE];
     text_put(out, "\"", 1);
     for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c == '"' || c == '\\')
-            text_add(out, "\\%c", c);
-        else if (c == '\n')
-            text_put(out, "\\n", 2);
-        else if (c == '\t')
-            text_put(out, "\\t", 2);
-        else if (c < 0x20 || c == '<') /* no "</script>" may stand inside */
-            text_add(out, "\\u%04x", c);
+        if (bytes[i] == '<') /* no "</script>" may stand inside */
+            text_string(out, "\\u003c");
         else
-            text_put(out, bytes + i, 1);
+            text_put(out, escape, json_escape((unsigned char)bytes[i], escape));
     }
     text_put(out, "\"", 1);
 }

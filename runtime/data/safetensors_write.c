@@ -3,6 +3,7 @@
 #include "runtime/data/safetensors.h"
 
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -63,17 +64,10 @@ static void add_entry(Header *out, const StTensor *tensor, uint64_t begin)
 
 static void add_string(Header *out, const char *text)
 {
+    char escape[JSON_ESCAPE];
     put_text(out, "\"");
-    for (const char *p = text; *p; p++) {
-        char escape[8];
-        if (*p == '"' || *p == '\\')
-            snprintf(escape, sizeof escape, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20)
-            snprintf(escape, sizeof escape, "\\u%04x", *p);
-        else
-            snprintf(escape, sizeof escape, "%c", *p);
-        put_text(out, escape);
-    }
+    for (; *text; text++)
+        put(out, escape, json_escape((unsigned char)*text, escape));
     put_text(out, "\"");
 }
 

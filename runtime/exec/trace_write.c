@@ -3,10 +3,11 @@
 #include "runtime/exec/trace_state.h"
 
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/map.h"
-#include "base/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,50 +38,59 @@ static void add_shape(const TraceStep *record, Text *out)
 }
 
 /* JSON strings: text_quote's escapes but for control characters. */
-static void add_string(Text *out, const char *text)
+static void add_event(JsonWriter *json, int32_t thread, int64_t begin, int64_t end)
 {
-    text_add(out, "\"");
-    for (const char *at = text; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            text_add(out, "\\%c", *at);
-        else if ((unsigned char)*at < 0x20)
-            text_add(out, "\\u%04x", *at);
-        else
-            text_put(out, at, 1);
-    }
-    text_add(out, "\"");
-}
-
-static void add_event(Text *out, int32_t thread, int64_t begin, int64_t end)
-{
-    text_add(out, ", \"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f", thread,
-             (double)begin / 1e3, (double)(end - begin) / 1e3);
+    json_put_text(json, "ph", "X");
+    json_put_integer(json, "pid", 1);
+    json_put_integer(json, "tid", thread);
+    json_put_fixed(json, "ts", (double)begin / 1e3, 3);
+    json_put_fixed(json, "dur", (double)(end - begin) / 1e3, 3);
 }
 
 /* FLOPs and bytes are those of the whole step, whichever threads shared it. */
-static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slice, Text *out)
+static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slice, JsonWriter *json)
 {
     const TraceStep *record = &trace->steps[slice->step];
     const TfcStep *step = step_of(record);
-    Text name = {0};
+    Text name = {0}, shape = {0};
     text_add(&name, "%s", step->name ? step->name : step_kind_name(step->kind));
     if (step->kind == TFC_STEP_KERNEL)
         text_add(&name, " [%s]", kernel_name(record));
-    text_add(out, ",\n{\"name\": ");
-    add_string(out, name.data);
-    text_free(&name);
-    text_add(out, ", \"cat\": \"%s\"", step_kind_name(step->kind));
-    add_event(out, thread, slice->begin, slice->end);
-    text_add(out, ", \"args\": {\"function\": ");
-    add_string(out, record->program->name);
-    text_add(out, ", \"step\": %d, \"kernel\": ", record->step);
-    add_string(out, kernel_name(record));
-    text_add(out, ", \"shape\": \"");
-    add_shape(record, out);
-    text_add(out, "\", \"tasks\": %d", slice->tasks);
+    add_shape(record, &shape);
+    json_line(json, "");
+    json_open(json, NULL, '{');
+    json_put_text(json, "name", name.data);
+    json_put_text(json, "cat", step_kind_name(step->kind));
+    add_event(json, thread, slice->begin, slice->end);
+    json_open(json, "args", '{');
+    json_put_text(json, "function", record->program->name);
+    json_put_integer(json, "step", record->step);
+    json_put_text(json, "kernel", kernel_name(record));
+    json_put_text(json, "shape", shape.data);
+    json_put_integer(json, "tasks", slice->tasks);
     if (record->flops > 0)
-        text_add(out, ", \"flops\": %.0f", record->flops);
-    text_add(out, ", \"bytes\": %.0f}}", record->bytes);
+        json_put_fixed(json, "flops", record->flops, 0);
+    json_put_fixed(json, "bytes", record->bytes, 0);
+    json_close(json, '}');
+    json_close(json, '}');
+    text_free(&name);
+    text_free(&shape);
+}
+
+/* "process_name" or "thread_name". */
+static void add_name(JsonWriter *json, const char *of, int32_t thread, const char *name)
+{
+    json_line(json, "");
+    json_open(json, NULL, '{');
+    json_put_text(json, "name", of);
+    json_put_text(json, "ph", "M");
+    json_put_integer(json, "pid", 1);
+    if (thread >= 0)
+        json_put_integer(json, "tid", thread);
+    json_open(json, "args", '{');
+    json_put_text(json, "name", name);
+    json_close(json, '}');
+    json_close(json, '}');
 }
 
 static void flush(FileWriter *file, Text *out)
@@ -90,16 +100,26 @@ static void flush(FileWriter *file, Text *out)
     out->length = 0;
 }
 
-static void write_thread(const Trace *trace, int32_t thread, FileWriter *file, Text *out)
+static void write_thread(const Trace *trace, int32_t thread, FileWriter *file, JsonWriter *json)
 {
-    text_add(out,
-             ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %d, "
-             "\"args\": {\"name\": \"thread %d\"}}",
-             thread, thread);
+    char name[32];
+    snprintf(name, sizeof name, "thread %d", thread);
+    add_name(json, "thread_name", thread, name);
     for (int32_t i = 0; i < trace->threads[thread].n; i++) {
-        add_slice(trace, thread, &trace->threads[thread].slices[i], out);
-        flush(file, out);
+        add_slice(trace, thread, &trace->threads[thread].slices[i], json);
+        flush(file, json->out);
     }
+}
+
+static void write_span(const TraceSpan *span, FileWriter *file, JsonWriter *json)
+{
+    json_line(json, "");
+    json_open(json, NULL, '{');
+    json_put_text(json, "name", span->name);
+    json_put_text(json, "cat", "span");
+    add_event(json, span->thread, span->begin, span->end);
+    json_close(json, '}');
+    flush(file, json->out);
 }
 
 bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
@@ -108,24 +128,24 @@ bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
     if (!file)
         return false;
     Text out = {0};
-    text_add(&out,
-             "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"dropped\": %" PRId64 "}, \"traceEvents\": [\n"
-             "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"tfc\"}}",
-             trace_dropped(trace));
+    JsonWriter json = {&out, false};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "displayTimeUnit", "ms");
+    json_open(&json, "otherData", '{');
+    json_put_integer(&json, "dropped", trace_dropped(trace));
+    json_close(&json, '}');
+    json_open(&json, "traceEvents", '[');
+    add_name(&json, "process_name", -1, "tfc");
     int32_t spans = trace_filled(atomic_load(&trace->used_spans), TRACE_SPANS);
-    for (int32_t i = 0; i < spans; i++) {
-        const TraceSpan *span = &trace->spans[i];
-        text_add(&out, ",\n{\"name\": ");
-        add_string(&out, span->name);
-        text_add(&out, ", \"cat\": \"span\"");
-        add_event(&out, span->thread, span->begin, span->end);
-        text_add(&out, "}");
-        flush(file, &out);
-    }
+    for (int32_t i = 0; i < spans; i++)
+        write_span(&trace->spans[i], file, &json);
     int32_t threads = trace_filled(atomic_load(&trace->used_threads), trace->n_threads);
     for (int32_t t = 0; t < threads; t++)
-        write_thread(trace, t, file, &out);
-    text_add(&out, "\n]}\n");
+        write_thread(trace, t, file, &json);
+    text_string(&out, "\n");
+    json_close(&json, ']');
+    json_close(&json, '}');
+    text_string(&out, "\n");
     flush(file, &out);
     text_free(&out);
     return file_commit(file, diags);

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,29 +22,21 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
     return arena_printf(arena, "%s/step-%" PRId64 ".safetensors", folder, step);
 }
 
-static void add_number(Text *out, const char *name, double value)
+void runlog_put(const TrainReport *report, JsonWriter *json)
 {
-    text_add(out, ", \"%s\": ", name);
-    if (isfinite(value))
-        text_add(out, "%.9g", value);
-    else
-        text_add(out, "null"); /* JSON has no NaN */
-}
-
-void runlog_print(const TrainReport *report, Text *out)
-{
-    text_add(out, "{\"step\": %" PRId64 ", \"epoch\": %" PRId64, report->step, report->epoch);
-    add_number(out, "loss", report->loss);
-    add_number(out, "rate", report->rate);
-    add_number(out, "gradient_norm", report->gradient_norm);
-    add_number(out, "tokens_per_second", report->tokens_per_second);
-    add_number(out, "seconds", report->seconds);
+    enum { DIGITS = 9 };
+    json_put_integer(json, "step", report->step);
+    json_put_integer(json, "epoch", report->epoch);
+    json_put_number(json, "loss", report->loss, DIGITS);
+    json_put_number(json, "rate", report->rate, DIGITS);
+    json_put_number(json, "gradient_norm", report->gradient_norm, DIGITS);
+    json_put_number(json, "tokens_per_second", report->tokens_per_second, DIGITS);
+    json_put_number(json, "seconds", report->seconds, DIGITS);
     if (report->validated) {
-        add_number(out, "valid_loss", report->valid_loss);
-        add_number(out, "valid_bleu", report->valid_bleu);
-        text_add(out, ", \"best\": %s", report->best ? "true" : "false");
+        json_put_number(json, "valid_loss", report->valid_loss, DIGITS);
+        json_put_number(json, "valid_bleu", report->valid_bleu, DIGITS);
+        json_put_bool(json, "best", report->best);
     }
-    text_add(out, "}");
 }
 
 static bool log_error(Diagnostics *diags, const char *path)
@@ -61,7 +52,10 @@ bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *repor
     if (!file)
         return log_error(diags, path);
     Text line = {0};
-    runlog_print(report, &line);
+    JsonWriter json = {&line, false};
+    json_open(&json, NULL, '{');
+    runlog_put(report, &json);
+    json_close(&json, '}');
     bool ok = fprintf(file, "%s\n", line.data) > 0;
     text_free(&line);
     ok = !fclose(file) && ok;

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_TRAIN_RUNLOG_H
 #define RUNTIME_TRAIN_RUNLOG_H
 
+#include "base/json_write.h"
 #include "runtime/train/train.h"
 
 /* FOLDER/NAME, in the arena. */
@@ -14,8 +15,8 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
-/* The report as one line of JSON, without the newline. */
-void runlog_print(const TrainReport *report, Text *out);
+/* The report as members of the object that is open. */
+void runlog_put(const TrainReport *report, JsonWriter *json);
 
 /* The numbers N of the step-N.safetensors in the folder, in order, that are at most
  * `newest`. Returns how many; *steps lives in the arena. */

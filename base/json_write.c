@@ -1,0 +1,100 @@
+/* Writing JSON; see json_write.h. */
+#include "base/json_write.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t json_escape(unsigned char byte, char out[JSON_ESCAPE])
+{
+    static const char special[] = "\n\t\"\\", letters[] = "nt\"\\", digits[] = "0123456789abcdef";
+    const char *found = byte ? strchr(special, byte) : NULL;
+    if (!found && byte >= 32) {
+        out[0] = (char)byte;
+        return 1;
+    }
+    out[0] = '\\';
+    if (found) {
+        out[1] = letters[found - special];
+        return 2;
+    }
+    memcpy(out + 1, "u00", 3);
+    out[4] = digits[byte >> 4];
+    out[5] = digits[byte & 15];
+    return 6;
+}
+
+static void put_string(Text *out, const char *text)
+{
+    char escape[JSON_ESCAPE];
+    text_put(out, "\"", 1);
+    for (; *text; text++)
+        text_put(out, escape, json_escape((unsigned char)*text, escape));
+    text_put(out, "\"", 1);
+}
+
+/* What stands before a member's value. */
+static void begin_member(JsonWriter *json, const char *key)
+{
+    if (json->follows)
+        text_string(json->out, ", ");
+    if (key) {
+        put_string(json->out, key);
+        text_string(json->out, ": ");
+    }
+    json->follows = true;
+}
+
+void json_open(JsonWriter *json, const char *key, char bracket)
+{
+    begin_member(json, key);
+    text_put(json->out, &bracket, 1);
+    json->follows = false;
+}
+
+void json_close(JsonWriter *json, char bracket)
+{
+    text_put(json->out, &bracket, 1);
+    json->follows = true;
+}
+
+void json_line(JsonWriter *json, const char *indent)
+{
+    text_add(json->out, "%s\n%s", json->follows ? "," : "", indent);
+    json->follows = false;
+}
+
+void json_put_text(JsonWriter *json, const char *key, const char *text)
+{
+    begin_member(json, key);
+    put_string(json->out, text);
+}
+
+void json_put_integer(JsonWriter *json, const char *key, int64_t value)
+{
+    begin_member(json, key);
+    text_integer(json->out, value);
+}
+
+void json_put_bool(JsonWriter *json, const char *key, bool value)
+{
+    begin_member(json, key);
+    text_string(json->out, value ? "true" : "false");
+}
+
+void json_put_number(JsonWriter *json, const char *key, double value, int digits)
+{
+    begin_member(json, key);
+    if (isfinite(value))
+        text_add(json->out, "%.*g", digits, value);
+    else
+        text_string(json->out, "null");
+}
+
+void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals)
+{
+    begin_member(json, key);
+    if (isfinite(value))
+        text_add(json->out, "%.*f", decimals, value);
+    else
+        text_string(json->out, "null");
+}
