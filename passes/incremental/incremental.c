@@ -1,0 +1,147 @@
+/* derive_incremental: from the whole-sentence `forward` to encode and decode_step.
+ *
+ * decode_step computes the newest positions only. Every value asked for is built
+ * for given roles of its target dimensions T~:
+ *
+ *   Q   the newest positions (usually one a sentence)
+ *   P   all positions so far
+ *
+ *   scores [B, H, Q~, P~]  =  q [B, H, Q~, d] · k [B, H, d, P~]
+ *
+ * Going back from the logits, roles follow from the ops. Where a value that comes
+ * from the target's tokens is wanted for P alone, it is computed for Q and appended
+ * to a cache: keys and values, in attention. What the target does not enter is
+ * computed once a sentence by `encode`. Positions (iota) are counted from what is
+ * cached: length(P) - length(Q) + 0, 1, …, so that a value made from them alone
+ * gains the batch dimension in front (it is "lifted").
+ *
+ * That the newest positions may be computed from the past is proved: each
+ * contraction over P must have weights that a causal mask makes zero for later
+ * positions; anything else that mixes positions is reported. */
+#include "passes/incremental/incremental.h"
+
+#include "passes/clone.h"
+#include "passes/pass.h"
+#include "passes/simplify.h"
+
+#include <string.h>
+
+static void trace_origins(Step *s, const char *target)
+{
+    FOR_OPS(op, &s->forward->body)
+        for (int r = 0; r < op->n_results; r++) {
+            Value *v = &op->results[r];
+            Origin *o = ARENA_NEW(s->module->arena, Origin);
+            side_set_value(&s->origins, v, o);
+            if (op->kind == OP_input)
+                *(strcmp(op_string(op, ATTR_name), target) ? &o->other : &o->target) = true;
+            for (int i = 0; i < v->type.rank; i++)
+                o->length |= v->type.dims[i].symbol == s->time;
+            if ((op->kind == OP_size || op->kind == OP_lengths) && op_int(op, ATTR_dim) == s->time)
+                o->length = true;
+            for (int i = 0; i < op->n_args; i++) {
+                const Origin *above = origin(s, op->args[i]);
+                o->target |= above->target;
+                o->other |= above->other;
+                o->length |= above->length;
+            }
+        }
+}
+
+/* `encode` so far holds only outputs that name the forward's values: it becomes a
+ * copy of the forward that ends in them. */
+static void cut_encoder(Step *s)
+{
+    Block outputs = s->encode->body;
+    s->encode->body = (Block){0};
+    SideTable copies = side_new(s->module->arena);
+    FOR_OPS(op, &s->forward->body)
+        if (op->kind != OP_output)
+            block_append(&s->encode->body, clone_op(s->encode, op, &copies));
+    FOR_OPS(op, &outputs)
+        block_append(&s->encode->body, clone_op(s->encode, op, &copies));
+    remove_dead(s->encode);
+}
+
+static int named_symbol(Module *module, const char *name, int batch)
+{
+    int symbol = module_symbol(module, name);
+    while (symbol != NO_SYMBOL && module->symbols.data[symbol].batch != batch) {
+        name = arena_printf(module->arena, "%s'", name);
+        symbol = module_symbol(module, name);
+    }
+    return symbol != NO_SYMBOL ? symbol : module_add_symbol(module, name, batch);
+}
+
+/* The forward's input and output that it is about; false after a message if they are not such. */
+static bool find_ends(Step *s, const char *target, const char *logits, Op **output)
+{
+    const Op *input = find_input(s->forward, target);
+    *output = find_output(s->forward, logits);
+    if (*output && !input) {
+        diag_error(s->diags, (*output)->loc,
+                   "nothing to decode: output %s does not depend on an input %s", logits, target);
+        return false;
+    }
+    if (!*output || input->results[0].type.rank != 2 ||
+        !symbol_is_ragged(s->module, input->results[0].type.dims[1].symbol)) {
+        diag_error(s->diags, (Loc){0}, "decoding needs an input %s: token[B, T~] and an output %s",
+                   target, logits);
+        return false;
+    }
+    const Dim *dims = input->results[0].type.dims;
+    s->batch = dims[0].symbol;
+    s->time = dims[1].symbol;
+    s->q = named_symbol(s->module, "Q", s->batch);
+    s->p = named_symbol(s->module, "P", s->batch);
+    return true;
+}
+
+/* `wanted` of the newest positions becomes decode_step's output. */
+static bool build_output_of(Step *s, const char *logits, Value *wanted)
+{
+    Roles roles = {{0}};
+    for (int i = 0; i < wanted->type.rank; i++)
+        if (wanted->type.dims[i].symbol == s->time)
+            roles.of[i] = ROLE_Q;
+    Value *result = build_step(s, wanted, roles);
+    if (result)
+        build_output(&s->b, logits, result);
+    return result != NULL;
+}
+
+/* Nothing is handed over: the module has no `encode`, which stands right before the step. */
+static void drop_encoder(Module *module, Function *step)
+{
+    module->functions.count--;
+    vec_last(module->functions) = step;
+}
+
+bool derive_incremental(Module *module, const char *target, const char *logits, Incremental *out,
+                        Diagnostics *diags)
+{
+    *out = (Incremental){0};
+    Step s = {.module = module, .diags = diags, .origins = side_new(module->arena)};
+    PassContext context = {.diags = diags};
+    Op *output;
+    s.forward = derive_forward(module);
+    pass_simplify(s.forward, &context);
+    module->functions.count--; /* a working copy */
+    if (!find_ends(&s, target, logits, &output))
+        return false;
+    s.encode = module_add_function(module, function_names()[FUNCTION_ENCODE]);
+    s.step = module_add_function(module, function_names()[FUNCTION_DECODE_STEP]);
+    s.b = builder_at_end(s.step);
+    trace_origins(&s, target);
+    if (!build_output_of(&s, logits, output->args[0])) {
+        module->functions.count -= 2;
+        return false;
+    }
+    if (s.n_memory)
+        cut_encoder(&s);
+    else
+        drop_encoder(module, s.step);
+    out->encode = s.n_memory ? s.encode : NULL;
+    out->decode_step = s.step;
+    return true;
+}

@@ -1,0 +1,176 @@
+/* A value of the forward for given roles: what it is decides how it comes into decode_step. */
+#include "passes/incremental/incremental.h"
+
+#include "passes/clone.h"
+
+#include <string.h>
+
+Value *refuse(Step *s, const Op *op, const char *why)
+{
+    bool inside = op->scope && *op->scope;
+    if (!s->failed)
+        diag_error(s->diags, op->loc, "%s%s%s cannot be computed a position at a time: %s",
+                   op_info[op->kind].name, inside ? " in " : "", inside ? op->scope : "", why);
+    s->failed = true;
+    return NULL;
+}
+
+static bool has_role(const Value *v, Roles roles, Role role)
+{
+    for (int i = 0; i < v->type.rank; i++)
+        if (roles.of[i] == (char)role)
+            return true;
+    return false;
+}
+
+int axis_of_symbol(const Value *v, int symbol)
+{
+    for (int i = 0; i < v->type.rank; i++)
+        if (v->type.dims[i].symbol == symbol)
+            return i;
+    return NO_AXIS;
+}
+
+Dim as_step_dim(const Step *s, Dim dim, char role)
+{
+    return role ? dim_symbol(role == ROLE_Q ? s->q : s->p) : dim;
+}
+
+/* Position of the newest tokens: length(P) - length(Q) + 0, 1, … : [B, … Q~ …]. */
+static Value *build_newest_positions(Step *s, const Value *v)
+{
+    Dim ones[MAX_RANK], along[MAX_RANK];
+    int rank = v->type.rank + 1;
+    for (int i = 0; i < rank; i++) {
+        ones[i] = i ? dim_const(1) : dim_symbol(s->batch);
+        along[i] = i && v->type.dims[i - 1].symbol == s->time ? dim_symbol(s->q) : dim_const(1);
+    }
+    Value *past = build_lengths(&s->b, DT_I32, s->p), *newest = build_lengths(&s->b, DT_I32, s->q);
+    Value *before = build_reshape(&s->b, build_binary(&s->b, OP_sub, past, newest), rank, ones);
+    Value *count = build_reshape(&s->b, build_iota(&s->b, dim_symbol(s->q)), rank, along);
+    return build_binary(&s->b, OP_add, before, count);
+}
+
+/* A leaf with its target dimensions in their roles; iota of all positions so far and what does
+ * not depend on positions are the same op. */
+static Value *build_leaf_of_roles(Step *s, Op *op, Roles roles)
+{
+    SideTable none = side_new(s->module->arena);
+    Op *copy = clone_op(s->step, op, &none);
+    Type *type = &copy->results[0].type;
+    for (int i = 0; i < type->rank; i++)
+        type->dims[i] = as_step_dim(s, type->dims[i], roles.of[i]);
+    if (op->kind == OP_input)
+        return build_input(&s->b, op_string(op, ATTR_name), *type);
+    block_append(&s->step->body, copy);
+    return op_result(copy);
+}
+
+static Value *build_leaf(Step *s, Op *op, Roles roles)
+{
+    const Type *type = &op_result(op)->type;
+    bool of_time = op_attr(op, ATTR_dim) && op_int(op, ATTR_dim) == s->time;
+    if (op->kind == OP_param)
+        return build_param(&s->b, module_param(s->module, op_string(op, ATTR_name)));
+    if (op->kind == OP_lengths && of_time)
+        return build_reshape(&s->b, build_lengths(&s->b, type->dtype, s->p), type->rank, type->dims);
+    if (op->kind == OP_size && of_time)
+        return refuse(s, op, "it asks for the whole length");
+    if (op->kind == OP_iota && has_role(op_result(op), roles, ROLE_Q))
+        return build_newest_positions(s, op_result(op));
+    return build_leaf_of_roles(s, op, roles);
+}
+
+/* The axes of a cache: batch and positions first; and back. Neither moves an element
+ * (ir/layout.h). */
+static void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int inverse[MAX_RANK])
+{
+    int n = 0;
+    perm[n++] = batch;
+    perm[n++] = time;
+    for (int i = 0; i < rank; i++)
+        if (i != batch && i != time)
+            perm[n++] = i;
+    for (int i = 0; i < rank; i++)
+        inverse[perm[i]] = i;
+}
+
+/* All positions so far of a value from the target: the newest are appended. */
+static Value *build_cached(Step *s, Value *v)
+{
+    Roles newest = {{0}};
+    int batch = axis_of_symbol(v, s->batch), time = axis_of_symbol(v, s->time);
+    int perm[MAX_RANK], inverse[MAX_RANK];
+    if (batch == NO_AXIS)
+        return refuse(s, v->op, "it has no batch dimension to cache along");
+    newest.of[time] = ROLE_Q;
+    Value *rows = build_step(s, v, newest);
+    if (!rows)
+        return NULL;
+    cache_axes(v->type.rank, batch, time, perm, inverse);
+    rows = build_transpose(&s->b, rows, perm);
+    Type type = rows->type;
+    type.dims[1] = dim_symbol(s->p);
+    ParamInfo info = {.name = arena_printf(s->module->arena, "cache.%d", s->n_caches++),
+                      .type = type, .role = PARAM_STATE, .init = INIT_ZEROS};
+    Value *cache = build_param(&s->b, module_add_param(s->module, info));
+    cache = build_binary(&s->b, OP_append, cache, rows);
+    return build_transpose(&s->b, cache, inverse);
+}
+
+/* A value of the encoder, handed over. */
+static Value *build_memory(Step *s, Value *v)
+{
+    Origin *o = origin(s, v);
+    if (o->memory)
+        return o->memory;
+    const char *name = arena_printf(s->module->arena, "memory.%d", s->n_memory++);
+    Builder e = builder_at_end(s->encode);
+    build_output(&e, name, v); /* the forward's value: replaced when encode is cut out */
+    return o->memory = build_input(&s->b, name, v->type);
+}
+
+static Value *build_op(Step *s, Op *op, Roles roles)
+{
+    switch (op_family(op)) {
+    case FAMILY_leaf: return build_leaf(s, op, roles);
+    case FAMILY_elementwise: return build_elementwise(s, op, roles);
+    case FAMILY_norm:
+    case FAMILY_reduce: return build_along_rows(s, op, roles);
+    case FAMILY_shape: return build_shape(s, op, roles);
+    case FAMILY_matmul: return build_contraction(s, op, roles);
+    default: break;
+    }
+    if (op->kind == OP_gather)
+        return build_lookup(s, op, roles);
+    return refuse(s, op, "it is not position-wise");
+}
+
+/* A value that was not built in these roles before: handed over, from the cache, or by its op. */
+static Value *build_new(Step *s, Value *v, Roles roles)
+{
+    const Origin *o = origin(s, v);
+    if (!o->target && !o->length && o->other)
+        return build_memory(s, v);
+    if (o->target && has_role(v, roles, ROLE_P) && !has_role(v, roles, ROLE_Q))
+        return build_cached(s, v);
+    return build_op(s, v->op, roles);
+}
+
+Value *build_step(Step *s, Value *v, Roles roles)
+{
+    Origin *o = origin(s, v);
+    if (s->failed)
+        return NULL;
+    for (int i = 0; i < o->n_built; i++)
+        if (!memcmp(&o->built[i].roles, &roles, sizeof roles))
+            return o->built[i].value;
+    s->b.loc = v->op->loc;
+    s->b.scope = v->op->scope;
+    Value *built = build_new(s, v, roles);
+    if (built && o->n_built < (int)(sizeof o->built / sizeof *o->built)) {
+        o->built[o->n_built].roles = roles;
+        o->built[o->n_built++].value = built;
+    }
+    return built;
+}
