@@ -1,4 +1,4 @@
-/* What the fusion passes share: classes of ops, costs, building regions. */
+/* What the fusion passes share: classes of ops, reach, building regions. */
 #include "passes/clone.h"
 #include "passes/expand.h"
 #include "passes/fuse/fuse.h"
@@ -6,10 +6,6 @@
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
-
-/* Cost of an op that is small beside reading an operand from memory; what is in the
- * first-level cache is read for less (codegen/emit/sweeps.c). */
-enum { CHEAP = 8 };
 
 bool is_generator(const Op *op)
 {
@@ -33,69 +29,9 @@ bool is_row_op(const Module *module, const Op *op)
     }
 }
 
-bool is_cheap(const Op *op)
-{
-    return op_info[op->kind].cost <= CHEAP &&
-           (op_family(op) == FAMILY_elementwise || op->kind == OP_broadcast || is_generator(op));
-}
-
 const Type *op_space(const Op *op)
 {
     return op_family(op) == FAMILY_reduce ? &op->args[0]->type : &op->results[0].type;
-}
-
-bool fills_space(const Type *type, const Type *space)
-{
-    int extra = space->rank - type->rank;
-    for (int i = 0; i < space->rank; i++)
-        if (!dim_is_one(space->dims[i]) && (i < extra || dim_is_one(type->dims[i - extra])))
-            return false;
-    return true;
-}
-
-/* One value a row: the space with its last dimension as 1. */
-static bool is_row_value(const Type *type, const Type *space)
-{
-    if (type->rank != space->rank || type->rank == 0 || !dim_is_one(type->dims[type->rank - 1]))
-        return false;
-    for (int i = 0; i + 1 < type->rank; i++)
-        if (!dim_equal(type->dims[i], space->dims[i]))
-            return false;
-    return true;
-}
-
-enum { DEEPEST = 24 };
-#define NEAR 0.25 /* a tie, but for a few values a row */
-
-double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again)
-{
-    const Op *op = value->op;
-    *again = is_generator(op);
-    if (*again)
-        return 0;
-    bool full = fills_space(&value->type, r->space), row = is_row_value(&value->type, r->space);
-    Presence presence = r->presence(value, r->context);
-    if (value->type.dtype == DT_BF16) /* rounded in order to be stored: always read */
-        return full ? 0.5 : 0;
-    double read = full ? (presence ? 1 : 2.5) : presence == STORED ? 0 : 0.1;
-    bool possible = depth < DEEPEST && (is_cheap(op) || (r->any_op && is_row_op(r->module, op))) &&
-                    op_family(op) != FAMILY_reduce && op->kind != OP_gather;
-    if (!possible || (!full && !is_cheap(op)))
-        return read;
-    double compute = is_cheap(op) ? 0 : 0.4;
-    for (int i = 0; i < op->n_args; i++) {
-        bool deeper;
-        double cost = recompute_cost(r, op->args[i], depth + 1, &deeper);
-        /* Smaller than a row's value: computed again for every row that reads it,
-         * only worth it when it comes from nothing. */
-        if (!full && !row && !(deeper && cost == 0))
-            return read;
-        compute += cost;
-        if (compute > read + NEAR)
-            return read;
-    }
-    *again = presence == STORED ? compute < read : compute <= read + NEAR;
-    return *again ? compute : read;
 }
 
 int *reach_new(Arena *arena, int n)

@@ -1,0 +1,64 @@
+/* Inside fuse_rows.
+ *
+ *   rows.c        the pass: what is known of ops, reports, regions
+ *   rows_group.c  which ops go together
+ *   rows_hold.c   what a group computes again, and what it gives */
+#ifndef PASSES_FUSE_ROWS_H
+#define PASSES_FUSE_ROWS_H
+
+#include "ir/side.h"
+#include "passes/fuse/fuse.h"
+
+/* An op that a group holds: a member, or one computed again here. */
+typedef struct Held {
+    int index;
+    bool live; /* needed here */
+} Held;
+
+/* What is known of one op. */
+typedef struct Info {
+    Op *op;
+    int index;     /* position in the function */
+    int group;     /* of a row op; -1 of others */
+    Held held;     /* by its group */
+    int visited;   /* by search number `visited` */
+    bool in_memory;
+} Info;
+
+typedef struct Group {
+    VEC(int) members;  /* indices; empty once merged into another */
+    VEC(Held) again;
+    Type space;
+    int last;          /* greatest member index */
+    VEC(Value *) outputs;
+} Group;
+
+typedef struct Rows {
+    Function *function;
+    PassContext *context;
+    Arena *arena;
+    Info *info;
+    SideTable of_op; /* op → its Info */
+    Group *groups;
+    int *reach; /* fuse.h */
+    int n, search;
+} Rows;
+
+static inline Info *info_of(const Rows *rows, const Value *value)
+{
+    return side_of_op(&rows->of_op, value->op);
+}
+
+/* ---- rows_group.c ---- */
+void form_groups(Rows *rows);
+/* MISS_NONE if the groups may be one; its space is theirs together. */
+Miss why_groups_apart(Rows *rows, int a, int b, Type *space);
+
+/* ---- rows_hold.c ---- */
+/* What each group computes again, and what it gives. */
+void choose_recomputed(Rows *rows);
+void choose_outputs(Rows *rows);
+/* The op in the group, as a member or computed again; NULL if it is not there. */
+Held *find_held(Rows *rows, Group *group, int index);
+
+#endif

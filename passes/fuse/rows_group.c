@@ -1,0 +1,124 @@
+/* Which row ops go together: those over the same rows, where no path leaves the group and comes
+ * back. */
+#include "passes/fuse/rows.h"
+
+#include "ir/infer.h"
+
+enum { LARGEST_GROUP = 240 };
+
+/* The same rows: equal but for the last dimension, which one may have as 1 if it is columns.
+ * (Of [B, T~] and [B, 1] it is rows: a sentence of no tokens has none that would store its one.) */
+static bool same_rows(const Module *module, const Type *a, const Type *b, Type *space)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i + 1 < a->rank; i++)
+        if (!dim_equal(a->dims[i], b->dims[i]))
+            return false;
+    if (!shape_broadcast(a, b, space) || type_same_shape(a, b))
+        return type_same_shape(a, b);
+    Layout layout = layout_of(module, space);
+    const Axis *last = &layout.axes[layout.n - 1];
+    return last->batch_dim < 0 && last->dim == space->rank - 1;
+}
+
+/* Whether an op outside groups a and b, not before `first`, lies on a path from
+ * one of them to the op at `index` (which is outside, too). A group of others is done as
+ * one: it needs what any of its members needs. */
+static bool reaches(Rows *rows, int index, int a, int b, int first)
+{
+    Info *info = &rows->info[index];
+    if (info->group >= 0 && (info->group == a || info->group == b))
+        return true;
+    int last = info->group >= 0 ? rows->groups[info->group].last : index;
+    if (rows->reach[last] < first || info->visited == rows->search)
+        return false;
+    info->visited = rows->search;
+    if (info->group < 0) {
+        for (int i = 0; i < info->op->n_args; i++)
+            if (reaches(rows, info_of(rows, info->op->args[i])->index, a, b, first))
+                return true;
+        return false;
+    }
+    const Group *group = &rows->groups[info->group];
+    for (size_t m = 0; m < group->members.count; m++) {
+        Info *member = &rows->info[group->members.data[m]];
+        member->visited = rows->search;
+        for (int i = 0; i < member->op->n_args; i++) {
+            Info *above = info_of(rows, member->op->args[i]);
+            if (above->group != info->group && reaches(rows, above->index, a, b, first))
+                return true;
+        }
+    }
+    return false;
+}
+
+static int first_of(const Rows *rows, int group)
+{
+    int first = rows->n;
+    for (size_t m = 0; m < rows->groups[group].members.count; m++)
+        if (rows->groups[group].members.data[m] < first)
+            first = rows->groups[group].members.data[m];
+    return first;
+}
+
+static bool would_cycle(Rows *rows, int a, int b)
+{
+    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
+    const int pair[] = {a, b};
+    rows->search++;
+    for (int p = 0; p < 2; p++) {
+        const Group *group = &rows->groups[pair[p]];
+        for (size_t m = 0; m < group->members.count; m++) {
+            const Op *op = rows->info[group->members.data[m]].op;
+            for (int i = 0; i < op->n_args; i++) {
+                Info *above = info_of(rows, op->args[i]);
+                bool inside = above->group >= 0 && (above->group == a || above->group == b);
+                if (inside ? op->kind == OP_gather : reaches(rows, above->index, a, b, first))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+Miss why_groups_apart(Rows *rows, int a, int b, Type *space)
+{
+    if (!same_rows(rows->function->module, &rows->groups[a].space, &rows->groups[b].space, space))
+        return MISS_ROW_SPACE;
+    if (rows->groups[a].members.count + rows->groups[b].members.count > LARGEST_GROUP)
+        return MISS_ROW_MANY;
+    if (would_cycle(rows, a, b))
+        return MISS_ROW_BETWEEN;
+    return MISS_NONE;
+}
+
+static void merge(Rows *rows, int a, int b, const Type *space)
+{
+    Group *into = &rows->groups[a], *from = &rows->groups[b];
+    int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
+    for (size_t i = 0; i < from->members.count; i++) {
+        rows->info[from->members.data[i]].group = a;
+        vec_push(rows->arena, into->members, from->members.data[i]);
+    }
+    from->members.count = 0;
+    into->space = *space;
+    if (from->last > into->last)
+        into->last = from->last;
+    reach_join(rows->reach, first, into->last);
+}
+
+void form_groups(Rows *rows)
+{
+    for (int i = 0; i < rows->n; i++) {
+        Op *op = rows->info[i].op;
+        for (int a = 0; rows->info[i].group >= 0 && a < op->n_args; a++) {
+            int mine = rows->info[i].group, theirs = info_of(rows, op->args[a])->group;
+            Type space;
+            if (theirs < 0 || theirs == mine || op->kind == OP_gather)
+                continue;
+            if (why_groups_apart(rows, theirs, mine, &space) == MISS_NONE)
+                merge(rows, theirs, mine, &space);
+        }
+    }
+}
