@@ -6,6 +6,8 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/prctl.h>
 #endif
 
 int cpu_level(void)
@@ -17,6 +19,9 @@ int cpu_level(void)
     if (__builtin_cpu_supports("x86-64-v3"))
         return 3;
     return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
+#elif defined(__aarch64__) && defined(__linux__)
+    int length = prctl(PR_SVE_GET_VL); /* bytes, and flags above; negative without SVE */
+    return length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
 #else
     return 0;
 #endif

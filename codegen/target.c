@@ -61,15 +61,16 @@ typedef struct Arch {
     void (*initialise)(void);
     const char *level; /* what its levels are called (base/cpu.h); NULL: it has none */
     const char *abi;
+    int granule; /* bits of a register at vscale 1, if functions tell the least vscale; else 0 */
     LLVMRelocMode relocations;
     bool mxcsr;
 } Arch;
 
 static const Arch arches[] = {
-    {"x86_64", initialise_X86, "x86-64-v%d", NULL, LLVMRelocPIC, true},
-    {"aarch64", initialise_AArch64, NULL, NULL, LLVMRelocPIC, false},
-    {"riscv64", initialise_RISCV, NULL, "lp64d", LLVMRelocPIC, false},
-    {"wasm32", initialise_WebAssembly, NULL, NULL, LLVMRelocStatic, false},
+    {"x86_64", initialise_X86, "x86-64-v%d", NULL, 0, LLVMRelocPIC, true},
+    {"aarch64", initialise_AArch64, "%d bits of SVE", NULL, 128, LLVMRelocPIC, false},
+    {"riscv64", initialise_RISCV, NULL, "lp64d", 0, LLVMRelocPIC, false},
+    {"wasm32", initialise_WebAssembly, NULL, NULL, 0, LLVMRelocStatic, false},
 };
 enum { N_ARCHES = sizeof arches / sizeof arches[0] };
 
@@ -115,9 +116,10 @@ static void report_unknown_cpu(const Arch *arch, const char *name, Diagnostics *
             names[n++] = cpus[i].name;
     const char *hint = text_suggest(diags->arena, "\"", name, names, n);
     diag_error(diags, (Loc){0}, "no CPU is called \"%s\"%s", name, hint);
+    const bool levels = !strcmp(names[0], "x86-64");
     if (!*hint)
-        diag_note(diags, (Loc){0}, "the general one%s %s", arch->level ? "s are" : " is",
-                  arch->level ? "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4" : names[0]);
+        diag_note(diags, (Loc){0}, "the general one%s %s", levels ? "s are" : " is",
+                  levels ? "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4" : names[0]);
 }
 
 /* What will run in this process may use AMX if the system allows it. Code called "native"
@@ -171,7 +173,7 @@ bool target_is_here(const char *cpu)
 static void report_other_cpu(const Arch *arch, const char *host, const char *name, Diagnostics *diags)
 {
     char level[32] = "";
-    if (arch->level)
+    if (arch->level && cpu_level())
         snprintf(level, sizeof level, arch->level, cpu_level());
     diag_error(diags, (Loc){0}, "this machine (%s%s%s) cannot run code for \"%s\"", host,
                *level ? ", " : "", level, name);
@@ -187,6 +189,7 @@ static bool choose_cpu(Target *target, const Arch *arch, const TargetOptions *op
     char *host = LLVMGetHostCPUName();
     bool ok = true;
     target->mxcsr = arch->mxcsr;
+    target->granule = arch->granule;
     if (arch == arch_here() && !general && (!name || !strcmp(name, "native")))
         set_host(target, arch, host, may_use_amx(name, foreign));
     else if (!cpu) {
@@ -305,6 +308,22 @@ LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, co
     return module;
 }
 
+/* Where registers are of any length, vectors of a fixed one take them if functions say that
+ * they are long enough. */
+static void tell_lengths(const Target *target, LLVMModuleRef module)
+{
+    if (target->processor->vector_bits <= target->granule || !target->granule)
+        return;
+    static const char name[] = "vscale_range";
+    uint64_t least = (uint64_t)(target->processor->vector_bits / target->granule);
+    LLVMAttributeRef range =
+        LLVMCreateEnumAttribute(LLVMGetModuleContext(module),
+                                LLVMGetEnumAttributeKindForName(name, sizeof name - 1), least << 32);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, range);
+}
+
 bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *diags)
 {
 #ifndef NDEBUG
@@ -316,6 +335,7 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     }
     LLVMDisposeMessage(text);
 #endif
+    tell_lengths(target, module);
     if (target->opt_level == 0 || target->scalar)
         return true;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -30,6 +30,7 @@ typedef struct Target {
     char *cpu, *features;  /* LLVM's names; owned */
     const Processor *processor;
     bool mxcsr;            /* a control register of this name says what denormals are */
+    int granule;           /* see Arch */
     bool scalar;
     int opt_level;
     GemmChoice gemm;

@@ -13,7 +13,9 @@ done
 
 cmake --preset arm64 >"$work/build.txt" 2>&1 && cmake --build --preset arm64 >>"$work/build.txt" 2>&1 ||
     fail "the build: $(tail -n 30 "$work/build.txt")"
-arm() { qemu-aarch64 -L "$sysroot" "$root/build/arm64/tfc" "$@"; }
+# arm PROCESSOR ARGUMENTS …
+neon=max,sve=off sve=max,sve256=on
+arm() { on=$1; shift; qemu-aarch64 -cpu $on -L "$sysroot" "$root/build/arm64/tfc" "$@"; }
 
 enter_work
 cat >model.tfg <<'END'
@@ -30,22 +32,25 @@ words_backwards
 common="train model.tfg --source train.src --target train.tgt --vocab words:auto --seed 3 --report-every 1"
 # shellcheck disable=SC2086  # a list of words
 "$tfc" $common --steps 200 --out here 2>here.err || fail "training here: $(cat here.err)"
-# shellcheck disable=SC2086
-arm $common --steps 20 --out arm 2>arm.err || fail "training on AArch64: $(cat arm.err)"
-for run in here arm; do
-    sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' $run.err | head -n 20 >$run.losses
-done
-paste here.losses arm.losses | awk '
-    { d = $2 - $4; if (d < 0) d = -d; if (d > most) most = d; bad += $1 != $3 || d > 2e-4 }
-    END { printf "20 losses differ by %g at most\n", most; exit !(NR == 20 && !bad) }' ||
-    fail "other losses: $(paste here.losses arm.losses)"
-
 head -n 20 valid.src >some.src
-for beam in 1 4; do
-    "$tfc" translate here --beam $beam --input some.src >here.txt
-    arm translate here --beam $beam --input some.src | cmp - here.txt || fail "other translations, beam $beam"
+losses() { sed -n 's/^step \([0-9]*\).* loss \([0-9.]*\).*/\1 \2/p' "$1" | head -n 20; }
+losses here.err >here.losses
+for cpu in $neon $sve; do
+    # shellcheck disable=SC2086
+    arm $cpu $common --steps 20 --out $cpu 2>arm.err || fail "training on AArch64, $cpu: $(cat arm.err)"
+    losses arm.err >arm.losses
+    paste here.losses arm.losses | awk -v cpu=$cpu '
+        { d = $2 - $4; if (d < 0) d = -d; if (d > most) most = d; bad += $1 != $3 || d > 2e-4 }
+        END { printf "%s: 20 losses differ by %g at most\n", cpu, most; exit !(NR == 20 && !bad) }' ||
+        fail "other losses: $(paste here.losses arm.losses)"
+    for beam in 1 4; do
+        "$tfc" translate here --beam $beam --input some.src >here.txt
+        arm $cpu translate here --beam $beam --input some.src | cmp - here.txt ||
+            fail "other translations, beam $beam, $cpu"
+    done
 done
 [ "$(wc -w <here.txt)" -gt 20 ] || fail "nothing was translated"
 
-arm check model.tfg >check.txt 2>&1 || fail "kernels differ from the reference: $(cat check.txt)"
-refuses 1 'this machine (.*) cannot run code for "apple-m1"' arm check model.tfg --cpu apple-m1
+arm $sve check model.tfg >check.txt 2>&1 || fail "kernels differ from the reference: $(cat check.txt)"
+refuses 1 'this machine (.*) cannot run code for "apple-m1"' arm $neon check model.tfg --cpu apple-m1
+refuses 1 'cannot run code for "neoverse-v1"' arm $neon check model.tfg --cpu neoverse-v1

@@ -7,14 +7,14 @@ set -eu
 . tests/common.sh
 model=$root/models/multi30k_small.tfg
 
-# runs TARGET PROGRAM …
+# runs TARGET PROGRAM …: on the processor $emulated, if it is set
 runs()
 {
     target=$1
     shift
     case $target in
     wasm32-wasi) node --no-warnings "$root/tests/cli/wasi.mjs" "$@" ;;
-    *) "qemu-${target%%-*}" -L "/usr/$target" -E LD_LIBRARY_PATH=. "$@" ;;
+    *) "qemu-${target%%-*}" ${emulated:+-cpu "$emulated"} -L "/usr/$target" -E LD_LIBRARY_PATH=. "$@" ;;
     esac
 }
 
@@ -41,6 +41,8 @@ refuses 1 "no C compiler 'aarch64-linux-gnu-gcc'.*Debian: gcc-aarch64-linux-gnu"
 "$tfc" compile "$model" -o text.s $small --function forward --target aarch64-linux-gnu --cpu cortex-a76
 grep -q 'fmla' text.s || fail "no vector instructions of aarch64"
 grep -q 'tile6x4.panels:$' text.s || fail "no tiles for 32 registers"
+"$tfc" compile "$model" -o text.s $small --function forward --target aarch64-linux-gnu --cpu neoverse-v1
+grep -q 'fmla.*z[0-9]*[.]s' text.s || fail "no SVE"
 ls -d -- a a.* 2>/dev/null && fail "something is left behind"
 
 # This system's numbers.
@@ -78,6 +80,16 @@ same()
         END { exit !(NR == 20 && !bad) }' || fail "$1: other losses"
 )
 
+# library TARGET FOLDER CPU: the model and the programs of same, for a system with gcc
+library()
+{
+    mkdir "$2"
+    "$tfc" compile "$model" -o "$2/libmulti30k_small.so" $small --target "$1" --cpu "$3"
+    for program in tests/cli/compile_jit.c examples/fine_tune.c; do
+        "$1-gcc" "$root/$program" -o "$2/$(basename $program .c)" -L"$2" -lmulti30k_small -I"$2"
+    done
+}
+
 # translates TARGET PROGRAM
 translates()
 {
@@ -89,12 +101,10 @@ translates()
 
 if has aarch64-linux-gnu-gcc qemu-aarch64; then
     translates aarch64-linux-gnu aarch64
-    mkdir arm
-    "$tfc" compile "$model" -o arm/libmulti30k_small.so $small --target aarch64-linux-gnu --cpu cortex-a53
-    for program in tests/cli/compile_jit.c examples/fine_tune.c; do
-        aarch64-linux-gnu-gcc "$root/$program" -o "arm/$(basename $program .c)" -Larm -lmulti30k_small -Iarm
-    done
+    library aarch64-linux-gnu arm cortex-a53
     same aarch64-linux-gnu arm ""
+    library aarch64-linux-gnu sve neoverse-v1
+    emulated=max,sve256=on same aarch64-linux-gnu sve ""
 fi
 if has riscv64-linux-gnu-gcc qemu-riscv64; then
     translates riscv64-linux-gnu riscv64
