@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -176,14 +177,18 @@ static void fill_record(const Command *command, void *record)
     for (int i = 0; i < command->n_options; i++) {
         const Option *option = &command->options[i];
         void *field = field_of(option, record);
+        bool ok = true;
         if (!option->initial)
             continue;
-        if (option->kind == OPTION_TEXT)
-            *(const char **)field = option->initial;
-        else if (option->kind == OPTION_INT)
-            parse_int(option->initial, field);
-        else if (option->kind == OPTION_NUMBER)
-            parse_number(option->initial, field);
+        switch (option->kind) {
+        case OPTION_TEXT: *(const char **)field = option->initial; break;
+        case OPTION_INT: ok = parse_int(option->initial, field); break;
+        case OPTION_NUMBER: ok = parse_number(option->initial, field); break;
+        case OPTION_FLAG:
+        case OPTION_LIST: ok = false; /* nothing but absent */
+        }
+        assert(ok);
+        (void)ok;
     }
 }
 

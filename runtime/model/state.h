@@ -1,5 +1,6 @@
 /* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
- * (params), session.c (functions on tensors) and generate.c (decoding). */
+ * (params), session.c (sessions and their functions), words.c (arguments and results of these) and
+ * generate.c (decoding). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -80,5 +81,10 @@ const TfcProgram *session_program(TfcSession *session, TfcFunction function);
 bool session_refresh(TfcSession *session);
 /* Adds the program's tensors: params are the model's. */
 bool session_add(TfcSession *session, const TfcProgram *program);
+enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
+/* Runs a program on the words of a call and gives its results; everything is checked before
+ * anything is changed. A TfcStatus. (words.c) */
+int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
+                TfcWord *out);
 
 #endif

@@ -1,0 +1,226 @@
+/* The words of a call (model.h): what they hold is checked, bound to the program's dimensions
+ * and inputs, and results come back as words. */
+#include "runtime/model/state.h"
+
+#include "runtime/exec/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const TfcPort *find_port(const TfcProgram *program, const char *name)
+{
+    for (int32_t i = 0; name && i < program->n_inputs; i++)
+        if (!strcmp(program->inputs[i].name, name))
+            return &program->inputs[i];
+    return NULL;
+}
+
+static bool is_ragged(const TfcProgram *program, int32_t dim)
+{
+    return program->dims[dim].batch >= 0;
+}
+
+static int check_lengths(const TfcProgram *program, int32_t d, const int32_t *lengths, int64_t rows,
+                         TfcDim *dim)
+{
+    const char *name = program->dims[d].name;
+    *dim = (TfcDim){0};
+    if (!lengths && rows)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths is NULL", name);
+    for (int64_t b = 0; b < rows; b++) {
+        dim->extent = lengths[b] > dim->extent ? lengths[b] : dim->extent;
+        if (lengths[b] < 0 || (dim->total += lengths[b]) > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d%s", name,
+                                  (long long)b, lengths[b],
+                                  lengths[b] < 0 ? "" : ": all of them together pass 2^31 - 1");
+    }
+    return TFC_OK;
+}
+
+/* The dimensions, without tables of tokens. */
+static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *dims)
+{
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        int64_t extent = words[d].extent;
+        if (is_ragged(program, d))
+            continue;
+        if (extent < 0 || extent > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld",
+                                  program->dims[d].name, (long long)extent);
+        dims[d] = (TfcDim){.extent = extent, .total = extent};
+    }
+    int status = TFC_OK;
+    for (int32_t d = 0; !status && d < program->n_dims; d++)
+        if (is_ragged(program, d))
+            status = check_lengths(program, d, words[d].data, dims[program->dims[d].batch].extent,
+                                   &dims[d]);
+    return status ? status : sizes_fit(program, dims) ? TFC_OK : tfc_model_no_memory();
+}
+
+static void set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
+{
+    for (int32_t d = 0; d < program->n_dims; d++)
+        if (is_ragged(program, d))
+            exec_set_ragged(exec, d, words[program->dims[d].batch].extent, words[d].data, NULL);
+        else
+            exec_set_dim(exec, d, words[d].extent);
+}
+
+/* What follows each target token: the next one, eos at the end. */
+static const int32_t *make_next(TfcSession *session, int64_t rows, const int32_t *lengths,
+                                const int32_t *target)
+{
+    int64_t total = 0, at = 0;
+    for (int64_t b = 0; b < rows; b++)
+        total += lengths[b];
+    if (total > session->next_room || !session->next) {
+        int32_t *grown = realloc(session->next, sizeof *grown * (size_t)(total + 1));
+        if (!grown)
+            return NULL;
+        session->next = grown;
+        session->next_room = total;
+    }
+    for (int64_t b = 0; b < rows; at += lengths[b++])
+        for (int32_t i = 0; i < lengths[b]; i++)
+            session->next[at + i] =
+                i + 1 < lengths[b] ? target[at + i + 1] : (int32_t)session->loaded->model->eos;
+    return session->next;
+}
+
+/* Where the caller left `next` out: it follows from the target. *no_memory: it would have. */
+static const void *input_data(TfcSession *session, const TfcProgram *program, const TfcWord *dims,
+                              const TfcPort *port, const TfcWord *inputs, const TfcWord *given,
+                              bool *no_memory)
+{
+    const TfcModel *model = session->loaded->model;
+    const TfcPort *target = find_port(program, model->target);
+    bool is_next = model->next && !strcmp(port->name, model->next);
+    if (given->data || !is_next || !target || model->eos < 0)
+        return given->data;
+    const int32_t *ids = inputs[target - program->inputs].data;
+    int32_t dim = port->shape.dims[1].dim;
+    const int32_t *next =
+        ids ? make_next(session, dims[program->dims[dim].batch].extent, dims[dim].data, ids) : NULL;
+    *no_memory = ids && !next;
+    return next;
+}
+
+typedef union Scalar {
+    float f32;
+    double f64;
+    int32_t i32;
+    bool boolean;
+} Scalar;
+
+static Scalar scalar_of(TfcType type, double value)
+{
+    switch (type) {
+    case TFC_F64: return (Scalar){.f64 = value};
+    case TFC_I32: return (Scalar){.i32 = (int32_t)value};
+    case TFC_BOOL: return (Scalar){.boolean = value != 0};
+    default: return (Scalar){.f32 = (float)value};
+    }
+}
+
+static double scalar_value(TfcType type, const void *data)
+{
+    switch (type) {
+    case TFC_F64: return *(const double *)data;
+    case TFC_I32: return *(const int32_t *)data;
+    case TFC_BOOL: return *(const bool *)data;
+    default: return *(const float *)data;
+    }
+}
+
+/* A scalar is given as a double, whatever its type. */
+static int check_scalar(const TfcPort *port, double value)
+{
+    bool ok;
+    const char *expected;
+    switch (port->type) {
+    case TFC_BOOL:
+        ok = value == 0 || value == 1;
+        expected = "0 or 1";
+        break;
+    case TFC_I32:
+        ok = value >= INT32_MIN && value <= INT32_MAX && value == trunc(value);
+        expected = "a whole number of 32 bits";
+        break;
+    default:
+        ok = isfinite(value);
+        expected = "finite";
+    }
+    return ok ? TFC_OK
+              : tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is %g, which is not %s", port->name, value,
+                               expected);
+}
+
+/* n elements of the caller's: there, and with ids and truth values that mean something. */
+static int check_data(const TfcModel *model, const TfcPort *port, const void *data, int64_t n)
+{
+    if (!data && n)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "'%s' is NULL", port->name);
+    for (int64_t i = 0; port->type == TFC_BOOL && i < n; i++)
+        if (((const uint8_t *)data)[i] > 1)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                  "element %lld of '%s' is %d, which is not 0 or 1", (long long)i,
+                                  port->name, ((const uint8_t *)data)[i]);
+    return port->type == TFC_I32 ? tfc_model_check_ids(model, port->name, data, n) : TFC_OK;
+}
+
+/* Input i from its word, for these dimensions; a scalar is put into *scalar, which outlives
+ * the run. */
+static int set_input(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcDim *dims,
+                     const TfcWord *words, int32_t i, Scalar *scalar)
+{
+    const TfcPort *port = &program->inputs[i];
+    const TfcWord *inputs = words + program->n_dims;
+    const void *data = scalar;
+    bool no_memory = false;
+    int status;
+    if (port->shape.rank == 0) {
+        status = check_scalar(port, inputs[i].value);
+        if (!status)
+            *scalar = scalar_of(port->type, inputs[i].value);
+    } else {
+        data = input_data(session, program, words, port, inputs, &inputs[i], &no_memory);
+        status = no_memory
+                     ? tfc_model_no_memory()
+                     : check_data(session->loaded->model, port, data,
+                                  program_size(program, program->buffers[port->buffer].size, dims));
+    }
+    exec_input(exec, port->name, data);
+    return status;
+}
+
+static void get_outputs(const TfcProgram *program, Exec *exec, TfcWord *out)
+{
+    for (int32_t i = 0; i < program->n_outputs; i++) {
+        const TfcPort *port = &program->outputs[i];
+        const void *data = exec_output(exec, port->name);
+        if (port->shape.rank == 0)
+            out[i].value = scalar_value(port->type, data);
+        else
+            out[i].data = data;
+    }
+}
+
+int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
+                TfcWord *out)
+{
+    Scalar scalars[MOST_INPUTS];
+    TfcDim dims[MOST_DIMS];
+    int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
+                     ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
+                     : read_dims(program, in, dims);
+    for (int32_t i = 0; !status && i < program->n_inputs; i++)
+        status = set_input(session, program, exec, dims, in, i, &scalars[i]);
+    if (status)
+        return status;
+    set_dims(program, exec, in);
+    if (!exec_run(exec))
+        return tfc_model_no_memory();
+    get_outputs(program, exec, out);
+    return TFC_OK;
+}
