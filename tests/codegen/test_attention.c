@@ -1,7 +1,6 @@
 /* Attention regions against an evaluation in double, on every vector width: forward and
- * backward, blocks that are not full, more keys than a strip holds, in one pass and level by
- * level, windows, operands of
- * bf16. */
+ * backward, blocks that are not full, more keys than a strip holds (in one pass, and level by
+ * level), windows, operands of bf16. */
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
