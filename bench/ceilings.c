@@ -126,14 +126,19 @@ Ceilings ceilings_of(const char *cpu)
 }
 #endif
 
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 void read_memory(const void *data, size_t size)
 {
     typedef uint64_t Words __attribute__((vector_size(64)));
-    enum { STREAMS = 4 };
+    enum { STREAMS = 8 };
     const Words *at = data;
     Words sums[STREAMS] = {0};
     for (size_t i = 0; i < size / sizeof *at; i += STREAMS)
-        for (size_t s = 0; s < STREAMS; s++)
+        for (size_t s = 0; s < STREAMS; s++) {
             sums[s] += at[i + s];
+            __builtin_prefetch(&at[i + s + 64]);
+        }
     __asm__ volatile("" : : "m"(sums) : "memory");
 }

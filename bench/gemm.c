@@ -120,7 +120,7 @@ static void *matrices(size_t bytes, int64_t count)
 
 /* By the form, or by OpenBLAS. */
 static void run_batch(const TfcForm *form, const Shape *s, size_t bytes, const char *a,
-                      const char *b, float *c)
+                      const char *b, float *c, const char *panels)
 {
     int64_t a_row = s->transposed & 1 ? 1 : s->k, a_column = s->transposed & 1 ? s->m : 1;
     int64_t b_row = s->transposed & 2 ? 1 : s->n, b_column = s->transposed & 2 ? s->k : 1;
@@ -130,6 +130,8 @@ static void run_batch(const TfcForm *form, const Shape *s, size_t bytes, const c
                         .a_column = a_column,
                         .b = b + i * s->k * s->n * (int64_t)bytes, .b_row = b_row,
                         .b_column = b_column, .c = c + i * s->m * s->n, .c_row = s->n};
+        if (panels)
+            p.panels = panels + i * s->k * s->n * (int64_t)sizeof(float);
         if (form)
             product_run(form, &p, workspace_here());
         else
@@ -149,12 +151,12 @@ static double median(double *values, int n)
     return values[n / 2];
 }
 
-enum { NATIVE, BLAS, CEILING, READING, MEMORY, KINDS, MAX_ROUNDS = 1000 };
+enum { NATIVE, BLAS, CEILING, READING, MEMORY, PANELS, KINDS, MAX_ROUNDS = 1000 };
 
 static void run_kind(const Contest *contest, int kind, const Shape *s, int repeat, double flops,
-                     const void *a, const void *b, float *c)
+                     const void *a, const void *b, float *c, const char *panels)
 {
-    bool multiplies = kind == NATIVE || (kind == BLAS && contest->blas);
+    bool multiplies = kind == NATIVE || (kind == PANELS && contest->memory) || (kind == BLAS && contest->blas);
     Ceiling *ceiling = kind == CEILING   ? contest->ceiling
                        : kind == READING ? contest->reading
                                          : NULL;
@@ -164,7 +166,8 @@ static void run_kind(const Contest *contest, int kind, const Shape *s, int repea
         for (int i = 0; i < repeat; i++)
             read_memory(b, (size_t)(s->batch * s->k * s->n) * contest->bytes);
     for (int i = 0; multiplies && i < repeat; i++)
-        run_batch(kind == NATIVE ? contest->native : NULL, s, contest->bytes, a, b, c);
+        run_batch(kind == NATIVE || kind == PANELS ? contest->native : NULL, s, contest->bytes, a, b, c,
+                  kind == PANELS ? panels : NULL);
 }
 
 static void print_row(const Contest *contest, const Shape *s, const double rate[KINDS])
@@ -185,6 +188,8 @@ static void print_row(const Contest *contest, const Shape *s, const double rate[
     if (contest->memory)
         printf(" %.1f | %.0f %% |", rate[MEMORY] * (double)contest->bytes / (2 * (double)s->m),
                100 * rate[NATIVE] / rate[MEMORY]);
+    if (contest->memory)
+        printf(" %.1f | %.0f %% |", rate[PANELS], 100 * rate[PANELS] / rate[MEMORY]);
     puts("");
     fflush(stdout);
 }
@@ -195,17 +200,24 @@ static void measure(const Contest *contest, const Shape *s, int rounds)
     void *a = matrices(contest->bytes, s->batch * s->m * s->k);
     void *b = matrices(contest->bytes, s->batch * s->k * s->n);
     float *c = matrices(sizeof *c, s->batch * s->m * s->n);
+    char *panels = contest->memory ? matrices(contest->bytes, s->batch * s->k * s->n) : NULL;
+    for (int64_t i = 0; panels && i < s->batch; i++)
+        product_pack(contest->native, s->k, 0, s->n,
+                     (char *)b + i * s->k * s->n * (int64_t)contest->bytes,
+                     s->transposed & 2 ? 1 : s->n, s->transposed & 2 ? s->k : 1,
+                     panels + i * s->k * s->n * (int64_t)contest->bytes);
     double flops = 2.0 * (double)(s->m * s->n) * (double)(s->k * s->batch), rate[KINDS];
     int repeat = (int)(2e7 / flops) + 1;
     for (int round = -1; round < rounds; round++) /* the first does not count */
         for (int kind = 0; kind < KINDS; kind++) {
             double start = seconds_now();
-            run_kind(contest, kind, s, repeat, flops, a, b, c);
+            run_kind(contest, kind, s, repeat, flops, a, b, c, panels);
             seconds[kind][round < 0 ? 0 : round] = seconds_now() - start;
         }
     for (int kind = 0; kind < KINDS; kind++)
         rate[kind] = flops * repeat / median(seconds[kind], rounds) / 1e9;
     print_row(contest, s, rate);
+    free(panels);
     free(a);
     free(b);
     free(c);
@@ -221,7 +233,8 @@ static void hold(const Contest *contest, const Shape *of, size_t n_shapes, int r
                    {contest->blas, "OpenBLAS"},    {contest->ceiling, "ceiling"},
                    {contest->blas, "of OpenBLAS"}, {contest->ceiling, "of the ceiling"},
                    {contest->reading, "reading"},  {contest->reading, "of that"},
-                   {contest->memory, "GB/s read"}, {contest->memory, "of that"}};
+                   {contest->memory, "GB/s read"}, {contest->memory, "of that"},
+                   {contest->memory, "b packed"},  {contest->memory, "of memory"}};
     enum { COLUMNS = sizeof columns / sizeof columns[0], TEXTS = 2 };
     for (int i = 0; i < COLUMNS; i++)
         if (columns[i].shown)

@@ -117,6 +117,18 @@ static void close_while(GemmEmit *g, Carried *c)
     ll_at_block(ll, c->done);
 }
 
+/* Brings a row of b near that is AHEAD bytes of such rows away. Tiles of few rows wait for memory
+ * more than they multiply. */
+static void prefetch_b(GemmEmit *g, const Tile *t)
+{
+    enum { AHEAD = 4096 };
+    int row = t->vectors * g->lanes * gemm_bytes(g), line = (int)g->form.line;
+    int step = row > 2 * line ? 2 * line : line; /* hardware brings the neighbours of long rows */
+    LlValue at = gemm_byte(g, t->x[B], gemm_times(g, t->x[B_K], AHEAD / row));
+    for (int i = 0; i < row; i += step)
+        ll_prefetch(&g->ll, gemm_byte(g, at, ll_i64(&g->ll, i)));
+}
+
 /* While `steps` terms are left of *left: those. */
 static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
 {
@@ -130,6 +142,8 @@ static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
     open_while(g, &carried, left, step);
     for (int i = 0; i < steps; i++) {
         add_term(g, t);
+        if (t->lie == TFC_LIE_STRIDED)
+            prefetch_b(g, t);
         t->x[B] = gemm_byte(g, t->x[B], t->x[B_K]);
         for (int p = 0; p < t->pointers; p++)
             t->at[p] = gemm_byte(g, t->at[p], t->x[A_K]);

@@ -310,13 +310,12 @@ static const TfcForm *form_for(const TfcProducts *products, TfcType type, Produc
 }
 
 /* b as it was packed, if that is there and faster; or NULL. */
-static const void *packed_operand(const BoundGemm *bound, Product p, Operand b, int64_t begin,
+static const void *packed_operand(const BoundGemm *bound, Product p, int64_t begin,
                                   void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
     bool there = step->packed && bound->products->native[step->type];
-    bool direct = p.m < TFC_PACKED_FROM && b.column_stride == 1 && step->type != TFC_BF16;
-    if (!there || direct || p.m > TFC_PACKED_TO || begin % TFC_PANEL_COLUMNS ||
+    if (!there || p.m > TFC_PACKED_TO || begin % TFC_PANEL_COLUMNS ||
         !form_for(bound->products, step->type, p))
         return NULL;
     return buffers[step->packed - 1];
@@ -372,7 +371,7 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
     TfcProduct product = product_of((Product){m, n, p.k}, a, b, c);
-    product.panels = packed_operand(bound, (Product){m, n, p.k}, b, task->n_begin, run->buffers);
+    product.panels = packed_operand(bound, (Product){m, n, p.k}, task->n_begin, run->buffers);
     product.column = task->n_begin;
     assert(!product.panels || product.b == b.data);
     if (!run->epilogue) {

@@ -1,6 +1,6 @@
 /* The loops around tiles; see product.h.
  *
- *   for each pass of `depth` terms                                      run_pass
+ *   for each pass of `depth` terms                                      run_passes
  *     for each block of b's columns, packed where it must be            run_block
  *       for each group of a's rows, packed where they must be           run_group
  *         for each panel of the group, for each panel of the block      run_panel
@@ -15,9 +15,9 @@
 #include <xmmintrin.h>
 #endif
 
-/* Operands that no more tiles than this read are read where they lie, if the form can. Of few
- * rows a block is as wide as FEW_COLUMNS: no second panel of a reads it from far again. */
-enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = TFC_PANEL_COLUMNS };
+/* A that no more tiles than this read is read where it lies, if the form can; b where one panel
+ * of a reads it. Of few panels of a the blocks are narrow: the second reads b from near. */
+enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
 
 /* A product at work. Sizes are in elements or terms, pitches in bytes. */
 typedef struct Work {
@@ -332,33 +332,62 @@ static void run_group(const Work *w, int64_t row)
     finish(w, &g);
 }
 
+static void set_pass(Work *w, int64_t from)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    w->from = from;
+    w->terms = least(p->k - from, f->depth);
+    w->elements = elements_of(f, w->terms);
+    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
+    w->last = from + w->terms >= p->k;
+    w->store = from > 0 ? TFC_STORE_ADD : p->store;
+}
+
 static int64_t block_columns(const Work *w)
 {
     const TfcFormSizes *f = w->f;
-    if (w->few && w->packs_b)
+    if (w->few)
         return FEW_COLUMNS;
     return f->block / f->element / (w->elements > 1 ? w->elements : 1) / f->columns * f->columns;
 }
 
-/* Without terms a pass of depth zero gives the zeros. */
-static void run_pass(Work *w)
+/* The block of this pass from `column` on; gives where the next begins. */
+static int64_t run_block(Work *w, int64_t column)
 {
-    const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
-    w->terms = least(p->k - w->from, f->depth);
-    w->elements = elements_of(f, w->terms);
-    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
-    w->last = w->from + w->terms >= p->k;
-    if (w->from > 0)
-        w->store = TFC_STORE_ADD;
-    int64_t step = block_columns(w);
-    for (w->column = 0; w->column < p->n; w->column += step) {
-        w->columns = least(p->n - w->column, step);
-        w->b = (const char *)p->b + (w->from * p->b_row + w->column * p->b_column) * f->source;
-        find_panels(w);
-        pack_block(w);
-        for (int64_t row = 0; row < p->m; row += f->together)
-            run_group(w, row);
+    w->column = column;
+    w->columns = least(p->n - column, block_columns(w));
+    w->b = (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
+    find_panels(w);
+    pack_block(w);
+    for (int64_t row = 0; row < p->m; row += w->f->together)
+        run_group(w, row);
+    return column + w->columns;
+}
+
+/* Without terms a pass of depth zero gives the zeros. */
+static void run_passes(Work *w)
+{
+    int64_t depth = w->f->depth, from = 0;
+    do {
+        set_pass(w, from);
+        for (int64_t column = 0; column < w->p->n;)
+            column = run_block(w, column);
+    } while ((from += depth) < w->p->k);
+}
+
+/* Of few rows: all terms of a block before the next one. So b, which is most of what is read, is
+ * read in the order it lies. */
+static void run_columns(Work *w)
+{
+    int64_t depth = w->f->depth, next = 0;
+    for (int64_t column = 0, from; column < w->p->n; column = next) {
+        from = 0;
+        do {
+            set_pass(w, from);
+            next = run_block(w, column);
+        } while ((from += depth) < w->p->k);
     }
 }
 
@@ -366,8 +395,7 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
 {
     const TfcFormSizes *f = &form->sizes;
     bool along = p->a_column == 1 || p->k <= 1, across = p->b_column != 1;
-    bool few = p->m <= FEW_PANELS * f->rows, packs_b = !f->strided || !few || across || p->panels;
-    bool low = !packs_b && p->m <= f->low;
+    bool packs_b = !f->strided || p->m > f->rows || across || p->panels;
     Work w = {.form = form,
               .f = f,
               .p = p,
@@ -375,19 +403,16 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .rows_room = (char *)workspace + f->block,
               .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
               .packs_b = packs_b,
-              .few = few,
-              .low = low,
+              .few = p->m <= FEW_PANELS * f->rows,
+              .low = !packs_b && p->m <= f->low,
               .along = along,
               .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
-              .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element,
-              .store = p->store};
+              .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
     w.mxcsr = flush_denormals(f);
     if (form->begin)
         form->begin();
-    do {
-        run_pass(&w);
-        w.from += f->depth;
-    } while (w.from < p->k);
+    set_pass(&w, 0);
+    (w.few && reads_in_place(&w, p->m) ? run_columns : run_passes)(&w);
     if (form->end)
         form->end();
     restore_denormals(f, w.mxcsr);

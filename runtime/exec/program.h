@@ -40,10 +40,10 @@ enum { TFC_SIZE_ZERO = 0 };
 typedef struct TfcKernelArgs TfcKernelArgs;
 typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
 
-/* A product of so many rows of a reads b packed, if b's rows are contiguous. With fewer rows it
- * reads b where it lies; with more, it packs b itself: that costs little beside the product and
- * leaves the panels in the cache. */
-enum { TFC_PACKED_FROM = 37, TFC_PACKED_TO = 128 };
+/* A product of so many rows of a or fewer reads b as it was packed, in the order of memory. With
+ * more it packs b itself: that costs little beside the product and leaves the panels in the
+ * cache. */
+enum { TFC_PACKED_TO = 128 };
 
 typedef enum TfcExtentKind { TFC_EXTENT_SIZE, TFC_EXTENT_LENGTH } TfcExtentKind;
 
