@@ -71,12 +71,12 @@ LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue bytes)
  * 6 × 2 leave four. Shorter tiles are for what is left over below; low ones are as wide as the
  * highest of them allows. AMX has one or two registers of rows and of columns. */
 typedef struct TileShapes {
-    int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], unrolled, panels;
+    int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], panels;
 } TileShapes;
 
-static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 4, 8},
-                        few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 1, 8},
-                        tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 1, 3};
+static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
+                        few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 8},
+                        tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 3};
 
 static void choose_shapes(GemmEmit *g, const Processor *processor)
 {
@@ -91,7 +91,6 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
         f->heights[i] = shapes->heights[i];
     for (int i = 0; i < TFC_WIDTHS && (!g->amx || i < GEMM_PANEL); i++)
         f->widths[i] = g->lanes * shapes->vectors[i];
-    g->unrolled = shapes->unrolled;
     f->columns = gemm_columns(g);
     f->rows = f->heights[0];
     f->together = f->rows * shapes->panels;

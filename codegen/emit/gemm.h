@@ -45,7 +45,6 @@ typedef struct GemmEmit {
     bool amx;
     int lanes;                /* of a vector */
     int vectors[TFC_WIDTHS];  /* of a tile's row */
-    int unrolled;             /* terms a turn of the loop of a tile whose strides are constants */
 } GemmEmit;
 
 static inline bool gemm_joined(const GemmEmit *g) { return g->form.joined > 1; }

@@ -6,6 +6,8 @@
 /* Every third row has a pointer of its own; the two after it are reached by adding the row
  * stride once and twice, which an address does for nothing. */
 enum { ROWS_A_POINTER = 3, MAX_POINTERS = (GEMM_MAX_ROWS + 2) / 3 };
+/* Terms a turn of the loop where strides are constants. */
+enum { UNROLLED = 4 };
 enum { MAX_CARRIED = 3 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS };
 
 /* The parameters of a TfcTile; a list of them is one of pointers among integers. */
@@ -229,8 +231,8 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     LlValue function = gemm_open(g, part, PARAMS, POINTERS, t.x), left = t.x[K];
     start_sums(g, &t);
     prefetch_c(g, &t);
-    if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
-        sum_terms(g, &t, g->unrolled, &left);
+    if (lie != TFC_LIE_STRIDED)
+        sum_terms(g, &t, UNROLLED, &left);
     sum_terms(g, &t, 1, &left);
     LlValue whole =
         LLVMBuildICmp(ll->builder, LLVMIntSGE, t.x[COLUMNS], ll_i64(ll, vectors * g->lanes), "");

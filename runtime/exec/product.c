@@ -19,6 +19,9 @@
  * of a reads it. Of few panels of a the blocks are narrow: the second reads b from near. */
 enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
 
+/* Terms that are packed ahead in one go, a multiple of every form's `whole`: their misses overlap. */
+enum { PACK_TERMS = 32 };
+
 /* A product at work. Sizes are in elements or terms, pitches in bytes. */
 typedef struct Work {
     const TfcForm *form;
@@ -192,7 +195,7 @@ static Group group_at(const Work *w, int64_t row)
         g.packed = w->rows_room + turn * w->half;
     if (next_rows > 0) {
         g.share = pieces(g.runs, pieces(rows, f->rows) * pieces(w->columns, f->columns));
-        g.share = w->along ? g.share : pieces(g.share, f->whole) * f->whole;
+        g.share = w->along ? g.share : pieces(g.share, PACK_TERMS) * PACK_TERMS;
     }
     return g;
 }
