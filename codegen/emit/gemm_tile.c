@@ -127,7 +127,7 @@ static void prefetch_b(GemmEmit *g, const Tile *t)
     int row = t->vectors * g->lanes * gemm_bytes(g), line = (int)g->form.line;
     int step = row > 2 * line ? 2 * line : line; /* hardware brings the neighbours of long rows */
     LlValue at = gemm_byte(g, t->x[B], gemm_times(g, t->x[B_K], AHEAD / row));
-    for (int i = 0; i < row; i += step)
+    for (int i = 0; step && i < row; i += step) /* attention's tiles have b near, and no lines */
         ll_prefetch(&g->ll, gemm_byte(g, at, ll_i64(&g->ll, i)));
 }
 
