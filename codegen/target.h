@@ -21,9 +21,9 @@ typedef struct Processor {
     int level;
     const char *feature, *features;
     int vector_bits, registers;
-    bool masks_are_free, scales_at_once;
+    bool fused, masks_are_free, scales_at_once;
     TargetPairs pairs;
-    int line, second_level; /* bytes */
+    int line, ahead, second_level; /* bytes */
 } Processor;
 
 typedef struct Target {

@@ -9,8 +9,8 @@
 #define BLOCK_BYTES(second_level) ((second_level) / 2)
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
-#define PROCESSOR(name, arch, level, feature, features, bits, registers, masks, scales, pairs,     \
-                  line, second_level)                                                              \
+#define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales,     \
+                  pairs, line, ahead, second_level)                                                \
     static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                       \
                   "the workspace holds both");
 #define CPU(...)
@@ -91,6 +91,9 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
         f->heights[i] = shapes->heights[i];
     for (int i = 0; i < TFC_WIDTHS && (!g->amx || i < GEMM_PANEL); i++)
         f->widths[i] = g->lanes * shapes->vectors[i];
+    /* A product that is not fused needs a register more than 16 leave such a loop. */
+    g->unrolled = processor->fused || processor->registers >= GEMM_MANY_REGISTERS ? 4 : 1;
+    g->ahead = processor->ahead;
     f->columns = gemm_columns(g);
     f->rows = f->heights[0];
     f->together = f->rows * shapes->panels;

@@ -45,6 +45,8 @@ typedef struct GemmEmit {
     bool amx;
     int lanes;                /* of a vector */
     int vectors[TFC_WIDTHS];  /* of a tile's row */
+    int unrolled;             /* terms a turn of a tile's loop, where its strides are constants */
+    int ahead;                /* bytes of b that a tile asks for beforehand; 0: none */
 } GemmEmit;
 
 static inline bool gemm_joined(const GemmEmit *g) { return g->form.joined > 1; }

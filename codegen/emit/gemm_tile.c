@@ -6,8 +6,6 @@
 /* Every third row has a pointer of its own; the two after it are reached by adding the row
  * stride once and twice, which an address does for nothing. */
 enum { ROWS_A_POINTER = 3, MAX_POINTERS = (GEMM_MAX_ROWS + 2) / 3 };
-/* Terms a turn of the loop where strides are constants. */
-enum { UNROLLED = 4 };
 enum { MAX_CARRIED = 3 + MAX_POINTERS + GEMM_MAX_ROWS * GEMM_MAX_VECTORS };
 
 /* The parameters of a TfcTile; a list of them is one of pointers among integers. */
@@ -119,15 +117,14 @@ static void close_while(GemmEmit *g, Carried *c)
     ll_at_block(ll, c->done);
 }
 
-/* Brings a row of b near that is AHEAD bytes of such rows away. Tiles of few rows wait for memory
- * more than they multiply. */
+/* Brings a row of b near that is as many rows further as take `ahead` bytes: tiles of few rows wait
+ * for memory more than they multiply. Of long rows hardware brings every other line. */
 static void prefetch_b(GemmEmit *g, const Tile *t)
 {
-    enum { AHEAD = 4096 };
     int row = t->vectors * g->lanes * gemm_bytes(g), line = (int)g->form.line;
-    int step = row > 2 * line ? 2 * line : line; /* hardware brings the neighbours of long rows */
-    LlValue at = gemm_byte(g, t->x[B], gemm_times(g, t->x[B_K], AHEAD / row));
-    for (int i = 0; step && i < row; i += step) /* attention's tiles have b near, and no lines */
+    int step = row > 2 * line ? 2 * line : line;
+    LlValue at = gemm_byte(g, t->x[B], gemm_times(g, t->x[B_K], g->ahead / row));
+    for (int i = 0; i < row; i += step)
         ll_prefetch(&g->ll, gemm_byte(g, at, ll_i64(&g->ll, i)));
 }
 
@@ -144,7 +141,7 @@ static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
     open_while(g, &carried, left, step);
     for (int i = 0; i < steps; i++) {
         add_term(g, t);
-        if (t->lie == TFC_LIE_STRIDED)
+        if (g->ahead && t->lie == TFC_LIE_STRIDED)
             prefetch_b(g, t);
         t->x[B] = gemm_byte(g, t->x[B], t->x[B_K]);
         for (int p = 0; p < t->pointers; p++)
@@ -231,8 +228,8 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     LlValue function = gemm_open(g, part, PARAMS, POINTERS, t.x), left = t.x[K];
     start_sums(g, &t);
     prefetch_c(g, &t);
-    if (lie != TFC_LIE_STRIDED)
-        sum_terms(g, &t, UNROLLED, &left);
+    if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
+        sum_terms(g, &t, g->unrolled, &left);
     sum_terms(g, &t, 1, &left);
     LlValue whole =
         LLVMBuildICmp(ll->builder, LLVMIntSGE, t.x[COLUMNS], ll_i64(ll, vectors * g->lanes), "");
