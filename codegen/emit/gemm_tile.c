@@ -178,8 +178,9 @@ static void store_vector(GemmEmit *g, LlValue sum, LlValue at, TfcStore store, L
         sum = ll_bf16_bits(ll, ll_bf16_round(ll, sum));
         align = sizeof(uint16_t);
     } else if (store == TFC_STORE_ADD) {
-        sum = ll_fadd(ll, loaded ? ll_masked_load(ll, vector, at, loaded, align)
-                                 : ll_load(ll, vector, at, align), sum);
+        LlValue before = loaded ? ll_masked_load(ll, vector, at, loaded, align)
+                                : ll_load(ll, vector, at, align);
+        sum = ll_fadd(ll, before, sum);
     }
     if (stored)
         ll_masked_store(ll, sum, at, stored, align);
