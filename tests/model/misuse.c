@@ -317,6 +317,8 @@ static void use_closed(const char *weights)
     N(close)(other);
 }
 
+enum { CALLS = 400 };
+
 typedef struct Race {
     N(session) *session;
     atomic_int busy, ran, other;
@@ -327,14 +329,15 @@ static void *call_again_and_again(void *argument)
     Race *race = argument;
     N(forward_in) in = right_forward();
     N(forward_out) out;
-    for (int i = 0; i < 400; i++) {
+    for (int ran = 0; ran < CALLS && !race->other;) {
         int status = N(forward)(race->session, &in, &out);
         atomic_fetch_add(status == N(ERROR_BUSY) ? &race->busy : status ? &race->other : &race->ran, 1);
+        ran += !status;
     }
     return NULL;
 }
 
-/* Two threads on one session: each call runs or is refused. */
+/* Two threads on one session: each call runs or is refused, and who goes on calling gets through. */
 static void share_session(multi30k_small *model)
 {
     pthread_t threads[2];
@@ -346,7 +349,7 @@ static void share_session(multi30k_small *model)
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     N(session_free)(race.session);
-    if (race.other || race.ran + race.busy != 800 || race.ran < 400)
+    if (race.other || race.ran != 2 * CALLS)
         wrong++, fprintf(stderr, "%d ran, %d were refused, %d failed\n", race.ran, race.busy, race.other);
 }
 
