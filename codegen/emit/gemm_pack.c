@@ -299,44 +299,32 @@ LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)
     return write_pack(g, part, width, true);
 }
 
-/* All panels of a group at once, if it is whole: each line of x is then read in one go. Only
- * the last one's vectors could reach past the end of x. */
-LlValue gemm_pack_beside(GemmEmit *g)
+/* The parameters of a TfcPackRows. */
+enum { R_K, R_X, R_X_K, R_X_ROW, R_ROWS, R_OUT, R_PITCH, R_PARAMS };
+enum { MAX_PANELS = 8 };
+
+/* All panels of a group at once: each line of x is read in one go. Only the last one's vectors
+ * could reach past the end of x. */
+static void pack_group(GemmEmit *g, Pack p)
 {
-    enum { PACK_K, PACK_X, PACK_X_K, PACK_X_ROW, PACK_ROWS, PACK_OUT, PACK_PITCH, PACK_PARAMS };
-    enum { MAX_PANELS = 8 };
+    LlValue masks[MAX_GROUPS], *of_panels[MAX_PANELS] = {0};
+    p.panels = (int)(g->form.together / g->form.rows);
+    assert(p.panels <= MAX_PANELS);
+    masks_of(g, &p, p.width, masks);
+    for (int i = 0; i < p.panels; i++)
+        of_panels[i] = (p.panels - i) * p.side < p.groups * g->lanes ? masks : NULL;
+    copy_units(g, &p, of_panels);
+}
+
+static void pack_one_by_one(GemmEmit *g, Pack p, LlValue n_rows)
+{
     Ll *ll = &g->ll;
-    LlValue x[PACK_PARAMS], masks[MAX_GROUPS], *of_panels[MAX_PANELS] = {0};
-    LlValue function = gemm_open(g, "pack_beside", PACK_PARAMS, 1 << PACK_X | 1 << PACK_OUT, x);
-    int rows = (int)g->form.rows, panels = (int)(g->form.together / rows);
-    Pack p = {.k = x[PACK_K],
-              .x = x[PACK_X],
-              .x_k = x[PACK_X_K],
-              .x_side = ll_i64(ll, 1),
-              .out = x[PACK_OUT],
-              .width = ll_i64(ll, rows),
-              .groups = (rows + g->lanes - 1) / g->lanes,
-              .panels = panels,
-              .side = rows,
-              .pitch = x[PACK_PITCH]};
-    assert(panels <= MAX_PANELS && (g->lanes == 1 || p.groups <= MAX_GROUPS));
-    LlLoop loop = {0};
-    if (g->lanes > 1) {
-        LlValue all = ll_i64(ll, g->form.together);
-        LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, x[PACK_ROWS], all, ""));
-        masks_of(g, &p, p.width, masks);
-        for (int v = 0; v < panels; v++)
-            of_panels[v] = (panels - v) * rows < p.groups * g->lanes ? masks : NULL;
-        copy_units(g, &p, of_panels);
-        gemm_return(g);
-        ll_at_block(ll, whole.done);
-    }
-    loop = ll_loop_open(ll, ll_i64(ll, 0), x[PACK_ROWS], rows, "panels");
+    LlValue x = p.x, out = p.out, masks[MAX_GROUPS];
+    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), n_rows, p.side, "panels");
     LlValue panel = LLVMBuildUDiv(ll->builder, loop.index, p.width, "");
-    p.x = gemm_source(g, x[PACK_X], loop.index);
-    p.out = gemm_byte(g, x[PACK_OUT], gemm_mul(g, panel, x[PACK_PITCH]));
-    p.count = ll_min(ll, gemm_sub(g, x[PACK_ROWS], loop.index), p.width);
-    p.panels = 1;
+    p.x = gemm_source(g, x, loop.index);
+    p.out = gemm_byte(g, out, gemm_mul(g, panel, p.pitch));
+    p.count = ll_min(ll, gemm_sub(g, n_rows, loop.index), p.width);
     if (g->lanes > 1) {
         masks_of(g, &p, p.count, masks);
         copy_units(g, &p, (LlValue *[]){masks});
@@ -345,5 +333,32 @@ LlValue gemm_pack_beside(GemmEmit *g)
     }
     ll_loop_close(ll, &loop);
     gemm_return(g);
+}
+
+LlValue gemm_pack_beside(GemmEmit *g)
+{
+    Ll *ll = &g->ll;
+    LlValue x[R_PARAMS];
+    LlValue function = gemm_open(g, "pack_beside", R_PARAMS, 1 << R_X | 1 << R_OUT, x);
+    int rows = (int)g->form.rows;
+    Pack p = {.k = x[R_K],
+              .x = x[R_X],
+              .x_k = x[R_X_K],
+              .x_side = ll_i64(ll, 1),
+              .out = x[R_OUT],
+              .width = ll_i64(ll, rows),
+              .groups = (rows + g->lanes - 1) / g->lanes,
+              .panels = 1,
+              .side = rows,
+              .pitch = x[R_PITCH]};
+    assert(g->lanes == 1 || p.groups <= MAX_GROUPS);
+    if (g->lanes > 1) {
+        LlValue all = ll_i64(ll, g->form.together);
+        LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, x[R_ROWS], all, ""));
+        pack_group(g, p);
+        gemm_return(g);
+        ll_at_block(ll, whole.done);
+    }
+    pack_one_by_one(g, p, x[R_ROWS]);
     return function;
 }
