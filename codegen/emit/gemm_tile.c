@@ -17,6 +17,7 @@ typedef struct Tile {
     TfcLie lie;
     LlValue x[PARAMS];
     LlValue twice;            /* 2 × a_row */
+    LlValue ahead;            /* bytes from b to what is brought near; NULL: nothing is */
     LlValue at[MAX_POINTERS]; /* into a, at the next term */
     LlValue sums[GEMM_MAX_ROWS][GEMM_MAX_VECTORS];
 } Tile;
@@ -117,13 +118,23 @@ static void close_while(GemmEmit *g, Carried *c)
     ll_at_block(ll, c->done);
 }
 
-/* Brings a row of b near that is as many rows further as take `ahead` bytes: tiles of few rows wait
- * for memory more than they multiply. Of long rows hardware brings every other line. */
+/* How far from a row of b the one is that is brought near: as many rows as take `ahead` bytes, where
+ * rows lie one after the other, as in panels, which come from memory when rows of a are few. Rows
+ * further apart are pages of their own: to find these costs more than is won. */
+static LlValue distance_ahead(GemmEmit *g, const Tile *t)
+{
+    Ll *ll = &g->ll;
+    int64_t row = gemm_columns(g) * gemm_bytes(g);
+    LlValue dense = LLVMBuildICmp(ll->builder, LLVMIntSLE, t->x[B_K], ll_i64(ll, row), "");
+    return LLVMBuildSelect(ll->builder, dense, ll_i64(ll, g->ahead / row * row), ll_i64(ll, 0), "");
+}
+
+/* Of long rows hardware brings every other line. */
 static void prefetch_b(GemmEmit *g, const Tile *t)
 {
     int row = t->vectors * g->lanes * gemm_bytes(g), line = (int)g->form.line;
     int step = row > 2 * line ? 2 * line : line;
-    LlValue at = gemm_byte(g, t->x[B], gemm_times(g, t->x[B_K], g->ahead / row));
+    LlValue at = gemm_byte(g, t->x[B], t->ahead);
     for (int i = 0; i < row; i += step)
         ll_prefetch(&g->ll, gemm_byte(g, at, ll_i64(&g->ll, i)));
 }
@@ -141,7 +152,7 @@ static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
     open_while(g, &carried, left, step);
     for (int i = 0; i < steps; i++) {
         add_term(g, t);
-        if (g->ahead && t->lie == TFC_LIE_STRIDED)
+        if (t->ahead)
             prefetch_b(g, t);
         t->x[B] = gemm_byte(g, t->x[B], t->x[B_K]);
         for (int p = 0; p < t->pointers; p++)
@@ -228,6 +239,7 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
         t.pointers = (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER;
     LlValue function = gemm_open(g, part, PARAMS, POINTERS, t.x), left = t.x[K];
     start_sums(g, &t);
+    t.ahead = g->ahead && lie == TFC_LIE_STRIDED ? distance_ahead(g, &t) : NULL;
     prefetch_c(g, &t);
     if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
         sum_terms(g, &t, g->unrolled, &left);

@@ -15,9 +15,11 @@
 #include <xmmintrin.h>
 #endif
 
-/* A that no more tiles than this read is read where it lies, if the form can; b where one panel
- * of a reads it. Of few panels of a the blocks are narrow: the second reads b from near. */
+/* A that no more tiles than this read is read where it lies, if the form can. So is b where one
+ * panel of a reads it, or a few and the first-level cache holds it. Of few panels of a the blocks
+ * are narrow: the second reads b from near. */
 enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
+enum { NEAR_BYTES = 32 << 10 };
 
 /* Terms that are packed ahead in one go, a multiple of every form's `whole`: their misses overlap. */
 enum { PACK_TERMS = 32 };
@@ -398,7 +400,9 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
 {
     const TfcFormSizes *f = &form->sizes;
     bool along = p->a_column == 1 || p->k <= 1, across = p->b_column != 1;
-    bool packs_b = !f->strided || p->m > f->rows || across || p->panels;
+    bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
+    bool direct = p->m <= f->rows || (few && near);
+    bool packs_b = !f->strided || !direct || across || p->panels;
     Work w = {.form = form,
               .f = f,
               .p = p,
@@ -406,7 +410,7 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .rows_room = (char *)workspace + f->block,
               .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
               .packs_b = packs_b,
-              .few = p->m <= FEW_PANELS * f->rows,
+              .few = few,
               .low = !packs_b && p->m <= f->low,
               .along = along,
               .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
