@@ -106,7 +106,7 @@ bool check_decoding(Check *check)
         return true;
     }
     ok = ok && inference_prepare_decode(&inference) &&
-         weights_initialise(check->job, v.store, check->seed) && variant_feed(check, &v, &shape) &&
+         weights_initialise(check->job, v.session.model, v.store, check->seed) && variant_feed(check, &v, &shape) &&
          variant_run(check, &v);
     if (ok) {
         const char *source = inference.ports.source;

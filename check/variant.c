@@ -78,7 +78,7 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
         return false;
     if (!store_add_program(v->store, v->program) || !(v->exec = exec_new(v->program, v->store)))
         return job_error(job, "out of memory");
-    return weights_initialise(job, v->store, check->seed);
+    return weights_initialise(job, v->session.model, v->store, check->seed);
 }
 
 bool variant_feed(Check *check, Variant *v, const SyntheticOptions *shape)

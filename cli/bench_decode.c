@@ -44,7 +44,7 @@ bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
     Job *job = session->job;
     Inference inference;
     inference_init(&inference, session, store, NULL);
-    bool ok = inference_prepare_decode(&inference) && weights_initialise(job, store, 1);
+    bool ok = inference_prepare_decode(&inference) && weights_initialise(job, session->model, store, 1);
     for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
         Lengths lengths = bench_lengths(o, &inference.ports, i);
         double seconds;

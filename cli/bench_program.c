@@ -166,7 +166,7 @@ bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
     Exec *exec = exec_new(program, store);
     bool ok =
         ((exec && reserve(job->arena, program, exec, all, n)) || job_error(job, "out of memory")) &&
-        weights_initialise(job, store, 1) && run_inputs(session, o, program, exec, all, m);
+        weights_initialise(job, session->model, store, 1) && run_inputs(session, o, program, exec, all, m);
     m->planned_bytes += store_bytes(store);
     exec_free(exec);
     return ok;

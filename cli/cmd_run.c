@@ -82,7 +82,7 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
         if (!store_add_program(store, programs[i]))
             return job_error(job, "out of memory");
     }
-    if (!n || !weights_initialise(job, store, (uint64_t)run->seed) ||
+    if (!n || !weights_initialise(job, session->model, store, (uint64_t)run->seed) ||
         (run->weights && !weights_load(job, session->model, store, run->weights)))
         return false;
     Binding binding = {.job = job, .file = in, .module = session->model->module};

@@ -181,6 +181,6 @@ bool training_prepare(Training *t)
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
     return (o->record ? load_run(t, changed)
-                      : weights_initialise(t->job, t->store, (uint64_t)o->seed)) &&
+                      : weights_initialise(t->job, t->session.model, t->store, (uint64_t)o->seed)) &&
            write_folder(t, &record, changed);
 }

@@ -1,5 +1,5 @@
-/* Filling a store: initial values, arrays from files, published checkpoints under
- * the model's own name map. */
+/* Filling a store: initial values, arrays from files, published checkpoints under the model's
+ * own name map; and the way back, params as the tensors of such a checkpoint. */
 #ifndef DRIVER_WEIGHTS_H
 #define DRIVER_WEIGHTS_H
 
@@ -7,9 +7,17 @@
 
 /* Fills the store with the initial values of the model, drawn from the seed or read from the
  * files that it names; false after errors. */
-bool weights_initialise(Job *job, Store *store, uint64_t seed);
-/* Fills every param of the store (trained, frozen, state) from a safetensors file, where it has
- * the name of the model's name map or its own; false after errors. */
+bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
+/* Fills every param of the store (trained, frozen, state) from a checkpoint (runtime/data/
+ * shards.h), where it has the names of the model's name map or its own. False after errors;
+ * what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path);
+/* Writes every param as a safetensors file with the names and layout of the model's name map;
+ * params without a map keep theirs. False after errors: what several params give a tensor is
+ * not the same, or does not fill it. */
+bool weights_export(Job *job, const Model *model, Store *store, const char *path);
+/* Whether a tensor of the store is a param: trained, frozen or state, no optimizer's slot, no
+ * gradient, no cache. */
+bool is_param(const StoreTensor *tensor);
 
 #endif

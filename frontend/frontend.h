@@ -23,13 +23,28 @@ typedef struct TrainSpec {
     int64_t max_length;               /* longer sentences are left out */
 } TrainSpec;
 
-/* A foreign checkpoint's names for our params: `ours` is made of tensor `theirs`,
- * transposed if asked, rows [start, start + size) of its axis `axis` if size > 0. */
+/* WeightAxis: one axis of a tensor there, and the axis of our param that it runs along.
+ * Elements [their_begin, their_begin + size) are [begin, begin + size) of ours. */
+typedef struct WeightAxis {
+    int ours;
+    int64_t begin, size, their_begin;
+    bool is_slice; /* the axis there may be longer; else it has `size` elements */
+} WeightAxis;
+
+/* WeightPart: a region of one of our params and the tensor of a foreign checkpoint that it is
+ * made of. ours = scale * theirs. */
+typedef struct WeightPart {
+    const char **theirs; /* its names there: the first that there is; an export writes the first */
+    int n_theirs, rank;
+    WeightAxis axes[MAX_RANK]; /* in the order of their axes */
+    double scale;
+} WeightPart;
+
+/* WeightMap: what a foreign checkpoint calls one of our params. The parts cover it. */
 typedef struct WeightMap {
-    const char *ours, *theirs;
-    bool transpose;
-    int axis;
-    int64_t start, size;
+    const char *ours;
+    WeightPart *parts;
+    int n_parts;
     Loc loc;
 } WeightMap;
 

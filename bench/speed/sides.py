@@ -111,11 +111,22 @@ class Child:
         self.process.wait()
 
 
-class Place:
-    """Where PyTorch runs: here, or in a folder that bench/torch-debian made."""
+# What holds the others to the instructions of a processor that tfc's --cpu names. ONNX Runtime
+# has no such setting.
+HELD = {
+    "x86-64-v3": {"OPENBLAS_CORETYPE": "Haswell", "ATEN_CPU_CAPABILITY": "avx2",
+                  "ONEDNN_MAX_CPU_ISA": "AVX2"},
+    "x86-64-v4": {"OPENBLAS_CORETYPE": "SkylakeX", "ATEN_CPU_CAPABILITY": "avx512",
+                  "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+}
 
-    def __init__(self, folder, threads):
-        self.folder, self.threads = folder, threads
+
+class Place:
+    """Where PyTorch runs: here, or in a folder that bench/torch-debian made. `cpu`: the
+    processor that it takes this one for, or None."""
+
+    def __init__(self, folder, threads, cpu=None):
+        self.folder, self.threads, self.held = folder, threads, HELD.get(cpu, {})
 
     def path(self, path):
         """Of a path from the repository's root, as it is seen there."""
@@ -123,7 +134,7 @@ class Place:
 
     def command(self, words, **environment):
         settings = {"OMP_NUM_THREADS": str(self.threads), "PYTHONDONTWRITEBYTECODE": "1",
-                    **environment}
+                    **self.held, **environment}
         inside = ["bench/torch-debian", self.folder] if self.folder else []
         return [*inside, "env", *(f"{k}={v}" for k, v in settings.items()), "/usr/bin/python3",
                 *words]

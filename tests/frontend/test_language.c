@@ -233,8 +233,12 @@ static void weights(void **state)
         if (strcmp(map->ours, "layer.2.self.key.weight"))
             continue;
         found = true;
-        assert_string_equal(map->theirs, "transformer.h.2.attn.c_attn.weight");
-        assert_true(map->transpose && map->axis == 0 && map->start == 48 && map->size == 48);
+        assert_int_equal(map->n_parts, 1);
+        const WeightPart *part = map->parts; /* [144, 48] there, [48, 48] here, transposed */
+        assert_string_equal(part->theirs[0], "transformer.h.2.attn.c_attn.weight");
+        assert_true(part->rank == 2 && part->axes[0].ours == 1 && part->axes[1].ours == 0);
+        assert_true(part->axes[0].is_slice && part->axes[0].their_begin == 48 &&
+                    part->axes[0].size == 48 && !part->axes[1].is_slice);
     }
     assert_true(found);
     arena_free(g.arena);

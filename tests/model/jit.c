@@ -47,7 +47,7 @@ static void open_driver(Driver *d, const char *model)
     d->forward = new_exec(d, "forward");
     d->train = new_exec(d, "train_step");
     inference_init(&d->inference, &d->session, d->store, NULL);
-    if (!inference_prepare_decode(&d->inference) || !weights_initialise(d->job, d->store, 7))
+    if (!inference_prepare_decode(&d->inference) || !weights_initialise(d->job, d->inference.session->model, d->store, 7))
         fail(d, "no decoder or initial values");
 }
 

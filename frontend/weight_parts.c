@@ -1,0 +1,318 @@
+/* What a line of the weights block says of one param: an expression over tensors of a foreign
+ * checkpoint, as the parts that make the param.
+ *
+ *   concat([transpose("k.weight"), transpose("v.weight")], 1)
+ *
+ * The param's shape is known, so the expression is taken apart from its root down to the names:
+ * which axis, and from where to where. Parts then read both ways (driver/weights.h). */
+#include "frontend/weights.h"
+
+#include <math.h>
+
+/* Takes one line of the block apart for one param. */
+typedef struct Cutter {
+    Elab *e;
+    const ParamInfo *param;
+    const Stars *stars;
+    VEC(WeightPart) parts;
+} Cutter;
+
+typedef enum Form { FORM_SLICE, FORM_TRANSPOSE, FORM_PERMUTE, FORM_CONCAT, FORM_TIED, FORMS } Form;
+
+static const struct {
+    const char *name, *arguments[4], *usage;
+    int most;
+} forms[FORMS] = {
+    [FORM_SLICE] = {"slice", {"x", "axis", "start", "size"}, "slice(x, axis, start, size)", 4},
+    [FORM_TRANSPOSE] = {"transpose", {"x"}, "transpose(x)", 1},
+    [FORM_PERMUTE] = {"permute", {"x", "order"}, "permute(x, [1, 0])", 2},
+    [FORM_CONCAT] = {"concat", {"list", "axis"}, "concat([x, y], axis)", 2},
+    [FORM_TIED] = {"tied", {"list"}, "tied([\"name\", \"other\"])", 1},
+};
+
+static Form form_of(const Node *node)
+{
+    int form = 0;
+    while (form < FORMS && (node->kind != NODE_CALL || strcmp(node->name, forms[form].name)))
+        form++;
+    return form;
+}
+
+/* Whether a checkpoint's tensor occurs in it. */
+static bool has_tensor(const Node *node)
+{
+    if (!node)
+        return false;
+    bool has = node->kind == NODE_STRING || has_tensor(node->a) || has_tensor(node->b);
+    for (size_t i = 0; !has && i < node->kids.count; i++)
+        has = has_tensor(node->kids.data[i]);
+    return has;
+}
+
+/* Argument i of a call, by place or by name; NULL: it is not given. */
+static const Node *argument(const Node *call, Form form, int i)
+{
+    for (size_t k = 0; k < call->kids.count; k++) {
+        const Node *arg = call->kids.data[k];
+        if (arg->name ? !strcmp(arg->name, forms[form].arguments[i]) : (int)k == i)
+            return arg->a;
+    }
+    return NULL;
+}
+
+static bool misused(Cutter *c, const Node *call, Form form)
+{
+    elab_error(c->e, call, "it is `%s`, not `%s`", forms[form].usage,
+               expression_text(c->e->arena, call));
+    return false;
+}
+
+static bool whole_argument(Cutter *c, const Node *call, Form form, int i, int64_t *out)
+{
+    const Node *node = argument(call, form, i);
+    if (!node)
+        return misused(c, call, form);
+    Val val = eval_at_top(c->e, node);
+    if (val.kind == VAL_ERROR)
+        return false;
+    if (whole_number(&val, out) && *out >= 0)
+        return true;
+    elab_error(c->e, node, "`%s` is a whole number, not %s", forms[form].arguments[i],
+               val_text(c->e, &val));
+    return false;
+}
+
+static bool axis_argument(Cutter *c, const Node *call, Form form, int rank, int *axis)
+{
+    const Node *node = argument(call, form, 1);
+    if (!node && form == FORM_CONCAT) {
+        *axis = 0;
+        return true;
+    }
+    Val val = node ? eval_at_top(c->e, node) : val_error();
+    int64_t number;
+    if (!node)
+        return misused(c, call, form);
+    if (whole_number(&val, &number) && number >= rank) {
+        elab_error(c->e, call, "`%s` is %s: it has no axis %lld", c->param->name,
+                   type_text(c->e, &c->param->type), (long long)number);
+        return false;
+    }
+    return axis_of(c->e, node, &val, rank, axis);
+}
+
+/* The elements of a list argument; NULL after a message. */
+static const NodeList *list_argument(Cutter *c, const Node *call, Form form)
+{
+    const Node *list = argument(call, form, 0);
+    if (list && list->kind == NODE_LIST && list->kids.count)
+        return &list->kids;
+    misused(c, call, form);
+    return NULL;
+}
+
+/* ---- axes ---- */
+
+/* Axis i of the result is axis order[i] of what is permuted. */
+static bool read_order(Cutter *c, const Node *call, Form form, int rank, int order[MAX_RANK])
+{
+    bool used[MAX_RANK] = {0};
+    for (int i = 0; i < rank; i++)
+        order[i] = i;
+    if (form == FORM_TRANSPOSE && rank >= 2) {
+        order[rank - 1] = rank - 2;
+        order[rank - 2] = rank - 1;
+    }
+    if (form == FORM_TRANSPOSE)
+        return call->kids.count == 1 || misused(c, call, form);
+    const Node *node = argument(call, form, 1);
+    Val list = node ? eval_at_top(c->e, node) : val_error();
+    bool fits = list.kind == VAL_LIST && list.n == rank;
+    for (int i = 0; fits && i < rank; i++) {
+        if (!axis_of(c->e, node, &list.items[i], rank, &order[i]))
+            return false;
+        fits = !used[order[i]];
+        used[order[i]] = true;
+    }
+    if (!fits)
+        elab_error(c->e, call, "the order names each of the %d axes of `%s` once", rank,
+                   c->param->name);
+    return fits;
+}
+
+static WeightPart permuted(const WeightPart *part, const int order[MAX_RANK])
+{
+    WeightPart result = *part;
+    for (int i = 0; i < part->rank; i++)
+        result.axes[order[i]] = part->axes[i];
+    return result;
+}
+
+static bool sliced(Cutter *c, const Node *call, WeightPart *part)
+{
+    int axis;
+    int64_t start, size;
+    if (!axis_argument(c, call, FORM_SLICE, part->rank, &axis) ||
+        !whole_argument(c, call, FORM_SLICE, 2, &start) ||
+        !whole_argument(c, call, FORM_SLICE, 3, &size))
+        return false;
+    WeightAxis *at = &part->axes[axis];
+    if (at->is_slice) {
+        elab_error(c->e, call, "a slice of a slice along the same axis: one says the same");
+        return false;
+    }
+    if (at->size != size) {
+        elab_error(c->e, call, "`%s` is %s: %lld elements of axis %d do not fill it", c->param->name,
+                   type_text(c->e, &c->param->type), (long long)size, axis);
+        return false;
+    }
+    at->is_slice = true;
+    at->their_begin = start;
+    return true;
+}
+
+/* ---- concat ---- */
+
+/* Elements of an expression along an axis of its own; -1: the file tells. */
+static int64_t size_along(Cutter *c, const Node *node, int rank, int axis)
+{
+    Form form = form_of(node);
+    if (node->kind == NODE_BINARY)
+        return size_along(c, has_tensor(node->a) ? node->a : node->b, rank, axis);
+    int order[MAX_RANK], along;
+    int64_t size;
+    if ((form == FORM_TRANSPOSE || form == FORM_PERMUTE) && argument(node, form, 0) &&
+        read_order(c, node, form, rank, order))
+        return size_along(c, argument(node, form, 0), rank, order[axis]);
+    if (form != FORM_SLICE || !argument(node, form, 0) ||
+        !axis_argument(c, node, form, rank, &along))
+        return -1;
+    if (along != axis)
+        return size_along(c, argument(node, form, 0), rank, axis);
+    return whole_argument(c, node, form, 3, &size) ? size : -1;
+}
+
+static bool cut(Cutter *c, const Node *node, const WeightPart *part);
+
+/* Parts whose size the line does not say share what the others leave, equally. */
+static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
+{
+    int axis;
+    const NodeList *list = list_argument(c, call, FORM_CONCAT);
+    if (!list || !axis_argument(c, call, FORM_CONCAT, part->rank, &axis))
+        return false;
+    if (part->axes[axis].is_slice) {
+        elab_error(c->e, call, "a slice of a concat along its axis: slice its parts instead");
+        return false;
+    }
+    int64_t rest = part->axes[axis].size, open = 0, at = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        int64_t size = size_along(c, list->data[i], part->rank, axis);
+        rest -= size > 0 ? size : 0;
+        open += size < 0;
+    }
+    if (rest < 0 || (open ? rest % open != 0 || rest == 0 : rest != 0)) {
+        elab_error(c->e, call, "`%s` is %s: %zu parts along axis %d do not fill it", c->param->name,
+                   type_text(c->e, &c->param->type), list->count, axis);
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        WeightPart child = *part;
+        int64_t size = size_along(c, list->data[i], part->rank, axis);
+        child.axes[axis].size = size < 0 ? rest / open : size;
+        child.axes[axis].begin += at;
+        at += child.axes[axis].size;
+        if (!cut(c, list->data[i], &child))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the tree ---- */
+
+static bool add_part(Cutter *c, const WeightPart *part, const Node *const *names, size_t n)
+{
+    WeightPart made = *part;
+    made.n_theirs = (int)n;
+    made.theirs = ARENA_ARRAY(c->e->arena, const char *, n);
+    for (size_t i = 0; i < n; i++) {
+        if (names[i]->kind != NODE_STRING) {
+            elab_error(c->e, names[i], "a tensor's name is a string");
+            return false;
+        }
+        made.theirs[i] = stars_fill(c->e, names[i]->name, c->stars);
+    }
+    vec_push(c->e->arena, c->parts, made);
+    return true;
+}
+
+/* x * c, c * x, x / c. */
+static bool cut_scaled(Cutter *c, const Node *node, const WeightPart *part)
+{
+    bool left = has_tensor(node->a);
+    bool divides = node->op == TOKEN_SLASH;
+    Val val = eval_at_top(c->e, left ? node->b : node->a);
+    if (val.kind == VAL_ERROR)
+        return false;
+    bool fits = val.kind == VAL_NUMBER && isfinite(val.number) && val.number != 0;
+    if (!fits || (divides && !left)) {
+        elab_error(c->e, node, "a tensor is scaled by a number that is not 0: `x * 2` or `x / 2`");
+        return false;
+    }
+    WeightPart child = *part;
+    child.scale = divides ? part->scale / val.number : part->scale * val.number;
+    return cut(c, left ? node->a : node->b, &child);
+}
+
+static bool cut_call(Cutter *c, const Node *call, Form form, const WeightPart *part)
+{
+    const Node *x = argument(call, form, 0);
+    WeightPart child = *part;
+    int order[MAX_RANK];
+    if (!x || call->kids.count > (size_t)forms[form].most)
+        return misused(c, call, form);
+    if (form == FORM_CONCAT)
+        return cut_concat(c, call, part);
+    if (form == FORM_TIED) {
+        const NodeList *names = list_argument(c, call, form);
+        return names && add_part(c, part, (const Node *const *)names->data, names->count);
+    }
+    if (form == FORM_SLICE)
+        return sliced(c, call, &child) && cut(c, x, &child);
+    if (!read_order(c, call, form, part->rank, order))
+        return false;
+    child = permuted(part, order);
+    return cut(c, x, &child);
+}
+
+static bool cut(Cutter *c, const Node *node, const WeightPart *part)
+{
+    Form form = form_of(node);
+    if (node->kind == NODE_STRING)
+        return add_part(c, part, &node, 1);
+    if (form != FORMS)
+        return cut_call(c, node, form, part);
+    bool scales = node->kind == NODE_BINARY && (node->op == TOKEN_STAR || node->op == TOKEN_SLASH) &&
+                  has_tensor(node->a) != has_tensor(node->b);
+    if (scales)
+        return cut_scaled(c, node, part);
+    elab_error(c->e, node,
+               "a param comes from \"name\", transpose(x), permute(x, order), "
+               "slice(x, axis, start, size), concat([x, y], axis), tied([\"name\", \"other\"]) "
+               "or x * number, not `%s`",
+               expression_text(c->e->arena, node));
+    return false;
+}
+
+bool weight_parts(Elab *e, const Node *from, const ParamInfo *param, const Stars *stars,
+                  WeightMap *map)
+{
+    Cutter c = {.e = e, .param = param, .stars = stars};
+    WeightPart whole = {.rank = param->type.rank, .scale = 1};
+    for (int i = 0; i < whole.rank; i++)
+        whole.axes[i] = (WeightAxis){.ours = i, .size = param->type.dims[i].size};
+    bool ok = cut(&c, from, &whole);
+    map->parts = c.parts.data;
+    map->n_parts = (int)c.parts.count;
+    return ok;
+}

@@ -1,0 +1,120 @@
+/* Opening a checkpoint of one file or of several; see shards.h. */
+#define _GNU_SOURCE
+#include "runtime/data/shards.h"
+
+#include "base/file.h"
+#include "runtime/data/st_json.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_INDEX = 64 << 20 };
+
+static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const char *what)
+{
+    Loc loc = {.source = diag_source(arena, path, "", 0)};
+    diag_error(diags, loc, "%s", what ? what : "out of memory");
+    return false;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+{
+    StFile *file = st_open(diags, arena, path);
+    if (!file)
+        return false;
+    shards->files[shards->n++] = file;
+    for (int64_t i = 0; i < file->n; i++) {
+        const StTensor *tensor = &file->tensors[i];
+        Shard *shard = ARENA_NEW(arena, Shard);
+        *shard = (Shard){file, tensor};
+        if (map_has(&shards->index, tensor->name))
+            return refuse(diags, arena, path,
+                          arena_printf(arena, "the tensor '%s' is in another file of %s, too",
+                                       tensor->name, shards->path));
+        map_set(&shards->index, tensor->name, shard);
+        vec_push(arena, shards->names, tensor->name);
+    }
+    return true;
+}
+
+/* The files that an index names, each once; a name leads nowhere but into its folder. */
+static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+{
+    const char *problem = NULL;
+    const Source *source = file_read(diags, arena, path, MAX_INDEX);
+    if (!source)
+        return false;
+    StJson *json = st_json_parse(arena, source->text, source->length, &problem);
+    const StJson *map = json ? st_json_get(json, "weight_map") : NULL;
+    if (!json)
+        return refuse(diags, arena, path, problem);
+    if (!map || map->kind != STJ_OBJECT)
+        return refuse(diags, arena, path, "it is no index of shards: it has no \"weight_map\"");
+    shards->files = ARENA_ARRAY(arena, StFile *, map->n + 1);
+    Map seen;
+    map_init(&seen, arena);
+    for (size_t i = 0; i < map->n; i++) {
+        const char *name = map->items[i].kind == STJ_STRING ? map->items[i].text : "";
+        if (!*name || strchr(name, '/'))
+            return refuse(diags, arena, path,
+                          arena_printf(arena, "\"%s\" leads to no file beside it", map->keys[i]));
+        if (map_has(&seen, name))
+            continue;
+        map_set(&seen, name, shards);
+        if (!add_file(shards, diags, arena, file_beside(arena, path, name)))
+            return false;
+    }
+    for (size_t i = 0; i < map->n; i++)
+        if (!shards_find(shards, map->keys[i]))
+            return refuse(diags, arena, path,
+                          arena_printf(arena, "the tensor '%s' is not in %s, as it says",
+                                       map->keys[i], map->items[i].text));
+    return true;
+}
+
+static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
+{
+    if (is_folder(path)) {
+        const char *one = arena_printf(arena, "%s/model.safetensors", path),
+                   *index = arena_printf(arena, "%s/model.safetensors.index.json", path);
+        if (!file_exists(one) && !file_exists(index))
+            return refuse(diags, arena, path,
+                          "the folder has neither model.safetensors nor "
+                          "model.safetensors.index.json");
+        path = file_exists(one) ? one : index;
+    }
+    if (text_ends(path, ".json"))
+        return add_shards(shards, diags, arena, path);
+    shards->files = ARENA_ARRAY(arena, StFile *, 1);
+    return add_file(shards, diags, arena, path);
+}
+
+Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
+{
+    Shards *shards = ARENA_NEW(arena, Shards);
+    *shards = (Shards){.path = arena_strdup(arena, path)};
+    map_init(&shards->index, arena);
+    if (open_path(shards, diags, arena, path))
+        return shards;
+    shards_close(shards);
+    return NULL;
+}
+
+void shards_close(Shards *shards)
+{
+    for (int i = 0; shards && i < shards->n; i++)
+        st_close(shards->files[i]);
+    if (shards)
+        shards->n = 0;
+}
+
+const Shard *shards_find(const Shards *shards, const char *name)
+{
+    return map_get(&shards->index, name);
+}

@@ -1,0 +1,34 @@
+/* Shards: the tensors of a checkpoint in one safetensors file or in several.
+ *
+ * A path is one of
+ *   FILE.safetensors            the file alone
+ *   FILE.json                   the index of shards as published models have it:
+ *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
+ *   FOLDER                      with model.safetensors or model.safetensors.index.json */
+#ifndef RUNTIME_DATA_SHARDS_H
+#define RUNTIME_DATA_SHARDS_H
+
+#include "runtime/data/safetensors.h"
+
+typedef struct Shards {
+    const char *path;
+    int n;
+    StFile **files;
+    Map index; /* private: name → Shard */
+    VEC(const char *) names; /* of all tensors */
+} Shards;
+
+/* A tensor and the file it lies in. */
+typedef struct Shard {
+    const StFile *file;
+    const StTensor *tensor;
+} Shard;
+
+/* Maps the files; NULL after an error, which names the file. Everything but the mappings lives
+ * in the arena; shards_close unmaps, and NULL is allowed. */
+Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path);
+void shards_close(Shards *shards);
+/* NULL: there is no such tensor. */
+const Shard *shards_find(const Shards *shards, const char *name);
+
+#endif

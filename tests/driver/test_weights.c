@@ -1,0 +1,310 @@
+/* Checkpoints of other programs: each form of the weights block read, and written back to the
+ * same bytes; shards; what is missing or does not fit. */
+#define _GNU_SOURCE
+#include "driver/weights.h"
+#include "runtime/data/shards.h"
+
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char MODEL[] = "input x : float[2, 4]\n"
+                            "param joined : [6, 4] = zeros\n"
+                            "param turned : [4, 3] = zeros\n"
+                            "param part : [4, 4] = zeros\n"
+                            "param other : [4, 4] = zeros\n"
+                            "param cube : [2, 3, 4] = zeros\n"
+                            "param scaled : [4] = zeros\n"
+                            "param shared : [4] = zeros\n"
+                            "param again : [4] = zeros\n"
+                            "param plain : [4] = zeros\n"
+                            "output y = x @ transpose(joined) @ (joined @ turned) + sum(part + other)"
+                            " + sum(cube) + sum(scaled) + sum(shared) + sum(again) + sum(plain)\n"
+                            "loss = mean(y)\n";
+static const char MAP[] = "weights {\n"
+                          "  joined = concat([\"u\", transpose(slice(\"v\", 1, 1, 2))], axis = 0)\n"
+                          "  turned = transpose(\"t\")\n"
+                          "  part   = transpose(slice(\"merged\", 0, 0, 4))\n"
+                          "  other  = transpose(slice(\"merged\", 0, 4, 4))\n"
+                          "  cube   = permute(\"c\", [2, 0, 1])\n"
+                          "  scaled = \"s\" * 0.5\n"
+                          "  shared = tied([\"first.name\", \"second.name\"])\n"
+                          "  again  = \"first.name\"\n"
+                          "}\n";
+
+typedef struct Fixture {
+    char folder[32];
+    Job job;
+    Session session;
+    Store *store;
+} Fixture;
+
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    strcpy(f->folder, "/tmp/tfc-weights-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    f->job.arena = arena_new();
+    diag_init(&f->job.diags, f->job.arena);
+    f->store = store_new();
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    session_close(&f->session);
+    store_free(f->store);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", f->folder);
+    assert_int_equal(system(command), 0);
+    arena_free(f->job.arena);
+    free(f);
+    return 0;
+}
+
+static const char *in_folder(Fixture *f, const char *name)
+{
+    return arena_printf(f->job.arena, "%s/%s", f->folder, name);
+}
+
+static bool open_model(Fixture *f, const char *map)
+{
+    const char *path = in_folder(f, "model.tfg"), *text = arena_printf(f->job.arena, "%s%s", MODEL, map);
+    assert_true(file_write_all(&f->job.diags, path, text, strlen(text)));
+    SessionOptions options = session_defaults(path);
+    if (!session_open(&f->session, &f->job, &options))
+        return false;
+    const TfcProgram *program =
+        session_compile(&f->session, session_function(&f->session, "forward"));
+    assert_non_null(program);
+    assert_true(store_add_program(f->store, program));
+    return weights_initialise(&f->job, f->session.model, f->store, 1);
+}
+
+/* A tensor of consecutive numbers from `first` on. */
+static StTensor numbers(Fixture *f, const char *name, float first, int rank, const int64_t *dims)
+{
+    StTensor tensor = {.name = name, .type = ST_F32, .rank = rank};
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++)
+        count *= tensor.dims[i] = dims[i];
+    float *data = ARENA_ARRAY(f->job.arena, float, count);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = first + (float)i;
+    tensor.data = data;
+    return tensor;
+}
+
+enum { TENSORS = 8 };
+static void make_tensors(Fixture *f, StTensor tensors[TENSORS])
+{
+    tensors[0] = numbers(f, "u", 100, 2, (int64_t[]){4, 4});
+    tensors[1] = numbers(f, "v", 200, 2, (int64_t[]){4, 3});
+    tensors[2] = numbers(f, "t", 300, 2, (int64_t[]){3, 4});
+    tensors[3] = numbers(f, "merged", 400, 2, (int64_t[]){8, 4});
+    tensors[4] = numbers(f, "c", 500, 3, (int64_t[]){3, 4, 2});
+    tensors[5] = numbers(f, "s", 600, 1, (int64_t[]){4});
+    tensors[6] = numbers(f, "first.name", 700, 1, (int64_t[]){4});
+    tensors[7] = numbers(f, "plain", 800, 1, (int64_t[]){4});
+}
+
+static const char *write_checkpoint(Fixture *f, const StTensor *tensors, int n)
+{
+    const char *path = in_folder(f, "theirs.safetensors");
+    assert_true(st_write(&f->job.diags, path, tensors, n, NULL, 0));
+    return path;
+}
+
+static double element(Fixture *f, const char *name, int64_t i)
+{
+    for (int64_t t = 0; t < store_count(f->store); t++)
+        if (!strcmp(store_at(f->store, t)->name, name))
+            return ((const float *)store_at(f->store, t)->data)[i];
+    fail_msg("there is no param %s", name);
+    return 0;
+}
+
+static void forms(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    assert_true(open_model(f, MAP));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_true(element(f, "joined", 3 * 4 + 1) == 113);          /* u[3, 1] */
+    assert_true(element(f, "joined", 4 * 4 + 2) == 200 + 2 * 3 + 1); /* v[2, 1] */
+    assert_true(element(f, "joined", 5 * 4 + 2) == 200 + 2 * 3 + 2); /* v[2, 2] */
+    assert_true(element(f, "turned", 1 * 3 + 2) == 300 + 2 * 4 + 1);
+    assert_true(element(f, "other", 1 * 4 + 2) == 400 + (4 + 2) * 4 + 1);
+    assert_true(element(f, "cube", (1 * 3 + 2) * 4 + 3) == 500 + (2 * 4 + 3) * 2 + 1);
+    assert_true(element(f, "scaled", 1) == 300.5);
+    assert_true(element(f, "shared", 3) == 703 && element(f, "again", 3) == 703);
+    assert_true(element(f, "plain", 2) == 802);
+}
+
+/* The file that comes back has the tensors of the one that went in, element for element. Of v
+ * the model has a part alone, so all of v cannot be. */
+static void there_and_back(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    const char *map = "weights {\n"
+                      "  joined = concat([\"u\", transpose(\"v\")])\n"
+                      "  turned = transpose(\"t\")\n"
+                      "  part   = transpose(slice(\"merged\", 0, 0, 4))\n"
+                      "  other  = transpose(slice(\"merged\", 0, 4, 4))\n"
+                      "  cube   = permute(\"c\", [2, 0, 1])\n"
+                      "  scaled = \"s\" / 2\n"
+                      "  shared = tied([\"first.name\", \"second.name\"])\n"
+                      "  again  = \"first.name\"\n"
+                      "}\n";
+    tensors[0] = numbers(f, "u", 100, 2, (int64_t[]){3, 4});
+    assert_true(open_model(f, map));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    const char *path = in_folder(f, "back.safetensors");
+    assert_true(weights_export(&f->job, f->session.model, f->store, path));
+    StFile *file = st_open(&f->job.diags, f->job.arena, path);
+    assert_non_null(file);
+    assert_int_equal(file->n, TENSORS);
+    for (int i = 0; i < TENSORS; i++) {
+        const StTensor *back = st_find(file, tensors[i].name);
+        assert_non_null(back);
+        assert_int_equal(back->rank, tensors[i].rank);
+        assert_memory_equal(back->dims, tensors[i].dims, sizeof(int64_t) * (size_t)back->rank);
+        assert_memory_equal(back->data, tensors[i].data, back->bytes);
+    }
+    st_close(file);
+}
+
+static const char *told(Fixture *f)
+{
+    Text text = {0};
+    diag_render(&f->job.diags, &text);
+    const char *copy = arena_strdup(f->job.arena, text.data ? text.data : "");
+    text_free(&text);
+    return copy;
+}
+
+static void export_refuses(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    assert_true(open_model(f, MAP));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    const char *path = in_folder(f, "back.safetensors");
+    assert_false(weights_export(&f->job, f->session.model, f->store, path));
+    assert_non_null(strstr(told(f), "the params do not fill 'v'"));
+    assert_false(file_exists(path));
+}
+
+static void differing_twins(void **state)
+{
+    Fixture *f = *state;
+    assert_true(open_model(f, "weights {\n  shared = \"w\"\n  again = \"w\"\n}\n"));
+    for (int64_t t = 0; t < store_count(f->store); t++)
+        if (!strcmp(store_at(f->store, t)->name, "again"))
+            ((float *)store_at(f->store, t)->data)[2] = 1;
+    assert_false(weights_export(&f->job, f->session.model, f->store, in_folder(f, "back.safetensors")));
+    assert_non_null(strstr(told(f), "'w' is one tensor there"));
+}
+
+static void missing(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    tensors[0].name = "model.u";
+    tensors[5].name = "first.nome";
+    tensors[6].name = "x";
+    assert_true(open_model(f, MAP));
+    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    const char *text = told(f);
+    assert_non_null(strstr(text, "4 of the model's tensors are missing:"));
+    assert_non_null(strstr(text, "'u' (for the param 'joined'); did you mean 'model.u'?"));
+    assert_non_null(strstr(text, "'first.name' (for the param 'again'); did you mean 'first.nome'?"));
+}
+
+static void does_not_fit(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    tensors[2] = numbers(f, "t", 0, 2, (int64_t[]){4, 4});
+    tensors[3] = numbers(f, "merged", 0, 2, (int64_t[]){7, 4});
+    assert_true(open_model(f, MAP));
+    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    const char *text = told(f);
+    assert_non_null(strstr(text, "the tensor 't' is [4, 4], but the param 'turned' takes [3, 4]"));
+    assert_non_null(strstr(text, "there is no part 4 … 7 of its axis 0"));
+}
+
+/* ---- shards ---- */
+
+static void in_shards(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    Diagnostics *diags = &f->job.diags;
+    assert_true(st_write(diags, in_folder(f, "a.safetensors"), tensors, 3, NULL, 0));
+    assert_true(st_write(diags, in_folder(f, "b.safetensors"), tensors + 3, TENSORS - 3, NULL, 0));
+    const char index[] = "{\"metadata\": {\"total_size\": 1}, \"weight_map\": {\"u\": \"a.safetensors\", "
+                         "\"merged\": \"b.safetensors\"}}";
+    const char *path = in_folder(f, "model.safetensors.index.json");
+    assert_true(file_write_all(diags, path, index, strlen(index)));
+    assert_true(open_model(f, MAP));
+    assert_true(weights_load(&f->job, f->session.model, f->store, path));
+    assert_true(weights_load(&f->job, f->session.model, f->store, f->folder));
+    assert_true(element(f, "other", 1 * 4 + 2) == 400 + (4 + 2) * 4 + 1);
+}
+
+static void bad_index(void **state)
+{
+    static const struct {
+        const char *text, *told;
+    } cases[] = {
+        {"{", "at byte"},
+        {"[]", "no \"weight_map\""},
+        {"{\"weight_map\": {\"u\": \"../a.safetensors\"}}", "leads to no file beside it"},
+        {"{\"weight_map\": {\"u\": 7}}", "leads to no file beside it"},
+        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"nix\": \"a.safetensors\"}}", "'nix' is not in"},
+        {"{\"weight_map\": {\"u\": \"absent.safetensors\"}}", "absent.safetensors"},
+        {"{\"weight_map\": {\"u\": \"a.safetensors\", \"w\": \"b.safetensors\"}}", "is in another file"},
+    };
+    Fixture *f = *state;
+    StTensor u = numbers(f, "u", 0, 1, (int64_t[]){4});
+    assert_true(st_write(&f->job.diags, in_folder(f, "a.safetensors"), &u, 1, NULL, 0));
+    assert_true(st_write(&f->job.diags, in_folder(f, "b.safetensors"), &u, 1, NULL, 0));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = in_folder(f, "index.json");
+        assert_true(file_write_all(&f->job.diags, path, cases[i].text, strlen(cases[i].text)));
+        assert_null(shards_open(&f->job.diags, f->job.arena, path));
+        const char *text = told(f);
+        if (!strstr(text, cases[i].told))
+            fail_msg("case %zu: %s", i, text);
+        diag_init(&f->job.diags, f->job.arena);
+    }
+    assert_null(shards_open(&f->job.diags, f->job.arena, f->folder));
+    assert_non_null(strstr(told(f), "neither model.safetensors nor"));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {CASE(forms), CASE(there_and_back), CASE(export_refuses),
+                                       CASE(differing_twins), CASE(missing), CASE(does_not_fit),
+                                       CASE(in_shards), CASE(bad_index)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
