@@ -180,6 +180,9 @@ static const Option options[] = {
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "of BLEU (13a; none for vocabularies of words)"},
     OPTION_CHECKPOINT(Eval),
+    OPTION_WEIGHTS(Eval),
+    OPTION_VOCAB(Eval),
+    OPTION_SET(Eval),
     OPTION_LINE_LIMIT(Eval),
     OPTION_THREADS(Eval),
     OPTION_GEMM(Eval),
@@ -191,7 +194,7 @@ static const Option options[] = {
 const Command command_eval = {
     .name = "eval",
     .summary = "loss, perplexity and BLEU of a run on given pairs",
-    .arguments = "RUN",
+    .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Measures a run on given text: the loss without label smoothing, perplexity,\n"

@@ -236,6 +236,9 @@ static const Option options[] = {
     OPTION_TOP_P(Generate, top_p),
     {"seed", "S", FIELD(Generate, seed), 0, "1", "of the draw"},
     OPTION_CHECKPOINT(Generate),
+    OPTION_WEIGHTS(Generate),
+    OPTION_VOCAB(Generate),
+    OPTION_SET(Generate),
     OPTION_THREADS(Generate),
     OPTION_GEMM(Generate),
     OPTION_CPU(Generate),
@@ -245,7 +248,7 @@ static const Option options[] = {
 const Command command_generate = {
     .name = "generate",
     .summary = "continue a text with a language model",
-    .arguments = "RUN",
+    .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Prints a prompt and what a language model goes on with. Prompts of --input\n"

@@ -72,7 +72,7 @@ static void print_checkpoint(Job *job, const char *folder, const char *name)
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
-    bool ok = run_folder_open(job, path, &run);
+    bool ok = run_folder_open(job, &(RunSource){.path = path}, &run);
     if (ok) {
         print_model(job, run.session.model);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),

@@ -83,7 +83,7 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
             return job_error(job, "out of memory");
     }
     if (!n || !weights_initialise(job, session->model, store, (uint64_t)run->seed) ||
-        (run->weights && !weights_load(job, session->model, store, run->weights)))
+        (run->weights && !weights_load(job, session->model, store, run->weights, NULL)))
         return false;
     Binding binding = {.job = job, .file = in, .module = session->model->module};
     Outputs outputs = {0};

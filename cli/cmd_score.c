@@ -67,6 +67,9 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Score, target), 0, NULL, "target text, as many lines"},
     {"text", "FILE", FIELD(Score, text), 0, NULL, "the text of a language model"},
     OPTION_CHECKPOINT(Score),
+    OPTION_WEIGHTS(Score),
+    OPTION_VOCAB(Score),
+    OPTION_SET(Score),
     OPTION_KEEP_GOING(Score),
     OPTION_LINE_LIMIT(Score),
     OPTION_THREADS(Score),
@@ -78,7 +81,7 @@ static const Option options[] = {
 const Command command_score = {
     .name = "score",
     .summary = "log-probability of given pairs, a line each",
-    .arguments = "RUN",
+    .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Prints the natural logarithm of the probability of each target, its end\n"

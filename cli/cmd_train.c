@@ -10,15 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static CorpusKind kind_of(const TrainOptions *o, const ModelPorts *ports)
-{
-    if (ports->source && ports->target)
-        return CORPUS_PAIRS;
-    if (!ports->target)
-        return CORPUS_SENTENCES;
-    return o->lines ? CORPUS_LINES : CORPUS_STREAM;
-}
-
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
     if (!o->source || !o->target)
@@ -35,7 +26,7 @@ static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports
 /* Which texts the model wants, from its inputs, and whether they were given. */
 static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
 {
-    o->kind = kind_of(o, ports);
+    o->kind = ports_kind(ports, o->lines);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
     if (o->kind == CORPUS_PAIRS)
@@ -135,6 +126,12 @@ static const Option options[] = {
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
+    {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
+     "params to begin from: safetensors, by the model's weights block"},
+    {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,
+     "params that --weights may lack, such as 'encoder.layer.*.adapter'"},
+    {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
+     "params that stay as they are, such as encoder.layer.*.self"},
     {"out", "RUN", FIELD(TrainCommand, o.out), 0, NULL,
      "folder for model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, FIELD(TrainCommand, o.resume), 0, NULL,

@@ -127,6 +127,9 @@ static const Option options[] = {
     OPTION_CPU(Translate),
     OPTION_PASSES(Translate),
     OPTION_CHECKPOINT(Translate),
+    OPTION_WEIGHTS(Translate),
+    OPTION_VOCAB(Translate),
+    OPTION_SET(Translate),
     {"json", NULL, FIELD(Translate, json), 0, NULL,
      "an object a result: line, text, score, log_probability"},
     OPTION_TRACE(Translate),
@@ -135,7 +138,7 @@ static const Option options[] = {
 const Command command_translate = {
     .name = "translate",
     .summary = "translate text with a trained run",
-    .arguments = "RUN",
+    .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Translates text with a trained run: one line out for each line in, in order,\n"

@@ -63,7 +63,11 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
 {
     RunFolder run;
     Trace *trace;
-    bool ok = run_folder_open(job, path, &run) && tracing_open(job, common->trace, false, &trace);
+    const RunSource source = {.path = path,
+                              .weights = common->weights,
+                              .vocab = common->vocab,
+                              .settings = &common->settings};
+    bool ok = run_folder_open(job, &source, &run) && tracing_open(job, common->trace, false, &trace);
     if (ok) {
         trace_use(trace);
         ok = use(job, record, &run);

@@ -12,6 +12,7 @@ typedef struct Common {
     const char *gemm, *cpu, *passes;
     const char *level, *dtype; /* NULL: the command has no such option */
     const char *checkpoint, *trace;
+    const char *weights, *vocab;
     int64_t threads;    /* 0: all processors */
     int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
@@ -41,6 +42,15 @@ typedef struct Common {
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
      "params from here (RUN's average, else best, else last)"}
+
+/* For a model's file in the place of a run. */
+#define OPTION_WEIGHTS(record)                                                                     \
+    {"weights", "FILE", FIELD(record, common.weights), 0, NULL,                                    \
+     "params from this safetensors file, index of shards or folder, by the model's weights block"}
+
+#define OPTION_VOCAB(record)                                                                       \
+    {"vocab", "FILE", FIELD(record, common.vocab), 0, NULL,                                        \
+     "of MODEL.tfg: its vocabulary, a SentencePiece model or a list of words"}
 
 #define OPTION_TRACE(record)                                                                       \
     {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \

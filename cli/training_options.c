@@ -19,7 +19,7 @@ static bool is_among(const char *name, const char *const *names)
 
 /* Of this call alone, not of the run. */
 static const char *const passing[] = {"out",   "resume",       "allow-change",
-                                      "trace", "json-summary", NULL};
+                                      "trace", "json-summary", "set", /* kept apart */ NULL};
 
 static bool is_last(const Arguments *arguments, size_t i)
 {
@@ -37,8 +37,8 @@ static TextList words_to_keep(Job *job, const TextList *settings, const Argument
     for (size_t i = 0; i < arguments->given.count; i++) {
         const Option *option = arguments->given.data[i].option;
         const char *value = arguments->given.data[i].value;
-        if (is_among(option->name, passing) || option->kind == OPTION_LIST ||
-            !is_last(arguments, i))
+        bool once = option->kind != OPTION_LIST && !is_last(arguments, i);
+        if (is_among(option->name, passing) || once)
             continue;
         vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
         char *real = value && !strcmp(option->value, "FILE") ? realpath(value, NULL) : NULL;
@@ -62,14 +62,47 @@ static const char *word_value(const TextList *words, const char *word)
     return NULL;
 }
 
+/* An option that was not typed but follows from a run's folder. */
+static void keep_file(Job *job, TextList *words, const char *word, const char *file)
+{
+    if (!file || word_value(words, word))
+        return;
+    char *real = realpath(file, NULL);
+    vec_push(job->arena, *words, word);
+    vec_push(job->arena, *words, real ? arena_strdup(job->arena, real) : file);
+    free(real);
+}
+
+/* "tfc train RUN --out NEW": a new run of RUN's model, settings and vocabulary that begins from
+ * its params; an exit status. */
+static int begin_from(Job *job, TrainOptions *o)
+{
+    const char *run = o->model;
+    RunRecord record;
+    if (!run_record_read(job, run, &record))
+        return EXIT_INPUT;
+    const SessionOptions own = run_session_options(job, run, &record, &o->settings);
+    o->model = own.path;
+    o->library = own.library;
+    o->settings = own.settings;
+    if (!o->weights)
+        o->weights = run;
+    if (!o->vocab)
+        o->vocab = vocab_run_path(job->arena, run);
+    return EXIT_DONE;
+}
+
 /* "tfc train RUN --resume" is the run --out RUN, without a model; an exit status. */
-static int name_run(TrainOptions *o, const Arguments *arguments)
+static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
 {
     o->model = arguments->count ? arguments->words[0] : NULL;
     if (!o->model || !is_run_folder(o->model))
         return EXIT_DONE;
+    if (!o->resume && o->out && strcmp(o->out, o->model))
+        return begin_from(job, o);
     if (!o->resume)
-        return cli_usage_error("train: %s is the folder of a run; --resume goes on with it",
+        return cli_usage_error("train: %s is the folder of a run; --resume goes on with it, "
+                               "--out NEW begins another from its params",
                                o->model);
     if (o->out && strcmp(o->out, o->model))
         return cli_usage_error("train: %s and --out %s are two runs", o->model, o->out);
@@ -116,6 +149,10 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
         return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",
                                now.out, vocab, now.vocab);
+    const char *weights = word_value(&record->arguments, "--weights");
+    if (goes_on && now.weights && (!weights || strcmp(now.weights, weights)))
+        return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
+                               now.out);
     int n, status;
     char **words = join_words(job->arena, &record->arguments, arguments, &n);
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
@@ -137,8 +174,8 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
 {
     TrainOptions *o = &command->o;
     Arguments all = *given;
-    int status = name_run(o, given);
     take_common(command);
+    int status = name_run(job, o, given);
     if (!status && o->resume && o->out && is_run_folder(o->out))
         status = recall(job, command, &all);
     if (status)
@@ -147,5 +184,7 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
     for (int i = 0; i < given->argc; i++)
         vec_push(job->arena, o->command, given->argv[i]);
     o->arguments = words_to_keep(job, &o->settings, &all);
+    keep_file(job, &o->arguments, "--vocab", o->vocab);
+    keep_file(job, &o->arguments, "--weights", o->weights);
     return EXIT_DONE;
 }

@@ -139,7 +139,7 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
             return job_error(a->job, "out of memory");
-    return weights_load(a->job, a->session.model, a->weights, path);
+    return weights_load(a->job, a->session.model, a->weights, path, NULL);
 }
 
 static bool read_vocabulary(Artifact *a, const CompileOptions *o)

@@ -3,6 +3,7 @@
 
 #include "runtime/exec/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
@@ -32,6 +33,25 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
                   .batch = symbol_name(module, target ? target : source, 0),
                   .source_dim = symbol_name(module, source, 1),
                   .target_dim = symbol_name(module, target, 1)};
+}
+
+bool inference_open_model(Session *session, Job *job, SessionOptions *options,
+                          const Vocabulary *vocab)
+{
+    int size = (int)vocab_size(vocab);
+    const char *given = setting_value(&options->settings, "vocab");
+    if (given && strtoll(given, NULL, 10) != size)
+        return job_error(job, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
+    if (!given)
+        vec_push(job->arena, options->settings, arena_printf(job->arena, "vocab=%d", size));
+    if (!session_open(session, job, options))
+        return false;
+    ModelPorts ports = ports_of(session->model->module);
+    if (!ports.vocab || ports.vocab == size)
+        return true;
+    session_close(session);
+    return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
+                     ports.logits, (int)ports.vocab);
 }
 
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)

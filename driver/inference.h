@@ -23,6 +23,10 @@ typedef struct Inference {
     const TfcProgram *encode, *decode_step;
 } Inference;
 
+/* Opens a model whose const `vocab` becomes the size of the vocabulary, unless --set gave it.
+ * False after errors: the two do not fit. */
+bool inference_open_model(Session *session, Job *job, SessionOptions *options,
+                          const Vocabulary *vocab);
 /* The names a batch is fed under. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);

@@ -58,8 +58,8 @@ bool run_argument(Job *job, const char *path)
     if (text_ends(path, ".tfg") && file_exists(path))
         return job_error(
             job,
-            "%s is a model that is not trained: train it first (tfc train %s --out RUN …) "
-            "and name the folder RUN",
+            "%s is a model that is not trained: --weights FILE gives its params and --vocab FILE its "
+            "vocabulary; or train it first (tfc train %s --out RUN …) and name the folder RUN",
             path, path);
     return job_error(job, "%s is not the folder of a run%s", path,
                      file_exists(path) ? "" : ": there is no such folder");

@@ -87,6 +87,15 @@ IdRange ports_ids(const Module *module, const Op *input)
     return (IdRange){0, table_rows(model, op_result((Op *)input))};
 }
 
+CorpusKind ports_kind(const ModelPorts *ports, bool lines)
+{
+    if (ports->source && ports->target)
+        return CORPUS_PAIRS;
+    if (!ports->target)
+        return CORPUS_SENTENCES;
+    return lines ? CORPUS_LINES : CORPUS_STREAM;
+}
+
 static bool is_fed(const ModelPorts *ports, const char *name)
 {
     const char *fed[] = {ports->source, ports->target, ports->next};

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "ir/graph.h"
+#include "runtime/data/corpus.h"
 
 typedef struct ModelPorts {
     const char *source; /* tokens [B, S~] that are only read; NULL: none */
@@ -14,6 +15,8 @@ typedef struct ModelPorts {
 } ModelPorts;
 
 ModelPorts ports_of(const Module *module);
+/* What its batches are made of; `lines`: a language model's sentences stand apart. */
+CorpusKind ports_kind(const ModelPorts *ports, bool lines);
 /* Whether batches of text feed every input of a function made from the model: those of the
  * ports, and those that the model does not have (other functions give them). If not, a
  * message names the first of the others, and what there is to feed. */

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/model_argument.h"
+#include "driver/weights.h"
 
 #include <string.h>
 
@@ -95,28 +96,60 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
     return NULL;
 }
 
-bool run_folder_open(Job *job, const char *path, RunFolder *run)
+static bool open_run(Job *job, const RunSource *source, RunFolder *run)
 {
-    *run = (RunFolder){.path = path, .store = store_new()};
+    const char *path = source->path;
     RunRecord record;
     if (!run_argument(job, path) || !run_record_read(job, path, &record))
         return false;
+    if (source->vocab)
+        return job_error(job, "%s has a vocabulary of its own: leave --vocab out", path);
+    if (source->settings && source->settings->count)
+        return job_error(job, "%s has the settings that it was trained with: leave --set out", path);
     run->kind = record.kind;
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
-    if (!session_open(&run->session, job, &options))
-        return false;
     run->vocab = vocab_load_run(&job->diags, job->arena, path);
+    return run->vocab && inference_open_model(&run->session, job, &options, run->vocab);
+}
+
+/* A model's file with weights and vocabulary beside it. */
+static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
+{
+    const char *path = source->path;
+    if (!source->weights || !source->vocab)
+        return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
+    run->vocab = vocab_load(&job->diags, job->arena, source->vocab);
     if (!run->vocab)
         return false;
+    SessionOptions options = session_defaults(path);
+    for (size_t i = 0; source->settings && i < source->settings->count; i++)
+        vec_push(job->arena, options.settings, source->settings->data[i]);
+    if (!inference_open_model(&run->session, job, &options, run->vocab))
+        return false;
+    ModelPorts ports = ports_of(run->session.model->module);
+    run->kind = ports_kind(&ports, false);
+    return true;
+}
+
+bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
+{
+    *run = (RunFolder){.path = source->path, .weights = source->weights, .store = store_new()};
+    bool is_model = (source->weights || source->vocab) && text_ends(source->path, ".tfg") &&
+                    file_exists(source->path);
+    if (!(is_model ? open_parts : open_run)(job, source, run))
+        return false;
     inference_init(&run->inference, &run->session, run->store, run->vocab);
-    if (run->inference.ports.vocab && run->inference.ports.vocab != vocab_size(run->vocab))
-        return job_error(job, "%s: the vocabulary has %d tokens, but the model has %d", path,
-                         (int)vocab_size(run->vocab), (int)run->inference.ports.vocab);
     return true;
 }
 
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
 {
+    if (run->weights && checkpoint)
+        return job_error(job, "--weights and --checkpoint both name the params");
+    if (run->weights) {
+        run->checkpoint = run->weights;
+        return weights_load(job, run->session.model, run->store, run->weights, NULL);
+    }
     checkpoint = run_checkpoint(job, run->path, checkpoint);
     if (!checkpoint)
         return false;

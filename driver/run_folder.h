@@ -24,8 +24,17 @@ const char *run_folder_copy(Job *job, const char *folder, const Session *session
  * average, else the best, else the last. NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
+/* RunSource: where a trained model comes from. */
+typedef struct RunSource {
+    const char *path;           /* the folder of a run, or a model's file */
+    const char *weights;        /* a checkpoint (driver/weights.h); of a run: instead of its own */
+    const char *vocab;          /* a vocabulary; of a run: none, it has its own */
+    const TextList *settings;   /* of a model's file: --set; or NULL */
+} RunSource;
+
 typedef struct RunFolder {
     const char *path, *checkpoint;
+    const char *weights; /* of RunSource */
     CorpusKind kind;
     Vocabulary *vocab;
     Session session;
@@ -35,9 +44,9 @@ typedef struct RunFolder {
 } RunFolder;
 
 /* Loads model and vocabulary. Then: prepare what is needed of run->inference, then
- * run_folder_load the checkpoint (NULL: average, else best, else last). Errors are
- * in the diagnostics; run_folder_close in any case. */
-bool run_folder_open(Job *job, const char *path, RunFolder *run);
+ * run_folder_load the checkpoint (NULL: the source's weights, else average, else best, else
+ * last). Errors are in the diagnostics; run_folder_close in any case. */
+bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
 

@@ -3,6 +3,7 @@
 #include "driver/session.h"
 
 #include "driver/memory.h"
+#include "driver/patterns.h"
 #include "driver/ports.h"
 
 #include <string.h>
@@ -40,6 +41,15 @@ bool session_settings(Job *job, const TextList *list, Setting **settings, int *n
     return true;
 }
 
+const char *setting_value(const TextList *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < list->count; i++)
+        if (!strncmp(list->data[i], name, length) && list->data[i][length] == '=')
+            return list->data[i] + length + 1;
+    return NULL;
+}
+
 bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
@@ -50,7 +60,10 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         return false;
     frontend.settings = settings;
     session->model = model_load(job->arena, &job->diags, options->path, &frontend);
-    return session->model != NULL;
+    if (!session->model || !patterns_check(job, "freeze", &options->freeze, session->model->module))
+        return false;
+    patterns_freeze(&options->freeze, session->model->module);
+    return true;
 }
 
 void session_close(Session *session)

@@ -26,6 +26,7 @@ typedef struct SessionOptions {
     int opt_level;   /* 0 or 2 */
     bool scalar;     /* the reference kernels */
     MemoryLimit memory;
+    TextList freeze; /* patterns of params (patterns.h) that do not train */
 } SessionOptions;
 
 typedef struct Session {
@@ -61,6 +62,8 @@ bool session_incremental(Session *session, Incremental *out, const char **target
 /* What --gemm says. */
 GemmChoice session_gemm(const Job *job);
 
+/* The VALUE of the first "NAME=VALUE" of that name, or NULL. */
+const char *setting_value(const TextList *list, const char *name);
 /* "NAME=VALUE" split into settings; false (with an error) where there is no "=". */
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n);
 

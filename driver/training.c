@@ -1,6 +1,7 @@
 /* Preparing a training: settings, programs, params, the folder. */
 #include "driver/training.h"
 
+#include "driver/patterns.h"
 #include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -160,6 +161,16 @@ static bool load_run(Training *t, bool changed)
     return true;
 }
 
+/* Initial values, and --weights over them. */
+static bool begin_params(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const Model *model = t->session.model;
+    return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
+           (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
+                            weights_load(t->job, model, t->store, o->weights, &o->fresh)));
+}
+
 /* A folder that is gone on with keeps its model unless that has changed. */
 static bool write_folder(Training *t, const RunRecord *record, bool changed)
 {
@@ -180,7 +191,6 @@ bool training_prepare(Training *t)
         return false;
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
-    return (o->record ? load_run(t, changed)
-                      : weights_initialise(t->job, t->session.model, t->store, (uint64_t)o->seed)) &&
+    return (o->record ? load_run(t, changed) : begin_params(t)) &&
            write_folder(t, &record, changed);
 }

@@ -10,6 +10,7 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *vocab, *out, *dtype;
+    const char *weights; /* where params begin; NULL: as the model says */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
     bool resume, allow_change, lines, no_bleu, check_numerics;
@@ -21,6 +22,7 @@ typedef struct TrainOptions {
         patience; /* -1: as the model says */
     double minutes;
     TextList settings;
+    TextList freeze, fresh;      /* patterns of params: that do not train; that weights may lack */
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
     const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
 } TrainOptions;

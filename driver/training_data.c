@@ -1,30 +1,20 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_WINDOW = 128 };
-
-/* The value of a setting, or NULL. */
-static const char *find_setting(const TextList *settings, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < settings->count; i++)
-        if (!strncmp(settings->data[i], name, length) && settings->data[i][length] == '=')
-            return settings->data[i] + length + 1;
-    return NULL;
-}
 
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
     SessionOptions session = session_defaults(options->model);
     session.library = options->library;
+    session.freeze = options->freeze;
     for (size_t i = 0; i < options->settings.count; i++)
         vec_push(job->arena, session.settings, options->settings.data[i]);
     int32_t size = options->record ? 0 : vocab_spec_size(options->vocab);
-    if (size && !find_setting(&session.settings, "vocab"))
+    if (size && !setting_value(&session.settings, "vocab"))
         vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
     if (!session_open(&t->session, job, &session))
         return false;
@@ -72,28 +62,17 @@ static bool make_vocabulary(Training *t)
     return t->vocab != NULL;
 }
 
-/* The model's const `vocab` becomes the size of the vocabulary. */
 static bool open_model(Training *t)
 {
-    Job *job = t->job;
     SessionOptions session = session_defaults(t->options->model);
     session.library = t->options->library;
-    int size = (int)vocab_size(t->vocab);
+    session.freeze = t->options->freeze;
     for (size_t i = 0; i < t->options->settings.count; i++)
-        vec_push(job->arena, session.settings, t->options->settings.data[i]);
-    const char *given = find_setting(&session.settings, "vocab");
-    if (given && strtoll(given, NULL, 10) != size)
-        return job_error(job, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
-    if (!given)
-        vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", size));
-    t->session_is_open = session_open(&t->session, job, &session);
-    if (!t->session_is_open)
-        return false;
-    t->ports = ports_of(t->session.model->module);
-    if (t->ports.vocab && t->ports.vocab != size)
-        return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
-                         t->ports.logits, (int)t->ports.vocab);
-    return true;
+        vec_push(t->job->arena, session.settings, t->options->settings.data[i]);
+    t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);
+    if (t->session_is_open)
+        t->ports = ports_of(t->session.model->module);
+    return t->session_is_open;
 }
 
 static Corpus *encode(Training *t, const Lines *source, const Lines *target)

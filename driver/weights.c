@@ -1,19 +1,26 @@
 /* Initial values, and params from checkpoints of other programs. */
 #include "driver/weights.h"
 
+#include "driver/patterns.h"
+#include "driver/run_folder.h"
 #include "driver/weight_parts.h"
 
 #include <string.h>
 
-/* What was asked for and is not there. */
+typedef VEC(const char *) Names;
+
+/* Missing: the tensors that were asked for and are not there, each with its param; and those
+ * that were taken. */
 typedef struct Missing {
-    VEC(const char *) tensors, params;
+    Names tensors, params;
+    Map taken;
 } Missing;
 
-bool is_param(const StoreTensor *tensor)
+static Missing missing_new(Job *job)
 {
-    bool is_cache = tensor->rank > 0 && tensor->dims[0] < 0;
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache;
+    Missing missing = {0};
+    map_init(&missing.taken, job->arena);
+    return missing;
 }
 
 /* The first of the part's names that there is. */
@@ -56,6 +63,7 @@ static bool load_param(Job *job, const Shards *shards, const WeightMap *map, con
     for (int p = 0; p < map->n_parts; p++) {
         const Shard *from = find_part(shards, &map->parts[p]);
         if (from) {
+            map_set(&missing->taken, from->tensor->name, missing);
             ok = read_part(job, from, &map->parts[p], param) && ok;
             continue;
         }
@@ -68,10 +76,10 @@ static bool load_param(Job *job, const Shards *shards, const WeightMap *map, con
 /* ---- what is missing ---- */
 
 /* A tensor whose name ends as the missing one does, or the reverse: "model.x" for "x". */
-static const char *with_other_front(const Shards *shards, const char *name)
+static const char *with_other_front(const Names *free, const char *name)
 {
-    for (size_t i = 0; i < shards->names.count; i++) {
-        const char *there = shards->names.data[i];
+    for (size_t i = 0; i < free->count; i++) {
+        const char *there = free->data[i];
         size_t a = strlen(there), b = strlen(name), n = a < b ? a : b;
         bool dot = a != b && (a > b ? there[a - n - 1] : name[b - n - 1]) == '.';
         if (dot && !strcmp(there + a - n, name + b - n))
@@ -80,12 +88,22 @@ static const char *with_other_front(const Shards *shards, const char *name)
     return NULL;
 }
 
-static const char *nearest(Job *job, const Shards *shards, const char *name)
+static const char *nearest(Job *job, const Names *free, const char *name)
 {
-    const char *there = with_other_front(shards, name);
+    const char *there = with_other_front(free, name);
     if (there)
         return arena_printf(job->arena, "; did you mean '%s'?", there);
-    return text_suggest(job->arena, "'", name, shards->names.data, shards->names.count);
+    return text_suggest(job->arena, "'", name, free->data, free->count);
+}
+
+/* The tensors that no param takes. */
+static Names free_names(Job *job, const Shards *shards, const Missing *missing)
+{
+    Names names = {0};
+    for (size_t i = 0; i < shards->names.count; i++)
+        if (!map_has(&missing->taken, shards->names.data[i]))
+            vec_push(job->arena, names, shards->names.data[i]);
+    return names;
 }
 
 static bool report_missing(Job *job, const Shards *shards, const Missing *missing)
@@ -93,6 +111,7 @@ static bool report_missing(Job *job, const Shards *shards, const Missing *missin
     size_t n = missing->tensors.count;
     if (!n)
         return true;
+    const Names free = free_names(job, shards, missing);
     Text text = {0};
     if (n == 1)
         text_string(&text, "a tensor is missing:");
@@ -103,7 +122,7 @@ static bool report_missing(Job *job, const Shards *shards, const Missing *missin
         text_add(&text, "\n  '%s'", tensor);
         if (strcmp(tensor, param))
             text_add(&text, " (for the param '%s')", param);
-        text_string(&text, nearest(job, shards, tensor));
+        text_string(&text, nearest(job, &free, tensor));
     }
     job_error(job, "%s: %s", shards->path, text.data ? text.data : "tensors are missing");
     text_free(&text);
@@ -112,18 +131,23 @@ static bool report_missing(Job *job, const Shards *shards, const Missing *missin
 
 /* ---- stores ---- */
 
-bool weights_load(Job *job, const Model *model, Store *store, const char *path)
+bool weights_load(Job *job, const Model *model, Store *store, const char *path,
+                  const TextList *fresh)
 {
+    if (is_run_folder(path) && !(path = run_checkpoint(job, path, NULL)))
+        return false;
     Shards *shards = shards_open(&job->diags, job->arena, path);
     if (!shards)
         return false;
-    Missing missing = {0};
+    Missing missing = missing_new(job);
     int wrong = 0;
     for (int64_t i = 0; i < store_count(store) && wrong < 5; i++) {
         StoreTensor *param = store_at(store, i);
-        if (is_param(param))
+        Missing allowed = missing_new(job);
+        bool may = fresh && patterns_meet(fresh, param->name);
+        if (store_is_param(param))
             wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param,
-                                 &missing);
+                                 may ? &allowed : &missing);
     }
     bool ok = report_missing(job, shards, &missing) && !wrong;
     shards_close(shards);
@@ -139,7 +163,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param)
         return false;
     const WeightMap *map = weight_map(model, param->name);
     bool direct = !map || shards_find(shards, param->tensor);
-    Missing missing = {0};
+    Missing missing = missing_new(job);
     bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
     ok = report_missing(job, shards, &missing) && ok;
     shards_close(shards);

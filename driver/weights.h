@@ -9,15 +9,14 @@
  * files that it names; false after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
 /* Fills every param of the store (trained, frozen, state) from a checkpoint (runtime/data/
- * shards.h), where it has the names of the model's name map or its own. False after errors;
- * what is missing is one message. */
-bool weights_load(Job *job, const Model *model, Store *store, const char *path);
+ * shards.h, or the folder of a run), where it has the names of the model's name map or its own. Params that the patterns
+ * of `fresh` meet (patterns.h; NULL: none) may be missing and stay as they are. False after
+ * errors; what is missing is one message. */
+bool weights_load(Job *job, const Model *model, Store *store, const char *path,
+                  const TextList *fresh);
 /* Writes every param as a safetensors file with the names and layout of the model's name map;
  * params without a map keep theirs. False after errors: what several params give a tensor is
  * not the same, or does not fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const char *path);
-/* Whether a tensor of the store is a param: trained, frozen or state, no optimizer's slot, no
- * gradient, no cache. */
-bool is_param(const StoreTensor *tensor);
 
 #endif

@@ -139,7 +139,7 @@ bool weights_export(Job *job, const Model *model, Store *store, const char *path
     map_init(&x.by_name, job->arena);
     bool ok = true;
     for (int64_t i = 0; ok && i < store_count(store); i++)
-        if (is_param(store_at(store, i)))
+        if (store_is_param(store_at(store, i)))
             ok = add_param(&x, model, store_at(store, i));
     StTensor *tensors = ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1);
     size_t n = 0;

@@ -206,11 +206,15 @@ static const char *path_in(Arena *arena, const char *folder, const char *name)
     return arena_printf(arena, "%s/%s", folder, name);
 }
 
-Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
+const char *vocab_run_path(Arena *arena, const char *folder)
 {
     const char *list = path_in(arena, folder, "vocab.txt");
-    return vocab_load(diags, arena,
-                      file_exists(list) ? list : path_in(arena, folder, "vocab.model"));
+    return file_exists(list) ? list : path_in(arena, folder, "vocab.model");
+}
+
+Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
+{
+    return vocab_load(diags, arena, vocab_run_path(arena, folder));
 }
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)

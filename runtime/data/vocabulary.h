@@ -37,6 +37,8 @@ double vocab_spec_memory(const char *spec, bool made);
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
 /* The one of a RUN folder: vocab.model or vocab.txt. */
 Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder);
+/* Its file; it need not be there. */
+const char *vocab_run_path(Arena *arena, const char *folder);
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
 void vocab_free(Vocabulary *vocab); /* NULL is allowed; lists stay in the arena */
 

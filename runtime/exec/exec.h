@@ -52,6 +52,9 @@ bool store_own(Store *store);
 int64_t store_count(const Store *store);
 StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
 StoreTensor *store_find(Store *store, const char *name);
+/* Whether a tensor is a param: trained, frozen or state; no optimizer's slot, no gradient, no
+ * cache. */
+bool store_is_param(const StoreTensor *tensor);
 /* The params were written, other than by a run: what executors keep that is computed from
  * them alone is computed again at their next run. The version is another after each change,
  * runs included, and never 0. */

@@ -154,6 +154,11 @@ StoreTensor *store_at(Store *store, int64_t i) { return store->tensors.data[i]; 
 
 StoreTensor *store_find(Store *store, const char *name) { return map_get(&store->by_name, name); }
 
+bool store_is_param(const StoreTensor *tensor)
+{
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache(tensor);
+}
+
 int64_t store_bytes(const Store *store)
 {
     int64_t bytes = 0;

@@ -237,11 +237,6 @@ int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char 
 
 /* ---- params ---- */
 
-static bool is_param(const StoreTensor *tensor)
-{
-    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
-}
-
 static void describe(const StoreTensor *tensor, TfcParameter *out)
 {
     *out = (TfcParameter){.name = tensor->name,
@@ -256,7 +251,7 @@ static int64_t count_params(Store *store)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < store_count(store); i++)
-        n += is_param(store_at(store, i));
+        n += store_is_param(store_at(store, i));
     return n;
 }
 
@@ -276,10 +271,10 @@ static const StoreTensor *find_param(Store *store, const char *name, int64_t ind
 {
     if (name) {
         const StoreTensor *tensor = store_find(store, name);
-        return tensor && is_param(tensor) ? tensor : NULL;
+        return tensor && store_is_param(tensor) ? tensor : NULL;
     }
     for (int64_t i = 0, n = 0; i < store_count(store); i++)
-        if (is_param(store_at(store, i)) && n++ == index)
+        if (store_is_param(store_at(store, i)) && n++ == index)
             return store_at(store, i);
     return NULL;
 }

@@ -17,11 +17,6 @@ static bool is_saved(const StoreTensor *tensor)
     return tensor->role != TFC_GRADIENT && !is_cache && tensor->data;
 }
 
-static bool is_param(const StoreTensor *tensor)
-{
-    return is_saved(tensor) && tensor->role != TFC_SLOT;
-}
-
 static StTensor describe(const StoreTensor *tensor)
 {
     StTensor out = {.name = tensor->name,
@@ -261,7 +256,7 @@ bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state)
 {
-    return load_store(diags, arena, path, store, is_param, state);
+    return load_store(diags, arena, path, store, store_is_param, state);
 }
 
 /* ---- averaging ---- */
@@ -279,7 +274,7 @@ static bool add_tensor(const StFile *file, const StoreTensor *tensor, double *su
 
 static bool is_averaged(const StoreTensor *tensor)
 {
-    return is_param(tensor) && (tensor->type == TFC_F32 || tensor->type == TFC_F64);
+    return store_is_param(tensor) && (tensor->type == TFC_F32 || tensor->type == TFC_F64);
 }
 
 /* Fills tensors[] with the means; the files are open. */

@@ -50,7 +50,7 @@ mkdir run
 [ "$(offers tfc train --source ot)" = other.txt ] || fail "--source ot"
 [ "$(offers tfc bench '' | grep '[.]')" = model.tfg ] || fail "bench: $(offers tfc bench '')"
 [ "$(offers tfc compile '' | grep -c -e '[.]tfg' -e run)" = 2 ] || fail "compile: $(offers tfc compile '')"
-[ "$(offers tfc translate r)" = run ] || fail "translate r"
+[ "$(offers tfc translate r)" = run/ ] || fail "translate r"
 [ "$(offers tfc help ev)" = eval ] || fail "help ev"
 [ -z "$(offers tfc train --steps '')" ] || fail "--steps"
 for command in $commands; do

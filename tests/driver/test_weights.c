@@ -140,7 +140,7 @@ static void forms(void **state)
     StTensor tensors[TENSORS];
     make_tensors(f, tensors);
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     assert_true(element(f, "joined", 3 * 4 + 1) == 113);          /* u[3, 1] */
     assert_true(element(f, "joined", 4 * 4 + 2) == 200 + 2 * 3 + 1); /* v[2, 1] */
     assert_true(element(f, "joined", 5 * 4 + 2) == 200 + 2 * 3 + 2); /* v[2, 2] */
@@ -171,7 +171,7 @@ static void there_and_back(void **state)
                       "}\n";
     tensors[0] = numbers(f, "u", 100, 2, (int64_t[]){3, 4});
     assert_true(open_model(f, map));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
     assert_true(weights_export(&f->job, f->session.model, f->store, path));
     StFile *file = st_open(&f->job.diags, f->job.arena, path);
@@ -202,7 +202,7 @@ static void export_refuses(void **state)
     StTensor tensors[TENSORS];
     make_tensors(f, tensors);
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
     assert_false(weights_export(&f->job, f->session.model, f->store, path));
     assert_non_null(strstr(told(f), "the params do not fill 'v'"));
@@ -229,7 +229,7 @@ static void missing(void **state)
     tensors[5].name = "first.nome";
     tensors[6].name = "x";
     assert_true(open_model(f, MAP));
-    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *text = told(f);
     assert_non_null(strstr(text, "4 of the model's tensors are missing:"));
     assert_non_null(strstr(text, "'u' (for the param 'joined'); did you mean 'model.u'?"));
@@ -244,7 +244,7 @@ static void does_not_fit(void **state)
     tensors[2] = numbers(f, "t", 0, 2, (int64_t[]){4, 4});
     tensors[3] = numbers(f, "merged", 0, 2, (int64_t[]){7, 4});
     assert_true(open_model(f, MAP));
-    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS)));
+    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *text = told(f);
     assert_non_null(strstr(text, "the tensor 't' is [4, 4], but the param 'turned' takes [3, 4]"));
     assert_non_null(strstr(text, "there is no part 4 … 7 of its axis 0"));
@@ -265,8 +265,8 @@ static void in_shards(void **state)
     const char *path = in_folder(f, "model.safetensors.index.json");
     assert_true(file_write_all(diags, path, index, strlen(index)));
     assert_true(open_model(f, MAP));
-    assert_true(weights_load(&f->job, f->session.model, f->store, path));
-    assert_true(weights_load(&f->job, f->session.model, f->store, f->folder));
+    assert_true(weights_load(&f->job, f->session.model, f->store, path, NULL));
+    assert_true(weights_load(&f->job, f->session.model, f->store, f->folder, NULL));
     assert_true(element(f, "other", 1 * 4 + 2) == 400 + (4 + 2) * 4 + 1);
 }
 

@@ -76,7 +76,7 @@ for case in $cases; do
     [ ! -e bad.so ] || fail "$file: a library was made"
 done
 refuses 1 "is missing" env LD_LIBRARY_PATH="$work/other" WEIGHTS=good.safetensors other/translate 1 2 4 5
-refuses 1 "is missing" compile --function forward --set layers=2 -o bad.so --weights good.safetensors
+refuses 1 "are missing" compile --function forward --set layers=2 -o bad.so --weights good.safetensors
 
 # Outputs: what was there stays as it was, and nothing else is there.
 leaves() {

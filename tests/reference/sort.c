@@ -165,7 +165,7 @@ static bool test_sorting(Harness *h, Job *job, int level)
     Inference inference;
     inference_init(&inference, &session, store, NULL);
     bool ok =
-        inference_prepare_decode(&inference) && weights_load(job, session.model, store, WEIGHTS);
+        inference_prepare_decode(&inference) && weights_load(job, session.model, store, WEIGHTS, NULL);
     int sorted = 0;
     for (int32_t first = 0; ok && first < KINDS; first++)
         sorted += sort_rows(h, &inference.stepper, first);

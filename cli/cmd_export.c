@@ -1,0 +1,68 @@
+/* tfc export: params as a file for other programs. */
+#include "cli/commands.h"
+#include "driver/weights.h"
+
+typedef struct Export {
+    Common common;
+    const char *out, *format;
+} Export;
+
+/* Every param that training and inference have. */
+static bool add_params(Job *job, Session *session, Store *store)
+{
+    const char *name = session->model->has_loss ? "loss" : "forward";
+    const TfcProgram *program = session_compile(session, session_function(session, name));
+    return program && (store_add_program(store, program) || job_error(job, "out of memory"));
+}
+
+static bool export_model(Job *job, const Export *o, ModelArgument *model)
+{
+    if (!o->common.weights && !model->run)
+        return job_error(job, "%s is a model that is not trained: --weights FILE gives its params",
+                         model->options.path);
+    Session session;
+    Store *store = store_new();
+    const char *weights = o->common.weights;
+    if (!weights)
+        weights = run_checkpoint(job, model->run, o->common.checkpoint);
+    bool ok = weights && session_open(&session, job, &model->options);
+    if (ok) {
+        ok = add_params(job, &session, store) &&
+             weights_load(job, session.model, store, weights, NULL) &&
+             weights_export(job, session.model, store, o->out);
+        session_close(&session);
+    }
+    store_free(store);
+    return ok;
+}
+
+static int run_export(Job *job, void *record, const Arguments *arguments)
+{
+    const Export *o = record;
+    ModelArgument model;
+    if (!o->out)
+        return cli_usage_error("export: -o FILE is needed; see tfc export --help");
+    return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
+                               export_model(job, o, &model));
+}
+
+static const Option options[] = {
+    {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
+    {"format", "safetensors", FIELD(Export, format), 0, "safetensors",
+     "the names and the layout of the model's weights block"},
+    OPTION_CHECKPOINT(Export),
+    OPTION_WEIGHTS(Export),
+    OPTION_SET(Export),
+};
+
+const Command command_export = {
+    .name = "export",
+    .summary = "params as a file for other programs",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Writes the params of a run, without the optimizer's state, as its model's weights\n"
+            "block names and lays them out: what came from another program returns to it.",
+    COMMAND_OPTIONS(Export, options),
+    .run = run_export,
+};
