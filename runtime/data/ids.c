@@ -6,19 +6,10 @@
 
 void ids_push(Ids *ids, int32_t id)
 {
-    if (ids->count == ids->capacity) {
-        ids->capacity = ids->capacity ? ids->capacity * 2 : 64;
-        ids->data = realloc(ids->data, ids->capacity * sizeof *ids->data);
-        if (!ids->data) {
-            fputs("tfc: out of memory\n", stderr);
-            abort();
-        }
+    if (!token_ids_push(ids, id)) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
     }
-    ids->data[ids->count++] = id;
 }
 
-void ids_free(Ids *ids)
-{
-    free(ids->data);
-    *ids = (Ids){0};
-}
+void ids_free(Ids *ids) { token_ids_free(ids); }

@@ -2,18 +2,15 @@
 #ifndef RUNTIME_DATA_IDS_H
 #define RUNTIME_DATA_IDS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/text/grow.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct Ids {
-    int32_t *data;
-    size_t count, capacity;
-} Ids;
+typedef TokenIds Ids;
 
+/* Out of memory it ends the process. */
 void ids_push(Ids *ids, int32_t id);
 void ids_free(Ids *ids);
 

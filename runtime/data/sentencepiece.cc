@@ -1,7 +1,4 @@
 // The C face of SentencePiece. No exception leaves this file.
-extern "C" {
-#include "base/text.h"
-}
 #include "runtime/data/sentencepiece.h"
 
 #include <cstdlib>
@@ -9,14 +6,8 @@ extern "C" {
 #include <exception>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
-#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
-
-struct SpModel {
-    sentencepiece::SentencePieceProcessor processor;
-};
 
 namespace {
 
@@ -79,25 +70,6 @@ std::unordered_map<std::string, std::string> training_settings(int pieces, bool 
 
 extern "C" {
 
-SpModel *sp_load(const void *bytes, size_t size, char **error)
-{
-    SpModel *model = nullptr;
-    try {
-        model = new SpModel;
-        auto status = model->processor.LoadFromSerializedProto(
-            {static_cast<const char *>(bytes), size});
-        if (status.ok())
-            return model;
-        report(error, status.message());
-    } catch (const std::exception &e) {
-        report(error, e.what());
-    }
-    delete model;
-    return nullptr;
-}
-
-void sp_free(SpModel *model) { delete model; }
-
 bool sp_train(const Line *lines, int64_t n, int pieces, bool exact, char **bytes, size_t *size,
               int *least, char **error)
 {
@@ -121,45 +93,6 @@ bool sp_train(const Line *lines, int64_t n, int pieces, bool exact, char **bytes
     } catch (const std::exception &e) {
         report(error, e.what());
         return false;
-    }
-}
-
-int sp_size(const SpModel *model) { return model->processor.GetPieceSize(); }
-int sp_pad(const SpModel *model) { return model->processor.pad_id(); }
-int sp_unk(const SpModel *model) { return model->processor.unk_id(); }
-int sp_bos(const SpModel *model) { return model->processor.bos_id(); }
-int sp_eos(const SpModel *model) { return model->processor.eos_id(); }
-
-const char *sp_piece(const SpModel *model, int id)
-{
-    return model->processor.IdToPiece(id).c_str();
-}
-
-int sp_find(const SpModel *model, const char *piece) { return model->processor.PieceToId(piece); }
-
-bool sp_encode(const SpModel *model, const char *text, size_t length, Ids *ids)
-{
-    try {
-        std::vector<int> out;
-        if (!model->processor.Encode({text, length}, &out).ok())
-            return false;
-        for (int id : out)
-            ids_push(ids, id);
-        return true;
-    } catch (const std::exception &) {
-        return false;
-    }
-}
-
-void sp_decode(const SpModel *model, const int32_t *ids, size_t n, Text *out)
-{
-    try {
-        std::string text;
-        std::vector<int> list(ids, ids + n);
-        if (model->processor.Decode(list, &text).ok())
-            text_put(out, text.data(), text.size());
-    } catch (const std::exception &) {
-        return;
     }
 }
 }

@@ -4,18 +4,21 @@
 #include "base/file.h"
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
+#include "runtime/text/tokenizer.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
 
 struct Vocabulary {
-    SpModel *sp;       /* or NULL */
+    Tokenizer *pieces; /* of a SentencePiece model, or NULL */
     WordList *words;   /* or NULL */
-    const char *bytes; /* of the SentencePiece model */
+    const char *bytes; /* of the model */
     size_t n_bytes;
+    const char **tokens; /* its pieces, each ended by a NUL */
     int32_t pad, unk, bos, eos;
     uint64_t hash;
 };
@@ -34,33 +37,45 @@ static Vocabulary *from_words(Arena *arena, WordList *words)
     return vocab;
 }
 
+static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
+{
+    int32_t n = tokenizer_size(pieces);
+    const char **tokens = ARENA_ARRAY(arena, const char *, n);
+    for (int32_t i = 0; i < n; i++) {
+        size_t length;
+        const char *piece = tokenizer_piece(pieces, i, &length);
+        tokens[i] = arena_strndup(arena, piece, length);
+    }
+    return tokens;
+}
+
 /* Bytes live in the arena. `name`: the file, for messages. */
 static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
                               size_t n)
 {
-    char *error = NULL;
-    SpModel *sp = sp_load(bytes, n, &error);
+    const char *problem = NULL;
+    Tokenizer *pieces = tokenizer_sentencepiece(bytes, n, &problem);
     Loc loc = {.source = diag_source(arena, name, "", 0)};
-    if (!sp) {
-        diag_error(diags, loc, "not a SentencePiece model");
-        free(error);
+    if (!pieces) {
+        diag_error(diags, loc, "not a SentencePiece model: %s",
+                   problem ? problem : "there is no memory for it");
         return NULL;
     }
-    if (sp_eos(sp) < 0) {
+    TokenizerSpecial special = tokenizer_special(pieces);
+    if (special.eos < 0) {
         diag_error(diags, loc, "the SentencePiece model has no end-of-sentence piece");
-        sp_free(sp);
+        tokenizer_free(pieces);
         return NULL;
     }
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
-    *vocab = (Vocabulary){.sp = sp,
+    *vocab = (Vocabulary){.pieces = pieces,
                           .bytes = bytes,
                           .n_bytes = n,
-                          .pad = sp_pad(sp),
-                          .unk = sp_unk(sp),
-                          .bos = sp_bos(sp),
-                          .eos = sp_eos(sp)};
-    if (vocab->bos < 0)
-        vocab->bos = vocab->eos;
+                          .tokens = copy_pieces(arena, pieces),
+                          .pad = special.pad,
+                          .unk = special.unk,
+                          .bos = special.bos < 0 ? special.eos : special.bos,
+                          .eos = special.eos};
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
     return vocab;
 }
@@ -219,7 +234,7 @@ Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 {
-    if (vocab->sp)
+    if (vocab->pieces)
         return file_write_all(diags, path_in(diags->arena, folder, "vocab.model"), vocab->bytes,
                               vocab->n_bytes);
     Text text = {0};
@@ -232,17 +247,17 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 
 void vocab_free(Vocabulary *vocab)
 {
-    if (vocab && vocab->sp)
-        sp_free(vocab->sp);
-    if (vocab)
-        vocab->sp = NULL;
+    if (!vocab)
+        return;
+    tokenizer_free(vocab->pieces);
+    vocab->pieces = NULL;
 }
 
 /* ---- using ---- */
 
 int32_t vocab_size(const Vocabulary *vocab)
 {
-    return vocab->sp ? sp_size(vocab->sp) : (int32_t)vocab->words->tokens.count;
+    return vocab->pieces ? tokenizer_size(vocab->pieces) : (int32_t)vocab->words->tokens.count;
 }
 
 int32_t vocab_pad(const Vocabulary *vocab) { return vocab->pad; }
@@ -258,10 +273,18 @@ bool vocab_is_characters(const Vocabulary *vocab)
 
 bool vocab_is_words(const Vocabulary *vocab) { return vocab->words && !vocab->words->characters; }
 
+static void require(bool done)
+{
+    if (!done) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
+    }
+}
+
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
-    if (vocab->sp)
-        sp_encode(vocab->sp, text, length, ids);
+    if (vocab->pieces)
+        require(tokenizer_encode(vocab->pieces, text, length, ids));
     else
         wordlist_encode(vocab->words, text, length, ids);
 }
@@ -323,22 +346,24 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
 {
     for (size_t i = 0; i < n; i++)
         assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
-    if (vocab->sp)
-        sp_decode(vocab->sp, ids, n, out);
-    else
+    if (!vocab->pieces) {
         wordlist_decode(vocab->words, ids, n, out);
+        return;
+    }
+    TokenText text = {0};
+    require(tokenizer_decode(vocab->pieces, ids, n, &text));
+    text_put(out, text.data, text.length);
+    token_text_free(&text);
 }
 
 const char *vocab_token(const Vocabulary *vocab, int32_t id)
 {
     assert(id >= 0 && id < vocab_size(vocab));
-    return vocab->sp ? sp_piece(vocab->sp, id) : vocab->words->tokens.data[id];
+    return vocab->pieces ? vocab->tokens[id] : vocab->words->tokens.data[id];
 }
 
 int32_t vocab_find(const Vocabulary *vocab, const char *token)
 {
-    if (!vocab->sp)
-        return wordlist_find(vocab->words, token);
-    int32_t id = sp_find(vocab->sp, token);
-    return id >= 0 && id < sp_size(vocab->sp) && !strcmp(sp_piece(vocab->sp, id), token) ? id : -1;
+    return vocab->pieces ? tokenizer_find(vocab->pieces, token, strlen(token))
+                         : wordlist_find(vocab->words, token);
 }

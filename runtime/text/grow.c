@@ -1,0 +1,66 @@
+/* Lists and texts that grow. */
+#include "runtime/text/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* At least n items of this size, by doubling; NULL: no memory. */
+static void *grow(void *data, size_t *capacity, size_t n, size_t size)
+{
+    size_t larger = *capacity > SIZE_MAX / 2 ? n : *capacity * 2, bytes;
+    larger = larger < n ? n : larger;
+    larger = larger < 32 ? 32 : larger;
+    if (__builtin_mul_overflow(larger, size, &bytes))
+        return NULL;
+    void *moved = realloc(data, bytes);
+    if (moved)
+        *capacity = larger;
+    return moved;
+}
+
+bool token_ids_push(TokenIds *ids, int32_t id)
+{
+    if (ids->count == ids->capacity) {
+        int32_t *data = grow(ids->data, &ids->capacity, ids->count + 1, sizeof *data);
+        if (!data)
+            return false;
+        ids->data = data;
+    }
+    ids->data[ids->count++] = id;
+    return true;
+}
+
+void token_ids_free(TokenIds *ids)
+{
+    free(ids->data);
+    *ids = (TokenIds){0};
+}
+
+bool token_text_reserve(TokenText *text, size_t more)
+{
+    size_t n;
+    if (__builtin_add_overflow(text->length, more, &n))
+        return false;
+    if (n <= text->capacity)
+        return true;
+    char *data = grow(text->data, &text->capacity, n, 1);
+    if (data)
+        text->data = data;
+    return data;
+}
+
+bool token_text_put(TokenText *text, const char *bytes, size_t length)
+{
+    if (!token_text_reserve(text, length))
+        return false;
+    if (length)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    return true;
+}
+
+void token_text_free(TokenText *text)
+{
+    free(text->data);
+    *text = (TokenText){0};
+}

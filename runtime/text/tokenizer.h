@@ -1,0 +1,44 @@
+/* Tokenizers: text to token ids and back, from files in memory, with libc alone.
+ *
+ *   const char *problem;
+ *   Tokenizer *t = tokenizer_sentencepiece(bytes, size, &problem);  // the bytes outlive it
+ *   TokenIds ids = {0};
+ *   tokenizer_encode(t, text, length, &ids);                        // no bos, no eos
+ *   tokenizer_decode(t, ids.data, ids.count, &out);
+ *   tokenizer_free(t);
+ *
+ * A Tokenizer never changes: several threads may use one at once. Nothing here ends the
+ * process: what lacks memory says so. */
+#ifndef RUNTIME_TEXT_TOKENIZER_H
+#define RUNTIME_TEXT_TOKENIZER_H
+
+#include "runtime/text/grow.h"
+
+typedef struct Tokenizer Tokenizer;
+
+/* Of a SentencePiece model (unigram, bpe, char or word), equal to libsentencepiece. The bytes
+ * may lie in read-only memory; pieces and rules are read where they lie. NULL: they are no
+ * such model, and *problem tells why, or there is no memory, and *problem is NULL. */
+Tokenizer *tokenizer_sentencepiece(const void *bytes, size_t size, const char **problem);
+void tokenizer_free(Tokenizer *tokenizer); /* NULL is allowed */
+
+int32_t tokenizer_size(const Tokenizer *tokenizer);
+/* Special ids, each -1 where there is none. */
+typedef struct TokenizerSpecial {
+    int32_t pad, unk, bos, eos;
+} TokenizerSpecial;
+TokenizerSpecial tokenizer_special(const Tokenizer *tokenizer);
+/* The piece of an id, not NUL-terminated, as long as the bytes; "" of length 0 outside. */
+const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *length);
+/* The id whose piece these bytes are, -1 where there is none. */
+int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t length);
+
+/* Appends the ids of a text of at most TOKENIZER_MOST bytes; bytes that are no UTF-8 count as
+ * U+FFFD each. false: no memory or too long, and nothing is appended. */
+enum { TOKENIZER_MOST = 1 << 28 };
+bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids);
+/* Appends the text of ids; those outside the vocabulary count as absent, control symbols have
+ * no text. false: no memory, and nothing is appended. */
+bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
+
+#endif
