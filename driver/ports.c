@@ -69,7 +69,7 @@ static int64_t table_rows(const Function *model, const Value *index)
         else if (op->kind == OP_ctc && op->args[1] == index)
             found = op->args[0]->type.dims[2].size;
         else if (op->n_args >= 1 && op->args[0] == index &&
-                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop))
+                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient))
             found = table_rows(model, op_result(op));
         if (found && (!rows || found < rows))
             rows = found;

@@ -8,7 +8,7 @@ static const Op *seen_through(const Value *value)
 {
     const Op *op = value->op;
     while (op->kind == OP_reshape || op->kind == OP_transpose || op->kind == OP_broadcast ||
-           op->kind == OP_slice || op->kind == OP_flip || op->kind == OP_stop)
+           op->kind == OP_slice || op->kind == OP_flip || op->kind == OP_stop_gradient)
         op = op->args[0]->op;
     return op;
 }

@@ -58,10 +58,10 @@ static Val run_int(Elab *e, const Node *call, Val *args)
     return x ? with_names(e, call, build_cast(&e->b, x, DT_I32), x) : val_error();
 }
 
-static Val run_stop(Elab *e, const Node *call, Val *args)
+static Val run_stop_gradient(Elab *e, const Node *call, Val *args)
 {
     Value *x = as_tensor(e, call, args[0]);
-    return x ? with_names(e, call, build_unary(&e->b, OP_stop, x), x) : val_error();
+    return x ? with_names(e, call, build_unary(&e->b, OP_stop_gradient, x), x) : val_error();
 }
 
 static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
@@ -187,7 +187,8 @@ static const Builtin builtins[] = {
     {.name = "minimum", .params = "x y", .run = run_minimum},
     {.name = "float", .params = "x", .run = run_float},
     {.name = "int", .params = "x", .run = run_int},
-    {.name = "stop", .params = "x", .run = run_stop},
+    {.name = "stop_gradient", .params = "x", .run = run_stop_gradient},
+    {.name = "stop", .params = "x", .run = run_stop_gradient}, /* another spelling */
     {.name = "select", .params = "condition x y", .run = run_select},
     {.name = "mask", .params = "scores allowed", .run = run_mask},
     {.name = "dropout", .params = "x rate", .run = run_dropout},

@@ -147,7 +147,7 @@ static Num element_cast(const Element *el, const Num *x)
     return num_rounded(&el->to, x[0].v, x[0].e, el->to.unit > el->from.unit);
 }
 
-static Num element_stop(const Element *el, const Num *x)
+static Num element_stop_gradient(const Element *el, const Num *x)
 {
     (void)el;
     return x[0];

@@ -132,7 +132,7 @@ bool is_expanded(const Function *function)
 {
     int others[MAX_RANK], n;
     FOR_OPS (op, &function->body)
-        if (op->kind == OP_softmax || op->kind == OP_logsumexp || op->kind == OP_stop ||
+        if (op->kind == OP_softmax || op->kind == OP_logsumexp || op->kind == OP_stop_gradient ||
             (op_family(op) == FAMILY_reduce &&
              split_of(function->module, op, others, &n) != SPLIT_NOT))
             return false;
@@ -145,7 +145,7 @@ bool pass_expand(Function *function, PassContext *context)
         Builder b = builder_before(function, &function->body, op);
         Value *by = op->kind == OP_softmax     ? expand_softmax(&b, op->args[0])
                     : op->kind == OP_logsumexp ? expand_logsumexp(&b, op->args[0])
-                    : op->kind == OP_stop      ? op->args[0]
+                    : op->kind == OP_stop_gradient      ? op->args[0]
                                                : NULL;
         if (!by)
             continue;

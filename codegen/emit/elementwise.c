@@ -58,7 +58,7 @@ static LlValue emit_floor(Emit *e, const Op *op, LlValue *x)
 {
     return ll_unary(&e->ll, "llvm.floor", x[0]);
 }
-static LlValue emit_stop(Emit *e, const Op *op, LlValue *x) { return x[0]; }
+static LlValue emit_stop_gradient(Emit *e, const Op *op, LlValue *x) { return x[0]; }
 static LlValue emit_not(Emit *e, const Op *op, LlValue *x)
 {
     return LLVMBuildNot(e->ll.builder, x[0], "");
@@ -244,7 +244,7 @@ static const ElementRule rules[OP_COUNT] = {
 static bool keeps_rounding(const Op *op)
 {
     switch (op->kind) {
-    case OP_neg: case OP_abs: case OP_relu: case OP_stop: case OP_max: case OP_min: case OP_select:
+    case OP_neg: case OP_abs: case OP_relu: case OP_stop_gradient: case OP_max: case OP_min: case OP_select:
     case OP_cast: /* emit_convert rounds */
         return true;
     default:

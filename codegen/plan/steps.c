@@ -225,7 +225,7 @@ bool add_copy(Plan *plan, const Type *type, const View *from, const View *to)
         vec_push(plan->arena, plan->steps, step);
         return true;
     }
-    return add_unary(plan, OP_stop, type, from, type->dtype, to);
+    return add_unary(plan, OP_stop_gradient, type, from, type->dtype, to);
 }
 
 void add_zero(Plan *plan, int32_t buffer)

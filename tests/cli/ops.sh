@@ -43,7 +43,7 @@ cos            cos(x * v)
 floor          floor(x * 3) * v
 relu           relu(x - v)
 cast           float(int(x * 4)) * v
-stop           stop(floor(x * 3)) * x
+stop_gradient  stop_gradient(floor(x * 3)) * x
 not            select(not (x < v), x, v * v)
 add            x + v * v
 sub            v - x * x

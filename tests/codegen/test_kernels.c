@@ -66,7 +66,7 @@ static void unary_ops(Case *c, int64_t n)
         build_unary(&c->b, OP_cos, x),
         build_unary(&c->b, OP_floor, x),
         build_unary(&c->b, OP_relu, x),
-        build_unary(&c->b, OP_stop, x),
+        build_unary(&c->b, OP_stop_gradient, x),
         build_cast(&c->b, x, DT_I32),
         build_cast(&c->b, x, DT_BOOL),
         build_cast(&c->b, x, c->real == DT_F32 ? DT_F64 : DT_F32),

@@ -61,7 +61,7 @@ static Item *add_positions(Grow *g, Item *s)
 
 static Item *some_op_on(Grow *g, Item *s)
 {
-    static const OpKind kinds[] = {OP_tanh, OP_abs, OP_neg, OP_sigmoid, OP_relu, OP_stop};
+    static const OpKind kinds[] = {OP_tanh, OP_abs, OP_neg, OP_sigmoid, OP_relu, OP_stop_gradient};
     return unary(g, RNG_PICK(&g->rng, kinds), s);
 }
 

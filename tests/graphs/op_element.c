@@ -7,8 +7,8 @@ Item *grow_unary(Grow *g)
 {
     static const OpKind kinds[] = {OP_neg,   OP_abs,  OP_exp,  OP_log,     OP_sqrt, OP_rsqrt,
                                    OP_tanh,  OP_erf,  OP_sin,  OP_sigmoid, OP_cos,  OP_relu,
-                                   OP_floor, OP_stop, OP_relu, OP_exp};
-    static const OpKind of_ints[] = {OP_neg, OP_abs, OP_relu, OP_stop};
+                                   OP_floor, OP_stop_gradient, OP_relu, OP_exp};
+    static const OpKind of_ints[] = {OP_neg, OP_abs, OP_relu, OP_stop_gradient};
     Item *x = pick(g, is_number);
     if (!x)
         return NULL;

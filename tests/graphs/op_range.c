@@ -23,7 +23,7 @@ Item *unary(Grow *g, OpKind kind, Item *x)
     case OP_cos: a = -1, b = 1; break;
     case OP_floor: a = floor(lo), b = floor(hi); break;
     case OP_not: a = 0, b = 1; break;
-    default: a = lo, b = hi; /* stop */
+    default: a = lo, b = hi; /* stop_gradient */
     }
     return add_item(g, build_unary(&g->b, kind, x->value), a, b);
 }

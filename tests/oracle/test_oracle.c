@@ -45,7 +45,7 @@ static const OracleCase cases[] = {
     {{"f32[3]"}, {NUMBERS(0, -1.5, 2)}, "%9 = cast %0 {dtype = bool} : bool[3]", .expected = NUMBERS(0, 1, 1)},
     {{"f32[3]"}, {NUMBERS(1, 257, 1.01171875)}, "%9 = cast %0 {dtype = bf16} : bf16[3]", .expected = NUMBERS(1, 256, 1.015625)},
     {{"i32[2]"}, {NUMBERS(3, 16777217)}, "%9 = cast %0 {dtype = f32} : f32[2]", .expected = NUMBERS(3, 16777216)},
-    {{"f32[2]"}, {NUMBERS(1.5, 2)}, "%9 = stop %0 : f32[2]", .expected = NUMBERS(1.5, 2)},
+    {{"f32[2]"}, {NUMBERS(1.5, 2)}, "%9 = stop_gradient %0 : f32[2]", .expected = NUMBERS(1.5, 2)},
     {{"bool[2]"}, {NUMBERS(1, 0)}, "%9 = not %0 : bool[2]", .expected = NUMBERS(0, 1)},
     {{"f32[2, 1]", "f32[3]"}, {NUMBERS(1, 2), NUMBERS(10, 20, 30)}, "%9 = add %0, %1 : f32[2, 3]", .expected = NUMBERS(11, 21, 31, 12, 22, 32)},
     {{"f32[B, S~]", "f32[B, 1]"}, {NUMBERS(1, 2, 3, 4), NUMBERS(10, 20)}, "%9 = add %0, %1 : f32[B, S~]", .expected = NUMBERS(11, 12, 13, 24)},

@@ -71,7 +71,7 @@ static const Row rows[] = {
     {NULL, "%30 = select %2, %4, %4 : " F, "select(p, v, v)"},
     {"cast(x)", "%30 = cast %0 {dtype = f32} : " F, "x"},
     {NULL, "%30 = cast %0 {dtype = f64} : f64[4, 6]", "cast(x)"},
-    {"stop(x)", "%30 = stop %0 : " F, "x"},
+    {"stop_gradient(x)", "%30 = stop_gradient %0 : " F, "x"},
     {"dropout(x)", "%30 = dropout %0 {rate = 0, site = 0} : " F, "x"},
     {NULL, "%30 = dropout %0 {rate = 0.5, site = 0} : " F, "dropout(x)"},
     {"reshape(x)", "%30 = reshape %0 {shape = [4, 6]} : " F, "x"},
