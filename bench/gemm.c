@@ -6,7 +6,7 @@
  * With --cpu our code and the ceilings are those of that processor, and OpenBLAS's of one like
  * it, unless OPENBLAS_CORETYPE says otherwise.
  *
- *   build/release/bench_gemm [--cpu NAME] [--few-rows] [rounds]
+ *   build/release/bench_gemm [--cpu NAME] [--few-rows] [--only USE] [rounds]
  *
  * bench/compare --gemm-only runs it; it prints tables in Markdown. */
 #define _GNU_SOURCE
@@ -223,7 +223,13 @@ static void measure(const Contest *contest, const Shape *s, int rounds)
     free(c);
 }
 
-static void hold(const Contest *contest, const Shape *of, size_t n_shapes, int rounds)
+typedef struct Options {
+    const char *cpu, *only; /* shapes of this use; NULL: all */
+    bool few_rows;
+    int rounds;
+} Options;
+
+static void hold(const Contest *contest, const Shape *of, size_t n_shapes, const Options *o)
 {
     const struct {
         bool shown;
@@ -245,15 +251,10 @@ static void hold(const Contest *contest, const Shape *of, size_t n_shapes, int r
             printf(i < TEXTS ? "| --- " : "| --: ");
     puts("|");
     for (size_t i = 0; i < n_shapes; i++)
-        measure(contest, &of[i], rounds);
+        if (!o->only || !strcmp(o->only, of[i].use))
+            measure(contest, &of[i], o->rounds);
     puts("");
 }
-
-typedef struct Options {
-    const char *cpu;
-    bool few_rows;
-    int rounds;
-} Options;
 
 static bool read_options(int argc, char **argv, Options *o)
 {
@@ -263,6 +264,8 @@ static bool read_options(int argc, char **argv, Options *o)
             o->cpu = argv[++i];
         else if (!strcmp(argv[i], "--few-rows"))
             o->few_rows = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            o->only = argv[++i];
         else
             o->rounds = atoi(argv[i]);
     return o->rounds >= 1 && o->rounds <= MAX_ROUNDS;
@@ -292,17 +295,18 @@ static void hold_all(const Options *o, const TfcForm *f32, const TfcForm *bf16)
     printf("Code for %s; OpenBLAS's for %s.\n\n", o->cpu ? o->cpu : "this machine",
            openblas_get_corename());
     if (!o->few_rows) {
-        hold(&of_f32, shapes, sizeof shapes / sizeof shapes[0], o->rounds);
-        hold(&of_bf16, shapes, N_LARGE, o->rounds);
+        hold(&of_f32, shapes, sizeof shapes / sizeof shapes[0], o);
+        hold(&of_bf16, shapes, N_LARGE, o);
     }
-    hold(&of_rows, few_rows, sizeof few_rows / sizeof few_rows[0], o->rounds);
+    hold(&of_rows, few_rows, sizeof few_rows / sizeof few_rows[0], o);
 }
 
 int main(int argc, char **argv)
 {
     Options o;
     if (!read_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: bench_gemm [--cpu NAME] [--few-rows] [rounds, 1 to %d]\n", MAX_ROUNDS);
+        fprintf(stderr, "usage: bench_gemm [--cpu NAME] [--few-rows] [--only USE] [rounds, 1 to %d]\n",
+                MAX_ROUNDS);
         return 1;
     }
     choose_blas(&o, argv);

@@ -336,6 +336,35 @@ void ll_loop_close(Ll *ll, LlLoop *loop)
     ll_at_block(ll, loop->done);
 }
 
+void ll_while_open(Ll *ll, LlWhile *loop, LlValue *left, LlValue step)
+{
+    LlBlock before = ll->block, body = ll_new_block(ll, "");
+    loop->head = ll_new_block(ll, "while");
+    loop->done = ll_new_block(ll, "");
+    LLVMBuildBr(ll->builder, loop->head);
+    ll_at_block(ll, loop->head);
+    loop->values[loop->n++] = left;
+    for (int i = 0; i < loop->n; i++) {
+        LlValue start = *loop->values[i];
+        loop->phis[i] = LLVMBuildPhi(ll->builder, LLVMTypeOf(start), "");
+        LLVMAddIncoming(loop->phis[i], &start, &before, 1);
+        *loop->values[i] = loop->phis[i];
+    }
+    LlValue more = LLVMBuildICmp(ll->builder, LLVMIntSGE, *left, step, "");
+    LLVMBuildCondBr(ll->builder, more, body, loop->done);
+    ll_at_block(ll, body);
+}
+
+void ll_while_close(Ll *ll, LlWhile *loop)
+{
+    for (int i = 0; i < loop->n; i++) {
+        LLVMAddIncoming(loop->phis[i], loop->values[i], &ll->block, 1);
+        *loop->values[i] = loop->phis[i];
+    }
+    LLVMBuildBr(ll->builder, loop->head);
+    ll_at_block(ll, loop->done);
+}
+
 LlIf ll_if_open(Ll *ll, LlValue condition)
 {
     LlIf branch = {ll_new_block(ll, "")};

@@ -106,6 +106,16 @@ typedef struct LlLoop {
 } LlLoop;
 LlLoop ll_loop_open(Ll *ll, LlValue start, LlValue end, int64_t step, const char *name);
 void ll_loop_close(Ll *ll, LlLoop *loop);
+/* while (*left >= step): every value is at the head what it was before or at the end of the body, and
+ * after the loop what it was last. The caller gives n values; `left` becomes one more. */
+enum { LL_MAX_CARRIED = 72 };
+typedef struct LlWhile {
+    LlValue *values[LL_MAX_CARRIED], phis[LL_MAX_CARRIED];
+    int n;
+    LlBlock head, done;
+} LlWhile;
+void ll_while_open(Ll *ll, LlWhile *loop, LlValue *left, LlValue step);
+void ll_while_close(Ll *ll, LlWhile *loop);
 /* if (condition) { … } */
 typedef struct LlIf {
     LlBlock done;

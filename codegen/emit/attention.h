@@ -2,6 +2,7 @@
  *
  *   attention.c          units, blocks of queries, levels
  *   attention_products.c products between memory and strips
+ *   attention_tiles.c    the functions that they call
  *   attention_sweep.c    elementwise ops and reductions over strips
  *   attention_online.c   a running maximum where keys take several strips
  *
@@ -19,8 +20,8 @@
  * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that; strips then
  * stay in the second-level cache. The backward
  * pass of the textbook's attention holds four strips and one of random words: 2.6 MB of a
- * thread's stack. */
-enum { BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
+ * thread's stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
+enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Online Online; /* what one pass over the keys knows of values */
 
@@ -62,6 +63,12 @@ void tile_columns(Attention *a, const TileProduct *p);
 void tile_scale_rows(Attention *a, const TileProduct *p, LlValue factors);
 void tile_round_rows(Attention *a); /* results of rows that are given as bf16, once they are whole */
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
+
+/* ---- attention_tiles.c ---- */
+/* Writes the functions for operands of this type, unless the module has them. */
+void tile_need_functions(Attention *a, DType operand);
+/* "rows", "queries" or "panel". */
+LlValue tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- attention_sweep.c ---- */
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */

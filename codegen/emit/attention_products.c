@@ -1,4 +1,4 @@
-/* Products of an attention region, by the tiles of gemm.h:
+/* Products of an attention region, by the functions of attention_tiles.c:
  *
  *   scores    strip[key][lane] = Σ_d keys[key][d] · turned[d][lane]
  *   rows      result[query][d] (+)= Σ_key strip[key][query] · values[key][d]
@@ -11,70 +11,18 @@
  * given as bf16 are summed beside, and rounded when the block has met all its keys. */
 #include "codegen/emit/attention.h"
 
-#include "codegen/emit/gemm.h"
+#include "runtime/exec/program.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Strips lie a few lines further than a power of two apart, so that the first keys of
  * several do not share the sets of a cache; those of random words are made by fours. */
-enum { PANEL_VECTORS = 2, PACKED_ROWS = 256, STRIP_GAP = 20, NAME_SIZE = 32 };
+enum { PACKED_ROWS = 256, STRIP_GAP = 20 };
 static_assert(STRIP_GAP >= 3 * BLOCK_VECTORS, "room for three rows of words more");
 
 static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
 
 static LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
-
-/* ---- functions ---- */
-
-static void name_functions(Attention *a, DType operand, char name[NAME_SIZE])
-{
-    snprintf(name, NAME_SIZE, "tiles.%s.%d", dtype_name(operand), a->e->lanes);
-}
-
-/* Tiles, and what packs operands of this type for them. */
-static void write_functions(Attention *a, DType operand)
-{
-    static const int64_t wide[TFC_HEIGHTS] = {8, 4, 2, 1}, narrow[TFC_HEIGHTS] = {4, 2, 1};
-    Emit *e = a->e;
-    DType dtype = a->tiles.scores.dtype;
-    char name[NAME_SIZE];
-    GemmTiles tiles = {0};
-    GemmEmit g = {.name = name,
-                  .form = {.source = (int64_t)dtype_bytes(dtype),
-                           .element = (int64_t)dtype_bytes(dtype),
-                           .joined = 1},
-                  .lanes = e->lanes,
-                  .vectors = {1, 1, PANEL_VECTORS}};
-    bool many = e->target->processor->registers >= GEMM_MANY_REGISTERS;
-    name_functions(a, operand, name);
-    ll_init(&g.ll, e->ll.context, e->ll.module);
-    g.source = emit_memory_type(e, operand);
-    g.element = g.sum = element_type(a);
-    memcpy(g.form.heights, many ? wide : narrow, sizeof g.form.heights);
-    if (operand == dtype) {
-        gemm_tiles(&g, tiles);
-        gemm_tile_rows(&g, tiles);
-    }
-    gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS);
-    gemm_pack_pitched(&g, "panel", gemm_columns(&g));
-    ll_dispose(&g.ll);
-}
-
-static LlValue function_for(Attention *a, DType operand, const char *part)
-{
-    char name[NAME_SIZE], full[2 * NAME_SIZE];
-    name_functions(a, operand, name);
-    snprintf(full, sizeof full, "%s.%s", name, part);
-    return LLVMGetNamedFunction(a->e->ll.module, full);
-}
-
-static void need_functions(Attention *a, DType operand)
-{
-    if (!function_for(a, operand, "panel"))
-        write_functions(a, operand);
-}
 
 static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
 {
@@ -165,7 +113,7 @@ void tile_open(Attention *a)
 {
     Emit *e = a->e;
     int64_t widest = 0;
-    need_functions(a, a->tiles.scores.dtype);
+    tile_need_functions(a, a->tiles.scores.dtype);
     a->panel = e->lanes * PANEL_VECTORS;
     a->most_keys = longest(a, tile_keys(&a->tiles), STRIP_VECTORS);
     a->room = strip_room(a);
@@ -175,7 +123,7 @@ void tile_open(Attention *a)
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
         int operand = body_number(&e->body, p->op->args[0]);
-        need_functions(a, p->op->args[1]->type.dtype);
+        tile_need_functions(a, p->op->args[1]->type.dtype);
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] =
                 take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
@@ -252,7 +200,7 @@ static void pack_part(Attention *a, const TileProduct *p, const Part *part)
     for (int64_t column = 0; column < p->depth; column += a->panel) {
         int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
         LlValue from = ll_gep(&a->e->ll, type, part->rows.at, number(a, column));
-        call(a, function_for(a, operand->type.dtype, "panel"), 7,
+        call(a, tile_function(a, operand->type.dtype, "panel"), 7,
              (LlValue[]){part->count, from, part->rows.stride, number(a, 1), number(a, columns),
                          element_at(a, a->packed, number(a, column)), number(a, packed_row(a, p))});
     }
@@ -290,7 +238,7 @@ static void part_close(Attention *a, Part *part)
 
 /* ---- products ---- */
 
-/* c[rows][columns] = Σ_k a·b (+ c); see gemm_tile_rows. */
+/* c[rows][columns] = Σ_k a·b (+ c); see attention_tiles.c. */
 typedef struct Call {
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
@@ -299,7 +247,7 @@ static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate says how su
 
 static void call_rows(Attention *a, const Call *c)
 {
-    call(a, function_for(a, a->tiles.scores.dtype, "rows"), 11,
+    call(a, tile_function(a, a->tiles.scores.dtype, "rows"), 11,
          (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
                      c->accumulate, c->rows});
 }
@@ -315,7 +263,7 @@ void tile_turn_queries(Attention *a)
         if (done)
             continue;
         TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
-        call(a, function_for(a, p->op->args[0]->type.dtype, "queries"), 6,
+        call(a, tile_function(a, p->op->args[0]->type.dtype, "queries"), 6,
              (LlValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
     }

@@ -41,12 +41,6 @@ LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers
     return function;
 }
 
-LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args)
-{
-    return LLVMBuildCall2(g->ll.builder, LLVMGlobalGetValueType(function), function, args,
-                          (unsigned)n, "");
-}
-
 void gemm_return(GemmEmit *g) { LLVMBuildRetVoid(g->ll.builder); }
 
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index)
@@ -115,6 +109,7 @@ static void choose_reading(GemmEmit *g)
     f->beside = g->amx ? TFC_LIE_ROWS : TFC_LIE_PANELS;
     f->strided = !g->pairs;
     f->any_rows = g->amx;
+    f->registers = g->amx;
 }
 
 static void choose_form(GemmEmit *g, const Target *target, TfcType type)
@@ -143,20 +138,19 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
 
 typedef struct Parts {
     GemmTiles tiles;
-    LlValue highest[TFC_LIES], pack_panel, pack_along, pack_beside, begin, end;
+    LlValue highest[TFC_LIES], pack_panel, pack_rows, transpose_rows;
 } Parts;
 
 static void write_parts(GemmEmit *g, Parts *p)
 {
     p->pack_panel = gemm_pack(g, "pack_b", gemm_columns(g));
-    p->pack_beside = (g->amx ? gemm_amx_pack_beside : gemm_pack_beside)(g);
-    p->pack_along = g->pairs ? gemm_pack_along(g) : NULL;
-    (g->amx ? gemm_amx_tiles : gemm_tiles)(g, p->tiles);
     if (g->amx) {
-        p->begin = gemm_amx_begin(g);
-        p->end = gemm_amx_end(g);
+        p->transpose_rows = gemm_amx_transpose_rows(g);
+        gemm_amx_tiles(g, p->tiles);
         return;
     }
+    p->pack_rows = gemm_pack_rows(g);
+    gemm_tiles(g, p->tiles);
     for (TfcLie lie = TFC_LIE_PANELS; lie < TFC_LIES; lie++)
         p->highest[lie] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], lie);
 }

@@ -4,8 +4,7 @@
  *
  *   gemm.c           the form: shapes of tiles, which parts, the record
  *   gemm_tile.c      tiles
- *   gemm_pack.c      panels, and rows of a that lie beside each other
- *   gemm_pack_rows.c rows of a that lie along k
+ *   gemm_pack.c      panels
  *   gemm_amx.c       tiles and rows of a for AMX
  *
  * Products of bf16 are sums of pairs of terms, as vdpbf16ps forms them: sum + odd term, rounded,
@@ -53,6 +52,12 @@ static inline bool gemm_joined(const GemmEmit *g) { return g->form.joined > 1; }
 static inline int gemm_bytes(const GemmEmit *g) { return (int)g->form.element; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
 
+/* The parameters of a TfcTile, and which of them are pointers. */
+enum {
+    ARG_K, ARG_A, ARG_A_ROW, ARG_A_K, ARG_B, ARG_B_K, ARG_C, ARG_C_ROW, ARG_COLUMNS,
+    ARG_STORE, ARG_ROWS, ARGS,
+    ARG_POINTERS = 1 << ARG_A | 1 << ARG_B | 1 << ARG_C
+};
 /* A TfcTile of so many rows and vectors. */
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
 /* Tiles of every height and width of the form, for operands that lie anyhow; NULL: none. */
@@ -60,22 +65,20 @@ typedef LlValue GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same by AMX, whose widths are registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
-/* void (k, a, a_row, a_k, b, b_k, c, c_row, columns, store, rows): any number of rows of up to
- * gemm_columns, by these tiles. Strides are in elements. */
-LlValue gemm_tile_rows(GemmEmit *g, GemmTiles tiles);
+
+/* One vector of sums to c; of masks `stored` may be NULL, which stores all; `loaded`, which lanes are
+ * added to what is there, is NULL where none is. */
+void gemm_store(GemmEmit *g, LlValue sum, LlValue at, TfcStore store, LlValue stored,
+                LlValue loaded);
 
 /* A TfcPackPanel `width` columns wide. */
 LlValue gemm_pack(GemmEmit *g, const char *part, int width);
 /* void (…, width): a panel as wide as that says. */
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);
-/* A TfcPackRows: rows beside each other into panels; rows along k widened, or filled up to whole
- * pairs and registers; rows beside each other into rows of pairs for AMX. */
-LlValue gemm_pack_beside(GemmEmit *g);
-LlValue gemm_pack_along(GemmEmit *g);
-LlValue gemm_amx_pack_beside(GemmEmit *g);
-/* Sets up the tile registers, and gives them back. */
-LlValue gemm_amx_begin(GemmEmit *g);
-LlValue gemm_amx_end(GemmEmit *g);
+/* The same of rows of a that lie beside each other. */
+LlValue gemm_pack_rows(GemmEmit *g);
+/* A TfcTransposeRows, into rows of pairs. */
+LlValue gemm_amx_transpose_rows(GemmEmit *g);
 
 /* One or several elements of an operand, widened to what sums are of; lanes whose mask is off are
  * not read, and zero. NULL: all are read. */
@@ -86,7 +89,6 @@ void gemm_transpose(GemmEmit *g, LlValue *rows);
 /* A function "<name>.<part>" of operands that are i64, but pointers where their bit is set; the
  * builder stands in its entry, and `params` has them. */
 LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, LlValue *params);
-LlValue gemm_call(GemmEmit *g, LlValue function, int n, LlValue *args);
 void gemm_return(GemmEmit *g);
 /* Address of element `index` of a panel, of an operand; of a byte. */
 LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* SPAN: registers of a, and of b, that are multiplied together. */
-enum { SPAN = 2, REGISTERS = 8 };
+enum { SPAN = 2 };
 
 /* ---- registers ---- */
 
@@ -34,40 +34,11 @@ static LlValue b_register(GemmEmit *g, int column)
     return number(g, SPAN * SPAN + SPAN + column);
 }
 
-LlValue gemm_amx_begin(GemmEmit *g)
-{
-    enum { PALETTE = 0, BYTES_AT = 16, ROWS_AT = 48, SIZE = 64 };
-    Ll *ll = &g->ll;
-    LlValue bytes[SIZE], function = gemm_open(g, "begin", 0, 0, NULL);
-    for (int i = 0; i < SIZE; i++)
-        bytes[i] = ll_int(ll->i8, i == PALETTE);
-    for (int r = 0; r < REGISTERS; r++) {
-        bytes[BYTES_AT + 2 * r] = ll_int(ll->i8, AMX_BYTES); /* of 16 bits the lower 8 */
-        bytes[ROWS_AT + r] = ll_int(ll->i8, AMX_LINES);
-    }
-    LlValue slot = ll_alloca(ll, ll_vector(ll->i8, SIZE), "registers");
-    ll_store(ll, LLVMConstVector(bytes, SIZE), slot, 1);
-    use_register(g, "llvm.x86.ldtilecfg", 1, &slot);
-    gemm_return(g);
-    return function;
-}
-
-LlValue gemm_amx_end(GemmEmit *g)
-{
-    LlValue function = gemm_open(g, "end", 0, 0, NULL);
-    use_register(g, "llvm.x86.tilerelease", 0, NULL);
-    gemm_return(g);
-    return function;
-}
-
 /* ---- tiles ---- */
-
-/* The parameters of a TfcTile. */
-enum { K, A, A_ROW, A_K, B, B_K, C, C_ROW, COLUMNS, STORE, ROWS, PARAMS };
 
 typedef struct Tile {
     int rows, columns; /* registers of a, of b */
-    LlValue x[PARAMS];
+    LlValue x[ARGS];
     LlValue sums; /* where the registers of c are stored */
 } Tile;
 
@@ -75,16 +46,17 @@ typedef struct Tile {
 static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
 {
     Ll *ll = &g->ll;
-    LlValue a = gemm_at(g, t->x[A], pair);
-    LlValue b = gemm_at(g, t->x[B], gemm_times(g, pair, gemm_columns(g)));
+    LlValue a = gemm_at(g, t->x[ARG_A], pair);
+    LlValue b = gemm_at(g, t->x[ARG_B], gemm_times(g, pair, gemm_columns(g)));
     LlValue pitch = ll_i64(ll, (int64_t)gemm_columns(g) * gemm_bytes(g));
     for (int c = 0; c < t->columns; c++)
         use_register(
             g, "llvm.x86.tileloaddt164", 3,
             (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * AMX_LANES)), pitch});
     for (int r = 0; r < t->rows; r++) {
-        LlValue at = gemm_byte(g, a, gemm_times(g, t->x[A_ROW], r * AMX_LINES));
-        use_register(g, "llvm.x86.tileloadd64", 3, (LlValue[]){a_register(g, r), at, t->x[A_ROW]});
+        LlValue at = gemm_byte(g, a, gemm_times(g, t->x[ARG_A_ROW], r * AMX_LINES));
+        use_register(g, "llvm.x86.tileloadd64", 3,
+                     (LlValue[]){a_register(g, r), at, t->x[ARG_A_ROW]});
         for (int c = 0; c < t->columns; c++)
             use_register(g, "llvm.x86.tdpbf16ps", 3,
                          (LlValue[]){c_register(g, r, c), a_register(g, r), b_register(g, c)});
@@ -99,8 +71,8 @@ static void store_registers(GemmEmit *g, const Tile *t, LlValue at, LlValue pitc
         for (int c = 0; c < t->columns; c++) {
             LlValue to = gemm_byte(g, at, gemm_times(g, pitch, r * AMX_LINES));
             use_register(g, "llvm.x86.tilestored64", 3,
-                         (LlValue[]){c_register(g, r, c), gemm_byte(g, to, ll_i64(ll, c * AMX_BYTES)),
-                                     pitch});
+                         (LlValue[]){c_register(g, r, c),
+                                     gemm_byte(g, to, ll_i64(ll, c * AMX_BYTES)), pitch});
         }
 }
 
@@ -109,49 +81,34 @@ static void store_whole(GemmEmit *g, const Tile *t)
 {
     Ll *ll = &g->ll;
     LlValue over =
-        LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[STORE], ll_i64(ll, TFC_STORE_OVER), "");
+        LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[ARG_STORE], ll_i64(ll, TFC_STORE_OVER), "");
     LlValue high =
-        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[ROWS], ll_i64(ll, t->rows * AMX_LINES), "");
-    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[COLUMNS],
+        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[ARG_ROWS], ll_i64(ll, t->rows * AMX_LINES), "");
+    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[ARG_COLUMNS],
                                   ll_i64(ll, t->columns * AMX_LANES), "");
     LlValue whole = LLVMBuildAnd(ll->builder, over, LLVMBuildAnd(ll->builder, high, broad, ""), "");
     LlIf here = ll_if_open(ll, whole);
-    store_registers(g, t, t->x[C], t->x[C_ROW]);
+    store_registers(g, t, t->x[ARG_C], t->x[ARG_C_ROW]);
     gemm_return(g);
     ll_at_block(ll, here.done);
-}
-
-/* One vector of sums to c as `store` says. */
-static void store_vector(GemmEmit *g, LlValue sum, LlValue row, int column, LlValue mask,
-                         TfcStore store)
-{
-    Ll *ll = &g->ll;
-    LlValue from = ll_i64(ll, column * AMX_LANES);
-    if (store == TFC_STORE_ROUNDED) {
-        LlValue bits = ll_bf16_bits(ll, ll_bf16_round(ll, sum));
-        ll_masked_store(ll, bits, ll_gep(ll, ll->i16, row, from), mask, 2);
-        return;
-    }
-    LlValue at = ll_gep(ll, g->sum, row, from);
-    if (store == TFC_STORE_ADD)
-        sum = ll_fadd(ll, ll_masked_load(ll, ll_vector(g->sum, AMX_LANES), at, mask, 4), sum);
-    ll_masked_store(ll, sum, at, mask, 4);
 }
 
 static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
 {
     Ll *ll = &g->ll;
     LlType vector = ll_vector(g->sum, AMX_LANES);
+    LlType unit = store == TFC_STORE_ROUNDED ? ll->i16 : g->sum;
     LlValue masks[SPAN];
     for (int c = 0; c < t->columns; c++)
-        masks[c] = ll_lanes_below(ll, t->x[COLUMNS], c * AMX_LANES, AMX_LANES);
-    LlValue end = ll_min(ll, t->x[ROWS], ll_i64(ll, t->rows * AMX_LINES));
+        masks[c] = ll_lanes_below(ll, t->x[ARG_COLUMNS], c * AMX_LANES, AMX_LANES);
+    LlValue end = ll_min(ll, t->x[ARG_ROWS], ll_i64(ll, t->rows * AMX_LINES));
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), end, 1, "store");
-    LlValue to = gemm_byte(g, t->x[C], gemm_mul(g, rows.index, t->x[C_ROW]));
+    LlValue to = gemm_byte(g, t->x[ARG_C], gemm_mul(g, rows.index, t->x[ARG_C_ROW]));
     LlValue from = gemm_byte(g, t->sums, gemm_times(g, rows.index, SPAN * AMX_BYTES));
     for (int c = 0; c < t->columns; c++) {
-        LlValue at = gemm_byte(g, from, ll_i64(ll, c * AMX_BYTES));
-        store_vector(g, ll_load(ll, vector, at, AMX_BYTES), to, c, masks[c], store);
+        LlValue sum = ll_load(ll, vector, gemm_byte(g, from, ll_i64(ll, c * AMX_BYTES)), AMX_BYTES);
+        gemm_store(g, sum, ll_gep(ll, unit, to, ll_i64(ll, c * AMX_LANES)), store, masks[c],
+                   masks[c]);
     }
     ll_loop_close(ll, &rows);
 }
@@ -159,7 +116,7 @@ static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
 static void store_if(GemmEmit *g, const Tile *t, TfcStore store)
 {
     Ll *ll = &g->ll;
-    LlValue asked = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[STORE], ll_i64(ll, store), "");
+    LlValue asked = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[ARG_STORE], ll_i64(ll, store), "");
     LlIf here = ll_if_open(ll, asked);
     store_rows(g, t, store);
     ll_if_close(ll, &here);
@@ -172,13 +129,13 @@ static LlValue amx_tile(GemmEmit *g, int rows, int columns)
     char part[32];
     snprintf(part, sizeof part, "tile_amx%dx%d", rows, columns);
     Tile t = {.rows = rows, .columns = columns};
-    LlValue function = gemm_open(g, part, PARAMS, 1 << A | 1 << B | 1 << C, t.x);
+    LlValue function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
     t.sums = ll_alloca(ll, ll_vector(g->sum, SPAN * AMX_LINES * SPAN * AMX_LANES), "sums");
     LLVMSetAlignment(t.sums, AMX_BYTES);
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
             use_register(g, "llvm.x86.tilezero", 1, (LlValue[]){c_register(g, r, c)});
-    LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.x[K], AMX_LINES, "pairs");
+    LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.x[ARG_K], AMX_LINES, "pairs");
     add_pairs(g, &t, pairs.index);
     ll_loop_close(ll, &pairs);
     store_whole(g, &t);
@@ -199,8 +156,8 @@ void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles)
 
 /* ---- rows of a that lie beside each other: squares of pairs are transposed ---- */
 
-/* The parameters of a TfcPackRows. */
-enum { P_K, P_X, P_X_K, P_X_ROW, P_ROWS, P_OUT, P_PITCH, P_PARAMS };
+/* The parameters of a TfcTransposeRows. */
+enum { P_K, P_X, P_X_K, P_ROWS, P_OUT, P_PITCH, P_PARAMS };
 
 /* Term `term` of 16 rows that lie beside each other, as i32; zeros past the last. */
 static LlValue load_term(GemmEmit *g, const LlValue *x, LlValue from, LlValue term, LlValue mask)
@@ -232,11 +189,11 @@ static void transpose_square(GemmEmit *g, const LlValue *x, LlValue row, LlValue
     }
 }
 
-LlValue gemm_amx_pack_beside(GemmEmit *g)
+LlValue gemm_amx_transpose_rows(GemmEmit *g)
 {
     Ll *ll = &g->ll;
     LlValue x[P_PARAMS];
-    LlValue function = gemm_open(g, "pack_beside", P_PARAMS, 1 << P_X | 1 << P_OUT, x);
+    LlValue function = gemm_open(g, "transpose_rows", P_PARAMS, 1 << P_X | 1 << P_OUT, x);
     LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), x[P_K], TFC_PAIRS_TERMS, "terms");
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x[P_ROWS], AMX_LINES, "transpose");
     transpose_square(g, x, rows.index, terms.index);

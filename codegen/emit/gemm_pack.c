@@ -15,12 +15,9 @@ enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 /* The parameters of a TfcPackPanel, and of one with a width. */
 enum { K, X, X_K, X_SIDE, COUNT, OUT, WIDTH, PARAMS };
 
-/* What is packed. Of a, several panels at a time, whose sides lie one after the other. */
 typedef struct Pack {
     LlValue k, x, x_k, x_side, count, out, width;
-    int groups;       /* vectors a row of a panel */
-    int panels, side; /* panels at a time; sides of each */
-    LlValue pitch;    /* bytes from one to the next */
+    int groups; /* vectors a row of a panel */
 } Pack;
 
 LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
@@ -64,8 +61,8 @@ static LlValue load_unit(GemmEmit *g, const Pack *p, LlValue unit, LlValue side,
 }
 
 /* Row `row` of the unit's rows in a panel. */
-static void store_unit(GemmEmit *g, const Pack *p, LlValue words, LlValue out, LlValue unit,
-                       int row, LlValue side)
+static void store_unit(GemmEmit *g, const Pack *p, LlValue words, LlValue unit, int row,
+                       LlValue side)
 {
     Ll *ll = &g->ll;
     LlType type = ll_of_value(words);
@@ -75,7 +72,7 @@ static void store_unit(GemmEmit *g, const Pack *p, LlValue words, LlValue out, L
                          : LLVMBuildShl(ll->builder, words, ll_int(type, 16), "");
         words = LLVMBuildBitCast(ll->builder, words, ll_like(type, ll->f32), "");
     }
-    ll_store(ll, words, gemm_at(g, gemm_at(g, out, at), side), (unsigned)gemm_bytes(g));
+    ll_store(ll, words, gemm_at(g, gemm_at(g, p->out, at), side), (unsigned)gemm_bytes(g));
 }
 
 static LlValue whole_units(GemmEmit *g, const Pack *p)
@@ -87,23 +84,19 @@ static LlValue whole_units(GemmEmit *g, const Pack *p)
  *
  * The last vector of a row may reach into the next one, which is written after it. */
 
-static void copy_unit(GemmEmit *g, const Pack *p, LlValue unit, LlValue *const *masks, bool partner)
+static void copy_unit(GemmEmit *g, const Pack *p, LlValue unit, const LlValue *masks, bool partner)
 {
-    Ll *ll = &g->ll;
-    LlValue words[MAX_GROUPS], out = p->out;
-    for (int i = 0; i < p->panels; i++, out = p->pitch ? gemm_byte(g, out, p->pitch) : out) {
-        for (int v = 0; v < p->groups; v++) {
-            LlValue side = ll_i64(ll, i * p->side + v * g->lanes);
-            words[v] = load_unit(g, p, unit, side, g->lanes, masks[i] ? masks[i][v] : NULL, partner);
-        }
-        for (int row = 0; row < rows_of_unit(g); row++)
-            for (int v = 0; v < p->groups; v++)
-                store_unit(g, p, words[v], out, unit, row, ll_i64(ll, v * g->lanes));
-    }
+    LlValue words[MAX_GROUPS];
+    for (int v = 0; v < p->groups; v++)
+        words[v] = load_unit(g, p, unit, ll_i64(&g->ll, v * g->lanes), g->lanes,
+                             masks ? masks[v] : NULL, partner);
+    for (int row = 0; row < rows_of_unit(g); row++)
+        for (int v = 0; v < p->groups; v++)
+            store_unit(g, p, words[v], unit, row, ll_i64(&g->ll, v * g->lanes));
 }
 
-/* `masks`: for each panel which sides of its vectors there are, or NULL: all. */
-static void copy_units(GemmEmit *g, const Pack *p, LlValue *const *masks)
+/* `masks`: which sides of each vector there are, or NULL: all. */
+static void copy_units(GemmEmit *g, const Pack *p, const LlValue *masks)
 {
     Ll *ll = &g->ll;
     LlValue n = whole_units(g, p);
@@ -118,23 +111,18 @@ static void copy_units(GemmEmit *g, const Pack *p, LlValue *const *masks)
     ll_if_close(ll, &last);
 }
 
-static void masks_of(GemmEmit *g, const Pack *p, LlValue count, LlValue masks[MAX_GROUPS])
-{
-    for (int v = 0; v < p->groups; v++)
-        masks[v] = ll_lanes_below(&g->ll, count, v * g->lanes, g->lanes);
-}
-
 static void pack_copied(GemmEmit *g, const Pack *p)
 {
     Ll *ll = &g->ll;
     LlValue masks[MAX_GROUPS];
     LlValue all = ll_i64(ll, p->groups * g->lanes);
-    LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, p->count, all, ""));
-    copy_units(g, p, (LlValue *[]){NULL});
+    LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSGE, p->count, all, ""));
+    copy_units(g, p, NULL);
     gemm_return(g);
     ll_at_block(ll, whole.done);
-    masks_of(g, p, p->count, masks);
-    copy_units(g, p, (LlValue *[]){masks});
+    for (int v = 0; v < p->groups; v++)
+        masks[v] = ll_lanes_below(ll, p->count, v * g->lanes, g->lanes);
+    copy_units(g, p, masks);
     gemm_return(g);
 }
 
@@ -190,7 +178,7 @@ static void transpose_group(GemmEmit *g, const Pack *p, int group, LlValue whole
     gemm_transpose(g, rows);
     for (int r = 0; r < g->lanes; r++)
         for (int row = 0; row < rows_of_unit(g); row++)
-            store_unit(g, p, rows[r], p->out, gemm_plus(g, loop.index, r), row,
+            store_unit(g, p, rows[r], gemm_plus(g, loop.index, r), row,
                        ll_i64(ll, group * g->lanes));
     ll_loop_close(ll, &loop);
 }
@@ -202,7 +190,7 @@ static void copy_sides(GemmEmit *g, const Pack *p, LlValue unit, bool partner)
     LlLoop sides = ll_loop_open(ll, ll_i64(ll, 0), p->count, 1, "side");
     LlValue words = load_unit(g, p, unit, gemm_mul(g, sides.index, p->x_side), 1, NULL, partner);
     for (int row = 0; row < rows_of_unit(g); row++)
-        store_unit(g, p, words, p->out, unit, row, sides.index);
+        store_unit(g, p, words, unit, row, sides.index);
     ll_loop_close(ll, &sides);
 }
 
@@ -240,24 +228,9 @@ static void pack_transposed(GemmEmit *g, const Pack *p)
 
 /* ---- the functions ---- */
 
-/* Zeros up to whole registers of AMX, first: rows that there are come over them. */
-static void fill_up(GemmEmit *g, const Pack *p)
-{
-    Ll *ll = &g->ll;
-    int64_t whole = g->form.whole;
-    LlValue up = gemm_plus(g, p->k, whole - 1);
-    LlValue end = LLVMBuildAnd(ll->builder, up, ll_i64(ll, -whole), "");
-    LlValue begin = LLVMBuildAnd(ll->builder, p->k, ll_i64(ll, -whole), "");
-    LlLoop rest =
-        ll_loop_open(ll, gemm_mul(g, LLVMBuildLShr(ll->builder, begin, ll_i64(ll, 1), ""), p->width),
-                     gemm_mul(g, LLVMBuildLShr(ll->builder, end, ll_i64(ll, 1), ""), p->width),
-                     g->lanes, "zeros");
-    LlValue zeros = LLVMConstNull(ll_vector(g->element, g->lanes));
-    ll_store(ll, zeros, gemm_at(g, p->out, rest.index), (unsigned)gemm_bytes(g));
-    ll_loop_close(ll, &rest);
-}
-
-static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched)
+/* `pitched`: the width is a parameter too, at most `width`. `copies`: sides always lie beside each
+ * other. */
+static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched, bool copies)
 {
     Ll *ll = &g->ll;
     LlValue x[PARAMS];
@@ -269,12 +242,15 @@ static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched
               .count = x[COUNT],
               .out = x[OUT],
               .width = pitched ? x[WIDTH] : ll_i64(ll, width),
-              .groups = (width + g->lanes - 1) / g->lanes,
-              .panels = 1};
+              .groups = (width + g->lanes - 1) / g->lanes};
     assert(g->lanes <= GEMM_MAX_LANES && (g->lanes == 1 || p.groups <= MAX_GROUPS));
-    if (g->amx)
-        fill_up(g, &p);
-    if (g->lanes > 1) {
+    if (g->lanes == 1) {
+        p.count = ll_min(ll, p.count, ll_i64(ll, width));
+        copy_rest(g, &p, ll_i64(ll, 0));
+    } else if (copies) {
+        pack_copied(g, &p);
+        return function;
+    } else {
         LlValue one = ll_i64(ll, 1);
         LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.x_side, one, "");
         LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.count, one, "");
@@ -282,8 +258,6 @@ static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched
         pack_copied(g, &p);
         ll_at_block(ll, copied.done);
         pack_transposed(g, &p);
-    } else {
-        copy_rest(g, &p, ll_i64(ll, 0));
     }
     gemm_return(g);
     return function;
@@ -291,74 +265,15 @@ static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched
 
 LlValue gemm_pack(GemmEmit *g, const char *part, int width)
 {
-    return write_pack(g, part, width, false);
+    return write_pack(g, part, width, false, false);
 }
 
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)
 {
-    return write_pack(g, part, width, true);
+    return write_pack(g, part, width, true, false);
 }
 
-/* The parameters of a TfcPackRows. */
-enum { R_K, R_X, R_X_K, R_X_ROW, R_ROWS, R_OUT, R_PITCH, R_PARAMS };
-enum { MAX_PANELS = 8 };
-
-/* All panels of a group at once: each line of x is read in one go. Only the last one's vectors
- * could reach past the end of x. */
-static void pack_group(GemmEmit *g, Pack p)
+LlValue gemm_pack_rows(GemmEmit *g)
 {
-    LlValue masks[MAX_GROUPS], *of_panels[MAX_PANELS] = {0};
-    p.panels = (int)(g->form.together / g->form.rows);
-    assert(p.panels <= MAX_PANELS);
-    masks_of(g, &p, p.width, masks);
-    for (int i = 0; i < p.panels; i++)
-        of_panels[i] = (p.panels - i) * p.side < p.groups * g->lanes ? masks : NULL;
-    copy_units(g, &p, of_panels);
-}
-
-static void pack_one_by_one(GemmEmit *g, Pack p, LlValue n_rows)
-{
-    Ll *ll = &g->ll;
-    LlValue x = p.x, out = p.out, masks[MAX_GROUPS];
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), n_rows, p.side, "panels");
-    LlValue panel = LLVMBuildUDiv(ll->builder, loop.index, p.width, "");
-    p.x = gemm_source(g, x, loop.index);
-    p.out = gemm_byte(g, out, gemm_mul(g, panel, p.pitch));
-    p.count = ll_min(ll, gemm_sub(g, n_rows, loop.index), p.width);
-    if (g->lanes > 1) {
-        masks_of(g, &p, p.count, masks);
-        copy_units(g, &p, (LlValue *[]){masks});
-    } else {
-        copy_rest(g, &p, ll_i64(ll, 0));
-    }
-    ll_loop_close(ll, &loop);
-    gemm_return(g);
-}
-
-LlValue gemm_pack_beside(GemmEmit *g)
-{
-    Ll *ll = &g->ll;
-    LlValue x[R_PARAMS];
-    LlValue function = gemm_open(g, "pack_beside", R_PARAMS, 1 << R_X | 1 << R_OUT, x);
-    int rows = (int)g->form.rows;
-    Pack p = {.k = x[R_K],
-              .x = x[R_X],
-              .x_k = x[R_X_K],
-              .x_side = ll_i64(ll, 1),
-              .out = x[R_OUT],
-              .width = ll_i64(ll, rows),
-              .groups = (rows + g->lanes - 1) / g->lanes,
-              .panels = 1,
-              .side = rows,
-              .pitch = x[R_PITCH]};
-    assert(g->lanes == 1 || p.groups <= MAX_GROUPS);
-    if (g->lanes > 1) {
-        LlValue all = ll_i64(ll, g->form.together);
-        LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntEQ, x[R_ROWS], all, ""));
-        pack_group(g, p);
-        gemm_return(g);
-        ll_at_block(ll, whole.done);
-    }
-    pack_one_by_one(g, p, x[R_ROWS]);
-    return function;
+    return write_pack(g, "pack_rows", (int)g->form.rows, false, true);
 }

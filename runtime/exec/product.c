@@ -7,22 +7,17 @@
  *           the tiles                                                   run_tiles */
 #include "runtime/exec/product.h"
 
+#include "runtime/exec/product_pack.h"
+#include "runtime/exec/product_state.h"
 #include "runtime/exec/program.h"
 
 #include <stddef.h>
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 /* A that no more tiles than this read is read where it lies, if the form can. So is b where one
  * panel of a reads it, or a few and the first-level cache holds it. Of few panels of a the blocks
  * are narrow: the second reads b from near. */
 enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
 enum { NEAR_BYTES = 32 << 10 };
-
-/* Terms that are packed ahead in one go, a multiple of every form's `whole`: their misses overlap. */
-enum { PACK_TERMS = 32 };
 
 /* A product at work. Sizes are in elements or terms, pitches in bytes. */
 typedef struct Work {
@@ -56,34 +51,6 @@ typedef struct Group {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t pieces(int64_t length, int64_t piece) { return (length + piece - 1) / piece; }
-
-static int64_t elements_of(const TfcFormSizes *f, int64_t terms)
-{
-    return f->whole == 1 ? terms : pieces(terms, f->whole) * f->whole / f->joined;
-}
-
-/* ---- denormals ---- */
-
-#if defined(__x86_64__)
-/* What MXCSR was; denormals are zero from now on. */
-static unsigned flush_denormals(const TfcFormSizes *f)
-{
-    enum { ZERO_DENORMALS = 0x8040 };
-    unsigned before = f->flush ? _mm_getcsr() : 0;
-    if (f->flush)
-        _mm_setcsr(before | ZERO_DENORMALS);
-    return before;
-}
-
-static void restore_denormals(const TfcFormSizes *f, unsigned before)
-{
-    if (f->flush)
-        _mm_setcsr(before);
-}
-#else
-static unsigned flush_denormals(const TfcFormSizes *f) { return (void)f, 0; }
-static void restore_denormals(const TfcFormSizes *f, unsigned before) { (void)f, (void)before; }
-#endif
 
 /* ---- tiles ---- */
 
@@ -154,25 +121,14 @@ static bool packs_ahead(const Work *w)
     return !w->along && w->packs_a && w->f->beside == TFC_LIE_PANELS;
 }
 
-/* Terms [begin, end) of rows that lie beside each other. */
-static void pack_beside(const Work *w, const char *a, int64_t rows, int64_t begin, int64_t end,
-                        char *room)
-{
-    const TfcFormSizes *f = w->f;
-    const TfcProduct *p = w->p;
-    bool panels = f->beside == TFC_LIE_PANELS;
-    room += begin / f->joined * (panels ? f->rows : 1) * f->element;
-    w->form->pack_beside(end - begin, a + begin * p->a_column * f->source, p->a_column, p->a_row,
-                         rows, room, panels ? w->row_pitch * f->rows : w->row_pitch);
-}
-
 /* Packs the rows of a group that were not packed ahead. */
 static void pack_group(const Work *w, const Group *g, char *room)
 {
-    if (!w->along)
-        pack_beside(w, g->a, g->rows, 0, w->terms, room);
+    const TfcProduct *p = w->p;
+    if (w->along)
+        pack_rows_along(w->form, w->terms, g->a, p->a_row, g->rows, room, w->row_pitch);
     else
-        w->form->pack_along(w->terms, g->a, 1, w->p->a_row, g->rows, room, w->row_pitch);
+        pack_rows_beside(w->form, 0, w->terms, g->a, p->a_column, g->rows, room, w->row_pitch);
 }
 
 static const char *rows_at(const Work *w, int64_t row)
@@ -221,7 +177,8 @@ static void help_next(const Work *w, Group *g)
     int64_t begin = g->done, end = least(begin + g->share, g->runs);
     g->done = end;
     if (packs_ahead(w)) {
-        pack_beside(w, g->next, g->next_rows, begin, end, g->room);
+        pack_rows_beside(w->form, begin, end, g->next, w->p->a_column, g->next_rows, g->room,
+                         w->row_pitch);
         begin = end;
         end = least(begin + g->share, g->runs);
     }
@@ -292,23 +249,24 @@ static void finish(const Work *w, const Group *g)
         return;
     e->args->column_begin = e->column + w->column;
     e->args->column_end = e->column + w->column + w->columns;
-    restore_denormals(w->f, w->mxcsr);
+    state_restore_denormals(w->f, w->mxcsr);
     e->call(e->args, e->row + g->row, e->row + g->row + g->rows);
-    flush_denormals(w->f);
+    state_flush_denormals(w->f);
 }
 
 /* ---- blocks ---- */
 
+/* All columns, or those of the last panel, if that is to be packed. */
 static void pack_block(const Work *w)
 {
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
-    for (int64_t j = 0, width; !p->panels && j < w->columns; j += f->columns) {
-        width = least(w->columns - j, f->columns);
-        if (packs_panel(w, width))
-            w->form->pack_panel(w->terms, w->b + j * p->b_column * f->source, p->b_row, p->b_column,
-                                width, (char *)w->panels + j * w->panel_pitch);
-    }
+    int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
+    int64_t columns = w->columns - begin;
+    if (!p->panels && columns > 0 && packs_panel(w, columns))
+        pack_columns(w->form, w->terms, w->b + begin * p->b_column * f->source, p->b_row,
+                     p->b_column, columns, (char *)w->panels + begin * w->panel_pitch,
+                     w->panel_pitch);
 }
 
 /* Where the block's panels are. Of what was packed beforehand each has all terms. */
@@ -319,9 +277,9 @@ static void find_panels(Work *w)
     w->panels = w->block_room;
     w->panel_pitch = w->elements * f->element;
     if (p->panels) {
-        w->panel_pitch = elements_of(f, p->k) * f->element;
+        w->panel_pitch = pack_elements(f, p->k) * f->element;
         w->panels = (const char *)p->panels + (p->column + w->column) * w->panel_pitch +
-                    elements_of(f, w->from) * f->columns * f->element;
+                    pack_elements(f, w->from) * f->columns * f->element;
     }
 }
 
@@ -343,7 +301,7 @@ static void set_pass(Work *w, int64_t from)
     const TfcProduct *p = w->p;
     w->from = from;
     w->terms = least(p->k - from, f->depth);
-    w->elements = elements_of(f, w->terms);
+    w->elements = pack_elements(f, w->terms);
     w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
     w->last = from + w->terms >= p->k;
     w->store = from > 0 ? TFC_STORE_ADD : p->store;
@@ -415,22 +373,10 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .along = along,
               .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
               .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
-    w.mxcsr = flush_denormals(f);
-    if (form->begin)
-        form->begin();
+    w.mxcsr = state_flush_denormals(f);
+    state_open_registers(f);
     set_pass(&w, 0);
     (w.few && reads_in_place(&w, p->m) ? run_columns : run_passes)(&w);
-    if (form->end)
-        form->end();
-    restore_denormals(f, w.mxcsr);
-}
-
-void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
-                  int64_t b_row, int64_t b_column, void *panels)
-{
-    const TfcFormSizes *f = &form->sizes;
-    int64_t pitch = elements_of(f, k) * f->element;
-    for (int64_t j = begin; j < end; j += f->columns)
-        form->pack_panel(k, (const char *)b + j * b_column * f->source, b_row, b_column,
-                         least(end - j, f->columns), (char *)panels + j * pitch);
+    state_close_registers(f);
+    state_restore_denormals(f, w.mxcsr);
 }

@@ -60,14 +60,14 @@ typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIES } 
 typedef void TfcTile(int64_t k, const void *a, int64_t a_row, int64_t a_k, const void *b,
                      int64_t b_k, void *c, int64_t c_row, int64_t columns, int64_t store,
                      int64_t rows);
-/* Writes a panel of b: term l of column i < count beside the others of l. Columns from `count`
- * to the panel's width are undefined. Strides are in elements of x. */
-typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_column, int64_t count,
+/* Writes a panel: term l of side i beside the others of l. x has `count` sides; those that it has
+ * not are undefined in the panel. Strides are in elements of x. */
+typedef void TfcPackPanel(int64_t k, const void *x, int64_t x_k, int64_t x_side, int64_t count,
                           void *out);
-/* Writes rows of a as the form reads them, `pitch` bytes from panel to panel, or, where they stay
- * rows, from row to row. Strides are in elements of x. */
-typedef void TfcPackRows(int64_t k, const void *x, int64_t x_k, int64_t x_row, int64_t rows,
-                         void *out, int64_t pitch);
+/* Writes rows of a that lie beside each other as rows along k, `pitch` bytes apart, filled up with
+ * zeros. Strides are in elements of x. */
+typedef void TfcTransposeRows(int64_t k, const void *x, int64_t x_k, int64_t rows, void *out,
+                              int64_t pitch);
 
 enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
 /* Bytes between packed rows or panels of a: room for the vector that reaches past the end of one. */
@@ -88,28 +88,28 @@ enum { TFC_PANEL_GAP = 64 };
  *   crowded          … unless its rows are a multiple of so many bytes apart; 0: even then
  *   beside           lie of rows that are packed from rows beside each other
  *   any_rows         tiles take fewer rows than their height
+ *   registers        tiles hold their sums in registers of AMX, which are set up around a product
  *   flush            denormals are zero meanwhile, as for the instructions that join terms
  *   block            bytes of b that are packed at once, for the second-level cache
  *   line             bytes that a prefetch brings
  *   heights, widths  of the tiles, in rows, falling, and in columns, rising; 0: none */
 typedef struct TfcFormSizes {
     int64_t source, element, joined, whole, depth, columns, rows, together, low;
-    int64_t strided, in_place_rows, in_place_terms, crowded, beside, any_rows, flush;
+    int64_t strided, in_place_rows, in_place_terms, crowded, beside, any_rows, registers, flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
 /* All that products of one type of operands need of a processor. What is NULL is not needed.
- *   tiles        by height and width; the widest, for low heights alone
- *   highest      the highest tile as wide as a panel, for operands that lie so
- *   pack_along   rows of a that lie along k; they stay rows
- *   pack_beside  rows of a that lie beside each other
- *   begin, end   around a product */
+ *   tiles           by height and width; the widest, for low heights alone
+ *   highest         the highest tile as wide as a panel, for operands that lie so
+ *   pack_panel      panels of b
+ *   pack_rows       panels of a, of rows that lie beside each other
+ *   transpose_rows  the same, where they are to be rows */
 typedef struct TfcForm {
     TfcFormSizes sizes;
     TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];
-    TfcPackPanel *pack_panel;
-    TfcPackRows *pack_along, *pack_beside;
-    void (*begin)(void), (*end)(void);
+    TfcPackPanel *pack_panel, *pack_rows;
+    TfcTransposeRows *transpose_rows;
 } TfcForm;
 
 /* What multiplies: OpenBLAS, forms of the program's own, or, where both are given, the faster one

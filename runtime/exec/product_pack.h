@@ -1,0 +1,26 @@
+/* Packing of operands for the loops around tiles (product.c), by what a form gives for that. */
+#ifndef RUNTIME_EXEC_PRODUCT_PACK_H
+#define RUNTIME_EXEC_PRODUCT_PACK_H
+
+#include "runtime/exec/product.h"
+
+/* Terms that are packed in one go, a multiple of every form's `whole`: their misses overlap. */
+enum { PACK_TERMS = 32 };
+
+/* Elements that so many terms take in a panel. */
+int64_t pack_elements(const TfcFormSizes *f, int64_t terms);
+
+/* Columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in elements,
+ * x points to the first term. */
+void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                  int64_t columns, void *panels, int64_t pitch);
+
+/* Rows of a that lie along k, as rows `pitch` bytes apart. */
+void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
+                     void *out, int64_t pitch);
+/* Terms [begin, end) of rows that lie beside each other: as rows, or as panels, `pitch` bytes for each
+ * row. `out` is where term 0 goes, x points to it. */
+void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, int64_t x_k,
+                      int64_t rows, void *out, int64_t pitch);
+
+#endif
