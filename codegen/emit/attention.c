@@ -7,7 +7,8 @@
  *       for each level
  *         the strip's scores;  sweep over its keys;  rows, columns
  *
- * A block whose keys fit into a strip computes its scores once and keeps what several
+ * A region without reductions has one level, and goes through the keys in short strips. Of others
+ * a block whose keys fit into a strip computes its scores once and keeps what several
  * levels need. With more keys one pass goes through them strip by strip, with a running
  * maximum (attention_online.c); where a region does not allow it, every level does, computing
  * scores again. So memory does not grow with the sentence.
@@ -63,12 +64,13 @@ static void emit_online_strip(Attention *a, LlValue accumulate)
     }
 }
 
-/* Every strip from `first` to `last`, of this sweep or of all. */
+/* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows. */
 static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
 {
     Ll *ll = &a->e->ll;
     ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, first, last, PART_KEYS, "strips");
+    LlValue one = LLVMBuildNSWAdd(ll->builder, first, ll_i64(ll, 1), "");
+    LlLoop loop = ll_loop_open(ll, first, ll_max(ll, last, one), PART_KEYS, "strips");
     LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, loop.step, "");
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSLT, rest, last, "");
     a->key = loop.index;
@@ -211,6 +213,15 @@ static bool always_fits(const Attention *a)
            (dim_is_const(keys) && keys.size <= most);
 }
 
+/* Whether what is computed of a key needs none of the others. */
+static bool is_one_level(const Emit *e)
+{
+    for (int i = 0; i < e->body.n_ops; i++)
+        if (op_family(e->body.ops[i].op) == FAMILY_reduce)
+            return false;
+    return true;
+}
+
 static void emit_block(Attention *a, LlValue query)
 {
     Ll *ll = &a->e->ll;
@@ -222,8 +233,8 @@ static void emit_block(Attention *a, LlValue query)
     LlValue keys = LLVMBuildNSWSub(ll->builder, last, first, "");
     LlValue vectors = LLVMBuildNSWMul(ll->builder, keys, a->vectors, "");
     LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, vectors, ll_i64(ll, STRIP_VECTORS), "");
-    if (always_fits(a)) {
-        emit_levels(a, first, last, true);
+    if (a->one_level || always_fits(a)) {
+        emit_levels(a, first, last, !a->one_level);
     } else {
         LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many");
         LlBlock done = ll_new_block(ll, "");
@@ -300,6 +311,7 @@ void kernel_attention(Emit *e)
     Ll *ll = &e->ll;
     Attention a = {.e = e,
                    .tiles = tiles_of(e->op),
+                   .one_level = is_one_level(e),
                    .sums = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
                    .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
                    .words = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1)};

@@ -17,10 +17,10 @@
 #include "codegen/tiles.h"
 
 /* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
- * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that; strips then
- * stay in the second-level cache. The backward
- * pass of the textbook's attention holds four strips and one of random words: 2.6 MB of a
- * thread's stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
+ * strip, at most. PART_KEYS: keys of a strip where a block has more scores than that, or where no
+ * key needs the others; strips then stay in the second-level cache. Level by level, a backward pass
+ * of the textbook's attention holds four strips and one of random words: 2.6 MB of a thread's
+ * stack. PANEL_VECTORS: vectors of columns that tiles take at once. */
 enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
 
 typedef struct Online Online; /* what one pass over the keys knows of values */
@@ -29,6 +29,7 @@ typedef struct Attention {
     Emit *e;
     Tiles tiles;
     SweepPlan plan;
+    bool one_level;    /* no reductions */
     int panel;         /* columns that tiles take at once */
     LlValue *strips;   /* by value number */
     LlValue *turned;   /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */

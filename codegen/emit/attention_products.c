@@ -115,7 +115,7 @@ void tile_open(Attention *a)
     int64_t widest = 0;
     tile_need_functions(a, a->tiles.scores.dtype);
     a->panel = e->lanes * PANEL_VECTORS;
-    a->most_keys = longest(a, tile_keys(&a->tiles), STRIP_VECTORS);
+    a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_VECTORS);
     a->room = strip_room(a);
     a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);

@@ -168,8 +168,8 @@ static void several(Case *c, const Shape *s)
 }
 
 /* With the gradient of the result dy: dv = pᵀ dy, dp = dy vᵀ, ds = p (dp − Σ dp p),
- * dq = ds k, dk = dsᵀ q. Top and inverse are made up. */
-static void backward(Case *c, const Shape *s)
+ * dq = ds k, dk = dsᵀ q. Top and inverse are made up, and so is the sum if it is given. */
+static void gradients(Case *c, const Shape *s, bool given)
 {
     Value *q = heads_input(c, s, c->S), *k = heads_input(c, s, c->T), *v = heads_input(c, s, c->T);
     Value *dy = heads_input(c, s, c->S);
@@ -180,11 +180,15 @@ static void backward(Case *c, const Shape *s)
     x = operator(c, OP_mul, x, real_const(c, 0.05));
     Value *p = operator(c, OP_mul, exponentials(c, x, top), inverse);
     Value *dp = dropped(c, s, scores_of(c, dy, v));
-    Value *sum = along_keys(c, OP_reduce_sum, operator(c, OP_mul, dp, p));
+    Value *sum = given ? case_input(c, c->real, 4, row)
+                       : along_keys(c, OP_reduce_sum, operator(c, OP_mul, dp, p));
     Value *ds = operator(c, OP_mul, p, operator(c, OP_sub, dp, sum));
     check(c, s,
           VALUES(columns_of(c, dropped(c, s, p), dy), rows_of(c, s, ds, k), columns_of(c, ds, q)));
 }
+
+static void backward(Case *c, const Shape *s) { gradients(c, s, false); }
+static void one_level(Case *c, const Shape *s) { gradients(c, s, true); }
 
 typedef void (*Body)(Case *c, const Shape *s);
 
@@ -270,11 +274,23 @@ static void test_online(void **state)
             blocks_of_keys);
 }
 
+/* No reductions: strips are short, and there is no other way. */
+static void test_one_level(void **state)
+{
+    in_both_types(one_level, &(Shape){2, 21, -1, -1, true, FULL}, 4, some_queries, some_keys);
+    in_both_types(one_level, &(Shape){1, 20, -1, -1, true, FULL}, 3, some_blocks, blocks_of_keys);
+    in_both_types(one_level, &(Shape){2, 32, 700, 100, false, FULL}, 3, some_blocks,
+                  blocks_of_keys);
+    in_type(DT_F32, one_level, &(Shape){1, 36, -1, -1, false, AND_ROWS}, 3, some_blocks,
+            blocks_of_keys);
+}
+
 static void test_empty(void **state)
 {
     const int32_t queries[] = {4, 0, 3}, keys[] = {0, 5, 2};
     in_both_types(forward, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
     in_both_types(backward, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
+    in_both_types(one_level, &(Shape){2, 8, -1, -1, false, FULL}, 3, queries, keys);
 }
 
 static void test_half(void **state)
@@ -302,7 +318,7 @@ int main(void)
         cmocka_unit_test(test_dropout), cmocka_unit_test(test_window),
         cmocka_unit_test(test_long),    cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_online),  cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_half),
+        cmocka_unit_test(test_half),    cmocka_unit_test(test_one_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
