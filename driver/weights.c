@@ -23,12 +23,31 @@ static Missing missing_new(Job *job)
     return missing;
 }
 
+/* Whether the tensors of a checkpoint have names that begin so. */
+static bool has_front(const Shards *shards, const char *name, size_t length)
+{
+    for (size_t i = 0; i < shards->names.count; i++)
+        if (!strncmp(shards->names.data[i], name, length))
+            return true;
+    return false;
+}
+
+/* Published files leave out the front that all names have in the program: "transformer.wte.weight"
+ * is "wte.weight" where no name begins with "transformer.". */
+static const Shard *find_tensor(const Shards *shards, const char *name)
+{
+    const Shard *found = shards_find(shards, name);
+    const char *dot = strchr(name, '.');
+    bool other = !found && dot && !has_front(shards, name, (size_t)(dot + 1 - name));
+    return other ? shards_find(shards, dot + 1) : found;
+}
+
 /* The first of the part's names that there is. */
 static const Shard *find_part(const Shards *shards, const WeightPart *part)
 {
     const Shard *found = NULL;
     for (int i = 0; !found && i < part->n_theirs; i++)
-        found = shards_find(shards, part->theirs[i]);
+        found = find_tensor(shards, part->theirs[i]);
     return found;
 }
 

@@ -9,7 +9,8 @@
  * files that it names; false after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
 /* Fills every param of the store (trained, frozen, state) from a checkpoint (runtime/data/
- * shards.h, or the folder of a run), where it has the names of the model's name map or its own. Params that the patterns
+ * shards.h, or the folder of a run), where it has the names of the model's name map or its own; of the map's names the
+ * first part may be left out if no name there begins with it. Params that the patterns
  * of `fresh` meet (patterns.h; NULL: none) may be missing and stay as they are. False after
  * errors; what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,

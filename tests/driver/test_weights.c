@@ -187,6 +187,20 @@ static void there_and_back(void **state)
     st_close(file);
 }
 
+/* The front of all names left out: "wte.weight" for "transformer.wte.weight". */
+static void without_front(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    tensors[6].name = "name";
+    assert_true(open_model(f, MAP));
+    assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+    assert_true(element(f, "shared", 3) == 703);
+    tensors[7].name = "first.other"; /* some names have the front: then all have it */
+    assert_false(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
+}
+
 static const char *told(Fixture *f)
 {
     Text text = {0};
@@ -303,7 +317,8 @@ static void bad_index(void **state)
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {CASE(forms), CASE(there_and_back), CASE(export_refuses),
+    const struct CMUnitTest tests[] = {CASE(forms), CASE(there_and_back), CASE(without_front),
+                                       CASE(export_refuses),
                                        CASE(differing_twins), CASE(missing), CASE(does_not_fit),
                                        CASE(in_shards), CASE(bad_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);

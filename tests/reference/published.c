@@ -1,0 +1,168 @@
+/* Models as they are published (tests/fixtures/make_published.py), from PyTorch and back: the
+ * weights are read under their names there, the logits are PyTorch's within 1e-4, 20 steps of
+ * fine-tuning have its losses within 1 %, and tfc export writes the tensors that came. */
+#include "tests/reference/harness.h"
+
+#include "driver/tensors.h"
+#include "driver/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const models[] = {"marian", "bart", "t5", "gpt2", "llama", "bert"};
+
+typedef struct Case {
+    const char *name, *model, *fixture;
+    StFile *theirs;
+    int batches;
+    double rate;
+} Case;
+
+/* What a batch is in the file: "1.src". */
+static const char *batch_part(const Case *c, int64_t i, int batch)
+{
+    const char *name = c->theirs->tensors[i].name;
+    bool is = name[0] == '0' + batch && name[1] == '.';
+    return is ? name + 2 : NULL;
+}
+
+/* A batch as a file of inputs, with the rate and the number of the step; NULL after a complaint. */
+static const char *write_batch(Harness *h, const Case *c, int batch, float step)
+{
+    float rate = (float)c->rate;
+    StTensor *tensors = ARENA_ARRAY(h->arena, StTensor, c->theirs->n + 2);
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->theirs->n; i++)
+        if (batch_part(c, i, batch)) {
+            tensors[n] = c->theirs->tensors[i];
+            tensors[n++].name = batch_part(c, i, batch);
+        }
+    tensors[n++] = (StTensor){.name = "rate", .type = ST_F32, .data = &rate};
+    tensors[n++] = (StTensor){.name = "step", .type = ST_F32, .data = &step};
+    const char *path = harness_path(h, "batch.safetensors");
+    bool ok = st_write(&h->diags, path, tensors, n, NULL, 0);
+    return harness_check(h, ok, "%s: no file of a batch", c->name) ? path : NULL;
+}
+
+static void check_logits(Harness *h, const Case *c)
+{
+    const char *in = write_batch(h, c, 0, 1), *out = harness_path(h, "out.safetensors");
+    Words words = {0};
+    words_add(h, words, "run", c->model, "--weights", c->fixture, "--in", in, "--out", out);
+    int status = harness_run(h, &words);
+    if (!harness_check(h, status == 0, "%s: %s", c->name, harness_said(h)))
+        return;
+    StFile *ours = harness_open(h, out);
+    const StTensor *logits = st_find(ours, "logits");
+    if (harness_check(h, logits, "%s: no logits", c->name)) {
+        Difference d = tensor_difference(logits, st_find(c->theirs, "logits"));
+        harness_check(h, d.same_count && d.largest <= 1e-4, "%s: logits differ by %g", c->name,
+                      d.largest);
+        printf("%-7s logits %.1e", c->name, d.largest);
+    }
+    st_close(ours);
+}
+
+/* Every tensor that is none of a batch and no result. */
+static void check_export(Harness *h, const Case *c)
+{
+    const char *out = harness_path(h, "exported.safetensors");
+    Words words = {0};
+    words_add(h, words, "export", c->model, "--weights", c->fixture, "-o", out);
+    int status = harness_run(h, &words);
+    if (!harness_check(h, status == 0, "%s: %s", c->name, harness_said(h)))
+        return;
+    StFile *ours = harness_open(h, out);
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->theirs->n; i++) {
+        const StTensor *theirs = &c->theirs->tensors[i];
+        bool is_weight = theirs->name[1] != '.' && strcmp(theirs->name, "logits") &&
+                         strcmp(theirs->name, "losses");
+        const StTensor *mine = is_weight ? st_find(ours, theirs->name) : NULL;
+        n += is_weight;
+        bool same = !is_weight ||
+                    (mine && mine->rank == theirs->rank && mine->type == theirs->type &&
+                     !memcmp(mine->dims, theirs->dims, sizeof(int64_t) * (size_t)mine->rank) &&
+                     !memcmp(mine->data, theirs->data, theirs->bytes));
+        harness_check(h, same, "%s: '%s' does not come back as it was", c->name, theirs->name);
+    }
+    harness_check(h, n > 10 && ours->n == n, "%s: %lld tensors were exported, not %lld", c->name,
+                  (long long)ours->n, (long long)n);
+    st_close(ours);
+}
+
+/* The loss of the step; NAN after a complaint. */
+static double run_step(Harness *h, const Case *c, Job *job, const Module *module, Exec *exec,
+                       const TfcProgram *program, int step)
+{
+    const char *path = write_batch(h, c, (step - 1) % c->batches, (float)step);
+    StFile *file = path ? harness_open(h, path) : NULL;
+    Binding binding = {.job = job, .file = file, .module = module};
+    bool ok = file && tensors_bind(&binding, program, exec) && exec_run(exec);
+    harness_tell(&job->diags);
+    double loss = ok ? *(const float *)exec_output(exec, "loss") : NAN;
+    if (file)
+        st_close(file);
+    return loss;
+}
+
+static void run_steps(Harness *h, const Case *c, Job *job, Session *session, Store *store,
+                      const TfcProgram *program)
+{
+    const StTensor *losses = st_find(c->theirs, "losses");
+    Exec *exec = exec_new(program, store);
+    double worst = 0;
+    for (int step = 1; step <= losses->count; step++) {
+        double theirs = st_value(losses, step - 1);
+        double loss = run_step(h, c, job, session->model->module, exec, program, step);
+        double off = fabs(loss - theirs) / theirs;
+        worst = fmax(worst, off);
+        harness_check(h, off <= 0.01, "%s: step %d: loss %g, PyTorch's %g", c->name, step, loss, theirs);
+    }
+    printf("   %d steps' losses %.1e\n", (int)losses->count, worst);
+    exec_free(exec);
+}
+
+static void check_steps(Harness *h, const Case *c)
+{
+    Job job = {.arena = h->arena};
+    diag_init(&job.diags, job.arena);
+    SessionOptions options = session_defaults(c->model);
+    Session session;
+    Store *store = store_new();
+    bool ok = session_open(&session, &job, &options);
+    if (ok) {
+        const TfcProgram *program =
+            session_compile(&session, session_function(&session, "train_step"));
+        ok = program && store_add_program(store, program) &&
+             weights_initialise(&job, session.model, store, 1) &&
+             weights_load(&job, session.model, store, c->fixture, NULL);
+        if (ok)
+            run_steps(h, c, &job, &session, store, program);
+        session_close(&session);
+    }
+    harness_tell(&job.diags);
+    harness_check(h, ok, "%s: train_step was not made", c->name);
+    store_free(store);
+}
+
+int main(int argc, char **argv)
+{
+    Harness h;
+    harness_init(&h, argc, argv, NULL);
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        Case c = {.name = models[m],
+                  .model = arena_printf(h.arena, "tests/fixtures/%s_published.tfg", models[m]),
+                  .fixture = arena_printf(h.arena, "tests/fixtures/%s_published.safetensors", models[m])};
+        c.theirs = harness_open(&h, c.fixture);
+        c.batches = atoi(st_meta(c.theirs, "batches"));
+        c.rate = atof(st_meta(c.theirs, "rate"));
+        check_logits(&h, &c);
+        check_export(&h, &c);
+        check_steps(&h, &c);
+        st_close(c.theirs);
+    }
+    return harness_finish(&h);
+}
