@@ -122,7 +122,7 @@ LlType emit_type(Emit *e, DType dtype);
 LlType emit_memory_type(Emit *e, DType dtype);
 LlValue emit_rounded(Emit *e, DType dtype, LlValue x); /* as the type holds it */
 
-/* ---- coordinates and memory (access.c) ---- */
+/* ---- coordinates and dimensions (coord.c) ---- */
 Depth coord_depth(const Coord *c);
 Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LlValue base, Depth depth);
@@ -135,6 +135,8 @@ LlValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, o
 LlValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
+
+/* ---- memory (access.c) ---- */
 Val emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
 void emit_add_at(Emit *e, int buffer, const Place *place, Val term); /* to what is there */
