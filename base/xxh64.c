@@ -10,7 +10,7 @@
 #define P4 UINT64_C(0x85EBCA77C2B2AE63)
 #define P5 UINT64_C(0x27D4EB2F165667C5)
 
-static uint64_t turn(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
+static uint64_t rotate(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
 static uint64_t word64(const unsigned char *at)
 {
@@ -26,7 +26,7 @@ static uint64_t word32(const unsigned char *at)
     return word;
 }
 
-static uint64_t mix(uint64_t lane, uint64_t word) { return turn(lane + word * P2, 31) * P1; }
+static uint64_t mix(uint64_t lane, uint64_t word) { return rotate(lane + word * P2, 31) * P1; }
 
 static uint64_t join(uint64_t hash, uint64_t lane) { return (hash ^ mix(0, lane)) * P1 + P4; }
 
@@ -43,16 +43,16 @@ uint64_t xxh64(const void *data, size_t size, uint64_t seed)
             c = mix(c, word64(at + 16));
             d = mix(d, word64(at + 24));
         }
-        hash = turn(a, 1) + turn(b, 7) + turn(c, 12) + turn(d, 18);
+        hash = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
         hash = join(join(join(join(hash, a), b), c), d);
     }
     hash += (uint64_t)size;
     for (; left >= 8; at += 8, left -= 8)
-        hash = turn(hash ^ mix(0, word64(at)), 27) * P1 + P4;
+        hash = rotate(hash ^ mix(0, word64(at)), 27) * P1 + P4;
     for (; left >= 4; at += 4, left -= 4)
-        hash = turn(hash ^ word32(at) * P1, 23) * P2 + P3;
+        hash = rotate(hash ^ word32(at) * P1, 23) * P2 + P3;
     for (; left; at++, left--)
-        hash = turn(hash ^ *at * P5, 11) * P1;
+        hash = rotate(hash ^ *at * P5, 11) * P1;
     hash = (hash ^ hash >> 33) * P2;
     hash = (hash ^ hash >> 29) * P3;
     return hash ^ hash >> 32;

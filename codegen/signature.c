@@ -63,7 +63,7 @@ static bool is_flat_type(const Type *type, const Type *space)
 static bool is_flat(const Op *op, const Body *body, const Type *space, const BufferForm *forms)
 {
     for (int i = 0; forms && i < body->n_inputs + body->n_results; i++)
-        if (forms[i] != FORM_PACKED)
+        if (forms[i] != FORM_CONTIGUOUS)
             return false;
     if (op->kind == OP_column)
         return false;

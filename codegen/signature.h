@@ -11,7 +11,7 @@
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
  * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
  * which are their own kernels with the same buffer order. Operands and results of
- * an attention region's products must be FORM_PACKED or FORM_ROWS. A bare op of any other
+ * an attention region's products must be FORM_CONTIGUOUS or FORM_ROWS. A bare op of any other
  * kind that has elements of its own counts as a row region around itself.
  * The result of append is the same memory as its operand a. */
 #ifndef CODEGEN_SIGNATURE_H
@@ -37,9 +37,9 @@ enum { COLUMN_CHUNK = 64 }; /* columns a unit of RANGE_COLUMNS */
 
 /* What is known of a buffer's strides when the kernel is compiled. */
 typedef enum BufferForm {
-    FORM_PACKED,  /* the whole tensor, contiguous in storage order */
-    FORM_ROWS,    /* any strides, but 1 on the last storage axis */
-    FORM_STRIDED, /* any strides (0 too: a stretched view) */
+    FORM_CONTIGUOUS, /* the whole tensor, contiguous in storage order */
+    FORM_ROWS,       /* any strides, but 1 on the last storage axis */
+    FORM_STRIDED,    /* any strides (0 too: a stretched view) */
 } BufferForm;
 
 typedef struct Signature {
@@ -55,8 +55,8 @@ typedef struct Signature {
     uint64_t hash;
 } Signature;
 
-/* `forms` has one entry a buffer; NULL: all are FORM_PACKED. The range kind may
- * depend on it: RANGE_ELEMENTS needs every buffer packed. */
+/* `forms` has one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range kind may
+ * depend on it: RANGE_ELEMENTS needs every buffer contiguous. */
 Signature signature_of(const Module *module, const Op *op, const BufferForm *forms);
 int signature_dim(const Signature *signature, int symbol); /* kernel-local number, or -1 */
 

@@ -109,7 +109,7 @@ static StepCost gemm_cost(const Sizing *s, const TfcGemmStep *gemm, const Op *op
 static int32_t written_by(const TfcStep *step)
 {
     return step->kind == TFC_STEP_GEMM   ? step->gemm.c.buffer
-           : step->kind == TFC_STEP_PACK ? step->gemm.packed - 1
+           : step->kind == TFC_STEP_PACK ? step->gemm.panels - 1
                                          : step->copy.to;
 }
 

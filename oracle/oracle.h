@@ -50,7 +50,7 @@ typedef struct OracleRun {
 } OracleRun;
 
 /* Interprets a function, before or after any pass: the bodies of regions are ops like others, and
- * what only says how to compute (chunk, packed, epilogue, before, after, keep) changes nothing.
+ * what only says how to compute (chunk, panels, epilogue, before, after, keep) changes nothing.
  * Results live in the arena. False, with a diagnostic: an input is missing or has another number
  * of elements. */
 bool oracle_run(const Function *function, OracleRun *run, Arena *arena, Diagnostics *diags);

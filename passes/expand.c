@@ -84,7 +84,7 @@ static bool moves_columns(const Module *module, const Type *result, const Axis *
 }
 
 /* Whether how long another dimension is differs from column to column: U~ of [B, S~, U~, C] is
- * ragged over C, but not packed with it. */
+ * ragged over C, but shares no axis of storage with it. */
 static bool ends_by_column(const Module *module, const Type *type, const Axis *last)
 {
     for (int i = 0; i < type->rank; i++) {

@@ -1,6 +1,6 @@
 /* prepack: products by weights say so, in a decoding step.
  *
- *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, packed = 1}
+ *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, panels = 1}
  *
  * where %w is made of params alone. The program then packs the matrix, the way its products
  * read it, once for many runs. That takes memory for a second copy, and pays for products of
@@ -36,8 +36,8 @@ bool pass_prepack(Function *function, PassContext *context)
         side_set_number(&made, op, is_made_of_params(op, &made));
         if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op))
             continue;
-        op_set_attr(function, op, (Attr){.name = ATTR_packed, .i = 1});
-        report_op(context->report, op, "weights packed once");
+        op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});
+        report_op(context->report, op, "weights packed as panels once");
     }
     return true;
 }

@@ -274,7 +274,7 @@ void emit_add_at(Emit *e, int number, const Place *place, Val term)
 
 /* ---- the number of an element ---- */
 
-static LlValue packed_stride(Emit *e, void *data, int axis)
+static LlValue contiguous_stride(Emit *e, void *data, int axis)
 {
     const Layout *layout = data;
     LlValue stride = ll_i64(&e->ll, 1);
@@ -292,7 +292,7 @@ Val element_number(Emit *e, const Type *type, const Place *place, bool *unit)
     Layout layout = layout_of(e->module, type);
     Sum sum = e->signature->range == RANGE_ELEMENTS
                   ? sum_flat(e, type)
-                  : sum_place(e, type, &layout, place, packed_stride, &layout);
+                  : sum_place(e, type, &layout, place, contiguous_stride, &layout);
     Val number = {.depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY};
     for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
         if (sum.scalar[d])

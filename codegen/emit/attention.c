@@ -101,7 +101,7 @@ static void start_levels(Attention *a, bool one_strip)
         const Op *op = sweep_op(e, n);
         bool scores =
             op && op->kind == OP_dot && body_number(&e->body, op->args[0]) < e->body.n_inputs;
-        e->row_cache[n] = scores || a->plan.keep[n] ? tile_strip(a, n) : NULL;
+        e->row_cache[n] = scores || a->plan.saved[n] ? tile_strip(a, n) : NULL;
     }
 }
 

@@ -178,7 +178,7 @@ static void store_in_strip(Attention *a, int number, const Value *value)
 static bool is_stored(const Attention *a, int number, int sweep)
 {
     const Emit *e = a->e;
-    if (a->plan.keep[number] && a->plan.kept_in[number] == sweep)
+    if (a->plan.saved[number] && a->plan.saved_in[number] == sweep)
         return true;
     for (int i = 0; i < a->tiles.n; i++) {
         const Op *op = a->tiles.products[i].op;
@@ -267,7 +267,7 @@ void tile_sweep(Attention *a, int sweep)
         return;
     tile_each_vector(a, sweep, sweep_keys);
     for (int n = 0; n < e->n_values; n++)
-        e->cached[n] |= a->plan.keep[n] && a->plan.kept_in[n] == sweep;
+        e->cached[n] |= a->plan.saved[n] && a->plan.saved_in[n] == sweep;
 }
 
 static void store_rows(Attention *a, int sweep)

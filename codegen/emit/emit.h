@@ -144,7 +144,7 @@ void emit_add_at(Emit *e, int buffer, const Place *place, Val term); /* to what 
 LlValue emit_address(Emit *e, int buffer, const Place *place);
 /* From one element to the next along a logical dimension that is a storage axis. */
 LlValue emit_stride(Emit *e, int buffer, int dim);
-/* The element's number in storage order of a packed tensor of this type, i64;
+/* The element's number in storage order of a contiguous tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
 Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
 

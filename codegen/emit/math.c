@@ -180,8 +180,8 @@ static LlValue minus_abs(Ll *ll, LlValue x)
     return LLVMBuildFNeg(ll->builder, ll_unary(ll, "llvm.fabs", x), "");
 }
 
-/* sin(x + turn π/2) */
-static LlValue sin_f32(Ll *ll, LlValue x, int turn)
+/* sin(x + quarters π/2) */
+static LlValue sin_f32(Ll *ll, LlValue x, int quarters)
 {
     const double magic = 6755399441055744; /* 1.5 × 2^52 */
     LlType wide = ll_like(LLVMTypeOf(x), ll->f64), bits = ll_like(wide, ll->i64);
@@ -196,7 +196,7 @@ static LlValue sin_f32(Ll *ll, LlValue x, int turn)
         HORNER(ll, z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1);
     s = ll_muladd(ll, ll_fmul(ll, s, z), r, r);
     LlValue quadrant = LLVMBuildBitCast(ll->builder, shifted, bits, "");
-    quadrant = LLVMBuildAdd(ll->builder, quadrant, ll_int(bits, turn), "");
+    quadrant = LLVMBuildAdd(ll->builder, quadrant, ll_int(bits, quarters), "");
     LlValue odd = LLVMBuildTrunc(ll->builder, quadrant, ll_like(bits, ll->i1), "");
     LlValue second = LLVMBuildLShr(ll->builder, quadrant, ll_int(bits, 1), "");
     LlValue minus = LLVMBuildTrunc(ll->builder, second, ll_like(bits, ll->i1), "");

@@ -3,8 +3,8 @@
  * A row is swept as often as its reductions depend on each other. Softmax:
  *
  *   sweep 0   m = max(x)
- *   sweep 1   s = sum(exp(x - m))        exp(x - m) is kept in a row of scratch
- *   sweep 2   store kept / s
+ *   sweep 1   s = sum(exp(x - m))        exp(x - m) is saved in a row of scratch
+ *   sweep 2   store saved / s
  *
  * sweeps.h says what is done in which sweep. Values that do not vary along the columns
  * are computed once a row (see emit.h).
@@ -16,7 +16,7 @@
 
 #include <assert.h>
 
-enum { MAX_KEPT_COLUMNS = 16384 }; /* of constant length: a kept row lives on the stack */
+enum { MAX_SAVED_COLUMNS = 16384 }; /* of constant length: a saved row lives on the stack */
 
 typedef struct Sweep {
     SweepPlan *plan;
@@ -24,28 +24,28 @@ typedef struct Sweep {
     LlValue *slots; /* of reductions, by body op */
 } Sweep;
 
-static bool may_keep(const Emit *e)
+static bool may_save(const Emit *e)
 {
     Dim last = e->layout.n ? e->layout.axes[e->layout.n - 1].extent : dim_const(1);
     return e->signature->range == RANGE_ROWS && e->layout.n > 1 &&
-           (!dim_is_const(last) || last.size <= MAX_KEPT_COLUMNS);
+           (!dim_is_const(last) || last.size <= MAX_SAVED_COLUMNS);
 }
 
 /* ---- emission ---- */
 
-/* A row of scratch for each kept value, with room for a whole last vector. */
+/* A row of scratch for each saved value, with room for a whole last vector. */
 static void allocate_rows(Emit *e, const SweepPlan *plan)
 {
     Ll *ll = &e->ll;
     for (int n = 0; n < e->n_values; n++) {
-        if (!plan->keep[n])
+        if (!plan->saved[n])
             continue;
         DType dtype = sweep_type(e, n)->dtype;
         LlValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         emit_at(e, DEPTH_ENTRY);
         LlValue room = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, e->lanes), "");
         e->row_cache[n] = LLVMBuildArrayAlloca(
-            ll->builder, dtype == DT_BOOL ? ll->i8 : emit_type(e, dtype), room, "kept");
+            ll->builder, dtype == DT_BOOL ? ll->i8 : emit_type(e, dtype), room, "saved");
         LLVMSetAlignment(e->row_cache[n], 64);
     }
 }
@@ -133,7 +133,7 @@ static void sweep_vector(Emit *e, void *data)
         store_result(e, i, (Val){emit_widen(e, x, DEPTH_BODY), DEPTH_BODY});
     }
     for (int n = 0; n < e->n_values; n++)
-        if (plan->keep[n] && plan->kept_in[n] == sweep->number)
+        if (plan->saved[n] && plan->saved_in[n] == sweep->number)
             keep_value(e, n);
 }
 
@@ -144,7 +144,7 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
         int n = e->body.n_inputs + i;
-        if (b->random < 0 || e->lanes == 1 || !may_keep(e) || !sweep->plan->columnar[n] ||
+        if (b->random < 0 || e->lanes == 1 || !may_save(e) || !sweep->plan->columnar[n] ||
             !b->aligned || sweep->plan->sweep[n] != sweep->number + 1)
             continue;
         const BodyOp *first = random_first(e, b);
@@ -220,7 +220,7 @@ static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit)
     ll_resume(&e->ll);
     close_reductions(e, sweep);
     for (int n = 0; n < e->n_values; n++)
-        e->cached[n] |= sweep->plan->keep[n] && sweep->plan->kept_in[n] == sweep->number;
+        e->cached[n] |= sweep->plan->saved[n] && sweep->plan->saved_in[n] == sweep->number;
 }
 
 /* Results that have one element a row. */
@@ -237,7 +237,7 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
 
 static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 {
-    SweepPlan plan = plan_sweeps(e, may_keep(e), NULL);
+    SweepPlan plan = plan_sweeps(e, may_save(e), NULL);
     Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
     allocate_rows(e, &plan);
     for (; sweep.number < plan.n_sweeps; sweep.number++)

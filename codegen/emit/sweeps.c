@@ -1,7 +1,7 @@
-/* Levels, sweeps and kept values; see sweeps.h. */
+/* Levels, sweeps and saved values; see sweeps.h. */
 #include "codegen/emit/sweeps.h"
 
-/* Cost of ops and loads that are rather done again than kept: keeping is a store to
+/* Cost of ops and loads up to which they are done again rather than saved: saving is a store to
  * the first-level cache and a load. */
 enum { CHEAP = 6 };
 
@@ -75,18 +75,18 @@ static int cost_of(const Emit *e, const SweepPlan *plan, int number)
 }
 
 /* Goes through what a sweep computes, from one of its roots. What an earlier
- * sweep computed already and is dear becomes kept there. */
+ * sweep computed already and is dear is saved there. */
 static void visit(const Emit *e, SweepPlan *plan, int sweep, int number)
 {
     const Op *op = sweep_op(e, number);
     if (!op || op->kind == OP_dot || !plan->columnar[number] || is_reduction(op) ||
         plan->sweep[number] == sweep + 1 || !e->body.ops[number - e->body.n_inputs].aligned)
         return;
-    if (plan->keep[number])
+    if (plan->saved[number])
         return;
     if (plan->sweep[number] && cost_of(e, plan, number) > CHEAP) {
-        plan->keep[number] = true;
-        plan->kept_in[number] = plan->sweep[number] - 1;
+        plan->saved[number] = true;
+        plan->saved_in[number] = plan->sweep[number] - 1;
         return;
     }
     plan->sweep[number] = sweep + 1;
@@ -118,15 +118,15 @@ bool sweep_stores(const Emit *e, const SweepPlan *plan, int sweep, int result)
     return plan->columnar[n] && plan->level[n] == sweep && !(op && op->kind == OP_dot);
 }
 
-SweepPlan plan_sweeps(Emit *e, bool may_keep, const bool *ready)
+SweepPlan plan_sweeps(Emit *e, bool may_save, const bool *ready)
 {
     SweepPlan plan = {.level = ARENA_ARRAY(e->arena, int, e->n_values),
                       .columnar = ARENA_ARRAY(e->arena, bool, e->n_values),
                       .sweep = ARENA_ARRAY(e->arena, int, e->n_values),
-                      .keep = ARENA_ARRAY(e->arena, bool, e->n_values),
-                      .kept_in = ARENA_ARRAY(e->arena, int, e->n_values)};
+                      .saved = ARENA_ARRAY(e->arena, bool, e->n_values),
+                      .saved_in = ARENA_ARRAY(e->arena, int, e->n_values)};
     find_levels(e, ready, &plan);
-    for (int sweep = 0; may_keep && sweep < plan.n_sweeps; sweep++) {
+    for (int sweep = 0; may_save && sweep < plan.n_sweeps; sweep++) {
         for (int i = 0; i < e->body.n_ops; i++) {
             const Op *op = e->body.ops[i].op;
             if (sweep_reduces(e, &plan, sweep, op) || sweep_contracts(e, &plan, sweep, op))

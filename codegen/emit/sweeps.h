@@ -2,7 +2,7 @@
  *
  * The level of a value is the number of sweeps that must be over before it can be
  * computed; a reduction is done in the sweep of its operand's level. What several
- * sweeps need is computed again if that is cheap, else kept by the first. */
+ * sweeps need is computed again if that is cheap, else saved by the first. */
 #ifndef CODEGEN_EMIT_SWEEPS_H
 #define CODEGEN_EMIT_SWEEPS_H
 
@@ -13,13 +13,13 @@ typedef struct SweepPlan {
     int *level;       /* by value number */
     bool *columnar;   /* varies along the columns */
     int *sweep;       /* last sweep that computed the value, plus 1 */
-    bool *keep;       /* its row is kept for later sweeps */
-    int *kept_in;     /* the sweep that keeps it */
+    bool *saved;      /* its row is saved for later sweeps */
+    int *saved_in;    /* the sweep that saves it */
 } SweepPlan;
 
-/* `may_keep`: there is room for rows of values. `ready`, by value number: values that are known
- * before the first sweep whatever they are computed from; NULL: none. */
-SweepPlan plan_sweeps(Emit *e, bool may_keep, const bool *ready);
+/* `may_save`: there is room for rows of values. `ready`, by value number: values that are known
+ * before the first sweep though their operands are not; NULL: none. */
+SweepPlan plan_sweeps(Emit *e, bool may_save, const bool *ready);
 
 const Op *sweep_op(const Emit *e, int number); /* NULL: an operand of the kernel */
 const Type *sweep_type(const Emit *e, int number);

@@ -237,7 +237,7 @@ static const ValueRule rules[OP_COUNT] = {
     [OP_gather] = value_of_gather,
 };
 
-/* The row that an earlier sweep kept. */
+/* The row that an earlier sweep saved. */
 static Val value_cached(Emit *e, int number)
 {
     Ll *ll = &e->ll;

@@ -85,7 +85,7 @@ static const char *find_form(Plan *plan, const Op *op, const View views[DOT_TENS
     for (*copies = 0; *copies < 4; (*copies)++) {
         View used[DOT_TENSORS];
         for (int t = 0; t < DOT_TENSORS; t++)
-            used[t] = *copies >> t & 1 ? view_packed(plan, &op->args[t]->type, NO_BUFFER) : views[t];
+            used[t] = *copies >> t & 1 ? view_contiguous(plan, &op->args[t]->type, NO_BUFFER) : views[t];
         const char *problem = label_dot(plan, op, used, form);
         if (problem)
             return problem;
@@ -137,7 +137,7 @@ static View result_view(Plan *plan, const Op *op, const Type *type, bool sums)
 {
     View view = placement(plan, &op->results[0])->view;
     if (type->dtype != op->results[0].type.dtype || (sums && !view_is_whole(plan, type, &view)))
-        view = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
+        view = view_contiguous(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
     return view;
 }
 
@@ -157,7 +157,7 @@ static bool add_gemm(Plan *plan, Op *op, DotForm *form, int copies)
     TfcGemmStep gemm;
     for (int t = 0; t < 2; t++)
         if (copies >> t & 1) {
-            if (!packed_view(plan, op->args[t], &form->views[t]))
+            if (!contiguous_view(plan, op->args[t], &form->views[t]))
                 return false;
         }
     if (!gemm_of(plan, op, form, &gemm))

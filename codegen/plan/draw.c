@@ -7,7 +7,7 @@ static bool is_written(const TfcStep *step, int32_t buffer)
     if (step->kind == TFC_STEP_GEMM)
         return step->gemm.c.buffer == buffer;
     if (step->kind == TFC_STEP_PACK)
-        return step->gemm.packed - 1 == buffer;
+        return step->gemm.panels - 1 == buffer;
     if (step->kind != TFC_STEP_KERNEL)
         return step->copy.to == buffer;
     const TfcKernelStep *kernel = &step->kernel;
@@ -31,8 +31,8 @@ static int32_t list_reads(const TfcStep *step, int32_t *buffers)
         buffers[n++] = step->gemm.b.buffer;
         if (step->gemm.accumulate)
             buffers[n++] = step->gemm.c.buffer;
-        if (step->gemm.packed)
-            buffers[n++] = step->gemm.packed - 1;
+        if (step->gemm.panels)
+            buffers[n++] = step->gemm.panels - 1;
         break;
     case TFC_STEP_PACK: buffers[n++] = step->gemm.b.buffer; break;
     case TFC_STEP_COPY: buffers[n++] = step->copy.from; break;

@@ -10,7 +10,7 @@
 #include "codegen/plan/plan.h"
 
 /* Whether each matrix c is formed in one go and its rows are whole storage rows of the
- * packed tensor, one after another. */
+ * contiguous tensor, one after another. */
 static bool has_whole_rows(const Plan *plan, const TfcGemmStep *gemm, const Type *type)
 {
     Layout layout = layout_of(plan->module, type);

@@ -24,7 +24,7 @@ static void lower_input(Plan *plan, Op *op)
     const Type *type = &op->results[0].type;
     int32_t buffer = add_buffer(plan, TFC_BUFFER_INPUT, type, (int32_t)plan->inputs.count);
     vec_push(plan->arena, plan->inputs, port_of(plan, op, type, buffer));
-    View view = view_packed(plan, type, buffer);
+    View view = view_contiguous(plan, type, buffer);
     place_at(plan, op_result(op), &view);
 }
 
@@ -50,7 +50,7 @@ static void lower_param(Plan *plan, Op *op)
         tensor.tensor = copy_text(plan, info->tensor);
     }
     vec_push(plan->arena, plan->tensors, tensor);
-    View view = view_packed(plan, type, buffer);
+    View view = view_contiguous(plan, type, buffer);
     place_at(plan, op_result(op), &view);
 }
 
@@ -62,13 +62,13 @@ static bool lower_shape(Plan *plan, Op *op)
         return false;
     if (!view_of_op(plan, op, from, &view)) {
         /* Another order of packed tokens, or strides that are no product: a kernel,
-         * but for a reshape, which is a view of packed memory. */
+         * but for a reshape, which is a view of contiguous memory. */
         if (op->kind != OP_reshape)
             return add_op_kernel(plan, op);
-        View packed;
-        if (!packed_view(plan, op->args[0], &packed))
+        View source;
+        if (!contiguous_view(plan, op->args[0], &source))
             return false;
-        if (!view_of_op(plan, op, &packed, &view))
+        if (!view_of_op(plan, op, &source, &view))
             return add_op_kernel(plan, op);
     }
     place_at(plan, op_result(op), &view);
@@ -121,7 +121,7 @@ static bool lower_output(Plan *plan, Op *op)
         plan->buffers.data[buffer].index = index;
     } else {
         buffer = add_buffer(plan, TFC_BUFFER_OUTPUT, &value->type, index);
-        View to = view_packed(plan, &value->type, buffer);
+        View to = view_contiguous(plan, &value->type, buffer);
         if (!add_copy(plan, &value->type, from, &to))
             return false;
     }
@@ -193,7 +193,7 @@ static bool finish_assigns(Plan *plan)
         plan->name = assign->name;
         if (is_written(plan, assign) || plan->buffers.data[assign->view.buffer].kind != TFC_BUFFER_TENSOR)
             continue;
-        View saved = view_packed(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
+        View saved = view_contiguous(plan, type, add_buffer(plan, TFC_BUFFER_SLAB, type, 0));
         if (!add_copy(plan, type, &assign->view, &saved))
             return false;
         assign->view = saved;

@@ -38,7 +38,7 @@ void place_at(Plan *plan, Value *value, const View *view)
 bool view_is_whole(const Plan *plan, const Type *type, const View *view)
 {
     TfcSize size = type_size(plan, type);
-    return view->offset == 0 && view_is_packed(plan, type, view) &&
+    return view->offset == 0 && view_is_contiguous(plan, type, view) &&
            size_equal(&size, &plan->sizes.data[plan->buffers.data[view->buffer].size]);
 }
 
@@ -162,7 +162,7 @@ void place_results(Plan *plan, Op *op)
         if (placement(plan, value)->placed || (whole && place_in_param(plan, op, value)) ||
             place_in_concat(plan, value) || (whole && place_over_operand(plan, op, value)))
             continue;
-        View view = view_packed(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
+        View view = view_contiguous(plan, &value->type, add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0));
         place_at(plan, value, &view);
     }
     for (int r = 0; r < op->n_results; r++)

@@ -40,7 +40,7 @@ typedef struct Placement {
     Op *assign;       /* the first op that assigns it to a param, or keeps it */
     bool in_param;    /* it was written straight there */
     bool kept;        /* for the next run */
-    int32_t packed;   /* buffer of a packed copy, or NO_BUFFER */
+    int32_t contiguous; /* buffer of a contiguous copy, or NO_BUFFER */
 } Placement;
 
 /* A param, or a value that is kept, that takes a value when the function is done. */
@@ -113,8 +113,8 @@ bool op_result_reads(Plan *plan, const Op *op, int result, const Value *operand)
 /* ---- views.c ---- */
 TfcSize axis_size(const Plan *plan, const Axis *axis);
 TfcSize type_size(const Plan *plan, const Type *type); /* stored elements */
-View view_packed(const Plan *plan, const Type *type, int32_t buffer);
-bool view_is_packed(const Plan *plan, const Type *type, const View *view);
+View view_contiguous(const Plan *plan, const Type *type, int32_t buffer);
+bool view_is_contiguous(const Plan *plan, const Type *type, const View *view);
 BufferForm view_form(const Plan *plan, const Type *type, const View *view);
 /* The result of a shape op as a view of its operand's memory; false if strides cannot say it. */
 bool view_of_op(const Plan *plan, const Op *op, const View *from, View *to);
@@ -144,8 +144,8 @@ bool add_op_kernel(Plan *plan, Op *op); /* places the results */
 bool add_copy(Plan *plan, const Type *type, const View *from, const View *to);
 bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, const View *to);
 void add_zero(Plan *plan, int32_t buffer);
-/* A packed copy of a value, made once. */
-bool packed_view(Plan *plan, Value *value, View *view);
+/* A contiguous copy of a value, made once. */
+bool contiguous_view(Plan *plan, Value *value, View *view);
 
 /* Calls visit for every buffer that the step reads or writes. */
 typedef void (*VisitBuffer)(void *data, int32_t buffer, bool written);

@@ -1,5 +1,5 @@
 /* Steps that depend on nothing but params that the program leaves as they are: weights
- * side by side for one product, as bf16, or packed the way products read them. They come
+ * side by side for one product, as bf16, or as the panels that products read. They come
  * first, and the executor runs them again only when the params have changed
  * (TfcProgram.n_prepared):
  *
@@ -111,15 +111,15 @@ static void find_renewed(Plan *plan, Constants *c)
     }
 }
 
-/* ---- packed weights ---- */
+/* ---- weights as panels ---- */
 
 static bool is_constant(const Plan *plan, TfcSizeRef size)
 {
     return size_is_const(&plan->sizes.data[size]);
 }
 
-/* One product of a matrix that is there throughout: what can be packed once. */
-static bool can_be_packed(const Plan *plan, const TfcGemmStep *gemm)
+/* One product of a matrix that is there throughout: its panels can be made once. */
+static bool may_have_panels(const Plan *plan, const TfcGemmStep *gemm)
 {
     return gemm->n_loops == 0 && gemm->n.kind == TFC_EXTENT_SIZE &&
            gemm->k.kind == TFC_EXTENT_SIZE && is_constant(plan, gemm->n.size) &&
@@ -128,7 +128,7 @@ static bool can_be_packed(const Plan *plan, const TfcGemmStep *gemm)
 }
 
 /* Room for b, as TfcPack says. */
-static int32_t packed_buffer(Plan *plan, const TfcGemmStep *gemm)
+static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
 {
     int64_t n = plan->sizes.data[gemm->n.size].coefficient;
     int64_t k = plan->sizes.data[gemm->k.size].coefficient;
@@ -141,8 +141,8 @@ static int32_t packed_buffer(Plan *plan, const TfcGemmStep *gemm)
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);
 }
 
-/* Products of the same matrix share the packed one. As TfcGemmStep.packed. */
-static int32_t find_packed(const Plan *plan, const TfcGemmStep *gemm)
+/* Products of the same matrix share its panels. As TfcGemmStep.panels. */
+static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
 {
     for (size_t s = 0; s < plan->steps.count; s++) {
         const TfcGemmStep *other = &plan->steps.data[s].gemm;
@@ -150,7 +150,7 @@ static int32_t find_packed(const Plan *plan, const TfcGemmStep *gemm)
             other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
             other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
             other->b.column_stride == gemm->b.column_stride && other->type == gemm->type)
-            return other->packed;
+            return other->panels;
     }
     return 0;
 }
@@ -159,18 +159,18 @@ static void pack_weights(Plan *plan, const bool *constant)
 {
     for (size_t s = 0, n = plan->steps.count; s < n; s++) {
         TfcStep step = plan->steps.data[s];
-        bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_packed);
-        if (!asked || !constant[step.gemm.b.buffer] || !can_be_packed(plan, &step.gemm))
+        bool asked = step.kind == TFC_STEP_GEMM && op_attr(plan->origins.data[s], ATTR_panels);
+        if (!asked || !constant[step.gemm.b.buffer] || !may_have_panels(plan, &step.gemm))
             continue;
-        step.gemm.packed = find_packed(plan, &step.gemm);
-        if (!step.gemm.packed) {
-            step.gemm.packed = 1 + packed_buffer(plan, &step.gemm);
+        step.gemm.panels = find_panels(plan, &step.gemm);
+        if (!step.gemm.panels) {
+            step.gemm.panels = 1 + panels_buffer(plan, &step.gemm);
             step.kind = TFC_STEP_PACK;
             step.rows = TFC_ROWS_NONE;
             vec_push(plan->arena, plan->steps, step);
             vec_push(plan->arena, plan->origins, plan->origins.data[s]);
         }
-        plan->steps.data[s].gemm.packed = step.gemm.packed;
+        plan->steps.data[s].gemm.panels = step.gemm.panels;
     }
 }
 

@@ -87,8 +87,8 @@ static void print_gemm(const TfcProgram *program, const TfcGemmStep *gemm, Text 
     print_extent(program, &gemm->n, out);
     text_add(out, " k ");
     print_extent(program, &gemm->k, out);
-    if (gemm->packed)
-        text_add(out, ", packed #%d", gemm->packed - 1);
+    if (gemm->panels)
+        text_add(out, ", panels #%d", gemm->panels - 1);
     for (int l = 0; l < gemm->n_loops; l++) {
         text_add(out, l ? " × " : ", for ");
         print_size(program, gemm->loops[l], out);
@@ -115,7 +115,7 @@ static void print_step(const TfcProgram *program, int32_t s, Text *out)
     case TFC_STEP_KERNEL: print_kernel(program, &step->kernel, out); break;
     case TFC_STEP_GEMM: print_gemm(program, &step->gemm, out); break;
     case TFC_STEP_PACK:
-        text_add(out, "#%d = packed ", step->gemm.packed - 1);
+        text_add(out, "#%d = panels of ", step->gemm.panels - 1);
         print_matrix(program, &step->gemm, &step->gemm.b, out);
         break;
     case TFC_STEP_COPY: text_add(out, "#%d = copy #%d", step->copy.to, step->copy.from); break;

@@ -156,7 +156,7 @@ static bool operand_view(Plan *plan, const Op *op, int index, View *view)
     *view = *placed;
     if ((index < MAX_STRIDED && !in_product(op, value)) || view_form(plan, &value->type, view) != FORM_STRIDED)
         return true;
-    return packed_view(plan, value, view);
+    return contiguous_view(plan, value, view);
 }
 
 /* Where the kernel puts a result: apart, if products cannot write to its place. */
@@ -165,7 +165,7 @@ static View written_view(Plan *plan, const Op *op, const Value *result)
     View view = placement(plan, result)->view;
     if (op->kind != OP_attention || view_form(plan, &result->type, &view) != FORM_STRIDED)
         return view;
-    return view_packed(plan, &result->type, add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
+    return view_contiguous(plan, &result->type, add_buffer(plan, TFC_BUFFER_SLAB, &result->type, 0));
 }
 
 bool add_op_kernel(Plan *plan, Op *op)
@@ -236,21 +236,21 @@ void add_zero(Plan *plan, int32_t buffer)
     vec_push(plan->arena, plan->steps, step);
 }
 
-bool packed_view(Plan *plan, Value *value, View *view)
+bool contiguous_view(Plan *plan, Value *value, View *view)
 {
     const View *placed = view_of_value(plan, value);
     if (!placed)
         return false;
     *view = *placed;
-    if (view_is_packed(plan, &value->type, view))
+    if (view_is_contiguous(plan, &value->type, view))
         return true;
     Placement *p = placement(plan, value);
-    bool made = p->packed != NO_BUFFER;
+    bool made = p->contiguous != NO_BUFFER;
     if (!made) {
-        p->packed = add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0);
-        plan->needed.data[p->packed] = AT_END; /* never written over; its life ends with its last step */
+        p->contiguous = add_buffer(plan, TFC_BUFFER_SLAB, &value->type, 0);
+        plan->needed.data[p->contiguous] = AT_END; /* never written over; its life ends with its last step */
     }
-    *view = view_packed(plan, &value->type, p->packed);
+    *view = view_contiguous(plan, &value->type, p->contiguous);
     return made || add_copy(plan, &value->type, &p->view, view);
 }
 
@@ -266,12 +266,12 @@ void step_buffers(const TfcStep *step, VisitBuffer visit, void *data)
         visit(data, step->gemm.a.buffer, false);
         visit(data, step->gemm.b.buffer, false);
         visit(data, step->gemm.c.buffer, true);
-        if (step->gemm.packed)
-            visit(data, step->gemm.packed - 1, false);
+        if (step->gemm.panels)
+            visit(data, step->gemm.panels - 1, false);
         break;
     case TFC_STEP_PACK:
         visit(data, step->gemm.b.buffer, false);
-        visit(data, step->gemm.packed - 1, true);
+        visit(data, step->gemm.panels - 1, true);
         break;
     case TFC_STEP_COPY: visit(data, step->copy.from, false); /* fall through */
     case TFC_STEP_ZERO: visit(data, step->copy.to, true); break;

@@ -7,7 +7,7 @@ static void make_placements(Plan *plan)
     FOR_OPS(op, &plan->function->body)
         for (int r = 0; r < op->n_results; r++) {
             Placement *p = ARENA_NEW(plan->arena, Placement);
-            p->packed = NO_BUFFER;
+            p->contiguous = NO_BUFFER;
             p->last_use = -1;
             side_set_value(&plan->placements, &op->results[r], p);
         }

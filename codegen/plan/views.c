@@ -17,7 +17,7 @@ TfcSize type_size(const Plan *plan, const Type *type)
     return size;
 }
 
-View view_packed(const Plan *plan, const Type *type, int32_t buffer)
+View view_contiguous(const Plan *plan, const Type *type, int32_t buffer)
 {
     Layout layout = layout_of(plan->module, type);
     View view = {.buffer = buffer, .n_axes = layout.n};
@@ -29,20 +29,20 @@ View view_packed(const Plan *plan, const Type *type, int32_t buffer)
     return view;
 }
 
-bool view_is_packed(const Plan *plan, const Type *type, const View *view)
+bool view_is_contiguous(const Plan *plan, const Type *type, const View *view)
 {
     Layout layout = layout_of(plan->module, type);
-    View packed = view_packed(plan, type, view->buffer);
+    View contiguous = view_contiguous(plan, type, view->buffer);
     for (int i = 0; i < layout.n; i++)
-        if (!dim_is_one(layout.axes[i].extent) && !size_equal(&packed.strides[i], &view->strides[i]))
+        if (!dim_is_one(layout.axes[i].extent) && !size_equal(&contiguous.strides[i], &view->strides[i]))
             return false;
     return true;
 }
 
 BufferForm view_form(const Plan *plan, const Type *type, const View *view)
 {
-    if (view_is_packed(plan, type, view))
-        return FORM_PACKED;
+    if (view_is_contiguous(plan, type, view))
+        return FORM_CONTIGUOUS;
     Layout layout = layout_of(plan->module, type);
     int last = layout.n - 1;
     return size_is(&view->strides[last], 1) || dim_is_one(layout.axes[last].extent) ? FORM_ROWS
@@ -146,9 +146,9 @@ static bool view_reshape(const Plan *plan, const Op *op, const View *from, View 
     const Type *a = &op->args[0]->type, *b = &op->results[0].type;
     if (!layout_reshape_is_view(plan->module, a, b))
         return false;
-    if (!view_is_packed(plan, a, from))
+    if (!view_is_contiguous(plan, a, from))
         return reshape_strides(plan, a, from, b, to);
-    *to = view_packed(plan, b, from->buffer);
+    *to = view_contiguous(plan, b, from->buffer);
     to->offset = from->offset;
     return true;
 }

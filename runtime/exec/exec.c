@@ -142,7 +142,7 @@ static bool reserve_tables(RaggedTables *tables, int64_t rows, int64_t tokens)
 }
 
 /* Whether the rows lie one after the other, as without offsets. */
-static bool is_packed(int64_t n, const int32_t *lengths, const int32_t *offset)
+static bool is_contiguous(int64_t n, const int32_t *lengths, const int32_t *offset)
 {
     int64_t at = 0;
     for (int64_t b = 0; b < n; at += lengths[b++])
@@ -156,7 +156,7 @@ static bool same_rows(const RaggedTables *tables, int64_t n, const int32_t *leng
     if (tables->n != n || tables->missing || !tables->length || memcmp(tables->length, lengths, (size_t)n * sizeof *lengths))
         return false;
     return offset ? !memcmp(tables->offset, offset, (size_t)n * sizeof *offset)
-                  : is_packed(n, lengths, tables->offset);
+                  : is_contiguous(n, lengths, tables->offset);
 }
 
 static void fill_tokens(RaggedTables *tables)
@@ -177,14 +177,14 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
     RaggedTables *tables = &exec->ragged[dim];
     if (same_rows(tables, n, lengths, offset))
         return;
-    bool packed = is_packed(n, lengths, offset);
+    bool contiguous = is_contiguous(n, lengths, offset);
     int64_t longest = 0, total = 0;
     for (int64_t b = 0; b < n; b++) {
         longest = lengths[b] > longest ? lengths[b] : longest;
         total += lengths[b];
     }
     exec->bound = false;
-    tables->missing = !reserve_tables(tables, n, packed ? total : 0);
+    tables->missing = !reserve_tables(tables, n, contiguous ? total : 0);
     if (tables->missing)
         return;
     tables->n = n;
@@ -193,7 +193,7 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
         tables->length[b] = lengths[b];
         tables->offset[b] = offset ? offset[b] : at;
     }
-    if (packed)
+    if (contiguous)
         fill_tokens(tables);
     exec->dims[dim] = (TfcDim){longest, total, tables->offset, tables->length, tables->batch, tables->position};
 }

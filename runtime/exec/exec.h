@@ -90,13 +90,13 @@ int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape);
 int exec_dim(const Exec *exec, const char *name); /* index, or -1: the program does not use it */
 void exec_set_dim(Exec *exec, int dim, int64_t extent);
 /* Lengths of the n rows of the batch; sets the dimension it is ragged over too.
- * `offset` NULL: packed one after the other (the usual); else where each row
+ * `offset` NULL: one after the other (the usual); else where each row
  * begins, in tokens (shared memory of beams, caches with gaps: `total` is not
  * meaningful then and no program may iterate over tokens of the dimension). Where there is
  * no memory for the tables, exec_run says so. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
 
-/* Data in storage layout (ir/layout.h: packed), not copied, valid until the run ends. */
+/* Data in storage layout (ir/layout.h: contiguous, tokens packed), not copied, valid until the run ends. */
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 bool exec_run(Exec *exec);

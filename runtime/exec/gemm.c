@@ -314,11 +314,11 @@ static const void *packed_operand(const BoundGemm *bound, Product p, int64_t beg
                                   void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
-    bool there = step->packed && bound->products->native[step->type];
-    if (!there || p.m > TFC_PACKED_TO || begin % TFC_PANEL_COLUMNS ||
+    bool there = step->panels && bound->products->native[step->type];
+    if (!there || p.m > TFC_PANELS_TO || begin % TFC_PANEL_COLUMNS ||
         !form_for(bound->products, step->type, p))
         return NULL;
-    return buffers[step->packed - 1];
+    return buffers[step->panels - 1];
 }
 
 static void multiply(const BoundGemm *bound, TfcProduct p)
@@ -417,7 +417,7 @@ static void pack_columns(const void *context, int64_t task)
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, 0);
     product_pack(bound->products->native[bound->step->type], bound->k, begin,
                  end < bound->n ? end : bound->n, b.data, b.row_stride, b.column_stride,
-                 run->buffers[bound->step->packed - 1]);
+                 run->buffers[bound->step->panels - 1]);
 }
 
 int64_t gemm_pack_tasks(const BoundGemm *bound)

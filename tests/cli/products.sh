@@ -43,9 +43,9 @@ cmp joined.bf16 apart.bf16 || fail "bf16: other params after training"
 
 # A decoding step's weights, packed once for many steps: the same translations and scores.
 "$tfc" dump model.tfg --function decode_step --stage plan >plan
-grep -q '= packed' plan || fail "a decoding step packs no weights"
+grep -q '= panels of' plan || fail "a decoding step packs no weights"
 "$tfc" dump model.tfg --function decode_step --stage plan --passes=-prepack >plan
-! grep -q '= packed' plan || fail "--passes=-prepack packs weights"
+! grep -q '= panels of' plan || fail "--passes=-prepack packs weights"
 head -40 text.src | "$tfc" translate run.joined.native --beam 4 --nbest 2 >packed
 head -40 text.src | "$tfc" translate run.joined.native --beam 4 --nbest 2 --passes=-prepack >apart
 [ -s packed ] && cmp packed apart || fail "other translations by packed weights"

@@ -146,7 +146,7 @@ Op *case_region(Case *c, OpKind kind, int n, Value *const *results)
 
 /* ---- memory ---- */
 
-/* A buffer with its strides: packed, or with gaps. */
+/* A buffer with its strides: contiguous, or with gaps. */
 typedef struct Memory {
     int64_t strides[TFC_MAX_AXES];
     int64_t extents[TFC_MAX_AXES];
@@ -165,7 +165,7 @@ static Memory memory_new(const Case *c, const Type *type, bool strided)
                        : axis->batch_dim >= 0 ? case_total(c, axis->extent.symbol)
                                               : c->symbols[axis->extent.symbol].extent;
         m.strides[i] = stride;
-        stride = stride * m.extents[i] + (c->form != FORM_PACKED && i ? c->gap : 0);
+        stride = stride * m.extents[i] + (c->form != FORM_CONTIGUOUS && i ? c->gap : 0);
     }
     m.bytes = (stride + 64) * (int64_t)dtype_bytes(type->dtype);
     m.data = aligned_alloc(64, ((size_t)m.bytes + 127) / 64 * 64);

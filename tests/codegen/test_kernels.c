@@ -484,7 +484,7 @@ static void ctc_loss(Case *c, int64_t n)
     case_check(c, grad);
 }
 
-/* ---- memory that is not packed ---- */
+/* ---- memory that is not contiguous ---- */
 
 static void with_form(CaseBody body, BufferForm form, int64_t gap, int64_t stride)
 {

@@ -174,7 +174,7 @@ static void test_views(void **state)
           OUT("0") OUT("3") OUT("4") OUT("5") OUT("6") OUT("7") OUT("10") OUT("11"), 0, -1);
 }
 
-/* Transposing what is packed: another sentence order of elements. */
+/* Transposing packed tokens: another sentence order of elements. */
 static void test_repacking(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Where values live, as test_plan.c has it: params written in place, steps prepared and
- * weights packed once, buffers used again, caches in memory of the caller. */
+ * weights as panels, buffers used again, caches in memory of the caller. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -129,16 +129,16 @@ static void test_nan_ends_a_run(void **state)
     close_case(&c);
 }
 
-/* Of bf16, or where b lies along its columns, a packed b is always read; two products
+/* Of bf16, or where b lies along its columns, the panels of b are always read; two products
  * share it. */
-static void test_packed(void **state)
+static void test_panels(void **state)
 {
     (void)state;
     static const char body[] =
         X "%1 = param {name = \"w\"} : f64[70, 6]\n"
-        "%2 = dot %0, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        "%2 = dot %0, %1 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
         "%3 = exp %0 : f64[B, S~, 6]\n"
-        "%4 = dot %3, %1 {packed = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+        "%4 = dot %3, %1 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
         OUT("2") OUT("4");
     check(body, 2, 1);
     Case c;
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(test_prepared),
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_nan_ends_a_run),
-        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_panels),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),
     };

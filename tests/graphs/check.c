@@ -48,7 +48,7 @@ void note_function(const Function *function, Seen *seen)
         seen->columns += op->kind == OP_column;
         seen->attentions += op->kind == OP_attention;
         seen->epilogues += op_attr(op, ATTR_epilogue) != NULL;
-        seen->packed += op_attr(op, ATTR_packed) != NULL;
+        seen->panels += op_attr(op, ATTR_panels) != NULL;
         seen->kept += op->kind == OP_keep;
         seen->chunks += op_chunk(op) != NO_CHUNK && op_chunk(op) != chunk;
         chunk = op_chunk(op);

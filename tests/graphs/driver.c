@@ -255,10 +255,10 @@ static void print_counts(const State *s, FILE *out)
         fprintf(out,
                 "  %-10s %7" PRId64 " graphs %6.1f ops  regions: %" PRId64 " row %" PRId64
                 " column %" PRId64 " attention; %" PRId64 " chunks %" PRId64 " epilogues %" PRId64
-                " packed %" PRId64 " kept; checked closely %.0f%%\n",
+                " panels %" PRId64 " kept; checked closely %.0f%%\n",
                 families[f].name, shared->by_family[f],
                 (double)shared->ops_of_family[f] / (double)shared->by_family[f], seen->rows,
-                seen->columns, seen->attentions, seen->chunks, seen->epilogues, seen->packed,
+                seen->columns, seen->attentions, seen->chunks, seen->epilogues, seen->panels,
                 seen->kept,
                 seen->elements ? 100.0 * (double)seen->decided / (double)seen->elements : 0);
         for (int p = 0; p < pass_count; p++)

@@ -144,7 +144,7 @@ extern const char *const result_names[RESULT_COUNT];
 typedef struct Seen {
     int64_t elements, decided; /* compared; of those the oracle knows closely */
     int64_t passes[24];        /* programs that the pass changed */
-    int64_t rows, columns, attentions, chunks, epilogues, packed, kept, programs, remade;
+    int64_t rows, columns, attentions, chunks, epilogues, panels, kept, programs, remade;
 } Seen;
 
 typedef struct Outcome {
