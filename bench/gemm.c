@@ -317,13 +317,11 @@ int main(int argc, char **argv)
     Jit *jit = jit_new(&target, &diags);
     const TfcForm *f32 = jit ? native_product(jit, arena, TFC_F32, "f32") : NULL;
     const TfcForm *bf16 = f32 ? native_product(jit, arena, TFC_BF16, "bf16") : NULL;
-    if (bf16) {
-        gemm_setup();
+    if (bf16)
         hold_all(&o, f32, bf16);
-    } else {
+    else
         fprintf(stderr, "bench_gemm: the products cannot be compiled%s%s\n", o.cpu ? " for " : "",
                 o.cpu ? o.cpu : "");
-    }
     jit_free(jit);
     arena_free(arena);
     return bf16 ? 0 : 1;

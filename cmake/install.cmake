@@ -28,7 +28,7 @@ install(DIRECTORY editors/vscode DESTINATION ${TFC_SHARE})
 # What compiled models are linked with, as an archive for this system and as C files for
 # others. It has no headers for users: tfc compile writes one beside each model.
 install(TARGETS tfc_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-set(TFC_LIBS "-L\${libdir} -ltfc_runtime ${OpenMP_C_FLAGS} -lm")
+set(TFC_LIBS "-L\${libdir} -ltfc_runtime -pthread -lm")
 foreach(file IN LISTS RUNTIME_SOURCES)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${file} DESTINATION ${TFC_SHARE}/runtime/${folder})

@@ -6,10 +6,14 @@
 #include "codegen/plan/plan.h"
 #include "codegen/tables.h"
 
+#include "base/team.h"
+
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
 
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,26 +98,49 @@ static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *
 
 /* ---- all files, in parallel ---- */
 
-/* Each thread has a target machine and diagnostics of its own. */
+typedef struct Files {
+    const Job *job;
+    const TargetOptions *options;
+    int n;
+    LLVMMemoryBufferRef *buffers;
+    Diagnostics *diags;
+    _Atomic int next;
+    pthread_mutex_t mutex; /* of the diagnostics */
+} Files;
+
+/* With a target machine and diagnostics of its own, for all files that it gets to. */
+static void compile_some(Files *files, int first)
+{
+    Arena *arena = arena_new();
+    Diagnostics own;
+    Target target;
+    diag_init(&own, arena);
+    bool ready = target_init(&target, files->options, true, &own);
+    for (int i = first; i < files->n; i = atomic_fetch_add(&files->next, 1))
+        files->buffers[i] = ready ? compile_file(files->job, i, &target, &own) : NULL;
+    pthread_mutex_lock(&files->mutex);
+    for (size_t i = 0; i < own.list.count; i++)
+        diag_error(files->diags, own.list.data[i].loc, "%s", own.list.data[i].message);
+    pthread_mutex_unlock(&files->mutex);
+    target_dispose(&target);
+    arena_free(arena);
+}
+
+static void take_files(const void *context, int64_t task)
+{
+    (void)task;
+    Files *files = *(Files *const *)context;
+    int first = atomic_fetch_add(&files->next, 1);
+    if (first < files->n)
+        compile_some(files, first);
+}
+
 static void compile_files(const Job *job, const TargetOptions *options, int n_files,
                           LLVMMemoryBufferRef *buffers, Diagnostics *diags)
 {
-#pragma omp parallel
-    {
-        Arena *arena = arena_new();
-        Diagnostics own;
-        Target target;
-        diag_init(&own, arena);
-        bool ready = target_init(&target, options, true, &own);
-#pragma omp for schedule(dynamic, 1)
-        for (int i = 0; i < n_files; i++)
-            buffers[i] = ready ? compile_file(job, i, &target, &own) : NULL;
-#pragma omp critical(tfc_compile_errors)
-        for (size_t i = 0; i < own.list.count; i++)
-            diag_error(diags, own.list.data[i].loc, "%s", own.list.data[i].message);
-        target_dispose(&target);
-        arena_free(arena);
-    }
+    Files all = {job, options, n_files, buffers, diags, 0, PTHREAD_MUTEX_INITIALIZER}, *files = &all;
+    int threads = team_default();
+    team_each(threads, threads < n_files ? threads : n_files, take_files, &files);
 }
 
 static bool collect_files(int n_files, int n_products, const LLVMMemoryBufferRef *buffers, Arena *arena,

@@ -41,7 +41,8 @@ const Export exports[] = {
      "model, name, info", -1, false, "The same by name; one that no parameter has is an error."},
     {"set_threads", "int", "int n", "n", -1, false,
      "Threads of every call from now on, in all models of this library, from 1 to @_MOST_THREADS;\n"
-     " * at first OpenMP's number. Results do not depend on it."},
+     " * at first OMP_NUM_THREADS or all processors. Where the system makes fewer, a call\n"
+     " * has those. Results do not depend on it."},
     {"session_new", "int", "@ *model, @_session **session", "model, session", -1, false,
      "A session: working memory for one call at a time. Free it before the model."},
     {"session_free", "void", SESSION, "session", -1, false,
@@ -288,7 +289,7 @@ static void put_opening(const Artifact *a, Text *out)
         " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
         " * model or session that is closed, or whose model is; a number out of its range; an id\n"
         " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
-        " * nothing here ends the process. (OpenMP's library does, where it cannot make its threads.)\n"
+        " * nothing here ends the process.\n"
         " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
         " *\n"
         " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"

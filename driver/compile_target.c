@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *const linux_options[] = {"-fPIC", "-fopenmp", NULL};
+static const char *const linux_options[] = {"-fPIC", "-pthread", "-fopenmp-simd", NULL};
 static const char *const linux_link[] = {"-Wl,--gc-sections,--as-needed,-z,noexecstack", NULL};
 /* One thread, static code, a stack for kernels' rows of scratch. */
 static const char *const wasi_options[] = {"-msimd128", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_GETPID",

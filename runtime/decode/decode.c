@@ -2,6 +2,7 @@
  * lets each search choose. Finished sentences leave the batch. */
 #include "runtime/decode/decode.h"
 
+#include "base/team.h"
 #include "runtime/decode/search.h"
 #include "runtime/exec/exec.h"
 
@@ -76,17 +77,34 @@ static void gather_rows(Driver *driver)
     }
 }
 
+typedef struct Examination {
+    Driver *driver;
+    const float *logits;
+    int32_t block; /* rows a task */
+} Examination;
+
+static void examine_block(const void *context, int64_t task)
+{
+    const Examination *e = context;
+    Driver *driver = e->driver;
+    int32_t vocab = driver->stepper->vocab, begin = (int32_t)task * e->block;
+    for (int32_t row = begin; row < begin + e->block && row < driver->n_rows; row++)
+        driver->counts[row] =
+            search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
+                           e->logits + (int64_t)row * vocab, vocab,
+                           driver->candidates + (int64_t)row * driver->stride, driver->scratch);
+}
+
+/* Logits a task: some ten microseconds. */
+enum { LOGITS_A_TASK = 1 << 14 };
+
 static void examine_rows(Driver *driver, const float *logits)
 {
     int32_t vocab = driver->stepper->vocab;
+    Examination e = {driver, logits, vocab < LOGITS_A_TASK ? LOGITS_A_TASK / (vocab + 1) + 1 : 1};
     /* Sampling shares one scratch row. */
-    int threads = driver->settings->sample ? 1 : exec_threads();
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int32_t row = 0; row < driver->n_rows; row++)
-        driver->counts[row] =
-            search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
-                           logits + (int64_t)row * vocab, vocab,
-                           driver->candidates + (int64_t)row * driver->stride, driver->scratch);
+    team_each(driver->settings->sample ? 1 : exec_threads(), (driver->n_rows + e.block - 1) / e.block,
+              examine_block, &e);
 }
 
 static bool choose(Driver *driver, Arena *arena)

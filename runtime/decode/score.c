@@ -1,6 +1,7 @@
 /* Scoring a corpus. */
 #include "runtime/decode/score.h"
 
+#include "base/team.h"
 #include "runtime/decode/pick.h"
 
 #include <stdlib.h>
@@ -16,6 +17,22 @@ static int64_t vocab_of(const ScoreModel *model)
     return 0;
 }
 
+/* Rows of logits, and what their next tokens get. */
+typedef struct ScoredRows {
+    const float *logits;
+    int64_t vocab;
+    const int32_t *next;
+    double *values;
+} ScoredRows;
+
+static void score_row(const void *context, int64_t i)
+{
+    const ScoredRows *r = context;
+    const float *row = r->logits + i * r->vocab;
+    int32_t next = r->next[i];
+    r->values[i] = next < 0 || next >= r->vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)r->vocab);
+}
+
 /* From logits in storage order: a row's tokens follow each other. */
 static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, double *each,
                      Scores *out)
@@ -24,12 +41,7 @@ static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, dou
     double *values = malloc(sizeof(double) * (size_t)(total ? total : 1));
     if (!values)
         return false;
-#pragma omp parallel for num_threads(exec_threads()) schedule(static)
-    for (int64_t i = 0; i < total; i++) {
-        int32_t next = batch->target_next[i];
-        const float *row = logits + i * vocab;
-        values[i] = next < 0 || next >= vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)vocab);
-    }
+    team_each(exec_threads(), (int32_t)total, score_row, &(ScoredRows){logits, vocab, batch->target_next, values});
     for (int64_t b = 0, at = 0; b < batch->shape.rows; b++) {
         double sum = 0;
         for (int32_t t = 0; t < batch->target_lengths[b]; t++, at++) {

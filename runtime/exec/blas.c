@@ -1,10 +1,12 @@
 /* OpenBLAS's products, as product.h declares them: the only file that includes
  * cblas.h. A program without them is linked without this file. */
+#include "runtime/exec/per_thread.h"
 #include "runtime/exec/program.h"
 
 #include <assert.h>
 #include <cblas.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How a matrix lies: its rows contiguous (row-major) or its columns, and the step
@@ -50,11 +52,30 @@ static void finish(const TfcProduct *p)
     e->call(e->args, e->row, e->row + p->m);
 }
 
+/* A task's product stays on the task's thread. The number of threads is the calling thread's
+ * where OpenBLAS was built with OpenMP, and the process's where it was not; setting it is not safe
+ * beside another who does. */
+static void *set_one_thread(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    openblas_set_num_threads(1);
+    pthread_mutex_unlock(&mutex);
+    return malloc(1); /* a thread with memory of this kind has done so */
+}
+
+static void multiply_on_one_thread(void)
+{
+    static PerThread settled = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    per_thread(&settled, set_one_thread); /* without memory it is set again next time */
+}
+
 #define DEFINE_PRODUCT(name, type, multiply)                                                       \
     void name(const TfcProduct *p)                                                                 \
     {                                                                                              \
         Lie a = lie_of(p->a_row, p->a_column, p->m, p->k);                                         \
         Lie b = lie_of(p->b_row, p->b_column, p->k, p->n);                                         \
+        multiply_on_one_thread();                                                                  \
         if (!is_empty(p, sizeof(type)))                                                            \
             multiply(CblasRowMajor, a.row_major ? CblasNoTrans : CblasTrans,                       \
                      b.row_major ? CblasNoTrans : CblasTrans, (blasint)p->m, (blasint)p->n,        \

@@ -18,7 +18,6 @@ static void count_kernel_tables(const TfcProgram *program, int64_t *n_views, int
 
 Exec *exec_new(const TfcProgram *program, Store *store)
 {
-    gemm_setup();
     Arena *arena = arena_try_new();
     Exec *exec = arena ? ARENA_NEW(arena, Exec) : NULL;
     int64_t n_views, n_dims;

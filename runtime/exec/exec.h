@@ -109,7 +109,7 @@ int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the sh
  * number in *step. NULL: none did, and the run is complete. */
 const char *exec_find_nan(Exec *exec, int *step);
 
-/* Threads: the number used by every parallel loop from now on (OpenMP's default at first),
+/* Threads: the number used by every parallel loop from now on (team_default at first),
  * from 1 to LIMIT_threads; what lies outside counts as the nearer of the two. */
 void exec_set_threads(int n);
 int exec_threads(void);

@@ -1,12 +1,10 @@
 /* Cutting products into tasks; see gemm.h. */
 #include "runtime/exec/gemm.h"
 
-#include "runtime/exec/exec.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
 
 #include <assert.h>
-#include <omp.h>
 #include <stdlib.h>
 
 /* A task should be worth a fork and small enough to balance: small products are
@@ -403,9 +401,9 @@ static void run_numbered(const void *context, int64_t t)
     run_task(run, &run->bound->tasks[t]);
 }
 
-void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Pool *pool)
+void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers, Team *team)
 {
-    pool_run(pool, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
+    team_run(team, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
 }
 
 static void pack_columns(const void *context, int64_t task)
@@ -426,9 +424,9 @@ int64_t gemm_pack_tasks(const BoundGemm *bound)
     return native ? (bound->n + PACK_COLUMNS - 1) / PACK_COLUMNS : 0;
 }
 
-void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Pool *pool)
+void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Team *team)
 {
-    pool_run(pool, (int32_t)gemm_pack_tasks(bound), pack_columns,
+    team_run(team, (int32_t)gemm_pack_tasks(bound), pack_columns,
              &(GemmRun){bound, NULL, buffers});
 }
 
@@ -459,11 +457,4 @@ void gemm_release(BoundGemm *bound)
 {
     free(bound->tasks);
     *bound = (BoundGemm){0};
-}
-
-void gemm_setup(void)
-{
-    exec_threads(); /* reads OpenMP's default before it is changed */
-    if (omp_get_max_threads() != 1) /* OpenBLAS takes as many as OpenMP would */
-        omp_set_num_threads(1);
 }

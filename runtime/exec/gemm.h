@@ -5,8 +5,9 @@
 #define RUNTIME_EXEC_GEMM_H
 
 #include "runtime/exec/kernel.h"
-#include "runtime/exec/pool.h"
 #include "runtime/exec/program.h"
+
+#include "base/team.h"
 
 /* A matrix operand with its strides evaluated. */
 typedef struct GemmMatrix {
@@ -49,10 +50,10 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
 /* `epilogue`: the kernel of the product's TfcEpilogue, or NULL. */
 void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *buffers,
-              Pool *pool);
+              Team *team);
 /* Packs b of a product whose sides n and k are sizes, unless it has no native kernel. */
 int64_t gemm_pack_tasks(const BoundGemm *bound);
-void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Pool *pool);
+void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Team *team);
 /* What one run of it computes, the way it was bound: the largest sides, how many
  * products, operations (a multiplication and an addition each), elements of operands
  * and results. */
@@ -62,9 +63,5 @@ typedef struct GemmCost {
 } GemmCost;
 GemmCost gemm_cost(const BoundGemm *bound);
 void gemm_release(BoundGemm *bound);
-
-/* Makes OpenBLAS single-threaded for the calling thread, cheap to repeat. Sets
- * OpenMP's default for it to 1: parallel loops name their number (exec_threads). */
-void gemm_setup(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/bf16.h"
 #include "base/map.h"
+#include "base/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,18 +64,37 @@ static void fill(StoreTensor *tensor, double value)
         set_element(tensor, i, value);
 }
 
+typedef struct Draws {
+    StoreTensor *tensor;
+    const Stream *stream;
+    double (*draw)(const Stream *stream, int64_t i);
+    double offset, scale;
+} Draws;
+
+enum { DRAWS_A_TASK = 1 << 14 };
+
+static void fill_part(const void *context, int64_t task)
+{
+    const Draws *d = context;
+    int64_t begin = task * DRAWS_A_TASK, end = begin + DRAWS_A_TASK;
+    for (int64_t i = begin; i < end && i < d->tensor->count; i++)
+        set_element(d->tensor, i, d->offset + d->scale * d->draw(d->stream, i));
+}
+
+static void fill_draws(const Draws *draws)
+{
+    int64_t tasks = (draws->tensor->count + DRAWS_A_TASK - 1) / DRAWS_A_TASK;
+    team_each(exec_threads(), (int32_t)tasks, fill_part, draws);
+}
+
 static void fill_normal(StoreTensor *tensor, const Stream *stream, double mean, double deviation)
 {
-#pragma omp parallel for schedule(static) num_threads(exec_threads())
-    for (int64_t i = 0; i < tensor->count; i++)
-        set_element(tensor, i, mean + deviation * normal_at(stream, i));
+    fill_draws(&(Draws){tensor, stream, normal_at, mean, deviation});
 }
 
 static void fill_uniform(StoreTensor *tensor, const Stream *stream, double from, double to)
 {
-#pragma omp parallel for schedule(static) num_threads(exec_threads())
-    for (int64_t i = 0; i < tensor->count; i++)
-        set_element(tensor, i, from + (to - from) * uniform_at(stream, i));
+    fill_draws(&(Draws){tensor, stream, uniform_at, from, to - from});
 }
 
 typedef struct Fans {

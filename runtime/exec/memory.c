@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "runtime/exec/memory.h"
 
+#include "base/team.h"
 #include "runtime/exec/exec.h"
 
 #include <stdlib.h>
@@ -10,6 +11,18 @@
 
 #define HUGE_PAGE ((int64_t)2 << 20)
 enum { CACHE_LINE = 64 };
+
+typedef struct Block {
+    char *memory;
+    int64_t bytes;
+} Block;
+
+static void clear_page(const void *context, int64_t page)
+{
+    const Block *block = context;
+    int64_t begin = page * HUGE_PAGE, end = begin + HUGE_PAGE;
+    memset(block->memory + begin, 0, (size_t)((end < block->bytes ? end : block->bytes) - begin));
+}
 
 void *memory_new(int64_t bytes)
 {
@@ -26,11 +39,6 @@ void *memory_new(int64_t bytes)
         return memory;
     }
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
-    int64_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE;
-#pragma omp parallel for schedule(static) num_threads(exec_threads())
-    for (int64_t page = 0; page < pages; page++) {
-        int64_t begin = page * HUGE_PAGE, end = begin + HUGE_PAGE;
-        memset((char *)memory + begin, 0, (size_t)((end < bytes ? end : bytes) - begin));
-    }
+    team_each(exec_threads(), (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), clear_page, &(Block){memory, bytes});
     return memory;
 }

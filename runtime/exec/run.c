@@ -23,9 +23,9 @@ static int64_t kernel_tasks(const BoundKernel *kernel)
     return (kernel->end - kernel->begin + kernel->block - 1) / kernel->block;
 }
 
-static void run_kernel(const BoundKernel *kernel, Pool *pool)
+static void run_kernel(const BoundKernel *kernel, Team *team)
 {
-    pool_run(pool, (int32_t)kernel_tasks(kernel), run_units, kernel);
+    team_run(team, (int32_t)kernel_tasks(kernel), run_units, kernel);
 }
 
 typedef struct Copy {
@@ -45,11 +45,11 @@ static void run_copy_block(const void *context, int64_t task)
         memset(copy->to + at, 0, size);
 }
 
-static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Pool *pool)
+static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Team *team)
 {
     const char *from = step->kind == TFC_STEP_COPY ? exec->addresses[step->copy.from] : NULL;
     Copy copy = {exec->addresses[step->copy.to], from, bytes};
-    pool_run(pool, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
+    team_run(team, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
 }
 
 static bool is_epilogue(const TfcStep *step)
@@ -64,19 +64,19 @@ static const BoundKernel *epilogue_of(const Exec *exec, int32_t s)
     return joined ? &exec->steps[s + 1].kernel : NULL;
 }
 
-static void run_tasks(Exec *exec, int32_t s, Pool *pool)
+static void run_tasks(Exec *exec, int32_t s, Team *team)
 {
     const TfcStep *step = &exec->program->steps[s];
     const BoundStep *bound = &exec->steps[s];
     switch (step->kind) {
     case TFC_STEP_KERNEL:
-        run_kernel(&bound->kernel, pool);
+        run_kernel(&bound->kernel, team);
         loop_sum(exec, s);
         break;
-    case TFC_STEP_GEMM: gemm_run(&bound->gemm, epilogue_of(exec, s), exec->addresses, pool); break;
-    case TFC_STEP_PACK: gemm_pack_run(&bound->gemm, exec->addresses, pool); break;
+    case TFC_STEP_GEMM: gemm_run(&bound->gemm, epilogue_of(exec, s), exec->addresses, team); break;
+    case TFC_STEP_PACK: gemm_pack_run(&bound->gemm, exec->addresses, team); break;
     case TFC_STEP_COPY:
-    case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, pool); break;
+    case TFC_STEP_ZERO: run_copy(exec, step, bound->bytes, team); break;
     }
 }
 
@@ -132,12 +132,12 @@ static void describe_step(const Exec *exec, int32_t s, TraceStep *record)
 }
 
 typedef struct StepWatch {
-    PoolWatch watch;
+    TeamWatch watch;
     Trace *trace;
     const TraceStep *record;
 } StepWatch;
 
-static void record_task(const PoolWatch *watch, PoolTask task, const void *context, int64_t index)
+static void record_task(const TeamWatch *watch, TeamTask task, const void *context, int64_t index)
 {
     const StepWatch *w = (const StepWatch *)watch;
     int64_t begin = trace_now(w->trace);
@@ -145,36 +145,35 @@ static void record_task(const PoolWatch *watch, PoolTask task, const void *conte
     trace_add_task(w->trace, w->record, begin, trace_now(w->trace));
 }
 
-static void run_recorded(Exec *exec, int32_t s, Pool *pool, Trace *trace)
+static void run_recorded(Exec *exec, int32_t s, Team *team, Trace *trace)
 {
     TraceStep *record = trace_add_step(trace);
     if (!record) {
-        run_tasks(exec, s, pool);
+        run_tasks(exec, s, team);
         return;
     }
     describe_step(exec, s, record);
     StepWatch watch = {{record_task}, trace, record};
-    pool_watch(pool, &watch.watch);
+    team->watch = &watch.watch;
     record->begin = trace_now(trace);
-    run_tasks(exec, s, pool);
+    run_tasks(exec, s, team);
     record->end = trace_now(trace);
-    pool_watch(pool, NULL);
+    team->watch = NULL;
 }
 
-static void run_step(Exec *exec, int32_t s, Pool *pool)
+static void run_step(Exec *exec, int32_t s, Team *team)
 {
     Trace *trace = trace_in_use();
     if (is_epilogue(&exec->program->steps[s]))
         return; /* done with the product */
     if (trace)
-        run_recorded(exec, s, pool, trace);
+        run_recorded(exec, s, team, trace);
     else
-        run_tasks(exec, s, pool);
+        run_tasks(exec, s, team);
 }
 
 static bool prepare(Exec *exec)
 {
-    gemm_setup(); /* an Exec may be run by another thread than the one that made it */
     if (!(exec->bound || exec_bind(exec)) || !exec_point(exec))
         return false;
     if (exec->multiplies && !workspace_ready())
@@ -185,8 +184,7 @@ static bool prepare(Exec *exec)
 }
 
 /* What a thread needs to take part. */
-typedef bool Ready(void);
-static Ready *ready_for(const Exec *exec) { return exec->multiplies ? workspace_ready : NULL; }
+static TeamReady ready_for(const Exec *exec) { return exec->multiplies ? workspace_ready : NULL; }
 
 static void note_run(Exec *exec)
 {
@@ -196,9 +194,9 @@ static void note_run(Exec *exec)
 }
 
 /* What is done with each step; false: no more. */
-typedef bool StepWork(Exec *exec, int32_t s, Pool *pool, void *context);
+typedef bool StepWork(Exec *exec, int32_t s, Team *team, void *context);
 
-static bool walk_loop(Exec *exec, int32_t l, Pool *pool, StepWork *work, void *context)
+static bool walk_loop(Exec *exec, int32_t l, Team *team, StepWork *work, void *context)
 {
     const TfcLoop *loop = &exec->program->loops[l];
     const int64_t all = loop_rows(loop, exec->dims), chunk = loop_chunk(loop, all);
@@ -206,35 +204,30 @@ static bool walk_loop(Exec *exec, int32_t l, Pool *pool, StepWork *work, void *c
     do { /* once where there are no rows, too: sums over them are zero */
         loop_begin(exec, l, begin, all - begin < chunk ? all - begin : chunk);
         for (int32_t s = loop->first; s < loop->end; s++)
-            if (!work(exec, s, pool, context))
+            if (!work(exec, s, team, context))
                 return false;
         begin += chunk;
     } while (begin < all);
     return true;
 }
 
-static void walk_steps(Exec *exec, Pool *pool, StepWork *work, void *context)
+static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
 {
     const TfcProgram *program = exec->program;
     bool more = true;
     for (int32_t s = exec->first_step, l = 0; more && s < program->n_steps; s++) {
         if (l < program->n_loops && program->loops[l].first == s) {
-            more = walk_loop(exec, l, pool, work, context);
+            more = walk_loop(exec, l, team, work, context);
             s = program->loops[l++].end - 1;
         } else
-            more = work(exec, s, pool, context);
+            more = work(exec, s, team, context);
     }
 }
 
-static bool run_one(Exec *exec, int32_t s, Pool *pool, void *context)
+static bool run_one(Exec *exec, int32_t s, Team *team, void *context)
 {
-    run_step(exec, s, pool);
+    run_step(exec, s, team);
     return true;
-}
-
-static void run_steps(Pool *pool, void *argument)
-{
-    walk_steps(argument, pool, run_one, NULL);
 }
 
 static int64_t count_tasks(const Exec *exec, int32_t s)
@@ -267,7 +260,10 @@ bool exec_run(Exec *exec)
     if (!prepare(exec))
         return false;
     int64_t begin = trace_begin();
-    pool_open(threads_for(exec), ready_for(exec), run_steps, exec);
+    Team team;
+    team_open(&team, threads_for(exec), ready_for(exec));
+    walk_steps(exec, &team, run_one, NULL);
+    team_close(&team);
     trace_end(exec->program->name, begin);
     note_run(exec);
     return true;
@@ -329,39 +325,31 @@ static bool wrote_nan(const Exec *exec, const TfcStep *step)
     return false;
 }
 
-typedef struct Search {
-    Exec *exec;
-    int32_t found; /* step, or -1 */
-} Search;
-
-static bool run_and_look(Exec *exec, int32_t s, Pool *pool, void *context)
+static bool run_and_look(Exec *exec, int32_t s, Team *team, void *context)
 {
     int32_t *found = context;
     clear_new_buffers(exec, s);
-    run_step(exec, s, pool);
+    run_step(exec, s, team);
     if (!wrote_nan(exec, &exec->program->steps[s]))
         return true;
     *found = s;
     return false;
 }
 
-static void run_until_nan(Pool *pool, void *argument)
-{
-    Search *search = argument;
-    walk_steps(search->exec, pool, run_and_look, &search->found);
-}
-
 const char *exec_find_nan(Exec *exec, int *step)
 {
-    Search search = {exec, -1};
+    int32_t found = -1;
     exec->prepared = 0; /* every step is looked at */
     if (!prepare(exec))
         return NULL;
-    pool_open(exec_threads(), ready_for(exec), run_until_nan, &search);
+    Team team;
+    team_open(&team, exec_threads(), ready_for(exec));
+    walk_steps(exec, &team, run_and_look, &found);
+    team_close(&team);
     note_run(exec);
-    if (search.found < 0)
+    if (found < 0)
         return NULL;
     exec->prepared = 0; /* the steps behind it have not run */
-    *step = search.found;
-    return exec->program->steps[search.found].name;
+    *step = found;
+    return exec->program->steps[found].name;
 }

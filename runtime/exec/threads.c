@@ -2,8 +2,8 @@
 #include "runtime/exec/exec.h"
 
 #include "base/limits.h"
+#include "base/team.h"
 
-#include <omp.h>
 #include <stdatomic.h>
 
 static _Atomic int threads; /* 0: not set yet */
@@ -19,6 +19,6 @@ int exec_threads(void)
     int n = atomic_load_explicit(&threads, memory_order_relaxed);
     if (n)
         return n;
-    exec_set_threads(omp_get_max_threads());
+    exec_set_threads(team_default());
     return atomic_load_explicit(&threads, memory_order_relaxed);
 }

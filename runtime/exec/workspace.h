@@ -7,6 +7,6 @@
 /* TFC_GEMM_WORKSPACE bytes of the calling thread's own, page-aligned. NULL: out of memory.
  * Once a thread has it, it keeps it. */
 void *workspace_here(void);
-bool workspace_ready(void); /* the same as an answer, for pool_open */
+bool workspace_ready(void); /* the same as an answer, for team_open */
 
 #endif

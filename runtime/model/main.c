@@ -18,7 +18,7 @@ static const char usage[] =
 
 typedef struct Options {
     const char *weights;
-    int beam, bos, eos, threads; /* bos, eos -1: the model's; threads 0: OpenMP's number */
+    int beam, bos, eos, threads; /* bos, eos -1: the model's; threads 0: as many as processors */
 } Options;
 
 /* A whole number from least to most; else says so. */

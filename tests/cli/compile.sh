@@ -45,7 +45,7 @@ echo 5 6 7 | ./translator --beam 4 --bos 1 --eos 2 >from_program.txt
 head -n 1 from_file.txt | cmp - from_program.txt || fail "the program translates otherwise"
 echo 5 x | ./translator --bos 1 --eos 2 2>/dev/null && fail "x is no token id"
 "$tfc" compile "$model" -o model.o $small
-cc translate.c model.o "$(dirname "$tfc")"/libtfc_runtime.a -I. -fopenmp -lm -o from_object \
+cc translate.c model.o "$(dirname "$tfc")"/libtfc_runtime.a -I. -pthread -lm -o from_object \
     $(ldd libmulti30k_small.so | sed -n 's/.*=> \(.*openblas[^ ]*\).*/\1/p')
 WEIGHTS=trained.safetensors ./from_object 1 2 4 5 6 7 | cmp - from_file.txt || fail "the object differs"
 

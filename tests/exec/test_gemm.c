@@ -140,17 +140,6 @@ static void *random_data(TfcType type, int64_t count)
     return data;
 }
 
-typedef struct Call {
-    const BoundGemm *bound;
-    void *const *buffers;
-} Call;
-
-static void call_gemm(Pool *pool, void *argument)
-{
-    const Call *call = argument;
-    gemm_run(call->bound, NULL, call->buffers, pool);
-}
-
 static const TfcProducts blas = {.blas = {tfc_blas_f32, tfc_blas_f64}};
 
 static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t counts[BUFFERS])
@@ -172,7 +161,10 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     assert_true(gemm_bind(&bound, step, evaluated, dims, &blas));
     for (int threads = 1; threads <= 3; threads++) {
         memcpy(buffers[C], before, bytes);
-        pool_open(threads, NULL, call_gemm, &(Call){&bound, buffers});
+        Team team;
+        team_open(&team, threads, NULL);
+        gemm_run(&bound, NULL, buffers, &team);
+        team_close(&team);
         if (!first) {
             first = malloc(bytes + 1);
             memcpy(first, buffers[C], bytes);
@@ -345,7 +337,6 @@ static void test_attention(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transpositions_and_sizes),
         cmocka_unit_test(test_products_cut_into_blocks),

@@ -13,6 +13,9 @@ typedef enum FaultKind { FAULT_MEMORY, FAULT_FILES, FAULT_ANY } FaultKind;
 void fault_at(FaultKind kind, long number);
 /* The same, and so do all after it. */
 void fault_from(FaultKind kind, long number);
+/* The same as fault_at, and so do those after it from its place in the program: what was
+ * refused and is asked for again. */
+void fault_place(FaultKind kind, long number);
 /* Ends that; whether a call has failed. */
 bool fault_end(void);
 /* Calls of the kind since then. */

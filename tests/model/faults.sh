@@ -8,12 +8,12 @@ cc=$2 archive=$(realpath "$3") flags=$4
 tests=$root/tests/model
 # What can fail, and what else the library might call one day, which would go unnoticed.
 names="malloc calloc realloc aligned_alloc posix_memalign strdup asprintf mmap
-    pthread_key_create pthread_setspecific arena_try_new arena_alloc arena_array arena_copy
+    pthread_key_create pthread_setspecific pthread_atfork pthread_attr_init pthread_create arena_try_new arena_alloc arena_array arena_copy
     arena_strdup arena_strndup arena_printf arena_vprintf
     open fstat stat readlink write fsync close rename unlink fcntl"
 others='valloc|memalign|pvalloc|reallocarray|strndup|vasprintf|getline|getdelim|fopen|fdopen|tmpfile
     creat|openat|read|pread|pwrite|writev|ftruncate|mkstemp|mkdir|opendir|lstat|access|realpath|getcwd
-    dup|dup2|pipe|link|symlink|fallocate|msync|mremap|sem_init|pthread_create|pthread_attr_init'
+    dup|dup2|pipe|link|symlink|fallocate|msync|mremap|sem_init'
 wraps=$(printf ' -Wl,--wrap=%s' $names free munmap)
 
 enter_work
@@ -28,7 +28,7 @@ output y = x @ w
 END
 "$tfc" compile filed.tfg -o filed.o
 $cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_wrap.c" failing.o filed.o "$archive" -o faults \
-    -no-pie -Wl,--gc-sections $wraps -pthread -fopenmp -lm
+    -no-pie -Wl,--gc-sections $wraps -pthread -lm
 
 # A file that fits, and some that do not.
 "$tfc" compile "$tests/failing.tfg" -o libfailing.so --vocab words.txt

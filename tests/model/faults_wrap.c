@@ -27,11 +27,12 @@ typedef struct Site {
 
 static Site sites[MOST_SITES];
 static struct {
-    bool armed, failed, all;
+    bool armed, failed, all, lasts;
     FaultKind kind;
+    const Site *site; /* whose calls fail from now on, or NULL */
     long left, calls;
 } fault;
-static long held;
+static _Atomic long held; /* helpers take memory, too */
 
 static void arm(FaultKind kind, long number, bool all)
 {
@@ -39,6 +40,8 @@ static void arm(FaultKind kind, long number, bool all)
     fault.left = number;
     fault.calls = 0;
     fault.all = all;
+    fault.lasts = false;
+    fault.site = NULL;
     fault.failed = false;
     fault.armed = number > 0;
 }
@@ -46,9 +49,16 @@ static void arm(FaultKind kind, long number, bool all)
 void fault_at(FaultKind kind, long number) { arm(kind, number, false); }
 void fault_from(FaultKind kind, long number) { arm(kind, number, true); }
 
+void fault_place(FaultKind kind, long number)
+{
+    arm(kind, number, false);
+    fault.lasts = true;
+}
+
 bool fault_end(void)
 {
     fault.armed = false;
+    fault.site = NULL;
     return fault.failed;
 }
 
@@ -81,11 +91,14 @@ static bool must_fail(FaultKind kind, const void *place, const char *name)
     if (fault.kind != kind && fault.kind != FAULT_ANY)
         return false;
     fault.calls++;
+    if (site == fault.site)
+        return true;
     if (!fault.armed || fault.left-- > 1)
         return false;
     fault.left = 1;
     fault.armed = fault.all;
     fault.failed = true;
+    fault.site = fault.lasts ? site : NULL;
     site->failed++;
     return true;
 }
@@ -196,6 +209,28 @@ int __wrap_pthread_key_create(pthread_key_t *key, void (*end)(void *))
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 {
     return FAILS(MEMORY, pthread_setspecific) ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
+int __real_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
+int __real_pthread_attr_init(pthread_attr_t *attributes);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                          void *argument);
+
+int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void))
+{
+    return FAILS(MEMORY, pthread_atfork) ? ENOMEM : __real_pthread_atfork(before, after, child);
+}
+
+int __wrap_pthread_attr_init(pthread_attr_t *attributes)
+{
+    return FAILS(MEMORY, pthread_attr_init) ? ENOMEM : __real_pthread_attr_init(attributes);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                          void *argument)
+{
+    return FAILS(MEMORY, pthread_create) ? EAGAIN
+                                         : __real_pthread_create(thread, attributes, body, argument);
 }
 
 /* ---- arenas: most of their allocations ask the system for nothing, and could fail all the same ---- */
