@@ -3,7 +3,7 @@
  *
  *   arena_new      never fails: running out of memory ends the process (a compiler has
  *                  nothing better to do), and nobody checks.
- *   arena_try_new  may fail, as whatever a compiled library calls must: the allocation
+ *   arena_try_new  may fail: for all that a compiled library calls. The allocation
  *                  that fails and all after it give NULL, vec_push and map_set add nothing,
  *                  and arena_failed tells. So pointers are checked before they are followed,
  *                  and arena_failed before a result is believed. */

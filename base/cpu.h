@@ -8,8 +8,8 @@
  * instructions it has (the x86-64 psABI); on AArch64 the bits of SVE's registers, 0 without
  * it; 0 elsewhere. */
 int cpu_level(void);
-/* Whether it multiplies bf16 in AMX's tile registers and the system, which is asked for
- * them, lets this process and threads to come use them. */
+/* Whether the processor multiplies bf16 by AMX and the system allows it to this process. The call
+ * asks the system, for threads that are started later, too. */
 bool cpu_allows_amx(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* The largest numbers that are taken from outside, in one table: of options (--batch-tokens
  * is the row batch_tokens), of settings of a train block, of arguments of compiled libraries.
- * They are far beyond what is known to be of use, and so small that what is computed from
- * them fits its types: a slip of the finger is told instead of tried. */
+ * Each is far beyond any known use, and small enough that what is computed from it fits its
+ * type. So a slip of the finger is reported, not tried. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 

@@ -4,7 +4,7 @@
 
 #include "ir/graph.h"
 
-/* Nothing of an op that is listed; of one that is not. */
+/* Each does nothing where it is done already. */
 void op_list_uses(Op *op);
 void op_unlist_uses(Op *op);
 

@@ -23,11 +23,10 @@ double sizes_axis(const Sizes *sizes, const Axis *axis);
 double sizes_elements(const Sizes *sizes, const Type *type);
 double sizes_bytes(const Sizes *sizes, const Type *type);
 
-/* Floating-point operations of the products in an op, a region's among them: two a
- * multiplication and addition. */
+/* Floating-point operations of the products in an op or in its body: two a multiply-add. */
 double product_flops(const Sizes *sizes, const Op *op);
-/* These, and one operation an element that an elementwise op makes or a reduction reads.
- * Moving is none. */
+/* product_flops, and one for each element that an elementwise op makes or a reduction reads.
+ * Moving elements counts nothing. */
 double op_flops(const Sizes *sizes, const Op *op);
 
 #endif

@@ -33,14 +33,14 @@ typedef struct Coord {
     Depth depth;  /* of base */
     int64_t step;
     LlValue lanes; /* DEPTH_BODY; NULL: 0 */
-    int token;     /* ragged symbol + 1 of the tokens axis that this is the sentence or the
-                       position of; 0: of none */
+    int token;     /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
+                       0: neither */
 } Coord;
 
 typedef struct Place {
     int rank;
     Coord at[MAX_RANK];
-    Val valid; /* i1; where it is off memory must not be touched */
+    Val valid; /* i1: whether memory may be touched */
 } Place;
 
 typedef struct Buffer {

@@ -81,9 +81,9 @@ static LlValue scale_by_halves(Ll *ll, LlValue p, LlValue n)
                          other, "");
 }
 
-/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. A product that underflows
- * to zero takes a processor a hundred times as long as another, and every masked score of
- * attention is one. So p 2^n is not computed there, or with an n for which it is fast. */
+/* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. Where a
+ * product underflows to zero, a processor takes a hundred times as long, and every masked score of
+ * attention is such a place. So p 2^n is not computed there, or with an n for which it is fast. */
 static LlValue exp_f32(Emit *e, LlValue x)
 {
     enum { TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };

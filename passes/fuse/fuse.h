@@ -37,10 +37,9 @@ typedef struct Recompute {
 /* The cost of the better choice; *again tells whether it is to compute it. */
 double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
 
-/* What an op may depend on, by position: all before it, and, as ops of one region are done at
- * once, all that any op of a region needs which an op before it is in. reach[p] is the last
- * position of these; it never falls with p. So a search upwards for the op at q ends at ops
- * whose reach is less. */
+/* reach[p]: the last position that the op at p may depend on. Ops of a region are done at once,
+ * so this counts what any op of a region needs that has an op before p. It never falls with p:
+ * a search upwards for the op at q ends at ops whose reach is less. */
 int *reach_new(Arena *arena, int n);
 /* Ops from `first` to `last` are in one region from now on. */
 void reach_join(int *reach, int first, int last);

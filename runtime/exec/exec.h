@@ -10,9 +10,9 @@
  *   const float *loss = exec_output(exec, "loss");
  *
  * A Store may serve several executors, one running at a time if a program
- * assigns params. An Exec serves one thread at a time. Nothing here prints;
- * failures are allocation failures and return false or NULL. After one all is as it was,
- * but for outputs, and a later call may succeed. */
+ * assigns params. An Exec serves one thread at a time. Nothing here prints.
+ * Only allocations fail: calls return false or NULL, leave all but outputs as it was, and may
+ * succeed later. */
 #ifndef RUNTIME_EXEC_EXEC_H
 #define RUNTIME_EXEC_EXEC_H
 
@@ -55,9 +55,9 @@ StoreTensor *store_find(Store *store, const char *name);
 /* Whether a tensor is a param: trained, frozen or state; no optimizer's slot, no gradient, no
  * cache. */
 bool store_is_param(const StoreTensor *tensor);
-/* The params were written, other than by a run: what executors keep that is computed from
- * them alone is computed again at their next run. The version is another after each change,
- * runs included, and never 0. */
+/* Tells the store that params were written, other than by a run: executors then compute again
+ * what they keep of params alone. The version differs after each change, runs included, and is
+ * never 0. */
 void store_changed(Store *store);
 int64_t store_version(const Store *store);
 /* Initial values as each tensor says, from Philox keyed by (seed, hash of the
@@ -96,7 +96,7 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent);
  * no memory for the tables, exec_run says so. */
 void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, const int32_t *offset);
 
-/* Data in storage layout (ir/layout.h: contiguous, tokens packed), not copied, valid until the run ends. */
+/* Data in storage layout (ir/layout.h), contiguous; not copied, so it must stay until the run ends. */
 bool exec_input(Exec *exec, const char *name, const void *data); /* false: no such input */
 void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step);
 bool exec_run(Exec *exec);

@@ -89,9 +89,8 @@ typedef enum TfcRole { TFC_TRAINED, TFC_FROZEN, TFC_STATE, TFC_SLOT, TFC_GRADIEN
 
 /* ---- the records ---- */
 
-/* Pointers in a record, and what comes after them, stand at multiples of eight bytes, as numbers
- * of eight bytes do: so its layout is the same on systems whose pointers have four. Lists of
- * pointers have the system's own. */
+/* A pointer in a record takes eight bytes at a multiple of eight, whatever its size: so records
+ * have one layout on all systems. Elements of a list of pointers have the system's size. */
 #define TFC_POINTER(type, name) _Alignas(8) type name; int64_t : 0;
 static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layout on every system");
 /* The number of a word, for those that read it from generated code. */
