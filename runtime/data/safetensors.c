@@ -1,4 +1,4 @@
-/* Reading safetensors: the header's JSON (st_json.h), then every claim it makes is
+/* Reading safetensors: the header's JSON (json_read.h), then every claim it makes is
  * checked against the size of the file before a pointer is formed. The rules:
  *
  *   the header is a JSON object of at most MAX_HEADER bytes, without duplicate keys;
@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "runtime/data/safetensors.h"
 
-#include "runtime/data/st_json.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,9 +60,9 @@ static bool refuse(Reader *r, const char *tensor, const char *what)
     return false;
 }
 
-static bool read_type(Reader *r, const char *name, const StJson *value, StType *type)
+static bool read_type(Reader *r, const char *name, const JsonValue *value, StType *type)
 {
-    const char *text = value && value->kind == STJ_STRING ? value->text : NULL;
+    const char *text = value && value->kind == JV_STRING ? value->text : NULL;
     if (!text)
         return refuse(r, name, "\"dtype\" is missing or not a string");
     for (StType t = ST_F32; t < ST_COUNT; t++) {
@@ -75,9 +75,9 @@ static bool read_type(Reader *r, const char *name, const StJson *value, StType *
 }
 
 /* Fills rank, dims, count and bytes. */
-static bool read_shape(Reader *r, const StJson *value, StTensor *tensor)
+static bool read_shape(Reader *r, const JsonValue *value, StTensor *tensor)
 {
-    if (!value || value->kind != STJ_LIST)
+    if (!value || value->kind != JV_LIST)
         return refuse(r, tensor->name, "\"shape\" is missing or not a list");
     size_t rank = value->n;
     if (rank > ST_MAX_RANK)
@@ -87,8 +87,8 @@ static bool read_shape(Reader *r, const StJson *value, StTensor *tensor)
     tensor->rank = (int)rank;
     tensor->count = 1;
     for (size_t i = 0; i < rank; i++) {
-        const StJson *size = &value->items[i];
-        if (size->kind != STJ_INTEGER || size->integer < 0)
+        const JsonValue *size = &value->items[i];
+        if (size->kind != JV_INTEGER || size->integer < 0)
             return refuse(r, tensor->name, "its shape holds something other than sizes");
         tensor->dims[i] = size->integer;
         if (__builtin_mul_overflow(tensor->count, tensor->dims[i], &tensor->count))
@@ -100,10 +100,10 @@ static bool read_shape(Reader *r, const StJson *value, StTensor *tensor)
     return true;
 }
 
-static bool read_offsets(Reader *r, const StJson *value, StTensor *tensor)
+static bool read_offsets(Reader *r, const JsonValue *value, StTensor *tensor)
 {
-    if (!value || value->kind != STJ_LIST || value->n != 2 ||
-        value->items[0].kind != STJ_INTEGER || value->items[1].kind != STJ_INTEGER)
+    if (!value || value->kind != JV_LIST || value->n != 2 ||
+        value->items[0].kind != JV_INTEGER || value->items[1].kind != JV_INTEGER)
         return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
     int64_t begin = value->items[0].integer, end = value->items[1].integer;
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
@@ -121,23 +121,23 @@ static bool read_offsets(Reader *r, const StJson *value, StTensor *tensor)
     return true;
 }
 
-static bool read_tensor(Reader *r, const char *name, const StJson *entry, StTensor *tensor)
+static bool read_tensor(Reader *r, const char *name, const JsonValue *entry, StTensor *tensor)
 {
     tensor->name = arena_strdup(r->arena, name);
     if (!tensor->name)
         return refuse(r, NULL, NULL);
-    if (entry->kind != STJ_OBJECT)
+    if (entry->kind != JV_OBJECT)
         return refuse(r, name, "its entry is not an object");
     if (entry->n > 3)
         return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
-    return read_type(r, name, st_json_get(entry, "dtype"), &tensor->type) &&
-           read_shape(r, st_json_get(entry, "shape"), tensor) &&
-           read_offsets(r, st_json_get(entry, "data_offsets"), tensor);
+    return read_type(r, name, json_member(entry, "dtype"), &tensor->type) &&
+           read_shape(r, json_member(entry, "shape"), tensor) &&
+           read_offsets(r, json_member(entry, "data_offsets"), tensor);
 }
 
-static bool read_metadata(Reader *r, const StJson *entry)
+static bool read_metadata(Reader *r, const JsonValue *entry)
 {
-    if (entry->kind != STJ_OBJECT)
+    if (entry->kind != JV_OBJECT)
         return refuse(r, NULL, "__metadata__ is not an object");
     StFile *file = r->file;
     file->meta_keys = ARENA_ARRAY(r->arena, const char *, entry->n);
@@ -145,7 +145,7 @@ static bool read_metadata(Reader *r, const StJson *entry)
     if (!file->meta_keys || !file->meta_values)
         return refuse(r, NULL, NULL);
     for (size_t i = 0; i < entry->n; i++) {
-        if (entry->items[i].kind != STJ_STRING)
+        if (entry->items[i].kind != JV_STRING)
             return refuse(r, NULL,
                           arena_printf(r->arena, "__metadata__: %s is not a string",
                                        quote(r, entry->keys[i])));
@@ -189,14 +189,14 @@ static bool check_cover(Reader *r)
     return true;
 }
 
-static bool read_entries(Reader *r, const StJson *header)
+static bool read_entries(Reader *r, const JsonValue *header)
 {
     StFile *file = r->file;
     file->tensors = ARENA_ARRAY(r->arena, StTensor, header->n + 1);
     if (!file->tensors)
         return refuse(r, NULL, NULL);
     for (size_t i = 0; i < header->n; i++) {
-        const StJson *entry = &header->items[i];
+        const JsonValue *entry = &header->items[i];
         if (!strcmp(header->keys[i], "__metadata__")) {
             if (!read_metadata(r, entry))
                 return false;
@@ -230,7 +230,7 @@ static bool read_file(Reader *r, const unsigned char *bytes, uint64_t size)
     if (length == 0 || text[0] != '{')
         return refuse(r, NULL, "not a safetensors file: its header is not a JSON object");
     const char *problem;
-    const StJson *header = st_json_parse(r->arena, text, length, &problem);
+    const JsonValue *header = json_read(r->arena, text, length, &problem);
     if (!header)
         return refuse(r, NULL, problem ? arena_printf(r->arena, "the header is not valid: %s", problem) : NULL);
     r->data = bytes + LENGTH_BYTES + length;

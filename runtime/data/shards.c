@@ -3,7 +3,7 @@
 #include "runtime/data/shards.h"
 
 #include "base/file.h"
-#include "runtime/data/st_json.h"
+#include "base/json_read.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -50,17 +50,17 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const c
     const Source *source = file_read(diags, arena, path, MAX_INDEX);
     if (!source)
         return false;
-    StJson *json = st_json_parse(arena, source->text, source->length, &problem);
-    const StJson *map = json ? st_json_get(json, "weight_map") : NULL;
+    JsonValue *json = json_read(arena, source->text, source->length, &problem);
+    const JsonValue *map = json ? json_member(json, "weight_map") : NULL;
     if (!json)
         return refuse(diags, arena, path, problem);
-    if (!map || map->kind != STJ_OBJECT)
+    if (!map || map->kind != JV_OBJECT)
         return refuse(diags, arena, path, "it is no index of shards: it has no \"weight_map\"");
     shards->files = ARENA_ARRAY(arena, StFile *, map->n + 1);
     Map seen;
     map_init(&seen, arena);
     for (size_t i = 0; i < map->n; i++) {
-        const char *name = map->items[i].kind == STJ_STRING ? map->items[i].text : "";
+        const char *name = map->items[i].kind == JV_STRING ? map->items[i].text : "";
         if (!*name || strchr(name, '/'))
             return refuse(diags, arena, path,
                           arena_printf(arena, "\"%s\" leads to no file beside it", map->keys[i]));

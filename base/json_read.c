@@ -1,11 +1,12 @@
-/* The reader of st_json.h: recursive descent over bytes, with an end that is never
+/* Reading JSON: recursive descent over bytes, with an end that is never
  * passed and a limit of depth. */
-#include "runtime/data/st_json.h"
+#include "base/json_read.h"
 
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 16 };
@@ -170,65 +171,81 @@ static bool scan_digits(Scan *s)
     return true;
 }
 
-static bool scan_number(Scan *s, StJson *value)
+/* Of a number that was checked. */
+static double read_double(const Scan *s, const unsigned char *start)
+{
+    char digits[64];
+    size_t n = (size_t)(s->at - start);
+    if (n < sizeof digits) {
+        memcpy(digits, start, n);
+        digits[n] = 0;
+        return strtod(digits, NULL);
+    }
+    char *all = arena_strndup(s->arena, (const char *)start, n);
+    return all ? strtod(all, NULL) : 0;
+}
+
+static bool scan_number(Scan *s, JsonValue *value)
 {
     bool negative = *s->at == '-', fits = true;
+    const unsigned char *start = s->at;
     s->at += negative;
     const unsigned char *first = s->at;
     if (!scan_digits(s))
         return false;
     if (*first == '0' && s->at - first > 1)
         return fail(s, "a number that begins with 0");
-    value->kind = STJ_INTEGER;
+    value->kind = JV_INTEGER;
     for (const unsigned char *p = first; p < s->at; p++)
         fits = fits && !__builtin_mul_overflow(value->integer, 10, &value->integer) &&
                !__builtin_sub_overflow(value->integer, *p - '0', &value->integer);
     if (!negative)
         fits = fits && !__builtin_sub_overflow(0, value->integer, &value->integer);
     if (s->at < s->end && *s->at == '.') {
-        value->kind = STJ_ELSE;
+        value->kind = JV_NUMBER;
         s->at++;
         if (!scan_digits(s))
             return false;
     }
     if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
-        value->kind = STJ_ELSE;
+        value->kind = JV_NUMBER;
         s->at++;
         if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
             s->at++;
         if (!scan_digits(s))
             return false;
     }
-    return value->kind == STJ_ELSE || fits || fail(s, "too big a number");
+    value->number = value->kind == JV_INTEGER ? (double)value->integer : read_double(s, start);
+    return value->kind == JV_NUMBER || fits || fail(s, "too big a number");
 }
 
-static bool scan_word(Scan *s, StJson *value)
+static bool scan_word(Scan *s, JsonValue *value)
 {
-    static const char *const words[] = {"null", "true", "false"};
-    value->kind = STJ_ELSE;
+    static const char *const words[] = {[JV_NULL] = "null", [JV_FALSE] = "false", [JV_TRUE] = "true"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(words[i]);
         if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, words[i], n)) {
             s->at += n;
+            value->kind = (JsonKind)i;
             return true;
         }
     }
     return fail(s, "something that is no value");
 }
 
-static bool scan_value(Scan *s, StJson *value);
+static bool scan_value(Scan *s, JsonValue *value);
 
-typedef VEC(StJson) Items;
+typedef VEC(JsonValue) Items;
 typedef VEC(const char *) Keys;
 
-static bool scan_list(Scan *s, StJson *value)
+static bool scan_list(Scan *s, JsonValue *value)
 {
     Items items = {0};
-    value->kind = STJ_LIST;
+    value->kind = JV_LIST;
     if (accept(s, ']'))
         return true;
     do {
-        StJson item = {0};
+        JsonValue item = {0};
         if (!scan_value(s, &item))
             return false;
         vec_push(s->arena, items, item);
@@ -238,18 +255,18 @@ static bool scan_list(Scan *s, StJson *value)
     return accept(s, ']') || fail(s, "no ',' or ']'");
 }
 
-static bool scan_object(Scan *s, StJson *value)
+static bool scan_object(Scan *s, JsonValue *value)
 {
     Items items = {0};
     Keys keys = {0};
     Map seen;
-    value->kind = STJ_OBJECT;
+    value->kind = JV_OBJECT;
     if (accept(s, '}'))
         return true;
     map_init(&seen, s->arena);
     do {
         const char *key;
-        StJson item = {0};
+        JsonValue item = {0};
         if (!accept(s, '"'))
             return fail(s, "no key");
         if (!scan_string(s, &key))
@@ -270,7 +287,7 @@ static bool scan_object(Scan *s, StJson *value)
     return accept(s, '}') || fail(s, "no ',' or '}'");
 }
 
-static bool scan_nested(Scan *s, StJson *value, bool (*scan)(Scan *s, StJson *value))
+static bool scan_nested(Scan *s, JsonValue *value, bool (*scan)(Scan *s, JsonValue *value))
 {
     if (++s->depth > MAX_DEPTH)
         return fail(s, "too many levels");
@@ -279,13 +296,13 @@ static bool scan_nested(Scan *s, StJson *value, bool (*scan)(Scan *s, StJson *va
     return ok;
 }
 
-static bool scan_value(Scan *s, StJson *value)
+static bool scan_value(Scan *s, JsonValue *value)
 {
     if (accept(s, '{'))
         return scan_nested(s, value, scan_object);
     if (accept(s, '['))
         return scan_nested(s, value, scan_list);
-    value->kind = STJ_STRING;
+    value->kind = JV_STRING;
     if (accept(s, '"'))
         return scan_string(s, &value->text);
     if (s->at == s->end)
@@ -293,11 +310,11 @@ static bool scan_value(Scan *s, StJson *value)
     return is_digit(s) || *s->at == '-' ? scan_number(s, value) : scan_word(s, value);
 }
 
-StJson *st_json_parse(Arena *arena, const char *bytes, size_t length, const char **problem)
+JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem)
 {
     const unsigned char *first = (const unsigned char *)bytes;
     Scan s = {arena, first, first, first + length, 0, NULL};
-    StJson *value = ARENA_NEW(arena, StJson);
+    JsonValue *value = ARENA_NEW(arena, JsonValue);
     bool ok = value && scan_value(&s, value);
     skip_blanks(&s);
     if (ok && s.at < s.end)
@@ -306,9 +323,9 @@ StJson *st_json_parse(Arena *arena, const char *bytes, size_t length, const char
     return ok && !arena_failed(arena) ? value : NULL;
 }
 
-const StJson *st_json_get(const StJson *object, const char *key)
+const JsonValue *json_member(const JsonValue *object, const char *key)
 {
-    if (!object || object->kind != STJ_OBJECT)
+    if (!object || object->kind != JV_OBJECT)
         return NULL;
     for (size_t i = 0; i < object->n; i++)
         if (!strcmp(object->keys[i], key))

@@ -1,0 +1,38 @@
+/* Reading JSON, strictly (RFC 8259): UTF-8, no duplicate keys, nothing after the value; strings
+ * hold no NUL. */
+#ifndef BASE_JSON_READ_H
+#define BASE_JSON_READ_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum JsonKind {
+    JV_NULL,
+    JV_FALSE,
+    JV_TRUE,
+    JV_INTEGER,
+    JV_NUMBER, /* with a point or an exponent */
+    JV_STRING,
+    JV_LIST,
+    JV_OBJECT
+} JsonKind;
+
+typedef struct JsonValue {
+    JsonKind kind;
+    const char *text;       /* of a string; it holds no NUL */
+    int64_t integer;
+    double number;          /* of both kinds of number */
+    size_t n;               /* of a list or an object */
+    const char **keys;      /* of an object, in the order of the file */
+    struct JsonValue *items;
+} JsonValue;
+
+/* The value that the bytes are; NULL: they are none, and *problem tells why and where; or,
+ * with *problem NULL, there is no memory. */
+JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
+/* Of an object; NULL where absent or `object` is none. */
+const JsonValue *json_member(const JsonValue *object, const char *key);
+
+#endif
