@@ -2,7 +2,7 @@
  * itself, so that it can be moved and read after the model's file has changed.
  *
  *   model.tfg, lib/NAME.tfg (and files the model uses, by their names)
- *   vocab.model or vocab.txt
+ *   vocab.model, tokenizer.json or vocab.txt
  *   run.json (run_record.h), written last: with it the folder is whole
  *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
  *   log.jsonl */

@@ -1,10 +1,10 @@
-/* One interface over SentencePiece models and word lists. */
+/* One interface over tokenizers and word lists. */
 #include "runtime/data/vocabulary.h"
 
 #include "base/file.h"
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
-#include "runtime/text/tokenizer.h"
+#include "runtime/text/hf/tokenizer_json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,10 +14,11 @@
 enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
 
 struct Vocabulary {
-    Tokenizer *pieces; /* of a SentencePiece model, or NULL */
+    Tokenizer *pieces; /* or NULL */
     WordList *words;   /* or NULL */
-    const char *bytes; /* of the model */
+    const char *bytes; /* of the tokenizer's file, and its name in a RUN folder */
     size_t n_bytes;
+    const char *file;
     const char **tokens; /* its pieces, each ended by a NUL */
     int32_t pad, unk, bos, eos;
     uint64_t hash;
@@ -49,28 +50,16 @@ static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
     return tokens;
 }
 
-/* Bytes live in the arena. `name`: the file, for messages. */
-static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
-                              size_t n)
+/* A tokenizer, whose file is `file` in a RUN folder; the bytes live in the arena. */
+static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, const char *file, const char *bytes,
+                               size_t n)
 {
-    const char *problem = NULL;
-    Tokenizer *pieces = tokenizer_sentencepiece(bytes, n, &problem);
-    Loc loc = {.source = diag_source(arena, name, "", 0)};
-    if (!pieces) {
-        diag_error(diags, loc, "not a SentencePiece model: %s",
-                   problem ? problem : "there is no memory for it");
-        return NULL;
-    }
-    TokenizerSpecial special = tokenizer_special(pieces);
-    if (special.eos < 0) {
-        diag_error(diags, loc, "the SentencePiece model has no end-of-sentence piece");
-        tokenizer_free(pieces);
-        return NULL;
-    }
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
+    TokenizerSpecial special = tokenizer_special(pieces);
     *vocab = (Vocabulary){.pieces = pieces,
                           .bytes = bytes,
                           .n_bytes = n,
+                          .file = file,
                           .tokens = copy_pieces(arena, pieces),
                           .pad = special.pad,
                           .unk = special.unk,
@@ -78,6 +67,28 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
                           .eos = special.eos};
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
     return vocab;
+}
+
+/* Bytes live in the arena. `name`: the file, for messages. */
+static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
+                              size_t n, bool is_json)
+{
+    const char *problem = NULL,
+               *what = is_json ? "tokenizer.json" : "SentencePiece model";
+    Tokenizer *pieces = is_json ? tokenizer_json(arena, bytes, n, &problem)
+                                : tokenizer_sentencepiece(bytes, n, &problem);
+    Loc loc = {.source = diag_source(arena, name, "", 0)};
+    if (!pieces) {
+        diag_error(diags, loc, "not a %s%s: %s", what, is_json ? " that is read" : "",
+                   problem ? problem : "there is no memory for it");
+        return NULL;
+    }
+    if (tokenizer_special(pieces).eos < 0) {
+        diag_error(diags, loc, "the %s has no end-of-sentence piece", what);
+        tokenizer_free(pieces);
+        return NULL;
+    }
+    return from_pieces(arena, pieces, is_json ? "tokenizer.json" : "vocab.model", bytes, n);
 }
 
 /* All lines of the texts in one array; *n is their number. */
@@ -111,7 +122,8 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     Vocabulary *vocab = NULL;
     if (trained) {
         vocab =
-            from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size), size);
+            from_model(diags, arena, "<trained vocabulary>", arena_copy(arena, bytes, size), size,
+                       false);
         if (vocab && !exact)
             diag_warning(diags, (Loc){0}, "the text supports only %d pieces instead of %d",
                          vocab_size(vocab), pieces);
@@ -200,11 +212,11 @@ static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path
 
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
 {
-    size_t length = strlen(path);
-    if (length > 4 && !strcmp(path + length - 4, ".txt"))
+    if (text_ends(path, ".txt"))
         return load_words(diags, arena, path);
     const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
-    return source ? from_model(diags, arena, path, source->text, source->length) : NULL;
+    bool is_json = text_ends(path, ".json");
+    return source ? from_model(diags, arena, path, source->text, source->length, is_json) : NULL;
 }
 
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
@@ -223,8 +235,11 @@ static const char *path_in(Arena *arena, const char *folder, const char *name)
 
 const char *vocab_run_path(Arena *arena, const char *folder)
 {
-    const char *list = path_in(arena, folder, "vocab.txt");
-    return file_exists(list) ? list : path_in(arena, folder, "vocab.model");
+    static const char *const names[] = {"vocab.txt", "tokenizer.json"};
+    for (int i = 0; i < 2; i++)
+        if (file_exists(path_in(arena, folder, names[i])))
+            return path_in(arena, folder, names[i]);
+    return path_in(arena, folder, "vocab.model");
 }
 
 Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
@@ -235,7 +250,7 @@ Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 {
     if (vocab->pieces)
-        return file_write_all(diags, path_in(diags->arena, folder, "vocab.model"), vocab->bytes,
+        return file_write_all(diags, path_in(diags->arena, folder, vocab->file), vocab->bytes,
                               vocab->n_bytes);
     Text text = {0};
     wordlist_print(vocab->words, &text);

@@ -1,10 +1,10 @@
-/* Vocabularies: text to token ids and back, over SentencePiece models and over lists
- * of words or characters (wordlist.h).
+/* Vocabularies: text to token ids and back, over SentencePiece models, over tokenizers of the
+ * Hugging Face kind, and over lists of words or characters (wordlist.h).
  *
  *   Vocabulary *v = vocab_make(diags, arena, "auto:8000", texts, 2);
  *   vocab_encode(v, line, length, &ids);       // no bos, no eos
  *   vocab_decode(v, ids.data, ids.count, &text);
- *   vocab_save(v, diags, RUN);                 // RUN/vocab.model or RUN/vocab.txt
+ *   vocab_save(v, diags, RUN);                 // RUN/vocab.model, tokenizer.json or vocab.txt
  *   vocab_free(v);
  *
  * Encoding and decoding may run in several threads at once. */
@@ -17,7 +17,8 @@
 typedef struct Vocabulary Vocabulary;
 
 /* What `--vocab` says:
- *   FILE           a SentencePiece model, or a word list if it ends in .txt
+ *   FILE           a SentencePiece model; a tokenizer.json if it ends in .json, or a word list
+ *                  if it ends in .txt
  *   auto:N         a SentencePiece unigram model of N pieces, trained on the texts; fewer,
  *                  with a warning, where they do not support so many
  *   words:FILE     a word list
@@ -33,9 +34,9 @@ int32_t vocab_spec_size(const char *spec);
 /* Bytes of memory that a training takes for a byte of its texts, about: the text, its ids,
  * and, if `made`, what making such a vocabulary from it takes. */
 double vocab_spec_memory(const char *spec, bool made);
-/* FILE.txt as a word list, anything else as a SentencePiece model. */
+/* FILE.txt as a word list, FILE.json as a tokenizer.json, anything else as a SentencePiece model. */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
-/* The one of a RUN folder: vocab.model or vocab.txt. */
+/* The one of a RUN folder: vocab.txt, tokenizer.json or vocab.model. */
 Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder);
 /* Its file; it need not be there. */
 const char *vocab_run_path(Arena *arena, const char *folder);
@@ -44,7 +45,7 @@ void vocab_free(Vocabulary *vocab); /* NULL is allowed; lists stay in the arena 
 
 int32_t vocab_size(const Vocabulary *vocab);
 /* Special ids. Foreign models differ: pad is -1 where there is none (packed batches
- * need none); bos is eos where there is no bos, so that decoding starts from eos. */
+ * need none), unk where nothing is unknown (bytes are tokens); bos is eos where there is no bos, so that decoding starts from eos. */
 int32_t vocab_pad(const Vocabulary *vocab);
 int32_t vocab_unk(const Vocabulary *vocab);
 int32_t vocab_bos(const Vocabulary *vocab);

@@ -28,6 +28,12 @@ typedef struct TokenizerSpecial {
     int32_t pad, unk, bos, eos;
 } TokenizerSpecial;
 TokenizerSpecial tokenizer_special(const Tokenizer *tokenizer);
+/* The special ids that published models want around a source: before and after its own. */
+typedef struct TokenizerFrame {
+    const int32_t *before, *after;
+    int32_t n_before, n_after;
+} TokenizerFrame;
+TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer); /* empty for SentencePiece models */
 /* The piece of an id, not NUL-terminated, as long as the bytes; "" of length 0 outside. */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *length);
 /* The id whose piece these bytes are, -1 where there is none. */

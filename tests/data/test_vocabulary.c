@@ -34,8 +34,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     Fixture *f = *state;
-    static const char *const names[] = {"vocab.txt", "vocab.model", "list.txt", "text"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"vocab.txt", "vocab.model", "list.txt", "text", "tokenizer.json"};
+    for (int i = 0; i < 5; i++)
         unlink(arena_printf(f->arena, "%s/%s", f->folder, names[i]));
     int left = rmdir(f->folder);
     arena_free(f->arena);
@@ -286,6 +286,24 @@ static void test_foreign_model(void **state)
     }
 }
 
+static void test_tokenizer_json(void **state)
+{
+    Fixture *f = *state;
+    Vocabulary *vocab = vocab_load(&f->diags, f->arena, "tests/hf/cases/unigram.json");
+    assert_non_null(vocab);
+    assert_int_equal(vocab_pad(vocab), 0);
+    assert_int_equal(vocab_eos(vocab), 1);
+    assert_int_equal(vocab_bos(vocab), 1);
+    assert_int_equal(vocab_unk(vocab), 2);
+    assert_int_equal(vocab_find(vocab, "</s>"), 1);
+    assert_string_equal(vocab_token(vocab, 1), "</s>");
+    expect_back(vocab, " the  old dog", "the old dog");
+    expect_saved(f, vocab, "the old dog", "the old dog");
+    vocab_free(vocab);
+    assert_null(vocab_load(&f->diags, f->arena, "tests/hf/cases/words.json"));
+    expect_message(f, "the tokenizer.json has no end-of-sentence piece");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +314,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_specs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pieces_from_a_book, setup, teardown),
         cmocka_unit_test_setup_teardown(test_foreign_model, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tokenizer_json, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,176 @@
+/* Byte-pair encoding by a list of merges: of all neighbours that have one, those of the lowest
+ * rank are joined first, from the left. */
+#include "runtime/text/hf/hf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, MOST_WORD = 512 };
+
+typedef struct Symbol {
+    int32_t id, before, after; /* id NONE: joined to one on its left */
+} Symbol;
+
+typedef struct Pair {
+    int32_t rank, at, made;
+} Pair;
+
+typedef struct Word {
+    const Hf *hf;
+    Symbol *symbols;
+    Pair *pairs; /* a heap */
+    int32_t n, n_pairs;
+} Word;
+
+const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
+{
+    if (!hf->n_merges)
+        return NULL;
+    uint64_t key = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (size_t)(key >> 32) & (hf->n_merges - 1);
+    while (hf->merges[at].rank >= 0 &&
+           (hf->merges[at].left != left || hf->merges[at].right != right))
+        at = (at + 1) & (hf->n_merges - 1);
+    return &hf->merges[at];
+}
+
+static bool is_before(const Pair *a, const Pair *b)
+{
+    return a->rank < b->rank || (a->rank == b->rank && a->at < b->at);
+}
+
+static void push_pair(Word *w, Pair pair)
+{
+    int32_t at = w->n_pairs++;
+    for (; at > 0 && is_before(&pair, &w->pairs[(at - 1) / 2]); at = (at - 1) / 2)
+        w->pairs[at] = w->pairs[(at - 1) / 2];
+    w->pairs[at] = pair;
+}
+
+static Pair pop_pair(Word *w)
+{
+    Pair best = w->pairs[0], last = w->pairs[--w->n_pairs];
+    int32_t at = 0;
+    for (int32_t child; (child = 2 * at + 1) < w->n_pairs; at = child) {
+        if (child + 1 < w->n_pairs && is_before(&w->pairs[child + 1], &w->pairs[child]))
+            child++;
+        if (!is_before(&w->pairs[child], &last))
+            break;
+        w->pairs[at] = w->pairs[child];
+    }
+    w->pairs[at] = last;
+    return best;
+}
+
+static void try_pair(Word *w, int32_t left, int32_t right)
+{
+    if (left == NONE || right == NONE)
+        return;
+    const HfMerge *merge = hf_merge(w->hf, w->symbols[left].id, w->symbols[right].id);
+    if (merge && merge->rank >= 0)
+        push_pair(w, (Pair){merge->rank, left, merge->made});
+}
+
+static void join(Word *w)
+{
+    for (int32_t i = 0; i + 1 < w->n; i++)
+        try_pair(w, i, i + 1);
+    while (w->n_pairs) {
+        Pair pair = pop_pair(w);
+        Symbol *left = &w->symbols[pair.at];
+        if (left->id == NONE || left->after == NONE)
+            continue;
+        Symbol *right = &w->symbols[left->after];
+        const HfMerge *merge = hf_merge(w->hf, left->id, right->id);
+        if (merge->rank < 0 || merge->made != pair.made)
+            continue;
+        left->id = pair.made;
+        right->id = NONE;
+        left->after = right->after;
+        if (left->after != NONE)
+            w->symbols[left->after].before = pair.at;
+        try_pair(w, left->before, pair.at);
+        try_pair(w, pair.at, left->after);
+    }
+}
+
+/* ---- characters ---- */
+
+static void put_symbol(Word *w, int32_t id)
+{
+    w->symbols[w->n] = (Symbol){id, w->n - 1, w->n + 1};
+    w->n++;
+}
+
+/* The token of a character with its prefix and suffix; NONE: it has none. */
+static int32_t find_character(const Hf *hf, const char *text, size_t size, bool begins, bool ends)
+{
+    char name[256];
+    size_t before = begins ? 0 : strlen(hf->prefix), after = ends ? strlen(hf->suffix) : 0;
+    if (!before && !after)
+        return trie_find(&hf->vocabulary, text, size);
+    if (before + size + after > sizeof name)
+        return NONE;
+    memcpy(name, hf->prefix, before);
+    memcpy(name + before, text, size);
+    memcpy(name + before + size, hf->suffix, after);
+    return trie_find(&hf->vocabulary, name, before + size + after);
+}
+
+static bool fall_back(Word *w, const char *text, size_t size)
+{
+    if (!w->hf->byte_fallback)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (w->hf->bytes[(unsigned char)text[i]] < 0)
+            return false;
+    for (size_t i = 0; i < size; i++)
+        put_symbol(w, w->hf->bytes[(unsigned char)text[i]]);
+    return true;
+}
+
+/* Unknown characters in a row are one with fuse_unk, and dropped where there is no such token. */
+static void cut_characters(Word *w, const char *text, size_t length)
+{
+    bool was_unknown = false;
+    for (size_t at = 0, size; at < length; at += size) {
+        uni_decode(text + at, length - at, &size);
+        int32_t id = find_character(w->hf, text + at, size, !at, at + size == length);
+        bool unknown = id == NONE && !fall_back(w, text + at, size);
+        if (id != NONE)
+            put_symbol(w, id);
+        else if (unknown && w->hf->unk >= 0 && !(was_unknown && w->hf->fuse_unk))
+            put_symbol(w, w->hf->unk);
+        was_unknown = unknown;
+    }
+    if (w->n)
+        w->symbols[w->n - 1].after = NONE;
+}
+
+static bool encode(Word *w, const char *text, size_t length, TokenIds *ids)
+{
+    cut_characters(w, text, length);
+    join(w);
+    bool ok = true;
+    for (int32_t i = w->n ? 0 : NONE; ok && i != NONE; i = w->symbols[i].after)
+        ok = token_ids_push(ids, w->symbols[i].id);
+    return ok;
+}
+
+bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
+{
+    int32_t whole = hf->ignore_merges ? trie_find(&hf->vocabulary, text, length) : NONE;
+    if (whole != NONE)
+        return token_ids_push(ids, whole);
+    if (length <= MOST_WORD) {
+        Symbol symbols[MOST_WORD];
+        Pair pairs[3 * MOST_WORD];
+        Word word = {hf, symbols, pairs, 0, 0};
+        return encode(&word, text, length, ids);
+    }
+    Word word = {hf, malloc(length * sizeof(Symbol)), malloc(3 * length * sizeof(Pair)), 0, 0};
+    bool ok = word.symbols && word.pairs && encode(&word, text, length, ids);
+    free(word.symbols);
+    free(word.pairs);
+    return ok;
+}

@@ -1,0 +1,174 @@
+/* A tokenizer.json in memory: steps that normalize, that cut, a model, steps that decode; and
+ * the parts that text falls into on its way. For the files of this folder alone. */
+#ifndef RUNTIME_TEXT_HF_HF_H
+#define RUNTIME_TEXT_HF_HF_H
+
+#include "base/json_read.h"
+#include "runtime/text/hf/pattern.h"
+#include "runtime/text/kind.h"
+#include "runtime/text/trie.h"
+
+/* ---- parts ---- */
+
+typedef struct Part {
+    size_t end;  /* it begins where the one before ends */
+    int32_t id;  /* of an added token; -1: text */
+    bool first;  /* the text began with it */
+} Part;
+
+/* Texts one after another. What lacks memory sets `failed`, and all that follows does nothing. */
+typedef struct Parts {
+    TokenText text;
+    Part *at; /* malloc-backed */
+    size_t n, capacity;
+    bool failed;
+} Parts;
+
+void parts_clear(Parts *parts);
+void parts_free(Parts *parts);
+void parts_put(Parts *parts, const char *bytes, size_t length); /* to the part that is open */
+/* Ends the open part, which is dropped if it is empty and no token. */
+void parts_end(Parts *parts, int32_t id, bool first);
+static inline const char *parts_text(const Parts *parts, size_t i, size_t *length)
+{
+    size_t from = i ? parts->at[i - 1].end : 0;
+    *length = parts->at[i].end - from;
+    return parts->text.data ? parts->text.data + from : "";
+}
+
+/* ---- steps ---- */
+
+typedef enum HfStepKind {
+    /* normalizers */
+    HF_FORM,
+    HF_LOWER,
+    HF_STRIP_ACCENTS,
+    HF_STRIP,
+    HF_REPLACE,
+    HF_PREPEND,
+    HF_PRECOMPILED,
+    HF_PRECOMPILED_ABSENT, /* its map is null: what transformers.js does then */
+    HF_BERT,
+    /* what cuts */
+    HF_SPLIT,
+    HF_SPACE_BEFORE, /* where none is */
+    HF_BYTES,
+    HF_METASPACE,
+    /* decoders; HF_REPLACE too */
+    HF_FROM_BYTES,
+    HF_FROM_WORDPIECE,
+    HF_FROM_METASPACE,
+    HF_FROM_SUFFIX,
+    HF_FROM_FALLBACK,
+    HF_FUSE,
+    HF_STRIP_CONTENT,
+} HfStepKind;
+
+typedef enum HfBehavior {
+    HF_REMOVED,
+    HF_ISOLATED,
+    HF_MERGED_WITH_PREVIOUS,
+    HF_MERGED_WITH_NEXT,
+    HF_CONTIGUOUS
+} HfBehavior;
+
+typedef enum HfPrepend { HF_NEVER, HF_FIRST, HF_ALWAYS } HfPrepend;
+
+typedef struct HfStep {
+    HfStepKind kind;
+    UniForm form;
+    Pattern pattern;
+    HfBehavior behavior;
+    HfPrepend prepend;
+    const char *content;
+    size_t n_content;
+    bool left, right;                        /* of a strip */
+    bool clean, ideographs, accents, lower;  /* of BERT's */
+    bool invert, cleanup;
+    int32_t from_start, from_end;            /* of a strip of content */
+    Trie rules;                              /* of a precompiled map */
+    const char *replacements;
+    size_t n_replacements;
+} HfStep;
+
+typedef struct HfSteps {
+    HfStep *at;
+    size_t n, capacity;
+} HfSteps;
+
+/* Each in place, or false: no memory, or a pattern took too much. */
+bool hf_normalize(const HfSteps *steps, TokenText *text);
+bool hf_split(const HfSteps *steps, Parts *parts);
+bool hf_join(const HfSteps *steps, Parts *parts);
+
+/* The character that stands for a byte, and back (-1: none). */
+uint32_t hf_byte_character(unsigned char byte);
+int hf_character_byte(uint32_t character);
+
+/* ---- models ---- */
+
+typedef enum HfModelKind { HF_BPE, HF_UNIGRAM, HF_WORDPIECE, HF_WORDLEVEL } HfModelKind;
+
+typedef struct HfMerge {
+    int32_t left, right, rank, made; /* rank -1: an empty slot */
+} HfMerge;
+
+typedef struct HfToken {
+    const char *text;
+    uint32_t length;
+    bool special;
+} HfToken;
+
+typedef struct HfAdded {
+    const char *text;
+    int32_t id;
+    bool special, single_word, lstrip, rstrip, normalized;
+} HfAdded;
+
+typedef struct Hf {
+    HfSteps normalizers, splitters, decoders;
+    bool has_decoder;
+    HfModelKind model;
+    HfToken *tokens; /* by id; text NULL: none */
+    int32_t n_tokens;
+    Trie vocabulary;             /* the model's */
+    const HfAdded *added;
+    size_t n_added;
+    Trie added_raw, added_normal; /* to places among the added */
+    int32_t unk;                  /* -1: none */
+    bool byte_fallback, fuse_unk, ignore_merges;
+    int32_t bytes[256]; /* tokens <0x00> … <0xFF>, -1 where absent */
+    const char *prefix, *suffix; /* continuing_subword_prefix, end_of_word_suffix; "" */
+    HfMerge *merges;             /* a hash table */
+    size_t n_merges;             /* slots */
+    double *scores, unk_score;   /* of a unigram model */
+    int32_t most_characters;     /* of a word, for WordPiece */
+} Hf;
+
+/* Appends the ids of a part. */
+bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids);
+bool hf_unigram(const Hf *hf, const char *text, size_t length, TokenIds *ids);
+bool hf_wordpiece(const Hf *hf, const char *text, size_t length, TokenIds *ids);
+bool hf_wordlevel(const Hf *hf, const char *text, size_t length, TokenIds *ids);
+const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right);
+
+/* ---- reading (read*.c) ---- */
+
+typedef struct HfReading {
+    Arena *arena;
+    Hf *hf;
+    const char *problem;
+} HfReading;
+bool hf_refuse(HfReading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether an object has no other members than these, words of `names`. */
+bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names);
+const char *hf_string(const JsonValue *object, const char *key, const char *otherwise);
+bool hf_flag(const JsonValue *object, const char *key, bool otherwise);
+bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from);
+bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from);
+bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from);
+bool hf_read_model(HfReading *r, const JsonValue *from);
+bool hf_read_frame(HfReading *r, const char *place, const JsonValue *from, Tokenizer *tokenizer);
+TokenizerSpecial hf_special(const Tokenizer *tokenizer);
+
+#endif

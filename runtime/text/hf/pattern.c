@@ -1,0 +1,104 @@
+/* Patterns; regular expressions by PCRE2: the one file that sees it. */
+#define _GNU_SOURCE
+#include "runtime/text/hf/pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What Oniguruma writes in another way: \h is a hexadecimal digit there. */
+static bool translate(const char *regex, size_t length, TokenText *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        bool escape = regex[i] == '\\' && i + 1 < length;
+        const char *as = escape && regex[i + 1] == 'h' ? "[0-9A-Fa-f]" : NULL;
+        if (as ? !token_text_put(out, as, strlen(as))
+               : !token_text_put(out, regex + i, escape ? 2 : 1))
+            return false;
+        i += escape;
+    }
+    return true;
+}
+
+void *pattern_regex(const char *regex, size_t length, char **problem)
+{
+    TokenText text = {0};
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    *problem = NULL;
+    if (!translate(regex, length, &text)) {
+        token_text_free(&text);
+        return NULL;
+    }
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.length,
+                                     PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at,
+                                     NULL);
+    token_text_free(&text);
+    if (code) {
+        pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+        return code;
+    }
+    *problem = calloc(1, 256);
+    if (*problem)
+        pcre2_get_error_message(error, (PCRE2_UCHAR *)*problem, 256);
+    return NULL;
+}
+
+void pattern_free(Pattern *pattern)
+{
+    pcre2_code_free(pattern->regex);
+    pattern->regex = NULL;
+}
+
+static bool next_regex(const Pattern *p, const char *text, size_t length, size_t *start,
+                       size_t *end, bool *failed)
+{
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    int found = PCRE2_ERROR_NOMEMORY;
+    while (data) {
+        found = pcre2_match(p->regex, (PCRE2_SPTR)text, length, *start, PCRE2_NO_UTF_CHECK, data,
+                            NULL);
+        if (found < 0)
+            break;
+        const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
+        *start = at[0];
+        *end = at[1];
+        if (*end > *start || *start >= length)
+            break;
+        size_t size;
+        uni_decode(text + *start, length - *start, &size);
+        *start += size; /* an empty match is none */
+    }
+    pcre2_match_data_free(data);
+    *failed = found < 0 && found != PCRE2_ERROR_NOMATCH;
+    return found >= 0 && *end > *start;
+}
+
+static bool next_literal(const Pattern *p, const char *text, size_t length, size_t *start,
+                         size_t *end)
+{
+    const char *found =
+        p->n_literal ? memmem(text + *start, length - *start, p->literal, p->n_literal) : NULL;
+    if (!found)
+        return false;
+    *start = (size_t)(found - text);
+    *end = *start + p->n_literal;
+    return true;
+}
+
+bool pattern_next(const Pattern *pattern, const char *text, size_t length, size_t *start,
+                  size_t *end, bool *failed)
+{
+    *failed = false;
+    if (pattern->regex)
+        return *start < length && next_regex(pattern, text, length, start, end, failed);
+    if (pattern->literal)
+        return *start < length && next_literal(pattern, text, length, start, end);
+    for (size_t size; *start < length; *start += size)
+        if (pattern->is(uni_decode(text + *start, length - *start, &size))) {
+            *end = *start + size;
+            return true;
+        }
+    return false;
+}

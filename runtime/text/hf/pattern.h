@@ -1,0 +1,25 @@
+/* What steps of a tokenizer look for in a text: a literal, a regular expression, or characters
+ * of a property. */
+#ifndef RUNTIME_TEXT_HF_PATTERN_H
+#define RUNTIME_TEXT_HF_PATTERN_H
+
+#include "runtime/text/hf/unicode.h"
+
+typedef struct Pattern {
+    const char *literal; /* or NULL */
+    size_t n_literal;
+    void *regex; /* or NULL */
+    UniIs is;    /* or NULL */
+} Pattern;
+
+/* Compiles a regular expression as Oniguruma reads them, as far as published tokenizers go.
+ * NULL: it is none, and *problem tells, malloc'ed. */
+void *pattern_regex(const char *regex, size_t length, char **problem);
+void pattern_free(Pattern *pattern);
+
+/* The next match that is not empty from *start on: its place; false: there is none, or, with
+ * *failed, the search took too much. */
+bool pattern_next(const Pattern *pattern, const char *text, size_t length, size_t *start,
+                  size_t *end, bool *failed);
+
+#endif

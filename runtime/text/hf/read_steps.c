@@ -1,0 +1,359 @@
+/* The steps of a tokenizer.json: normalizers, pre-tokenizers and decoders by their type. What is
+ * not known is refused with its place. */
+#include "runtime/text/hf/hf.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char GPT2_PATTERN[] =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+/* Words as the regex crate has them, and what is neither word nor blank. */
+#define WORD "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200c}\\x{200d}\\x{24b6}-\\x{24e9}"
+static const char WHITESPACE_PATTERN[] = "[" WORD "]+|[^\\s" WORD "]+";
+
+/* ---- what all readers share ---- */
+
+bool hf_refuse(HfReading *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!r->problem)
+        r->problem = arena_vprintf(r->arena, format, args);
+    va_end(args);
+    return false;
+}
+
+bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names)
+{
+    if (object->kind != JV_OBJECT)
+        return hf_refuse(r, "%s is no object", place);
+    for (size_t i = 0; i < object->n; i++) {
+        const char *key = object->keys[i], *at = names;
+        size_t n = strlen(key);
+        while ((at = strstr(at, key)) && !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
+            at++;
+        if (!at)
+            return hf_refuse(r, "%s: '%s' is not known", place, key);
+    }
+    return true;
+}
+
+const char *hf_string(const JsonValue *object, const char *key, const char *otherwise)
+{
+    const JsonValue *value = json_member(object, key);
+    return value && value->kind == JV_STRING ? value->text : otherwise;
+}
+
+bool hf_flag(const JsonValue *object, const char *key, bool otherwise)
+{
+    const JsonValue *value = json_member(object, key);
+    return value && (value->kind == JV_TRUE || value->kind == JV_FALSE) ? value->kind == JV_TRUE
+                                                                        : otherwise;
+}
+
+static bool add(HfReading *r, HfSteps *steps, HfStep step)
+{
+    if (step.content)
+        step.n_content = strlen(step.content);
+    if (steps->n == steps->capacity) {
+        size_t capacity = steps->capacity ? steps->capacity * 2 : 8;
+        HfStep *at = ARENA_ARRAY(r->arena, HfStep, capacity);
+        if (steps->n)
+            memcpy(at, steps->at, steps->n * sizeof *at);
+        steps->at = at;
+        steps->capacity = capacity;
+    }
+    steps->at[steps->n++] = step;
+    return true;
+}
+
+static bool compile(HfReading *r, const char *place, const char *regex, Pattern *pattern)
+{
+    char *problem;
+    pattern->regex = pattern_regex(regex, strlen(regex), &problem);
+    if (!pattern->regex)
+        hf_refuse(r, "%s: the regular expression '%s' is not read: %s", place, regex,
+                  problem ? problem : "there is no memory");
+    free(problem);
+    return pattern->regex;
+}
+
+/* {"String": …} or {"Regex": …}. */
+static bool read_pattern(HfReading *r, const char *place, const JsonValue *from, Pattern *pattern)
+{
+    const JsonValue *value = json_member(from, "pattern");
+    const char *literal = hf_string(value, "String", NULL), *regex = hf_string(value, "Regex", NULL);
+    if (value && value->kind == JV_OBJECT && value->n == 1 && literal && *literal) {
+        *pattern = (Pattern){.literal = literal, .n_literal = strlen(literal)};
+        return true;
+    }
+    if (!value || value->kind != JV_OBJECT || value->n != 1 || !regex)
+        return hf_refuse(r, "%s: 'pattern' is neither a String nor a Regex", place);
+    return compile(r, place, regex, pattern);
+}
+
+/* A sequence's members in order. */
+static bool read_each(HfReading *r, const char *place, const JsonValue *from, const char *key,
+                      bool (*read)(HfReading *r, const char *place, const JsonValue *from))
+{
+    const JsonValue *list = json_member(from, key);
+    if (!hf_only(r, place, from, arena_printf(r->arena, "type %s", key)))
+        return false;
+    if (!list || list->kind != JV_LIST)
+        return hf_refuse(r, "%s: '%s' is no list", place, key);
+    for (size_t i = 0; i < list->n; i++)
+        if (!read(r, arena_printf(r->arena, "%s.%s[%zu]", place, key, i), &list->items[i]))
+            return false;
+    return true;
+}
+
+static bool unknown_type(HfReading *r, const char *place, const char *type)
+{
+    return hf_refuse(r, *type ? "%s: the type '%s' is not known" : "%s has no type", place, type);
+}
+
+/* ---- normalizers ---- */
+
+static int base64_value(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* The bytes that the text stands for; how many; SIZE_MAX: it is no base64. */
+static size_t read_base64(const char *text, unsigned char *out)
+{
+    size_t n = 0;
+    uint32_t bits = 0;
+    int n_bits = 0;
+    for (; *text && *text != '='; text++) {
+        int value = base64_value(*text);
+        if (value < 0)
+            return SIZE_MAX;
+        bits = bits << 6 | (uint32_t)value;
+        n_bits += 6;
+        if (n_bits >= 8)
+            out[n++] = (unsigned char)(bits >> (n_bits -= 8));
+    }
+    return n;
+}
+
+static bool read_precompiled(HfReading *r, const char *place, const JsonValue *from)
+{
+    const char *map = hf_string(from, "precompiled_charsmap", NULL);
+    if (!hf_only(r, place, from, "type precompiled_charsmap"))
+        return false;
+    if (!map)
+        return add(r, &r->hf->normalizers, (HfStep){.kind = HF_PRECOMPILED_ABSENT});
+    unsigned char *bytes = arena_alloc(r->arena, strlen(map) + 1);
+    size_t n = read_base64(map, bytes);
+    size_t trie = n == SIZE_MAX || n < 4 ? SIZE_MAX
+                                         : bytes[0] | (size_t)bytes[1] << 8 |
+                                               (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
+    if (n == SIZE_MAX || n < 4 || trie > n - 4)
+        return hf_refuse(r, "%s: 'precompiled_charsmap' is damaged", place);
+    return add(r, &r->hf->normalizers,
+               (HfStep){.kind = HF_PRECOMPILED,
+                        .rules = {bytes + 4, trie / 4},
+                        .replacements = (const char *)bytes + 4 + trie,
+                        .n_replacements = n - 4 - trie});
+}
+
+static bool read_bert(HfReading *r, const char *place, const JsonValue *from)
+{
+    bool lower = hf_flag(from, "lowercase", true);
+    return hf_only(r, place, from,
+                   "type clean_text handle_chinese_chars strip_accents lowercase") &&
+           add(r, &r->hf->normalizers,
+               (HfStep){.kind = HF_BERT,
+                        .clean = hf_flag(from, "clean_text", true),
+                        .ideographs = hf_flag(from, "handle_chinese_chars", true),
+                        .accents = hf_flag(from, "strip_accents", lower),
+                        .lower = lower});
+}
+
+static bool read_replace(HfReading *r, const char *place, const JsonValue *from, HfSteps *steps)
+{
+    HfStep step = {.kind = HF_REPLACE, .content = hf_string(from, "content", "")};
+    return hf_only(r, place, from, "type pattern content") &&
+           read_pattern(r, place, from, &step.pattern) && add(r, steps, step);
+}
+
+bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
+{
+    static const char *const forms[] = {"NFC", "NFD", "NFKC", "NFKD"};
+    const char *type = hf_string(from, "type", "");
+    HfSteps *steps = &r->hf->normalizers;
+    if (!strcmp(type, "Sequence"))
+        return read_each(r, place, from, "normalizers", hf_read_normalizer);
+    if (!strcmp(type, "BertNormalizer"))
+        return read_bert(r, place, from);
+    if (!strcmp(type, "Precompiled"))
+        return read_precompiled(r, place, from);
+    if (!strcmp(type, "Replace"))
+        return read_replace(r, place, from, steps);
+    if (!strcmp(type, "Prepend"))
+        return hf_only(r, place, from, "type prepend") &&
+               add(r, steps, (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
+    if (!strcmp(type, "Strip"))
+        return hf_only(r, place, from, "type strip_left strip_right") &&
+               add(r, steps, (HfStep){.kind = HF_STRIP,
+                                      .left = hf_flag(from, "strip_left", true),
+                                      .right = hf_flag(from, "strip_right", true)});
+    if (!strcmp(type, "Lowercase") || !strcmp(type, "StripAccents"))
+        return hf_only(r, place, from, "type") &&
+               add(r, steps, (HfStep){.kind = *type == 'L' ? HF_LOWER : HF_STRIP_ACCENTS});
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(type, forms[i]))
+            return hf_only(r, place, from, "type") &&
+                   add(r, steps, (HfStep){.kind = HF_FORM, .form = (UniForm)i});
+    return unknown_type(r, place, type);
+}
+
+/* ---- pre-tokenizers ---- */
+
+static bool read_behavior(HfReading *r, const char *place, const JsonValue *from, HfBehavior otherwise,
+                          HfBehavior *behavior)
+{
+    static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious",
+                                        "MergedWithNext", "Contiguous"};
+    const char *name = hf_string(from, "behavior", names[otherwise]);
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(name, names[i])) {
+            *behavior = (HfBehavior)i;
+            return true;
+        }
+    return hf_refuse(r, "%s: the behavior '%s' is not known", place, name);
+}
+
+static bool read_metaspace(HfReading *r, const char *place, const JsonValue *from, HfStepKind kind)
+{
+    const char *mark = hf_string(from, "replacement", "\xe2\x96\x81");
+    bool legacy = hf_flag(from, "add_prefix_space", true);
+    const char *scheme = hf_string(from, "prepend_scheme", legacy ? "always" : "never");
+    bool is_splitter = kind == HF_METASPACE;
+    HfStep step = {.kind = kind, .content = mark, .behavior = HF_MERGED_WITH_NEXT};
+    if (!hf_only(r, place, from, "type replacement add_prefix_space prepend_scheme split str_rep"))
+        return false;
+    if (!*mark)
+        return hf_refuse(r, "%s: 'replacement' is empty", place);
+    if (!strcmp(scheme, "always"))
+        step.prepend = HF_ALWAYS;
+    else if (!strcmp(scheme, "first"))
+        step.prepend = HF_FIRST;
+    else if (strcmp(scheme, "never"))
+        return hf_refuse(r, "%s: the prepend_scheme '%s' is not known", place, scheme);
+    if (is_splitter && hf_flag(from, "split", true))
+        step.pattern = (Pattern){.literal = mark, .n_literal = strlen(mark)};
+    return add(r, is_splitter ? &r->hf->splitters : &r->hf->decoders, step);
+}
+
+static bool read_byte_level(HfReading *r, const char *place, const JsonValue *from)
+{
+    HfSteps *steps = &r->hf->splitters;
+    HfStep gpt2 = {.kind = HF_SPLIT, .behavior = HF_ISOLATED};
+    if (!hf_only(r, place, from, "type add_prefix_space trim_offsets use_regex"))
+        return false;
+    if (hf_flag(from, "add_prefix_space", true))
+        add(r, steps, (HfStep){.kind = HF_SPACE_BEFORE});
+    if (hf_flag(from, "use_regex", true) &&
+        (!compile(r, place, GPT2_PATTERN, &gpt2.pattern) || !add(r, steps, gpt2)))
+        return false;
+    return add(r, steps, (HfStep){.kind = HF_BYTES});
+}
+
+static bool add_split(HfReading *r, UniIs is, HfBehavior behavior)
+{
+    return add(r, &r->hf->splitters,
+               (HfStep){.kind = HF_SPLIT, .pattern = {.is = is}, .behavior = behavior});
+}
+
+static bool read_split(HfReading *r, const char *place, const JsonValue *from)
+{
+    HfStep step = {.kind = HF_SPLIT, .invert = hf_flag(from, "invert", false)};
+    return hf_only(r, place, from, "type pattern behavior invert") &&
+           read_behavior(r, place, from, HF_REMOVED, &step.behavior) &&
+           read_pattern(r, place, from, &step.pattern) && add(r, &r->hf->splitters, step);
+}
+
+static bool read_words(HfReading *r, const char *place, const JsonValue *from)
+{
+    HfStep step = {.kind = HF_SPLIT, .invert = true, .behavior = HF_REMOVED};
+    return hf_only(r, place, from, "type") &&
+           compile(r, place, WHITESPACE_PATTERN, &step.pattern) && add(r, &r->hf->splitters, step);
+}
+
+bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
+{
+    const char *type = hf_string(from, "type", "");
+    HfBehavior behavior;
+    if (!strcmp(type, "Sequence"))
+        return read_each(r, place, from, "pretokenizers", hf_read_splitter);
+    if (!strcmp(type, "ByteLevel"))
+        return read_byte_level(r, place, from);
+    if (!strcmp(type, "Metaspace"))
+        return read_metaspace(r, place, from, HF_METASPACE);
+    if (!strcmp(type, "Split"))
+        return read_split(r, place, from);
+    if (!strcmp(type, "Whitespace"))
+        return read_words(r, place, from);
+    if (!strcmp(type, "WhitespaceSplit"))
+        return hf_only(r, place, from, "type") && add_split(r, uni_is_space, HF_REMOVED);
+    if (!strcmp(type, "Digits"))
+        return hf_only(r, place, from, "type individual_digits") &&
+               add_split(r, uni_is_number,
+                         hf_flag(from, "individual_digits", false) ? HF_ISOLATED : HF_CONTIGUOUS);
+    if (!strcmp(type, "Punctuation"))
+        return hf_only(r, place, from, "type behavior") &&
+               read_behavior(r, place, from, HF_ISOLATED, &behavior) &&
+               add_split(r, uni_is_punctuation, behavior);
+    if (!strcmp(type, "BertPreTokenizer"))
+        return hf_only(r, place, from, "type") && add_split(r, uni_is_space, HF_REMOVED) &&
+               add_split(r, uni_is_punctuation, HF_ISOLATED);
+    return unknown_type(r, place, type);
+}
+
+/* ---- decoders ---- */
+
+static int32_t whole_number(const JsonValue *from, const char *key)
+{
+    const JsonValue *value = json_member(from, key);
+    bool fits = value && value->kind == JV_INTEGER && value->integer >= 0 && value->integer < 1000;
+    return fits ? (int32_t)value->integer : 0;
+}
+
+bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
+{
+    const char *type = hf_string(from, "type", "");
+    HfSteps *steps = &r->hf->decoders;
+    if (!strcmp(type, "Sequence"))
+        return read_each(r, place, from, "decoders", hf_read_decoder);
+    if (!strcmp(type, "ByteLevel"))
+        return hf_only(r, place, from, "type add_prefix_space trim_offsets use_regex") &&
+               add(r, steps, (HfStep){.kind = HF_FROM_BYTES});
+    if (!strcmp(type, "Metaspace"))
+        return read_metaspace(r, place, from, HF_FROM_METASPACE);
+    if (!strcmp(type, "Replace"))
+        return read_replace(r, place, from, steps);
+    if (!strcmp(type, "ByteFallback") || !strcmp(type, "Fuse"))
+        return hf_only(r, place, from, "type") &&
+               add(r, steps, (HfStep){.kind = *type == 'F' ? HF_FUSE : HF_FROM_FALLBACK});
+    if (!strcmp(type, "WordPiece"))
+        return hf_only(r, place, from, "type prefix cleanup") &&
+               add(r, steps, (HfStep){.kind = HF_FROM_WORDPIECE,
+                                      .content = hf_string(from, "prefix", "##"),
+                                      .cleanup = hf_flag(from, "cleanup", true)});
+    if (!strcmp(type, "BPEDecoder"))
+        return hf_only(r, place, from, "type suffix") &&
+               add(r, steps, (HfStep){.kind = HF_FROM_SUFFIX,
+                                      .content = hf_string(from, "suffix", "</w>")});
+    if (!strcmp(type, "Strip"))
+        return hf_only(r, place, from, "type content start stop") &&
+               add(r, steps, (HfStep){.kind = HF_STRIP_CONTENT,
+                                      .content = hf_string(from, "content", " "),
+                                      .from_start = whole_number(from, "start"),
+                                      .from_end = whole_number(from, "stop")});
+    return unknown_type(r, place, type);
+}

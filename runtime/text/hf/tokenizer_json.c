@@ -1,0 +1,301 @@
+/* A tokenizer.json from its bytes, and text through its stages: added tokens apart, normalize,
+ * cut, encode; and back. */
+#include "runtime/text/hf/tokenizer_json.h"
+
+#include "runtime/text/hf/hf.h"
+
+#include <string.h>
+
+/* ---- added tokens ---- */
+
+static bool is_word(const char *text, size_t length, bool at_end)
+{
+    size_t at = at_end && length ? length - 1 : 0, size;
+    while (at_end && at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
+        at--;
+    return length && uni_is_word(uni_decode(text + at, length - at, &size));
+}
+
+/* Blanks before or behind a token that takes them. */
+static size_t blanks(const char *text, size_t length, bool at_end)
+{
+    size_t n = 0, size;
+    while (n < length) {
+        size_t at = at_end ? length - n - 1 : n;
+        while (at_end && at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
+            at--;
+        if (!uni_is_space(uni_decode(text + at, length - at, &size)))
+            break;
+        n = at_end ? length - at : n + size;
+    }
+    return n;
+}
+
+/* Cuts added tokens out of a text, the leftmost and longest first. */
+static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool first,
+                      Parts *out)
+{
+    size_t from = 0;
+    for (size_t at = 0, size; trie->n && at < length;) {
+        int32_t which;
+        size = trie_longest(trie, text + at, length - at, &which);
+        const HfAdded *added = size ? &hf->added[which] : NULL;
+        if (!size || (added->single_word && (is_word(text, at, true) ||
+                                             is_word(text + at + size, length - at - size, false)))) {
+            size ? (void)0 : (void)uni_decode(text + at, length - at, &size);
+            at += size;
+            continue;
+        }
+        size_t start = added->lstrip ? at - blanks(text + from, at - from, true) : at;
+        at += size;
+        at += added->rstrip ? blanks(text + at, length - at, false) : 0;
+        parts_put(out, text + from, start - from);
+        parts_end(out, -1, first && !from);
+        parts_put(out, text + start, at - start);
+        parts_end(out, added->id, false);
+        from = at;
+    }
+    parts_put(out, text + from, length - from);
+    parts_end(out, -1, first && !from);
+}
+
+/* ---- encoding ---- */
+
+static bool put_part(const Hf *hf, const char *text, size_t length, TokenIds *ids)
+{
+    switch (hf->model) {
+    case HF_BPE: return hf_bpe(hf, text, length, ids);
+    case HF_UNIGRAM: return hf_unigram(hf, text, length, ids);
+    case HF_WORDPIECE: return hf_wordpiece(hf, text, length, ids);
+    case HF_WORDLEVEL: break;
+    }
+    return hf_wordlevel(hf, text, length, ids);
+}
+
+static void normalize_parts(const Hf *hf, const Parts *in, Parts *out)
+{
+    TokenText normal = {0};
+    for (size_t i = 0; i < in->n; i++) {
+        size_t length;
+        const char *text = parts_text(in, i, &length);
+        if (in->at[i].id >= 0) {
+            parts_put(out, text, length);
+            parts_end(out, in->at[i].id, false);
+            continue;
+        }
+        normal.length = 0;
+        out->failed = out->failed || !token_text_put(&normal, text, length) ||
+                      !hf_normalize(&hf->normalizers, &normal);
+        if (!out->failed)
+            cut_added(hf, &hf->added_normal, normal.data, normal.length, in->at[i].first, out);
+    }
+    token_text_free(&normal);
+}
+
+static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+{
+    const Hf *hf = tokenizer->own;
+    TokenText valid = {0};
+    Parts raw = {0}, parts = {0};
+    bool ok = uni_put_valid(&valid, text, length);
+    if (ok && valid.length)
+        cut_added(hf, &hf->added_raw, valid.data, valid.length, true, &raw);
+    if (ok)
+        normalize_parts(hf, &raw, &parts);
+    ok = ok && !raw.failed && !parts.failed && hf_split(&hf->splitters, &parts);
+    for (size_t i = 0; ok && i < parts.n; i++) {
+        size_t n;
+        const char *part = parts_text(&parts, i, &n);
+        ok = parts.at[i].id >= 0 ? token_ids_push(ids, parts.at[i].id) : put_part(hf, part, n, ids);
+    }
+    token_text_free(&valid);
+    parts_free(&raw);
+    parts_free(&parts);
+    return ok;
+}
+
+/* ---- decoding ---- */
+
+/* Ends of words that no decoder turned into blanks, as published CLIP files have them. */
+static bool put_words(const Hf *hf, const TokenText *from, TokenText *text)
+{
+    Pattern end_of_word = {.literal = hf->suffix, .n_literal = strlen(hf->suffix)};
+    HfStep words[] = {{.kind = HF_REPLACE, .pattern = end_of_word, .content = " ", .n_content = 1},
+                      {.kind = HF_STRIP, .left = true, .right = true}};
+    HfSteps steps = {words, *hf->suffix && hf->has_decoder ? 2 : 0, 2};
+    TokenText copy = {0};
+    bool ok = token_text_put(&copy, from->data, from->length) && hf_normalize(&steps, &copy) &&
+              token_text_put(text, copy.data, copy.length);
+    token_text_free(&copy);
+    return ok;
+}
+
+static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+{
+    const Hf *hf = tokenizer->own;
+    Parts parts = {0};
+    for (size_t i = 0; i < n; i++) {
+        bool has = ids[i] >= 0 && ids[i] < hf->n_tokens && hf->tokens[ids[i]].text;
+        if (!has || hf->tokens[ids[i]].special)
+            continue;
+        if (!hf->has_decoder && parts.n)
+            parts_put(&parts, " ", 1);
+        parts_put(&parts, hf->tokens[ids[i]].text, hf->tokens[ids[i]].length);
+        parts_end(&parts, -1, false);
+    }
+    bool ok = hf_join(&hf->decoders, &parts) && put_words(hf, &parts.text, text);
+    parts_free(&parts);
+    return ok;
+}
+
+static const char *piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
+{
+    const Hf *hf = tokenizer->own;
+    *length = hf->tokens[id].length;
+    return hf->tokens[id].text ? hf->tokens[id].text : "";
+}
+
+static int32_t find(const Tokenizer *tokenizer, const char *text, size_t length)
+{
+    const Hf *hf = tokenizer->own;
+    for (size_t i = 0; i < hf->n_added; i++)
+        if (strlen(hf->added[i].text) == length && !memcmp(hf->added[i].text, text, length))
+            return hf->added[i].id;
+    return trie_find(&hf->vocabulary, text, length);
+}
+
+static void close_steps(HfSteps *steps)
+{
+    for (size_t i = 0; i < steps->n; i++)
+        pattern_free(&steps->at[i].pattern);
+}
+
+static void close_hf(Hf *hf)
+{
+    close_steps(&hf->normalizers);
+    close_steps(&hf->splitters);
+    close_steps(&hf->decoders);
+}
+
+static void close(Tokenizer *tokenizer) { close_hf((Hf *)tokenizer->own); }
+
+static const TokenizerKind hugging_face = {encode, decode, piece, find, close};
+
+/* ---- reading ---- */
+
+static bool read_added_token(HfReading *r, size_t i, const JsonValue *from, HfAdded *added)
+{
+    const char *place = arena_printf(r->arena, "added_tokens[%zu]", i);
+    const JsonValue *id = json_member(from, "id");
+    if (!hf_only(r, place, from, "id content single_word lstrip rstrip normalized special"))
+        return false;
+    *added = (HfAdded){.text = hf_string(from, "content", ""),
+                       .special = hf_flag(from, "special", false),
+                       .single_word = hf_flag(from, "single_word", false),
+                       .lstrip = hf_flag(from, "lstrip", false),
+                       .rstrip = hf_flag(from, "rstrip", false)};
+    added->normalized = hf_flag(from, "normalized", !added->special);
+    if (!*added->text || !id || id->kind != JV_INTEGER || id->integer < 0 || id->integer >= 1 << 24)
+        return hf_refuse(r, "%s has no content or no id", place);
+    added->id = (int32_t)id->integer;
+    return true;
+}
+
+/* The vocabulary with tokens at the ids of added ones, too. */
+static void add_tokens(HfReading *r, const HfAdded *added, size_t n)
+{
+    Hf *hf = r->hf;
+    int32_t most = hf->n_tokens;
+    for (size_t i = 0; i < n; i++)
+        most = added[i].id >= most ? added[i].id + 1 : most;
+    HfToken *tokens = ARENA_ARRAY(r->arena, HfToken, most);
+    if (hf->n_tokens)
+        memcpy(tokens, hf->tokens, (size_t)hf->n_tokens * sizeof *tokens);
+    for (size_t i = 0; i < n; i++)
+        tokens[added[i].id] =
+            (HfToken){added[i].text, (uint32_t)strlen(added[i].text), added[i].special};
+    hf->tokens = tokens;
+    hf->n_tokens = most;
+    hf->added = added;
+    hf->n_added = n;
+}
+
+/* Those to be found in raw text, or in normalized text by their normalized form. */
+static bool build_added(HfReading *r, Trie *trie, bool normalized)
+{
+    Hf *hf = r->hf;
+    TrieKey *keys = ARENA_ARRAY(r->arena, TrieKey, hf->n_added + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < hf->n_added; i++) {
+        TokenText text = {0};
+        if (hf->added[i].normalized != normalized)
+            continue;
+        bool ok = token_text_put(&text, hf->added[i].text, strlen(hf->added[i].text)) &&
+                  (!normalized || hf_normalize(&hf->normalizers, &text));
+        if (ok && text.length)
+            keys[n++] = (TrieKey){arena_strndup(r->arena, text.data, text.length),
+                                  (uint32_t)text.length, (int32_t)i};
+        token_text_free(&text);
+    }
+    const TrieKey *twice;
+    bool ok = trie_build(trie, r->arena, keys, n, &twice);
+    return ok || hf_refuse(r, "added_tokens: '%s' is there twice", twice ? twice->text : "");
+}
+
+static bool read_added(HfReading *r, const JsonValue *list)
+{
+    size_t n = list && list->kind == JV_LIST ? list->n : 0;
+    HfAdded *added = ARENA_ARRAY(r->arena, HfAdded, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (!read_added_token(r, i, &list->items[i], &added[i]))
+            return false;
+    add_tokens(r, added, n);
+    return build_added(r, &r->hf->added_raw, false) && build_added(r, &r->hf->added_normal, true);
+}
+
+typedef bool (*ReadStep)(HfReading *r, const char *place, const JsonValue *from);
+
+static bool read_optional(HfReading *r, const JsonValue *file, const char *key, ReadStep read)
+{
+    const JsonValue *from = json_member(file, key);
+    return !from || from->kind == JV_NULL || read(r, key, from);
+}
+
+static bool read_file(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
+{
+    const JsonValue *model = json_member(file, "model"),
+                    *frame = json_member(file, "post_processor"),
+                    *decoder = json_member(file, "decoder");
+    if (!hf_only(r, "the file", file,
+                 "version truncation padding added_tokens normalizer pre_tokenizer post_processor "
+                 "decoder model"))
+        return false;
+    if (!model)
+        return hf_refuse(r, "there is no model");
+    r->hf->has_decoder = decoder && decoder->kind != JV_NULL;
+    return hf_read_model(r, model) &&
+           read_optional(r, file, "normalizer", hf_read_normalizer) &&
+           read_optional(r, file, "pre_tokenizer", hf_read_splitter) &&
+           read_optional(r, file, "decoder", hf_read_decoder) &&
+           read_added(r, json_member(file, "added_tokens")) &&
+           (!frame || frame->kind == JV_NULL ||
+            hf_read_frame(r, "post_processor", frame, tokenizer));
+}
+
+Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem)
+{
+    HfReading r = {.arena = arena_new()};
+    Tokenizer *t = ARENA_NEW(r.arena, Tokenizer);
+    const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
+    r.hf = ARENA_NEW(r.arena, Hf);
+    *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
+    *problem = NULL;
+    if (file && read_file(&r, file, t)) {
+        t->size = r.hf->n_tokens;
+        t->special = hf_special(t);
+        return t;
+    }
+    *problem = arena_strdup(arena, r.problem ? r.problem : "it is not read");
+    tokenizer_free(t);
+    return NULL;
+}

@@ -1,0 +1,57 @@
+/* Tokenizers of any kind: arguments are checked here, and what failed leaves nothing behind. */
+#include "runtime/text/kind.h"
+
+void tokenizer_free(Tokenizer *tokenizer)
+{
+    if (!tokenizer)
+        return;
+    if (tokenizer->kind->close)
+        tokenizer->kind->close(tokenizer);
+    arena_free(tokenizer->arena);
+}
+
+int32_t tokenizer_size(const Tokenizer *tokenizer) { return tokenizer ? tokenizer->size : 0; }
+
+TokenizerSpecial tokenizer_special(const Tokenizer *tokenizer)
+{
+    return tokenizer ? tokenizer->special : (TokenizerSpecial){-1, -1, -1, -1};
+}
+
+TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer)
+{
+    return tokenizer ? tokenizer->frame : (TokenizerFrame){0};
+}
+
+const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
+{
+    *length = 0;
+    bool has = id >= 0 && id < tokenizer_size(tokenizer);
+    return has ? tokenizer->kind->piece(tokenizer, id, length) : "";
+}
+
+int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t length)
+{
+    return tokenizer && piece ? tokenizer->kind->find(tokenizer, piece, length) : -1;
+}
+
+bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+{
+    if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
+        return false;
+    size_t before = ids->count;
+    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids);
+    if (!ok)
+        ids->count = before;
+    return ok;
+}
+
+bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+{
+    if (!tokenizer || (!ids && n) || !text)
+        return false;
+    size_t before = text->length;
+    bool ok = tokenizer->kind->decode(tokenizer, ids, n, text);
+    if (!ok)
+        text->length = before;
+    return ok;
+}

@@ -1,0 +1,40 @@
+/* Fuzz target: any bytes as a tokenizer.json. What is refused is refused with a reason; what is
+ * accepted encodes a text into ids that it has, and decodes each of its ids. */
+#include "runtime/text/hf/tokenizer_json.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_IDS = 100 };
+static const char sample[] =
+    "a B  c\t \xc3\xa4\xe2\x82\xac d'll </s> [MASK] <unk> 12345 zz\xff\xf0\x9f\x98\x80 <think> .\n";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    Arena *arena = arena_new();
+    const char *problem;
+    Tokenizer *t = tokenizer_json(arena, (const char *)data, size, &problem);
+    TokenIds ids = {0};
+    TokenText text = {0};
+    if (!t != (problem != NULL))
+        abort();
+    if (t && tokenizer_encode(t, sample, sizeof sample - 1, &ids))
+        for (size_t i = 0; i < ids.count; i++)
+            if (ids.data[i] < 0 || ids.data[i] >= tokenizer_size(t))
+                abort();
+    for (int32_t id = 0; id < tokenizer_size(t) && id < MOST_IDS; id++) {
+        size_t length;
+        const char *piece = tokenizer_piece(t, id, &length);
+        if (tokenizer_find(t, piece, length) >= tokenizer_size(t) || !token_ids_push(&ids, id))
+            abort();
+    }
+    if (t)
+        tokenizer_decode(t, ids.data, ids.count, &text);
+    token_ids_free(&ids);
+    token_text_free(&text);
+    tokenizer_free(t);
+    arena_free(arena);
+    return 0;
+}
