@@ -111,7 +111,7 @@ static uint64_t sum_of_ids(const Tokenizer *t, const char *text, size_t length)
     return sum;
 }
 
-/* Ids of the scripts' lines as they were when they equalled the reference's. */
+/* Ids of the scripts' lines: a change of any of them shows without the reference, too. */
 static const struct {
     const char *name;
     uint64_t sum;
