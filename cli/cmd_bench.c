@@ -251,6 +251,7 @@ const Command command_bench = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
+    .trains = true,
     .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
             "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
             "bytes.",

@@ -35,7 +35,7 @@ static const Option options[] = {
      "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native; of several the best is picked at load\n"
      "(the level of this machine); of another architecture one name, such as cortex-a76"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
-     "what multiplies: OpenBLAS, kernels of its own, or the faster one for each shape\n"
+     "what multiplies: OpenBLAS, kernels of its own, or what tfc train takes (auto)\n"
      "(native: nothing else is needed)"},
     OPTION_SET(Compile),
 };
@@ -46,6 +46,7 @@ const Command command_compile = {
     .arguments = "MODEL.tfg|RUN -o FILE",
     .min_arguments = 1,
     .max_arguments = 1,
+    .trains = true,
     .text = "Compiles a model to native code with a C header beside it (docs/compile.md).",
     COMMAND_OPTIONS(Compile, options),
     .run = run_compile,

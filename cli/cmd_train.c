@@ -180,6 +180,7 @@ const Command command_train = {
     .summary = "train a model on text",
     .arguments = "MODEL.tfg",
     .max_arguments = 1,
+    .trains = true,
     .text = "Trains a model on text. Options that the model's train { } block sets too are\n"
             "stronger than it. SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
             "tfc train RUN --resume goes on with a run; options that are given are compared.",

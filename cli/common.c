@@ -42,6 +42,7 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
     const Common *common = (const void *)((const char *)record + command->common);
     job->gemm = common->gemm;
     job->cpu = common->cpu;
+    job->measures = command->trains;
     job->passes = common->passes;
     if (common->threads)
         exec_set_threads((int)common->threads);

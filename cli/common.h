@@ -22,7 +22,7 @@ typedef struct Common {
 
 #define OPTION_GEMM(record)                                                                        \
     {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
-     "products by OpenBLAS, kernels of our own, or the faster of both for each shape (auto)"}
+     "products by OpenBLAS, kernels of our own, or, to train, the faster for each shape (auto)"}
 
 #define OPTION_CPU(record)                                                                         \
     {"cpu", "NAME", FIELD(record, common.cpu), 0, NULL,                                            \

@@ -56,6 +56,7 @@ typedef struct Command {
     const char *name, *summary;
     const char *arguments, *text; /* of --help: "MODEL.tfg", a paragraph */
     int min_arguments, max_arguments;
+    bool trains; /* --gemm auto is measured for it where it is not yet (driver/tuning.h) */
     const Option *options;
     int n_options;
     size_t record, common; /* bytes of the record; where it holds its Common (common.h) */

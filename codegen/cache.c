@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -369,4 +370,34 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
     }
     arena_free(arena);
     make_room(cache);
+}
+
+/* ---- texts: as the one file of a program ---- */
+
+const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena)
+{
+    ObjectSet set;
+    if (!cache_get(cache, key, arena, &set) || set.n_files != 1)
+        return NULL;
+    return arena_strndup(arena, set.files[0].bytes, set.files[0].size);
+}
+
+void cache_put_text(Cache *cache, const ProgramKey *key, const char *text)
+{
+    const ObjectFile file = {"text", text, strlen(text)};
+    const char *symbol = "text";
+    cache_put(cache, key,
+              &(ObjectSet){.n_files = 1, .files = &file, .n_programs = 1, .symbols = &symbol});
+}
+
+void cache_lock(Cache *cache)
+{
+    while (cache->folder >= 0 && flock(cache->folder, LOCK_EX) && errno == EINTR)
+        continue; /* where folders have no locks, the last that writes wins */
+}
+
+void cache_unlock(Cache *cache)
+{
+    if (cache->folder >= 0)
+        flock(cache->folder, LOCK_UN);
 }

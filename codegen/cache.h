@@ -28,10 +28,20 @@ const char *cache_note(const Cache *cache);
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
 
+/* A text kept as programs are, in the arena; NULL if there is none. */
+const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena);
+void cache_put_text(Cache *cache, const ProgramKey *key, const char *text);
+/* Waits until no other process has the folder locked, and locks it until cache_unlock or
+ * cache_close: for what is to be made by one process alone. */
+void cache_lock(Cache *cache);
+void cache_unlock(Cache *cache);
+
 /* ---- key.c ---- */
 /* Of all that a program's code depends on: this build of the compiler, LLVM, the
  * layout of program.h, the target, the pipeline, and the function with its module's dimensions and params. */
 struct Target;
 ProgramKey key_of(const struct Target *target, const Function *function, const char *pipeline);
+/* Of a text that describes, and this build. */
+ProgramKey key_of_text(const char *text);
 
 #endif

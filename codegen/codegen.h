@@ -9,7 +9,7 @@
 typedef enum GemmChoice {
     GEMM_BLAS,
     GEMM_NATIVE, /* kernels in the program's own code: OpenBLAS is not needed */
-    GEMM_AUTO    /* the faster one for each shape */
+    GEMM_AUTO    /* in programs that train, one of both for each shape (TfcChoice) */
 } GemmChoice;
 
 /* The machine to compile for. */
@@ -20,6 +20,8 @@ typedef struct TargetOptions {
     int opt_level;       /* 0 or 2 */
     const char *triple;  /* NULL: this system; else such as aarch64-linux-gnu (object code only) */
     GemmChoice gemm;
+    TfcChoice choice;    /* of GEMM_AUTO, in programs that train; others are native, so that
+                          * what a sentence gives does not depend on its batch */
 } TargetOptions;
 
 /* The plan of a function all of whose ops are regions, dots, shape ops or their own

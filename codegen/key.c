@@ -55,6 +55,7 @@ static void add_target(Sha256 *sha, const Target *target)
     add_number(sha, target->scalar);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);
+    sha256_add(sha, &target->choice, sizeof target->choice);
 }
 
 /* ---- the function: what its text form says, in fewer bytes ---- */
@@ -177,6 +178,17 @@ static void add_function(Sha256 *sha, const Function *function)
     put_block(&bytes, &function->body);
     sha256_add(sha, bytes.list.data, bytes.list.count);
     arena_free(bytes.arena);
+}
+
+ProgramKey key_of_text(const char *text)
+{
+    ProgramKey key;
+    Sha256 sha;
+    sha256_init(&sha);
+    add_build(&sha);
+    add_text(&sha, text, strlen(text));
+    sha256_finish(&sha, key.hash);
+    return key;
 }
 
 ProgramKey key_of(const Target *target, const Function *function, const char *pipeline)

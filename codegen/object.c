@@ -217,6 +217,8 @@ static const TfcProgram *const *plan_all(const Function *const *functions, int n
         *program = *planned;
         if (!target || target->gemm != GEMM_NATIVE)
             program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
+        if (target && target->gemm == GEMM_AUTO && program->trains)
+            program->choice = target->choice;
         programs[i] = program;
     }
     return programs;

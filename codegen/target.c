@@ -277,7 +277,8 @@ bool target_init(Target *target, const TargetOptions *options, bool foreign, Dia
 {
     *target = (Target){.scalar = options && options->scalar,
                        .opt_level = options ? options->opt_level : 2,
-                       .gemm = options ? options->gemm : GEMM_BLAS};
+                       .gemm = options ? options->gemm : GEMM_BLAS,
+                       .choice = options ? options->choice : (TfcChoice){{0}}};
     char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
                                               : LLVMGetDefaultTargetTriple();
     const Arch *arch = choose_arch(triple, !options || !options->triple, diags);

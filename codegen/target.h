@@ -34,6 +34,7 @@ typedef struct Target {
     bool scalar;
     int opt_level;
     GemmChoice gemm;
+    TfcChoice choice;
     LLVMTargetMachineRef machine;
 } Target;
 

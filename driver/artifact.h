@@ -37,6 +37,7 @@ typedef struct Artifact {
     CompiledCpu cpus[MAX_CPUS];   /* the most demanding first */
     int n_cpus;
     GemmChoice gemm;
+    TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
     int64_t bos, eos, pad, unk;
     Store *weights;               /* to be put inside; NULL: none */

@@ -116,7 +116,7 @@ static bool choose_gemm(Artifact *a, const char *word)
     a->gemm = !word || !strcmp(word, "native") ? GEMM_NATIVE
               : !strcmp(word, "blas")          ? GEMM_BLAS
                                                : GEMM_AUTO;
-    return true;
+    return a->gemm != GEMM_AUTO || session_choice(a->job, &a->choice);
 }
 
 bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, const char *gemm)
@@ -133,5 +133,6 @@ TargetOptions artifact_target(const Artifact *a, int cpu)
     return (TargetOptions){.cpu = a->cpus[cpu].name,
                            .opt_level = 2,
                            .triple = a->cpus[cpu].level ? NULL : a->target->triple,
-                           .gemm = a->gemm};
+                           .gemm = a->gemm,
+                           .choice = a->choice};
 }

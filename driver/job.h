@@ -13,6 +13,8 @@ typedef struct Job {
     Diagnostics diags;
     const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
     const char *cpu;    /* NULL: this machine */
+    bool measures;      /* it trains: what multiplies is measured at first use (tuning.h) */
+    const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */
     const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
     void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;

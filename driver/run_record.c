@@ -115,6 +115,14 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
+const char *run_record_fact(const RunRecord *record, const char *name)
+{
+    for (size_t i = 0; i < record->facts.count; i++)
+        if (!strcmp(record->facts.data[i].name, name))
+            return record->facts.data[i].value;
+    return NULL;
+}
+
 /* ---- writing ---- */
 
 static void set_text(json_t *object, const char *name, const char *text)

@@ -39,6 +39,8 @@ bool is_run_folder(const char *path);
 /* False after errors: no run.json, or not one that tfc train wrote. What an earlier
  * version did not write is empty or NULL. */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
+/* The value of a fact; NULL: it has none of this name. */
+const char *run_record_fact(const RunRecord *record, const char *name);
 bool run_record_write(Job *job, const char *folder, const RunRecord *record);
 
 /* To open the model that the folder holds (session_open), with its settings; what comes

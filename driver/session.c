@@ -5,6 +5,7 @@
 #include "driver/memory.h"
 #include "driver/patterns.h"
 #include "driver/ports.h"
+#include "driver/tuning.h"
 
 #include <string.h>
 #include <time.h>
@@ -93,6 +94,21 @@ GemmChoice session_gemm(const Job *job)
                                         : GEMM_AUTO;
 }
 
+bool session_choice(Job *job, TfcChoice *choice)
+{
+    Tuning tuning;
+    *choice = (TfcChoice){{0}};
+    if (session_gemm(job) != GEMM_AUTO)
+        return true;
+    if (!job->choice) {
+        if (!tuning_find(job, job->measures ? TUNING_ONCE : TUNING_KEPT, &tuning))
+            return false;
+        job->choice = arena_copy(job->arena, &tuning.choice, sizeof tuning.choice);
+    }
+    *choice = *job->choice;
+    return true;
+}
+
 static bool start_jit(Session *session)
 {
     if (session->jit)
@@ -101,6 +117,8 @@ static bool start_jit(Session *session)
                             .scalar = session->options.scalar,
                             .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
+    if (!session->options.scalar && !session_choice(session->job, &target.choice))
+        return false;
     session->jit = jit_new(&target, &session->job->diags);
     if (session->jit)
         jit_use_cache(session->jit, NULL);

@@ -61,6 +61,8 @@ bool session_incremental(Session *session, Incremental *out, const char **target
 
 /* What --gemm says. */
 GemmChoice session_gemm(const Job *job);
+/* Which shapes OpenBLAS multiplies in the training programs of the job; false after errors. */
+bool session_choice(Job *job, TfcChoice *choice);
 
 /* The VALUE of the first "NAME=VALUE" of that name, or NULL. */
 const char *setting_value(const TextList *list, const char *name);

@@ -111,19 +111,11 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
 
 /* ---- everything else ---- */
 
-static const char *find_fact(const RunRecord *record, const char *name)
-{
-    for (size_t i = 0; i < record->facts.count; i++)
-        if (!strcmp(record->facts.data[i].name, name))
-            return record->facts.data[i].value;
-    return NULL;
-}
-
 static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now)
 {
     for (size_t i = 0; i < now->facts.count; i++) {
         const RunFact *fact = &now->facts.data[i];
-        const char *old = find_fact(was, fact->name);
+        const char *old = run_record_fact(was, fact->name);
         if (old && !strcmp(old, fact->value))
             continue;
         if (old && !strcmp(fact->name, "model"))

@@ -4,6 +4,7 @@
 #include "driver/training.h"
 
 #include "base/sha256.h"
+#include "driver/tuning.h"
 #include "ir/text.h"
 
 #include <inttypes.h>
@@ -90,6 +91,17 @@ static const char *describe_batch(const Training *t)
     return text;
 }
 
+/* A run that goes on multiplies as it did, whatever is measured by now, if this machine can. */
+static const char *describe_products(Training *t)
+{
+    Job *job = t->job;
+    const char *was = t->options->record ? run_record_fact(t->options->record, "products") : NULL;
+    TfcChoice choice;
+    if (was && session_gemm(job) == GEMM_AUTO && tuning_from_text(was, &choice))
+        job->choice = arena_copy(job->arena, &choice, sizeof choice);
+    return session_choice(job, &choice) ? tuning_text(job->arena, job->gemm, &choice) : NULL;
+}
+
 static bool add_facts(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
@@ -97,7 +109,8 @@ static bool add_facts(Training *t, RunRecord *record)
     Arena *arena = job->arena;
     TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
     const char *processor = codegen_processor(&target, arena, &t->job->diags);
-    if (!processor)
+    const char *products = processor ? describe_products(t) : NULL;
+    if (!products)
         return false;
     add_fact(t, record, "version", TFC_VERSION);
     add_fact(t, record, "model", describe_model(t));
@@ -115,6 +128,7 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "dtype", o->dtype);
     add_fact(t, record, "cpu", processor);
     add_fact(t, record, "gemm", job->gemm ? job->gemm : "auto");
+    add_fact(t, record, "products", products);
     add_fact(t, record, "passes", job->passes ? job->passes : "all");
     return true;
 }

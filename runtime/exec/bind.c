@@ -172,7 +172,7 @@ static bool bind_gemm(Exec *exec, const TfcStep *step, const TfcLoop *loop, Boun
 {
     int64_t rows = loop ? loop_chunk(loop, loop_rows(loop, exec->dims)) : 0;
     return gemm_bind_rows(bound, &step->gemm, step->rows, rows, exec->sizes, exec->dims,
-                          &exec->program->products);
+                          &exec->program->products, &exec->program->choice);
 }
 
 bool exec_bind(Exec *exec)

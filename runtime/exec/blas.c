@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <cblas.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,3 +88,10 @@ static void multiply_on_one_thread(void)
 
 DEFINE_PRODUCT(tfc_blas_f32, float, cblas_sgemm)
 DEFINE_PRODUCT(tfc_blas_f64, double, cblas_dgemm)
+
+void tfc_blas_name(char *name, size_t size)
+{
+    char version[32] = "";
+    sscanf(openblas_get_config(), "OpenBLAS %31s", version);
+    snprintf(name, size, "%s %s", *version ? version : "?", openblas_get_corename());
+}

@@ -1,6 +1,7 @@
 /* Cutting products into tasks; see gemm.h. */
 #include "runtime/exec/gemm.h"
 
+#include "runtime/exec/choice.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
 
@@ -228,9 +229,11 @@ void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows)
 }
 
 bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
-                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products)
+                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products,
+                    const TfcChoice *choice)
 {
     bound->products = products;
+    bound->choice = choice;
     bound->step = step;
     bound->rows = are;
     bound->accumulate = step->accumulate;
@@ -247,9 +250,9 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
 }
 
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
-               const TfcDim *dims, const TfcProducts *products)
+               const TfcDim *dims, const TfcProducts *products, const TfcChoice *choice)
 {
-    return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products);
+    return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products, choice);
 }
 
 /* Where element (0, 0) of the matrix is at these loop indices. */
@@ -286,25 +289,14 @@ static Operand transposed(Operand x)
     return (Operand){x.data, x.column_stride, x.row_stride};
 }
 
-/* Shapes at which OpenBLAS is the faster one: the table is gemm_choice.def. */
-static bool blas_is_faster(Product p)
-{
-#define BLAS(m_from, m_to, n_from, n_to, k_from, k_to)                                    \
-    if (p.m >= (m_from) && p.m <= (m_to) && p.n >= (n_from) && p.n <= (n_to) && p.k >= (k_from) && \
-        p.k <= (k_to))                                                                    \
-        return true;
-#include "runtime/exec/gemm_choice.def"
-#undef BLAS
-    return false;
-}
-
 /* The form that multiplies, or NULL: OpenBLAS does. */
-static const TfcForm *form_for(const TfcProducts *products, TfcType type, Product p)
+static const TfcForm *form_for(const BoundGemm *bound, Product p)
 {
-    const TfcForm *native = products->native[type];
-    bool blas = (int)type < TFC_BLAS_TYPES && products->blas[type];
+    TfcType type = bound->step->type;
+    const TfcForm *native = bound->products->native[type];
+    bool blas = (int)type < TFC_BLAS_TYPES && bound->products->blas[type];
     assert(blas || native);
-    return blas && native && blas_is_faster(p) ? NULL : native;
+    return blas && native && choice_is_blas(bound->choice, type, p.m, p.n, p.k) ? NULL : native;
 }
 
 /* b as it was packed, if that is there and faster; or NULL. */
@@ -314,22 +306,21 @@ static const void *packed_operand(const BoundGemm *bound, Product p, int64_t beg
     const TfcGemmStep *step = bound->step;
     bool there = step->panels && bound->products->native[step->type];
     if (!there || p.m > TFC_PANELS_TO || begin % TFC_PANEL_COLUMNS ||
-        !form_for(bound->products, step->type, p))
+        !form_for(bound, p))
         return NULL;
     return buffers[step->panels - 1];
 }
 
 static void multiply(const BoundGemm *bound, TfcProduct p)
 {
-    TfcType type = bound->step->type;
-    const TfcForm *form = form_for(bound->products, type, (Product){p.m, p.n, p.k});
+    const TfcForm *form = form_for(bound, (Product){p.m, p.n, p.k});
     p.store = bound->step->result == TFC_BF16 ? TFC_STORE_ROUNDED
               : bound->accumulate             ? TFC_STORE_ADD
                                               : TFC_STORE_OVER;
     if (form)
         product_run(form, &p, workspace_here());
     else
-        bound->products->blas[type](&p);
+        bound->products->blas[bound->step->type](&p);
 }
 
 /* c = a b; or, where c's columns are contiguous, c' = b' a'. */

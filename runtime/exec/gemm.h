@@ -27,6 +27,7 @@ typedef struct BoundGemm {
     const TfcGemmStep *step;
     const TfcDim *dims;
     const TfcProducts *products;
+    const TfcChoice *choice; /* between them */
     GemmMatrix a, b, c;
     TfcRows rows;                     /* in a loop: which side they are */
     bool accumulate;
@@ -42,10 +43,11 @@ typedef struct BoundGemm {
 /* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be had. `bound` is zeroed
  * before the first call and may be bound again. */
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
-               const TfcDim *dims, const TfcProducts *products);
+               const TfcDim *dims, const TfcProducts *products, const TfcChoice *choice);
 /* The same for a product in a loop over rows, of so many rows at most. */
 bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int64_t rows,
-                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products);
+                    const int64_t *sizes, const TfcDim *dims, const TfcProducts *products,
+                    const TfcChoice *choice);
 /* To the rows [begin, begin + rows), no more than it was bound for. */
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows);
 /* `epilogue`: the kernel of the product's TfcEpilogue, or NULL. */

@@ -8,6 +8,7 @@
 #define RUNTIME_EXEC_PRODUCT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Store mode: how sums are stored into c. */
@@ -45,6 +46,8 @@ typedef void TfcGemm(const TfcProduct *p);
 
 /* OpenBLAS's products (blas.c): a program that names them needs the library. */
 TfcGemm tfc_blas_f32, tfc_blas_f64;
+/* The library's version and the processor that its kernels are for: "0.3.21 SkylakeX". */
+void tfc_blas_name(char *name, size_t size);
 
 /* ---- forms ---- */
 
@@ -112,8 +115,8 @@ typedef struct TfcForm {
     TfcTransposeRows *transpose_rows;
 } TfcForm;
 
-/* What multiplies: OpenBLAS, forms of the program's own, or, where both are given, the faster one
- * for each shape. By element type of the operands: f32, f64 and bf16, which OpenBLAS has not. */
+/* What multiplies: OpenBLAS, forms of the program's own, or, where both are given, one of them
+ * for each shape, as TfcChoice says. By element type of the operands: f32, f64 and bf16, which OpenBLAS has not. */
 enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
 typedef struct TfcProducts {
     TfcGemm *blas[TFC_BLAS_TYPES];

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Programs from the cache: cold and warm runs give the same bits, and whatever is wrong
-# with the folder or a file in it costs a compilation and nothing else.
+# with the folder or a file in it costs a compilation and nothing else. Products are native: which
+# ones OpenBLAS has is kept there too (tune.sh).
 # Usage: cache.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -22,7 +23,7 @@ train() {
     shift
     rm -rf run
     "$@" "$tfc" train model.tfg --source text.src --target text.tgt --vocab words:auto --out run --steps 5 \
-        --batch-sentences 3 2>err || fail "$what: $(cat err)"
+        --batch-sentences 3 --gemm native 2>err || fail "$what: $(cat err)"
     [ -e first ] || cp run/last.safetensors first
     same_tensors first run/last.safetensors "$what: other params"
 }
@@ -119,7 +120,7 @@ kept "no cache"
 # A limit on the size of files, and devices that are full or read-only.
 TFC_CACHE="$work/limited"
 bench() {
-    "$tfc" bench model.tfg --batch 2 --source-length 3 --target-length 3 --steps 1 --json >json ||
+    "$tfc" bench model.tfg --batch 2 --source-length 3 --target-length 3 --steps 1 --gemm native --json >json ||
         fail "bench: exit status $?"
 }
 (ulimit -f 8 && bench) || exit 1

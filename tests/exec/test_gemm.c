@@ -158,7 +158,7 @@ static void check(const TfcGemmStep *step, const TfcDim *dims, const int64_t cou
     int64_t evaluated[MAX_SIZES];
     for (int i = 0; i < n_sizes; i++)
         evaluated[i] = dims || !sizes[i].n_factors ? value_of((TfcSizeRef)i, dims) : 0;
-    assert_true(gemm_bind(&bound, step, evaluated, dims, &blas));
+    assert_true(gemm_bind(&bound, step, evaluated, dims, &blas, &(TfcChoice){{0}}));
     for (int threads = 1; threads <= 3; threads++) {
         memcpy(buffers[C], before, bytes);
         Team team;

@@ -104,10 +104,12 @@ PipelineOptions run_pipeline(const Run *run)
         .opt_level = run->opt_level, .passes = run->passes, .compute = run->compute};
 }
 
+/* With both products, some shapes of either. */
 TargetOptions run_target(const Run *run)
 {
     return (TargetOptions){
-        .cpu = run->cpu, .scalar = run->scalar, .opt_level = run->opt_level, .gemm = run->gemm};
+        .cpu = run->cpu, .scalar = run->scalar, .opt_level = run->opt_level, .gemm = run->gemm,
+        .choice = {{0x5a5a5a5a5, 0xa5a5a5a5a}}};
 }
 
 /* ---- opening ---- */

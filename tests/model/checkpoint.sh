@@ -40,7 +40,7 @@ train() {
     out=$1
     shift
     "$tfc" train pairs.tfg --source text.src --target text.tgt --vocab words:words.txt --out "$out" --seed 3 \
-        --batch-sentences 4 --save-every 10 "$@" 2>"$out.err" || fail "$(cat "$out.err")"
+        --batch-sentences 4 --save-every 10 --gemm native "$@" 2>"$out.err" || fail "$(cat "$out.err")"
 }
 train run --steps 20
 ./resume run/step-10.safetensors 3 10 onward.safetensors pair >onward.txt
