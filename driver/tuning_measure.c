@@ -4,7 +4,6 @@
 
 #include "codegen/codegen.h"
 #include "ir/text.h"
-#include "runtime/exec/gemm.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
