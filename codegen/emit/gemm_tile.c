@@ -197,7 +197,7 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
         t.pointers = (height + ROWS_A_POINTER - 1) / ROWS_A_POINTER;
     LlValue function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x), left = t.x[ARG_K];
     start_sums(g, &t);
-    t.ahead = g->ahead && lie == TFC_LIE_STRIDED ? distance_ahead(g, &t) : NULL;
+    t.ahead = g->ahead && lie != TFC_LIE_PANELS ? distance_ahead(g, &t) : NULL;
     prefetch_c(g, &t);
     if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
         sum_terms(g, &t, g->unrolled, &left);

@@ -1,6 +1,6 @@
 /* The loops around tiles; see product.h.
  *
- *   for each pass of `depth` terms                                      run_passes
+ *   for each pass of `depth` terms                                      run_passes, run_columns
  *     for each block of b's columns, packed where it must be            run_block
  *       for each group of a's rows, packed where they must be           run_group
  *         for each panel of the group, for each panel of the block      run_panel
@@ -27,6 +27,7 @@ typedef struct Work {
     char *block_room, *rows_room; /* of the workspace; of rows two halves */
     int64_t half;
     bool packs_b, few, low; /* low: wide tiles first */
+    bool by_columns;        /* run_columns */
     bool along, packs_a;    /* a's rows lie along k; others are packed */
     int64_t c_bytes;        /* of an element of c */
     unsigned mxcsr;         /* outside */
@@ -241,16 +242,17 @@ static void run_panel(const Work *w, Group *g, int64_t i)
     }
 }
 
-/* The epilogue computes with denormals as they are outside. */
-static void finish(const Work *w, const Group *g)
+/* The epilogue of these rows and columns of c, which are whole; it computes with denormals as they
+ * are outside. */
+static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int64_t columns)
 {
     const TfcEpilogue *e = w->p->epilogue;
-    if (!e || !w->last)
+    if (!e)
         return;
-    e->args->column_begin = e->column + w->column;
-    e->args->column_end = e->column + w->column + w->columns;
+    e->args->column_begin = e->column + column;
+    e->args->column_end = e->column + column + columns;
     state_restore_denormals(w->f, w->mxcsr);
-    e->call(e->args, e->row + g->row, e->row + g->row + g->rows);
+    e->call(e->args, e->row + row, e->row + row + rows);
     state_flush_denormals(w->f);
 }
 
@@ -292,7 +294,8 @@ static void run_group(const Work *w, int64_t row)
         pack_group(w, &g, (char *)g.packed);
     for (int64_t i = 0; i < g.rows; i += w->f->rows)
         run_panel(w, &g, i);
-    finish(w, &g);
+    if (w->last && !w->by_columns)
+        finish(w, row, g.rows, w->column, w->columns);
 }
 
 static void set_pass(Work *w, int64_t from)
@@ -315,42 +318,52 @@ static int64_t block_columns(const Work *w)
     return f->block / f->element / (w->elements > 1 ? w->elements : 1) / f->columns * f->columns;
 }
 
-/* The block of this pass from `column` on; gives where the next begins. */
-static int64_t run_block(Work *w, int64_t column)
+/* These columns of this pass. */
+static void run_block(Work *w, int64_t column, int64_t columns)
 {
     const TfcProduct *p = w->p;
     w->column = column;
-    w->columns = least(p->n - column, block_columns(w));
+    w->columns = columns;
     w->b = (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
     find_panels(w);
     pack_block(w);
     for (int64_t row = 0; row < p->m; row += w->f->together)
         run_group(w, row);
-    return column + w->columns;
 }
 
 /* Without terms a pass of depth zero gives the zeros. */
 static void run_passes(Work *w)
 {
-    int64_t depth = w->f->depth, from = 0;
+    int64_t depth = w->f->depth, n = w->p->n, from = 0;
     do {
         set_pass(w, from);
-        for (int64_t column = 0; column < w->p->n;)
-            column = run_block(w, column);
+        for (int64_t column = 0, columns; column < n; column += columns) {
+            columns = least(n - column, block_columns(w));
+            run_block(w, column, columns);
+        }
     } while ((from += depth) < w->p->k);
 }
 
-/* Of few rows: all terms of a block before the next one. So b, which is most of what is read, is
- * read in the order it lies. */
+/* All terms of these columns. */
+static void run_terms(Work *w, int64_t column, int64_t columns)
+{
+    int64_t depth = w->f->depth, from = 0;
+    do {
+        set_pass(w, from);
+        run_block(w, column, columns);
+    } while ((from += depth) < w->p->k);
+}
+
+/* Of few rows: all terms of some columns before the next ones. So b, which is most of what is read,
+ * is read in the order it lies: what was packed beforehand panel by panel. */
 static void run_columns(Work *w)
 {
-    int64_t depth = w->f->depth, next = 0;
-    for (int64_t column = 0, from; column < w->p->n; column = next) {
-        from = 0;
-        do {
-            set_pass(w, from);
-            next = run_block(w, column);
-        } while ((from += depth) < w->p->k);
+    int64_t n = w->p->n, step = w->p->panels ? w->f->columns : FEW_COLUMNS;
+    for (int64_t column = 0; column < n; column += FEW_COLUMNS) {
+        int64_t end = least(n, column + FEW_COLUMNS);
+        for (int64_t j = column; j < end; j += step)
+            run_terms(w, j, least(end - j, step));
+        finish(w, 0, w->p->m, column, end - column);
     }
 }
 
@@ -376,7 +389,8 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
     w.mxcsr = state_flush_denormals(f);
     state_open_registers(f);
     set_pass(&w, 0);
-    (w.few && reads_in_place(&w, p->m) ? run_columns : run_passes)(&w);
+    w.by_columns = few && reads_in_place(&w, p->m);
+    (w.by_columns ? run_columns : run_passes)(&w);
     state_close_registers(f);
     state_restore_denormals(f, w.mxcsr);
 }
