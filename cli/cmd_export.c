@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 #include "driver/weights.h"
 
+#include <string.h>
+
 typedef struct Export {
     Common common;
     const char *out, *format;
@@ -42,6 +44,8 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
     ModelArgument model;
     if (!o->out)
         return cli_usage_error("export: -o FILE is needed; see tfc export --help");
+    if (strcmp(o->format, "safetensors"))
+        return cli_usage_error("export: there is no format '%s'; there is safetensors", o->format);
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }

@@ -55,6 +55,8 @@ vocab=$(grep -o 'vocab=[0-9]*' run/run.json)
 cmp theirs.safetensors again.safetensors || fail "exported again it is another file"
 
 # What is wrong is said.
+refuses 2 "there is no format 'onnx'; there is safetensors" "$tfc" export run -o a.onnx --format onnx
+[ ! -e a.onnx ] || fail "a format that there is not was written"
 refuses 1 "model.tfg is a model that is not trained: --weights FILE gives its params and --vocab" \
     "$tfc" translate model.tfg --input some.src
 refuses 1 "run has a vocabulary of its own: leave --vocab out" "$tfc" translate run --vocab run/vocab.txt
