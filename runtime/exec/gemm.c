@@ -11,12 +11,13 @@
 /* A task should be worth a fork and small enough to balance: small products are
  * grouped until they make GROUP_FLOPS, large ones cut into blocks of BLOCK_FLOPS or
  * more: FEW_BLOCKS with sides of SMALL_SIDE at least, or MAX_BLOCKS with sides of
- * LARGE_SIDE. To read an element takes about as long as READ_FLOPS. Of few rows or columns
- * most of the work is that, and every block reads a part of its own: nothing is read twice,
- * however small the blocks are, and several threads read faster than one. Those are
- * READ_BLOCK_FLOPS or more. */
+ * LARGE_SIDE. Halves, which two threads share, may be as small as HALF_FLOPS. To read an element
+ * takes about as long as READ_FLOPS. Of few rows or columns most of the work is that, and every
+ * block reads a part of its own: nothing is read twice, however small the blocks are, and several
+ * threads read faster than one. Those are READ_BLOCK_FLOPS or more. */
 #define GROUP_FLOPS 2e6
 #define BLOCK_FLOPS 16e6
+#define HALF_FLOPS 4e6
 #define READ_BLOCK_FLOPS 2e6
 #define READ_FLOPS 16.0
 enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
@@ -130,10 +131,11 @@ static bool add_task(BoundGemm *bound, GemmTask task)
     return true;
 }
 
-/* The least work of a block of the product. */
-static double least_block(Product p)
+/* The least work of each of so many blocks of the product. */
+static double least_block(Product p, int blocks)
 {
-    return 2 * (double)(p.m < p.n ? p.m : p.n) <= READ_FLOPS ? READ_BLOCK_FLOPS : BLOCK_FLOPS;
+    bool reads = 2 * (double)(p.m < p.n ? p.m : p.n) <= READ_FLOPS;
+    return reads ? READ_BLOCK_FLOPS : blocks <= 2 ? HALF_FLOPS : BLOCK_FLOPS;
 }
 
 /* The sides of the blocks that one large product is cut into: the longer one is halved
@@ -142,11 +144,12 @@ static double least_block(Product p)
 static Product block_of(Product p, double flops)
 {
     Product block = p;
-    const double least = least_block(p);
-    for (int blocks = 1; blocks < MAX_BLOCKS && flops >= 2 * blocks * least; blocks *= 2) {
+    for (int blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
+        if (flops < blocks * least_block(p, blocks))
+            break;
         int64_t *side = block.m >= block.n ? &block.m : &block.n;
         int64_t half = (*side / 2 + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
-        if (half < (blocks < FEW_BLOCKS ? SMALL_SIDE : LARGE_SIDE))
+        if (half < (blocks <= FEW_BLOCKS ? SMALL_SIDE : LARGE_SIDE))
             break;
         *side = half;
     }
@@ -181,7 +184,7 @@ static bool cut_tasks(BoundGemm *bound)
         if (!uniform)
             p = iteration_product(bound, i);
         double flops = work_of(p) * (double)bound->sum_iterations;
-        if (flops >= 2 * least_block(p)) {
+        if (flops >= 2 * least_block(p, 2)) {
             if (group.count && !add_task(bound, group))
                 return false;
             if (!add_blocks(bound, i, p, flops))
