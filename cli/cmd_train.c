@@ -12,8 +12,14 @@
 
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
-    if (!o->source || !o->target)
-        return job_error(job, "%s translates from '%s' to '%s': --source and --target are needed",
+    if (o->data && (o->source || o->target))
+        return job_error(job, "--data is in place of --source and --target: give one or the other");
+    if (o->valid_data && (o->valid_source || o->valid_target))
+        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
+    if (!o->data && (!o->source || !o->target))
+        return job_error(job,
+                         "%s translates from '%s' to '%s': --source and --target, or --data, are "
+                         "needed",
                          o->model, ports->source, ports->target);
     if (o->text)
         return job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
@@ -33,6 +39,9 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
         return check_pairs(job, o, ports);
     if (!o->text)
         return job_error(job, "%s reads one text: --text is needed", o->model);
+    if (o->data || o->valid_data)
+        return job_error(job, "%s: --data and --valid-data are for models with two inputs",
+                         o->model);
     if (o->source || o->target)
         return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
     return true;
@@ -53,9 +62,11 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
-    if (o->validate_every > 0 && !o->valid_source && !o->valid_target && !o->valid_text)
+    if (o->validate_every > 0 && !o->valid_source && !o->valid_target && !o->valid_text &&
+        !o->valid_data)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
-                               "--valid-source and --valid-target, or --valid-text, are needed");
+                               "--valid-source and --valid-target, --valid-data or --valid-text are "
+                               "needed");
     if (!o->resume && file_exists(arena_printf(job->arena, "%s/last.safetensors", o->out)))
         return cli_usage_error(
             "train: %s holds a training already; --resume goes on with it, another "
@@ -116,12 +127,15 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"source", "FILE", FIELD(TrainCommand, o.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(TrainCommand, o.target), 0, NULL, "target text, as many lines"},
+    {"data", "FILE", FIELD(TrainCommand, o.data), 0, NULL,
+     "… or both in one file: source, tab, target; further columns are ignored"},
     {"text", "FILE", FIELD(TrainCommand, o.text), 0, NULL, "the text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "each line of --text stands alone, with an end token"},
     {"valid-source", "FILE", FIELD(TrainCommand, o.valid_source), 0, NULL,
      "to validate on: sources"},
     {"valid-target", "FILE", FIELD(TrainCommand, o.valid_target), 0, NULL, "… and targets"},
+    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_data), 0, NULL, "… or both in one file"},
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_text), 0, NULL, "… or the one text"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab), 0, NULL,

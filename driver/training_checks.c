@@ -64,7 +64,8 @@ bool training_check_sizes(Training *t)
 {
     const TrainOptions *o = t->options;
     const char *paths[] = {o->source,       o->target,       o->text,
-                           o->valid_source, o->valid_target, o->valid_text};
+                           o->valid_source, o->valid_target, o->valid_text,
+                           o->data,         o->valid_data};
     bool is_made = !o->record && vocab_needs_text(o->vocab);
     double bytes = 0, factor = vocab_spec_memory(o->vocab, is_made);
     bool makes = factor > vocab_spec_memory(o->vocab, false); /* that makes the difference */

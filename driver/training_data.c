@@ -29,22 +29,40 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     return ok;
 }
 
+/* Pairs of one file, or of two. */
+static bool read_pairs(Training *t, const char *data, const char *source, const char *target,
+                       Lines *sides[2])
+{
+    Job *job = t->job;
+    const LineLimits limits = {.line = t->options->line_limit};
+    const Lines *lines = data ? lines_read(&job->diags, job->arena, data, &limits) : NULL;
+    if (data) {
+        sides[0] = lines ? lines_columns(&job->diags, job->arena, lines, &sides[1]) : NULL;
+    } else {
+        sides[0] = lines_read(&job->diags, job->arena, source, &limits);
+        sides[1] = lines_read(&job->diags, job->arena, target, &limits);
+    }
+    return sides[0] && sides[1];
+}
+
 static bool read_texts(Training *t)
 {
     const TrainOptions *o = t->options;
     Job *job = t->job;
-    bool pairs = o->kind == CORPUS_PAIRS;
-    const char *valid = pairs ? o->valid_source : o->valid_text;
     const LineLimits limits = {.line = o->line_limit};
-    t->source = lines_read(&job->diags, job->arena, pairs ? o->source : o->text, &limits);
-    if (pairs)
-        t->target = lines_read(&job->diags, job->arena, o->target, &limits);
-    if (valid)
-        t->valid_source = lines_read(&job->diags, job->arena, valid, &limits);
-    if (valid && pairs)
-        t->valid_target = lines_read(&job->diags, job->arena, o->valid_target, &limits);
-    return t->source && (!pairs || t->target) && (!valid || t->valid_source) &&
-           (!valid || !pairs || t->valid_target);
+    if (o->kind == CORPUS_PAIRS) {
+        Lines *train[2] = {0}, *valid[2] = {0};
+        bool ok = read_pairs(t, o->data, o->source, o->target, train);
+        if (o->valid_data || o->valid_source)
+            ok &= read_pairs(t, o->valid_data, o->valid_source, o->valid_target, valid);
+        t->source = train[0], t->target = train[1];
+        t->valid_source = valid[0], t->valid_target = valid[1];
+        return ok;
+    }
+    t->source = lines_read(&job->diags, job->arena, o->text, &limits);
+    if (o->valid_text)
+        t->valid_source = lines_read(&job->diags, job->arena, o->valid_text, &limits);
+    return t->source && (!o->valid_text || t->valid_source);
 }
 
 static bool make_vocabulary(Training *t)

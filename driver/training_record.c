@@ -179,9 +179,17 @@ bool training_record(Training *t, RunRecord *record)
                           .settings = t->session.options.settings,
                           .command = o->command,
                           .arguments = o->arguments};
-    add_text(t, record, pairs ? "source" : "text", t->source);
-    add_text(t, record, "target", t->target);
-    add_text(t, record, pairs ? "valid-source" : "valid-text", t->valid_source);
-    add_text(t, record, "valid-target", t->valid_target);
+    if (o->data) {
+        add_text(t, record, "data", t->source);
+    } else {
+        add_text(t, record, pairs ? "source" : "text", t->source);
+        add_text(t, record, "target", t->target);
+    }
+    if (o->valid_data) {
+        add_text(t, record, "valid-data", t->valid_source);
+    } else {
+        add_text(t, record, pairs ? "valid-source" : "valid-text", t->valid_source);
+        add_text(t, record, "valid-target", t->valid_target);
+    }
     return add_facts(t, record);
 }

@@ -98,6 +98,34 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
     return check_text(diags, lines, line_limit ? line_limit : LINE_LIMIT) ? lines : NULL;
 }
 
+Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second)
+{
+    Lines *sides = ARENA_ARRAY(arena, Lines, 2);
+    int64_t bad = 0;
+    for (int k = 0; k < 2; k++) {
+        sides[k] = (Lines){.source = lines->source, .n = lines->n};
+        sides[k].at = ARENA_ARRAY(arena, Line, lines->n + 1);
+    }
+    for (int64_t i = 0; i < lines->n; i++) {
+        const Line *line = &lines->at[i];
+        const char *end = line->text + line->length, *tab = memchr(line->text, '\t', line->length);
+        if (!tab) {
+            if (++bad <= MAX_PLACES)
+                diag_error(diags, lines_place(lines, i),
+                           "no tab: expected a source, a tab and its target");
+            continue;
+        }
+        const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
+        sides[0].at[i] = (Line){line->text, (size_t)(tab - line->text)};
+        sides[1].at[i] = (Line){tab + 1, (size_t)((next ? next : end) - tab - 1)};
+    }
+    if (bad > MAX_PLACES)
+        diag_error(diags, (Loc){.source = lines->source}, "%lld more lines have no tab",
+                   (long long)(bad - MAX_PLACES));
+    *second = &sides[1];
+    return bad ? NULL : &sides[0];
+}
+
 /* ---- reading ---- */
 
 enum { CHUNK = 1 << 20 };

@@ -35,6 +35,10 @@ typedef struct LineLimits {
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
 /* The same from text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. */
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
+/* The first two columns of lines with tabs between them, each with the numbers of its lines
+ * (*second too); further columns are ignored. A line without a tab is an error. NULL after
+ * errors. */
+Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* Line i as a place for messages (i counts from 0). */
 Loc lines_place(const Lines *lines, int64_t i);
 
