@@ -14,6 +14,10 @@
     LIMIT(top_p, 1)                                                                           \
     LIMIT(temperature, 1000000)                                                               \
     LIMIT(length_penalty, 100)                                                                \
+    LIMIT(max_tokens, 1 << 24)                                                                \
+    LIMIT(best_of, 1024)                                                                      \
+    LIMIT(no_repeat_ngram, 1 << 24)                                                           \
+    LIMIT(repetition_penalty, 1000)                                                           \
     LIMIT(tokens, 1 << 24)       /* to generate */                                            \
     LIMIT(batch_tokens, 1 << 24) /* of a side; times the width of a layer it is below 2^40 */ \
     LIMIT(batch_sentences, 1 << 20)                                                           \

@@ -6,12 +6,14 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct Translate {
     Common common;
-    const char *input, *output;
+    const char *input, *output, *prefix;
     int64_t beam, nbest, batch_tokens, top_k, seed;
-    double length_penalty, temperature, top_p;
+    int64_t max_tokens, no_repeat_ngram, best_of;
+    double length_penalty, temperature, top_p, repetition_penalty;
     bool sample, json;
 } Translate;
 
@@ -21,6 +23,13 @@ static DecodeSettings decode_settings(const Translate *o, const Inference *infer
     s.nbest = (int32_t)o->nbest;
     s.beam = (int32_t)(o->beam > o->nbest ? o->beam : o->nbest);
     s.length_penalty = o->length_penalty;
+    if (o->max_tokens) {
+        s.length_factor = 0;
+        s.length_extra = (int32_t)o->max_tokens;
+    }
+    s.no_repeat_ngram = (int32_t)o->no_repeat_ngram;
+    s.repetition_penalty = o->repetition_penalty;
+    s.best_of = (int32_t)o->best_of;
     s.sample = o->sample;
     s.temperature = o->temperature;
     s.top_k = (int32_t)o->top_k;
@@ -54,6 +63,50 @@ static void print_result(const Translate *o, const Inference *inference, int64_t
         else
             text_add(out, "%s\n", text);
     }
+}
+
+typedef struct Prefixes {
+    Lines *lines;   /* NULL: none are given */
+    Tokens *tokens; /* of each line */
+} Prefixes;
+
+static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes *out)
+{
+    *out = (Prefixes){0};
+    if (!o->prefix)
+        return true;
+    if (!strcmp(o->prefix, "-"))
+        return job_error(job, "--prefix -: standard input is for the text");
+    const LineLimits limits = {.line = o->common.line_limit};
+    out->lines = lines_read(&job->diags, job->arena, o->prefix, &limits);
+    if (!out->lines)
+        return false;
+    int64_t longest = inference_max_length(&run->inference) - 1;
+    out->tokens = ARENA_ARRAY(job->arena, Tokens, out->lines->n + 1);
+    for (int64_t i = 0; i < out->lines->n; i++) {
+        Ids ids = {0};
+        vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids);
+        int32_t n = (int32_t)ids.count;
+        int32_t *copy = ARENA_ARRAY(job->arena, int32_t, n + 1);
+        if (n)
+            memcpy(copy, ids.data, sizeof(int32_t) * (size_t)n);
+        out->tokens[i] = (Tokens){copy, n};
+        free(ids.data);
+        if (n > longest)
+            return job_error(job, "%s:%" PRId64 ": %d tokens, but the model takes %" PRId64,
+                             o->prefix, i + 1, n, longest);
+    }
+    run->inference.prefixes = out->tokens;
+    return true;
+}
+
+static bool has_prefixes(Job *job, const Translate *o, const Prefixes *prefixes,
+                         const Stream *stream)
+{
+    if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
+        return true;
+    return job_error(job, "%s has %" PRId64 " lines, fewer than the text", o->prefix,
+                     prefixes->lines->n);
 }
 
 static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
@@ -91,17 +144,24 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
     Stream stream;
+    Prefixes prefixes;
+    if (!read_prefixes(job, o, run, &prefixes))
+        return false;
     bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
-        ok = translate_window(o, run, &stream);
+        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &stream);
     return stream_close(&stream, ok);
 }
 
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
     const Translate *o = record;
+    if (o->best_of && !o->sample)
+        return cli_usage_error("--best-of is for --sample");
+    if (o->best_of && o->best_of < o->nbest)
+        return cli_usage_error("--best-of is less than --nbest");
     return common_run(job, &o->common, arguments->words[0], translate, o);
 }
 
@@ -114,7 +174,17 @@ static const Option options[] = {
      "scores are log p / ((5 + n) / 6)^A"},
     {"nbest", "K", FIELD(Translate, nbest), 1, "1",
      "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
+    {"max-tokens", "N", FIELD(Translate, max_tokens), 1, "0",
+     "the longest result (twice the source and 20)"},
+    {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
+     "how each result begins: a line for each line of the text"},
+    {"no-repeat-ngram", "N", FIELD(Translate, no_repeat_ngram), 0, NULL,
+     "no N tokens in a row twice; 0: any"},
+    {"repetition-penalty", "X", FIELD(Translate, repetition_penalty), 1, "1",
+     "divides logits of tokens there already (CTRL)"},
     {"sample", NULL, FIELD(Translate, sample), 0, NULL, "draw at random instead of searching"},
+    {"best-of", "N", FIELD(Translate, best_of), 1, "0",
+     "of --sample: draw N, give the best by score"},
     {"temperature", "X", FIELD(Translate, temperature), 0, "1", "of --sample"},
     OPTION_TOP_K(Translate, top_k),
     OPTION_TOP_P(Translate, top_p),

@@ -137,13 +137,19 @@ static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch 
     Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
     int64_t *numbers = ARENA_ARRAY(scratch, int64_t, n + 1);
     Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
+    Tokens *prefixes = ARENA_ARRAY(scratch, Tokens, n + 1);
+    DecodeSettings forced = *settings;
+    if (inference->prefixes)
+        forced.prefixes = prefixes;
     int32_t offset = 0;
     for (int64_t i = 0; i < n; i++) {
         sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
         numbers[i] = corpus->line[batch->row[i]];
+        if (inference->prefixes)
+            prefixes[i] = inference->prefixes[numbers[i]];
         offset += batch->source_lengths[i];
     }
-    bool ok = decode_batch(&inference->stepper, settings, sources, NULL, numbers, (int32_t)n, arena,
+    bool ok = decode_batch(&inference->stepper, &forced, sources, NULL, numbers, (int32_t)n, arena,
                            decoded);
     for (int64_t i = 0; ok && i < n; i++)
         results[batch->row[i]] =

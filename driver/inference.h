@@ -20,6 +20,7 @@ typedef struct Inference {
     ScoreModel score; /* after inference_prepare_score */
     Stepper stepper;  /* after inference_prepare_decode */
     bool has_stepper;
+    const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
     const TfcProgram *encode, *decode_step;
 } Inference;
 

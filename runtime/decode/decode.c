@@ -15,12 +15,19 @@ DecodeSettings decode_defaults(void)
                             .length_penalty = 0.6,
                             .length_factor = 2,
                             .length_extra = 20,
+                            .repetition_penalty = 1,
                             .temperature = 1,
                             .top_p = 1,
                             .bos = -1,
                             .eos = -1,
                             .forbidden = {-1, -1, -1, -1},
                             .until_eos = true};
+}
+
+int32_t decode_width(const DecodeSettings *settings)
+{
+    int32_t draws = settings->best_of > settings->nbest ? settings->best_of : settings->nbest;
+    return settings->sample ? draws : settings->beam;
 }
 
 static int32_t longest_result(const DecodeSettings *settings, const Tokens *source)
@@ -46,6 +53,7 @@ typedef struct Driver {
     int32_t n_rows;
     int32_t *sentence, *slot, *token, *counts;
     Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
+    float *changed; /* behind the candidates, where rules change logits: n_rows × vocab */
 } Driver;
 
 static bool make_driver(Driver *driver, Arena *arena)
@@ -56,7 +64,12 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
     driver->token = ARENA_ARRAY(arena, int32_t, rows);
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
-    driver->candidates = arena_array(arena, rows, sizeof(Candidate) * (size_t)driver->stride);
+    size_t stride = (size_t)driver->stride;
+    bool changes = search_changes(driver->settings);
+    size_t row = changes ? sizeof(float) * (size_t)driver->stepper->vocab : 0;
+    driver->candidates = arena_array(arena, rows, sizeof(Candidate) * stride + row);
+    if (changes && driver->candidates)
+        driver->changed = (float *)(driver->candidates + rows * stride);
     if (driver->settings->sample)
         driver->scratch = ARENA_ARRAY(arena, Candidate, (size_t)driver->stepper->vocab);
     return !arena_failed(arena);
@@ -92,6 +105,7 @@ static void examine_block(const void *context, int64_t task)
         driver->counts[row] =
             search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
                            e->logits + (int64_t)row * vocab, vocab,
+                           driver->changed ? driver->changed + (int64_t)row * vocab : NULL,
                            driver->candidates + (int64_t)row * driver->stride, driver->scratch);
 }
 
@@ -138,6 +152,8 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
         search->number = numbers ? numbers[i] : i;
         if (prompts)
             search->prompt = prompts[i];
+        if (driver->settings->prefixes)
+            search->prefix = driver->settings->prefixes[i];
         search_start(search, driver->settings, arena);
     }
     return !arena_failed(arena);
@@ -171,7 +187,7 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results)
 {
-    int32_t width = settings->sample ? settings->nbest : settings->beam;
+    int32_t width = decode_width(settings);
     assert(width >= 1);
     Arena *scratch = can_count(settings, n, width) ? arena_try_new() : NULL;
     if (!scratch)

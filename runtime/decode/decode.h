@@ -17,7 +17,16 @@ typedef struct DecodeSettings {
     int32_t length_limit; /* … but never more than this; 0: no limit */
     const int32_t *limits; /* instead of the three above: the longest result of each sentence
                             * of the batch; usually NULL */
+    const Tokens *prefixes; /* forced beginnings, one for each sentence of the batch, which
+                             * belong to the results and may be longer than the limits; or NULL */
+    int32_t no_repeat_ngram; /* no result has n tokens in a row twice, but for forced ones; 0: any */
+    /* Tokens there already become less probable (Keskar et al. 2019, CTRL, section 4.1):
+     * p_i = exp(x_i / θ_i) / Σ_j exp(x_j / θ_j), θ_i > 1 for tokens that are there, else 1;
+     * logits below 0 are multiplied by it instead. Log-probabilities are of this p. 1: off. */
+    double repetition_penalty;
     bool sample;          /* draw instead of search; nbest samples a sentence */
+    int32_t best_of;      /* of sampling: draws a sentence, of which the best nbest stay; at most
+                           * nbest: all that are drawn */
     double temperature;   /* of sampling; 0 takes the most probable */
     int32_t top_k;        /* draw among the k most probable; 0: all */
     double top_p;         /* … among the smallest set of at least this mass; 1: all */
@@ -49,6 +58,8 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   const Tokens *prompts, const int64_t *numbers, int32_t n, Arena *arena,
                   Decoded *results);
 
+/* Hypotheses of a sentence side by side: the beam, or the draws. */
+int32_t decode_width(const DecodeSettings *settings);
 /* lp(n). */
 double decode_length_penalty(double alpha, int32_t n);
 

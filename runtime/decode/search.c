@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double decode_length_penalty(double alpha, int32_t n) { return pow((5.0 + n) / 6.0, alpha); }
 
@@ -15,41 +16,135 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
     search->live[0] = (Live){.slot = search->first_slot, .token = settings->bos, .node = -1};
     search->n_live = 1;
     search->fed = search->length = 0;
+    if (search->longest < search->prefix.n)
+        search->longest = search->prefix.n;
     search->nodes.count = search->ended.count = 0;
 }
 
 int32_t search_candidates(const DecodeSettings *settings)
 {
     /* Half of 2k may be eos; the other half still fills the beam. */
-    int32_t row = settings->sample ? settings->nbest : 2 * settings->beam;
+    int32_t row = settings->sample ? decode_width(settings) : 2 * settings->beam;
     return row < 1 ? 1 : row;
 }
 
 /* The hypothesis may only end now. */
 static bool must_end(const Search *search) { return search->length >= search->longest; }
 
-int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
-                       const float *logits, int32_t vocab, Candidate *out, Candidate *scratch)
+bool search_changes(const DecodeSettings *settings)
 {
-    if (search->fed < search->prompt.n)
-        return 0;
-    if (must_end(search)) {
-        double end =
-            settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
-        out[0] = (Candidate){settings->eos, end};
-        return 1;
+    return settings->repetition_penalty != 1 || settings->no_repeat_ngram > 0;
+}
+
+/* A place in what a hypothesis has read: a node, or -1 - i for the prompt's token i from its
+ * end; so that the parent of the first node is the prompt's last token. */
+static bool is_place(const Search *search, int32_t place)
+{
+    return place >= 0 || -1 - place < search->prompt.n;
+}
+
+static int32_t token_at(const Search *search, int32_t place)
+{
+    return place >= 0 ? search->nodes.data[place].token
+                      : search->prompt.ids[search->prompt.n + place];
+}
+
+static int32_t place_before(const Search *search, int32_t place)
+{
+    return place >= 0 ? search->nodes.data[place].parent : place - 1;
+}
+
+static const float *penalise(const Search *search, int32_t live, double penalty,
+                             const float *logits, int32_t vocab, float *changed)
+{
+    memcpy(changed, logits, sizeof(float) * (size_t)vocab);
+    for (int32_t at = search->live[live].node; is_place(search, at); at = place_before(search, at)) {
+        float logit = logits[token_at(search, at)];
+        changed[token_at(search, at)] = (float)(logit > 0 ? logit / penalty : logit * penalty);
     }
+    return changed;
+}
+
+/* Whether the n tokens up to two places are the same. */
+static bool are_same(const Search *search, int32_t a, int32_t b, int32_t n)
+{
+    for (; n > 0; n--, a = place_before(search, a), b = place_before(search, b))
+        if (!is_place(search, a) || !is_place(search, b) || token_at(search, a) != token_at(search, b))
+            return false;
+    return true;
+}
+
+/* Tokens that would end a run of n tokens which is there already get no probability; a
+ * hypothesis that has none left ends with nothing to show. */
+static const float *forbid_repeats(const Search *search, int32_t live,
+                                   const DecodeSettings *settings, const float *logits,
+                                   int32_t vocab, float *changed)
+{
+    if (changed != logits)
+        memcpy(changed, logits, sizeof(float) * (size_t)vocab);
+    int32_t last = search->live[live].node;
+    for (int32_t at = last; is_place(search, at); at = place_before(search, at))
+        if (are_same(search, place_before(search, at), last, settings->no_repeat_ngram - 1))
+            changed[token_at(search, at)] = -INFINITY;
+    return changed;
+}
+
+/* The one token that a prefix allows; of samples, for each of them. */
+static int32_t examine_forced(const Search *search, const DecodeSettings *settings, int32_t token,
+                              double log_probability, Candidate *out)
+{
+    int32_t n = settings->sample && !search->length ? decode_width(settings) : 1;
+    for (int32_t i = 0; i < n; i++)
+        out[i] = (Candidate){token, log_probability};
+    return n;
+}
+
+static int32_t examine_row(const Search *search, int32_t live, const DecodeSettings *settings,
+                           const float *logits, int32_t vocab, Candidate *out, Candidate *scratch)
+{
     if (!settings->sample)
         return pick_best(logits, vocab, settings->forbidden, search_candidates(settings), out);
     /* The first row after the prompt serves every sample. */
     int32_t first = search->length ? search->live[live].sample : 0;
-    int32_t n = search->length ? 1 : settings->nbest;
+    int32_t n = search->length ? 1 : decode_width(settings);
     for (int32_t i = 0; i < n; i++) {
         const uint32_t counter[4] = {(uint32_t)search->number, (uint32_t)(search->number >> 32),
                                      (uint32_t)(first + i), (uint32_t)search->length};
         out[i] = pick_sample(logits, vocab, settings, counter, scratch);
     }
     return n;
+}
+
+int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
+                       const float *logits, int32_t vocab, float *changed, Candidate *out,
+                       Candidate *scratch)
+{
+    if (search->fed < search->prompt.n)
+        return 0;
+    if (settings->repetition_penalty != 1)
+        logits = penalise(search, live, settings->repetition_penalty, logits, vocab, changed);
+    if (search->length < search->prefix.n) {
+        int32_t token = search->prefix.ids[search->length];
+        return examine_forced(search, settings, token, logits[token] - pick_logsumexp(logits, vocab),
+                              out);
+    }
+    if (must_end(search)) {
+        double end =
+            settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
+        out[0] = (Candidate){settings->eos, end};
+        return 1;
+    }
+    if (settings->no_repeat_ngram) {
+        double total = pick_logsumexp(logits, vocab);
+        logits = forbid_repeats(search, live, settings, logits, vocab, changed);
+        int32_t n = examine_row(search, live, settings, logits, vocab, out, scratch);
+        double lost = pick_logsumexp(logits, vocab) - total;
+        int32_t kept = 0;
+        for (; kept < n && out[kept].log_probability > -INFINITY; kept++)
+            out[kept].log_probability += lost;
+        return kept;
+    }
+    return examine_row(search, live, settings, logits, vocab, out, scratch);
 }
 
 typedef struct Step {

@@ -27,7 +27,7 @@ typedef struct Search {
     Live *live;
     int32_t n_live, width; /* width: slots it owns, from first_slot */
     int32_t first_slot;
-    Tokens prompt;
+    Tokens prompt, prefix;
     int32_t fed;    /* prompt tokens fed */
     int32_t length; /* tokens chosen by each live hypothesis */
     int32_t longest;
@@ -45,11 +45,15 @@ typedef VEC(SlotCopy) SlotCopies;
  *
  * Starts with one live hypothesis in first_slot that feeds bos. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
+/* Whether rules change rows of logits. */
+bool search_changes(const DecodeSettings *settings);
 /* What search_choose wants to know of a row of logits: fills `out` (room for
- * search_candidates entries) and returns how many. Rows may go in parallel. */
+ * search_candidates entries) and returns how many. Rows may go in parallel. `changed`: room for a row
+ * where search_changes. */
 int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
-                       const float *logits, int32_t vocab, Candidate *out, Candidate *scratch);
+                       const float *logits, int32_t vocab, float *changed, Candidate *out,
+                       Candidate *scratch);
 /* Goes one token on, from the candidates of each live hypothesis (`stride` apart);
  * adds the copies of slots to be made. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,

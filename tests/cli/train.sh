@@ -60,6 +60,18 @@ printf 'a b c\n\na b\n' | "$tfc" translate moved >three.txt
 "$tfc" translate moved --sample --top-k 5 --seed 2 --input valid.src >s1.txt
 "$tfc" translate moved --sample --top-k 5 --seed 2 --input valid.src --batch-tokens 9 >s2.txt
 cmp s1.txt s2.txt || fail "samples depend on batches"
+"$tfc" translate moved --max-tokens 1 --input valid.src | awk 'NF > 1 { exit 1 }' || fail "--max-tokens"
+"$tfc" translate moved --prefix valid.src --input valid.src >forced.txt || fail "--prefix"
+awk 'NR == FNR { begin[FNR] = $0; next } index($0, begin[FNR]) != 1 { exit 1 }' valid.src forced.txt ||
+    fail "results do not begin with their prefixes"
+"$tfc" translate moved --no-repeat-ngram 1 --input valid.src |
+    awk '{ split("", n); for (i = 1; i <= NF; i++) if (n[$i]++) exit 1 }' || fail "--no-repeat-ngram"
+"$tfc" translate moved --repetition-penalty 5 --input valid.src | cmp -s - one.txt &&
+    fail "--repetition-penalty changes nothing"
+[ "$("$tfc" translate moved --sample --best-of 5 --nbest 2 --input valid.src | wc -l)" = 200 ] ||
+    fail "--best-of"
+"$tfc" translate moved --best-of 5 --input valid.src 2>/dev/null && fail "--best-of without --sample"
+echo a | "$tfc" translate moved --prefix /dev/null >/dev/null 2>&1 && fail "a prefix is missing"
 [ "$("$tfc" score moved --source valid.src --target valid.tgt | wc -l)" = 100 ] || fail "score"
 "$tfc" info moved | grep -q 'best.*step' || fail "info"
 

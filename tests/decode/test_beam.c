@@ -197,6 +197,66 @@ static void batches_do_not_matter(void **state)
     arena_free(arena);
 }
 
+/* Forced beginnings and rules against repetition, in a beam and in samples. */
+static void rules_hold(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Stepper stepper = fake_stepper();
+    const int32_t begin[3] = {2, 3, 2};
+    for (int trial = 0; trial < 40; trial++) {
+        int32_t id = trial;
+        Tokens source = {&id, 1}, prefix = {begin, trial % 4};
+        DecodeSettings settings = settings_for(3, 8, 0.6);
+        settings.sample = trial % 8 >= 4;
+        settings.nbest = settings.best_of = 3;
+        settings.prefixes = &prefix;
+        settings.no_repeat_ngram = 2;
+        Decoded decoded;
+        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        assert_true(decoded.n >= 1);
+        for (int k = 0; k < decoded.n; k++) {
+            const Hypothesis *h = &decoded.best[k];
+            assert_true(h->n >= prefix.n);
+            assert_memory_equal(h->ids, begin, sizeof(int32_t) * (size_t)prefix.n);
+            assert_true(fabs(h->log_probability - rescore(&source, h)) < 1e-5);
+            for (int i = 0; i + 1 < h->n; i++)
+                for (int j = 0; j < i; j++)
+                    assert_false(h->ids[i] == h->ids[j] && h->ids[i + 1] == h->ids[j + 1]);
+        }
+    }
+    arena_free(arena);
+}
+
+/* The second token after a forced first one, whose logit the penalty divides. */
+static void penalty_is_that_of_the_paper(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Stepper stepper = fake_stepper();
+    for (int32_t trial = 0; trial < 20; trial++) {
+        Tokens source = {&trial, 1}, prefix = {(const int32_t[]){2, 2}, 2};
+        DecodeSettings settings = settings_for(1, 2, 0);
+        settings.prefixes = &prefix;
+        settings.repetition_penalty = 1.5;
+        Decoded decoded;
+        assert_true(decode_batch(&stepper, &settings, &source, NULL, NULL, 1, arena, &decoded));
+        uint64_t history = hash_u64(start_history(&source), BOS);
+        double expected = 0;
+        for (int i = 0; i < 3; i++) {
+            float logits[VOCAB];
+            int32_t token = i < 2 ? 2 : EOS;
+            logits_of(history, logits);
+            if (i)
+                logits[2] /= 1.5f;
+            expected += logits[token] - pick_logsumexp(logits, VOCAB);
+            history = hash_u64(history, (uint64_t)token);
+        }
+        assert_true(fabs(decoded.best[0].log_probability - expected) < 1e-5);
+    }
+    arena_free(arena);
+}
+
 static void greedy_takes_the_most_probable(void **state)
 {
     (void)state;
@@ -304,6 +364,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beam_finds_the_best),
         cmocka_unit_test(batches_do_not_matter),
+        cmocka_unit_test(rules_hold),
+        cmocka_unit_test(penalty_is_that_of_the_paper),
         cmocka_unit_test(greedy_takes_the_most_probable),
         cmocka_unit_test(prompts_are_fed_first),
         cmocka_unit_test(sampling_follows_the_distribution),
