@@ -11,7 +11,7 @@ typedef struct Generate {
     Common common;
     const char *prompt, *input, *output;
     int64_t tokens, top_k, seed;
-    double temperature, top_p;
+    double temperature, top_p, repetition_penalty;
 } Generate;
 
 /* A text that grows. */
@@ -60,6 +60,7 @@ static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
     DecodeSettings s = inference_decode_settings(&run->inference);
     s.sample = true;
     s.temperature = o->temperature;
+    s.repetition_penalty = o->repetition_penalty;
     s.top_k = (int32_t)o->top_k;
     s.top_p = o->top_p;
     s.seed = (uint64_t)o->seed;
@@ -232,6 +233,8 @@ static const Option options[] = {
     OPTION_LINE_LIMIT(Generate),
     {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens"},
     {"temperature", "X", FIELD(Generate, temperature), 0, "1", "0 takes the most probable"},
+    {"repetition-penalty", "X", FIELD(Generate, repetition_penalty), 1, "1",
+     "divides logits of tokens there already (CTRL)"},
     OPTION_TOP_K(Generate, top_k),
     OPTION_TOP_P(Generate, top_p),
     {"seed", "S", FIELD(Generate, seed), 0, "1", "of the draw"},

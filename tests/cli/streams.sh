@@ -51,6 +51,9 @@ first=$(ask "a b")
 second=$(ask "c")
 end_service generate
 printf 'a b\nc\n' | "$tfc" generate lm --input - --tokens 40 --seed 5 >both.txt
+printf 'a b\nc\n' | "$tfc" generate lm --input - --tokens 40 --seed 5 --repetition-penalty 9 >less.txt ||
+    fail "--repetition-penalty"
+cmp -s both.txt less.txt && fail "--repetition-penalty changes nothing"
 printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "prompts line by line: $first, $second: $(cat both.txt)"
 "$tfc" generate lm --prompt "a b" --tokens 40 --seed 5 | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 } END { print "" }' >one.txt
 head -n 1 both.txt | cmp - one.txt || fail "--input and --prompt go on differently"
