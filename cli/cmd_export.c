@@ -1,5 +1,6 @@
 /* tfc export: params as a file for other programs. */
 #include "cli/commands.h"
+#include "driver/patterns.h"
 #include "driver/weights.h"
 
 #include <string.h>
@@ -7,6 +8,8 @@
 typedef struct Export {
     Common common;
     const char *out, *format;
+    bool merge;
+    TextList only;
 } Export;
 
 /* Every param that training and inference have. */
@@ -29,9 +32,14 @@ static bool export_model(Job *job, const Export *o, ModelArgument *model)
         weights = run_checkpoint(job, model->run, o->common.checkpoint);
     bool ok = weights && session_open(&session, job, &model->options);
     if (ok) {
-        ok = add_params(job, &session, store) &&
+        Map parts;
+        map_init(&parts, job->arena);
+        const WeightsExport what = {.only = &o->only, .without = &parts};
+        ok = patterns_check(job, "only", &o->only, session.model->module) &&
+             add_params(job, &session, store) &&
              weights_load(job, session.model, store, weights, NULL) &&
-             weights_export(job, session.model, store, o->out);
+             (!o->merge || weights_merge(job, &model->options, store, &parts)) &&
+             weights_export(job, session.model, store, &what, o->out);
         session_close(&session);
     }
     store_free(store);
@@ -54,6 +62,10 @@ static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
     {"format", "safetensors", FIELD(Export, format), 0, "safetensors",
      "the names and the layout of the model's weights block"},
+    {"merge", NULL, FIELD(Export, merge), 0, NULL,
+     "adapters become part of the params that they adapt (`merge` of the language)"},
+    {"only", "PATTERN", FIELD(Export, only), 0, NULL,
+     "only the params that it meets, as **.lora_*; may be given again"},
     OPTION_CHECKPOINT(Export),
     OPTION_WEIGHTS(Export),
     OPTION_SET(Export),

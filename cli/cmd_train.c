@@ -146,6 +146,8 @@ static const Option options[] = {
      "params that --weights may lack, such as 'encoder.layer.*.adapter'"},
     {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
      "params that stay as they are, such as encoder.layer.*.self"},
+    {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,
+     "params that train, such as '**.lora_*', while all others stay as they are"},
     {"out", "RUN", FIELD(TrainCommand, o.out), 0, NULL,
      "folder for model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, FIELD(TrainCommand, o.resume), 0, NULL,

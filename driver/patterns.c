@@ -1,20 +1,43 @@
 /* Matching dotted names part by part. */
 #include "driver/patterns.h"
 
+#include <fnmatch.h>
 #include <string.h>
+
+enum { LONGEST_PART = 256 };
+
+static const char *next_part(const char *at)
+{
+    at += strcspn(at, ".");
+    return at + (*at == '.');
+}
+
+/* Whether the first part of the pattern meets that of the name. */
+static bool part_meets(const char *pattern, const char *name)
+{
+    char glob[LONGEST_PART], part[LONGEST_PART];
+    size_t p = strcspn(pattern, "."), n = strcspn(name, ".");
+    if (!n || p >= sizeof glob || n >= sizeof part)
+        return false;
+    memcpy(glob, pattern, p);
+    memcpy(part, name, n);
+    glob[p] = part[n] = '\0';
+    return !fnmatch(glob, part, FNM_NOESCAPE);
+}
 
 static bool meets(const char *pattern, const char *name)
 {
-    for (;;) {
-        size_t p = strcspn(pattern, "."), n = strcspn(name, ".");
-        bool star = p == 1 && *pattern == '*';
-        if (!n || (!star && (p != n || memcmp(pattern, name, n))))
+    for (; *pattern; pattern = next_part(pattern), name = next_part(name)) {
+        if (!strncmp(pattern, "**.", 3)) {
+            bool any = false;
+            for (; *name && !any; name = next_part(name))
+                any = meets(pattern + 3, name);
+            return any;
+        }
+        if (!part_meets(pattern, name))
             return false;
-        if (!pattern[p]) /* all that lies under it, too */
-            return true;
-        pattern += p + 1;
-        name += n + (name[n] == '.');
     }
+    return true; /* all that lies under it, too */
 }
 
 bool patterns_meet(const TextList *patterns, const char *name)
@@ -67,11 +90,13 @@ bool patterns_check(Job *job, const char *option, const TextList *patterns, cons
     return true;
 }
 
-void patterns_freeze(const TextList *patterns, Module *module)
+void patterns_freeze(const TextList *patterns, const TextList *only, Module *module)
 {
     for (size_t i = 0; i < module->params.count; i++) {
         ParamInfo *param = module->params.data[i];
-        if (param->role == PARAM_TRAINED && patterns_meet(patterns, param->name))
+        bool trains = (!only->count || patterns_meet(only, param->name)) &&
+                      !patterns_meet(patterns, param->name);
+        if (param->role == PARAM_TRAINED && !trains)
             param->role = PARAM_FROZEN;
     }
 }

@@ -54,16 +54,19 @@ const char *setting_value(const TextList *list, const char *name)
 bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
-    FrontendOptions frontend = {.library = options->library, .float_type = options->float_type};
+    FrontendOptions frontend = {.library = options->library, .float_type = options->float_type,
+                                .merges = options->merges};
     Setting *settings;
     if (!pipeline_check(job->passes, &job->diags) ||
         !session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
     session->model = model_load(job->arena, &job->diags, options->path, &frontend);
-    if (!session->model || !patterns_check(job, "freeze", &options->freeze, session->model->module))
+    if (!session->model ||
+        !patterns_check(job, "freeze", &options->freeze, session->model->module) ||
+        !patterns_check(job, "only", &options->only, session->model->module))
         return false;
-    patterns_freeze(&options->freeze, session->model->module);
+    patterns_freeze(&options->freeze, &options->only, session->model->module);
     return true;
 }
 

@@ -25,8 +25,10 @@ typedef struct SessionOptions {
     DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */
     int opt_level;   /* 0 or 2 */
     bool scalar;     /* the reference kernels */
+    bool merges;     /* the outputs are the model's merges (frontend.h) */
     MemoryLimit memory;
     TextList freeze; /* patterns of params (patterns.h) that do not train */
+    TextList only;   /* of those that alone may; empty: all */
 } SessionOptions;
 
 typedef struct Session {

@@ -23,7 +23,8 @@ typedef struct TrainOptions {
         patience; /* -1: as the model says */
     double minutes;
     TextList settings;
-    TextList freeze, fresh;      /* patterns of params: that do not train; that weights may lack */
+    TextList freeze, only, fresh; /* patterns of params: that do not train; that alone do; that
+                                   * weights may lack */
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
     const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
 } TrainOptions;

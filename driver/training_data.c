@@ -11,6 +11,7 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     SessionOptions session = session_defaults(options->model);
     session.library = options->library;
     session.freeze = options->freeze;
+    session.only = options->only;
     for (size_t i = 0; i < options->settings.count; i++)
         vec_push(job->arena, session.settings, options->settings.data[i]);
     int32_t size = options->record ? 0 : vocab_spec_size(options->vocab);
@@ -85,6 +86,7 @@ static bool open_model(Training *t)
     SessionOptions session = session_defaults(t->options->model);
     session.library = t->options->library;
     session.freeze = t->options->freeze;
+    session.only = t->options->only;
     for (size_t i = 0; i < t->options->settings.count; i++)
         vec_push(t->job->arena, session.settings, t->options->settings.data[i]);
     t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);

@@ -1,6 +1,7 @@
 /* Initial values, and params from checkpoints of other programs. */
 #include "driver/weights.h"
 
+#include "base/file.h"
 #include "driver/patterns.h"
 #include "driver/run_folder.h"
 #include "driver/weight_parts.h"
@@ -150,10 +151,25 @@ static bool report_missing(Job *job, const Shards *shards, const Missing *missin
 
 /* ---- stores ---- */
 
+/* The paths with the checkpoints of those that are runs; NULL after an error. */
+static const char *resolve_runs(Job *job, const char *path)
+{
+    const char *comma = file_exists(path) ? NULL : strchr(path, ','), *rest = NULL;
+    if (comma) {
+        rest = resolve_runs(job, comma + 1);
+        path = arena_strndup(job->arena, path, (size_t)(comma - path));
+    }
+    if (is_run_folder(path))
+        path = run_checkpoint(job, path, NULL);
+    if (!path || (comma && !rest))
+        return NULL;
+    return comma ? arena_printf(job->arena, "%s,%s", path, rest) : path;
+}
+
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const TextList *fresh)
 {
-    if (is_run_folder(path) && !(path = run_checkpoint(job, path, NULL)))
+    if (!(path = resolve_runs(job, path)))
         return false;
     Shards *shards = shards_open(&job->diags, job->arena, path);
     if (!shards)

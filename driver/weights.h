@@ -15,9 +15,19 @@ bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t see
  * errors; what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const TextList *fresh);
-/* Writes every param as a safetensors file with the names and layout of the model's name map;
- * params without a map keep theirs. False after errors: what several params give a tensor is
- * not the same, or does not fill it. */
-bool weights_export(Job *job, const Model *model, Store *store, const char *path);
+/* Writes params as a safetensors file with the names and layout of the model's name map;
+ * params without a map keep theirs. Those that the patterns of `only` meet (patterns.h; NULL or
+ * empty: all), but for those named in `without` (NULL: none). False after errors: what several
+ * params give a tensor is not the same, or does not fill it. */
+typedef struct WeightsExport {
+    const TextList *only;
+    const Map *without;
+} WeightsExport;
+bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                    const char *path);
+/* Gives every param that the model merges (`merge NAME = …`) its merged value, and `parts` the
+ * names of the params that went into these. The store holds f32 params of the model that the
+ * options open. False after errors: the model merges nothing. (weights_merge.c) */
+bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts);
 
 #endif

@@ -4,6 +4,7 @@
  *   a = slice("w", 0, 0, 4), b = slice("w", 0, 4, 4)   w = a, then b
  *   ours = concat(["u", "v"])                 u and v are halves of ours
  *   a = "w", b = "w"                          w = a, if b is the same */
+#include "driver/patterns.h"
 #include "driver/weight_parts.h"
 #include "driver/weights.h"
 
@@ -133,13 +134,21 @@ static bool make_tensor(Export *x, Target *target, StTensor *tensor)
     return ok;
 }
 
-bool weights_export(Job *job, const Model *model, Store *store, const char *path)
+static bool is_wanted(const WeightsExport *what, const StoreTensor *param)
+{
+    bool asked = !what->only || !what->only->count || patterns_meet(what->only, param->name);
+    return store_is_param(param) && asked &&
+           !(what->without && map_has(what->without, param->name));
+}
+
+bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                    const char *path)
 {
     Export x = {.job = job};
     map_init(&x.by_name, job->arena);
     bool ok = true;
     for (int64_t i = 0; ok && i < store_count(store); i++)
-        if (store_is_param(store_at(store, i)))
+        if (is_wanted(what, store_at(store, i)))
             ok = add_param(&x, model, store_at(store, i));
     StTensor *tensors = ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1);
     size_t n = 0;

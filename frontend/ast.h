@@ -20,6 +20,7 @@
  *   OUTPUT    the name              a: value or 0
  *   EXPOSE    dotted path, may hold *
  *   UPDATE    the state             a: value
+ *   MERGE     the param             a: value
  *   REPEAT    label or 0            a: how often                      body
  *   IF                              a: condition                      then; else
  *   EXPR                            a
@@ -45,7 +46,8 @@
 typedef enum NodeKind {
     NODE_NUMBER, NODE_STRING, NODE_BOOL, NODE_NAME, NODE_LIST, NODE_UNARY, NODE_BINARY, NODE_CALL,
     NODE_ARG, NODE_INDEX, NODE_AXIS, NODE_RAGGED,
-    NODE_ASSIGN, NODE_RETURN, NODE_OUTPUT, NODE_EXPOSE, NODE_UPDATE, NODE_REPEAT, NODE_IF, NODE_EXPR,
+    NODE_ASSIGN, NODE_RETURN, NODE_OUTPUT, NODE_EXPOSE, NODE_UPDATE, NODE_MERGE, NODE_REPEAT, NODE_IF,
+    NODE_EXPR,
     NODE_MODEL, NODE_USE, NODE_CONST, NODE_DIM, NODE_INPUT, NODE_PARAM, NODE_BLOCK, NODE_TRAIN,
     NODE_SETTING, NODE_WEIGHTS, NODE_MAP
 } NodeKind;

@@ -257,6 +257,8 @@ static void expose(Elab *e, const char *pattern, const Node *node)
         if (map_has(&e->outputs, entry->key) || !strcmp(entry->key, "loss"))
             continue;
         map_set(&e->outputs, entry->key, (void *)node);
+        if (gives_merges(e))
+            continue;
         e->b.loc = node->loc;
         build_output(&e->b, entry->key, entry->value);
     }
@@ -298,6 +300,8 @@ static void finish_loss(Elab *e)
         return;
     }
     e->b.loc = node->loc;
+    if (gives_merges(e))
+        return;
     build_output(&e->b, "loss", loss->tensor);
     e->model->has_loss = true;
 }
@@ -341,7 +345,7 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
     e->module = e->model->module = module_new(arena, &e->inner, "model");
     e->b = builder_at_end(module_add_function(e->module, "model"));
     Map *maps[] = {&e->blocks,  &e->decls,   &e->param_sites, &e->inputs_next,
-                   &e->exposed, &e->outputs, &e->reported};
+                   &e->exposed, &e->outputs, &e->merges,      &e->reported};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         map_init(maps[i], arena);
     Frame top = {.scope = scope_new(e, "")};

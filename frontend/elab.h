@@ -85,6 +85,7 @@ typedef struct Elab {
     Map inputs_next;    /* "tgt.next" → Value */
     Map exposed;        /* dotted path → Value: what blocks computed */
     Map outputs;        /* names taken */
+    Map merges;         /* a param's name → the value it is merged into */
     Map reported;       /* places that gave a message */
     VEC(const Node *) exposures;
     DType float_type;
@@ -179,6 +180,12 @@ BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcas
     builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
     builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full;
 BuiltinRun builtin_sum, builtin_max, builtin_min, builtin_mean, builtin_softmax, builtin_logsumexp;
+
+/* Whether the merges are the model's outputs, and nothing else. */
+static inline bool gives_merges(const Elab *e)
+{
+    return e->loaded.options && e->loaded.options->merges;
+}
 
 /* ---- train.c, weights.c ---- */
 void elaborate_train(Elab *e, const Node *train);

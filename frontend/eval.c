@@ -349,7 +349,8 @@ static void run_output(Elab *e, const Node *node)
         return;
     }
     map_set(&e->outputs, name, (void *)node);
-    build_output(&e->b, name, val.tensor);
+    if (!gives_merges(e))
+        build_output(&e->b, name, val.tensor);
 }
 
 static void run_update(Elab *e, const Node *node)
@@ -374,6 +375,37 @@ static void run_update(Elab *e, const Node *node)
         return;
     }
     build_assign(&e->b, state.tensor, x);
+}
+
+/* What `tfc export --merge` writes for a param: kept only where that is asked for. */
+static void run_merge(Elab *e, const Node *node)
+{
+    Node name = *node;
+    name.kind = NODE_NAME;
+    Val param = eval_node(e, &name), val = eval_node(e, node->a);
+    if (param.kind == VAL_ERROR || val.kind == VAL_ERROR)
+        return;
+    const Op *op = param.kind == VAL_TENSOR ? param.tensor->op : NULL;
+    Value *x = as_float(e, node->a, val);
+    if (!x)
+        return;
+    if (!op || op->kind != OP_param) {
+        elab_error(e, node, "`%s` is not a param: only params are merged", node->name);
+        return;
+    }
+    if (!type_equal(&x->type, &param.tensor->type)) {
+        elab_error(e, node, "`%s` is %s, what it is merged into %s", node->name, val_text(e, &param),
+                   type_text(e, &x->type));
+        return;
+    }
+    const char *path = op_string(op, ATTR_name);
+    if (map_has(&e->merges, path)) {
+        elab_error(e, node, "`%s` is merged twice", path);
+        return;
+    }
+    map_set(&e->merges, path, x);
+    if (gives_merges(e))
+        build_output(&e->b, path, x);
 }
 
 static void run_repeat(Elab *e, const Node *node)
@@ -438,6 +470,7 @@ static void run_statement(Elab *e, const Node *node)
     case NODE_OUTPUT: run_output(e, node); break;
     case NODE_EXPOSE: vec_push(e->arena, e->exposures, node); break;
     case NODE_UPDATE: run_update(e, node); break;
+    case NODE_MERGE: run_merge(e, node); break;
     case NODE_REPEAT: run_repeat(e, node); break;
     case NODE_RETURN: run_return(e, node); break;
     case NODE_EXPR: eval_node(e, node->a); break;

@@ -118,6 +118,7 @@ static bool is_ordered(const Node *node)
     case NODE_OUTPUT:
     case NODE_EXPOSE:
     case NODE_UPDATE:
+    case NODE_MERGE:
     case NODE_REPEAT:
     case NODE_IF:
     case NODE_EXPR: return true;

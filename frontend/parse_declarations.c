@@ -222,6 +222,14 @@ static Node *parse_update(Parser *p)
     return node;
 }
 
+static Node *parse_merge(Parser *p)
+{
+    Node *node = named_node(p, NODE_MERGE, " of a param");
+    if (expect_token(p, TOKEN_ASSIGN, " and what it becomes"))
+        node->a = parse_expression(p);
+    return node;
+}
+
 static Node *parse_train(Parser *p)
 {
     Node *node = node_new(p, NODE_TRAIN, p->tokens.data[p->at - 1].loc);
@@ -246,8 +254,8 @@ static const Declaration declarations[] = {
     {"input", parse_input, false, false, true},    {"param", parse_param, false, false, false},
     {"frozen", parse_frozen, false, false, false}, {"state", parse_state, false, false, false},
     {"block", parse_block, false, false, true},    {"output", parse_output, false, false, false},
-    {"update", parse_update, false, false, false}, {"train", parse_train, true, false, true},
-    {"weights", parse_weights, true, false, true},
+    {"update", parse_update, false, false, false}, {"merge", parse_merge, false, false, false},
+    {"train", parse_train, true, false, true},     {"weights", parse_weights, true, false, true},
 };
 
 const Declaration *declaration_ahead(Parser *p)

@@ -187,6 +187,10 @@ void print_item(const Node *node, int indent, Text *out)
         text_add(out, "update %s", node->name);
         print_value(node->a, out);
         break;
+    case NODE_MERGE:
+        text_add(out, "merge %s", node->name);
+        print_value(node->a, out);
+        break;
     case NODE_REPEAT:
         text_add(out, "repeat ");
         print_expression(node->a, out);

@@ -28,7 +28,7 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const cha
     StFile *file = st_open(diags, arena, path);
     if (!file)
         return false;
-    shards->files[shards->n++] = file;
+    vec_push(arena, shards->files, file);
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
         Shard *shard = ARENA_NEW(arena, Shard);
@@ -56,7 +56,6 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const c
         return refuse(diags, arena, path, problem);
     if (!map || map->kind != JV_OBJECT)
         return refuse(diags, arena, path, "it is no index of shards: it has no \"weight_map\"");
-    shards->files = ARENA_ARRAY(arena, StFile *, map->n + 1);
     Map seen;
     map_init(&seen, arena);
     for (size_t i = 0; i < map->n; i++) {
@@ -91,8 +90,16 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const ch
     }
     if (text_ends(path, ".json"))
         return add_shards(shards, diags, arena, path);
-    shards->files = ARENA_ARRAY(arena, StFile *, 1);
     return add_file(shards, diags, arena, path);
+}
+
+static bool open_paths(Shards *shards, Diagnostics *diags, Arena *arena, const char *paths)
+{
+    size_t n = strcspn(paths, ",");
+    if (!paths[n] || file_exists(paths))
+        return open_path(shards, diags, arena, paths);
+    return open_path(shards, diags, arena, arena_strndup(arena, paths, n)) &&
+           open_paths(shards, diags, arena, paths + n + 1);
 }
 
 Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
@@ -100,7 +107,7 @@ Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
     Shards *shards = ARENA_NEW(arena, Shards);
     *shards = (Shards){.path = arena_strdup(arena, path)};
     map_init(&shards->index, arena);
-    if (open_path(shards, diags, arena, path))
+    if (open_paths(shards, diags, arena, path))
         return shards;
     shards_close(shards);
     return NULL;
@@ -108,10 +115,10 @@ Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path)
 
 void shards_close(Shards *shards)
 {
-    for (int i = 0; shards && i < shards->n; i++)
-        st_close(shards->files[i]);
+    for (size_t i = 0; shards && i < shards->files.count; i++)
+        st_close(shards->files.data[i]);
     if (shards)
-        shards->n = 0;
+        shards->files.count = 0;
 }
 
 const Shard *shards_find(const Shards *shards, const char *name)

@@ -4,7 +4,8 @@
  *   FILE.safetensors            the file alone
  *   FILE.json                   the index of shards as published models have it:
  *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
- *   FOLDER                      with model.safetensors or model.safetensors.index.json */
+ *   FOLDER                      with model.safetensors or model.safetensors.index.json
+ *   PATH,PATH…                  all of these together, as a model and its adapters */
 #ifndef RUNTIME_DATA_SHARDS_H
 #define RUNTIME_DATA_SHARDS_H
 
@@ -12,8 +13,7 @@
 
 typedef struct Shards {
     const char *path;
-    int n;
-    StFile **files;
+    VEC(StFile *) files;
     Map index; /* private: name → Shard */
     VEC(const char *) names; /* of all tensors */
 } Shards;

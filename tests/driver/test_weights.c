@@ -152,6 +152,8 @@ static void forms(void **state)
     assert_true(element(f, "plain", 2) == 802);
 }
 
+static const WeightsExport everything;
+
 /* The file that comes back has the tensors of the one that went in, element for element. Of v
  * the model has a part alone, so all of v cannot be. */
 static void there_and_back(void **state)
@@ -173,7 +175,7 @@ static void there_and_back(void **state)
     assert_true(open_model(f, map));
     assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
-    assert_true(weights_export(&f->job, f->session.model, f->store, path));
+    assert_true(weights_export(&f->job, f->session.model, f->store, &everything, path));
     StFile *file = st_open(&f->job.diags, f->job.arena, path);
     assert_non_null(file);
     assert_int_equal(file->n, TENSORS);
@@ -218,7 +220,7 @@ static void export_refuses(void **state)
     assert_true(open_model(f, MAP));
     assert_true(weights_load(&f->job, f->session.model, f->store, write_checkpoint(f, tensors, TENSORS), NULL));
     const char *path = in_folder(f, "back.safetensors");
-    assert_false(weights_export(&f->job, f->session.model, f->store, path));
+    assert_false(weights_export(&f->job, f->session.model, f->store, &everything, path));
     assert_non_null(strstr(told(f), "the params do not fill 'v'"));
     assert_false(file_exists(path));
 }
@@ -230,7 +232,7 @@ static void differing_twins(void **state)
     for (int64_t t = 0; t < store_count(f->store); t++)
         if (!strcmp(store_at(f->store, t)->name, "again"))
             ((float *)store_at(f->store, t)->data)[2] = 1;
-    assert_false(weights_export(&f->job, f->session.model, f->store, in_folder(f, "back.safetensors")));
+    assert_false(weights_export(&f->job, f->session.model, f->store, &everything, in_folder(f, "back.safetensors")));
     assert_non_null(strstr(told(f), "'w' is one tensor there"));
 }
 
