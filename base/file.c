@@ -325,6 +325,12 @@ bool file_write_all(Diagnostics *diags, const char *path, const void *data, size
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
+bool file_is_folder(const char *path)
+{
+    struct stat info;
+    return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
 bool file_make_folder(Diagnostics *diags, const char *path)
 {
     char *copy = strdup(path);

@@ -182,6 +182,8 @@ static const Option options[] = {
     OPTION_CHECKPOINT(Eval),
     OPTION_WEIGHTS(Eval),
     OPTION_VOCAB(Eval),
+    OPTION_SOURCE_VOCAB(Eval),
+    OPTION_TOKEN(Eval, common.vocab.tokens),
     OPTION_SET(Eval),
     OPTION_LINE_LIMIT(Eval),
     OPTION_THREADS(Eval),

@@ -25,7 +25,7 @@ typedef struct Growing {
 static int32_t line_end(const Vocabulary *vocab)
 {
     int32_t newline = vocab_is_characters(vocab) ? vocab_find(vocab, "\n") : -1;
-    return newline >= 0 ? newline : vocab_eos(vocab);
+    return newline >= 0 ? newline : vocab_rules(vocab)->end;
 }
 
 static void encode_prompt(const RunFolder *run, const char *prompt, Ids *ids)
@@ -65,10 +65,11 @@ static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
     s.top_p = o->top_p;
     s.seed = (uint64_t)o->seed;
     if (run->kind == CORPUS_STREAM) {
+        const TokenRules *rules = vocab_rules(run->vocab);
         s.bos = line_end(run->vocab);
         s.until_eos = false;
-        s.forbidden[1] = vocab_bos(run->vocab) == s.bos ? -1 : vocab_bos(run->vocab);
-        s.forbidden[3] = vocab_eos(run->vocab) == s.bos ? -1 : vocab_eos(run->vocab);
+        s.forbidden[1] = rules->begin == s.bos ? -1 : rules->begin;
+        s.forbidden[3] = rules->end == s.bos ? -1 : rules->end;
     }
     return s;
 }
@@ -241,6 +242,7 @@ static const Option options[] = {
     OPTION_CHECKPOINT(Generate),
     OPTION_WEIGHTS(Generate),
     OPTION_VOCAB(Generate),
+    OPTION_TOKEN(Generate, common.vocab.tokens),
     OPTION_SET(Generate),
     OPTION_THREADS(Generate),
     OPTION_GEMM(Generate),

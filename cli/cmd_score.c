@@ -69,6 +69,8 @@ static const Option options[] = {
     OPTION_CHECKPOINT(Score),
     OPTION_WEIGHTS(Score),
     OPTION_VOCAB(Score),
+    OPTION_SOURCE_VOCAB(Score),
+    OPTION_TOKEN(Score, common.vocab.tokens),
     OPTION_SET(Score),
     OPTION_KEEP_GOING(Score),
     OPTION_LINE_LIMIT(Score),

@@ -58,7 +58,7 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("train: there is nothing to resume: %s is not there", o->out);
     if (o->resume && !o->model)
         return cli_usage_error("train: there is nothing to resume: %s has no run.json", o->out);
-    if (!o->vocab)
+    if (!o->vocab.spec)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
@@ -138,8 +138,11 @@ static const Option options[] = {
     {"valid-data", "FILE", FIELD(TrainCommand, o.valid_data), 0, NULL, "… or both in one file"},
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_text), 0, NULL, "… or the one text"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
-    {"vocab", "V", FIELD(TrainCommand, o.vocab), 0, NULL,
+    {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
+    {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another (const source_vocab of the model)"},
+    OPTION_TOKEN(TrainCommand, o.vocab.tokens),
     {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
      "params to begin from: safetensors, by the model's weights block"},
     {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,

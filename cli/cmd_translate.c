@@ -199,6 +199,8 @@ static const Option options[] = {
     OPTION_CHECKPOINT(Translate),
     OPTION_WEIGHTS(Translate),
     OPTION_VOCAB(Translate),
+    OPTION_SOURCE_VOCAB(Translate),
+    OPTION_TOKEN(Translate, common.vocab.tokens),
     OPTION_SET(Translate),
     {"json", NULL, FIELD(Translate, json), 0, NULL,
      "an object a result: line, text, score, log_probability"},

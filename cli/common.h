@@ -12,7 +12,8 @@ typedef struct Common {
     const char *gemm, *cpu, *passes;
     const char *level, *dtype; /* NULL: the command has no such option */
     const char *checkpoint, *trace;
-    const char *weights, *vocab;
+    const char *weights;
+    VocabularyChoice vocab;
     int64_t threads;    /* 0: all processors */
     int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
@@ -49,8 +50,18 @@ typedef struct Common {
      "params from this safetensors file, index of shards or folder, by the model's weights block"}
 
 #define OPTION_VOCAB(record)                                                                       \
-    {"vocab", "FILE", FIELD(record, common.vocab), 0, NULL,                                        \
-     "of MODEL.tfg: its vocabulary, a SentencePiece model or a list of words"}
+    {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                        \
+     "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"    \
+     "a folder with such files"}
+
+#define OPTION_SOURCE_VOCAB(record)                                                                \
+    {"source-vocab", "FILE", FIELD(record, common.vocab.source), 0, NULL,                          \
+     "of MODEL.tfg: the sources' vocabulary, where it is another"}
+
+#define OPTION_TOKEN(record, tokens)                                                               \
+    {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
+     "the vocabulary's token, or none, that is begin or end of a target, source-begin,\n"         \
+     "source-end, pad or unk, such as begin='<pad>'"}
 
 #define OPTION_TRACE(record)                                                                       \
     {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \

@@ -83,7 +83,8 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
     const char *unknown =
         !s->options.tell_unknown
             ? NULL
-            : vocab_unknown(s->options.vocab, scratch, source->line.text, source->line.length);
+            : vocab_unknown(vocab_source(s->options.vocab), scratch, source->line.text,
+                            source->line.length);
     if (unknown)
         tell(line_reader_name(s->source), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));

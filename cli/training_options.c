@@ -19,7 +19,8 @@ static bool is_among(const char *name, const char *const *names)
 
 /* Of this call alone, not of the run. */
 static const char *const passing[] = {"out",   "resume",       "allow-change",
-                                      "trace", "json-summary", "set", /* kept apart */ NULL};
+                                      "trace", "json-summary", "set", "token", /* kept apart */
+                                      NULL};
 
 static bool is_last(const Arguments *arguments, size_t i)
 {
@@ -30,8 +31,16 @@ static bool is_last(const Arguments *arguments, size_t i)
     return true;
 }
 
+static void add_words(Job *job, TextList *words, const char *option, const TextList *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        vec_push(job->arena, *words, option);
+        vec_push(job->arena, *words, values->data[i]);
+    }
+}
+
 /* What --resume is to repeat. Files by absolute paths: it may be called from elsewhere. */
-static TextList words_to_keep(Job *job, const TextList *settings, const Arguments *arguments)
+static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *arguments)
 {
     TextList words = {0};
     for (size_t i = 0; i < arguments->given.count; i++) {
@@ -46,10 +55,8 @@ static TextList words_to_keep(Job *job, const TextList *settings, const Argument
             vec_push(job->arena, words, real ? arena_strdup(job->arena, real) : value);
         free(real);
     }
-    for (size_t i = 0; i < settings->count; i++) {
-        vec_push(job->arena, words, "--set");
-        vec_push(job->arena, words, settings->data[i]);
-    }
+    add_words(job, &words, "--set", &o->settings);
+    add_words(job, &words, "--token", &o->vocab.tokens);
     return words;
 }
 
@@ -87,8 +94,13 @@ static int begin_from(Job *job, TrainOptions *o)
     o->settings = own.settings;
     if (!o->weights)
         o->weights = run;
-    if (!o->vocab)
-        o->vocab = vocab_run_path(job->arena, run);
+    if (!o->vocab.spec) {
+        TextList tokens = record.tokens;
+        for (size_t i = 0; i < o->vocab.tokens.count; i++)
+            vec_push(job->arena, tokens, o->vocab.tokens.data[i]);
+        o->vocab.spec = run;
+        o->vocab.tokens = tokens;
+    }
     return EXIT_DONE;
 }
 
@@ -145,10 +157,13 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
         return EXIT_INPUT;
     const char *vocab = word_value(&record->arguments, "--vocab");
     bool goes_on = file_exists(arena_printf(job->arena, "%s/last.safetensors", now.out));
-    if (goes_on && now.vocab && vocab && strcmp(now.vocab, vocab))
+    if (goes_on && (now.vocab.source || now.vocab.tokens.count))
+        return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
+                               now.vocab.source ? "--source-vocab" : "--token");
+    if (goes_on && now.vocab.spec && vocab && strcmp(now.vocab.spec, vocab))
         return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",
-                               now.out, vocab, now.vocab);
+                               now.out, vocab, now.vocab.spec);
     const char *weights = word_value(&record->arguments, "--weights");
     if (goes_on && now.weights && (!weights || strcmp(now.weights, weights)))
         return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
@@ -183,8 +198,8 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
     vec_push(job->arena, o->command, "tfc");
     for (int i = 0; i < given->argc; i++)
         vec_push(job->arena, o->command, given->argv[i]);
-    o->arguments = words_to_keep(job, &o->settings, &all);
-    keep_file(job, &o->arguments, "--vocab", o->vocab);
+    o->arguments = words_to_keep(job, o, &all);
+    keep_file(job, &o->arguments, "--vocab", o->vocab.spec);
     keep_file(job, &o->arguments, "--weights", o->weights);
     return EXIT_DONE;
 }

@@ -144,17 +144,22 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
 
 static bool read_vocabulary(Artifact *a, const CompileOptions *o)
 {
-    const char *path = o->vocab ? o->vocab : o->run;
+    const char *path = o->vocab.spec ? o->vocab.spec : o->run;
     a->bos = a->eos = a->pad = a->unk = -1;
     if (!path)
         return true;
-    Vocabulary *vocab = (o->vocab ? vocab_load : vocab_load_run)(&a->job->diags, a->job->arena, path);
+    RunRecord record;
+    if (!o->vocab.spec && !run_record_read(a->job, o->run, &record))
+        return false;
+    Vocabulary *vocab = o->vocab.spec ? vocabulary_make(a->job, &o->vocab, NULL, NULL)
+                                      : vocabulary_of_run(a->job, o->run, &record);
     if (!vocab)
         return false;
-    a->bos = vocab_bos(vocab);
-    a->eos = vocab_eos(vocab);
-    a->pad = vocab_pad(vocab);
-    a->unk = vocab_unk(vocab);
+    const TokenRules *rules = vocab_rules(vocab);
+    a->bos = rules->begin;
+    a->eos = rules->end;
+    a->pad = rules->pad;
+    a->unk = rules->unk;
     bool fits = !a->ports.vocab || vocab_size(vocab) == a->ports.vocab;
     if (!fits)
         job_error(a->job, "%s has %d tokens, but the model's outputs have %d", path, vocab_size(vocab),

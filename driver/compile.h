@@ -4,13 +4,14 @@
 #define DRIVER_COMPILE_H
 
 #include "driver/session.h"
+#include "driver/vocabularies.h"
 
 typedef struct CompileOptions {
     const char *output;    /* the file */
     const char *emit;      /* so, obj, exe, llvm, asm, bc; NULL: as the file is called */
     const char *functions; /* "forward,loss"; NULL: all that the model has */
     const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
-    const char *vocab;     /* file that tells bos, eos and so on; NULL: the run's, or none */
+    VocabularyChoice vocab; /* tells how targets begin and end; not chosen: the run's, or none */
     const char *target;    /* triple; NULL: this system */
     const char *cpus;      /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
     const char *gemm;      /* "native", "blas", "auto"; NULL: native */

@@ -8,13 +8,19 @@
 
 enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
 
-static const Type *input_type(const Module *module, const char *name)
+static const Op *input_op(const Module *module, const char *name)
 {
     const Function *model = module_function(module, "model");
     FOR_OPS (op, &model->body)
         if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
-            return &op_result(op)->type;
+            return op;
     return NULL;
+}
+
+static const Type *input_type(const Module *module, const char *name)
+{
+    const Op *op = input_op(module, name);
+    return op ? &op_result((Op *)op)->type : NULL;
 }
 
 static const char *symbol_name(const Module *module, const Type *type, int axis)
@@ -35,23 +41,55 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
                   .target_dim = symbol_name(module, target, 1)};
 }
 
+/* The const of this name is the vocabulary's size. */
+static bool set_size(Job *job, SessionOptions *options, const char *name, const Vocabulary *vocab)
+{
+    int size = (int)vocab_size(vocab);
+    const char *given = setting_value(&options->settings, name);
+    if (given && strtoll(given, NULL, 10) != size)
+        return job_error(job, "--set %s=%s, but the vocabulary has %d tokens", name, given, size);
+    if (!given)
+        vec_push(job->arena, options->settings, arena_printf(job->arena, "%s=%d", name, size));
+    return true;
+}
+
+/* Whether the model's outputs are the vocabulary's tokens, and all of its sources' can be looked
+ * up. */
+static bool check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
+{
+    ModelPorts ports = ports_of(module);
+    int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
+    if (ports.vocab && ports.vocab != size)
+        return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
+                         ports.logits, (int)ports.vocab);
+    const Op *input = ports.source ? input_op(module, ports.source) : NULL;
+    IdRange ids = input ? ports_ids(module, input) : (IdRange){0};
+    if (ids.below > 0 && source > ids.below)
+        return job_error(job, "the sources' vocabulary has %d tokens, but the model's %s takes %d",
+                         source, ports.source, (int)ids.below);
+    return true;
+}
+
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab)
 {
-    int size = (int)vocab_size(vocab);
-    const char *given = setting_value(&options->settings, "vocab");
-    if (given && strtoll(given, NULL, 10) != size)
-        return job_error(job, "--set vocab=%s, but the vocabulary has %d tokens", given, size);
-    if (!given)
-        vec_push(job->arena, options->settings, arena_printf(job->arena, "vocab=%d", size));
-    if (!session_open(session, job, options))
+    const Vocabulary *source = vocab_source(vocab);
+    bool differ = vocab_size(source) != vocab_size(vocab);
+    if (!set_size(job, options, "vocab", vocab) ||
+        (differ && !set_size(job, options, "source_vocab", source)))
         return false;
-    ModelPorts ports = ports_of(session->model->module);
-    if (!ports.vocab || ports.vocab == size)
+    if (!session_open(session, job, options)) {
+        if (differ)
+            diag_note(&job->diags, (Loc){0},
+                      "the sources have a vocabulary of their own, of %d tokens: the model says so "
+                      "by `use source_embedding`",
+                      (int)vocab_size(source));
+        return false;
+    }
+    if (check_sizes(job, session->model->module, vocab))
         return true;
     session_close(session);
-    return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
-                     ports.logits, (int)ports.vocab);
+    return false;
 }
 
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)
@@ -120,12 +158,13 @@ int64_t inference_max_length(const Inference *inference)
 DecodeSettings inference_decode_settings(const Inference *inference)
 {
     DecodeSettings settings = decode_defaults();
-    settings.bos = vocab_bos(inference->vocab);
-    settings.eos = vocab_eos(inference->vocab);
+    const TokenRules *rules = vocab_rules(inference->vocab);
+    settings.bos = rules->begin;
+    settings.eos = rules->end;
     settings.length_limit = (int32_t)inference_max_length(inference) - 1;
-    settings.forbidden[0] = vocab_pad(inference->vocab);
-    settings.forbidden[1] = vocab_bos(inference->vocab) == settings.eos ? -1 : settings.bos;
-    settings.forbidden[2] = vocab_unk(inference->vocab);
+    settings.forbidden[0] = rules->pad == settings.eos ? -1 : rules->pad;
+    settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
+    settings.forbidden[2] = rules->unk;
     return settings;
 }
 

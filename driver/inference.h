@@ -24,7 +24,8 @@ typedef struct Inference {
     const TfcProgram *encode, *decode_step;
 } Inference;
 
-/* Opens a model whose const `vocab` becomes the size of the vocabulary, unless --set gave it.
+/* Opens a model whose const `vocab` becomes the size of the vocabulary, unless --set gave it; and
+ * `source_vocab` that of the source side, where it is another.
  * False after errors: the two do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);

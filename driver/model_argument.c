@@ -5,13 +5,6 @@
 #include "driver/run_record.h"
 
 #include <string.h>
-#include <sys/stat.h>
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return !stat(path, &info) && S_ISDIR(info.st_mode);
-}
 
 /* The folder that a file lies in, if that is a run's; else NULL. */
 static const char *run_around(Job *job, const char *path)
@@ -25,7 +18,7 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
 {
     *model = (ModelArgument){.options = session_defaults(path)};
     model->options.settings = *settings;
-    if (is_folder(path)) {
+    if (file_is_folder(path)) {
         RunRecord record;
         if (!run_record_read(job, path, &record))
             return false;
@@ -46,7 +39,7 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
 
 bool run_argument(Job *job, const char *path)
 {
-    if (is_folder(path))
+    if (file_is_folder(path))
         return is_run_folder(path) ||
                job_error(job, "%s is not the folder of a run: it has no run.json", path);
     const char *run = run_around(job, path);

@@ -102,13 +102,16 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     RunRecord record;
     if (!run_argument(job, path) || !run_record_read(job, path, &record))
         return false;
-    if (source->vocab)
-        return job_error(job, "%s has a vocabulary of its own: leave --vocab out", path);
+    if (vocabulary_is_chosen(&source->vocab))
+        return job_error(job, "%s has a vocabulary of its own: leave %s out", path,
+                         source->vocab.spec     ? "--vocab"
+                         : source->vocab.source ? "--source-vocab"
+                                                : "--token");
     if (source->settings && source->settings->count)
         return job_error(job, "%s has the settings that it was trained with: leave --set out", path);
     run->kind = record.kind;
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
-    run->vocab = vocab_load_run(&job->diags, job->arena, path);
+    run->vocab = vocabulary_of_run(job, path, &record);
     return run->vocab && inference_open_model(&run->session, job, &options, run->vocab);
 }
 
@@ -116,9 +119,9 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
 static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
 {
     const char *path = source->path;
-    if (!source->weights || !source->vocab)
+    if (!source->weights || !source->vocab.spec)
         return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
-    run->vocab = vocab_load(&job->diags, job->arena, source->vocab);
+    run->vocab = vocabulary_make(job, &source->vocab, NULL, NULL);
     if (!run->vocab)
         return false;
     SessionOptions options = session_defaults(path);
@@ -134,7 +137,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
 {
     *run = (RunFolder){.path = source->path, .weights = source->weights, .store = store_new()};
-    bool is_model = (source->weights || source->vocab) && text_ends(source->path, ".tfg") &&
+    bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) && text_ends(source->path, ".tfg") &&
                     file_exists(source->path);
     if (!(is_model ? open_parts : open_run)(job, source, run))
         return false;

@@ -11,6 +11,7 @@
 
 #include "driver/inference.h"
 #include "driver/run_record.h"
+#include "driver/vocabularies.h"
 #include "runtime/train/train.h"
 
 /* Writes model, library files, vocabulary and run.json. */
@@ -28,7 +29,7 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name);
 typedef struct RunSource {
     const char *path;           /* the folder of a run, or a model's file */
     const char *weights;        /* a checkpoint (driver/weights.h); of a run: instead of its own */
-    const char *vocab;          /* a vocabulary; of a run: none, it has its own */
+    VocabularyChoice vocab;     /* of a run: none, it has its own */
     const TextList *settings;   /* of a model's file: --set; or NULL */
 } RunSource;
 

@@ -108,6 +108,7 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     record->processor = get_text(job, json, "processor");
     bool ok = get_kind(json, &record->kind) && json_object_get(json, "settings") &&
               get_list(job, json, "settings", &record->settings) &&
+              get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "arguments", &record->arguments) &&
               get_facts(job, json, record) && get_texts(job, json, record);
@@ -170,6 +171,8 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     set_text(json, "model", record->model);
     set_text(json, "kind", kind_names[record->kind]);
     set_list(json, "settings", &record->settings);
+    if (record->tokens.count)
+        set_list(json, "tokens", &record->tokens);
     set_list(json, "command", &record->command);
     set_list(json, "arguments", &record->arguments);
     set_text(json, "processor", record->processor);

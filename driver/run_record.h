@@ -3,6 +3,7 @@
  *
  *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
  *   settings           consts: ["d_model=256", …], `vocab` always among them
+ *   tokens             rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h)
  *   command            the command as it was typed
  *   arguments          the options that --resume repeats, files by absolute paths
  *   processor          this machine's, for people
@@ -29,7 +30,7 @@ typedef struct RunText {
 typedef struct RunRecord {
     const char *version, *model, *processor;
     CorpusKind kind;
-    TextList settings, command, arguments;
+    TextList settings, tokens, command, arguments;
     VEC(RunFact) facts;
     VEC(RunText) texts;
 } RunRecord;

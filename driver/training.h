@@ -10,7 +10,8 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *data, *valid_data; /* pairs with a tab between them, in place of two files */
-    const char *vocab, *out, *dtype;
+    VocabularyChoice vocab;
+    const char *out, *dtype;
     const char *weights; /* where params begin; NULL: as the model says */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */

@@ -66,9 +66,9 @@ bool training_check_sizes(Training *t)
     const char *paths[] = {o->source,       o->target,       o->text,
                            o->valid_source, o->valid_target, o->valid_text,
                            o->data,         o->valid_data};
-    bool is_made = !o->record && vocab_needs_text(o->vocab);
-    double bytes = 0, factor = vocab_spec_memory(o->vocab, is_made);
-    bool makes = factor > vocab_spec_memory(o->vocab, false); /* that makes the difference */
+    bool is_made = !o->record && vocab_needs_text(o->vocab.spec);
+    double bytes = 0, factor = vocab_spec_memory(o->vocab.spec, is_made);
+    bool makes = factor > vocab_spec_memory(o->vocab.spec, false); /* that makes the difference */
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct stat info;
         if (paths[i] && !stat(paths[i], &info) && S_ISREG(info.st_mode))
@@ -81,7 +81,7 @@ bool training_check_sizes(Training *t)
         t->job,
         "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
         "are free; train on a part of them%s",
-        size_text(t->job->arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab : "",
+        size_text(t->job->arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab.spec : "",
         size_text(t->job->arena, bytes * factor), size_text(t->job->arena, (double)free),
         makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");
 }

@@ -14,7 +14,7 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     session.only = options->only;
     for (size_t i = 0; i < options->settings.count; i++)
         vec_push(job->arena, session.settings, options->settings.data[i]);
-    int32_t size = options->record ? 0 : vocab_spec_size(options->vocab);
+    int32_t size = options->record ? 0 : vocab_spec_size(options->vocab.spec);
     if (size && !setting_value(&session.settings, "vocab"))
         vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
     if (!session_open(&t->session, job, &session))
@@ -69,14 +69,13 @@ static bool read_texts(Training *t)
 static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
-    const Lines *texts[] = {t->source, t->target};
-    if (o->record)
-        t->vocab = vocab_load_run(&t->job->diags, t->job->arena, o->out);
-    else {
-        if (vocab_needs_text(o->vocab))
-            diag_note(&t->job->diags, (Loc){0}, "making the vocabulary %s", o->vocab);
+    if (o->record) {
+        t->vocab = vocabulary_of_run(t->job, o->out, o->record);
+    } else {
+        if (vocabulary_needs_text(&o->vocab))
+            diag_note(&t->job->diags, (Loc){0}, "making the vocabulary %s", o->vocab.spec);
         job_show(t->job);
-        t->vocab = vocab_make(&t->job->diags, t->job->arena, o->vocab, texts, t->target ? 2 : 1);
+        t->vocab = vocabulary_make(t->job, &o->vocab, t->source, t->target);
     }
     return t->vocab != NULL;
 }

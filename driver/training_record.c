@@ -177,6 +177,7 @@ bool training_record(Training *t, RunRecord *record)
                           .processor = processor_name(t->job->arena),
                           .kind = o->kind,
                           .settings = t->session.options.settings,
+                          .tokens = o->record ? o->record->tokens : o->vocab.tokens,
                           .command = o->command,
                           .arguments = o->arguments};
     if (o->data) {

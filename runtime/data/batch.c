@@ -289,15 +289,17 @@ static void fill_windows(const Batches *b, const Item *items, Batch *batch)
 static void fill_rows(const Batches *b, const Item *items, Batch *batch)
 {
     const Corpus *corpus = b->corpus;
-    int32_t bos = vocab_bos(corpus->vocab), eos = vocab_eos(corpus->vocab);
-    int32_t before = corpus->options.kind == CORPUS_SENTENCES ? bos : -1;
+    const TokenRules *rules = vocab_rules(corpus->vocab);
     int32_t *source = batch->source, *target = batch->target, *next = batch->target_next;
     for (int64_t i = 0; i < batch->shape.rows; i++) {
-        if (items[i].source)
-            source = put_row(source, &corpus->source, items[i].row, before, eos);
+        int64_t row = items[i].row;
+        if (items[i].source) {
+            SourceFrame frame = corpus_source_frame(corpus, row);
+            source = put_row(source, &corpus->source, row, frame.before, frame.after);
+        }
         if (items[i].target) {
-            target = put_row(target, &corpus->target, items[i].row, bos, -1);
-            next = put_row(next, &corpus->target, items[i].row, -1, eos);
+            target = put_row(target, &corpus->target, row, rules->begin, -1);
+            next = put_row(next, &corpus->target, row, -1, rules->end);
         }
     }
 }

@@ -21,13 +21,29 @@ static bool has_target(CorpusKind kind)
     return kind != CORPUS_SOURCES && kind != CORPUS_SENTENCES;
 }
 
-/* How many special tokens a batch adds to a row of the side. */
-static int64_t source_specials(CorpusKind kind) { return kind == CORPUS_SENTENCES ? 2 : 1; }
+SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i)
+{
+    const TokenRules *rules = vocab_rules(corpus->vocab);
+    SourceFrame frame = {rules->source_begin, rules->source_end};
+    if (frame.before < 0 && corpus->options.kind == CORPUS_SENTENCES)
+        frame.before = rules->begin;
+    if (frame.before < 0 && frame.after < 0 && !rows_length(&corpus->source, i))
+        frame.after = vocab_rules(vocab_source(corpus->vocab))->end;
+    return frame;
+}
+
+/* How many special tokens a batch adds to the row. */
+static int64_t source_specials(const Corpus *corpus, int64_t i)
+{
+    SourceFrame frame = corpus_source_frame(corpus, i);
+    return (frame.before >= 0) + (frame.after >= 0);
+}
 
 int64_t corpus_source_length(const Corpus *corpus, int64_t i)
 {
-    CorpusKind kind = corpus->options.kind;
-    return has_source(kind) ? rows_length(&corpus->source, i) + source_specials(kind) : 0;
+    return has_source(corpus->options.kind)
+               ? rows_length(&corpus->source, i) + source_specials(corpus, i)
+               : 0;
 }
 
 int64_t corpus_target_length(const Corpus *corpus, int64_t i)
@@ -94,9 +110,9 @@ static CorpusRow judge_row(const Corpus *corpus)
     return row;
 }
 
-static void add_side(Corpus *corpus, Rows *rows, const Line *line)
+static void add_side(const Vocabulary *vocab, Rows *rows, const Line *line)
 {
-    vocab_encode(corpus->vocab, line->text, line->length, &rows->ids);
+    vocab_encode(vocab, line->text, line->length, &rows->ids);
     close_row(rows);
 }
 
@@ -106,9 +122,9 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     bool on_source = has_source(kind), on_target = has_target(kind);
     make_room(corpus);
     if (on_source)
-        add_side(corpus, &corpus->source, source);
+        add_side(vocab_source(corpus->vocab), &corpus->source, source);
     if (on_target)
-        add_side(corpus, &corpus->target, kind == CORPUS_PAIRS ? target : source);
+        add_side(corpus->vocab, &corpus->target, kind == CORPUS_PAIRS ? target : source);
     CorpusRow row = judge_row(corpus);
     corpus->lines++;
     corpus->empty += row.is_empty;
@@ -118,7 +134,7 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     if (!row.is_kept && on_target)
         take_back_row(&corpus->target);
     if (row.is_kept && row.is_long && on_source)
-        cut_row(&corpus->source, corpus->options.max_length - source_specials(kind));
+        cut_row(&corpus->source, corpus->options.max_length - source_specials(corpus, corpus->n));
     if (row.is_kept && row.is_long && on_target)
         cut_row(&corpus->target, corpus->options.max_length - 1);
     if (row.is_kept)
@@ -150,7 +166,7 @@ static void add_stream(Corpus *corpus, const Lines *text)
         if (characters)
             vocab_encode(corpus->vocab, "\n", 1, &corpus->target.ids);
         else
-            ids_push(&corpus->target.ids, vocab_eos(corpus->vocab));
+            ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->end);
     }
     close_row(&corpus->target);
     corpus->lines = text->n;

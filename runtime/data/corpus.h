@@ -1,12 +1,13 @@
 /* Text as token ids in memory, ready for batches (batch.h).
  *
- * Ids are stored without bos and eos; the kind says what a batch makes of them:
+ * Ids are stored without special ones; the kind says what a batch makes of them, by the
+ * vocabulary's TokenRules:
  *
- *   CORPUS_PAIRS      source: x1…xm eos      target: bos y1…yn   next: y1…yn eos
- *   CORPUS_SOURCES    source: x1…xm eos      (translation)
- *   CORPUS_SENTENCES  source: bos x1…xm eos  (encoder-only models)
- *   CORPUS_LINES      target: bos y1…yn      next: y1…yn eos  (decoder-only, line by line)
- *   CORPUS_STREAM     the whole text is one stream of tokens, each line followed by eos
+ *   CORPUS_PAIRS      source: x1…xm end        target: begin y1…yn  next: y1…yn end
+ *   CORPUS_SOURCES    source: x1…xm end        (translation)
+ *   CORPUS_SENTENCES  source: begin x1…xm end  (encoder-only models)
+ *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line)
+ *   CORPUS_STREAM     the whole text is one stream of tokens, each line followed by end
  *                     (by the newline's own token in character vocabularies), cut into
  *                     windows of max_length: target: t[i…j)  next: t[i+1…j+1)
  */
@@ -32,7 +33,7 @@ typedef struct Rows {
 
 typedef struct CorpusOptions {
     CorpusKind kind;
-    /* In tokens of a batch, so bos or eos included; 0: no limit. */
+    /* In tokens of a batch, so special ones included; 0: no limit. */
     int64_t max_length;
     /* False (training): rows with an empty side or longer than max_length are left out.
      * True (translation, evaluation): every line stays; empty ones are empty rows, longer
@@ -76,6 +77,12 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
 }
 /* Tokens of row i in a batch, specials included; 0 for a side the kind lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
+/* What stands before and after a source's own tokens; -1: nothing. A source without tokens and
+ * without an end gets the target's end: a batch has no empty rows. */
+typedef struct SourceFrame {
+    int32_t before, after;
+} SourceFrame;
+SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
 int64_t corpus_target_length(const Corpus *corpus, int64_t i);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/json_read.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_INDEX = 64 << 20 };
 
@@ -15,12 +14,6 @@ static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const cha
     Loc loc = {.source = diag_source(arena, path, "", 0)};
     diag_error(diags, loc, "%s", what ? what : "out of memory");
     return false;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
 static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
@@ -79,7 +72,7 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, const c
 
 static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, const char *path)
 {
-    if (is_folder(path)) {
+    if (file_is_folder(path)) {
         const char *one = arena_printf(arena, "%s/model.safetensors", path),
                    *index = arena_printf(arena, "%s/model.safetensors.index.json", path);
         if (!file_exists(one) && !file_exists(index))

@@ -2,6 +2,7 @@
 #include "runtime/data/vocabulary.h"
 
 #include "base/file.h"
+#include "runtime/data/marian_vocab.h"
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
 #include "runtime/text/hf/tokenizer_json.h"
@@ -20,17 +21,30 @@ struct Vocabulary {
     size_t n_bytes;
     const char *file;
     const char **tokens; /* its pieces, each ended by a NUL */
-    int32_t pad, unk, bos, eos;
+    TokenRules rules;
+    Vocabulary *source; /* of the other side; NULL: this one serves both */
     uint64_t hash;
 };
 
 /* ---- making ---- */
 
+/* Decoding begins with eos where there is no bos; a source ends as a target does. */
+static TokenRules plain_rules(int32_t pad, int32_t unk, int32_t bos, int32_t eos)
+{
+    return (TokenRules){.pad = pad,
+                        .unk = unk,
+                        .begin = bos < 0 ? eos : bos,
+                        .end = eos,
+                        .source_begin = -1,
+                        .source_end = eos};
+}
+
 static Vocabulary *from_words(Arena *arena, WordList *words)
 {
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
-    *vocab = (Vocabulary){
-        .words = words, .pad = words->pad, .unk = words->unk, .bos = words->bos, .eos = words->eos};
+    *vocab = (Vocabulary){.words = words,
+                          .file = "vocab.txt",
+                          .rules = plain_rules(words->pad, words->unk, words->bos, words->eos)};
     vocab->hash = hash_u64(HASH_SEED, words->characters);
     for (size_t i = 0; i < words->tokens.count; i++)
         vocab->hash =
@@ -61,10 +75,7 @@ static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, const char *file
                           .n_bytes = n,
                           .file = file,
                           .tokens = copy_pieces(arena, pieces),
-                          .pad = special.pad,
-                          .unk = special.unk,
-                          .bos = special.bos < 0 ? special.eos : special.bos,
-                          .eos = special.eos};
+                          .rules = plain_rules(special.pad, special.unk, special.bos, special.eos)};
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
     return vocab;
 }
@@ -210,13 +221,76 @@ static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path
     return words ? from_words(arena, words) : NULL;
 }
 
-Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
+static const char *path_in(Arena *arena, const char *folder, const char *name)
+{
+    return arena_printf(arena, "%s/%s", folder, name);
+}
+
+/* The side of a pair of Marian's kind. */
+static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, const char *folder,
+                                    const char *name, const Source *list)
+{
+    const char *path = path_in(arena, folder, name);
+    const Source *pieces = file_read(diags, arena, path, MAX_MODEL_BYTES);
+    size_t n;
+    const char *bytes = pieces ? marian_model(diags, arena, pieces, list, &n) : NULL;
+    return bytes ? from_model(diags, arena, path, bytes, n, false) : NULL;
+}
+
+static Vocabulary *load_marian(Diagnostics *diags, Arena *arena, const char *folder)
+{
+    const Source *list =
+        file_read(diags, arena, path_in(arena, folder, "vocab.json"), MAX_MODEL_BYTES);
+    Vocabulary *target = list ? load_marian_side(diags, arena, folder, "target.spm", list) : NULL;
+    Vocabulary *source = target ? load_marian_side(diags, arena, folder, "source.spm", list) : NULL;
+    if (source) {
+        vocab_join(target, source);
+        return target;
+    }
+    vocab_free(target);
+    return NULL;
+}
+
+static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
 {
     if (text_ends(path, ".txt"))
         return load_words(diags, arena, path);
     const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
     bool is_json = text_ends(path, ".json");
     return source ? from_model(diags, arena, path, source->text, source->length, is_json) : NULL;
+}
+
+/* Files of a vocabulary in a folder; the last one is meant where none is there. */
+static const char *const folder_files[] = {"vocab.txt", "tokenizer.json", "vocab.model"};
+enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
+
+static const char *side_path(Arena *arena, const char *folder, const char *side)
+{
+    const char *path = NULL;
+    for (int i = 0; i < FOLDER_FILES && (!path || !file_exists(path)); i++)
+        path = arena_printf(arena, "%s/%s%s", folder, side, folder_files[i]);
+    return path;
+}
+
+static const char source_side[] = "source-";
+
+Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
+{
+    if (!file_is_folder(path))
+        return load_file(diags, arena, path);
+    if (file_exists(path_in(arena, path, "source.spm")))
+        return load_marian(diags, arena, path);
+    const char *of_source = side_path(arena, path, source_side);
+    Vocabulary *vocab = load_file(diags, arena, side_path(arena, path, ""));
+    if (!vocab || !file_exists(of_source))
+        return vocab;
+    Vocabulary *source = load_file(diags, arena, of_source);
+    if (source) {
+        vocab_join(vocab, source);
+        return vocab;
+    }
+    vocab_free(vocab);
+    return NULL;
 }
 
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
@@ -228,44 +302,33 @@ Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
     return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
 }
 
-static const char *path_in(Arena *arena, const char *folder, const char *name)
+static bool save_side(const Vocabulary *vocab, Diagnostics *diags, const char *folder,
+                      const char *side)
 {
-    return arena_printf(arena, "%s/%s", folder, name);
-}
-
-const char *vocab_run_path(Arena *arena, const char *folder)
-{
-    static const char *const names[] = {"vocab.txt", "tokenizer.json"};
-    for (int i = 0; i < 2; i++)
-        if (file_exists(path_in(arena, folder, names[i])))
-            return path_in(arena, folder, names[i]);
-    return path_in(arena, folder, "vocab.model");
-}
-
-Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder)
-{
-    return vocab_load(diags, arena, vocab_run_path(arena, folder));
+    const char *path = arena_printf(diags->arena, "%s/%s%s", folder, side, vocab->file);
+    if (vocab->pieces)
+        return file_write_all(diags, path, vocab->bytes, vocab->n_bytes);
+    Text text = {0};
+    wordlist_print(vocab->words, &text);
+    bool ok = file_write_all(diags, path, text.data, text.length);
+    text_free(&text);
+    return ok;
 }
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
 {
-    if (vocab->pieces)
-        return file_write_all(diags, path_in(diags->arena, folder, vocab->file), vocab->bytes,
-                              vocab->n_bytes);
-    Text text = {0};
-    wordlist_print(vocab->words, &text);
-    bool ok =
-        file_write_all(diags, path_in(diags->arena, folder, "vocab.txt"), text.data, text.length);
-    text_free(&text);
-    return ok;
+    return save_side(vocab, diags, folder, "") &&
+           (!vocab->source || save_side(vocab->source, diags, folder, source_side));
 }
 
 void vocab_free(Vocabulary *vocab)
 {
     if (!vocab)
         return;
+    vocab_free(vocab->source);
     tokenizer_free(vocab->pieces);
     vocab->pieces = NULL;
+    vocab->source = NULL;
 }
 
 /* ---- using ---- */
@@ -275,10 +338,27 @@ int32_t vocab_size(const Vocabulary *vocab)
     return vocab->pieces ? tokenizer_size(vocab->pieces) : (int32_t)vocab->words->tokens.count;
 }
 
-int32_t vocab_pad(const Vocabulary *vocab) { return vocab->pad; }
-int32_t vocab_unk(const Vocabulary *vocab) { return vocab->unk; }
-int32_t vocab_bos(const Vocabulary *vocab) { return vocab->bos; }
-int32_t vocab_eos(const Vocabulary *vocab) { return vocab->eos; }
+const TokenRules *vocab_rules(const Vocabulary *vocab) { return &vocab->rules; }
+
+void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules)
+{
+    vocab->rules = *rules;
+    vocab->hash = hash_bytes(vocab->hash, rules, sizeof *rules);
+}
+
+const Vocabulary *vocab_source(const Vocabulary *vocab)
+{
+    return vocab->source ? vocab->source : vocab;
+}
+
+void vocab_join(Vocabulary *vocab, Vocabulary *source)
+{
+    vocab_free(vocab->source);
+    vocab->source = source;
+    vocab->rules.source_end = source->rules.end;
+    vocab->hash = hash_u64(vocab->hash, source->hash);
+}
+
 uint64_t vocab_hash(const Vocabulary *vocab) { return vocab->hash; }
 
 bool vocab_is_characters(const Vocabulary *vocab)
@@ -314,7 +394,7 @@ static bool is_unknown(const Vocabulary *vocab, const Line *unit)
     bool found = false;
     vocab_encode(vocab, unit->text, unit->length, &ids);
     for (size_t i = 0; i < ids.count; i++)
-        found = found || ids.data[i] == vocab->unk;
+        found = found || ids.data[i] == vocab->rules.unk;
     ids_free(&ids);
     return found;
 }

@@ -2,7 +2,7 @@
  * Hugging Face kind, and over lists of words or characters (wordlist.h).
  *
  *   Vocabulary *v = vocab_make(diags, arena, "auto:8000", texts, 2);
- *   vocab_encode(v, line, length, &ids);       // no bos, no eos
+ *   vocab_encode(v, line, length, &ids);       // without begin and end
  *   vocab_decode(v, ids.data, ids.count, &text);
  *   vocab_save(v, diags, RUN);                 // RUN/vocab.model, tokenizer.json or vocab.txt
  *   vocab_free(v);
@@ -34,22 +34,30 @@ int32_t vocab_spec_size(const char *spec);
 /* Bytes of memory that a training takes for a byte of its texts, about: the text, its ids,
  * and, if `made`, what making such a vocabulary from it takes. */
 double vocab_spec_memory(const char *spec, bool made);
-/* FILE.txt as a word list, FILE.json as a tokenizer.json, anything else as a SentencePiece model. */
+/* FILE.txt as a word list, FILE.json as a tokenizer.json, anything else as a SentencePiece model;
+ * a folder by its files: vocab.txt, tokenizer.json or vocab.model, and beside it, of the source
+ * side, source-vocab.model and so on; or those of Marian's kind (marian_vocab.h). */
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
-/* The one of a RUN folder: vocab.txt, tokenizer.json or vocab.model. */
-Vocabulary *vocab_load_run(Diagnostics *diags, Arena *arena, const char *folder);
-/* Its file; it need not be there. */
-const char *vocab_run_path(Arena *arena, const char *folder);
+/* Writes the files that vocab_load reads of a folder; rules are not among them. */
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
 void vocab_free(Vocabulary *vocab); /* NULL is allowed; lists stay in the arena */
 
+/* Sides: a vocabulary is its target's; the source has the same, or one of its own. The functions
+ * below are of one side alone. */
+const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both share it */
+/* Gives it a source side, which it owns from now on. */
+void vocab_join(Vocabulary *vocab, Vocabulary *source);
+
 int32_t vocab_size(const Vocabulary *vocab);
-/* Special ids. Foreign models differ: pad is -1 where there is none (packed batches
- * need none), unk where nothing is unknown (bytes are tokens); bos is eos where there is no bos, so that decoding starts from eos. */
-int32_t vocab_pad(const Vocabulary *vocab);
-int32_t vocab_unk(const Vocabulary *vocab);
-int32_t vocab_bos(const Vocabulary *vocab);
-int32_t vocab_eos(const Vocabulary *vocab);
+/* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
+ * A vocabulary begins with the rules of its file: without bos, eos begins. */
+typedef struct TokenRules {
+    int32_t pad, unk;                 /* pad: packed batches need none; unk: bytes may be tokens */
+    int32_t begin, end;               /* a target is fed as begin y1…yn, and predicted as y1…yn end */
+    int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
+} TokenRules;
+const TokenRules *vocab_rules(const Vocabulary *vocab);
+void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
 /* Characters, whose lines end with a newline token where others have eos. */
 bool vocab_is_characters(const Vocabulary *vocab);
 /* A list of words: its texts were split before, perhaps with `@@ ` joiners. */
@@ -64,7 +72,7 @@ const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *tex
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
-/* Equal for equal vocabularies: kept in checkpoints to tell when they disagree. */
+/* Equal for equal vocabularies with equal rules: kept in checkpoints to tell when they disagree. */
 uint64_t vocab_hash(const Vocabulary *vocab);
 
 #endif

@@ -23,7 +23,7 @@ static int32_t find(const Tokenizer *tokenizer, const char *text, size_t length)
     const SpModel *m = tokenizer->own;
     int32_t id = sp_id(m, text, length);
     bool same = m->pieces[id].length == length && !memcmp(m->pieces[id].text, text, length);
-    return same ? id : -1;
+    return same && id < m->listed ? id : -1;
 }
 
 /* ---- encoding ---- */
@@ -56,7 +56,8 @@ static bool put_ids(const SpModel *m, const TokenText *text, const SpCuts *cuts,
             for (uint32_t k = 0; k < cuts->at[i].length; k++)
                 if (!token_ids_push(ids, m->bytes[(unsigned char)at[k]]))
                     return false;
-        } else if ((!unknown || !was_unknown) && !token_ids_push(ids, id)) {
+        } else if ((!unknown || !was_unknown) &&
+                   !token_ids_push(ids, id < m->listed ? id : m->unk)) {
             return false;
         }
         was_unknown = unknown;
@@ -65,9 +66,27 @@ static bool put_ids(const SpModel *m, const TokenText *text, const SpCuts *cuts,
     return true;
 }
 
+/* A text for a model of several languages begins with the one to translate into, such as
+ * ">>fra<<": a token by itself. Gives its bytes, 0 where there is none. */
+static size_t language_length(const SpModel *m, const char *text, size_t length)
+{
+    if (!m->is_listed || length < 5 || memcmp(text, ">>", 2))
+        return 0;
+    for (size_t at = 3; at + 2 <= length; at++)
+        if (!memcmp(text + at, "<<", 2))
+            return at + 2;
+    return 0;
+}
+
 static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
     const SpModel *m = tokenizer->own;
+    size_t language = language_length(m, text, length);
+    int32_t id = language ? find(tokenizer, text, language) : -1;
+    if (language && !token_ids_push(ids, id < 0 ? m->unk : id))
+        return false;
+    text += language;
+    length -= language;
     TokenText normal = {0};
     SpCuts cuts = {0};
     bool ok = sp_normalize(&m->normalizer, &m->user, text, length, &normal) &&
@@ -138,7 +157,7 @@ static bool put_pieces(Decoding *d, const int32_t *ids, size_t n)
     size_t n_bytes = 0;
     bool ok = bytes;
     for (size_t i = 0; ok && i < n; i++) {
-        if (ids[i] < 0 || ids[i] >= m->size)
+        if (ids[i] < 0 || ids[i] >= m->listed)
             continue;
         const SpPiece *next = piece_of(m, ids[i]);
         if (next->type == SP_BYTE) {
@@ -175,7 +194,7 @@ static const TokenizerKind sentencepiece = {encode, decode, piece, find, NULL};
 static int32_t special_id(const SpModel *m, SpText text, SpType type)
 {
     int32_t id = sp_id(m, text.text, strnlen(text.text, text.length));
-    return m->pieces[id].type == type ? id : -1;
+    return m->pieces[id].type == type && id < m->listed ? id : -1;
 }
 
 static Tokenizer *make(Arena *arena, const void *bytes, size_t size, const char **problem)
@@ -187,7 +206,7 @@ static Tokenizer *make(Arena *arena, const void *bytes, size_t size, const char 
     m->arena = arena;
     if (!sp_read(m, bytes, size, problem))
         return NULL;
-    *t = (Tokenizer){&sentencepiece, arena, .own = m, .size = m->size};
+    *t = (Tokenizer){&sentencepiece, arena, .own = m, .size = m->listed};
     t->special = (TokenizerSpecial){.pad = special_id(m, m->pad_piece, SP_CONTROL),
                                     .unk = m->unk,
                                     .bos = special_id(m, m->bos_piece, SP_CONTROL),

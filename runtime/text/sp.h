@@ -9,6 +9,10 @@
 typedef enum SpType { SP_NORMAL = 1, SP_UNKNOWN, SP_CONTROL, SP_USER, SP_UNUSED, SP_BYTE } SpType;
 typedef enum SpKind { SP_UNIGRAM = 1, SP_BPE, SP_WORD, SP_CHAR } SpKind;
 
+/* A field of the model that SentencePiece leaves to others: how many pieces have an id
+ * (runtime/data/marian_vocab.h). */
+enum { SP_LISTED_FIELD = 200 };
+
 typedef struct SpPiece {
     const char *text; /* in the model's bytes */
     uint32_t length;
@@ -35,6 +39,8 @@ typedef struct SpModel {
     SpKind kind;
     SpPiece *pieces;
     int32_t size;
+    int32_t listed; /* pieces from here on have no id: text cut into them is unknown */
+    bool is_listed; /* a list gave the ids */
     Trie known;    /* normal, user-defined and unused pieces */
     Trie reserved; /* the others */
     Trie user;     /* user-defined ones: never cut, never normalized */

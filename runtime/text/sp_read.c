@@ -123,7 +123,10 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
     Proto message = proto_message(bytes, size);
     ProtoField f;
     bool ok = true;
+    uint64_t listed = 0;
     while (ok && proto_next(&message, &f)) {
+        if (f.kind == PROTO_VARINT && f.number == SP_LISTED_FIELD)
+            listed = f.value;
         if (f.kind != PROTO_BYTES)
             continue;
         if (f.number == 1)
@@ -137,6 +140,8 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
     }
     m->pieces = r->pieces.data;
     m->size = (int32_t)r->pieces.count;
+    m->is_listed = listed;
+    m->listed = listed && listed < (uint64_t)m->size ? (int32_t)listed : m->size;
     m->has_denormalizer = m->denormalizer.rules.n;
     return ok && whole(r, &message) && !arena_failed(m->arena);
 }
@@ -223,7 +228,7 @@ static bool finish(Reading *r)
             return refuse(r, "it has two pieces for what is unknown");
         m->unk = i;
     }
-    if (m->unk < 0)
+    if (m->unk < 0 || m->unk >= m->listed)
         return refuse(r, "it has no piece for what is unknown");
     weigh(m);
     if (!check_bytes(r) || !build(r, &m->known, KNOWN) || !build(r, &m->reserved, RESERVED) ||

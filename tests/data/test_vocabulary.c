@@ -89,7 +89,7 @@ static void expect_back(const Vocabulary *vocab, const char *text, const char *e
 static Vocabulary *save_and_load(Fixture *f, const Vocabulary *vocab)
 {
     assert_true(vocab_save(vocab, &f->diags, f->folder));
-    Vocabulary *again = vocab_load_run(&f->diags, f->arena, f->folder);
+    Vocabulary *again = vocab_load(&f->diags, f->arena, f->folder);
     assert_non_null(again);
     assert_int_equal(vocab_size(again), vocab_size(vocab));
     assert_true(vocab_hash(again) == vocab_hash(vocab));
@@ -117,10 +117,10 @@ static void test_words(void **state)
         assert_int_equal(vocab_find(vocab, order[i]), i);
     }
     assert_int_equal(vocab_find(vocab, "x"), -1);
-    assert_int_equal(vocab_pad(vocab), 0);
-    assert_int_equal(vocab_unk(vocab), 1);
-    assert_int_equal(vocab_bos(vocab), 2);
-    assert_int_equal(vocab_eos(vocab), 3);
+    assert_int_equal(vocab_rules(vocab)->pad, 0);
+    assert_int_equal(vocab_rules(vocab)->unk, 1);
+    assert_int_equal(vocab_rules(vocab)->begin, 2);
+    assert_int_equal(vocab_rules(vocab)->end, 3);
     expect_ids(vocab, " c  a@@\tx </s> ", 4, (int32_t[]){6, 5, 1, 1});
     expect_ids(vocab, "  ", 0, NULL);
     expect_back(vocab, "b a@@ b a@@ a@@ c d a@@", "b ab aac d a");
@@ -148,10 +148,10 @@ static void test_word_files(void **state)
     Fixture *f = *state;
     Vocabulary *vocab = load_list(f, "the 120\r\n5 7\n</s>\nx\n");
     assert_int_equal(vocab_size(vocab), 7);
-    assert_int_equal(vocab_pad(vocab), 0);
-    assert_int_equal(vocab_unk(vocab), 1);
-    assert_int_equal(vocab_bos(vocab), 2);
-    assert_int_equal(vocab_eos(vocab), 5);
+    assert_int_equal(vocab_rules(vocab)->pad, 0);
+    assert_int_equal(vocab_rules(vocab)->unk, 1);
+    assert_int_equal(vocab_rules(vocab)->begin, 2);
+    assert_int_equal(vocab_rules(vocab)->end, 5);
     expect_ids(vocab, "5 the x", 3, (int32_t[]){4, 3, 6});
     assert_null(load_list(f, "a\nb\na\n"));
     expect_message(f, "list.txt:3:1: error: token a is in the list twice");
@@ -190,10 +190,10 @@ static void test_pieces_from_little_text(void **state)
     if (!vocab)
         expect_message(f, "nothing");
     expect_message(f, "warning: the text supports only");
-    assert_int_equal(vocab_pad(vocab), 0);
-    assert_int_equal(vocab_unk(vocab), 1);
-    assert_int_equal(vocab_bos(vocab), 2);
-    assert_int_equal(vocab_eos(vocab), 3);
+    assert_int_equal(vocab_rules(vocab)->pad, 0);
+    assert_int_equal(vocab_rules(vocab)->unk, 1);
+    assert_int_equal(vocab_rules(vocab)->begin, 2);
+    assert_int_equal(vocab_rules(vocab)->end, 3);
     expect_back(vocab, "noch ein Text", "noch ein Text");
     expect_saved(f, vocab, "noch ein Text", "noch ein Text");
     vocab_free(vocab);
@@ -267,10 +267,10 @@ static void test_foreign_model(void **state)
     need(path);
     Vocabulary *vocab = vocab_make(&f->diags, f->arena, path, NULL, 0);
     assert_int_equal(vocab_size(vocab), 32000);
-    assert_int_equal(vocab_eos(vocab), 0);
-    assert_int_equal(vocab_unk(vocab), 1);
-    assert_int_equal(vocab_pad(vocab), -1);
-    assert_int_equal(vocab_bos(vocab), vocab_eos(vocab));
+    assert_int_equal(vocab_rules(vocab)->end, 0);
+    assert_int_equal(vocab_rules(vocab)->unk, 1);
+    assert_int_equal(vocab_rules(vocab)->pad, -1);
+    assert_int_equal(vocab_rules(vocab)->begin, vocab_rules(vocab)->end);
     expect_back(vocab, "Ein Hund läuft über die Straße.", "Ein Hund läuft über die Straße.");
     expect_saved(f, vocab, "Größe", "Größe");
     vocab_free(vocab);
@@ -291,10 +291,10 @@ static void test_tokenizer_json(void **state)
     Fixture *f = *state;
     Vocabulary *vocab = vocab_load(&f->diags, f->arena, "tests/hf/cases/unigram.json");
     assert_non_null(vocab);
-    assert_int_equal(vocab_pad(vocab), 0);
-    assert_int_equal(vocab_eos(vocab), 1);
-    assert_int_equal(vocab_bos(vocab), 1);
-    assert_int_equal(vocab_unk(vocab), 2);
+    assert_int_equal(vocab_rules(vocab)->pad, 0);
+    assert_int_equal(vocab_rules(vocab)->end, 1);
+    assert_int_equal(vocab_rules(vocab)->begin, 1);
+    assert_int_equal(vocab_rules(vocab)->unk, 2);
     assert_int_equal(vocab_find(vocab, "</s>"), 1);
     assert_string_equal(vocab_token(vocab, 1), "</s>");
     expect_back(vocab, " the  old dog", "the old dog");

@@ -49,8 +49,8 @@ static void try_vocabulary(Arena *arena, const Vocabulary *vocab)
         if (vocab_find(vocab, vocab_token(vocab, id)) >= vocab_size(vocab))
             abort();
     }
-    if (!has(vocab, vocab_eos(vocab)) || !has(vocab, vocab_bos(vocab)) ||
-        !has(vocab, vocab_unk(vocab)) || vocab_pad(vocab) >= vocab_size(vocab))
+    if (!has(vocab, vocab_rules(vocab)->end) || !has(vocab, vocab_rules(vocab)->begin) ||
+        !has(vocab, vocab_rules(vocab)->unk) || vocab_rules(vocab)->pad >= vocab_size(vocab))
         abort();
     vocab_decode(vocab, ids.data, ids.count, &out);
     vocab_unknown(vocab, arena, sample, sizeof sample - 1);
@@ -63,7 +63,7 @@ static void save_and_load(Arena *arena, Diagnostics *diags, const Vocabulary *vo
     const char *folder = arena_printf(arena, "/tmp/fuzz-vocabulary-%ld", (long)getpid());
     if (!file_make_folder(diags, folder) || !vocab_save(vocab, diags, folder))
         abort();
-    Vocabulary *again = vocab_load_run(diags, arena, folder);
+    Vocabulary *again = vocab_load(diags, arena, folder);
     if (!again || vocab_hash(again) != vocab_hash(vocab))
         abort();
     vocab_free(again);

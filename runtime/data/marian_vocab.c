@@ -1,0 +1,171 @@
+/* From a SentencePiece model and a list of ids to a model in the list's order. */
+#include "runtime/data/marian_vocab.h"
+
+#include "base/json_read.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "runtime/text/proto.h"
+#include "runtime/text/sp.h"
+
+#include <string.h>
+
+enum { PIECES = 1, TRAINER = 2, LISTED = SP_LISTED_FIELD, MOST_IDS = 1 << 24 };
+
+/* A piece of the SentencePiece model: its message as it is there. */
+typedef struct Piece {
+    const char *message;
+    size_t size;
+    const char *text;
+    bool is_listed;
+} Piece;
+
+typedef struct Building {
+    Diagnostics *diags;
+    Arena *arena;
+    const Source *model, *list;
+    VEC(Piece *) pieces; /* of the model, in its order */
+    Map by_text;
+    const char **listed; /* by id */
+    int32_t n;
+} Building;
+
+static bool refuse(Building *b, const Source *file, const char *what)
+{
+    diag_error(b->diags, (Loc){.source = file}, "%s", what);
+    return false;
+}
+
+/* ---- reading ---- */
+
+static bool add_piece(Building *b, const ProtoField *from)
+{
+    Piece *piece = ARENA_NEW(b->arena, Piece);
+    *piece = (Piece){.message = from->bytes, .size = from->size, .text = ""};
+    Proto message = proto_message(from->bytes, from->size);
+    ProtoField f;
+    while (proto_next(&message, &f))
+        if (f.number == 1 && f.kind == PROTO_BYTES)
+            piece->text = arena_strndup(b->arena, f.bytes, f.size);
+    vec_push(b->arena, b->pieces, piece);
+    map_set(&b->by_text, piece->text, piece);
+    return !message.bad;
+}
+
+static bool read_model(Building *b)
+{
+    Proto message = proto_message(b->model->text, b->model->length);
+    ProtoField f;
+    bool ok = true;
+    while (ok && proto_next(&message, &f)) {
+        if (f.number == PIECES && f.kind == PROTO_BYTES)
+            ok = add_piece(b, &f);
+        if (f.number != TRAINER || f.kind != PROTO_BYTES)
+            continue;
+        Proto trainer = proto_message(f.bytes, f.size);
+        for (ProtoField t; proto_next(&trainer, &t);)
+            if (t.number == 3 && t.kind == PROTO_VARINT && t.value != SP_UNIGRAM)
+                return refuse(b, b->model,
+                              "with a vocab.json, only SentencePiece's unigram models are read");
+    }
+    return (ok && !message.bad && b->pieces.count) ||
+           refuse(b, b->model, "not a SentencePiece model");
+}
+
+static bool read_list(Building *b)
+{
+    const char *problem = NULL;
+    JsonValue *json = json_read(b->arena, b->list->text, b->list->length, &problem);
+    if (!json || json->kind != JV_OBJECT)
+        return refuse(b, b->list, json ? "expected {\"piece\": id, …}" : problem);
+    b->n = (int32_t)json->n;
+    if (json->n < 1 || json->n > MOST_IDS)
+        return refuse(b, b->list, "it has no pieces, or too many");
+    b->listed = ARENA_ARRAY(b->arena, const char *, b->n);
+    memset(b->listed, 0, sizeof *b->listed * (size_t)b->n);
+    for (size_t i = 0; i < json->n; i++) {
+        const JsonValue *id = &json->items[i];
+        if (id->kind != JV_INTEGER || id->integer < 0 || id->integer >= b->n ||
+            b->listed[id->integer])
+            return refuse(b, b->list,
+                          arena_printf(b->arena, "the id of '%s' is not one of 0 to %d, each once",
+                                       json->keys[i], b->n - 1));
+        b->listed[id->integer] = json->keys[i];
+    }
+    return true;
+}
+
+/* ---- writing ---- */
+
+static void put_varint(Text *out, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        text_put(out, &(char){(char)(value | 128)}, 1);
+    text_put(out, &(char){(char)value}, 1);
+}
+
+static void put_bytes(Text *out, uint32_t field, const char *bytes, size_t size)
+{
+    put_varint(out, field << 3 | PROTO_BYTES);
+    put_varint(out, size);
+    text_put(out, bytes, size);
+}
+
+/* A piece that this language's model does not have: no text is cut into it. */
+static void put_foreign(Text *out, const char *text)
+{
+    static const char *const controls[] = {"<pad>", "<s>", "</s>"};
+    SpType type = SP_UNUSED;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, controls[i]))
+            type = SP_CONTROL;
+    Text piece = {0};
+    put_bytes(&piece, 1, text, strlen(text));
+    put_varint(&piece, 3 << 3 | PROTO_VARINT);
+    put_varint(&piece, type);
+    put_bytes(out, PIECES, piece.data, piece.length);
+    text_free(&piece);
+}
+
+static void put_pieces(Building *b, Text *out)
+{
+    for (int32_t id = 0; id < b->n; id++) {
+        Piece *piece = map_get(&b->by_text, b->listed[id]);
+        if (piece) {
+            piece->is_listed = true;
+            put_bytes(out, PIECES, piece->message, piece->size);
+        } else {
+            put_foreign(out, b->listed[id]);
+        }
+    }
+    for (size_t i = 0; i < b->pieces.count; i++)
+        if (!b->pieces.data[i]->is_listed)
+            put_bytes(out, PIECES, b->pieces.data[i]->message, b->pieces.data[i]->size);
+}
+
+/* All else that the model says: how it was trained, how text is normalized. */
+static void put_rest(Building *b, Text *out)
+{
+    Proto message = proto_message(b->model->text, b->model->length);
+    for (ProtoField f; proto_next(&message, &f);)
+        if (f.number != PIECES && f.kind == PROTO_BYTES)
+            put_bytes(out, f.number, f.bytes, f.size);
+    put_varint(out, LISTED << 3 | PROTO_VARINT);
+    put_varint(out, (uint64_t)b->n);
+}
+
+const char *marian_model(Diagnostics *diags, Arena *arena, const Source *pieces, const Source *list,
+                         size_t *size)
+{
+    Building b = {.diags = diags, .arena = arena, .model = pieces, .list = list};
+    map_init(&b.by_text, arena);
+    if (!read_model(&b) || !read_list(&b))
+        return NULL;
+    Text out = {0};
+    put_pieces(&b, &out);
+    put_rest(&b, &out);
+    *size = out.length;
+    const char *bytes = arena_copy(arena, out.data, out.length);
+    text_free(&out);
+    return bytes;
+}
