@@ -92,6 +92,9 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
         if (file_exists(path))
             return path;
     }
+    const char *weights = in_folder(job, folder, RUN_WEIGHTS);
+    if (file_is_folder(weights))
+        return weights;
     job_error(job, "%s: the run has no checkpoint yet", folder);
     return NULL;
 }
@@ -157,6 +160,8 @@ bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
     if (!checkpoint)
         return false;
     run->checkpoint = checkpoint;
+    if (file_is_folder(checkpoint))
+        return weights_load(job, run->session.model, run->store, checkpoint, NULL);
     return checkpoint_load_params(&job->diags, job->arena, checkpoint, run->store, &run->state);
 }
 

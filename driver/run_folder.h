@@ -5,6 +5,8 @@
  *   vocab.model, tokenizer.json or vocab.txt
  *   run.json (run_record.h), written last: with it the folder is whole
  *   last.safetensors, best.safetensors, average.safetensors, step-N.safetensors
+ *   weights    of a run that tfc import made: a folder, or a link to one, with safetensors that
+ *              are read by the model's weights block; used where there is no checkpoint
  *   log.jsonl */
 #ifndef DRIVER_RUN_FOLDER_H
 #define DRIVER_RUN_FOLDER_H
@@ -14,6 +16,8 @@
 #include "driver/vocabularies.h"
 #include "runtime/train/train.h"
 
+#define RUN_WEIGHTS "weights"
+
 /* Writes model, library files, vocabulary and run.json. */
 bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
                       const RunRecord *record);
@@ -22,7 +26,7 @@ const char *run_folder_copy(Job *job, const char *folder, const Session *session
                             const Source *file);
 
 /* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
- * average, else the best, else the last. NULL after an error. */
+ * average, else the best, else the last, else the folder RUN_WEIGHTS. NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 /* RunSource: where a trained model comes from. */

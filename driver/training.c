@@ -168,7 +168,8 @@ static bool begin_params(Training *t)
     const Model *model = t->session.model;
     return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
            (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
-                            weights_load(t->job, model, t->store, o->weights, &o->fresh)));
+                            weights_load(t->job, model, t->store, o->weights,
+                                          &(WeightsLoad){.fresh = &o->fresh})));
 }
 
 /* A folder that is gone on with keeps its model unless that has changed. */

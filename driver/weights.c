@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-typedef VEC(const char *) Names;
+typedef TextList Names;
 
 /* Missing: the tensors that were asked for and are not there, each with its param; and those
  * that were taken. */
@@ -60,6 +60,16 @@ static bool has_part(const Shards *shards, const WeightMap *map)
     return has;
 }
 
+/* The part's names are spoken for, those of tied tensors too. */
+static void take_names(const Shards *shards, const WeightPart *part, Missing *missing)
+{
+    for (int i = 0; i < part->n_theirs; i++) {
+        const Shard *found = find_tensor(shards, part->theirs[i]);
+        if (found)
+            map_set(&missing->taken, found->tensor->name, missing);
+    }
+}
+
 static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)
 {
     if (!st_is_whole(from->file, from->tensor))
@@ -83,7 +93,7 @@ static bool load_param(Job *job, const Shards *shards, const WeightMap *map, con
     for (int p = 0; p < map->n_parts; p++) {
         const Shard *from = find_part(shards, &map->parts[p]);
         if (from) {
-            map_set(&missing->taken, from->tensor->name, missing);
+            take_names(shards, &map->parts[p], missing);
             ok = read_part(job, from, &map->parts[p], param) && ok;
             continue;
         }
@@ -167,8 +177,9 @@ static const char *resolve_runs(Job *job, const char *path)
 }
 
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
-                  const TextList *fresh)
+                  const WeightsLoad *how)
 {
+    const TextList *fresh = how ? how->fresh : NULL;
     if (!(path = resolve_runs(job, path)))
         return false;
     Shards *shards = shards_open(&job->diags, job->arena, path);
@@ -185,6 +196,8 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                                  may ? &allowed : &missing);
     }
     bool ok = report_missing(job, shards, &missing) && !wrong;
+    if (ok && how && how->unused)
+        *how->unused = free_names(job, shards, &missing);
     shards_close(shards);
     store_changed(store);
     return ok;

@@ -10,11 +10,16 @@
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
 /* Fills every param of the store (trained, frozen, state) from a checkpoint (runtime/data/
  * shards.h, or the folder of a run), where it has the names of the model's name map or its own; of the map's names the
- * first part may be left out if no name there begins with it. Params that the patterns
- * of `fresh` meet (patterns.h; NULL: none) may be missing and stay as they are. False after
- * errors; what is missing is one message. */
+ * first part may be left out if no name there begins with it. False after errors; what is missing
+ * is one message. */
+typedef struct WeightsLoad {
+    const TextList *fresh; /* params that these patterns meet (patterns.h) may be missing and stay as
+                              they are; NULL: none */
+    TextList *unused;      /* gets the names of tensors that no param takes; NULL: not asked */
+} WeightsLoad;
+/* `how`: NULL is {0}. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
-                  const TextList *fresh);
+                  const WeightsLoad *how);
 /* Writes params as a safetensors file with the names and layout of the model's name map;
  * params without a map keep theirs. Those that the patterns of `only` meet (patterns.h; NULL or
  * empty: all), but for those named in `without` (NULL: none). False after errors: what several

@@ -77,6 +77,9 @@ Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const Fron
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options);
 
 /* dump --stage tokens and ast. The AST shows what each `use` brought in. */
+/* The folder of the standard library (of options, or NULL); NULL: there is none. */
+const char *frontend_library(Arena *arena, const FrontendOptions *options);
+
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags);
 bool frontend_dump_ast(Arena *arena, const Source *source, const FrontendOptions *options, Text *out,
                        Diagnostics *diags);

@@ -34,7 +34,7 @@ static const char *beside_program(Arena *arena)
     return NULL;
 }
 
-static const char *find_library(Arena *arena, const FrontendOptions *options)
+const char *frontend_library(Arena *arena, const FrontendOptions *options)
 {
     const char *folder = options && options->library ? options->library : getenv("TFC_LIBRARY");
     if (folder)
@@ -289,7 +289,7 @@ bool load_model(Loaded *loaded, Arena *arena, Diagnostics *diags, const Source *
                        .diags = diags,
                        .options = options,
                        .main = source,
-                       .library = find_library(arena, options)};
+                       .library = frontend_library(arena, options)};
     map_init(&loaded->seen, arena);
     if (loaded->library)
         load_file(loaded, arena_printf(arena, "%s/prelude.tfg", loaded->library), (Loc){0}, 0);

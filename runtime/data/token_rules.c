@@ -2,7 +2,27 @@
 #include "runtime/data/token_rules.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* "size=N": a model may have more ids than there are tokens. */
+static bool set_size(const Vocabulary *vocab, Diagnostics *diags, const char *text,
+                     TokenRules *changed)
+{
+    char *end;
+    long size = strtol(text, &end, 10);
+    if (*text && !*end && size >= vocab_size(vocab) && size <= INT32_MAX && !vocab_is_words(vocab) &&
+        !vocab_is_characters(vocab)) {
+        changed->size = (int32_t)size;
+        return true;
+    }
+    diag_error(diags, (Loc){0},
+               "--token size=%s: expected at least the vocabulary's %d tokens, of another "
+               "vocabulary than a list of words",
+               text, (int)vocab_size(vocab));
+    return false;
+}
 
 typedef struct Rule {
     const char *name;
@@ -29,7 +49,7 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
     }
     diag_error(diags, (Loc){0},
                "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
-               "source-end, pad or unk%s",
+               "source-end, pad, unk or size%s",
                text, text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length),
                                   names, N_RULES));
     return NULL;
@@ -53,6 +73,11 @@ bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *t
 {
     TokenRules changed = *vocab_rules(vocab);
     for (size_t i = 0; i < n; i++) {
+        if (!strncmp(texts[i], "size=", 5)) {
+            if (!set_size(vocab, diags, texts[i] + 5, &changed))
+                return false;
+            continue;
+        }
         const Rule *rule = find_rule(diags, texts[i]);
         int32_t id = rule ? find_token(vocab, diags, rule, texts[i]) : -2;
         if (id < -1)

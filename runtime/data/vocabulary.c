@@ -333,9 +333,16 @@ void vocab_free(Vocabulary *vocab)
 
 /* ---- using ---- */
 
-int32_t vocab_size(const Vocabulary *vocab)
+/* Ids that have a token. */
+static int32_t token_count(const Vocabulary *vocab)
 {
     return vocab->pieces ? tokenizer_size(vocab->pieces) : (int32_t)vocab->words->tokens.count;
+}
+
+int32_t vocab_size(const Vocabulary *vocab)
+{
+    int32_t n = token_count(vocab);
+    return vocab->rules.size > n ? vocab->rules.size : n;
 }
 
 const TokenRules *vocab_rules(const Vocabulary *vocab) { return &vocab->rules; }
@@ -454,6 +461,8 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
 const char *vocab_token(const Vocabulary *vocab, int32_t id)
 {
     assert(id >= 0 && id < vocab_size(vocab));
+    if (id >= token_count(vocab))
+        return "";
     return vocab->pieces ? vocab->tokens[id] : vocab->words->tokens.data[id];
 }
 

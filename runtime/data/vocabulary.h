@@ -48,13 +48,14 @@ const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both sh
 /* Gives it a source side, which it owns from now on. */
 void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
-int32_t vocab_size(const Vocabulary *vocab);
+int32_t vocab_size(const Vocabulary *vocab); /* by its rules */
 /* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
  * A vocabulary begins with the rules of its file: without bos, eos begins. */
 typedef struct TokenRules {
     int32_t pad, unk;                 /* pad: packed batches need none; unk: bytes may be tokens */
     int32_t begin, end;               /* a target is fed as begin y1…yn, and predicted as y1…yn end */
     int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
+    int32_t size;                     /* ids that the model has; those without a token have no text */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);

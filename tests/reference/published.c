@@ -1,6 +1,7 @@
-/* Models as they are published (tests/fixtures/make_published.py), from PyTorch and back: the
- * weights are read under their names there, the logits are PyTorch's within 1e-4, 20 steps of
- * fine-tuning have its losses within 1 %, and tfc export writes the tensors that came. */
+/* Models as they are published (tests/fixtures/make_published.py), from PyTorch and back: tfc
+ * import reads their folder (config.json, tokenizer.json, safetensors), the logits are PyTorch's
+ * within 1e-4, 20 steps of fine-tuning have its losses within 1 %, and tfc export writes the
+ * tensors that came. */
 #include "tests/reference/harness.h"
 
 #include "driver/tensors.h"
@@ -15,6 +16,7 @@ static const char *const models[] = {"marian", "bart", "t5", "gpt2", "llama", "b
 
 typedef struct Case {
     const char *name, *model, *fixture;
+    const char *run; /* what tfc import made */
     StFile *theirs;
     int batches;
     double rate;
@@ -26,6 +28,12 @@ static const char *batch_part(const Case *c, int64_t i, int batch)
     const char *name = c->theirs->tensors[i].name;
     bool is = name[0] == '0' + batch && name[1] == '.';
     return is ? name + 2 : NULL;
+}
+
+/* None of a batch and no result. */
+static bool is_weight(const StTensor *tensor)
+{
+    return tensor->name[1] != '.' && strcmp(tensor->name, "logits") && strcmp(tensor->name, "losses");
 }
 
 /* A batch as a file of inputs, with the rate and the number of the step; NULL after a complaint. */
@@ -46,11 +54,63 @@ static const char *write_batch(Harness *h, const Case *c, int batch, float step)
     return harness_check(h, ok, "%s: no file of a batch", c->name) ? path : NULL;
 }
 
+/* ---- a published folder ---- */
+
+/* Words t2, t3, … of n tokens, and the special ones that the configs name. */
+static void write_tokenizer(Harness *h, const char *path, int n)
+{
+    Text text = {0};
+    text_string(&text, "{\"version\": \"1.0\", \"added_tokens\": [");
+    text_string(&text, "{\"id\": 0, \"content\": \"</s>\", \"single_word\": false, \"lstrip\": false, "
+                       "\"rstrip\": false, \"normalized\": false, \"special\": true}], "
+                       "\"normalizer\": null, \"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}, "
+                       "\"post_processor\": null, \"decoder\": null, \"model\": {\"type\": "
+                       "\"WordLevel\", \"unk_token\": \"t2\", \"vocab\": {\"</s>\": 0, \"<s>\": 1");
+    for (int i = 2; i < n; i++)
+        text_add(&text, i == 39 ? ", \"<pad>\": %d" : ", \"t%d\": %d", i, i);
+    text_string(&text, "}}}\n");
+    bool ok = file_write_all(&h->diags, path, text.data, text.length);
+    harness_check(h, ok, "no %s", path);
+    text_free(&text);
+}
+
+/* config.json, tokenizer.json and the weights, as a folder: its path. LLaMA's has fewer tokens
+ * than rows. */
+static const char *write_folder(Harness *h, const Case *c)
+{
+    const char *folder = harness_path(h, arena_printf(h->arena, "%s-published", c->name));
+    const char *from = arena_printf(h->arena, "tests/fixtures/published/%s.json", c->name);
+    const Source *config = file_read(&h->diags, h->arena, from, 1 << 20);
+    bool ok = config && file_make_folder(&h->diags, folder) &&
+              file_write_all(&h->diags, arena_printf(h->arena, "%s/config.json", folder),
+                             config->text, config->length);
+    harness_check(h, ok, "%s: no folder", c->name);
+    write_tokenizer(h, arena_printf(h->arena, "%s/tokenizer.json", folder),
+                    strcmp(c->name, "llama") ? 40 : 38);
+    StTensor *tensors = ARENA_ARRAY(h->arena, StTensor, c->theirs->n);
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->theirs->n; i++)
+        if (is_weight(&c->theirs->tensors[i]))
+            tensors[n++] = c->theirs->tensors[i];
+    ok = st_write(&h->diags, arena_printf(h->arena, "%s/model.safetensors", folder), tensors, n, NULL, 0);
+    harness_check(h, ok, "%s: no weights", c->name);
+    return folder;
+}
+
+static void check_import(Harness *h, const Case *c)
+{
+    Words words = {0};
+    words_add(h, words, "import", write_folder(h, c), "-o", c->run);
+    int status = harness_run(h, &words);
+    harness_check(h, status == 0 && !strstr(harness_said(h), "warning"), "%s: %s", c->name,
+                  harness_said(h));
+}
+
 static void check_logits(Harness *h, const Case *c)
 {
     const char *in = write_batch(h, c, 0, 1), *out = harness_path(h, "out.safetensors");
     Words words = {0};
-    words_add(h, words, "run", c->model, "--weights", c->fixture, "--in", in, "--out", out);
+    words_add(h, words, "run", c->run, "--in", in, "--out", out);
     int status = harness_run(h, &words);
     if (!harness_check(h, status == 0, "%s: %s", c->name, harness_said(h)))
         return;
@@ -65,12 +125,11 @@ static void check_logits(Harness *h, const Case *c)
     st_close(ours);
 }
 
-/* Every tensor that is none of a batch and no result. */
 static void check_export(Harness *h, const Case *c)
 {
     const char *out = harness_path(h, "exported.safetensors");
     Words words = {0};
-    words_add(h, words, "export", c->model, "--weights", c->fixture, "-o", out);
+    words_add(h, words, "export", c->run, "-o", out);
     int status = harness_run(h, &words);
     if (!harness_check(h, status == 0, "%s: %s", c->name, harness_said(h)))
         return;
@@ -78,11 +137,10 @@ static void check_export(Harness *h, const Case *c)
     int64_t n = 0;
     for (int64_t i = 0; i < c->theirs->n; i++) {
         const StTensor *theirs = &c->theirs->tensors[i];
-        bool is_weight = theirs->name[1] != '.' && strcmp(theirs->name, "logits") &&
-                         strcmp(theirs->name, "losses");
-        const StTensor *mine = is_weight ? st_find(ours, theirs->name) : NULL;
-        n += is_weight;
-        bool same = !is_weight ||
+        bool wanted = is_weight(theirs);
+        const StTensor *mine = wanted ? st_find(ours, theirs->name) : NULL;
+        n += wanted;
+        bool same = !wanted ||
                     (mine && mine->rank == theirs->rank && mine->type == theirs->type &&
                      !memcmp(mine->dims, theirs->dims, sizeof(int64_t) * (size_t)mine->rank) &&
                      !memcmp(mine->data, theirs->data, theirs->bytes));
@@ -159,6 +217,8 @@ int main(int argc, char **argv)
         c.theirs = harness_open(&h, c.fixture);
         c.batches = atoi(st_meta(c.theirs, "batches"));
         c.rate = atof(st_meta(c.theirs, "rate"));
+        c.run = harness_path(&h, arena_printf(h.arena, "%s-run", models[m]));
+        check_import(&h, &c);
         check_logits(&h, &c);
         check_export(&h, &c);
         check_steps(&h, &c);

@@ -1,0 +1,264 @@
+/* From a published model's folder to the folder of a run. */
+#define _XOPEN_SOURCE 700
+#include "driver/import.h"
+
+#include "base/file.h"
+#include "driver/import_config.h"
+#include "driver/patterns.h"
+#include "driver/run_folder.h"
+#include "driver/weights.h"
+#include "frontend/frontend.h"
+#include "runtime/data/shards.h"
+#include "runtime/data/token_rules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGEST_MODEL = 1 << 20, MOST_NAMED = 5 };
+
+typedef struct Import {
+    Job *job;
+    const ImportOptions *options;
+    const char *folder; /* absolute */
+    ImportConfig config;
+    Vocabulary *vocab;
+    TextList tokens;
+    TextList made; /* files of the run so far, to be removed after an error */
+} Import;
+
+static const char *in(Import *m, const char *folder, const char *name)
+{
+    return arena_printf(m->job->arena, "%s/%s", folder, name);
+}
+
+/* ---- tokenizer ---- */
+
+/* The file, or the folder itself, that --vocab would be; NULL after an error. */
+static const char *find_tokenizer(Import *m)
+{
+    static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model",
+                                        "sentencepiece.bpe.model"};
+    if (file_exists(in(m, m->folder, "source.spm")) && file_exists(in(m, m->folder, "vocab.json")))
+        return m->folder;
+    for (int i = 0; i < 4; i++)
+        if (file_exists(in(m, m->folder, files[i])))
+            return in(m, m->folder, files[i]);
+    job_error(m->job,
+              "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
+              "tokenizer.json, spiece.model or tokenizer.model",
+              m->options->folder);
+    return NULL;
+}
+
+/* Published tables have rows for no token, so that their size is a round number. */
+static bool fit_size(Import *m)
+{
+    int64_t rows = import_config_size(m->job, &m->config, "vocab_size");
+    int64_t size = vocab_size(m->vocab);
+    if (rows < size)
+        return job_error(m->job, "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
+                         (long long)size, (long long)rows);
+    if (rows > size)
+        vec_push(m->job->arena, m->tokens,
+                 arena_printf(m->job->arena, "size=%lld", (long long)rows));
+    return true;
+}
+
+static bool read_vocabulary(Import *m)
+{
+    const char *path = find_tokenizer(m);
+    m->vocab = path ? vocab_load(&m->job->diags, m->job->arena, path) : NULL;
+    return m->vocab && fit_size(m) &&
+           import_config_tokens(m->job, &m->config, m->vocab, &m->tokens) &&
+           token_rules_set(m->vocab, &m->job->diags, m->tokens.data, m->tokens.count);
+}
+
+/* ---- model ---- */
+
+/* The folder's name as a model's: letters, digits, _. */
+static const char *model_name(Import *m)
+{
+    char *name = arena_printf(m->job->arena, "%s", file_name(m->folder));
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    return isalpha((unsigned char)*name) ? name : arena_printf(m->job->arena, "m_%s", name);
+}
+
+/* A file of the run, which an error removes again. */
+static bool write_file(Import *m, const char *name, const char *bytes, size_t size)
+{
+    const char *path = in(m, m->options->run, name);
+    vec_push(m->job->arena, m->made, path);
+    return file_write_all(&m->job->diags, path, bytes, size);
+}
+
+/* The model's files stand in models/, which holds the library. */
+static bool copy_models(Import *m)
+{
+    const char *library = frontend_library(m->job->arena, NULL);
+    for (int i = 0; i < 3 && m->config.model->files[i]; i++) {
+        const char *name = m->config.model->files[i];
+        const char *path = arena_printf(m->job->arena, "%s/../%s", library ? library : "models/lib", name);
+        const Source *file = file_read(&m->job->diags, m->job->arena, path, LARGEST_MODEL);
+        if (!file || !write_file(m, name, file->text, file->length))
+            return false;
+    }
+    return true;
+}
+
+static bool write_model(Import *m)
+{
+    Text text = {0};
+    text_add(&text, "# From %s/config.json.\nmodel %s\nuse \"%s\"\n\n", file_name(m->folder),
+             model_name(m), m->config.model->files[0]);
+    bool ok = import_config_model(m->job, &m->config, &text) && copy_models(m) &&
+              write_file(m, "model.tfg", text.data, text.length);
+    text_free(&text);
+    return ok;
+}
+
+/* ---- weights ---- */
+
+static const char weights_file[] = "model.safetensors",
+                  weights_index[] = "model.safetensors.index.json";
+
+static bool has_weights(Import *m)
+{
+    if (file_exists(in(m, m->folder, weights_file)) || file_exists(in(m, m->folder, weights_index)))
+        return true;
+    bool other = file_exists(in(m, m->folder, "pytorch_model.bin"));
+    return job_error(m->job, "%s has neither %s nor %s%s", m->options->folder, weights_file,
+                     weights_index,
+                     other ? "; pytorch_model.bin is a program of its own, which is not run here: "
+                             "transformers' save_pretrained writes it as safetensors"
+                           : "");
+}
+
+/* Of the folder; it may be larger than memory. */
+static bool copy_file(Import *m, const char *name)
+{
+    static char block[1 << 20];
+    const char *path = in(m, in(m, m->options->run, RUN_WEIGHTS), name);
+    FILE *from = fopen(in(m, m->folder, name), "rb");
+    FileWriter *to = from ? file_create(&m->job->diags, path) : NULL;
+    bool ok = from || job_error(m->job, "%s: %s", in(m, m->folder, name), strerror(errno));
+    vec_push(m->job->arena, m->made, path);
+    for (size_t n; to && (n = fread(block, 1, sizeof block, from)) > 0;)
+        file_write(to, block, n);
+    ok = ok && (!ferror(from) || job_error(m->job, "cannot read %s", in(m, m->folder, name)));
+    if (to && !ok)
+        file_discard(to);
+    ok = ok && to && file_commit(to, &m->job->diags);
+    if (from)
+        fclose(from);
+    return ok;
+}
+
+static bool copy_weights(Import *m)
+{
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    bool ok = shards != NULL;
+    for (size_t i = 0; ok && i < shards->files.count; i++)
+        ok = copy_file(m, file_name(shards->files.data[i]->path));
+    shards_close(shards);
+    bool has_index = !file_exists(in(m, m->folder, weights_file));
+    return ok && (!has_index || copy_file(m, weights_index));
+}
+
+/* The folder's safetensors under RUN/weights, linked or copied. */
+static bool place_weights(Import *m)
+{
+    const char *path = in(m, m->options->run, RUN_WEIGHTS);
+    if (!m->options->copy) {
+        if (symlink(m->folder, path))
+            return job_error(m->job, "%s: %s", path, strerror(errno));
+        vec_push(m->job->arena, m->made, path);
+        return true;
+    }
+    return file_make_folder(&m->job->diags, path) && copy_weights(m);
+}
+
+static void tell_unused(Import *m, const TextList *unused)
+{
+    TextList ignored = {0};
+    for (const ImportRow *row = m->config.model->rows; row->key; row++)
+        if (row->kind == IMPORT_IGNORE)
+            vec_push(m->job->arena, ignored, row->key);
+    Text names = {0};
+    int n = 0;
+    for (size_t i = 0; i < unused->count; i++)
+        if (!patterns_meet(&ignored, unused->data[i]) && n++ < MOST_NAMED)
+            text_add(&names, "%s'%s'", n > 1 ? ", " : "", unused->data[i]);
+    if (n)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
+                     m->options->folder, n > 1 ? "are" : "is", m->config.model->files[0], names.data,
+                     n > MOST_NAMED ? ", …" : "");
+    text_free(&names);
+}
+
+/* Reads every tensor once: all are there, and they have the shapes of the model. */
+static bool try_weights(Import *m, Session *session)
+{
+    Store *store = store_new();
+    TextList unused = {0};
+    const WeightsLoad how = {.unused = &unused};
+    const TfcProgram *program = session_compile(session, session_function(session, "forward"));
+    bool ok = program &&
+              (store_add_program(store, program) || job_error(m->job, "out of memory")) &&
+              weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
+    if (ok)
+        tell_unused(m, &unused);
+    store_free(store);
+    return ok;
+}
+
+/* ---- the run ---- */
+
+static bool make_run(Import *m)
+{
+    Session session;
+    SessionOptions options = session_defaults(in(m, m->options->run, "model.tfg"));
+    if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
+        return false;
+    ModelPorts ports = ports_of(session.model->module);
+    RunRecord record = {.version = TFC_VERSION,
+                        .model = m->folder,
+                        .kind = ports_kind(&ports, false),
+                        .settings = session.options.settings,
+                        .tokens = m->tokens,
+                        .command = m->options->command};
+    bool ok = try_weights(m, &session) &&
+              run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
+    session_close(&session);
+    return ok;
+}
+
+static void remove_made(Import *m)
+{
+    for (size_t i = m->made.count; i-- > 0;)
+        unlink(m->made.data[i]);
+    rmdir(in(m, m->options->run, RUN_WEIGHTS));
+    rmdir(m->options->run);
+}
+
+bool import_folder(Job *job, const ImportOptions *options)
+{
+    Import m = {.job = job, .options = options};
+    char *real = realpath(options->folder, NULL);
+    m.folder = real ? arena_strdup(job->arena, real) : options->folder;
+    free(real);
+    if (file_exists(in(&m, options->run, "model.tfg")) || is_run_folder(options->run))
+        return job_error(job, "%s is there already: import makes a new folder", options->run);
+    bool ok = import_config_read(job, m.folder, &m.config) && has_weights(&m) &&
+              read_vocabulary(&m) && file_make_folder(&job->diags, options->run);
+    if (ok && !(ok = write_model(&m) && make_run(&m)))
+        remove_made(&m);
+    vocab_free(m.vocab);
+    return ok;
+}

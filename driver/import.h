@@ -1,0 +1,45 @@
+/* A model as it is published (a folder with config.json, tokenizer and safetensors) as the folder
+ * of a run. */
+#ifndef DRIVER_IMPORT_H
+#define DRIVER_IMPORT_H
+
+#include "base/json_read.h"
+#include "driver/job.h"
+
+/* ImportRow: what becomes of one key of config.json. */
+typedef enum ImportKind {
+    IMPORT_CONST,      /* a const of the model takes its value */
+    IMPORT_ACTIVATION, /* the model's block `activation` is this function */
+    IMPORT_SAME,       /* the model has one const for two keys: both must be the same */
+    IMPORT_MUST,       /* the model is written for this value alone */
+    IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
+    IMPORT_IGNORE      /* no key: tensors of this pattern (driver/patterns.h) are not needed */
+} ImportKind;
+typedef struct ImportRow {
+    ImportKind kind;
+    const char *key;
+    const char *to;     /* the const, the other key, the JSON value, the rule */
+    const char *absent; /* the JSON value that a config without the key means, or "=KEY": another
+                           key's; NULL: it must be there (a token: there is none) */
+} ImportRow;
+
+/* ImportModel: a model_type of config.json. */
+typedef struct ImportModel {
+    const char *type;
+    const char *files[3]; /* of models/: the model, and those that it uses */
+    const ImportRow *rows;
+} ImportModel;
+/* By its model_type; NULL: not known, and an error names those that are. (import_models.c) */
+const ImportModel *import_model(Job *job, const char *type);
+
+/* Makes RUN from FOLDER: model.tfg in a few lines beside the files of models/ that it uses, the
+ * vocabulary, run.json, and `weights`, which is a link to the folder or, with `copy`, a copy of
+ * its safetensors. All tensors are read once. False after errors: then RUN is not made. */
+typedef struct ImportOptions {
+    const char *folder, *run;
+    bool copy;
+    TextList command; /* as typed, for run.json */
+} ImportOptions;
+bool import_folder(Job *job, const ImportOptions *options);
+
+#endif

@@ -1,0 +1,190 @@
+/* Values of a config.json, present or meant, and what they come to. */
+#include "driver/import_config.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LARGEST_CONFIG = 1 << 20 };
+
+static bool refuse(Job *job, const ImportConfig *config, const char *text)
+{
+    diag_error(&job->diags, (Loc){.source = config->source}, "%s", text);
+    return false;
+}
+
+/* ---- values ---- */
+
+static const ImportRow *find_row(const ImportConfig *config, const char *key)
+{
+    const ImportRow *row = config->model->rows;
+    while (row->key && (row->kind == IMPORT_IGNORE || strcmp(row->key, key)))
+        row++;
+    return row->key ? row : NULL;
+}
+
+static const JsonValue *parse(Job *job, const char *text)
+{
+    const char *problem;
+    return json_read(job->arena, text, strlen(text), &problem);
+}
+
+/* What the config says, or means by leaving it out; NULL: nothing. Of a list the first. */
+static const JsonValue *value_of(Job *job, const ImportConfig *config, const char *key)
+{
+    const JsonValue *value = json_member(config->json, key);
+    const ImportRow *row = find_row(config, key);
+    if (!value && row && row->absent)
+        value = *row->absent == '=' ? value_of(job, config, row->absent + 1) : parse(job, row->absent);
+    return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
+}
+
+/* As JSON has it; what is no single value is "…". */
+static const char *value_text(Job *job, const JsonValue *value)
+{
+    Text text = {0};
+    switch (value->kind) {
+    case JV_NULL: text_string(&text, "null"); break;
+    case JV_FALSE: text_string(&text, "false"); break;
+    case JV_TRUE: text_string(&text, "true"); break;
+    case JV_INTEGER: text_integer(&text, value->integer); break;
+    case JV_NUMBER: text_number(&text, value->number); break;
+    case JV_STRING: text_quote(&text, value->text); break;
+    default: text_string(&text, "…"); break;
+    }
+    const char *copy = arena_strdup(job->arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+static bool is_number(const JsonValue *value)
+{
+    return value->kind == JV_INTEGER || value->kind == JV_NUMBER;
+}
+
+static bool is_same(Job *job, const JsonValue *a, const JsonValue *b)
+{
+    if (is_number(a) && is_number(b))
+        return a->number == b->number;
+    return a->kind == b->kind && !strcmp(value_text(job, a), value_text(job, b));
+}
+
+int64_t import_config_size(Job *job, const ImportConfig *config, const char *key)
+{
+    const JsonValue *value = value_of(job, config, key);
+    return value && value->kind == JV_INTEGER ? value->integer : -1;
+}
+
+/* ---- what the model must be ---- */
+
+static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)
+        return true;
+    const JsonValue *is = value_of(job, config, row->key);
+    const JsonValue *wanted =
+        row->kind == IMPORT_MUST ? parse(job, row->to) : value_of(job, config, row->to);
+    if (is && wanted && is_same(job, is, wanted))
+        return true;
+    return refuse(job, config,
+                  arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone", row->key,
+                               is ? value_text(job, is) : "absent", config->model->files[0],
+                               wanted ? value_text(job, wanted) : "null",
+                               row->kind == IMPORT_SAME
+                                   ? arena_printf(job->arena, ", as \"%s\" is,", row->to)
+                                   : ""));
+}
+
+bool import_config_read(Job *job, const char *folder, ImportConfig *config)
+{
+    const char *path = arena_printf(job->arena, "%s/config.json", folder), *problem = NULL;
+    *config = (ImportConfig){0};
+    if (!file_exists(path))
+        return job_error(job, "%s has no config.json: it is not a published model's folder", folder);
+    config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);
+    if (!config->source)
+        return false;
+    config->json = json_read(job->arena, config->source->text, config->source->length, &problem);
+    if (!config->json)
+        return refuse(job, config, problem ? problem : "out of memory");
+    const JsonValue *type = json_member(config->json, "model_type");
+    if (!type || type->kind != JV_STRING)
+        return refuse(job, config, "it has no \"model_type\"");
+    if (!(config->model = import_model(job, type->text)))
+        return false;
+    bool ok = true;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        ok = check_row(job, config, row) && ok;
+    return ok;
+}
+
+/* ---- lines of the model ---- */
+
+typedef struct Activation {
+    const char *theirs, *ours;
+} Activation;
+
+static const Activation activations[] = {{"relu", "relu"},
+                                         {"gelu", "gelu"},
+                                         {"gelu_new", "gelu_tanh"},
+                                         {"gelu_pytorch_tanh", "gelu_tanh"},
+                                         {"silu", "silu"},
+                                         {"swish", "silu"},
+                                         {"tanh", "tanh"}};
+enum { N_ACTIVATIONS = sizeof activations / sizeof activations[0] };
+
+static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = value_of(job, config, row->key);
+    for (int i = 0; value && value->kind == JV_STRING && i < N_ACTIVATIONS; i++)
+        if (!strcmp(value->text, activations[i].theirs)) {
+            text_add(out, "\nblock activation(x) { return %s(x) }\n", activations[i].ours);
+            return true;
+        }
+    return refuse(job, config,
+                  arena_printf(job->arena, "\"%s\" is %s, which is not a function known here", row->key,
+                               value ? value_text(job, value) : "absent"));
+}
+
+static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = value_of(job, config, row->key);
+    if (value && value->kind == JV_NULL)
+        return true; /* as the model has it */
+    if (!value || !is_number(value))
+        return refuse(job, config, arena_printf(job->arena, "\"%s\": expected a number", row->key));
+    text_add(out, "const %s = %s\n", row->to, value_text(job, value));
+    return true;
+}
+
+bool import_config_model(Job *job, const ImportConfig *config, Text *out)
+{
+    bool ok = true;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_CONST)
+            ok = put_const(job, config, row, out) && ok;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_ACTIVATION)
+            ok = put_activation(job, config, row, out) && ok;
+    return ok;
+}
+
+bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                          TextList *tokens)
+{
+    for (const ImportRow *row = config->model->rows; row->key; row++) {
+        const JsonValue *value =
+            row->kind == IMPORT_TOKEN ? value_of(job, config, row->key) : NULL;
+        if (!value || value->kind == JV_NULL)
+            continue;
+        if (value->kind != JV_INTEGER || value->integer < 0 || value->integer >= vocab_size(vocab))
+            return refuse(job, config,
+                          arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens",
+                                       row->key, value_text(job, value), (int)vocab_size(vocab)));
+        vec_push(job->arena, *tokens,
+                 arena_printf(job->arena, "%s=%s", row->to,
+                              vocab_token(vocab, (int32_t)value->integer)));
+    }
+    return true;
+}

@@ -1,0 +1,97 @@
+#!/bin/sh
+# tfc import: a published folder as a run that every command takes; what cannot be read is told,
+# and nothing is left. Logits are compared in tests/reference/published.c.
+# Usage: import.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+fixtures=$PWD/tests/fixtures
+enter_work
+
+# A Marian model of the language "backwards", as a published folder: two SentencePiece models, one list.
+words_backwards
+cat >small.tfg <<'END'
+model small
+use transformer
+const layers = 1, d_model = 8, d_ff = 8, heads = 2
+END
+for side in source target; do
+    "$tfc" train small.tfg --source train.src --target train.tgt --vocab auto:24 --steps 1 --out $side 2>/dev/null
+done
+mkdir published
+cp source/vocab.model published/source.spm
+cp target/vocab.model published/target.spm
+awk 'BEGIN { printf "{\"</s>\": 0, \"<unk>\": 1" 
+     n = split("a b c d e f g h ▁ ▁a ▁b ▁c ▁d ▁e ▁f ▁g ▁h", p, " ")
+     for (i = 1; i <= n; i++) printf ", \"%s\": %d", p[i], i + 1
+     printf ", \"<pad>\": %d}\n", n + 2 }' >published/vocab.json
+cat >published/config.json <<'END'
+{
+  "model_type": "marian", "vocab_size": 20, "d_model": 16,
+  "encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24,
+  "encoder_attention_heads": 2, "decoder_attention_heads": 2, "dropout": 0.1,
+  "activation_function": "swish", "scale_embedding": true,
+  "decoder_start_token_id": 19, "eos_token_id": 0, "pad_token_id": 19, "torch_dtype": "float32"
+}
+END
+# Weights under the published names: those of a model that is not trained.
+printf 'model w\nuse "%s/../../models/marian.tfg"\nconst vocab = 20, d_model = 16, d_ff = 24, heads = 2\nconst encoder_layers = 1, decoder_layers = 2\n' "$fixtures" >w.tfg
+"$tfc" train w.tfg --source train.src --target train.tgt --vocab published --token 'begin=<pad>' --steps 1 --out w 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export w -o published/model.safetensors
+
+"$tfc" import published -o run 2>err.txt || fail "$(cat err.txt)"
+! grep -q warning err.txt || fail "$(cat err.txt)"
+cat run/model.tfg >model.txt
+grep -q '^use "marian.tfg"' model.txt || fail "$(cat model.txt)"
+[ "$(wc -l <model.txt)" -lt 20 ] || fail "the model is not a few lines"
+[ -L run/weights ] || fail "the weights were copied"
+grep -q '"begin=<pad>"' run/run.json || fail "targets begin otherwise"
+"$tfc" score run --source valid.src --target valid.tgt >scores.txt
+"$tfc" score w --source valid.src --target valid.tgt | cmp -s - scores.txt || fail "the run scores otherwise than its model"
+
+# Fine-tuned, translated, exported.
+"$tfc" train run --out tuned --source train.src --target train.tgt --steps 20 --batch-tokens 400 2>err.txt || fail "$(cat err.txt)"
+grep -q '"begin=<pad>"' tuned/run.json || fail "the new run's targets begin otherwise"
+"$tfc" translate tuned --input valid.src >out.txt
+[ "$(wc -l <out.txt)" = 100 ] || fail "100 lines became $(wc -l <out.txt)"
+"$tfc" export tuned -o back.safetensors
+"$tfc" info back.safetensors | grep -q 'model.decoder.layers.1.fc2.weight' || fail "other names came back"
+
+# A copy is whole, wherever it goes.
+"$tfc" import published -o whole --copy 2>err.txt || fail "$(cat err.txt)"
+mkdir elsewhere
+mv whole elsewhere/there
+mv published hidden
+"$tfc" score elsewhere/there --source valid.src --target valid.tgt | cmp -s - scores.txt || fail "the moved run scores otherwise"
+refuses 1 "the run has no checkpoint yet" "$tfc" score run --source valid.src --target valid.tgt
+mv hidden published
+
+refuses 1 "run is there already" "$tfc" import published -o run
+refuses 2 "-o RUN is needed" "$tfc" import published
+refuses 1 "has no config.json" "$tfc" import tuned -o no
+cannot() { # cannot PATTERN SED: another config.json
+    rm -rf changed
+    cp -r published changed
+    sed "$2" published/config.json >changed/config.json
+    refuses 1 "$1" "$tfc" import changed -o no
+    [ ! -e no ] || fail "a folder is left"
+}
+cannot "those that are read are marian, bart" 's/"marian"/"rwkv"/'
+cannot '"scale_embedding" is false: models/marian.tfg is written for true' 's/"scale_embedding": true/"scale_embedding": false/'
+cannot '"decoder_ffn_dim" is 25' 's/"decoder_ffn_dim": 24/"decoder_ffn_dim": 25/'
+cannot '"activation_function" is "mish"' 's/swish/mish/'
+cannot 'the vocabulary has 20 tokens, but config.json.s vocab_size is 19' 's/"vocab_size": 20/"vocab_size": 19/'
+cannot '"eos_token_id" is 77, but the vocabulary has 20 tokens' 's/"eos_token_id": 0/"eos_token_id": 77/'
+cannot 'model.decoder.layers.2.fc1.weight' 's/"decoder_layers": 2/"decoder_layers": 3/'
+cannot 'config.json: error: no key at byte 1' 's/^{/{,/'
+sed 's/"decoder_layers": 2/"decoder_layers": 1/' published/config.json >changed/config.json
+"$tfc" import changed -o less 2>err.txt || fail "$(cat err.txt)"
+grep -q "tensors of changed are used by nothing in models/marian.tfg: 'model.decoder.layers.1" err.txt ||
+    fail "nothing is said of tensors that are not used: $(cat err.txt)"
+rm changed/model.safetensors
+: >changed/pytorch_model.bin
+refuses 1 "pytorch_model.bin is a program of its own" "$tfc" import changed -o no
+rm changed/source.spm
+cp published/model.safetensors changed
+refuses 1 "has no tokenizer that is read" "$tfc" import changed -o no
+[ ! -e no ] || fail "a folder is left"
+echo "import: a run like any other"
