@@ -1,6 +1,7 @@
 /* tfc export: params as a file for other programs. */
 #include "cli/commands.h"
 #include "driver/patterns.h"
+#include "driver/published.h"
 #include "driver/weights.h"
 
 #include <string.h>
@@ -39,7 +40,9 @@ static bool export_model(Job *job, const Export *o, ModelArgument *model)
              add_params(job, &session, store) &&
              weights_load(job, session.model, store, weights, NULL) &&
              (!o->merge || weights_merge(job, &model->options, store, &parts)) &&
-             weights_export(job, session.model, store, &what, o->out);
+             (strcmp(o->format, "hf")
+                  ? weights_export(job, session.model, store, &what, o->out)
+                  : published_write(job, model->run, session.model, store, &what, o->out));
         session_close(&session);
     }
     store_free(store);
@@ -52,16 +55,15 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
     ModelArgument model;
     if (!o->out)
         return cli_usage_error("export: -o FILE is needed; see tfc export --help");
-    if (strcmp(o->format, "safetensors"))
-        return cli_usage_error("export: there is no format '%s'; there is safetensors", o->format);
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors", FIELD(Export, format), 0, "safetensors",
-     "the names and the layout of the model's weights block"},
+    {"format", "safetensors|hf", FIELD(Export, format), 0, "safetensors",
+     "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
+     "with config.json and tokenizer, of what tfc import read"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,
      "adapters become part of the params that they adapt (`merge` of the language)"},
     {"only", "PATTERN", FIELD(Export, only), 0, NULL,

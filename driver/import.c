@@ -1,10 +1,11 @@
 /* From a published model's folder to the folder of a run. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "driver/import.h"
 
 #include "base/file.h"
 #include "driver/import_config.h"
 #include "driver/patterns.h"
+#include "driver/published.h"
 #include "driver/run_folder.h"
 #include "driver/weights.h"
 #include "frontend/frontend.h"
@@ -13,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,6 @@ typedef struct Import {
     ImportConfig config;
     Vocabulary *vocab;
     TextList tokens;
-    TextList made; /* files of the run so far, to be removed after an error */
 } Import;
 
 static const char *in(Import *m, const char *folder, const char *name)
@@ -89,12 +90,9 @@ static const char *model_name(Import *m)
     return isalpha((unsigned char)*name) ? name : arena_printf(m->job->arena, "m_%s", name);
 }
 
-/* A file of the run, which an error removes again. */
 static bool write_file(Import *m, const char *name, const char *bytes, size_t size)
 {
-    const char *path = in(m, m->options->run, name);
-    vec_push(m->job->arena, m->made, path);
-    return file_write_all(&m->job->diags, path, bytes, size);
+    return file_write_all(&m->job->diags, in(m, m->options->run, name), bytes, size);
 }
 
 /* The model's files stand in models/, which holds the library. */
@@ -147,7 +145,6 @@ static bool copy_file(Import *m, const char *name)
     FILE *from = fopen(in(m, m->folder, name), "rb");
     FileWriter *to = from ? file_create(&m->job->diags, path) : NULL;
     bool ok = from || job_error(m->job, "%s: %s", in(m, m->folder, name), strerror(errno));
-    vec_push(m->job->arena, m->made, path);
     for (size_t n; to && (n = fread(block, 1, sizeof block, from)) > 0;)
         file_write(to, block, n);
     ok = ok && (!ferror(from) || job_error(m->job, "cannot read %s", in(m, m->folder, name)));
@@ -174,12 +171,8 @@ static bool copy_weights(Import *m)
 static bool place_weights(Import *m)
 {
     const char *path = in(m, m->options->run, RUN_WEIGHTS);
-    if (!m->options->copy) {
-        if (symlink(m->folder, path))
-            return job_error(m->job, "%s: %s", path, strerror(errno));
-        vec_push(m->job->arena, m->made, path);
-        return true;
-    }
+    if (!m->options->copy)
+        return !symlink(m->folder, path) || job_error(m->job, "%s: %s", path, strerror(errno));
     return file_make_folder(&m->job->diags, path) && copy_weights(m);
 }
 
@@ -234,17 +227,22 @@ static bool make_run(Import *m)
                         .tokens = m->tokens,
                         .command = m->options->command};
     bool ok = try_weights(m, &session) &&
+              published_keep(m->job, m->folder, m->options->run) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
     session_close(&session);
     return ok;
 }
 
-static void remove_made(Import *m)
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
-    for (size_t i = m->made.count; i-- > 0;)
-        unlink(m->made.data[i]);
-    rmdir(in(m, m->options->run, RUN_WEIGHTS));
-    rmdir(m->options->run);
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+/* Nothing, or a folder with nothing in it. */
+static bool is_free(const char *path)
+{
+    return !file_exists(path) || (file_is_folder(path) && !rmdir(path));
 }
 
 bool import_folder(Job *job, const ImportOptions *options)
@@ -253,12 +251,12 @@ bool import_folder(Job *job, const ImportOptions *options)
     char *real = realpath(options->folder, NULL);
     m.folder = real ? arena_strdup(job->arena, real) : options->folder;
     free(real);
-    if (file_exists(in(&m, options->run, "model.tfg")) || is_run_folder(options->run))
+    if (!is_free(options->run))
         return job_error(job, "%s is there already: import makes a new folder", options->run);
     bool ok = import_config_read(job, m.folder, &m.config) && has_weights(&m) &&
               read_vocabulary(&m) && file_make_folder(&job->diags, options->run);
     if (ok && !(ok = write_model(&m) && make_run(&m)))
-        remove_made(&m);
+        nftw(options->run, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     vocab_free(m.vocab);
     return ok;
 }

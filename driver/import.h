@@ -33,7 +33,7 @@ typedef struct ImportModel {
 const ImportModel *import_model(Job *job, const char *type);
 
 /* Makes RUN from FOLDER: model.tfg in a few lines beside the files of models/ that it uses, the
- * vocabulary, run.json, and `weights`, which is a link to the folder or, with `copy`, a copy of
+ * vocabulary, run.json, `published` (driver/published.h), and `weights`, which is a link to the folder or, with `copy`, a copy of
  * its safetensors. All tensors are read once. False after errors: then RUN is not made. */
 typedef struct ImportOptions {
     const char *folder, *run;

@@ -2,6 +2,7 @@
 #include "driver/training.h"
 
 #include "driver/patterns.h"
+#include "driver/published.h"
 #include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -175,10 +176,11 @@ static bool begin_params(Training *t)
 /* A folder that is gone on with keeps its model unless that has changed. */
 static bool write_folder(Training *t, const RunRecord *record, bool changed)
 {
-    const char *out = t->options->out;
+    const char *out = t->options->out, *from = t->options->weights;
     return t->options->record && !changed
                ? run_record_write(t->job, out, record)
-               : run_folder_write(t->job, out, &t->session, t->vocab, record);
+               : (!from || !is_run_folder(from) || published_keep(t->job, from, out)) &&
+                     run_folder_write(t->job, out, &t->session, t->vocab, record);
 }
 
 bool training_prepare(Training *t)

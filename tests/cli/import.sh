@@ -56,6 +56,23 @@ grep -q '"begin=<pad>"' tuned/run.json || fail "the new run's targets begin othe
 "$tfc" export tuned -o back.safetensors
 "$tfc" info back.safetensors | grep -q 'model.decoder.layers.1.fc2.weight' || fail "other names came back"
 
+# The whole folder goes back: what it came with, and the new weights.
+"$tfc" export tuned --format hf -o given
+cmp published/config.json given/config.json
+cmp published/vocab.json given/vocab.json
+cmp back.safetensors given/model.safetensors
+"$tfc" import given -o again 2>err.txt || fail "$(cat err.txt)"
+"$tfc" score tuned --source valid.src --target valid.tgt >tuned.txt
+"$tfc" score again --source valid.src --target valid.tgt | cmp -s - tuned.txt || fail "it came back otherwise"
+refuses 1 "w has no config.json of a published model" "$tfc" export w --format hf -o no
+{ cat w.tfg; echo 'use lora'; } >wl.tfg
+"$tfc" train wl.tfg --weights tuned --vocab tuned --new '**.lora_*' --only '**.lora_*' --source train.src --target train.tgt \
+    --token 'begin=<pad>' --steps 3 --out adapted 2>err.txt || fail "$(cat err.txt)"
+refuses 1 "lora_a' has no name in the model's weights block.*--merge" "$tfc" export adapted --format hf -o no
+"$tfc" export adapted --format hf --merge -o merged
+"$tfc" info given/model.safetensors | grep f32 >given.txt
+"$tfc" info merged/model.safetensors | grep f32 | cmp -s - given.txt || fail "merged it has other tensors"
+
 # A copy is whole, wherever it goes.
 "$tfc" import published -o whole --copy 2>err.txt || fail "$(cat err.txt)"
 mkdir elsewhere
