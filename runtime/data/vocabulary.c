@@ -15,11 +15,11 @@
 enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
 
 struct Vocabulary {
-    Tokenizer *pieces; /* or NULL */
-    WordList *words;   /* or NULL */
-    const char *bytes; /* of the tokenizer's file, and its name in a RUN folder */
+    Tokenizer *pieces;
+    VocabKind kind;
+    bool characters;   /* of a list */
+    const char *bytes; /* of the tokenizer's file */
     size_t n_bytes;
-    const char *file;
     const char **tokens; /* its pieces, each ended by a NUL */
     TokenRules rules;
     Vocabulary *source; /* of the other side; NULL: this one serves both */
@@ -39,19 +39,6 @@ static TokenRules plain_rules(int32_t pad, int32_t unk, int32_t bos, int32_t eos
                         .source_end = eos};
 }
 
-static Vocabulary *from_words(Arena *arena, WordList *words)
-{
-    Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
-    *vocab = (Vocabulary){.words = words,
-                          .file = "vocab.txt",
-                          .rules = plain_rules(words->pad, words->unk, words->bos, words->eos)};
-    vocab->hash = hash_u64(HASH_SEED, words->characters);
-    for (size_t i = 0; i < words->tokens.count; i++)
-        vocab->hash =
-            hash_bytes(vocab->hash, words->tokens.data[i], strlen(words->tokens.data[i]) + 1);
-    return vocab;
-}
-
 static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
 {
     int32_t n = tokenizer_size(pieces);
@@ -64,19 +51,41 @@ static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
     return tokens;
 }
 
-/* A tokenizer, whose file is `file` in a RUN folder; the bytes live in the arena. */
-static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, const char *file, const char *bytes,
+/* The bytes of the tokenizer's file live in the arena. */
+static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, VocabKind kind, const char *bytes,
                                size_t n)
 {
     Vocabulary *vocab = ARENA_NEW(arena, Vocabulary);
     TokenizerSpecial special = tokenizer_special(pieces);
     *vocab = (Vocabulary){.pieces = pieces,
+                          .kind = kind,
                           .bytes = bytes,
                           .n_bytes = n,
-                          .file = file,
                           .tokens = copy_pieces(arena, pieces),
                           .rules = plain_rules(special.pad, special.unk, special.bos, special.eos)};
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
+    return vocab;
+}
+
+static Vocabulary *from_words(Diagnostics *diags, Arena *arena, const WordList *words)
+{
+    Text text = {0};
+    wordlist_print(words, &text);
+    size_t n = text.length;
+    const char *bytes = arena_copy(arena, text.data, n), *problem = NULL;
+    text_free(&text);
+    Tokenizer *pieces = tokenizer_words(bytes, n, &problem);
+    if (!pieces) {
+        diag_error(diags, (Loc){0}, "the list of words: %s",
+                   problem ? problem : "there is no memory for it");
+        return NULL;
+    }
+    Vocabulary *vocab = from_pieces(arena, pieces, VOCAB_WORDS, bytes, n);
+    vocab->characters = words->characters;
+    vocab->hash = hash_u64(HASH_SEED, words->characters);
+    for (size_t i = 0; i < words->tokens.count; i++)
+        vocab->hash =
+            hash_bytes(vocab->hash, words->tokens.data[i], strlen(words->tokens.data[i]) + 1);
     return vocab;
 }
 
@@ -99,7 +108,7 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
         tokenizer_free(pieces);
         return NULL;
     }
-    return from_pieces(arena, pieces, is_json ? "tokenizer.json" : "vocab.model", bytes, n);
+    return from_pieces(arena, pieces, is_json ? VOCAB_JSON : VOCAB_SENTENCEPIECE, bytes, n);
 }
 
 /* All lines of the texts in one array; *n is their number. */
@@ -211,14 +220,14 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
     }
     if (pieces)
         return train_pieces(diags, arena, limit, texts, n_texts);
-    return from_words(arena, wordlist_count(arena, texts, n_texts, characters, limit));
+    return from_words(diags, arena, wordlist_count(arena, texts, n_texts, characters, limit));
 }
 
 static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path)
 {
     const Lines *lines = lines_read(diags, arena, path, NULL);
     WordList *words = lines ? wordlist_parse(diags, arena, lines) : NULL;
-    return words ? from_words(arena, words) : NULL;
+    return words ? from_words(diags, arena, words) : NULL;
 }
 
 static const char *path_in(Arena *arena, const char *folder, const char *name)
@@ -260,8 +269,9 @@ static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
     return source ? from_model(diags, arena, path, source->text, source->length, is_json) : NULL;
 }
 
-/* Files of a vocabulary in a folder; the last one is meant where none is there. */
-static const char *const folder_files[] = {"vocab.txt", "tokenizer.json", "vocab.model"};
+/* The file of each kind in a folder; the last one is meant where none is there. */
+static const char *const folder_files[] = {
+    [VOCAB_WORDS] = "vocab.txt", [VOCAB_JSON] = "tokenizer.json", [VOCAB_SENTENCEPIECE] = "vocab.model"};
 enum { FOLDER_FILES = sizeof folder_files / sizeof folder_files[0] };
 
 static const char *side_path(Arena *arena, const char *folder, const char *side)
@@ -305,14 +315,9 @@ Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
 static bool save_side(const Vocabulary *vocab, Diagnostics *diags, const char *folder,
                       const char *side)
 {
-    const char *path = arena_printf(diags->arena, "%s/%s%s", folder, side, vocab->file);
-    if (vocab->pieces)
-        return file_write_all(diags, path, vocab->bytes, vocab->n_bytes);
-    Text text = {0};
-    wordlist_print(vocab->words, &text);
-    bool ok = file_write_all(diags, path, text.data, text.length);
-    text_free(&text);
-    return ok;
+    const char *path =
+        arena_printf(diags->arena, "%s/%s%s", folder, side, folder_files[vocab->kind]);
+    return file_write_all(diags, path, vocab->bytes, vocab->n_bytes);
 }
 
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
@@ -333,15 +338,9 @@ void vocab_free(Vocabulary *vocab)
 
 /* ---- using ---- */
 
-/* Ids that have a token. */
-static int32_t token_count(const Vocabulary *vocab)
-{
-    return vocab->pieces ? tokenizer_size(vocab->pieces) : (int32_t)vocab->words->tokens.count;
-}
-
 int32_t vocab_size(const Vocabulary *vocab)
 {
-    int32_t n = token_count(vocab);
+    int32_t n = tokenizer_size(vocab->pieces);
     return vocab->rules.size > n ? vocab->rules.size : n;
 }
 
@@ -368,12 +367,20 @@ void vocab_join(Vocabulary *vocab, Vocabulary *source)
 
 uint64_t vocab_hash(const Vocabulary *vocab) { return vocab->hash; }
 
-bool vocab_is_characters(const Vocabulary *vocab)
+VocabKind vocab_kind(const Vocabulary *vocab) { return vocab->kind; }
+
+const char *vocab_bytes(const Vocabulary *vocab, size_t *size)
 {
-    return vocab->words && vocab->words->characters;
+    *size = vocab->n_bytes;
+    return vocab->bytes;
 }
 
-bool vocab_is_words(const Vocabulary *vocab) { return vocab->words && !vocab->words->characters; }
+bool vocab_is_characters(const Vocabulary *vocab) { return vocab->characters; }
+
+bool vocab_is_words(const Vocabulary *vocab)
+{
+    return vocab->kind == VOCAB_WORDS && !vocab->characters;
+}
 
 static void require(bool done)
 {
@@ -385,10 +392,7 @@ static void require(bool done)
 
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
-    if (vocab->pieces)
-        require(tokenizer_encode(vocab->pieces, text, length, ids));
-    else
-        wordlist_encode(vocab->words, text, length, ids);
+    require(tokenizer_encode(vocab->pieces, text, length, ids));
 }
 
 /* ---- what is unknown ---- */
@@ -448,10 +452,6 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
 {
     for (size_t i = 0; i < n; i++)
         assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
-    if (!vocab->pieces) {
-        wordlist_decode(vocab->words, ids, n, out);
-        return;
-    }
     TokenText text = {0};
     require(tokenizer_decode(vocab->pieces, ids, n, &text));
     text_put(out, text.data, text.length);
@@ -461,13 +461,10 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
 const char *vocab_token(const Vocabulary *vocab, int32_t id)
 {
     assert(id >= 0 && id < vocab_size(vocab));
-    if (id >= token_count(vocab))
-        return "";
-    return vocab->pieces ? vocab->tokens[id] : vocab->words->tokens.data[id];
+    return id < tokenizer_size(vocab->pieces) ? vocab->tokens[id] : "";
 }
 
 int32_t vocab_find(const Vocabulary *vocab, const char *token)
 {
-    return vocab->pieces ? tokenizer_find(vocab->pieces, token, strlen(token))
-                         : wordlist_find(vocab->words, token);
+    return tokenizer_find(vocab->pieces, token, strlen(token));
 }

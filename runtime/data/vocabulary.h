@@ -40,7 +40,7 @@ double vocab_spec_memory(const char *spec, bool made);
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
 /* Writes the files that vocab_load reads of a folder; rules are not among them. */
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
-void vocab_free(Vocabulary *vocab); /* NULL is allowed; lists stay in the arena */
+void vocab_free(Vocabulary *vocab); /* NULL is allowed */
 
 /* Sides: a vocabulary is its target's; the source has the same, or one of its own. The functions
  * below are of one side alone. */
@@ -59,6 +59,10 @@ typedef struct TokenRules {
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
+/* What it is made of: the bytes of its file, of one side, as vocab_save writes them. */
+typedef enum VocabKind { VOCAB_WORDS, VOCAB_JSON, VOCAB_SENTENCEPIECE } VocabKind;
+VocabKind vocab_kind(const Vocabulary *vocab);
+const char *vocab_bytes(const Vocabulary *vocab, size_t *size);
 /* Characters, whose lines end with a newline token where others have eos. */
 bool vocab_is_characters(const Vocabulary *vocab);
 /* A list of words: its texts were split before, perhaps with `@@ ` joiners. */

@@ -1,44 +1,15 @@
-/* Lists of words or characters: counting, files, encoding, decoding. */
+/* Lists of words or characters: counting, files. */
 #include "runtime/data/wordlist.h"
 
+#include "runtime/text/words.h"
+
 #include <stdlib.h>
-
-static const char characters_mark[] = "# characters";
-static const char *const special_names[] = {"<pad>", "<unk>", "<s>", "</s>"};
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-
-/* The next token at or after *at into `token`; false at the end. */
-static bool next_token(bool characters, const char *text, size_t length, size_t *at, Text *token)
-{
-    size_t begin = *at;
-    if (characters) {
-        if (begin >= length)
-            return false;
-        size_t n = utf8_length(text + begin, length - begin);
-        *at = begin + (n ? n : 1);
-    } else {
-        while (begin < length && is_space(text[begin]))
-            begin++;
-        if (begin >= length)
-            return false;
-        *at = begin;
-        while (*at < length && !is_space(text[*at]))
-            ++*at;
-    }
-    token->length = 0;
-    text_put(token, text + begin, *at - begin);
-    return true;
-}
 
 static void add_token(WordList *list, const char *token)
 {
     const char *copy = arena_strdup(list->arena, token);
     vec_push(list->arena, list->tokens, copy);
-    map_set(&list->ids, copy, (void *)(uintptr_t)list->tokens.count);
+    map_set(&list->seen, copy, list);
 }
 
 static WordList *new_list(Arena *arena, bool characters)
@@ -46,20 +17,8 @@ static WordList *new_list(Arena *arena, bool characters)
     WordList *list = ARENA_NEW(arena, WordList);
     list->arena = arena;
     list->characters = characters;
-    map_init(&list->ids, arena);
+    map_init(&list->seen, arena);
     return list;
-}
-
-static void find_specials(WordList *list)
-{
-    int32_t *specials[] = {&list->pad, &list->unk, &list->bos, &list->eos};
-    for (int i = 0; i < 4; i++)
-        *specials[i] = wordlist_find(list, special_names[i]);
-}
-
-int32_t wordlist_find(const WordList *list, const char *token)
-{
-    return (int32_t)(uintptr_t)map_get(&list->ids, token) - 1;
 }
 
 /* ---- counting ---- */
@@ -86,9 +45,12 @@ static void count_lines(Map *counts, const Lines *lines, bool characters)
 {
     Text token = {0};
     for (int64_t i = 0; i < lines->n; i++) {
-        size_t at = 0;
-        while (next_token(characters, lines->at[i].text, lines->at[i].length, &at, &token))
+        const Line *line = &lines->at[i];
+        for (size_t at = 0, begin; words_next(characters, line->text, line->length, &at, &begin);) {
+            token.length = 0;
+            text_put(&token, line->text + begin, at - begin);
             count_token(counts, token.data);
+        }
         if (characters)
             count_token(counts, "\n");
     }
@@ -109,13 +71,12 @@ WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool ch
     qsort(sorted, counts.count, sizeof *sorted, by_frequency);
 
     WordList *list = new_list(arena, characters);
-    for (int i = 0; i < 4; i++)
-        add_token(list, special_names[i]);
+    for (int i = 0; i < WORDS_SPECIALS; i++)
+        add_token(list, words_specials[i]);
     for (size_t i = 0; i < counts.count; i++)
         if ((limit <= 0 || (int64_t)list->tokens.count < limit) &&
-            !map_has(&list->ids, sorted[i].token))
+            !map_has(&list->seen, sorted[i].token))
             add_token(list, sorted[i].token);
-    find_specials(list);
     arena_free(scratch);
     return list;
 }
@@ -126,13 +87,13 @@ WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool ch
 static const char *token_of_line(Arena *arena, const Line *line)
 {
     size_t end = line->length;
-    while (end && is_space(line->text[end - 1]))
+    while (end && words_is_space(line->text[end - 1]))
         end--;
     size_t word = 0;
-    while (word < end && !is_space(line->text[word]))
+    while (word < end && !words_is_space(line->text[word]))
         word++;
     size_t number = word;
-    while (number < end && is_space(line->text[number]))
+    while (number < end && words_is_space(line->text[number]))
         number++;
     for (size_t i = number; i < end; i++)
         if (line->text[i] < '0' || line->text[i] > '9')
@@ -140,7 +101,7 @@ static const char *token_of_line(Arena *arena, const Line *line)
     return word ? arena_strndup(arena, line->text, word) : NULL;
 }
 
-static const char escapes[] = "n\nr\rt\t\\\\";
+static const char escapes[] = WORDS_ESCAPES;
 
 /* One character, an escape, or one of the special names. */
 static const char *character_of_line(Arena *arena, const Line *line)
@@ -151,9 +112,9 @@ static const char *character_of_line(Arena *arena, const Line *line)
         for (const char *e = escapes; *e; e += 2)
             if (text[1] == e[0])
                 return arena_strndup(arena, e + 1, 1);
-    for (int i = 0; i < 4; i++)
-        if (n == strlen(special_names[i]) && !memcmp(text, special_names[i], n))
-            return special_names[i];
+    for (int i = 0; i < WORDS_SPECIALS; i++)
+        if (n == strlen(words_specials[i]) && !memcmp(text, words_specials[i], n))
+            return words_specials[i];
     return n && utf8_length(text, n) == n ? arena_strndup(arena, text, n) : NULL;
 }
 
@@ -166,7 +127,7 @@ static bool add_line(Diagnostics *diags, WordList *list, const Lines *lines, int
                    list->characters ? "expected one character" : "expected one token");
         return false;
     }
-    if (map_has(&list->ids, token)) {
+    if (map_has(&list->seen, token)) {
         diag_error(diags, lines_place(lines, i), "token %s is in the list twice", token);
         return false;
     }
@@ -180,7 +141,7 @@ static bool has_token(const Lines *lines, int64_t first, const char *name)
     for (int64_t i = first; i < lines->n; i++) {
         const Line *line = &lines->at[i];
         if (line->length >= length && !memcmp(line->text, name, length) &&
-            (line->length == length || is_space(line->text[length])))
+            (line->length == length || words_is_space(line->text[length])))
             return true;
     }
     return false;
@@ -188,28 +149,27 @@ static bool has_token(const Lines *lines, int64_t first, const char *name)
 
 WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines)
 {
-    size_t mark = sizeof characters_mark - 1;
+    size_t mark = sizeof WORDS_CHARACTERS - 1;
     bool characters = lines->n > 0 && lines->at[0].length == mark &&
-                      !memcmp(lines->at[0].text, characters_mark, mark);
+                      !memcmp(lines->at[0].text, WORDS_CHARACTERS, mark);
     WordList *list = new_list(arena, characters);
-    for (int i = 0; i < 4; i++)
-        if (!has_token(lines, characters, special_names[i]))
-            add_token(list, special_names[i]);
+    for (int i = 0; i < WORDS_SPECIALS; i++)
+        if (!has_token(lines, characters, words_specials[i]))
+            add_token(list, words_specials[i]);
     int errors = 0;
     for (int64_t i = characters; i < lines->n && errors < 5; i++)
         errors += !add_line(diags, list, lines, i);
-    if (!errors && list->tokens.count <= 4) {
+    if (!errors && list->tokens.count <= WORDS_SPECIALS) {
         diag_error(diags, (Loc){.source = lines->source}, "the list holds no tokens");
         errors++;
     }
-    find_specials(list);
     return errors ? NULL : list;
 }
 
 void wordlist_print(const WordList *list, Text *out)
 {
     if (list->characters)
-        text_add(out, "%s\n", characters_mark);
+        text_add(out, "%s\n", WORDS_CHARACTERS);
     for (size_t i = 0; i < list->tokens.count; i++) {
         const char *token = list->tokens.data[i];
         const char *escape = NULL;
@@ -220,42 +180,5 @@ void wordlist_print(const WordList *list, Text *out)
             text_add(out, "\\%c\n", *escape);
         else
             text_add(out, "%s\n", token);
-    }
-}
-
-/* ---- encoding and decoding ---- */
-
-static bool is_special(const WordList *list, int32_t id)
-{
-    return id == list->pad || id == list->bos || id == list->eos;
-}
-
-void wordlist_encode(const WordList *list, const char *text, size_t length, Ids *ids)
-{
-    Text token = {0};
-    size_t at = 0;
-    while (next_token(list->characters, text, length, &at, &token)) {
-        int32_t id = wordlist_find(list, token.data);
-        ids_push(ids, id < 0 || is_special(list, id) ? list->unk : id);
-    }
-    text_free(&token);
-}
-
-void wordlist_decode(const WordList *list, const int32_t *ids, size_t n, Text *out)
-{
-    bool joined = true; /* to what came before: no space is due */
-    for (size_t i = 0; i < n; i++) {
-        if (is_special(list, ids[i]))
-            continue;
-        const char *token = list->tokens.data[ids[i]];
-        size_t length = strlen(token);
-        if (list->characters) {
-            text_add(out, "%s", ids[i] == list->unk ? "\xEF\xBF\xBD" : token); /* U+FFFD */
-            continue;
-        }
-        if (!joined)
-            text_put(out, " ", 1);
-        joined = length > 2 && !memcmp(token + length - 2, "@@", 2);
-        text_put(out, token, joined ? length - 2 : length);
     }
 }

@@ -1,4 +1,5 @@
-/* A vocabulary that is a list of tokens: words between spaces, or characters.
+/* Making lists of words between spaces, or of characters (runtime/text/words.h), from texts and
+ * from files.
  *
  * The file has one token a line, its line number is its id. <pad>, <unk>, <s> and
  * </s> are looked up by these names; those that are missing are put before the first
@@ -9,15 +10,13 @@
 #define RUNTIME_DATA_WORDLIST_H
 
 #include "base/map.h"
-#include "runtime/data/ids.h"
 #include "runtime/data/lines.h"
 
 typedef struct WordList {
     Arena *arena;
     bool characters;
-    VEC(const char *) tokens;
-    Map ids; /* token → id + 1, as a pointer */
-    int32_t pad, unk, bos, eos;
+    VEC(const char *) tokens; /* the special ones among them */
+    Map seen;
 } WordList;
 
 /* The tokens of the texts, the most frequent first, ties in the order of their bytes;
@@ -25,12 +24,7 @@ typedef struct WordList {
 WordList *wordlist_count(Arena *arena, const Lines *const *texts, int n, bool characters,
                          int64_t limit);
 WordList *wordlist_parse(Diagnostics *diags, Arena *arena, const Lines *lines);
+/* As runtime/text reads it. */
 void wordlist_print(const WordList *list, Text *out);
-int32_t wordlist_find(const WordList *list, const char *token); /* -1 where absent */
-/* Appends the ids of a line. Special tokens written out in a text are unknown words. */
-void wordlist_encode(const WordList *list, const char *text, size_t length, Ids *ids);
-/* Appends the text: words with spaces between them and `@@ ` joiners undone, or
- * characters as they are; without pad, bos and eos. */
-void wordlist_decode(const WordList *list, const int32_t *ids, size_t n, Text *out);
 
 #endif
