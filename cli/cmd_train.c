@@ -129,6 +129,9 @@ static const Option options[] = {
     {"target", "FILE", FIELD(TrainCommand, o.target), 0, NULL, "target text, as many lines"},
     {"data", "FILE", FIELD(TrainCommand, o.data), 0, NULL,
      "… or both in one file: source, tab, target; further columns are ignored"},
+    {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
+     "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
+     "epoch others; may be given again"},
     {"text", "FILE", FIELD(TrainCommand, o.text), 0, NULL, "the text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "each line of --text stands alone, with an end token"},

@@ -31,6 +31,19 @@ static bool is_last(const Arguments *arguments, size_t i)
     return true;
 }
 
+/* A value that names a file, "FILE" or "FILE:…", by an absolute path. */
+static const char *absolute_value(Job *job, const Option *option, const char *value)
+{
+    const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
+    rest = rest ? rest : value + strlen(value);
+    bool is_file = !strncmp(option->value, "FILE", 4);
+    char *real = is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL)
+                         : NULL;
+    const char *text = real ? arena_printf(job->arena, "%s%s", real, rest) : value;
+    free(real);
+    return text;
+}
+
 static void add_words(Job *job, TextList *words, const char *option, const TextList *values)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -50,10 +63,8 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
         if (is_among(option->name, passing) || once)
             continue;
         vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
-        char *real = value && !strcmp(option->value, "FILE") ? realpath(value, NULL) : NULL;
         if (value)
-            vec_push(job->arena, words, real ? arena_strdup(job->arena, real) : value);
-        free(real);
+            vec_push(job->arena, words, absolute_value(job, option, value));
     }
     add_words(job, &words, "--set", &o->settings);
     add_words(job, &words, "--token", &o->vocab.tokens);
@@ -160,6 +171,8 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     if (goes_on && (now.vocab.source || now.vocab.tokens.count))
         return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
                                now.vocab.source ? "--source-vocab" : "--token");
+    if (goes_on && now.mix.count)
+        return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
     if (goes_on && now.vocab.spec && vocab && strcmp(now.vocab.spec, vocab))
         return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",

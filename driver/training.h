@@ -10,6 +10,7 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *data, *valid_data; /* pairs with a tab between them, in place of two files */
+    TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
     const char *weights; /* where params begin; NULL: as the model says */
@@ -30,6 +31,13 @@ typedef struct TrainOptions {
     const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
 } TrainOptions;
 
+/* Mixed: a --mix once it is read. */
+typedef struct Mixed {
+    const char *path;
+    double weight;
+    Lines *source, *target;
+} Mixed;
+
 typedef struct Training {
     Job *job;
     const TrainOptions *options;
@@ -37,6 +45,7 @@ typedef struct Training {
     Vocabulary *vocab;
     Lines *source, *target, *valid_source, *valid_target;
     Corpus *corpus, *valid;
+    Mixed *mixed; /* options->mix.count of them; after training_load_data */
     Session session;
     bool session_is_open;
     Store *store;
@@ -56,6 +65,8 @@ bool training_check_settings(Training *training);
 bool training_check_sizes(Training *training);
 /* Whether source and target have as many lines, once they are read. */
 bool training_check_lines(Training *training);
+/* "FILE:WEIGHT" of --mix; false after an error. */
+bool training_mix(Job *job, const char *text, Mixed *mixed);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
 bool training_load_data(Training *training);
 /* Settings, programs, params, the folder. */

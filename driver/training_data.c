@@ -1,6 +1,7 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_WINDOW = 128 };
@@ -66,6 +67,44 @@ static bool read_texts(Training *t)
     return t->source && (!o->valid_text || t->valid_source);
 }
 
+bool training_mix(Job *job, const char *text, Mixed *mixed)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    *mixed = (Mixed){.weight = colon ? strtod(colon + 1, &end) : 0};
+    if (!colon || colon == text || end == colon + 1 || *end || !(mixed->weight > 0) ||
+        !(mixed->weight <= 1000))
+        return job_error(job,
+                         "--mix %s: expected FILE:WEIGHT, where WEIGHT says how many of its lines "
+                         "there are to one of the main text, above 0 and at most 1000",
+                         text);
+    mixed->path = arena_strndup(job->arena, text, (size_t)(colon - text));
+    return true;
+}
+
+/* What is mixed in: pairs with a tab between them, or lines. */
+static bool read_mixed(Training *t)
+{
+    const TrainOptions *o = t->options;
+    Job *job = t->job;
+    const LineLimits limits = {.line = o->line_limit};
+    t->mixed = ARENA_ARRAY(job->arena, Mixed, o->mix.count + 1);
+    if (o->mix.count && o->kind == CORPUS_STREAM)
+        return job_error(job, "--mix mixes lines: --text is one stream without --lines");
+    for (size_t i = 0; i < o->mix.count; i++) {
+        Mixed *mixed = &t->mixed[i];
+        if (!training_mix(job, o->mix.data[i], mixed))
+            return false;
+        Lines *lines = lines_read(&job->diags, job->arena, mixed->path, &limits);
+        mixed->source = lines;
+        if (lines && o->kind == CORPUS_PAIRS)
+            mixed->source = lines_columns(&job->diags, job->arena, lines, &mixed->target);
+        if (!mixed->source)
+            return false;
+    }
+    return true;
+}
+
 static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
@@ -106,13 +145,17 @@ static Corpus *encode(Training *t, const Lines *source, const Lines *target)
 
 bool training_load_data(Training *t)
 {
-    if (!training_check_sizes(t) || !read_texts(t) || !training_check_lines(t) ||
+    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !training_check_lines(t) ||
         !make_vocabulary(t) || !open_model(t))
         return false;
     t->corpus = encode(t, t->source, t->target);
-    if (t->corpus && t->valid_source)
+    bool ok = t->corpus != NULL;
+    for (size_t i = 0; ok && i < t->options->mix.count; i++)
+        ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
+                        t->mixed[i].target);
+    if (ok && t->valid_source)
         t->valid = encode(t, t->valid_source, t->valid_target);
-    return t->corpus && (!t->valid_source || t->valid);
+    return ok && (!t->valid_source || t->valid);
 }
 
 void training_free(Training *t)

@@ -78,6 +78,16 @@ static const char *describe_rate(const Training *t)
     return arena_printf(arena, "%s)", text);
 }
 
+/* "0.5, 2": what is mixed in by what weight; the texts themselves stand under data. */
+static const char *describe_mix(const Training *t)
+{
+    Arena *arena = t->job->arena;
+    const char *text = "";
+    for (size_t i = 0; i < t->options->mix.count; i++)
+        text = arena_printf(arena, "%s%s%g", text, *text ? ", " : "", t->mixed[i].weight);
+    return text;
+}
+
 static const char *describe_batch(const Training *t)
 {
     const BatchOptions *batch = &t->settings.batch;
@@ -120,6 +130,8 @@ static bool add_facts(Training *t, RunRecord *record)
              arena_printf(arena, "%d tokens, %016" PRIx64, (int)vocab_size(t->vocab),
                           vocab_hash(t->vocab)));
     add_fact(t, record, "batch", describe_batch(t));
+    if (o->mix.count)
+        add_fact(t, record, "mix", describe_mix(t));
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
@@ -186,6 +198,8 @@ bool training_record(Training *t, RunRecord *record)
         add_text(t, record, pairs ? "source" : "text", t->source);
         add_text(t, record, "target", t->target);
     }
+    for (size_t i = 0; i < o->mix.count; i++)
+        add_text(t, record, "mix", t->mixed[i].source);
     if (o->valid_data) {
         add_text(t, record, "valid-data", t->valid_source);
     } else {

@@ -55,14 +55,56 @@ static void shuffle_items(Item *items, int64_t n, uint64_t *state)
 
 /* ---- items ---- */
 
-static void list_rows(Batches *b)
+static void add_item(Batches *b, int64_t row)
 {
     const Corpus *corpus = b->corpus;
-    b->n_items = corpus->n;
-    b->items = grow(NULL, (size_t)corpus->n * sizeof(Item));
-    for (int64_t i = 0; i < corpus->n; i++)
-        b->items[i] = (Item){i, (int32_t)corpus_source_length(corpus, i),
-                             (int32_t)corpus_target_length(corpus, i), i};
+    b->items[b->n_items] = (Item){row, (int32_t)corpus_source_length(corpus, row),
+                                  (int32_t)corpus_target_length(corpus, row), b->n_items};
+    b->n_items++;
+}
+
+/* The part's rows in the order of a round: all of them once. */
+static void order_part(const Batches *b, int part, int64_t round, Item *order)
+{
+    const CorpusPart *p = &b->corpus->parts[part];
+    uint64_t state = hash_u64(hash_u64(hash_u64(HASH_SEED, b->options.seed), (uint64_t)part),
+                              (uint64_t)round);
+    for (int64_t i = 0; i < p->n; i++)
+        order[i] = (Item){.row = p->first + i};
+    if (b->options.shuffle)
+        shuffle_items(order, p->n, &state);
+}
+
+static int64_t part_rows(const Corpus *corpus, int part)
+{
+    return (int64_t)(corpus->parts[part].weight * (double)corpus->own + 0.5);
+}
+
+/* What an epoch has of a part: so many rows from where the last one ended. */
+static void list_part(Batches *b, int part, int64_t epoch)
+{
+    int64_t n = b->corpus->parts[part].n, wanted = part_rows(b->corpus, part), round = -1;
+    Item *order = grow(NULL, (size_t)n * sizeof(Item));
+    for (int64_t i = 0; i < wanted; i++) {
+        int64_t at = epoch * wanted + i;
+        if (at / n != round)
+            order_part(b, part, round = at / n, order);
+        add_item(b, order[at % n].row);
+    }
+    free(order);
+}
+
+static void list_rows(Batches *b, int64_t epoch)
+{
+    const Corpus *corpus = b->corpus;
+    int64_t n = corpus->own;
+    for (int p = 0; p < corpus->n_parts; p++)
+        n += part_rows(corpus, p);
+    b->items = grow(NULL, (size_t)n * sizeof(Item));
+    for (int64_t i = 0; i < corpus->own; i++)
+        add_item(b, i);
+    for (int p = 0; p < corpus->n_parts; p++)
+        list_part(b, p, epoch);
 }
 
 /* Windows of `size` tokens that have a next one; the first is shorter where the
@@ -155,7 +197,7 @@ Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t 
     if (corpus->options.kind == CORPUS_STREAM)
         list_windows(b, &state);
     else
-        list_rows(b);
+        list_rows(b, epoch);
     if (options->shuffle) {
         shuffle_items(b->items, b->n_items, &state);
         for (int64_t i = 0; i < b->n_items; i++)

@@ -89,7 +89,7 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 
 void corpus_clear(Corpus *corpus)
 {
-    corpus->n = corpus->lines = corpus->empty = corpus->long_ = 0;
+    corpus->n = corpus->own = corpus->lines = corpus->empty = corpus->long_ = 0;
     corpus->source.n = corpus->target.n = 0;
     corpus->source.ids.count = corpus->target.ids.count = 0;
     corpus->source.start[0] = corpus->target.start[0] = 0;
@@ -138,7 +138,7 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     if (row.is_kept && row.is_long && on_target)
         cut_row(&corpus->target, corpus->options.max_length - 1);
     if (row.is_kept)
-        corpus->line[corpus->n++] = line;
+        corpus->line[corpus->n++] = line, corpus->own++;
     return row;
 }
 
@@ -170,7 +170,7 @@ static void add_stream(Corpus *corpus, const Lines *text)
     }
     close_row(&corpus->target);
     corpus->lines = text->n;
-    corpus->n = 1;
+    corpus->n = corpus->own = 1;
 }
 
 /* ---- messages ---- */
@@ -238,6 +238,30 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
     return NULL;
 }
 
+bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
+                const Lines *target)
+{
+    assert(corpus->options.kind != CORPUS_STREAM && weight > 0);
+    if (!corpus_check_counts(diags, source, target))
+        return false;
+    int64_t own = corpus->own, first = corpus->n, lines = corpus->lines;
+    Seen seen = {0};
+    corpus->lines = corpus->empty = corpus->long_ = 0;
+    add_rows(corpus, source, target, &seen);
+    corpus->own = own;
+    warn(diags, corpus, source, &seen);
+    corpus->lines += lines;
+    if (corpus->n == first) {
+        diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",
+                   (long long)source->n);
+        return false;
+    }
+    corpus->parts =
+        grow(corpus->parts, sizeof *corpus->parts * ((size_t)corpus->n_parts + 1));
+    corpus->parts[corpus->n_parts++] = (CorpusPart){first, corpus->n - first, weight};
+    return true;
+}
+
 void corpus_free(Corpus *corpus)
 {
     if (!corpus)
@@ -247,5 +271,6 @@ void corpus_free(Corpus *corpus)
     ids_free(&corpus->source.ids);
     ids_free(&corpus->target.ids);
     free(corpus->line);
+    free(corpus->parts);
     free(corpus);
 }

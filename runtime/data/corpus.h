@@ -41,10 +41,21 @@ typedef struct CorpusOptions {
     bool keep_all, refuse_long;
 } CorpusOptions;
 
+/* CorpusPart: rows that other data was mixed in with. Each epoch has all rows of the corpus's own
+ * text, and `weight` times as many of the part: drawn in an order of its own, from where the last
+ * epoch ended, so that each row comes again only after all others. */
+typedef struct CorpusPart {
+    int64_t first, n; /* rows */
+    double weight;    /* > 0 */
+} CorpusPart;
+
 typedef struct Corpus {
     CorpusOptions options;
     const Vocabulary *vocab;
     int64_t n;            /* rows; 1 for a stream */
+    int64_t own;          /* rows of its own text; those of parts stand behind */
+    CorpusPart *parts;
+    int n_parts;
     Rows source, target;  /* the side a kind lacks has n = 0 */
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
@@ -57,6 +68,9 @@ typedef struct Corpus {
  * corpus_free. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
+/* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
+bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
+                const Lines *target);
 /* Whether source and target (may be NULL) have as many lines; an error tells if not. */
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
 void corpus_free(Corpus *corpus); /* NULL is allowed */

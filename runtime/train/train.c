@@ -32,6 +32,8 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         hash = hash_u64(hash, sides[i]->ids.count);
         hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
     }
+    for (int i = 0; i < corpus->n_parts; i++)
+        hash = hash_bytes(hash, &corpus->parts[i], sizeof corpus->parts[i]);
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
                                s->batch.sentences,   (int64_t)s->batch.seed,     s->accumulate};
     return hash_bytes(hash, numbers, sizeof numbers);

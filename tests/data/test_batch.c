@@ -305,6 +305,58 @@ static void test_nothing(void **state)
     corpus_free(corpus);
 }
 
+/* Of an epoch: how often each row comes. */
+static int64_t count_rows(const Corpus *corpus, int64_t epoch, int *times)
+{
+    BatchOptions options = {.tokens = 60, .shuffle = true, .seed = 3};
+    Batches *batches = batches_new(corpus, &options, epoch);
+    Batch batch = {0};
+    int64_t n = 0;
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        for (int64_t k = 0; k < batch.shape.rows; k++, n++)
+            times[batch.row[k]]++;
+    }
+    batch_free(&batch);
+    batches_free(batches);
+    return n;
+}
+
+/* An epoch has its own 30 rows and 12 of 40 others; in ten epochs each of these comes three times. */
+static void test_mixed(void **state)
+{
+    enum { OWN = 30, MORE = 40, EPOCHS = 10, ALL = OWN + MORE };
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, OWN);
+    Text text = {0};
+    for (int i = 0; i < MORE; i++)
+        text_string(&text, "a b c\n");
+    const Lines *lines = lines_of(f, text.data);
+    assert_true(corpus_mix(&f->diags, corpus, 0.4, lines, lines));
+    assert_int_equal(corpus->n, ALL);
+    int all[ALL] = {0};
+    for (int epoch = 0; epoch < EPOCHS; epoch++) {
+        int times[ALL] = {0}, again[ALL] = {0};
+        assert_int_equal(count_rows(corpus, epoch, times), OWN + 12);
+        count_rows(corpus, epoch, again);
+        assert_memory_equal(times, again, sizeof times);
+        for (int row = 0; row < ALL; row++) {
+            assert_true(row >= OWN || times[row] == 1);
+            all[row] += times[row];
+        }
+    }
+    for (int row = OWN; row < ALL; row++)
+        assert_int_equal(all[row], 3);
+    /* More than there are: some come again within the epoch. */
+    corpus->parts[0].weight = 2;
+    int times[ALL] = {0};
+    assert_int_equal(count_rows(corpus, 0, times), OWN + 60);
+    for (int row = OWN; row < ALL; row++)
+        assert_in_range(times[row], 1, 2);
+    corpus_free(corpus);
+    text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
