@@ -63,10 +63,12 @@ static int check_usage(Job *job, const TrainOptions *o)
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
     if (o->validate_every > 0 && !o->valid_source && !o->valid_target && !o->valid_text &&
-        !o->valid_data)
+        !o->valid_data && !o->valid.count)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
-                               "--valid-source and --valid-target, --valid-data or --valid-text are "
-                               "needed");
+                               "--valid-source and --valid-target, --valid-data, --valid or "
+                               "--valid-text are needed");
+    if (o->best && !o->valid.count)
+        return cli_usage_error("train: --best %s chooses among texts of --valid NAME=FILE", o->best);
     if (!o->resume && file_exists(arena_printf(job->arena, "%s/last.safetensors", o->out)))
         return cli_usage_error(
             "train: %s holds a training already; --resume goes on with it, another "
@@ -140,6 +142,10 @@ static const Option options[] = {
     {"valid-target", "FILE", FIELD(TrainCommand, o.valid_target), 0, NULL, "… and targets"},
     {"valid-data", "FILE", FIELD(TrainCommand, o.valid_data), 0, NULL, "… or both in one file"},
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_text), 0, NULL, "… or the one text"},
+    {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
+     "validate on more pairs, as --data has them (or a text), under a name; may be given again"},
+    {"best", "NAME", FIELD(TrainCommand, o.best), 0, NULL,
+     "which of these tells the best checkpoint; mean: their mean (the text without a name, or mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},

@@ -79,6 +79,16 @@ void progress_clear(Progress *progress)
     progress->drawn = false;
 }
 
+/* A validation text that has a name. */
+static void put_valid(const TrainValid *valid, Text *out)
+{
+    if (!valid->name)
+        return;
+    text_add(out, "  %s %.4f", valid->name, valid->loss);
+    if (isfinite(valid->bleu))
+        text_add(out, " BLEU %.2f", valid->bleu);
+}
+
 static void format_report(const Progress *progress, const TrainReport *report, Text *out)
 {
     text_add(out, "step %" PRId64, report->step);
@@ -100,6 +110,8 @@ static void format_report(const Progress *progress, const TrainReport *report, T
             text_add(out, "  BLEU %.2f", report->valid_bleu);
         if (report->best)
             text_add(out, "  best so far");
+        for (int i = 0; i < report->n_valid; i++)
+            put_valid(&report->valid[i], out);
     }
 }
 

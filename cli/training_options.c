@@ -31,9 +31,15 @@ static bool is_last(const Arguments *arguments, size_t i)
     return true;
 }
 
-/* A value that names a file, "FILE" or "FILE:…", by an absolute path. */
+/* A value that names a file, "FILE", "FILE:…" or "NAME=FILE", by an absolute path. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
 {
+    const char *equals = strcmp(option->value, "NAME=FILE") ? NULL : strchr(value, '=');
+    if (equals) {
+        static const Option file = {.value = "FILE"};
+        return arena_printf(job->arena, "%.*s%s", (int)(equals + 1 - value), value,
+                            absolute_value(job, &file, equals + 1));
+    }
     const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
     rest = rest ? rest : value + strlen(value);
     bool is_file = !strncmp(option->value, "FILE", 4);

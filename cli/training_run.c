@@ -40,7 +40,7 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
 static void on_report(void *user, const TrainReport *report, bool due)
 {
     Shown *s = user;
-    double valid_loss = s->last.valid_loss, valid_bleu = s->last.valid_bleu;
+    const TrainReport was = s->last;
     progress_report(&s->progress, report, due);
     if (forecast_step(&s->forecast, report->step, wall_seconds())) {
         progress_clear(&s->progress);
@@ -50,14 +50,16 @@ static void on_report(void *user, const TrainReport *report, bool due)
         return;
     s->last = *report;
     if (!report->validated) {
-        s->last.valid_loss = valid_loss;
-        s->last.valid_bleu = valid_bleu;
+        s->last.valid_loss = was.valid_loss;
+        s->last.valid_bleu = was.valid_bleu;
+        s->last.valid = was.valid;
+        s->last.n_valid = was.n_valid;
     }
 }
 
-static bool on_validate(void *user, double *loss, double *bleu)
+static bool on_validate(void *user, TrainReport *report)
 {
-    return training_validate(((Shown *)user)->training, loss, bleu);
+    return training_validate(((Shown *)user)->training, report);
 }
 
 static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stream, double *value)
@@ -93,7 +95,7 @@ static bool write_summary(Shown *s, const char *ended)
         return true;
     Text text = {0};
     JsonWriter json = {&text, false};
-    s->last.validated = t->valid != NULL;
+    s->last.validated = t->n_valid > 0;
     json_open(&json, NULL, '{');
     runlog_put(&s->last, &json);
     json_put_integer(&json, "best_step", t->state.best_step);
@@ -146,7 +148,7 @@ int training_run(Training *t)
     TrainHooks hooks = {.user = &s,
                         .planned = on_planned,
                         .report = on_report,
-                        .validate = t->valid ? on_validate : NULL,
+                        .validate = t->n_valid ? on_validate : NULL,
                         .find_bad_gradient = on_bad_gradient};
     cli_flush(t->job);
     progress_init(&s.progress, t->settings.steps);

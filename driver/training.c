@@ -139,7 +139,7 @@ static bool compile_programs(Training *t)
             return job_error(t->job, "out of memory");
     }
     inference_init(&t->inference, &t->session, t->store, t->vocab);
-    if (!t->valid)
+    if (!t->n_valid)
         return true;
     bool decodes = t->options->kind == CORPUS_PAIRS && t->ports.logits && !t->options->no_bleu;
     return inference_prepare_score(&t->inference) &&

@@ -10,6 +10,9 @@
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *data, *valid_data; /* pairs with a tab between them, in place of two files */
+    TextList valid;   /* "NAME=FILE": more to validate on */
+    const char *best; /* NAME or "mean": what tells the best; NULL: the text without a name, else the
+                         mean */
     TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
@@ -31,6 +34,13 @@ typedef struct TrainOptions {
     const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
 } TrainOptions;
 
+/* ValidText: what is validated on, pairs or one text. */
+typedef struct ValidText {
+    const char *name; /* of --valid; NULL: of --valid-source and so on */
+    Lines *source, *target;
+    Corpus *corpus;
+} ValidText;
+
 /* Mixed: a --mix once it is read. */
 typedef struct Mixed {
     const char *path;
@@ -43,8 +53,11 @@ typedef struct Training {
     const TrainOptions *options;
     ModelPorts ports;
     Vocabulary *vocab;
-    Lines *source, *target, *valid_source, *valid_target;
-    Corpus *corpus, *valid;
+    Lines *source, *target;
+    Corpus *corpus;
+    ValidText *valid;    /* n_valid of them */
+    TrainValid *figures; /* of the last validation, one a text */
+    int n_valid;
     Mixed *mixed; /* options->mix.count of them; after training_load_data */
     Session session;
     bool session_is_open;
@@ -65,6 +78,8 @@ bool training_check_settings(Training *training);
 bool training_check_sizes(Training *training);
 /* Whether source and target have as many lines, once they are read. */
 bool training_check_lines(Training *training);
+/* The number of the text that tells the best; -1: the mean of all does; -2 after an error. */
+int training_best(const Training *training);
 /* "FILE:WEIGHT" of --mix; false after an error. */
 bool training_mix(Job *job, const char *text, Mixed *mixed);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */
@@ -79,9 +94,9 @@ bool training_record(Training *training, RunRecord *record);
  * (training_changes.c) */
 bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
                         bool *changed);
-/* The hooks of train(): the loss on the validation texts and, of translations, BLEU; the param
+/* The hooks of train(): the loss on each validation text and, of translations, BLEU; the param
  * whose gradient is not finite, found by a program that is compiled then. (training_hooks.c) */
-bool training_validate(Training *training, double *loss, double *bleu);
+bool training_validate(Training *training, TrainReport *report);
 const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream, double *value);
 void training_free(Training *training);
 

@@ -126,18 +126,24 @@ static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now
     }
 }
 
-static const RunText *find_text(const RunRecord *record, const char *option)
+/* The text of `record` that text i of `other` is to be compared with: of the same option, which may
+ * be given several times, and as many before it; NULL: there is none. */
+static const RunText *find_text(const RunRecord *record, const RunRecord *other, size_t i)
 {
-    for (size_t i = 0; i < record->texts.count; i++)
-        if (!strcmp(record->texts.data[i].option, option))
-            return &record->texts.data[i];
+    const char *option = other->texts.data[i].option;
+    int before = 0;
+    for (size_t k = 0; k < i; k++)
+        before += !strcmp(other->texts.data[k].option, option);
+    for (size_t k = 0; k < record->texts.count; k++)
+        if (!strcmp(record->texts.data[k].option, option) && !before--)
+            return &record->texts.data[k];
     return NULL;
 }
 
 static void compare_texts(Changes *c, const RunRecord *was, const RunRecord *now)
 {
     for (size_t i = 0; i < now->texts.count; i++) {
-        const RunText *text = &now->texts.data[i], *old = find_text(was, text->option);
+        const RunText *text = &now->texts.data[i], *old = find_text(was, now, i);
         if (!old)
             tell(c, "--%s %s: the run began without it", text->option, text->file);
         else if (strcmp(old->sha256, text->sha256))
@@ -150,7 +156,7 @@ static void compare_texts(Changes *c, const RunRecord *was, const RunRecord *now
                  text->lines, text->bytes, text->sha256);
     }
     for (size_t i = 0; i < was->texts.count; i++)
-        if (!find_text(now, was->texts.data[i].option))
+        if (!find_text(now, was, i))
             tell(c, "--%s: it was %s and is not given now", was->texts.data[i].option,
                  was->texts.data[i].file);
 }

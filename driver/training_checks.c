@@ -89,6 +89,8 @@ bool training_check_sizes(Training *t)
 bool training_check_lines(Training *t)
 {
     Diagnostics *diags = &t->job->diags;
-    return corpus_check_counts(diags, t->source, t->target) &&
-           (!t->valid_source || corpus_check_counts(diags, t->valid_source, t->valid_target));
+    bool ok = corpus_check_counts(diags, t->source, t->target);
+    for (int i = 0; ok && i < t->n_valid; i++)
+        ok = corpus_check_counts(diags, t->valid[i].source, t->valid[i].target);
+    return ok;
 }

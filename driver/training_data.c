@@ -47,24 +47,82 @@ static bool read_pairs(Training *t, const char *data, const char *source, const 
     return sides[0] && sides[1];
 }
 
+/* Pairs, or a text of one input; `data` in place of the others. */
+static bool add_valid(Training *t, const char *name, const char *data, const char *source,
+                      const char *target)
+{
+    const LineLimits limits = {.line = t->options->line_limit};
+    Lines *sides[2] = {0};
+    bool ok;
+    if (t->options->kind == CORPUS_PAIRS)
+        ok = read_pairs(t, data, source, target, sides);
+    else
+        ok = (sides[0] = lines_read(&t->job->diags, t->job->arena, data ? data : source, &limits));
+    t->valid[t->n_valid++] = (ValidText){.name = name, .source = sides[0], .target = sides[1]};
+    return ok;
+}
+
+/* "NAME=FILE" of --valid, whose name is not another's. */
+static bool add_named(Training *t, const char *text)
+{
+    Job *job = t->job;
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return job_error(job, "--valid %s: expected NAME=FILE", text);
+    const char *name = arena_strndup(job->arena, text, (size_t)(equals - text));
+    if (!strcmp(name, "mean"))
+        return job_error(job, "--valid %s: 'mean' is that of all texts, not a name of one", text);
+    for (int i = 0; i < t->n_valid; i++)
+        if (t->valid[i].name && !strcmp(t->valid[i].name, name))
+            return job_error(job, "--valid %s: there is a text of this name already", text);
+    return add_valid(t, name, equals + 1, NULL, NULL);
+}
+
+static bool read_valid(Training *t)
+{
+    const TrainOptions *o = t->options;
+    t->valid = ARENA_ARRAY(t->job->arena, ValidText, o->valid.count + 1);
+    t->figures = ARENA_ARRAY(t->job->arena, TrainValid, o->valid.count + 1);
+    const char *source = o->kind == CORPUS_PAIRS ? o->valid_source : o->valid_text;
+    bool ok = true;
+    if (o->valid_data || source)
+        ok = add_valid(t, NULL, o->valid_data, source, o->valid_target);
+    for (size_t i = 0; ok && i < o->valid.count; i++)
+        ok = add_named(t, o->valid.data[i]);
+    return ok && (!t->n_valid || training_best(t) > -2);
+}
+
+int training_best(const Training *t)
+{
+    const char *best = t->options->best;
+    if (best ? !strcmp(best, "mean") : t->valid[0].name != NULL)
+        return -1;
+    if (!best)
+        return 0;
+    const char **names = ARENA_ARRAY(t->job->arena, const char *, t->n_valid + 1);
+    for (int i = 0; i < t->n_valid; i++) {
+        names[i] = t->valid[i].name ? t->valid[i].name : "mean";
+        if (!strcmp(names[i], best))
+            return i;
+    }
+    job_error(t->job, "--best %s: no --valid has this name%s", best,
+              text_suggest(t->job->arena, "'", best, names, (size_t)t->n_valid));
+    return -2;
+}
+
 static bool read_texts(Training *t)
 {
     const TrainOptions *o = t->options;
     Job *job = t->job;
     const LineLimits limits = {.line = o->line_limit};
     if (o->kind == CORPUS_PAIRS) {
-        Lines *train[2] = {0}, *valid[2] = {0};
+        Lines *train[2] = {0};
         bool ok = read_pairs(t, o->data, o->source, o->target, train);
-        if (o->valid_data || o->valid_source)
-            ok &= read_pairs(t, o->valid_data, o->valid_source, o->valid_target, valid);
         t->source = train[0], t->target = train[1];
-        t->valid_source = valid[0], t->valid_target = valid[1];
-        return ok;
+        return read_valid(t) && ok;
     }
     t->source = lines_read(&job->diags, job->arena, o->text, &limits);
-    if (o->valid_text)
-        t->valid_source = lines_read(&job->diags, job->arena, o->valid_text, &limits);
-    return t->source && (!o->valid_text || t->valid_source);
+    return read_valid(t) && t->source;
 }
 
 bool training_mix(Job *job, const char *text, Mixed *mixed)
@@ -153,9 +211,12 @@ bool training_load_data(Training *t)
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
                         t->mixed[i].target);
-    if (ok && t->valid_source)
-        t->valid = encode(t, t->valid_source, t->valid_target);
-    return ok && (!t->valid_source || t->valid);
+    for (int i = 0; ok && i < t->n_valid; i++) {
+        ValidText *valid = &t->valid[i];
+        valid->corpus = encode(t, valid->source, valid->target);
+        ok = valid->corpus != NULL;
+    }
+    return ok;
 }
 
 void training_free(Training *t)
@@ -164,7 +225,8 @@ void training_free(Training *t)
     if (t->session_is_open)
         session_close(&t->session);
     corpus_free(t->corpus);
-    corpus_free(t->valid);
+    for (int i = 0; i < t->n_valid; i++)
+        corpus_free(t->valid[i].corpus);
     vocab_free(t->vocab);
     store_free(t->store);
 }

@@ -6,20 +6,20 @@
 
 enum { VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
 
-static bool valid_bleu(Training *t, double *bleu)
+static bool valid_bleu(Training *t, const ValidText *valid, double *bleu)
 {
     Arena *arena = arena_new();
     DecodeSettings settings = inference_decode_settings(&t->inference);
     settings.beam = 1;
     settings.length_penalty = 0;
-    Decoded *results = ARENA_ARRAY(arena, Decoded, t->valid->n + 1);
-    bool ok = inference_decode(&t->inference, t->valid, &settings, VALID_TOKENS, arena, results);
+    Decoded *results = ARENA_ARRAY(arena, Decoded, valid->corpus->n + 1);
+    bool ok = inference_decode(&t->inference, valid->corpus, &settings, VALID_TOKENS, arena, results);
     Bleu counts = {0};
-    for (int64_t i = 0; ok && i < t->valid->n; i++) {
+    for (int64_t i = 0; ok && i < valid->corpus->n; i++) {
         const char *output =
             results[i].n ? inference_text(&t->inference, results[i].best, arena) : "";
         const char *reference =
-            inference_reference(&t->inference, &t->valid_target->at[t->valid->line[i]], arena);
+            inference_reference(&t->inference, &valid->target->at[valid->corpus->line[i]], arena);
         bleu_add(&counts, inference_tokenize(&t->inference), output, &reference, 1);
     }
     *bleu = bleu_score(&counts);
@@ -27,15 +27,37 @@ static bool valid_bleu(Training *t, double *bleu)
     return ok;
 }
 
-bool training_validate(Training *t, double *loss, double *bleu)
+static bool measure(Training *t, const ValidText *text, TrainValid *valid)
 {
     Scores scores;
     int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
-    *bleu = NAN;
-    if (!score_corpus(&t->inference.score, t->valid, tokens, NULL, &scores))
+    *valid = (TrainValid){.name = text->name, .bleu = NAN};
+    if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, &scores))
         return job_error(t->job, "out of memory while validating");
-    *loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
-    return !t->inference.has_stepper || valid_bleu(t, bleu);
+    valid->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
+    return !t->inference.has_stepper || valid_bleu(t, text, &valid->bleu);
+}
+
+bool training_validate(Training *t, TrainReport *report)
+{
+    int n = t->n_valid, best = training_best(t);
+    TrainValid *valid = t->figures;
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = measure(t, &t->valid[i], &valid[i]);
+    if (!ok)
+        return false;
+    TrainValid mean = {0};
+    for (int i = 0; i < n; i++) {
+        mean.loss += valid[i].loss / n;
+        mean.bleu += valid[i].bleu / n;
+    }
+    const TrainValid *tells = best < 0 ? &mean : &valid[best];
+    report->valid_loss = tells->loss;
+    report->valid_bleu = tells->bleu;
+    report->valid = valid;
+    report->n_valid = n;
+    return true;
 }
 
 /* The first value of a gradient that is not finite, or NULL. */

@@ -132,6 +132,8 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "batch", describe_batch(t));
     if (o->mix.count)
         add_fact(t, record, "mix", describe_mix(t));
+    if (o->best)
+        add_fact(t, record, "best", o->best);
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
@@ -200,11 +202,17 @@ bool training_record(Training *t, RunRecord *record)
     }
     for (size_t i = 0; i < o->mix.count; i++)
         add_text(t, record, "mix", t->mixed[i].source);
-    if (o->valid_data) {
-        add_text(t, record, "valid-data", t->valid_source);
-    } else {
-        add_text(t, record, pairs ? "valid-source" : "valid-text", t->valid_source);
-        add_text(t, record, "valid-target", t->valid_target);
+    for (int i = 0; i < t->n_valid; i++) {
+        const ValidText *valid = &t->valid[i];
+        bool one = valid->name || o->valid_data;
+        add_text(t, record,
+                 valid->name       ? "valid"
+                 : o->valid_data   ? "valid-data"
+                 : pairs           ? "valid-source"
+                                   : "valid-text",
+                 valid->source);
+        if (!one)
+            add_text(t, record, "valid-target", valid->target);
     }
     return add_facts(t, record);
 }

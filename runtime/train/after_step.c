@@ -58,7 +58,7 @@ static bool validate(Trainer *t, TrainReport *report)
 {
     double pause = trainer_now();
     int64_t begin = trace_begin();
-    if (!t->hooks->validate(t->hooks->user, &report->valid_loss, &report->valid_bleu))
+    if (!t->hooks->validate(t->hooks->user, report))
         return false;
     trace_end("validate", begin);
     report->validated = true;

@@ -22,9 +22,30 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
     return arena_printf(arena, "%s/step-%" PRId64 ".safetensors", folder, step);
 }
 
+enum { DIGITS = 9 };
+
+/* "valid": {"NAME": {"loss": …, "bleu": …}, …}, of texts with names. */
+static void put_valid(const TrainReport *report, JsonWriter *json)
+{
+    bool open = false;
+    for (int i = 0; i < report->n_valid; i++) {
+        const TrainValid *valid = &report->valid[i];
+        if (!valid->name)
+            continue;
+        if (!open)
+            json_open(json, "valid", '{');
+        open = true;
+        json_open(json, valid->name, '{');
+        json_put_number(json, "loss", valid->loss, DIGITS);
+        json_put_number(json, "bleu", valid->bleu, DIGITS);
+        json_close(json, '}');
+    }
+    if (open)
+        json_close(json, '}');
+}
+
 void runlog_put(const TrainReport *report, JsonWriter *json)
 {
-    enum { DIGITS = 9 };
     json_put_integer(json, "step", report->step);
     json_put_integer(json, "epoch", report->epoch);
     json_put_number(json, "loss", report->loss, DIGITS);
@@ -36,6 +57,7 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
         json_put_number(json, "valid_loss", report->valid_loss, DIGITS);
         json_put_number(json, "valid_bleu", report->valid_bleu, DIGITS);
         json_put_bool(json, "best", report->best);
+        put_valid(report, json);
     }
 }
 

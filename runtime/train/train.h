@@ -39,13 +39,21 @@ typedef struct TrainSettings {
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
 } TrainSettings;
 
+/* TrainValid: one validation text's figures. */
+typedef struct TrainValid {
+    const char *name;  /* NULL: the run's own, which has none */
+    double loss, bleu; /* bleu: NAN where there is none */
+} TrainValid;
+
 /* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
 typedef struct TrainReport {
     int64_t step, epoch;
     double loss, rate, gradient_norm, tokens_per_second;
     double seconds;      /* of training, earlier sessions included */
     double seconds_left; /* NAN: unknown */
-    double valid_loss, valid_bleu;
+    double valid_loss, valid_bleu; /* of what tells the best */
+    const TrainValid *valid;       /* every text's; the hook's until the next validation */
+    int n_valid;
     bool validated, best;
 } TrainReport;
 
@@ -56,9 +64,9 @@ typedef struct TrainHooks {
     /* After every step. `due`: the report is a line of log.jsonl, too; else it is only for a
      * progress line that is redrawn. */
     void (*report)(void *user, const TrainReport *report, bool due);
-    /* Measures the params; NULL: no validation. *bleu is NAN where there is none.
-     * false: an error is in the diagnostics. */
-    bool (*validate)(void *user, double *loss, double *bleu);
+    /* Measures the params: fills the report's valid…; NULL: no validation. valid_bleu stays NAN
+     * where there is none. false: an error is in the diagnostics. */
+    bool (*validate)(void *user, TrainReport *report);
     /* After a step whose gradient is not finite, which has updated nothing: the name of a param
      * whose gradient of this batch is not finite, and in *value its first such element. Gives
      * NULL where there is none. The hook may be NULL. */

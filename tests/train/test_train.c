@@ -166,11 +166,10 @@ static void on_report(void *user, const TrainReport *report, bool due)
         stop = 1;
 }
 
-static bool on_validate(void *user, double *loss, double *bleu)
+static bool on_validate(void *user, TrainReport *report)
 {
     Bench *bench = user;
-    *loss = bench->valid[bench->n_valid++];
-    *bleu = NAN;
+    report->valid_loss = bench->valid[bench->n_valid++];
     return true;
 }
 
