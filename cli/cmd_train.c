@@ -130,7 +130,10 @@ static const Option options[] = {
     {"source", "FILE", FIELD(TrainCommand, o.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(TrainCommand, o.target), 0, NULL, "target text, as many lines"},
     {"data", "FILE", FIELD(TrainCommand, o.data), 0, NULL,
-     "… or both in one file: source, tab, target; further columns are ignored"},
+     "… or both in one file: source, tab, target; further columns are ignored; or a translation\n"
+     "memory, FILE.tmx"},
+    {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
+     "of translation memories: the sources' and the targets', such as en,de"},
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
      "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
      "epoch others; may be given again"},

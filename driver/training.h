@@ -9,7 +9,9 @@
 
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
-    const char *data, *valid_data; /* pairs with a tab between them, in place of two files */
+    const char *data, *valid_data; /* pairs with a tab between them, or a translation memory, in place
+                                    * of two files */
+    const char *languages;         /* "en,de": of translation memories */
     TextList valid;   /* "NAME=FILE": more to validate on */
     const char *best; /* NAME or "mean": what tells the best; NULL: the text without a name, else the
                          mean */

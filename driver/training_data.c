@@ -1,6 +1,9 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
+#include "base/machine.h"
+#include "runtime/data/tmx.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,15 +34,32 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     return ok;
 }
 
+/* Pairs of one file: with tabs between them, or a translation memory. */
+static Lines *read_columns(Training *t, const char *path, Lines **second)
+{
+    Job *job = t->job;
+    const LineLimits limits = {.line = t->options->line_limit};
+    const Lines *lines;
+    if (text_ends(path, ".tmx")) {
+        const Source *file =
+            file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+        const Source *pairs =
+            file ? tmx_parse(&job->diags, job->arena, file, t->options->languages) : NULL;
+        lines = pairs ? lines_parse(&job->diags, job->arena, pairs, limits.line) : NULL;
+    } else {
+        lines = lines_read(&job->diags, job->arena, path, &limits);
+    }
+    return lines ? lines_columns(&job->diags, job->arena, lines, second) : NULL;
+}
+
 /* Pairs of one file, or of two. */
 static bool read_pairs(Training *t, const char *data, const char *source, const char *target,
                        Lines *sides[2])
 {
     Job *job = t->job;
     const LineLimits limits = {.line = t->options->line_limit};
-    const Lines *lines = data ? lines_read(&job->diags, job->arena, data, &limits) : NULL;
     if (data) {
-        sides[0] = lines ? lines_columns(&job->diags, job->arena, lines, &sides[1]) : NULL;
+        sides[0] = read_columns(t, data, &sides[1]);
     } else {
         sides[0] = lines_read(&job->diags, job->arena, source, &limits);
         sides[1] = lines_read(&job->diags, job->arena, target, &limits);
@@ -153,10 +173,9 @@ static bool read_mixed(Training *t)
         Mixed *mixed = &t->mixed[i];
         if (!training_mix(job, o->mix.data[i], mixed))
             return false;
-        Lines *lines = lines_read(&job->diags, job->arena, mixed->path, &limits);
-        mixed->source = lines;
-        if (lines && o->kind == CORPUS_PAIRS)
-            mixed->source = lines_columns(&job->diags, job->arena, lines, &mixed->target);
+        mixed->source = o->kind == CORPUS_PAIRS
+                            ? read_columns(t, mixed->path, &mixed->target)
+                            : lines_read(&job->diags, job->arena, mixed->path, &limits);
         if (!mixed->source)
             return false;
     }

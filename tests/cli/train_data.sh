@@ -40,3 +40,19 @@ status=0; train wrong --data wrong.tsv || status=$?
 [ $status = 1 ] && grep -q 'wrong.tsv:7:.*no tab' wrong.err || fail "no tab: $(cat wrong.err)"
 status=0; train both $pair --data train.tsv || status=$?
 [ $status = 1 ] && grep -q 'in place of' both.err || fail "both: $(cat both.err)"
+
+# A translation memory is the same pairs, in either order of its languages.
+awk -F '\t' 'BEGIN { print "<?xml version=\"1.0\"?><tmx version=\"1.4\"><header srclang=\"en\"/><body>" }
+    { print "<tu><tuv xml:lang=\"xx-AA\"><seg>" $2 "</seg></tuv><tuv xml:lang=\"EN\"><seg><bpt>b</bpt>" $1 "</seg></tuv></tu>" }
+    END { print "<tu><tuv xml:lang=\"en\"><seg>alone</seg></tuv></tu></body></tmx>" }' train.tsv >train.tmx
+train memory --data train.tmx --languages en,xx --steps 12 || fail "$(cat memory.err)"
+train lines --data train.tsv --steps 12 || fail "$(cat lines.err)"
+same_tensors lines/last.safetensors memory/last.safetensors "a translation memory"
+grep -q '1 of [0-9]* units have no segment' memory.err || fail "nothing is said of the unit without a side"
+status=0; train no --data train.tmx || status=$?
+[ $status = 1 ] && grep -q -- '--languages en,de names' no.err || fail "no languages: $(cat no.err)"
+status=0; train no --data train.tmx --languages en,de || status=$?
+[ $status = 1 ] && grep -q "both 'en' and 'de'; its languages are: xx-AA, EN" no.err || fail "wrong languages: $(cat no.err)"
+head -n 5 train.tmx >cut.tmx
+status=0; train no --data cut.tmx --languages en,xx || status=$?
+[ $status = 1 ] && grep -q 'cut.tmx:6:' no.err || fail "cut off: $(cat no.err)"
