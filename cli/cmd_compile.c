@@ -28,7 +28,10 @@ static const Option options[] = {
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
      "puts the params of this safetensors file inside (a run's best checkpoint)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,
-     "tells bos, eos and so on (a run's own); else generation's settings must"},
+     "a SentencePiece model or a list of words to be put inside, for text in and out; tells how\n"
+     "targets begin and end, too (a run's own); else generation's settings must"},
+    {"source-vocab", "FILE", FIELD(Compile, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another"},
     OPTION_TOKEN(Compile, o.vocab.tokens),
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (this system)"},

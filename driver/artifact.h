@@ -6,6 +6,7 @@
 #include "codegen/object.h"
 #include "driver/ports.h"
 #include "driver/session.h"
+#include "runtime/data/corpus.h"
 #include "runtime/model/abi.h"
 
 enum { MAX_CPUS = 8 };
@@ -39,16 +40,27 @@ typedef struct Artifact {
     GemmChoice gemm;
     TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
-    int64_t bos, eos, pad, unk;
+    Vocabulary *vocab;            /* NULL: none is known */
+    TokenRules rules;             /* its own, or nothing but -1 */
+    CorpusKind kind;              /* of the text that the model is for */
+    bool has_text;                /* the vocabulary is put inside */
     Store *weights;               /* to be put inside; NULL: none */
     uint64_t version;             /* of the header */
 } Artifact;
+
+/* When a function is exported, if not with one of TfcFunction. */
+typedef enum ExportWhen {
+    ALWAYS = -1,
+    DECODES_ALONE = -2,  /* a decoder without an encoder */
+    TRANSLATES_TEXT = -3, /* text, by an encoder and a decoder */
+    GENERATES_TEXT = -4  /* text, by a decoder alone */
+} ExportWhen;
 
 /* The library's function names, "NAME_forward" …, of which the header tells and which
  * the glue defines. */
 typedef struct Export {
     const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
-    int function;      /* only with this one; -1: always, -2: with no encoder but a decoder */
+    int when;          /* only with this function, or ExportWhen */
     bool takes_model;  /* tfc_model_NAME takes the constant first */
     const char *help;
 } Export;
@@ -71,10 +83,11 @@ TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
 /* The header; sets the version. */
 void compile_header(Artifact *artifact, Text *out);
-/* The C file that defines the exports and the model's constant. Weights are read by
- * the assembler from the file "weights.bin", which weights_blob gives. */
+/* The C file that defines the exports and the model's constant. Weights and vocabularies are
+ * read by the assembler from files, which compile_blobs writes into the folder. */
 void compile_glue(const Artifact *artifact, Text *out);
-bool compile_weights(const Artifact *artifact, const char *path);
+typedef const char *NewFile(void *context, const char *name);
+bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
 /* Writes artifact->output (so, obj or exe); false after errors, and nothing is left. */
 bool compile_link(const Artifact *artifact, const char *header);
 

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/functions.h"
 #include "driver/artifact.h"
+#include "driver/inference.h"
 #include "driver/run_folder.h"
 #include "driver/weights.h"
-#include "runtime/data/vocabulary.h"
 
 #include <string.h>
 
@@ -142,30 +142,38 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     return weights_load(a->job, a->session.model, a->weights, path, NULL);
 }
 
+/* NULL: there is none, or after an error. */
+static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
+{
+    RunRecord record = {.kind = ports_kind(&a->ports, false)};
+    if (o->run && !run_record_read(a->job, o->run, &record))
+        return NULL;
+    a->kind = record.kind;
+    if (o->vocab.spec)
+        return vocabulary_make(a->job, &o->vocab, NULL, NULL);
+    return o->run ? vocabulary_of_run(a->job, o->run, &record) : NULL;
+}
+
 static bool read_vocabulary(Artifact *a, const CompileOptions *o)
 {
-    const char *path = o->vocab.spec ? o->vocab.spec : o->run;
-    a->bos = a->eos = a->pad = a->unk = -1;
-    if (!path)
-        return true;
-    RunRecord record;
-    if (!o->vocab.spec && !run_record_read(a->job, o->run, &record))
-        return false;
-    Vocabulary *vocab = o->vocab.spec ? vocabulary_make(a->job, &o->vocab, NULL, NULL)
-                                      : vocabulary_of_run(a->job, o->run, &record);
-    if (!vocab)
-        return false;
-    const TokenRules *rules = vocab_rules(vocab);
-    a->bos = rules->begin;
-    a->eos = rules->end;
-    a->pad = rules->pad;
-    a->unk = rules->unk;
-    bool fits = !a->ports.vocab || vocab_size(vocab) == a->ports.vocab;
-    if (!fits)
-        job_error(a->job, "%s has %d tokens, but the model's outputs have %d", path, vocab_size(vocab),
-                  (int)a->ports.vocab);
-    vocab_free(vocab);
-    return fits;
+    a->rules = (TokenRules){-1, -1, -1, -1, -1, -1, 0};
+    a->vocab = find_vocabulary(a, o);
+    if (!a->vocab)
+        return !o->vocab.spec && !o->run;
+    a->rules = *vocab_rules(a->vocab);
+    return inference_check_sizes(a->job, a->session.model->module, a->vocab);
+}
+
+/* Whether text is taken and given, too. */
+static void choose_text(Artifact *a)
+{
+    if (!a->vocab || !a->names[TFC_DECODE_STEP])
+        return;
+    a->has_text =
+        vocab_kind(a->vocab) != VOCAB_JSON && vocab_kind(vocab_source(a->vocab)) != VOCAB_JSON;
+    if (!a->has_text)
+        diag_note(&a->job->diags, (Loc){0},
+                  "functions of text are left out: a tokenizer.json cannot be put inside");
 }
 
 static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }
@@ -211,6 +219,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
                                          is_text(a) ? "text" : "bitcode")) &&
                write_code(a);
+    choose_text(a);
     if (!compile_objects(a) || !load_weights(a, o))
         return false;
     Text header = {0};
@@ -227,6 +236,7 @@ bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *
                          .emit = options->emit ? options->emit : emit_of(options->output)};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     store_free(artifact.weights);
+    vocab_free(artifact.vocab);
     session_close(&artifact.session);
     return ok;
 }

@@ -32,7 +32,7 @@ static int64_t padded_bytes(const StoreTensor *tensor)
     return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
 }
 
-bool compile_weights(const Artifact *a, const char *path)
+static bool write_weights(const Artifact *a, const char *path)
 {
     FileWriter *file = file_create(&a->job->diags, path);
     if (!file)
@@ -49,22 +49,56 @@ bool compile_weights(const Artifact *a, const char *path)
     return file_commit(file, &a->job->diags);
 }
 
-/* The file of weights as a symbol. WebAssembly's assembler wants other flags of a section,
- * and no return to code. */
-static void put_blob(const Artifact *a, Text *out)
+static int64_t weights_size(const Artifact *a)
 {
-    bool wasm = a->target->is_wasm;
     int64_t size = 0;
     for (int64_t i = 0; i < store_count(a->weights); i++)
         if (is_inside(store_at(a->weights, i)))
             size += padded_bytes(store_at(a->weights, i));
+    return size;
+}
+
+/* The sides that have a vocabulary of their own inside: 0, 1 or 2. */
+static int text_sides(const Artifact *a, const Vocabulary *sides[2])
+{
+    sides[0] = a->vocab;
+    sides[1] = a->vocab ? vocab_source(a->vocab) : NULL;
+    return !a->has_text ? 0 : sides[0] == sides[1] ? 1 : 2;
+}
+
+static const char *const side_names[] = {"vocabulary", "source_vocabulary"};
+
+static const char *blob_file(const Artifact *a, const char *name)
+{
+    return arena_printf(a->job->arena, "%s.bin", name);
+}
+
+bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
+{
+    const Vocabulary *sides[2];
+    int n = text_sides(a, sides);
+    bool ok = !a->weights || write_weights(a, path_of(context, blob_file(a, "weights")));
+    for (int i = 0; ok && i < n; i++) {
+        size_t size;
+        const char *bytes = vocab_bytes(sides[i], &size);
+        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes, size);
+    }
+    return ok;
+}
+
+/* A file of bytes as the symbol NAME_X_inside. WebAssembly's assembler wants other flags of a
+ * section, and no return to code. */
+static void put_blob(const Artifact *a, const char *name, int align, int64_t size, Text *out)
+{
+    bool wasm = a->target->is_wasm;
+    const char *symbol = arena_printf(a->job->arena, "%s_%s_inside", a->name, name);
     text_add(out,
-             "__asm__(\".section .rodata.tfc_weights,%s\\n.balign 4096\\n"
-             ".globl %s_weights_inside\\n.hidden %s_weights_inside\\n"
-             ".type %s_weights_inside,@object\\n%s_weights_inside:\\n.incbin \\\"weights.bin\\\"\\n"
-             ".size %s_weights_inside,%" PRId64 "\\n%s\");\n",
-             wasm ? "\\\"\\\",@" : "\\\"a\\\"", a->name, a->name, a->name, a->name, a->name, size,
-             wasm ? "" : ".text\\n");
+             "__asm__(\".section .rodata.tfc_%s,%s\\n.balign %d\\n"
+             ".globl %s\\n.hidden %s\\n.type %s,@object\\n%s:\\n"
+             ".incbin \\\"%s\\\"\\n.size %s,%" PRId64 "\\n%s\");\n"
+             "extern HIDDEN const char %s[];\n",
+             name, wasm ? "\\\"\\\",@" : "\\\"a\\\"", align, symbol, symbol, symbol, symbol,
+             blob_file(a, name), symbol, size, wasm ? "" : ".text\\n", symbol);
 }
 
 static int put_weights(const Artifact *a, Text *out)
@@ -73,11 +107,8 @@ static int put_weights(const Artifact *a, Text *out)
     int64_t at = 0;
     if (!a->weights)
         return 0;
-    put_blob(a, out);
-    text_add(out,
-             "extern HIDDEN const char %s_weights_inside[];\n"
-             "static const struct weight { const char *name; const void *data; } weights[] = {\n",
-             a->name);
+    put_blob(a, "weights", 4096, weights_size(a), out);
+    text_add(out, "static const struct weight { const char *name; const void *data; } weights[] = {\n");
     for (int64_t i = 0; i < store_count(a->weights); i++) {
         const StoreTensor *tensor = store_at(a->weights, i);
         if (!is_inside(tensor))
@@ -128,6 +159,43 @@ static int put_ids(const Artifact *a, Text *out)
     return n;
 }
 
+/* The token between the lines of a stream of text, which also comes before its first. */
+static int32_t line_end(const Artifact *a)
+{
+    int32_t newline = vocab_is_characters(a->vocab) ? vocab_find(a->vocab, "\n") : -1;
+    return newline >= 0 ? newline : a->rules.end;
+}
+
+/* Vocabularies inside, and what is known of text. Only the tokenizers of their kinds are linked. */
+static void put_text(const Artifact *a, Text *out)
+{
+    const Vocabulary *sides[2];
+    int n = text_sides(a, sides);
+    if (!n)
+        return;
+    text_add(out,
+             "#include <stddef.h>\n"
+             "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
+             "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n");
+    size_t sizes[2];
+    for (int i = 0; i < n; i++) {
+        vocab_bytes(sides[i], &sizes[i]);
+        put_blob(a, side_names[i], 16, (int64_t)sizes[i], out);
+    }
+    text_add(out,
+             "static const struct text {\n"
+             "    struct { void *(*open)(const void *, size_t, const char **); const void *bytes; "
+             "long long size; } sides[2];\n"
+             "    long long source_begin, source_end, line_end, is_stream;\n"
+             "} text_constant = {{");
+    for (int i = 0; i < n; i++)
+        text_add(out, "{%s, %s_%s_inside, %zu}, ",
+                 vocab_kind(sides[i]) == VOCAB_WORDS ? "tokenizer_words" : "tokenizer_sentencepiece",
+                 a->name, side_names[i], sizes[i]);
+    text_add(out, "}, %" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", a->rules.source_begin,
+             a->rules.source_end, line_end(a), a->kind == CORPUS_STREAM);
+}
+
 static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
 {
     Arena *arena = a->job->arena;
@@ -139,14 +207,15 @@ static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
              "    long long n_weights; const void *weights;\n"
              "    const char *source, *target, *next, *logits;\n"
              "    long long vocab, bos, eos, pad, unk, max_length;\n"
-             "    long long n_ids; const void *ids;\n"
+             "    long long n_ids; const void *ids, *text;\n"
              "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
-             ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %d, ids};\n\n",
+             ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64 ", %d, ids, %s};\n\n",
              TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_weights,
              n_weights ? "weights" : "0", c_string(arena, ports->source),
              c_string(arena, ports->target), c_string(arena, ports->next),
-             c_string(arena, ports->logits), ports->vocab, a->bos, a->eos, a->pad, a->unk,
-             a->session.model->train.max_length, n_ids);
+             c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
+             a->rules.pad, a->rules.unk, a->session.model->train.max_length, n_ids,
+             a->has_text ? "&text_constant" : "0");
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -174,6 +243,7 @@ void compile_glue(const Artifact *a, Text *out)
     int n_weights = put_weights(a, out);
     put_variants(a, out);
     int n_ids = put_ids(a, out);
+    put_text(a, out);
     put_model(a, n_weights, n_ids, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))

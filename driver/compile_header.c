@@ -10,42 +10,46 @@
 #include <string.h>
 
 #define SESSION "@_session *session"
+#define TEXT_ARGUMENTS                                                                            \
+    SESSION ", const @_generation *settings, const char *utf8, int64_t length, "                  \
+            "const char **text, int64_t *text_length"
+#define TEXT_VALUES "session, settings, utf8, length, text, text_length"
 
 const Export exports[] = {
-    {"error_text", "const char *", "int status", "status", -1, false,
+    {"error_text", "const char *", "int status", "status", ALWAYS, false,
      "What a status says, in words; any number is allowed."},
-    {"error_detail", "const char *", "void", "", -1, false,
+    {"error_detail", "const char *", "void", "", ALWAYS, false,
      "More about the last error of this thread: file, tensor, argument. Never NULL; valid until\n"
      " * the next error of this thread."},
     {"open_version", "int", "int64_t header, const char *weights, @ **model",
-     "header, weights, model", -1, true, NULL},
+     "header, weights, model", ALWAYS, true, NULL},
     {"open_new_version", "int", "int64_t header, uint64_t seed, @ **model", "header, seed, model",
-     -1, true, NULL},
+     ALWAYS, true, NULL},
     {"open_checkpoint_version", "int", "int64_t header, const char *path, @ **model",
      "header, path, model", TFC_TRAIN_STEP, true, NULL},
-    {"close", "void", "@ *model", "model", -1, false,
+    {"close", "void", "@ *model", "model", ALWAYS, false,
      "Frees the model, after its sessions: one that is left can only be freed. NULL and a model\n"
      " * that is closed already are passed over; a call that still runs ends first."},
-    {"save", "int", "@ *model, const char *path", "model, path", -1, false,
+    {"save", "int", "@ *model, const char *path", "model, path", ALWAYS, false,
      "Writes the parameters, and after training the optimizer's state and the count of steps,\n"
      " * to a safetensors file that @_open and tfc read; beside and renamed, so never half of it.\n"
      " * @_ERROR_FILE: it cannot be written, and what was there is as it was."},
     {"steps", "int64_t", "@ *model", "model", TFC_TRAIN_STEP, false,
      "Training steps done, those of the checkpoint it was opened with included; -1 after an\n"
      " * error."},
-    {"parameter_count", "int64_t", "@ *model", "model", -1, false,
+    {"parameter_count", "int64_t", "@ *model", "model", ALWAYS, false,
      "How many parameters there are; -1 after an error."},
     {"parameter", "int", "@ *model, int64_t index, @_parameter_info *info", "model, index, info", -1,
      false, "Describes one of them: 0 ≤ index < @_parameter_count."},
     {"parameter_named", "int", "@ *model, const char *name, @_parameter_info *info",
-     "model, name, info", -1, false, "The same by name; one that no parameter has is an error."},
-    {"set_threads", "int", "int n", "n", -1, false,
+     "model, name, info", ALWAYS, false, "The same by name; one that no parameter has is an error."},
+    {"set_threads", "int", "int n", "n", ALWAYS, false,
      "Threads of every call from now on, in all models of this library, from 1 to @_MOST_THREADS;\n"
      " * at first OMP_NUM_THREADS or all processors. Where the system makes fewer, a call\n"
      " * has those. Results do not depend on it."},
-    {"session_new", "int", "@ *model, @_session **session", "model, session", -1, false,
+    {"session_new", "int", "@ *model, @_session **session", "model, session", ALWAYS, false,
      "A session: working memory for one call at a time. Free it before the model."},
-    {"session_free", "void", SESSION, "session", -1, false,
+    {"session_free", "void", SESSION, "session", ALWAYS, false,
      "NULL and a session that is freed already are passed over; a call that still runs ends first."},
     {"forward", "int", SESSION ", const @_forward_in *in, @_forward_out *out", "session, in, out",
      TFC_FORWARD, false,
@@ -65,7 +69,7 @@ const Export exports[] = {
      " * Hypotheses live in slots 0 … slots - 1, which remember the tokens fed to them.\n"
      " * n and slots are 0 or more; a length is 0 or more, all of them together below 2^31.\n"
      " * After an error nothing is begun."},
-    {"decode_begin", "int", SESSION ", int32_t slots", "session, slots", -2, false,
+    {"decode_begin", "int", SESSION ", int32_t slots", "session, slots", DECODES_ALONE, false,
      "Begins to decode: texts live in slots 0 … slots - 1, which remember the tokens fed to\n"
      " * them. slots is 0 or more. After an error nothing is begun."},
     {"decode_step", "int",
@@ -90,14 +94,34 @@ const Export exports[] = {
      " * prompts alike. A beam of 1 is greedy search. `results` has room for n × nbest, a\n"
      " * sentence's best first, and zeros where it has fewer; their ids belong to the session and\n"
      " * are valid until its next generation. settings NULL: the defaults."},
+    {"translate_text", "int", TEXT_ARGUMENTS, TEXT_VALUES, TRANSLATES_TEXT, false,
+     "The best translation of each line of a text of `length` bytes of UTF-8, as @_generate\n"
+     " * would have it of its tokens: as many lines, ended as those of the text, empty for empty\n"
+     " * ones. *text is the session's, valid until its next text, and ends with a NUL, which\n"
+     " * *text_length (it may be NULL) does not count. An error: bytes that are no UTF-8, a NUL\n"
+     " * among them, more than 2^28 of them, a line of more tokens than the model takes; then\n"
+     " * *text is NULL. settings NULL: the defaults, which are those of tfc translate; nbest is 1."},
+    {"generate_text", "int", TEXT_ARGUMENTS, TEXT_VALUES, GENERATES_TEXT, false,
+     "The text of `length` bytes of UTF-8 and how it goes on: length_factor × its tokens and\n"
+     " * length_extra more, unless the model ends it. What is longer than the model sees at once\n"
+     " * goes on after its last half, so length_limit does not count. *text is the session's,\n"
+     " * valid until its next text, and ends with a NUL, which *text_length (it may be NULL) does\n"
+     " * not count. An error: bytes that are no UTF-8, a NUL among them, more than 2^28 of them;\n"
+     " * then *text is NULL. settings NULL: the defaults, which are those of tfc generate; nbest\n"
+     " * is 1."},
 };
 const int export_count = sizeof exports / sizeof exports[0];
 
 bool artifact_has_export(const Artifact *artifact, const Export *export)
 {
-    if (export->function == -2)
-        return artifact->names[TFC_DECODE_STEP] && !artifact->names[TFC_ENCODE];
-    return export->function < 0 || artifact->names[export->function];
+    bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact->names[TFC_ENCODE];
+    switch (export->when) {
+    case ALWAYS: return true;
+    case DECODES_ALONE: return decodes && !encodes;
+    case TRANSLATES_TEXT: return artifact->has_text && encodes;
+    case GENERATES_TEXT: return artifact->has_text && !encodes;
+    default: return artifact->names[export->when];
+    }
 }
 
 const char *artifact_text(const Artifact *artifact, const char *text)
@@ -180,8 +204,9 @@ static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort
     put_shape(program, port, out);
     if (input)
         put_ids(a, port, out);
-    if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->eos >= 0)
-        text_add(out, "; NULL: %s moved by one, ended by %" PRId64, a->ports.target, a->eos);
+    if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->rules.end >= 0)
+        text_add(out, "; NULL: %s moved by one, ended by %" PRId32, a->ports.target,
+                 a->rules.end);
     text_add(out, " */\n");
 }
 
@@ -276,7 +301,8 @@ static void put_parameters(const Artifact *a, Text *out)
 
 static void put_opening(const Artifact *a, Text *out)
 {
-    text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out.\n", a->name);
+    text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
+             a->has_text ? "; or text in, text out" : "");
     text_add(out, "%s", artifact_text(a,
         " *\n"
         " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
@@ -319,10 +345,11 @@ static void put_opening(const Artifact *a, Text *out)
         "};\n"));
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
              LIMIT_threads, a->name, LIMIT_beam, a->name, LIMIT_nbest);
-    text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId64 ", %s_EOS = %" PRId64
-                  ", %s_PAD = %" PRId64 ", %s_UNK = %" PRId64 " }; /* -1: not known */\n\n",
-             a->name, a->ports.vocab, a->name, a->bos, a->name, a->eos, a->name, a->pad, a->name,
-             a->unk);
+    const TokenRules *rules = &a->rules;
+    text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId32 ", %s_EOS = %" PRId32
+                  ", %s_PAD = %" PRId32 ", %s_UNK = %" PRId32 " }; /* -1: not known */\n\n",
+             a->name, a->ports.vocab, a->name, rules->begin, a->name, rules->end, a->name,
+             rules->pad, a->name, rules->unk);
     put_parameters(a, out);
 }
 

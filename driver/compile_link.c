@@ -116,6 +116,8 @@ static bool add_runtime(Link *l)
 
 /* ---- the files ---- */
 
+static const char *new_blob(void *context, const char *name) { return new_file(context, name); }
+
 static bool write_inputs(Link *l, const char *header)
 {
     const Artifact *a = l->artifact;
@@ -129,8 +131,7 @@ static bool write_inputs(Link *l, const char *header)
     text_add(&text, "{ global: %s_*; local: *; };\n", a->name);
     ok = ok && write_text(l, "exports", &text);
     text_free(&text);
-    if (ok && a->weights)
-        ok = compile_weights(a, new_file(l, "weights.bin"));
+    ok = ok && compile_blobs(a, new_blob, l);
     add_word(l, "glue.c");
     for (int c = 0; ok && c < a->n_cpus; c++)
         for (int i = 0; ok && i < a->cpus[c].objects.n_files; i++) {

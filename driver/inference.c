@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_SEQUENCE = 1024 }; /* of a model that does not say */
-
 static const Op *input_op(const Module *module, const char *name)
 {
     const Function *model = module_function(module, "model");
@@ -53,9 +51,7 @@ static bool set_size(Job *job, SessionOptions *options, const char *name, const 
     return true;
 }
 
-/* Whether the model's outputs are the vocabulary's tokens, and all of its sources' can be looked
- * up. */
-static bool check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
+bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
 {
     ModelPorts ports = ports_of(module);
     int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
@@ -86,7 +82,7 @@ bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                       (int)vocab_size(source));
         return false;
     }
-    if (check_sizes(job, session->model->module, vocab))
+    if (inference_check_sizes(job, session->model->module, vocab))
         return true;
     session_close(session);
     return false;
@@ -152,7 +148,7 @@ bool inference_prepare_decode(Inference *inference)
 int64_t inference_max_length(const Inference *inference)
 {
     int64_t longest = inference->session->model->train.max_length;
-    return longest > 0 ? longest : LONGEST_SEQUENCE;
+    return longest > 0 ? longest : DECODE_LONGEST;
 }
 
 DecodeSettings inference_decode_settings(const Inference *inference)

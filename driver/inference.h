@@ -29,6 +29,9 @@ typedef struct Inference {
  * False after errors: the two do not fit. */
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
                           const Vocabulary *vocab);
+/* Whether the model's outputs are the vocabulary's tokens, and all of its sources' can be looked
+ * up; an error tells if not. */
+bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab);
 /* The names a batch is fed under. */
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);

@@ -37,6 +37,9 @@ typedef struct DecodeSettings {
 } DecodeSettings;
 
 DecodeSettings decode_defaults(void);
+/* Tokens of the longest sequence of a model that does not say; of a text that is gone on with,
+ * unless another number is told. */
+enum { DECODE_LONGEST = 1024, DECODE_GENERATED = 200 };
 
 typedef struct Hypothesis {
     const int32_t *ids; /* without bos and eos */

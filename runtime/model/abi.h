@@ -4,8 +4,9 @@
 #define RUNTIME_MODEL_ABI_H
 
 #include "runtime/exec/program.h"
+#include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 2 };
+enum { TFC_MODEL_ABI = 3 };
 
 /* As the generated header's constants. */
 typedef enum TfcStatus {
@@ -46,6 +47,21 @@ typedef struct TfcIds {
     int64_t least, below;
 } TfcIds;
 
+/* A tokenizer's file inside, and what reads it. */
+typedef struct TfcVocabulary {
+    Tokenizer *(*open)(const void *bytes, size_t size, const char **problem);
+    const void *bytes;
+    int64_t size;
+} TfcVocabulary;
+
+/* Text in place of ids. */
+typedef struct TfcText {
+    TfcVocabulary target, source;    /* source.bytes NULL: the same */
+    int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
+    int64_t line_end;                /* between the lines of a language model's text */
+    int64_t is_stream;               /* and its text goes on after one, and begins after one */
+} TfcText;
+
 typedef struct TfcModel {
     int64_t abi;    /* TFC_MODEL_ABI */
     int64_t header; /* version of the generated header: a hash of its interface */
@@ -59,6 +75,7 @@ typedef struct TfcModel {
     int64_t max_length;                          /* of sentences; 0: no limit known */
     int64_t n_ids;
     const TfcIds *ids; /* of the inputs whose ids are looked up */
+    const TfcText *text; /* NULL: ids alone */
 } TfcModel;
 
 #endif

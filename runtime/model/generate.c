@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The session's stepper, made at the first call. */
-static int prepare(TfcSession *session)
+int session_prepare_decode(TfcSession *session)
 {
     const TfcModel *model = session->loaded->model;
     if (!session_program(session, TFC_DECODE_STEP))
@@ -83,7 +83,7 @@ static int encode(TfcSession *session, int32_t n, const int32_t *lengths, const 
     if (!status)
         status = check_slots(slots);
     if (!status)
-        status = prepare(session);
+        status = session_prepare_decode(session);
     if (status)
         return status;
     Arena *arena = arena_try_new();
@@ -113,7 +113,7 @@ int tfc_model_decode_begin(TfcSessionHandle *handle, int32_t slots)
         return status;
     status = check_slots(slots);
     if (!status)
-        status = prepare(session);
+        status = session_prepare_decode(session);
     if (!status)
         status = begin(session, NULL, slots, slots);
     session_leave(session, USE_READ);
@@ -213,14 +213,22 @@ int tfc_model_decode_copy(TfcSessionHandle *handle, int32_t from, int32_t to)
 
 /* ---- generation ---- */
 
-static void set_defaults(const TfcModel *model, TfcGeneration *out)
+int64_t tfc_model_longest(const TfcModel *model)
 {
+    return model->max_length > 0 ? model->max_length : DECODE_LONGEST;
+}
+
+/* Those of tfc translate; of a model without an encoder, those of tfc generate. */
+static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
+{
+    const TfcModel *model = loaded->model;
     DecodeSettings d = decode_defaults();
+    bool pad_ends = model->pad == model->eos, bos_ends = model->bos == model->eos;
     *out = (TfcGeneration){
         .beam = d.beam,
         .nbest = d.nbest,
         .length_extra = d.length_extra,
-        .length_limit = model->max_length > 1 ? (int32_t)model->max_length - 1 : 0,
+        .length_limit = (int32_t)tfc_model_longest(model) - 1,
         .length_penalty = d.length_penalty,
         .length_factor = d.length_factor,
         .temperature = d.temperature,
@@ -228,9 +236,14 @@ static void set_defaults(const TfcModel *model, TfcGeneration *out)
         .seed = 1,
         .bos = (int32_t)model->bos,
         .eos = (int32_t)model->eos,
-        .forbidden = {(int32_t)model->pad, model->bos == model->eos ? -1 : (int32_t)model->bos,
+        .forbidden = {pad_ends ? -1 : (int32_t)model->pad, bos_ends ? -1 : (int32_t)model->bos,
                       (int32_t)model->unk, -1},
     };
+    if (!loaded->variant->programs[TFC_ENCODE]) {
+        out->sample = 1;
+        out->length_factor = 0;
+        out->length_extra = DECODE_GENERATED;
+    }
 }
 
 int tfc_model_generation_defaults(TfcModelHandle *handle, TfcGeneration *out)
@@ -239,7 +252,7 @@ int tfc_model_generation_defaults(TfcModelHandle *handle, TfcGeneration *out)
     TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_NONE, &status);
     if (!loaded)
         return status;
-    set_defaults(loaded->model, out);
+    set_defaults(loaded, out);
     model_leave(loaded, USE_NONE);
     return TFC_OK;
 }
@@ -319,7 +332,7 @@ static void put_results(const Decoded *decoded, int32_t n, int32_t nbest, TfcRes
         }
 }
 
-static int decode(TfcSession *session, const TfcGeneration *settings, int32_t n,
+static int decode(TfcSession *session, const DecodeSettings *settings, int32_t n,
                   const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     session->n_slots = -1; /* what decode_step had begun is over */
@@ -327,34 +340,42 @@ static int decode(TfcSession *session, const TfcGeneration *settings, int32_t n,
     session->results = arena_try_new();
     if (!session->results)
         return tfc_model_no_memory();
-    DecodeSettings d = decode_settings(settings);
     Tokens *given = cut_sentences(session->results, n, lengths, ids);
     Decoded *decoded = ARENA_ARRAY(session->results, Decoded, (int64_t)n + 1);
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!given || !decoded ||
-        !decode_batch(&session->stepper, &d, encodes ? given : NULL, encodes ? NULL : given, NULL,
+        !decode_batch(&session->stepper, settings, encodes ? given : NULL, encodes ? NULL : given, NULL,
                       n, session->results, decoded))
         return tfc_model_no_memory();
     put_results(decoded, n, settings->nbest, out);
     return TFC_OK;
 }
 
-static int generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
-                    const int32_t *lengths, const int32_t *ids, TfcResult *out)
+int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out)
 {
     TfcGeneration defaults;
     if (!settings) {
-        set_defaults(session->loaded->model, &defaults);
+        set_defaults(session->loaded, &defaults);
         settings = &defaults;
     }
     int status = check_settings(session->loaded->model, settings);
+    if (!status)
+        *out = decode_settings(settings);
+    return status;
+}
+
+static int generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
+                    const int32_t *lengths, const int32_t *ids, TfcResult *out)
+{
+    DecodeSettings decoding;
+    int status = session_settings(session, settings, &decoding);
     if (!status)
         status = check_sentences(session, n, lengths, ids);
     if (!status && n)
         status = tfc_model_need(out, "results");
     if (!status)
-        status = prepare(session);
-    return status ? status : decode(session, settings, n, lengths, ids, out);
+        status = session_prepare_decode(session);
+    return status ? status : decode(session, &decoding, n, lengths, ids, out);
 }
 
 int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, int32_t n,

@@ -118,6 +118,9 @@ static bool add_params(TfcLoaded *loaded, bool inside)
 void model_free(TfcLoaded *loaded)
 {
     store_free(loaded->store);
+    if (loaded->source != loaded->target)
+        tokenizer_free(loaded->source);
+    tokenizer_free(loaded->target);
     pthread_mutex_destroy(&loaded->mutex);
     free(loaded);
 }

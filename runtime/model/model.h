@@ -80,4 +80,17 @@ int tfc_model_generation_defaults(TfcModelHandle *loaded, TfcGeneration *out);
 int tfc_model_generate(TfcSessionHandle *session, const TfcGeneration *settings, int32_t n,
                        const int32_t *lengths, const int32_t *ids, TfcResult *out);
 
+/* Text, of models with a vocabulary inside. */
+int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *settings,
+                             const char *utf8, int64_t length, const char **text,
+                             int64_t *text_length);
+int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
+                            const char *utf8, int64_t length, const char **text,
+                            int64_t *text_length);
+/* For main.c: the answer to one line of many, as both of these give it, on one line. `number`: its
+ * place, the key of random numbers. */
+int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
+                          const char *line, int64_t length, const char **text,
+                          int64_t *text_length);
+
 #endif

@@ -24,6 +24,7 @@ void session_free(TfcSession *session)
 {
     drop_executors(session);
     arena_free(session->results);
+    token_text_free(&session->text);
     free(session->is_fed);
     free(session->next);
     free(session);

@@ -1,6 +1,6 @@
 /* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
- * (params), session.c (sessions and their functions), words.c (arguments and results of these) and
- * generate.c (decoding). */
+ * (params), session.c (sessions and their functions), words.c (arguments and results of these),
+ * generate.c (decoding) and text.c (text around it). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -20,6 +20,7 @@ typedef struct TfcLoaded {
     int64_t generation;        /* changes when params move */
     TrainState training;       /* steps done, seed of the last; what else a checkpoint said
                                 * is kept for tfc train, which may go on from the next */
+    Tokenizer *source, *target; /* made for the first text; source may be the target's */
     /* access.c: */
     int64_t users;   /* its handle, sessions and calls; it is freed with the last */
     int64_t reading; /* calls that read params */
@@ -39,6 +40,7 @@ typedef struct TfcSession {
     int32_t n_sentences, n_slots; /* decoding; n_slots -1: not begun */
     uint8_t *is_fed;              /* a slot: in the rows looked at so far */
     Arena *results;               /* of the last generation */
+    TokenText text;               /* the last */
     /* access.c: */
     bool busy, freed;
 } TfcSession;
@@ -86,5 +88,14 @@ enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
  * anything is changed. A TfcStatus. (words.c) */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
+
+/* ---- generate.c ---- */
+
+/* Makes the stepper. */
+int session_prepare_decode(TfcSession *session);
+/* The settings, or the defaults for NULL; checked. A TfcStatus. */
+int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
+/* Tokens of the longest sequence. */
+int64_t tfc_model_longest(const TfcModel *model);
 
 #endif

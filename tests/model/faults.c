@@ -5,12 +5,17 @@
  * growing distances.
  *
  * Usage: faults SAVED LINK FILE …   (a safetensors file that fits; a link to a file; files that
- * do not fit or are none). The places whose calls were seen go to standard output. */
+ * do not fit or are none). "pieces" is a SentencePiece model. The places whose calls were seen go to standard output. */
 #define _GNU_SOURCE
 #include "failing.h"
 #include "filed.h"
+#include "speaking.h"
 
 #include "faults.h"
+
+#include "runtime/text/proto.h"
+#include "runtime/text/sp.h"
+#include "runtime/text/tokenizer.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -33,6 +38,8 @@ typedef struct World {
     const char *path; /* of the file that the call reads or writes */
     failing *model;
     N(session) * session;
+    speaking *speaker;
+    speaking_session *speech;
     double result; /* one number for all that the call gives */
 } World;
 
@@ -186,6 +193,82 @@ static int generate_with(World *w, int beam, int sample)
 static int generate(World *w) { return generate_with(w, 3, 0); }
 static int sample(World *w) { return generate_with(w, 2, 1); }
 
+static double sum_of_text(const char *text, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)(unsigned char)text[i] * (double)(1 + i % 7);
+    return sum;
+}
+
+static int translate_text(World *w)
+{
+    static const char lines[] = "1 2 3\n\n4 none 5\n7";
+    const char *text;
+    int64_t length;
+    N(generation) s;
+    int status = N(generation_defaults)(w->model, &s);
+    s.length_limit = 3;
+    if (!status)
+        status = N(translate_text)(w->session, &s, lines, sizeof lines - 1, &text, &length);
+    w->result = status ? 0 : sum_of_text(text, length);
+    return status;
+}
+
+/* Longer than the model sees at once. */
+static int generate_text(World *w)
+{
+    const char *text;
+    int64_t length;
+    speaking_generation s;
+    int status = speaking_generation_defaults(w->speaker, &s);
+    s.length_extra = 20;
+    if (!status)
+        status = speaking_generate_text(w->speech, &s, "ab\nca", 5, &text, &length);
+    w->result = status ? 0 : sum_of_text(text, length);
+    return status;
+}
+
+/* The SentencePiece model as one of another kind, with a piece that is not used. */
+static char *read_pieces(SpKind kind, size_t *size)
+{
+    static const char unused[] = {1 << 3 | PROTO_BYTES, 6, 1 << 3 | PROTO_BYTES, 2, 'a', 'b',
+                                  3 << 3, SP_UNUSED};
+    static char bytes[1 << 20];
+    FILE *file = fopen("pieces", "rb");
+    *size = file ? fread(bytes, 1, sizeof bytes - sizeof unused, file) : 0;
+    if (file)
+        fclose(file);
+    memcpy(bytes + *size, unused, sizeof unused);
+    *size += sizeof unused;
+    Proto model = proto_message(bytes, *size);
+    for (ProtoField f; proto_next(&model, &f);)
+        if (f.number == 2 && f.kind == PROTO_BYTES) {
+            Proto trainer = proto_message(f.bytes, f.size);
+            for (ProtoField t; proto_next(&trainer, &t);)
+                if (t.number == 3 && t.kind == PROTO_VARINT)
+                    bytes[(const char *)trainer.at - bytes - 1] = (char)kind;
+        }
+    return bytes;
+}
+
+static int tokenize(World *w)
+{
+    static const char line[] = "  ab b\xc3\xa9 cabab \xff abba";
+    size_t size;
+    const char *bytes = read_pieces((SpKind)(w->path[0] - '0'), &size), *problem;
+    TokenIds ids = {0};
+    TokenText text = {0};
+    Tokenizer *t = tokenizer_sentencepiece(bytes, size, &problem);
+    bool ok = t && tokenizer_encode(t, line, sizeof line - 1, &ids) &&
+              tokenizer_decode(t, ids.data, ids.count, &text);
+    w->result = ok ? (double)ids.count + sum_of_text(text.data, (int64_t)text.length) : 0;
+    token_ids_free(&ids);
+    token_text_free(&text);
+    tokenizer_free(t);
+    return ok ? 0 : problem ? N(ERROR_ARGUMENT) : N(ERROR_MEMORY);
+}
+
 static int open_file(World *w)
 {
     int status = N(open)(w->path, &w->model);
@@ -268,8 +351,16 @@ static void with_full_caches(World *w)
         need(N(decode_step)(w->session, 4, sentence, slot, token, &logits), "decode_step");
 }
 
+static void with_speaker(World *w)
+{
+    need(speaking_open_new(1, &w->speaker), "open_new");
+    need(speaking_session_new(w->speaker, &w->speech), "session_new");
+}
+
 static void end(World *w)
 {
+    speaking_session_free(w->speech);
+    speaking_close(w->speaker);
     N(session_free)(w->session);
     N(close)(w->model);
 }
@@ -483,6 +574,12 @@ int main(int argc, char **argv)
         {"generate", with_session, generate, NULL, 0, NULL, 0},
         {"generate, by two threads", with_session, generate, NULL, 0, NULL, 0, 2},
         {"sample", with_session, sample, NULL, 0, NULL, 0},
+        {"translate_text", with_session, translate_text, NULL, 0, NULL, 0},
+        {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
+        {"pieces", NULL, tokenize, NULL, 0, "1", 0},
+        {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
+        {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},
+        {"pieces, characters", NULL, tokenize, NULL, 0, "4", 0},
         {"train_step", with_session, train_step, NULL, 0, NULL, 0},
         {"train_step, in chunks", with_training, train_long, NULL, 0, NULL, 0},
         {"save", with_training, save, NULL, file, "written.safetensors", 0},

@@ -19,6 +19,19 @@ wraps=$(printf ' -Wl,--wrap=%s' $names free munmap)
 enter_work
 { printf '<unk>\n<pad>\n<s>\n</s>\n'; seq 4096; } >words.txt
 "$tfc" compile "$tests/failing.tfg" -o failing.o --vocab words.txt
+cat >speaking.tfg <<'END'
+model speaking
+use language_model
+const vocab = 8, layers = 1, d_model = 4, heads = 2, context = 8
+train { max_length = context }
+END
+printf '# characters\n<pad>\n<unk>\n<s>\n</s>\n\\n\na\nb\nc\n' >characters.txt
+"$tfc" compile speaking.tfg -o speaking.o --vocab characters.txt
+# A SentencePiece model.
+printf 'ab ba abba\nbab abab\ncab bac\n' >letters
+"$tfc" train "$root/models/multi30k_small.tfg" --set layers=1 --set d_model=8 --set heads=2 --source letters --target letters \
+    --vocab auto:9 --out run --steps 1 2>training || fail "no vocabulary: $(cat training)"
+cp run/vocab.model pieces
 cat >filed.tfg <<'END'
 model filed
 dim B
@@ -27,7 +40,7 @@ param w : [4, 4] = load("filed.safetensors", "w")
 output y = x @ w
 END
 "$tfc" compile filed.tfg -o filed.o
-$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_wrap.c" failing.o filed.o "$archive" -o faults \
+$cc -g -O1 $flags -I. -I"$root" "$tests/faults.c" "$tests/faults_wrap.c" failing.o filed.o speaking.o "$archive" -o faults \
     -no-pie -Wl,--gc-sections $wraps -pthread -lm
 
 # A file that fits, and some that do not.

@@ -1,0 +1,372 @@
+/* Text in place of ids: lines are cut into tokens, decoded in batches and put together again, as
+ * tfc translate and tfc generate do it. */
+#include "runtime/model/state.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+/* Of a batch; results do not depend on them. */
+enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
+
+/* ---- what every call begins with ---- */
+
+/* Text without NUL and of valid UTF-8. */
+static int check_text(const char *utf8, int64_t length)
+{
+    if (length < 0 || length > TOKENIZER_MOST)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "length is %lld: from 0 to %d is allowed",
+                              (long long)length, (int)TOKENIZER_MOST);
+    if (!utf8 && length)
+        return tfc_model_need(utf8, "utf8");
+    for (int64_t at = 0; at < length;) {
+        size_t n = utf8[at] ? utf8_length(utf8 + at, (size_t)(length - at)) : 0;
+        if (!n)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of utf8 is 0x%02x: %s",
+                                  (long long)at, (unsigned char)utf8[at],
+                                  utf8[at] ? "that is not UTF-8" : "a text has no NUL");
+        at += (int64_t)n;
+    }
+    return TFC_OK;
+}
+
+static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)
+{
+    return vocabulary->open(vocabulary->bytes, (size_t)vocabulary->size, NULL);
+}
+
+/* Compiling has read the same bytes, so they are good: what is missing is memory. */
+static int open_tokenizers(TfcLoaded *loaded)
+{
+    const TfcText *text = loaded->model->text;
+    pthread_mutex_lock(&loaded->mutex);
+    if (!loaded->target)
+        loaded->target = open_vocabulary(&text->target);
+    if (!loaded->source)
+        loaded->source = text->source.bytes ? open_vocabulary(&text->source) : loaded->target;
+    bool ok = loaded->target && loaded->source;
+    pthread_mutex_unlock(&loaded->mutex);
+    return ok ? TFC_OK : tfc_model_no_memory();
+}
+
+/* `encodes`: the call is one of models with an encoder. */
+static int begin(TfcSession *session, const TfcGeneration *given, bool encodes,
+                 DecodeSettings *settings)
+{
+    const TfcModel *model = session->loaded->model;
+    if (!model->text)
+        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s was compiled without a vocabulary inside",
+                              model->name);
+    if (encodes != (session->loaded->variant->programs[TFC_ENCODE] != NULL))
+        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s %s", model->name,
+                              encodes ? "goes on with texts: generate_text does so"
+                                      : "translates: translate_text does so");
+    int status = session_settings(session, given, settings);
+    if (!status && settings->nbest != 1)
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "nbest is %d: a text is answered by one",
+                                settings->nbest);
+    if (!status)
+        status = session_prepare_decode(session);
+    if (!status)
+        status = open_tokenizers(session->loaded);
+    session->n_slots = -1; /* what decode_step had begun is over */
+    session->text.length = 0;
+    return status;
+}
+
+static bool put(TfcSession *session, const char *bytes, size_t length)
+{
+    return token_text_put(&session->text, bytes, length);
+}
+
+/* ---- translation ---- */
+
+/* A line's tokens, those around them included. */
+typedef struct Line {
+    size_t start;
+    int32_t n; /* 0: the line has no tokens of its own */
+    bool ends; /* with a newline */
+} Line;
+
+typedef struct Translation {
+    TfcSession *session;
+    DecodeSettings settings;
+    TokenIds ids;
+    Line *lines;
+    int64_t n, first; /* lines; the number of the first */
+} Translation;
+
+static bool push_special(TokenIds *ids, int64_t id) { return id < 0 || token_ids_push(ids, (int32_t)id); }
+
+static int encode_line(Translation *t, const char *text, size_t length, Line *line)
+{
+    const TfcLoaded *loaded = t->session->loaded;
+    const TfcText *rules = loaded->model->text;
+    line->start = t->ids.count;
+    if (!push_special(&t->ids, rules->source_begin))
+        return tfc_model_no_memory();
+    size_t before = t->ids.count;
+    if (!tokenizer_encode(loaded->source, text, length, &t->ids))
+        return tfc_model_no_memory();
+    if (t->ids.count == before) {
+        t->ids.count = line->start;
+        return TFC_OK;
+    }
+    if (!push_special(&t->ids, rules->source_end))
+        return tfc_model_no_memory();
+    int64_t n = (int64_t)(t->ids.count - line->start), most = tfc_model_longest(loaded->model);
+    line->n = (int32_t)n;
+    return n <= most ? TFC_OK
+                     : tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                      "line %lld has %lld tokens, the model takes %lld at most",
+                                      (long long)(line - t->lines + 1), (long long)n,
+                                      (long long)most);
+}
+
+static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *arena)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < length; i++)
+        n += utf8[i] == '\n';
+    t->lines = ARENA_ARRAY(arena, Line, n);
+    int status = t->lines ? TFC_OK : tfc_model_no_memory();
+    for (size_t at = 0; !status && at < length;) {
+        const char *text = utf8 + at, *newline = memchr(text, '\n', length - at);
+        size_t size = newline ? (size_t)(newline - text) : length - at;
+        Line *line = &t->lines[t->n++];
+        line->ends = newline;
+        at += size + line->ends;
+        size -= size && text[size - 1] == '\r';
+        status = encode_line(t, text, size, line);
+    }
+    const TfcModel *model = t->session->loaded->model;
+    return status ? status
+                  : tfc_model_check_ids(model, model->source, t->ids.data, (int64_t)t->ids.count);
+}
+
+/* Where a batch that begins at this line ends. */
+static int64_t window_end(const Translation *t, int64_t from)
+{
+    int64_t to = from, tokens = 0;
+    while (to < t->n && to - from < WINDOW_LINES && tokens < WINDOW_TOKENS)
+        tokens += t->lines[to++].n;
+    return to;
+}
+
+static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)
+{
+    const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
+    return (!best || tokenizer_decode(session->loaded->target, best->ids, (size_t)best->n,
+                                      &session->text)) &&
+           (!line->ends || put(session, "\n", 1));
+}
+
+static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
+{
+    TfcSession *session = t->session;
+    Tokens *sources = ARENA_ARRAY(arena, Tokens, to - from);
+    int64_t *numbers = ARENA_ARRAY(arena, int64_t, to - from);
+    Decoded *decoded = ARENA_ARRAY(arena, Decoded, to - from);
+    if (arena_failed(arena))
+        return false;
+    int32_t n = 0;
+    for (int64_t i = from; i < to; i++)
+        if (t->lines[i].n) {
+            sources[n] = (Tokens){t->ids.data + t->lines[i].start, t->lines[i].n};
+            numbers[n++] = t->first + i;
+        }
+    bool ok = !n || decode_batch(&session->stepper, &t->settings, sources, NULL, numbers, n, arena,
+                                 decoded);
+    for (int64_t i = from; ok && i < to; i++) {
+        ok = put_line(session, &t->lines[i], decoded);
+        decoded += t->lines[i].n > 0;
+    }
+    return ok;
+}
+
+static int translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
+                     const char *utf8, size_t length)
+{
+    Translation t = {.session = session, .first = first};
+    int status = begin(session, settings, true, &t.settings);
+    Arena *arena = status ? NULL : arena_try_new();
+    if (!status)
+        status = arena ? encode_lines(&t, utf8, length, arena) : tfc_model_no_memory();
+    for (int64_t from = 0, to; !status && from < t.n; from = to) {
+        to = window_end(&t, from);
+        Arena *scratch = arena_try_new();
+        if (!scratch || !translate_window(&t, from, to, scratch))
+            status = tfc_model_no_memory();
+        arena_free(scratch);
+    }
+    arena_free(arena);
+    token_ids_free(&t.ids);
+    return status;
+}
+
+/* ---- going on with a text ---- */
+
+/* A stream has no end: what would be one is not chosen, and lines follow each other. */
+static void set_stream(const TfcModel *model, DecodeSettings *settings)
+{
+    const int32_t line_end = (int32_t)model->text->line_end;
+    const int64_t others[] = {model->bos, model->eos};
+    settings->bos = line_end;
+    settings->until_eos = false;
+    for (int k = 0; k < 2; k++) {
+        int place = -1;
+        bool there = others[k] < 0 || others[k] == line_end;
+        for (int i = 0; i < 4; i++) {
+            there = there || settings->forbidden[i] == others[k];
+            if (settings->forbidden[i] == line_end)
+                settings->forbidden[i] = -1;
+            if (settings->forbidden[i] < 0)
+                place = i;
+        }
+        if (!there && place >= 0)
+            settings->forbidden[place] = (int32_t)others[k];
+    }
+}
+
+static int encode_prompt(TfcSession *session, const char *utf8, size_t length, TokenIds *ids)
+{
+    const TfcLoaded *loaded = session->loaded;
+    for (size_t at = 0; at < length;) {
+        const char *newline = memchr(utf8 + at, '\n', length - at);
+        size_t size = newline ? (size_t)(newline - utf8) - at : length - at;
+        if (!tokenizer_encode(loaded->target, utf8 + at, size, ids) ||
+            (newline && !push_special(ids, loaded->model->text->line_end)))
+            return tfc_model_no_memory();
+        at += size + (newline != NULL);
+    }
+    return tfc_model_check_ids(loaded->model, loaded->model->target, ids->data,
+                               (int64_t)ids->count);
+}
+
+/* Adds what follows the last half of what the model sees at once, at most *left tokens. */
+static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids,
+                      int64_t *left, Arena *arena)
+{
+    int64_t window = tfc_model_longest(session->loaded->model) - 1;
+    int64_t seen = (int64_t)ids->count < window / 2 ? (int64_t)ids->count : window / 2;
+    int32_t limit = (int32_t)(*left < window - seen ? *left : window - seen);
+    Tokens prompt = {ids->data ? ids->data + ids->count - seen : NULL, (int32_t)seen};
+    Decoded decoded;
+    settings->limits = &limit;
+    if (limit < 1)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "the model takes too few tokens to go on");
+    if (!decode_batch(&session->stepper, settings, NULL, &prompt, &number, 1, arena, &decoded))
+        return tfc_model_no_memory();
+    if (!decoded.n)
+        return tfc_model_fail(TFC_ERROR_NUMBER, "the model gives no numbers");
+    for (int32_t i = 0; i < decoded.best[0].n; i++)
+        if (!token_ids_push(ids, decoded.best[0].ids[i]))
+            return tfc_model_no_memory();
+    *left = settings->until_eos || !decoded.best[0].n ? 0 : *left - decoded.best[0].n;
+    return TFC_OK;
+}
+
+static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids)
+{
+    double most = settings->length_factor * (double)ids->count + settings->length_extra;
+    int64_t left = most < INT32_MAX ? (int64_t)most : INT32_MAX;
+    int status = TFC_OK;
+    for (int64_t piece = 0; !status && left > 0; piece++) {
+        Arena *arena = arena_try_new();
+        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left, arena)
+                       : tfc_model_no_memory();
+        arena_free(arena);
+    }
+    return status;
+}
+
+static int put_lines(TfcSession *session, const TokenIds *ids, const char *line_break)
+{
+    const TfcLoaded *loaded = session->loaded;
+    bool ok = true;
+    for (size_t from = 0, to; ok && from < ids->count; from = to + 1) {
+        for (to = from; to < ids->count && ids->data[to] != loaded->model->text->line_end;)
+            to++;
+        ok = tokenizer_decode(loaded->target, ids->data + from, to - from, &session->text) &&
+             (to == ids->count || put(session, line_break, strlen(line_break)));
+    }
+    return ok ? TFC_OK : tfc_model_no_memory();
+}
+
+static int generate(TfcSession *session, const TfcGeneration *given, int64_t number,
+                    const char *utf8, size_t length, const char *line_break)
+{
+    TokenIds ids = {0};
+    DecodeSettings settings;
+    int status = begin(session, given, false, &settings);
+    if (!status && session->loaded->model->text->is_stream)
+        set_stream(session->loaded->model, &settings);
+    if (!status)
+        status = encode_prompt(session, utf8, length, &ids);
+    if (!status)
+        status = go_on(session, &settings, number, &ids);
+    if (!status)
+        status = put_lines(session, &ids, line_break);
+    token_ids_free(&ids);
+    return status;
+}
+
+/* ---- calls ---- */
+
+typedef enum Way { TRANSLATE, GENERATE, ANSWER } Way;
+
+static int answer(TfcSession *session, const TfcGeneration *settings, Way way, int64_t number,
+                  const char *utf8, int64_t length)
+{
+    int status = check_text(utf8, length);
+    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
+        status = translate(session, settings, number, utf8, (size_t)length);
+    else if (!status)
+        status = generate(session, settings, number, utf8, (size_t)length,
+                          way == ANSWER ? "\\n" : "\n");
+    return status || put(session, "", 1) ? status : tfc_model_no_memory();
+}
+
+static int call(TfcSessionHandle *handle, const TfcGeneration *settings, Way way, int64_t number,
+                const char *utf8, int64_t length, const char **text, int64_t *text_length)
+{
+    int status = tfc_model_need(text, "text");
+    if (status)
+        return status;
+    *text = NULL;
+    if (text_length)
+        *text_length = 0;
+    TfcSession *session = session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    status = answer(session, settings, way, number, utf8, length);
+    if (!status) {
+        *text = session->text.data;
+        if (text_length)
+            *text_length = (int64_t)session->text.length - 1;
+    }
+    session_leave(session, USE_READ);
+    return status;
+}
+
+int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *settings,
+                             const char *utf8, int64_t length, const char **text,
+                             int64_t *text_length)
+{
+    return call(session, settings, TRANSLATE, 0, utf8, length, text, text_length);
+}
+
+int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
+                            const char *utf8, int64_t length, const char **text,
+                            int64_t *text_length)
+{
+    return call(session, settings, GENERATE, 0, utf8, length, text, text_length);
+}
+
+int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
+                          const char *line, int64_t length, const char **text,
+                          int64_t *text_length)
+{
+    return call(session, settings, ANSWER, number, line, length, text, text_length);
+}

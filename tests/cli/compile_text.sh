@@ -1,0 +1,121 @@
+#!/bin/sh
+# Text in a compiled library: what its functions answer is what tfc translate and tfc
+# generate answer, for pieces, words and characters, with one vocabulary or one a side; the
+# examples; arguments and vocabularies that are not allowed.
+# Usage: compile_text.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+export OMP_NUM_THREADS=1
+cat >pronounce.tfg <<'END'
+model pronounce
+use transformer
+const vocab = 8, layers = 1, d_model = 32, d_ff = 64, heads = 2, p_drop = 0
+train { rate = inverse_sqrt(peak = 0.01, warmup = 40); batch = tokens(600); max_length = 64 }
+END
+cat >speak.tfg <<'END'
+model speak
+use language_model
+const vocab = 8, layers = 1, d_model = 32, heads = 2, context = 16
+train { rate = inverse_sqrt(peak = 0.01, warmup = 40); batch = tokens(400); max_length = context }
+END
+words_backwards
+# Lines of other lengths, with words that were not seen, without any, and with a return.
+{ cat valid.src; printf '\na   b\nh g zz \303\251\n \t\n\r\na b c\r\nb a\n'; } >lines
+train() { # MODEL RUN OPTION …
+    model=$1 run=$2
+    shift 2
+    "$tfc" train "$model.tfg" --out "$run" --steps 200 --seed 3 --no-bleu "$@" 2>"$run.err" ||
+        fail "$run: $(cat "$run.err")"
+}
+# library RUN NAME OPTION …: in a folder RUN.lib
+library() {
+    run=$1 name=$2
+    shift 2
+    mkdir -p "$run.lib"
+    "$tfc" compile "$run" -o "$run.lib/lib$name.so" "$@" || fail "$run is not compiled"
+}
+# build RUN NAME PROGRAM OPTION …: PROGRAM.c with the library of the run
+build() {
+    run=$1 name=$2 program=$3
+    shift 3
+    cc "$@" "$root/$program.c" -o "$run.lib/$(basename "$program")" -I"$run.lib" -L"$run.lib" -l"$name" \
+        -Wl,-rpath,"$work/$run.lib"
+}
+
+# Translation.
+for kind in auto:20 words:auto chars:auto sides; do
+    run=${kind%%:*}
+    case $kind in
+    sides) options="--vocab words:auto --source-vocab auto:20" edit='2a use source_embedding' ;;
+    *) options="--vocab $kind" edit= ;;
+    esac
+    sed "$edit" pronounce.tfg >"$run.tfg"
+    # shellcheck disable=SC2086  # words
+    train $run $run --source train.src --target train.tgt $options
+    library $run pronounce
+    build $run pronounce examples/translate_text
+    build $run pronounce tests/cli/compile_text_misuse -DNAME=pronounce -DHEADER='"pronounce.h"' \
+        -DTEXT=pronounce_translate_text -DTRANSLATES
+    "$tfc" translate $run --input lines >expected
+    [ "$(sort -u expected | wc -l)" -gt 20 ] || fail "$kind: few answers"
+    $run.lib/translate_text <lines >answers
+    cmp answers expected || fail "$kind: text is translated otherwise"
+    $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"
+done
+# Several instruction sets; what the library needs and exports.
+library words pronounce --cpu x86-64-v2,x86-64-v3
+"$tfc" translate words --input lines >expected
+for level in 2 3; do
+    TFC_CPU_LEVEL=$level words.lib/translate_text <lines | cmp - expected || fail "x86-64-v$level"
+done
+! ldd auto.lib/libpronounce.so | grep -E 'stdc\+\+|sentencepiece|jansson|pcre|utf8proc' || fail "it needs too much"
+nm -D --defined-only auto.lib/libpronounce.so | grep -v ' pronounce_' && fail "other names are exported"
+nm -D --undefined-only auto.lib/libpronounce.so |
+    grep -wE 'abort|_?exit|__assert_fail|raise|puts|putchar|f?printf|stderr|stdout' &&
+    fail "the library can end the process, or print"
+
+# Going on with a text: longer than the model sees at once, in a stream without end.
+for kind in chars:auto auto:20; do
+    run=speak-${kind%%:*}
+    train speak $run --text train.src --vocab $kind
+    library $run speak
+    cat >speak.c <<'END'
+#include "speak.h"
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    speak *model;
+    speak_session *session;
+    const char *text;
+    if (speak_open(NULL, &model) || speak_session_new(model, &session) ||
+        speak_generate_text(session, NULL, argv[1], (int64_t)strlen(argv[1]), &text, NULL))
+        return fprintf(stderr, "%s\n", speak_error_detail()), 1;
+    puts(text);
+    return argc != 2;
+}
+END
+    cc speak.c -o $run.lib/say -I$run.lib -L$run.lib -lspeak -Wl,-rpath,"$work/$run.lib"
+    for prompt in 'a b' '' 'h g f
+a b c d e f g h a b c d e f g h
+c'; do
+        "$tfc" generate $run --prompt "$prompt" >expected
+        $run.lib/say "$prompt" | cmp - expected || fail "$kind goes on otherwise with '$prompt'"
+    done
+    build $run speak tests/cli/compile_text_misuse -DNAME=speak -DHEADER='"speak.h"' \
+        -DTEXT=speak_generate_text
+    $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"
+done
+
+# Without a run; without what text needs.
+"$tfc" export words -o words.safetensors
+"$tfc" compile words.tfg --set vocab=12 --weights words.safetensors --vocab words/vocab.txt -o libpronounce.so
+grep -q translate_text pronounce.h || fail "--vocab gives no text functions"
+"$tfc" compile words --function forward -o libpronounce.so
+grep -q translate_text pronounce.h && fail "text without decoding"
+"$tfc" compile words.tfg --set vocab=12 -o libpronounce.so
+grep -q translate_text pronounce.h && fail "text without a vocabulary"
+refuses 1 "the vocabulary has 12 tokens, but the model's logits have 8" \
+    "$tfc" compile words.tfg --vocab words/vocab.txt -o a.so
+exit 0
