@@ -29,7 +29,7 @@ static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures
 {
     Scores scores;
     int64_t tokens = run->kind == CORPUS_STREAM ? EVAL_STREAM_TOKENS : EVAL_TOKENS;
-    if (!score_corpus(&run->inference.score, corpus, tokens, NULL, &scores))
+    if (!inference_score(&run->inference, corpus, tokens, NULL, &scores))
         return job_error(job, "out of memory");
     f->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
     f->perplexity = exp(f->loss);
@@ -139,7 +139,7 @@ static Corpus *make_corpus(Job *job, const RunFolder *run, const Texts *texts)
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
                              .max_length = inference_max_length(&run->inference)};
-    if (run->kind == CORPUS_STREAM && !run->session.model->train.max_length)
+    if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
         options.max_length = DEFAULT_WINDOW;
     return corpus_encode(&job->diags, run->vocab, &options, texts->source, texts->target);
 }
@@ -185,6 +185,7 @@ static const Option options[] = {
     OPTION_SOURCE_VOCAB(Eval),
     OPTION_TOKEN(Eval, common.vocab.tokens),
     OPTION_SET(Eval),
+    OPTION_WITH(Eval),
     OPTION_LINE_LIMIT(Eval),
     OPTION_THREADS(Eval),
     OPTION_GEMM(Eval),

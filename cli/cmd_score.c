@@ -9,19 +9,27 @@ typedef struct Score {
     const char *source, *target, *text;
 } Score;
 
+static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row)
+{
+    double sum = 0;
+    for (int64_t at = score_place(corpus, row); at < score_place(corpus, row + 1); at++)
+        sum += tokens[at];
+    return sum;
+}
+
 static bool score_window(Job *job, RunFolder *run, Stream *stream)
 {
     Arena *arena = arena_new();
-    double *each = ARENA_ARRAY(arena, double, stream->corpus->n + 1);
+    double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
     Text out = {0};
     Scores scores;
-    bool ok = score_corpus(&run->inference.score, stream->corpus, SCORE_TOKENS, each, &scores) ||
+    bool ok = score_corpus(&run->inference.score, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
               job_error(job, "out of memory");
     for (int64_t i = 0; ok && i < stream->n; i++)
         if (stream->row[i] < 0)
             text_add(&out, "\n");
         else
-            text_add(&out, "%.6f\n", each[stream->row[i]]);
+            text_add(&out, "%.6f\n", sum_of_row(stream->corpus, tokens, stream->row[i]));
     if (ok)
         stream_put(stream, out.data, out.length);
     text_free(&out);

@@ -202,6 +202,7 @@ static const Option options[] = {
     OPTION_SOURCE_VOCAB(Translate),
     OPTION_TOKEN(Translate, common.vocab.tokens),
     OPTION_SET(Translate),
+    OPTION_WITH(Translate),
     {"json", NULL, FIELD(Translate, json), 0, NULL,
      "an object a result: line, text, score, log_probability"},
     OPTION_TRACE(Translate),

@@ -67,7 +67,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
     const RunSource source = {.path = path,
                               .weights = common->weights,
                               .vocab = common->vocab,
-                              .settings = &common->settings};
+                              .settings = &common->settings,
+                              .with = &common->with};
     bool ok = run_folder_open(job, &source, &run) && tracing_open(job, common->trace, false, &trace);
     if (ok) {
         trace_use(trace);

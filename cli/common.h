@@ -14,6 +14,7 @@ typedef struct Common {
     const char *checkpoint, *trace;
     const char *weights;
     VocabularyChoice vocab;
+    TextList with;
     int64_t threads;    /* 0: all processors */
     int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
@@ -62,6 +63,10 @@ typedef struct Common {
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
      "the vocabulary's token, or none, that is begin or end of a target, source-begin,\n"         \
      "source-end, pad or unk, such as begin='<pad>'"}
+
+#define OPTION_WITH(record)                                                                        \
+    {"with", "RUN", FIELD(record, common.with), 0, NULL,                                           \
+     "an ensemble with this run: the mean of their probabilities; again for more runs"}
 
 #define OPTION_TRACE(record)                                                                       \
     {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \

@@ -3,6 +3,7 @@
 
 #include "runtime/exec/trace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,7 @@ static const TfcProgram *add_program(Inference *inference, Function *function)
     return program;
 }
 
-bool inference_prepare_score(Inference *inference)
+static bool prepare_score(Inference *inference)
 {
     inference->score = (ScoreModel){
         .logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
@@ -129,7 +130,23 @@ bool inference_prepare_score(Inference *inference)
     return (inference->score.loss = add_program(inference, loss)) != NULL;
 }
 
-bool inference_prepare_decode(Inference *inference)
+/* Of an ensemble's model, whose probabilities are wanted. */
+static bool has_probabilities(const Inference *inference)
+{
+    return inference->score.forward ||
+           job_error(inference->job, "%s: the model gives no probabilities of next tokens",
+                     inference->session->model->path);
+}
+
+bool inference_prepare_score(Inference *inference)
+{
+    bool ok = prepare_score(inference) && (!inference->n_members || has_probabilities(inference));
+    for (int i = 0; ok && i < inference->n_members; i++)
+        ok = prepare_score(inference->members[i]) && has_probabilities(inference->members[i]);
+    return ok;
+}
+
+static bool prepare_stepper(Inference *inference)
 {
     Incremental incremental;
     const char *target, *logits;
@@ -145,10 +162,78 @@ bool inference_prepare_decode(Inference *inference)
     return inference->has_stepper || job_error(inference->job, "out of memory");
 }
 
-int64_t inference_max_length(const Inference *inference)
+bool inference_prepare_decode(Inference *inference)
+{
+    int32_t n = inference->n_members;
+    bool ok = prepare_stepper(inference);
+    for (int32_t i = 0; ok && i < n; i++)
+        ok = prepare_stepper(inference->members[i]);
+    if (!ok || !n)
+        return ok;
+    Stepper *all = ARENA_ARRAY(inference->job->arena, Stepper, n + 1);
+    all[0] = inference->stepper;
+    for (int32_t i = 0; i < n; i++)
+        all[i + 1] = inference->members[i]->stepper;
+    if (!stepper_mean_new(all, n + 1, &inference->stepper))
+        return job_error(inference->job, "out of memory");
+    for (int32_t i = 0; i < n; i++)
+        inference->members[i]->has_stepper = false;
+    return true;
+}
+
+static int64_t lesser_length(int64_t a, int64_t b) { return a <= 0 || (b > 0 && b < a) ? b : a; }
+
+int64_t inference_said_length(const Inference *inference)
 {
     int64_t longest = inference->session->model->train.max_length;
+    for (int i = 0; i < inference->n_members; i++)
+        longest = lesser_length(longest, inference_said_length(inference->members[i]));
+    return longest;
+}
+
+int64_t inference_max_length(const Inference *inference)
+{
+    int64_t longest = inference_said_length(inference);
     return longest > 0 ? longest : DECODE_LONGEST;
+}
+
+/* log (e^a + e^b). */
+static double log_sum(double a, double b)
+{
+    double greatest = a > b ? a : b;
+    return isfinite(greatest) ? greatest + log1p(exp((a > b ? b : a) - greatest)) : a + b;
+}
+
+/* Adds a member's probabilities to those of `sums`. */
+static bool add_member(const Inference *member, const Corpus *corpus, int64_t batch_tokens,
+                       double *sums)
+{
+    int64_t n = score_tokens(corpus);
+    double *tokens = calloc((size_t)n + 1, sizeof *tokens);
+    Scores scores;
+    bool ok = tokens && score_corpus(&member->score, corpus, batch_tokens, tokens, &scores);
+    for (int64_t i = 0; ok && i < n; i++)
+        sums[i] = log_sum(sums[i], tokens[i]);
+    free(tokens);
+    return ok;
+}
+
+bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
+                     double *tokens, Scores *out)
+{
+    int64_t n = score_tokens(corpus);
+    if (!inference->n_members)
+        return score_corpus(&inference->score, corpus, batch_tokens, tokens, out);
+    double *means = tokens ? tokens : calloc((size_t)n + 1, sizeof *means);
+    bool ok = means && score_corpus(&inference->score, corpus, batch_tokens, means, out);
+    for (int i = 0; ok && i < inference->n_members; i++)
+        ok = add_member(inference->members[i], corpus, batch_tokens, means);
+    out->log_probability = 0;
+    for (int64_t i = 0; ok && i < n; i++)
+        out->log_probability += means[i] -= log(inference->n_members + 1);
+    if (!tokens)
+        free(means);
+    return ok;
 }
 
 DecodeSettings inference_decode_settings(const Inference *inference)

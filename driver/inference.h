@@ -9,7 +9,11 @@
 #include "runtime/decode/decode.h"
 #include "runtime/decode/score.h"
 #include "runtime/decode/stepper_exec.h"
+#include "runtime/decode/stepper_mean.h"
 
+/* Inference: with members it is an ensemble of itself and them, whose probabilities are the mean
+ * of all. Members have the same vocabulary, and are opened, loaded and closed by whoever joins
+ * them (run_folder.h). */
 typedef struct Inference {
     Job *job;
     Session *session;
@@ -18,8 +22,10 @@ typedef struct Inference {
     ModelPorts ports;
     Feed feed;
     ScoreModel score; /* after inference_prepare_score */
-    Stepper stepper;  /* after inference_prepare_decode */
+    Stepper stepper;  /* after inference_prepare_decode; of an ensemble: of all of it */
     bool has_stepper;
+    struct Inference **members; /* not itself */
+    int n_members;
     const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
     const TfcProgram *encode, *decode_step;
 } Inference;
@@ -36,10 +42,14 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
-/* Compile what scoring or decoding needs and add its params to the store; to be
- * called before the store is filled. */
+/* Compile what scoring or decoding needs, of members too, and add its params to the store; to
+ * be called before the store is filled. */
 bool inference_prepare_score(Inference *inference);
 bool inference_prepare_decode(Inference *inference);
+
+/* score_corpus (score.h) of the model or the ensemble, which needs `forward` of all members. */
+bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
+                     double *tokens, Scores *out);
 
 /* Settings for this vocabulary and model, everything else as decode_defaults. */
 DecodeSettings inference_decode_settings(const Inference *inference);
@@ -51,7 +61,9 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
 /* A hypothesis as text, in the arena. */
 const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena);
 
-/* The longest sequence the model takes. */
+/* The longest sequence the model takes, and all members; 0: it does not say. */
+int64_t inference_said_length(const Inference *inference);
+/* The same, or a length that will do. */
 int64_t inference_max_length(const Inference *inference);
 
 /* How BLEU is counted for a vocabulary: text that was split before stays split. */

@@ -137,7 +137,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     return true;
 }
 
-bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
+static bool open_one(Job *job, const RunSource *source, RunFolder *run)
 {
     *run = (RunFolder){.path = source->path, .weights = source->weights, .store = store_new()};
     bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) && text_ends(source->path, ".tfg") &&
@@ -148,7 +148,40 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     return true;
 }
 
-bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
+/* Whether the probabilities of two runs are of the same tokens, and of the same sources. */
+static bool check_member(Job *job, const RunFolder *run, const RunFolder *member)
+{
+    if (run->kind != member->kind)
+        return job_error(job, "%s and %s cannot be averaged: one is a model of %s, the other of %s",
+                         run->path, member->path, corpus_kind_name(run->kind),
+                         corpus_kind_name(member->kind));
+    if (vocab_hash(vocab_source(run->vocab)) == vocab_hash(vocab_source(member->vocab)) &&
+        vocab_hash(run->vocab) == vocab_hash(member->vocab))
+        return true;
+    return job_error(job,
+                     "%s and %s cannot be averaged: their vocabularies, or the rules of their tokens, "
+                     "differ",
+                     run->path, member->path);
+}
+
+bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
+{
+    if (!open_one(job, source, run))
+        return false;
+    int n = source->with ? (int)source->with->count : 0;
+    run->with = ARENA_ARRAY(job->arena, RunFolder, n + 1);
+    run->inference.members = ARENA_ARRAY(job->arena, Inference *, n + 1);
+    for (int i = 0; i < n; i++) {
+        RunFolder *member = &run->with[run->n_with++];
+        if (!open_one(job, &(RunSource){.path = source->with->data[i]}, member) ||
+            !check_member(job, run, member))
+            return false;
+        run->inference.members[run->inference.n_members++] = &member->inference;
+    }
+    return true;
+}
+
+static bool load_one(Job *job, RunFolder *run, const char *checkpoint)
 {
     if (run->weights && checkpoint)
         return job_error(job, "--weights and --checkpoint both name the params");
@@ -165,9 +198,19 @@ bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
     return checkpoint_load_params(&job->diags, job->arena, checkpoint, run->store, &run->state);
 }
 
+bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
+{
+    bool ok = load_one(job, run, checkpoint);
+    for (int i = 0; ok && i < run->n_with; i++)
+        ok = load_one(job, &run->with[i], NULL);
+    return ok;
+}
+
 void run_folder_close(RunFolder *run)
 {
-    inference_free(&run->inference);
+    inference_free(&run->inference); /* an ensemble's steppers need their stores */
+    for (int i = 0; i < run->n_with; i++)
+        run_folder_close(&run->with[i]);
     session_close(&run->session);
     store_free(run->store);
     vocab_free(run->vocab);

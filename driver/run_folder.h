@@ -35,6 +35,7 @@ typedef struct RunSource {
     const char *weights;        /* a checkpoint (driver/weights.h); of a run: instead of its own */
     VocabularyChoice vocab;     /* of a run: none, it has its own */
     const TextList *settings;   /* of a model's file: --set; or NULL */
+    const TextList *with;       /* folders of further runs, for an ensemble; or NULL */
 } RunSource;
 
 typedef struct RunFolder {
@@ -46,11 +47,14 @@ typedef struct RunFolder {
     Store *store;
     Inference inference;
     TrainState state;
+    struct RunFolder *with; /* members of the ensemble, n_with */
+    int n_with;
 } RunFolder;
 
-/* Loads model and vocabulary. Then: prepare what is needed of run->inference, then
- * run_folder_load the checkpoint (NULL: the source's weights, else average, else best, else
- * last). Errors are in the diagnostics; run_folder_close in any case. */
+/* Loads model and vocabulary, and those of the further runs. Then: prepare what is needed of
+ * run->inference, then run_folder_load the checkpoint (NULL: the source's weights, else average,
+ * else best, else last, as of further runs in any case). Errors are in the diagnostics;
+ * run_folder_close in any case. */
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);

@@ -25,7 +25,33 @@ static inline float exp_below_zero(float x)
     return value * power;
 }
 
-/* The two loops over the whole row, compiled for several widths of vectors. Under
+/* log x of a normal x > 0, within 2e-7 of it and of 1; 0 of 1. Of the same form. */
+static inline float log_of(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int32_t whole = (bits >> 23) - 126;
+    bits = (bits & 0x7fffff) | 0x3f000000;
+    float part;
+    memcpy(&part, &bits, sizeof part);
+    bool small = part < 0.70710678f;
+    float exponent = (float)(small ? whole - 1 : whole);
+    part = small ? part + part - 1.0f : part - 1.0f;
+    float value = 7.0376836292e-2f;
+    value = value * part - 1.1514610310e-1f;
+    value = value * part + 1.1676998740e-1f;
+    value = value * part - 1.2420140846e-1f;
+    value = value * part + 1.4249322787e-1f;
+    value = value * part - 1.6668057665e-1f;
+    value = value * part + 2.0000714765e-1f;
+    value = value * part - 2.4999993993e-1f;
+    value = value * part + 3.3333331174e-1f;
+    float square = part * part;
+    value = value * part * square - 2.12194440e-4f * exponent - 0.5f * square;
+    return part + value + 0.693359375f * exponent;
+}
+
+/* The loops over the whole row, compiled for several widths of vectors. Under
  * ThreadSanitizer they are not: the choice runs before its library is ready. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -76,6 +102,60 @@ double pick_logsumexp(const float *logits, int32_t n)
     for (int32_t begin = 0; begin < n; begin += SUM_BLOCK)
         sum += block_sum(logits + begin, n - begin < SUM_BLOCK ? n - begin : SUM_BLOCK, greatest);
     return greatest + log(sum);
+}
+
+/* Less is no probability. */
+#define LEAST_LOG -1e30f
+
+/* Of rows whose sums are e^totals: a block of at most SUM_BLOCK. The greatest of a token's
+ * probabilities is taken out, so that none of the others can be lost. */
+WIDE static void block_mean(const float *const *logits, const float *totals, int32_t members,
+                            int64_t begin, int32_t n, float *out)
+{
+    float greatest[SUM_BLOCK], sum[SUM_BLOCK];
+    for (int32_t i = 0; i < n; i++) {
+        greatest[i] = LEAST_LOG;
+        sum[i] = 0;
+    }
+    for (int32_t m = 0; m < members; m++) {
+        const float *row = logits[m] + begin;
+        float total = totals[m];
+#pragma omp simd
+        for (int32_t i = 0; i < n; i++) {
+            float x = row[i] - total;
+            greatest[i] = x > greatest[i] ? x : greatest[i];
+        }
+    }
+    for (int32_t m = 0; m < members; m++) {
+        const float *row = logits[m] + begin;
+        float total = totals[m];
+#pragma omp simd
+        for (int32_t i = 0; i < n; i++) {
+            float x = row[i] - total - greatest[i];
+            sum[i] += exp_below_zero(x < -87.0f ? -87.0f : x);
+        }
+    }
+#pragma omp simd
+    for (int32_t i = 0; i < n; i++) {
+        float mean = greatest[i] + log_of(sum[i] / (float)members);
+        out[i] = greatest[i] > LEAST_LOG ? mean : -INFINITY;
+    }
+}
+
+void pick_mean(const float *const *logits, int32_t n, int64_t row, int32_t vocab, float *totals,
+               float *out)
+{
+    int64_t first = row * vocab;
+    bool ok = true;
+    for (int32_t i = 0; i < n; i++) {
+        totals[i] = (float)pick_logsumexp(logits[i] + first, vocab);
+        ok = ok && isfinite(totals[i]);
+    }
+    for (int32_t i = 0; !ok && i < vocab; i++)
+        out[i] = NAN;
+    for (int32_t begin = 0; ok && begin < vocab; begin += SUM_BLOCK)
+        block_mean(logits, totals, n, first + begin,
+                   vocab - begin < SUM_BLOCK ? vocab - begin : SUM_BLOCK, out + begin);
 }
 
 static bool is_forbidden(const int32_t forbidden[4], int32_t token)

@@ -11,6 +11,11 @@ typedef struct Candidate {
 
 /* log Σ exp over the row, in double. */
 double pick_logsumexp(const float *logits, int32_t n);
+/* The row that stands for the mean of n models' probabilities: out[v] = log (1/n) Σᵢ softmax(xᵢ)[v],
+ * where xᵢ is the row of that number in logits[i]; all NaN where one of them has no sum. `totals`:
+ * room for n. */
+void pick_mean(const float *const *logits, int32_t n, int64_t row, int32_t vocab, float *totals,
+               float *out);
 /* The k most probable tokens that are not forbidden, best first, equal ones by
  * token; returns how many (k, or fewer when there are not so many). */
 int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4], int32_t k,

@@ -33,9 +33,19 @@ static void score_row(const void *context, int64_t i)
     r->values[i] = next < 0 || next >= r->vocab ? 0 : row[next] - pick_logsumexp(row, (int32_t)r->vocab);
 }
 
+int64_t score_place(const Corpus *corpus, int64_t row)
+{
+    return corpus->options.kind == CORPUS_STREAM ? row : corpus->target.start[row] + row;
+}
+
+int64_t score_tokens(const Corpus *corpus)
+{
+    return corpus->target.n ? corpus->target.start[corpus->target.n] + corpus->target.n : 0;
+}
+
 /* From logits in storage order: a row's tokens follow each other. */
-static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, double *each,
-                     Scores *out)
+static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, const Batch *batch,
+                     double *tokens, Scores *out)
 {
     int64_t total = batch->shape.target_total;
     double *values = malloc(sizeof(double) * (size_t)(total ? total : 1));
@@ -44,20 +54,21 @@ static bool add_rows(const float *logits, int64_t vocab, const Batch *batch, dou
     team_each(exec_threads(), (int32_t)total, score_row, &(ScoredRows){logits, vocab, batch->target_next, values});
     for (int64_t b = 0, at = 0; b < batch->shape.rows; b++) {
         double sum = 0;
+        int64_t place = tokens ? score_place(corpus, batch->row[b]) : 0;
         for (int32_t t = 0; t < batch->target_lengths[b]; t++, at++) {
             sum += values[at];
             out->tokens += batch->target_next[at] >= 0;
+            if (tokens)
+                tokens[place + t] = values[at];
         }
         out->log_probability += sum;
-        if (each)
-            each[batch->row[b]] = sum;
     }
     free(values);
     return true;
 }
 
-static bool score_batches(const ScoreModel *model, Exec *exec, const Batches *batches, Batch *batch,
-                          double *each, Scores *out)
+static bool score_batches(const ScoreModel *model, Exec *exec, const Corpus *corpus,
+                          const Batches *batches, Batch *batch, double *tokens, Scores *out)
 {
     for (int64_t i = 0; i < batches_count(batches); i++) {
         batches_fill(batches, i, batch);
@@ -67,19 +78,19 @@ static bool score_batches(const ScoreModel *model, Exec *exec, const Batches *ba
         out->sentences += batch->shape.rows;
         if (model->forward) {
             const float *logits = exec_output(exec, model->logits);
-            if (!add_rows(logits, vocab_of(model), batch, each, out))
+            if (!add_rows(logits, vocab_of(model), corpus, batch, tokens, out))
                 return false;
             continue;
         }
-        int64_t tokens = feed_tokens(&model->feed, &batch->shape);
-        out->log_probability -= *(const float *)exec_output(exec, "loss") * (double)tokens;
-        out->tokens += tokens;
+        int64_t n = feed_tokens(&model->feed, &batch->shape);
+        out->log_probability -= *(const float *)exec_output(exec, "loss") * (double)n;
+        out->tokens += n;
     }
     return true;
 }
 
-bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens, double *each,
-                  Scores *out)
+bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
+                  double *tokens, Scores *out)
 {
     *out = (Scores){0};
     const TfcProgram *program = model->forward ? model->forward : model->loss;
@@ -90,7 +101,7 @@ bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_t
     bool ok = batches && exec && feed_reserve(exec, program, &model->feed, batches);
     if (ok) {
         exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
-        ok = score_batches(model, exec, batches, &batch, each, out);
+        ok = score_batches(model, exec, corpus, batches, &batch, tokens, out);
     }
     batch_free(&batch);
     exec_free(exec);

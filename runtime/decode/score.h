@@ -19,10 +19,15 @@ typedef struct Scores {
     int64_t sentences;
 } Scores;
 
-/* Goes once over the corpus in batches of at most batch_tokens. `each` (may be
- * NULL; needs `forward`): per corpus row, its log-probability. false: memory
- * cannot be had. */
-bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens, double *each,
-                  Scores *out);
+/* Goes once over the corpus in batches of at most batch_tokens. `tokens` (may be
+ * NULL; needs `forward`): the log-probability of each target token, room for score_tokens, 0 at
+ * first. false: memory cannot be had. */
+bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
+                  double *tokens, Scores *out);
+/* Target tokens of the corpus, ends included, cut ones too. */
+int64_t score_tokens(const Corpus *corpus);
+/* Where those of a row begin: as many as it is long, and its end. Of a stream: the row that
+ * begins with that token. */
+int64_t score_place(const Corpus *corpus, int64_t row);
 
 #endif

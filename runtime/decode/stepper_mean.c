@@ -1,0 +1,102 @@
+/* Steps all members with the same tokens and takes the mean, a row of logits at a time. */
+#include "runtime/decode/stepper_mean.h"
+
+#include "base/team.h"
+#include "runtime/decode/pick.h"
+#include "runtime/exec/exec.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct MeanStepper {
+    Stepper *members;
+    int32_t n, vocab;
+    const float **logits; /* a member, of the step */
+    float *mean, *totals; /* [rows, vocab], [rows, n] */
+    int32_t rows;         /* that there is room for */
+} MeanStepper;
+
+static bool reserve_rows(MeanStepper *s, int32_t rows)
+{
+    if (rows <= s->rows)
+        return true;
+    free(s->mean);
+    free(s->totals);
+    s->mean = malloc(sizeof(float) * (size_t)rows * (size_t)s->vocab);
+    s->totals = malloc(sizeof(float) * (size_t)rows * (size_t)s->n);
+    s->rows = s->mean && s->totals ? rows : 0;
+    return s->rows > 0;
+}
+
+static bool begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+{
+    MeanStepper *s = self;
+    bool ok = reserve_rows(s, n_slots);
+    for (int32_t i = 0; ok && i < s->n; i++)
+        ok = s->members[i].begin(s->members[i].self, sources, n, n_slots);
+    return ok;
+}
+
+static void take_mean(const void *context, int64_t row)
+{
+    const MeanStepper *s = context;
+    pick_mean(s->logits, s->n, row, s->vocab, s->totals + row * s->n, s->mean + row * s->vocab);
+}
+
+static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                         const int32_t *token)
+{
+    MeanStepper *s = self;
+    for (int32_t i = 0; i < s->n; i++) {
+        s->logits[i] = s->members[i].step(s->members[i].self, n, sentence, slot, token);
+        if (!s->logits[i])
+            return NULL;
+    }
+    team_each(exec_threads(), n, take_mean, s);
+    return s->mean;
+}
+
+static void copy(void *self, int32_t from, int32_t to)
+{
+    MeanStepper *s = self;
+    for (int32_t i = 0; i < s->n; i++)
+        s->members[i].copy(s->members[i].self, from, to);
+}
+
+static void free_arrays(MeanStepper *s)
+{
+    free(s->members);
+    free(s->logits);
+    free(s->mean);
+    free(s->totals);
+    free(s);
+}
+
+static void free_stepper(void *self)
+{
+    MeanStepper *s = self;
+    for (int32_t i = 0; i < s->n; i++)
+        s->members[i].free(s->members[i].self);
+    free_arrays(s);
+}
+
+bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
+{
+    MeanStepper *s = calloc(1, sizeof *s);
+    if (!s)
+        return false;
+    s->members = malloc(sizeof *members * (size_t)n);
+    s->logits = malloc(sizeof(float *) * (size_t)n);
+    if (!s->members || !s->logits) {
+        free_arrays(s);
+        return false;
+    }
+    memcpy(s->members, members, sizeof *members * (size_t)n);
+    s->n = n;
+    s->vocab = members[0].vocab;
+    for (int32_t i = 1; i < n; i++)
+        assert(members[i].vocab == s->vocab);
+    *out = (Stepper){s, s->vocab, begin, step, copy, free_stepper};
+    return true;
+}

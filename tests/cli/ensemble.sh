@@ -1,0 +1,89 @@
+#!/bin/sh
+# Ensembles (--with RUN): of a run with itself, of runs of several sizes, and of runs that cannot be
+# averaged. Usage: ensemble.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+words_backwards
+model() { # model NAME D_MODEL
+    cat >"$1.tfg" <<END
+model $1
+use transformer
+const layers = 1, d_model = $2, d_ff = 64, heads = 2, vocab = 8
+const p_drop = 0
+train {
+  rate  = inverse_sqrt(peak = 0.02, warmup = 10)
+  batch = tokens(400)
+}
+END
+}
+model narrow 16
+model wide 32
+run() { # run NAME MODEL SEED [OPTION…]
+    name=$1 of=$2 seed=$3
+    shift 3
+    "$tfc" train "$of.tfg" --source train.src --target train.tgt --valid-source valid.src \
+        --valid-target valid.tgt --vocab words:auto --steps 60 --seed "$seed" --out "$name" "$@" \
+        2>err.txt || fail "$(cat err.txt)"
+}
+run one narrow 1
+run two wide 2
+
+# same_results FILE FILE WHAT: the same texts, and scores as near as floats are
+same_results() {
+    paste -d '\n' "$1" "$2" | sed 's/[{}",]/ /g' | awk '
+        function off(a, b) { return a - b > 2e-5 || b - a > 2e-5 }
+        NR % 2 { n = split($0, a, " "); next }
+        { if (split($0, b, " ") != n) exit 1
+          for (i = 1; i <= n; i++)
+              if (a[i] != b[i] && (a[i] !~ /^-?[0-9.e-]+$/ || off(a[i], b[i]))) exit 1 }
+        END { if (!NR) exit 1 }' || fail "$3"
+}
+
+# With itself, once or twice: the run.
+for way in "--beam 1" "--beam 3 --nbest 3" "--sample --seed 3 --nbest 2" "--prefix valid.src"; do
+    "$tfc" translate one $way --json --input valid.src >alone.txt
+    "$tfc" translate one --with one $way --json --input valid.src >with.txt
+    same_results alone.txt with.txt "with itself, $way"
+    "$tfc" translate one --with one --with one $way --json --input valid.src >with.txt
+    same_results alone.txt with.txt "with itself twice, $way"
+done
+figures() { "$tfc" eval "$@" --source valid.src --target valid.tgt --json; }
+figures one >alone.txt
+figures one --with one >with.txt
+same_results alone.txt with.txt "eval with itself"
+
+# Two runs: whatever the order, the batches and the threads; no worse than the mean of the two losses.
+"$tfc" translate one --with two --json --input valid.src >both.txt
+"$tfc" translate two --with one --json --input valid.src >turned.txt
+same_results both.txt turned.txt "the order of the runs matters"
+"$tfc" translate one --with two --json --input valid.src --batch-tokens 9 >other.txt
+same_results both.txt other.txt "batches matter"
+"$tfc" translate one --with two --json --input valid.src --threads 1 | cmp -s - both.txt ||
+    fail "threads matter"
+"$tfc" translate one --json --input valid.src | cmp -s - both.txt && fail "--with changes nothing"
+for runs in one two "one --with two"; do
+    figures $runs | number loss
+done | awk '{ loss[NR] = $1 } END { exit !(NR == 3 && loss[3] < (loss[1] + loss[2]) / 2) }' ||
+    fail "the mean is worse than the runs"
+
+# What the search says of its results is what eval finds of them.
+"$tfc" translate one --with two --input valid.src >found.txt
+"$tfc" eval one --with two --source valid.src --target found.txt --json >figures.txt
+[ "$(wc -l <both.txt)" = 100 ] || fail "a result a line"
+sed -n 's/.*"log_probability": -\([0-9.]*\).*/\1/p' both.txt |
+    awk -v loss="$(number loss <figures.txt)" -v tokens="$(number tokens <figures.txt)" '
+        { sum += $1 } END { d = sum - loss * tokens; exit !(d < 1e-3 && d > -1e-3) }' ||
+    fail "eval and translate disagree: $(cat figures.txt)"
+
+# Runs that cannot be averaged.
+sed 's/a/z/g' train.tgt >z.tgt
+"$tfc" train narrow.tfg --source train.src --target z.tgt --vocab words:auto --steps 1 --seed 1 --out words \
+    2>err.txt || fail "$(cat err.txt)"
+refuses 1 "one and words cannot be averaged: their vocabularies" \
+    "$tfc" translate one --with words --input valid.src
+run rules wide 2 --token source-end=none
+refuses 1 "one and rules cannot be averaged: their vocabularies, or the rules of their tokens" \
+    "$tfc" eval one --with rules --source valid.src --target valid.tgt
+refuses 1 "no.such" "$tfc" translate one --with no.such --input valid.src

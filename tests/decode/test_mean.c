@@ -1,0 +1,261 @@
+/* An ensemble against the mean of its members' softmax, computed here in double; its slots and
+ * its searches. The members are random models whose logits depend on all that was fed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "runtime/decode/decode.h"
+#include "runtime/decode/pick.h"
+#include "runtime/decode/stepper_mean.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than one block of the mean, and a rest. */
+enum { VOCAB = 1100, EOS = 0, BOS = 1, SLOTS = 16, MEMBERS = 3 };
+
+typedef struct Fake {
+    uint64_t salt, history[SLOTS];
+    const Tokens *sources;
+    bool fresh[SLOTS], is_broken;
+    float *logits;
+    int freed;
+} Fake;
+
+static Fake fakes[MEMBERS];
+
+/* Of some tokens nothing is left, of others hardly anything. */
+static void logits_of(uint64_t history, float *out)
+{
+    for (int i = 0; i < VOCAB; i++) {
+        uint64_t h = hash_u64(history, (uint64_t)i);
+        out[i] = (float)(h % 10007) / 10007.0f * 12.0f;
+        if (h % 50 == 3)
+            out[i] = -200 - (float)(h % 7);
+        if (h % 50 == 4)
+            out[i] = -INFINITY;
+    }
+}
+
+static uint64_t start_history(const Fake *fake, const Tokens *source)
+{
+    return hash_u64(hash_u64(HASH_SEED, fake->salt), (uint64_t)source->ids[0]);
+}
+
+static bool fake_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+{
+    (void)n;
+    Fake *fake = self;
+    assert_true(n_slots <= SLOTS);
+    fake->sources = sources;
+    for (int32_t i = 0; i < n_slots; i++)
+        fake->fresh[i] = true;
+    return true;
+}
+
+static const float *fake_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                              const int32_t *token)
+{
+    Fake *fake = self;
+    fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (size_t)n);
+    for (int32_t r = 0; r < n; r++) {
+        uint64_t *history = &fake->history[slot[r]];
+        if (fake->fresh[slot[r]])
+            *history = start_history(fake, &fake->sources[sentence[r]]);
+        fake->fresh[slot[r]] = false;
+        *history = hash_u64(*history, (uint64_t)token[r]);
+        logits_of(*history, fake->logits + r * VOCAB);
+    }
+    if (fake->is_broken)
+        fake->logits[3] = NAN;
+    return fake->logits;
+}
+
+static void fake_copy(void *self, int32_t from, int32_t to)
+{
+    Fake *fake = self;
+    fake->history[to] = fake->history[from];
+    fake->fresh[to] = fake->fresh[from];
+}
+
+static void fake_free(void *self)
+{
+    Fake *fake = self;
+    fake->freed++;
+    free(fake->logits);
+    fake->logits = NULL;
+}
+
+/* All of one salt: the same model. */
+static Stepper ensemble(int n, bool same)
+{
+    Stepper members[MEMBERS], mean;
+    for (int i = 0; i < n; i++) {
+        fakes[i] = (Fake){.salt = same ? 7 : (uint64_t)i};
+        members[i] = (Stepper){&fakes[i], VOCAB, fake_begin, fake_step, fake_copy, fake_free};
+    }
+    assert_true(stepper_mean_new(members, n, &mean));
+    return mean;
+}
+
+static void end(Stepper *mean, int n)
+{
+    mean->free(mean->self);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(fakes[i].freed, 1);
+}
+
+/* Mean probabilities of n members after a source and the tokens fed. */
+static void expect(int n, const Tokens *source, const int32_t *fed, int n_fed,
+                   double *out)
+{
+    static float logits[VOCAB];
+    memset(out, 0, sizeof(double) * VOCAB);
+    for (int i = 0; i < n; i++) {
+        uint64_t history = start_history(&fakes[i], source);
+        for (int t = 0; t < n_fed; t++)
+            history = hash_u64(history, (uint64_t)fed[t]);
+        logits_of(history, logits);
+        double total = 0;
+        for (int v = 0; v < VOCAB; v++)
+            total += exp(logits[v]);
+        for (int v = 0; v < VOCAB; v++)
+            out[v] += exp(logits[v]) / total / n;
+    }
+}
+
+static void assert_row(const float *row, const double *probabilities)
+{
+    double total = pick_logsumexp(row, VOCAB);
+    assert_true(fabs(total) < 1e-5);
+    for (int v = 0; v < VOCAB; v++) {
+        double expected = log(probabilities[v]);
+        if (isinf(expected))
+            assert_true(isinf(row[v]) && row[v] < 0);
+        else
+            assert_true(fabs(row[v] - expected) < 4e-6 * (1 + fabs(expected)));
+    }
+}
+
+static void probabilities_are_means(void **state)
+{
+    (void)state;
+    static double expected[VOCAB];
+    const int32_t ids[2] = {11, 12};
+    const Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}};
+    for (int n = 1; n <= MEMBERS; n++) {
+        Stepper mean = ensemble(n, false);
+        assert_int_equal(mean.vocab, VOCAB);
+        assert_true(mean.begin(mean.self, sources, 2, 4));
+        const float *rows = mean.step(mean.self, 2, (int32_t[]){0, 1}, (int32_t[]){0, 2},
+                                      (int32_t[]){BOS, BOS});
+        for (int r = 0; r < 2; r++) {
+            expect(n, &sources[r], (int32_t[]){BOS}, 1, expected);
+            assert_row(rows + r * VOCAB, expected);
+        }
+        /* The second sentence goes on in two slots. */
+        mean.copy(mean.self, 2, 3);
+        rows = mean.step(mean.self, 2, (int32_t[]){1, 1}, (int32_t[]){3, 2}, (int32_t[]){5, 6});
+        for (int r = 0; r < 2; r++) {
+            expect(n, &sources[1], (int32_t[]){BOS, 5 + r}, 2, expected);
+            assert_row(rows + r * VOCAB, expected);
+        }
+        end(&mean, n);
+    }
+}
+
+static DecodeSettings settings_for(bool sample)
+{
+    DecodeSettings settings = decode_defaults();
+    settings.beam = 3;
+    settings.nbest = 2;
+    settings.length_factor = 0;
+    settings.length_extra = 5;
+    settings.bos = settings.forbidden[0] = BOS;
+    settings.eos = EOS;
+    settings.sample = sample;
+    return settings;
+}
+
+static void searches_see_the_mean(void **state)
+{
+    (void)state;
+    static double expected[VOCAB];
+    const int32_t ids[2] = {21, 22};
+    const Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}};
+    Arena *arena = arena_new();
+    for (int sample = 0; sample < 2; sample++) {
+        DecodeSettings settings = settings_for(sample);
+        Stepper mean = ensemble(MEMBERS, false);
+        Decoded decoded[2];
+        assert_true(decode_batch(&mean, &settings, sources, NULL, NULL, 2, arena, decoded));
+        for (int r = 0; r < 2; r++)
+            for (int k = 0; k < decoded[r].n; k++) {
+                const Hypothesis *h = &decoded[r].best[k];
+                int32_t fed[8] = {BOS};
+                double sum = 0;
+                for (int t = 0; t <= h->n; t++) {
+                    expect(MEMBERS, &sources[r], fed, t + 1, expected);
+                    fed[t + 1] = t < h->n ? h->ids[t] : EOS;
+                    sum += log(expected[fed[t + 1]]);
+                }
+                assert_true(fabs(h->log_probability - sum) < 1e-4);
+            }
+        end(&mean, MEMBERS);
+    }
+    arena_free(arena);
+}
+
+static void equal_members_are_one(void **state)
+{
+    (void)state;
+    const int32_t id = 31;
+    const Tokens source = {&id, 1};
+    Arena *arena = arena_new();
+    DecodeSettings settings = settings_for(false);
+    Decoded one, two;
+    for (int n = 1; n <= 2; n++) {
+        Stepper mean = ensemble(n, true);
+        assert_true(decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, n == 1 ? &one : &two));
+        end(&mean, n);
+    }
+    assert_int_equal(one.n, two.n);
+    for (int k = 0; k < one.n; k++) {
+        assert_int_equal(one.best[k].n, two.best[k].n);
+        assert_memory_equal(one.best[k].ids, two.best[k].ids, sizeof(int32_t) * (size_t)one.best[k].n);
+        assert_true(one.best[k].score == two.best[k].score);
+    }
+    arena_free(arena);
+}
+
+/* A member that gives no numbers spoils the row, not the process. */
+static void no_numbers_no_results(void **state)
+{
+    (void)state;
+    const int32_t id = 41;
+    const Tokens source = {&id, 1};
+    Arena *arena = arena_new();
+    DecodeSettings settings = settings_for(false);
+    Stepper mean = ensemble(2, false);
+    fakes[1].is_broken = true;
+    Decoded decoded;
+    assert_true(decode_batch(&mean, &settings, &source, NULL, NULL, 1, arena, &decoded));
+    assert_int_equal(decoded.n, 0);
+    end(&mean, 2);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probabilities_are_means),
+        cmocka_unit_test(searches_see_the_mean),
+        cmocka_unit_test(equal_members_are_one),
+        cmocka_unit_test(no_numbers_no_results),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
