@@ -18,6 +18,43 @@
 
 enum { MOST_WORDS = 256 };
 
+/* The list that has the most of these words: from its `before` to its `after`, NULL: none. */
+static const char *find_list(Arena *arena, const char *text, const char *before, const char *after,
+                             const char *const *words, int n, const char **end)
+{
+    const char *best = NULL;
+    int most = 0;
+    for (const char *at = text; (at = strstr(at, before)); at++) {
+        const char *stop = strstr(at + strlen(before), after);
+        if (!stop || memchr(at, '\n', (size_t)(stop - at)))
+            continue;
+        const char *list = arena_strndup(arena, at, (size_t)(stop - at));
+        int found = 0;
+        for (int i = 0; i < n; i++)
+            found += strstr(list, words[i]) != NULL;
+        if (found > most) {
+            most = found;
+            best = at;
+            *end = stop;
+        }
+    }
+    return best;
+}
+
+/* TFC_UPDATE=1: the file with `list` in the place of the old one. */
+static const Source *rewrite(Diagnostics *diags, Arena *arena, const Source *file,
+                             const char *before, const char *after, const char *const *words, int n,
+                             const char *list)
+{
+    const char *to = NULL, *from = find_list(arena, file->text, before, after, words, n, &to);
+    if (!from)
+        return file;
+    const char *text = arena_printf(arena, "%.*s%s%s", (int)(from - file->text), file->text, list,
+                                    to + strlen(after));
+    assert_true(file_write_all(diags, file->path, text, strlen(text)));
+    return diag_source(arena, file->path, text, strlen(text));
+}
+
 /* before, the words with `between` between them, after: as the file has it. */
 static void expect(const char *path, const char *before, const char *between, const char *after,
                    const char *const *words, int n)
@@ -32,6 +69,8 @@ static void expect(const char *path, const char *before, const char *between, co
     for (int i = 0; i < n; i++)
         text_add(&text, "%s%s", i ? between : "", words[i]);
     text_add(&text, "%s", after);
+    if (!strstr(file->text, text.data) && getenv("TFC_UPDATE"))
+        file = rewrite(&diags, arena, file, before, after, words, n, text.data);
     if (!strstr(file->text, text.data))
         print_message("%s should hold:\n%s\n", path, text.data);
     assert_non_null(strstr(file->text, text.data));
