@@ -1,12 +1,14 @@
 /* tfc score: how probable given targets are. */
 #include "cli/commands.h"
 #include "cli/stream.h"
+#include "cli/token_scores.h"
 
 enum { SCORE_TOKENS = 2048 };
 
 typedef struct Score {
     Common common;
     const char *source, *target, *text;
+    bool token_scores;
 } Score;
 
 static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row)
@@ -17,7 +19,24 @@ static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row
     return sum;
 }
 
-static bool score_window(Job *job, RunFolder *run, Stream *stream)
+static void put_row(const Score *o, const Stream *stream, int64_t line, const double *tokens,
+                    Text *out)
+{
+    const Corpus *corpus = stream->corpus;
+    int64_t row = stream->row[line];
+    double sum = sum_of_row(corpus, tokens, row);
+    if (!o->token_scores) {
+        text_add(out, "%.6f\n", sum);
+        return;
+    }
+    int64_t n = rows_length(&corpus->target, row);
+    const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
+    json_t *each = token_scores(corpus->vocab, ids, n, tokens + score_place(corpus, row), n + 1);
+    put_json_line(out, json_pack("{s:I, s:f, s:o}", "line", (json_int_t)(stream->first + line),
+                                 "log_probability", sum, "tokens", each));
+}
+
+static bool score_window(Job *job, const Score *o, RunFolder *run, Stream *stream)
 {
     Arena *arena = arena_new();
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
@@ -29,7 +48,7 @@ static bool score_window(Job *job, RunFolder *run, Stream *stream)
         if (stream->row[i] < 0)
             text_add(&out, "\n");
         else
-            text_add(&out, "%.6f\n", sum_of_row(stream->corpus, tokens, stream->row[i]));
+            put_row(o, stream, i, tokens, &out);
     if (ok)
         stream_put(stream, out.data, out.length);
     text_free(&out);
@@ -60,7 +79,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
-        ok = score_window(job, run, &stream);
+        ok = score_window(job, o, run, &stream);
     return stream_close(&stream, ok);
 }
 
@@ -74,6 +93,8 @@ static const Option options[] = {
     {"source", "FILE", FIELD(Score, source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Score, target), 0, NULL, "target text, as many lines"},
     {"text", "FILE", FIELD(Score, text), 0, NULL, "the text of a language model"},
+    {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
+     "an object a line instead: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] each)"},
     OPTION_CHECKPOINT(Score),
     OPTION_WEIGHTS(Score),
     OPTION_VOCAB(Score),

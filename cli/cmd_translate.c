@@ -1,9 +1,9 @@
 /* tfc translate: text in, text out. */
 #include "cli/commands.h"
 #include "cli/stream.h"
+#include "cli/token_scores.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Translate {
     int64_t beam, nbest, batch_tokens, top_k, seed;
     int64_t max_tokens, no_repeat_ngram, best_of;
     double length_penalty, temperature, top_p, repetition_penalty;
-    bool sample, json;
+    bool sample, json, token_scores;
 } Translate;
 
 static DecodeSettings decode_settings(const Translate *o, const Inference *inference)
@@ -38,15 +38,17 @@ static DecodeSettings decode_settings(const Translate *o, const Inference *infer
     return s;
 }
 
-static void print_json(int64_t line, const char *text, const Hypothesis *h, Text *out)
+static void print_json(const Translate *o, const Inference *inference, int64_t line,
+                       const char *text, const Hypothesis *h, Text *out)
 {
     json_t *json =
         json_pack("{s:I, s:s, s:f, s:f}", "line", (json_int_t)line, "text", text, "score",
                   h ? h->score : 0.0, "log_probability", h ? h->log_probability : 0.0);
-    char *dumped = json ? json_dumps(json, JSON_REAL_PRECISION(9)) : NULL;
-    text_add(out, "%s\n", dumped ? dumped : "{}");
-    free(dumped);
-    json_decref(json);
+    if (json && o->token_scores)
+        json_object_set_new(json, "tokens",
+                            token_scores(inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
+                                         h ? h->each : NULL, h ? h->n_each : 0));
+    put_json_line(out, json);
 }
 
 /* One line a sentence; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has it. */
@@ -56,8 +58,8 @@ static void print_result(const Translate *o, const Inference *inference, int64_t
     for (int32_t k = 0; k < (decoded->n ? decoded->n : 1); k++) {
         const Hypothesis *h = decoded->n ? &decoded->best[k] : NULL;
         const char *text = h ? inference_text(inference, h, arena) : "";
-        if (o->json)
-            print_json(line, text, h, out);
+        if (o->json || o->token_scores)
+            print_json(o, inference, line, text, h, out);
         else if (o->nbest > 1)
             text_add(out, "%" PRId64 " ||| %s ||| %.6f\n", line, text, h ? h->score : 0.0);
         else
@@ -109,6 +111,16 @@ static bool has_prefixes(Job *job, const Translate *o, const Prefixes *prefixes,
                      prefixes->lines->n);
 }
 
+/* After the last window. */
+static bool used_prefixes(Job *job, const Translate *o, const Prefixes *prefixes,
+                          const Stream *stream)
+{
+    if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
+        return true;
+    return job_error(job, "%s has %" PRId64 " lines, but the text %" PRId64, o->prefix,
+                     prefixes->lines->n, stream->answered);
+}
+
 static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
 {
     static const Decoded nothing;
@@ -152,7 +164,7 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     cli_flush(job);
     while (ok && stream_next(&stream))
         ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &stream);
-    return stream_close(&stream, ok);
+    return stream_close(&stream, ok && used_prefixes(job, o, &prefixes, &stream));
 }
 
 static int run_translate(Job *job, void *record, const Arguments *arguments)
@@ -205,6 +217,8 @@ static const Option options[] = {
     OPTION_WITH(Translate),
     {"json", NULL, FIELD(Translate, json), 0, NULL,
      "an object a result: line, text, score, log_probability"},
+    {"token-scores", NULL, FIELD(Translate, token_scores), 0, NULL,
+     "as --json, and the tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
     OPTION_TRACE(Translate),
 };
 

@@ -45,6 +45,8 @@ typedef struct Hypothesis {
     const int32_t *ids; /* without bos and eos */
     int32_t n;
     double log_probability; /* sum over tokens, eos included if it ended so */
+    const double *each;     /* … of which these are the parts, n or n + 1 */
+    int32_t n_each;
     double score;           /* log_probability / lp(length): what hypotheses are ranked by */
 } Hypothesis;
 

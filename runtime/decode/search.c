@@ -151,6 +151,7 @@ typedef struct Step {
     int32_t parent; /* index into live */
     int32_t token;
     int32_t sample;
+    double part; /* log-probability of the token alone … */
     double log_probability;
 } Step;
 
@@ -164,12 +165,14 @@ static int compare_steps(const void *a, const void *b)
     return x->token - y->token;
 }
 
-static void end_hypothesis(Search *search, const DecodeSettings *settings, int32_t node,
-                           double log_probability, bool with_eos, Arena *arena)
+static void end_hypothesis(Search *search, const DecodeSettings *settings, const Step *step,
+                           Arena *arena)
 {
-    int32_t counted = search->length + (with_eos ? 1 : 0);
-    double score = log_probability / decode_length_penalty(settings->length_penalty, counted);
-    Ended ended = {node, search->length, log_probability, score};
+    bool has_eos = settings->until_eos;
+    int32_t counted = search->length + (has_eos ? 1 : 0);
+    double score = step->log_probability / decode_length_penalty(settings->length_penalty, counted);
+    Ended ended = {search->live[step->parent].node, search->length, has_eos, step->part,
+                   step->log_probability, score};
     vec_push(arena, search->ended, ended);
 }
 
@@ -234,7 +237,7 @@ static Step *list_steps(const Search *search, const DecodeSettings *settings,
         for (int32_t j = 0; j < counts[i]; j++) {
             const Candidate *candidate = &candidates[(int64_t)i * stride + j];
             int32_t sample = search->length ? search->live[i].sample : j;
-            steps[(*n)++] = (Step){i, candidate->token, sample,
+            steps[(*n)++] = (Step){i, candidate->token, sample, candidate->log_probability,
                                    search->live[i].log_probability + candidate->log_probability};
         }
     if (steps && !settings->sample)
@@ -254,8 +257,7 @@ static int32_t choose_steps(Search *search, const DecodeSettings *settings, cons
         if (!ends)
             chosen[n_chosen++] = i;
         else if (settings->sample || i < settings->beam)
-            end_hypothesis(search, settings, search->live[steps[i].parent].node,
-                           steps[i].log_probability, settings->until_eos, arena);
+            end_hypothesis(search, settings, &steps[i], arena);
     }
     return n_chosen;
 }
@@ -263,7 +265,7 @@ static int32_t choose_steps(Search *search, const DecodeSettings *settings, cons
 /* The live hypothesis that a step makes, but for its slot. */
 static void take_step(Search *search, const Step *step, Live *next, Arena *arena)
 {
-    Node node = {step->token, search->live[step->parent].node};
+    Node node = {step->token, search->live[step->parent].node, step->part};
     vec_push(arena, search->nodes, node);
     next->token = step->token;
     next->node = (int32_t)search->nodes.count - 1;
@@ -308,12 +310,22 @@ bool search_results(Search *search, const DecodeSettings *settings, Arena *arena
     for (int32_t i = 0; i < n; i++) {
         const Ended *ended = &search->ended.data[i];
         int32_t *ids = ARENA_ARRAY(arena, int32_t, ended->length + 1);
-        int32_t node = ended->node;
-        if (!ids)
+        double *each = ARENA_ARRAY(arena, double, ended->length + 1);
+        int32_t node = ended->node, at = ended->length;
+        if (!ids || !each)
             return false;
-        for (int32_t at = ended->length; at-- > 0; node = search->nodes.data[node].parent)
+        each[at] = ended->end;
+        while (at-- > 0) {
             ids[at] = search->nodes.data[node].token;
-        out->best[i] = (Hypothesis){ids, ended->length, ended->log_probability, ended->score};
+            each[at] = search->nodes.data[node].log_probability;
+            node = search->nodes.data[node].parent;
+        }
+        out->best[i] = (Hypothesis){.ids = ids,
+                                    .n = ended->length,
+                                    .log_probability = ended->log_probability,
+                                    .each = each,
+                                    .n_each = ended->length + ended->has_eos,
+                                    .score = ended->score};
     }
     return true;
 }

@@ -8,6 +8,7 @@
 
 typedef struct Node { /* a chosen token and the way back */
     int32_t token, parent;
+    double log_probability; /* of the token alone */
 } Node;
 
 typedef struct Live {
@@ -20,6 +21,8 @@ typedef struct Live {
 
 typedef struct Ended {
     int32_t node, length; /* tokens chosen, without eos */
+    bool has_eos;
+    double end; /* log-probability of eos alone, if it has one */
     double log_probability, score;
 } Ended;
 

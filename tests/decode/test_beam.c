@@ -191,6 +191,11 @@ static void batches_do_not_matter(void **state)
                 assert_true(a->score == b->score);
                 assert_true(k == 0 || a->score <= alone.best[k - 1].score);
                 assert_true(fabs(a->log_probability - rescore(&sources[i], a)) < 1e-5);
+                double sum = 0;
+                for (int t = 0; t < a->n_each; t++)
+                    sum += a->each[t];
+                assert_int_equal(a->n_each, a->n + 1);
+                assert_true(sum == a->log_probability);
             }
         }
     }
