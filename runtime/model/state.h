@@ -1,6 +1,6 @@
 /* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
  * (params), session.c (sessions and their functions), words.c (arguments and results of these),
- * generate.c (decoding) and text.c (text around it). */
+ * generate.c (decoding) and texts.c (text around it). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 

@@ -20,7 +20,7 @@ typedef struct Tokenizer Tokenizer;
  * may lie in read-only memory; pieces and rules are read where they lie. NULL: they are no
  * such model, and *problem tells why, or there is no memory, and *problem is NULL. */
 Tokenizer *tokenizer_sentencepiece(const void *bytes, size_t size, const char **problem);
-/* Of a list of words or characters (words.h) with the four special tokens, as vocab_save
+/* Of a list of words or characters (word_tokens.h) with the four special tokens, as vocab_save
  * (runtime/data) writes it. The rest as of tokenizer_sentencepiece. Joiners, `@@ ` between words,
  * are undone by decoding. */
 Tokenizer *tokenizer_words(const void *bytes, size_t size, const char **problem);

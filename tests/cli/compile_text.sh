@@ -62,7 +62,19 @@ for kind in auto:20 words:auto chars:auto sides; do
     $run.lib/translate_text <lines >answers
     cmp answers expected || fail "$kind: text is translated otherwise"
     $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"
+    "$tfc" compile $run -o $run.lib/translator
+    $run.lib/translator <lines | cmp - expected || fail "$kind: the program translates otherwise"
+    "$tfc" translate $run --input lines --beam 2 >expected
+    $run.lib/translator --beam 2 <lines | cmp - expected || fail "$kind: the program, beam 2"
 done
+# What the program is given wrongly; files of other systems; ids.
+refuses 1 "line 2: byte 1 of utf8 is 0xff" sh -c "printf 'a\n \377\n' | auto.lib/translator"
+refuses 1 "line 2: line 2 has [0-9]* tokens, the model takes 64" \
+    sh -c "{ echo a; yes a | head -n 200 | tr '\n' ' '; } | words.lib/translator"
+refuses 2 "there is no option '--id'.*" words.lib/translator --id
+[ "$(printf '\357\273\277a b\r\nc' | words.lib/translator)" = "$(printf 'a b\nc\n' | words.lib/translator)" ] ||
+    fail "a mark of the byte order, or returns"
+echo 4 5 6 | words.lib/translator --ids | grep -q '^[0-9 ]*$' || fail "--ids"
 # Several instruction sets; what the library needs and exports.
 library words pronounce --cpu x86-64-v2,x86-64-v3
 "$tfc" translate words --input lines >expected
@@ -103,6 +115,13 @@ c'; do
         "$tfc" generate $run --prompt "$prompt" >expected
         $run.lib/say "$prompt" | cmp - expected || fail "$kind goes on otherwise with '$prompt'"
     done
+    "$tfc" compile $run -o $run.lib/speaker
+    head -n 9 lines >prompts
+    echo >>prompts
+    "$tfc" generate $run --input prompts >expected 2>/dev/null
+    $run.lib/speaker <prompts | cmp - expected || fail "$kind: the program goes on otherwise"
+    "$tfc" generate $run --input prompts --seed 7 --tokens 30 >expected 2>/dev/null
+    $run.lib/speaker --seed 7 --tokens 30 <prompts | cmp - expected || fail "$kind: --seed, --tokens"
     build $run speak tests/cli/compile_text_misuse -DNAME=speak -DHEADER='"speak.h"' \
         -DTEXT=speak_generate_text
     $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"

@@ -64,6 +64,16 @@ for beam in 1 4; do
     [ "$(wc -w <here/tokens$beam)" -gt 20 ] || fail "nothing was translated"
 done
 
+# Text, by a vocabulary inside.
+awk 'BEGIN { srand(3); for (i = 0; i < 300; i++) { s = ""; for (k = 0; k < 5; k++) { s = s (k ? " " : "")
+     for (l = 0; l < 4; l++) s = s substr("abcdefghijklmnopqrstuvwxyz", 1 + int(rand() * 26), 1) } print s } }' >letters
+"$tfc" train "$model" $small --source letters --target letters --vocab auto:40 --steps 1 --out pieces 2>training ||
+    fail "no vocabulary: $(cat training)"
+"$tfc" compile "$model" -o here/answers $small --weights here/trained.safetensors --vocab pieces/vocab.model
+{ head -n 5 letters; printf '\ngr\303\274n \357\254\201 x\n'; } >text
+here/answers <text >here/text
+[ "$(wc -w <here/text)" -gt 5 ] || fail "no text was translated"
+
 # same TARGET FOLDER SUFFIX: programs of this folder give them, too
 same()
 (
@@ -97,6 +107,9 @@ translates()
     for beam in 1 4; do
         runs "$1" "./$2" --beam $beam --bos 1 --eos 2 <ids | cmp - here/tokens$beam || fail "$1: other tokens, beam $beam"
     done
+    "$tfc" compile "$model" -o "text-$2" $small --weights here/trained.safetensors --vocab pieces/vocab.model \
+        --target "$1"
+    runs "$1" "./text-$2" <text | cmp - here/text || fail "$1: other text"
 }
 
 if has aarch64-linux-gnu-gcc qemu-aarch64; then

@@ -119,7 +119,7 @@ static int encode_line(Translation *t, const char *text, size_t length, Line *li
     return n <= most ? TFC_OK
                      : tfc_model_fail(TFC_ERROR_ARGUMENT,
                                       "line %lld has %lld tokens, the model takes %lld at most",
-                                      (long long)(line - t->lines + 1), (long long)n,
+                                      (long long)(t->first + (line - t->lines) + 1), (long long)n,
                                       (long long)most);
 }
 

@@ -1,5 +1,5 @@
 /* Tokenizers of lists of words or characters. */
-#include "runtime/text/words.h"
+#include "runtime/text/word_tokens.h"
 
 #include "base/text.h"
 #include "runtime/text/kind.h"

@@ -1,8 +1,8 @@
 /* Lists of words or characters as text: one token a line, its number is its id. A first line
  * "# characters" says that tokens are single characters; \n, \r, \t and \\ stand for these. For
- * words.c, and for what makes such lists from texts and files (runtime/data/wordlist.h). */
-#ifndef RUNTIME_TEXT_WORDS_H
-#define RUNTIME_TEXT_WORDS_H
+ * word_tokens.c, and for what makes such lists from texts and files (runtime/data/wordlist.h). */
+#ifndef RUNTIME_TEXT_WORD_TOKENS_H
+#define RUNTIME_TEXT_WORD_TOKENS_H
 
 #include <stdbool.h>
 #include <stddef.h>
