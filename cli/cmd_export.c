@@ -1,5 +1,6 @@
-/* tfc export: params as a file for other programs. */
+/* tfc export: params, or a model as ONNX, as a file for other programs. */
 #include "cli/commands.h"
+#include "driver/onnx/export.h"
 #include "driver/patterns.h"
 #include "driver/published.h"
 #include "driver/weights.h"
@@ -8,10 +9,23 @@
 
 typedef struct Export {
     Common common;
-    const char *out, *format;
+    const char *out, *format, *function;
     bool merge;
     TextList only;
 } Export;
+
+/* The store as the format has it. */
+static bool write_params(Job *job, Session *session, const Export *o, const ModelArgument *model,
+                         Store *store, const Map *parts)
+{
+    const WeightsExport what = {.only = &o->only, .without = parts};
+    if (!strcmp(o->format, "hf"))
+        return published_write(job, model->run, session->model, store, &what, o->out);
+    if (strcmp(o->format, "onnx"))
+        return weights_export(job, session->model, store, &what, o->out);
+    const Function *function = session_function(session, o->function ? o->function : "forward");
+    return function && onnx_export(job, function, store, o->out);
+}
 
 /* Every param that training and inference have. */
 static bool add_params(Job *job, Session *session, Store *store)
@@ -35,14 +49,11 @@ static bool export_model(Job *job, const Export *o, ModelArgument *model)
     if (ok) {
         Map parts;
         map_init(&parts, job->arena);
-        const WeightsExport what = {.only = &o->only, .without = &parts};
         ok = patterns_check(job, "only", &o->only, session.model->module) &&
              add_params(job, &session, store) &&
              weights_load(job, session.model, store, weights, NULL) &&
              (!o->merge || weights_merge(job, &model->options, store, &parts)) &&
-             (strcmp(o->format, "hf")
-                  ? weights_export(job, session.model, store, &what, o->out)
-                  : published_write(job, model->run, session.model, store, &what, o->out));
+             write_params(job, &session, o, model, store, &parts);
         session_close(&session);
     }
     store_free(store);
@@ -53,17 +64,25 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 {
     const Export *o = record;
     ModelArgument model;
+    bool onnx = !strcmp(o->format, "onnx");
     if (!o->out)
         return cli_usage_error("export: -o FILE is needed; see tfc export --help");
+    if (onnx && (o->merge || o->only.count))
+        return cli_usage_error("export: --format onnx is a whole model, without --merge and --only");
+    if (!onnx && o->function)
+        return cli_usage_error("export: --function is for --format onnx");
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));
 }
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors|hf", FIELD(Export, format), 0, "safetensors",
+    {"format", "safetensors|hf|onnx", FIELD(Export, format), 0, "safetensors",
      "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
-     "with config.json and tokenizer, of what tfc import read"},
+     "with config.json and tokenizer, of what tfc import read; onnx: a function of the model as\n"
+     "an ONNX model of opset 17"},
+    {"function", "NAME", FIELD(Export, function), 0, NULL,
+     "with --format onnx: forward (unless given), encode or decode_step"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,
      "adapters become part of the params that they adapt (`merge` of the language)"},
     {"only", "PATTERN", FIELD(Export, only), 0, NULL,
@@ -75,12 +94,13 @@ static const Option options[] = {
 
 const Command command_export = {
     .name = "export",
-    .summary = "params as a file for other programs",
+    .summary = "params, or the model as ONNX, as a file for other programs",
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Writes the params of a run, without the optimizer's state, as its model's weights\n"
-            "block names and lays them out: what came from another program returns to it.",
+            "block names and lays them out: what came from another program returns to it. As ONNX\n"
+            "it is the model itself, with ragged dimensions padded and lengths beside them.",
     COMMAND_OPTIONS(Export, options),
     .run = run_export,
 };
