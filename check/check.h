@@ -70,6 +70,11 @@ const char *check_without(Check *check, const char *list, const CheckBatch *batc
 /* Finds check->usual by the loss of a variant. */
 bool check_choose_batch(Check *check, Variant *gradient);
 
+/* Part of the greatest output's size that a smaller output counts as having, when a difference is
+ * divided by it. Terms that cancel, as those of attention over one key, leave some ulps of what they
+ * were: such a tensor is zero but for rounding. */
+#define CHECK_SMALL 1e-2
+
 /* Each false only when it could not be done (an error is in the diagnostics). */
 bool check_gradients(Check *check, Variant *f64); /* against central differences */
 bool check_same(Check *check, const char *name, Variant *a, Variant *b, double tolerance);

@@ -31,8 +31,7 @@ static const TfcPort *find_output(const TfcProgram *program, const char *name)
     return NULL;
 }
 
-/* The greatest relative difference of any output; those that are zero but for
- * rounding are compared to the greatest. */
+/* The greatest relative difference of any output. */
 static double compare_outputs(Variant *a, Variant *b, const char **worst)
 {
     double greatest = 0, error = 0, size, apart;
@@ -47,7 +46,7 @@ static double compare_outputs(Variant *a, Variant *b, const char **worst)
                 greatest = fmax(greatest, size);
                 continue;
             }
-            double found = apart > 0 ? apart / fmax(size, 1e-3 * greatest) : 0;
+            double found = apart > 0 ? apart / fmax(size, CHECK_SMALL * greatest) : 0;
             if (!(found <= error)) {
                 error = found;
                 *worst = port->name;

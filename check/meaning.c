@@ -55,13 +55,11 @@ static void measure_pair(Pair *p)
     p->apart = sqrt(distance);
 }
 
-/* What is zero but for rounding is compared to the greatest of the batch: terms that cancel, as
- * those of attention over one key, leave some ulps of what they were. */
 static void judge_pair(Check *check, const Pair *p, double greatest, const CheckBatch *batch,
                        Tally *t)
 {
     Arena *arena = check->job->arena;
-    double part = p->apart > 0 ? p->apart / fmax(p->size, 1e-2 * greatest) : 0;
+    double part = p->apart > 0 ? p->apart / fmax(p->size, CHECK_SMALL * greatest) : 0;
     t->elements += p->expected->count;
     t->open += p->open;
     if (p->open && !t->open_batch)

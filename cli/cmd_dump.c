@@ -222,7 +222,11 @@ static const Option options[] = {
     {"stage", "tokens|ast|graph|grad|fused|plan|llvm|asm", FIELD(Dump, stage), 0, "graph",
      "what to show"},
     {"function", "NAME", FIELD(Dump, function), 0, NULL,
-     "forward, loss, gradient, train_step, encode, decode_step"},
+     "model"
+#define FUNCTION(NAME, name, needs_loss) ", " #name
+#define INNER_FUNCTION FUNCTION
+#include "base/functions.def"
+    },
     {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "instead: what fused, near misses and why, kernels, work, memory"},

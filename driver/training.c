@@ -9,9 +9,6 @@
 #include <string.h>
 
 enum {
-    DEFAULT_EVERY = 500,
-    DEFAULT_REPORT = 100,
-    DEFAULT_KEEP = 5,
     DEFAULT_STEPS = 100000,
     DEFAULT_BATCH_TOKENS = 4096
 };
@@ -56,10 +53,10 @@ static void make_settings(Training *t)
     if (!s->batch.tokens && !s->batch.sentences)
         s->batch.tokens = DEFAULT_BATCH_TOKENS;
     s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
-    s->validate_every = choose(o->validate_every, spec->validate_every, DEFAULT_EVERY);
-    s->save_every = choose(o->save_every, spec->save_every, DEFAULT_EVERY);
-    s->report_every = choose(o->report_every, spec->report_every, DEFAULT_REPORT);
-    s->keep = choose(o->keep, spec->keep, DEFAULT_KEEP);
+    s->validate_every = choose(o->validate_every, spec->validate_every, TRAIN_EVERY);
+    s->save_every = choose(o->save_every, spec->save_every, TRAIN_EVERY);
+    s->report_every = choose(o->report_every, spec->report_every, TRAIN_REPORT);
+    s->keep = choose(o->keep, spec->keep, TRAIN_KEEP);
     s->average = choose(o->average, spec->average, 0);
     s->patience = choose(o->patience, spec->patience, 0);
 }

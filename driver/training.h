@@ -7,6 +7,14 @@
 #include "driver/inference.h"
 #include "driver/run_folder.h"
 
+/* Where neither the command nor the model says: steps between validations and between checkpoints,
+ * steps between lines, checkpoints that stay. TRAIN_TEXT: one of them in a help's text. */
+#define TRAIN_EVERY 500
+#define TRAIN_REPORT 100
+#define TRAIN_KEEP 5
+#define TRAIN_TEXT(number) TRAIN_TEXT_(number)
+#define TRAIN_TEXT_(number) #number
+
 typedef struct TrainOptions {
     const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
     const char *data, *valid_data; /* pairs with a tab between them, or a translation memory, in place

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "driver/tuning.h"
 #include "ir/text.h"
+#include "ir/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,14 +35,13 @@ static void add_fact(const Training *t, RunRecord *record, const char *name, con
  * begin is left out, for a run that goes on has them. */
 static const char *describe_model(const Training *t)
 {
-    static const char *const roles[] = {"trained", "frozen", "state", "slot", "gradient"};
     const Module *module = t->session.model->module;
     Arena *arena = t->job->arena;
     Text text = {0};
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
         text_add(&text, "%s %s %s %d\n", info->name, ir_type_text(module, &info->type, arena),
-                 roles[info->role], info->decay);
+                 tir_roles[info->role], info->decay);
     }
     ir_print_function(module_function(module, "model"), &text);
     const char *hash = hash_text(arena, text.data, text.length);

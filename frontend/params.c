@@ -8,19 +8,10 @@ static const struct InitWord {
     InitKind kind;
     int min_args, max_args;
 } init_words[] = {
-    {"zeros", INIT_ZEROS, 0, 0},
-    {"ones", INIT_ONES, 0, 0},
-    {"constant", INIT_CONSTANT, 1, 1},
-    {"normal", INIT_NORMAL, 2, 2},
-    {"uniform", INIT_UNIFORM, 2, 2},
-    {"xavier_uniform", INIT_XAVIER_UNIFORM, 0, 1},
-    {"xavier_normal", INIT_XAVIER_NORMAL, 0, 1},
-    {"kaiming_uniform", INIT_KAIMING_UNIFORM, 0, 1},
-    {"kaiming_normal", INIT_KAIMING_NORMAL, 0, 1},
-    {"orthogonal", INIT_ORTHOGONAL, 0, 1},
-    {"load", INIT_FILE, 1, 2},
+#define INIT(NAME, word, numbers, call, least, most) {#call, INIT_##NAME, least, most},
+#include "base/params.def"
 };
-enum { N_INIT_WORDS = sizeof init_words / sizeof *init_words };
+enum { N_INIT_WORDS = INIT_COUNT };
 
 static const struct InitWord *find_init(const char *name)
 {

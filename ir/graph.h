@@ -116,13 +116,19 @@ typedef struct Function {
 } Function;
 
 /* How a param begins. Filled by the frontend, read by codegen/plan. */
-typedef enum InitKind { INIT_ZEROS, INIT_ONES, INIT_CONSTANT, INIT_NORMAL, INIT_UNIFORM,
-                        INIT_XAVIER_UNIFORM, INIT_XAVIER_NORMAL, INIT_KAIMING_UNIFORM,
-                        INIT_KAIMING_NORMAL, INIT_ORTHOGONAL, INIT_FILE, INIT_COUNT } InitKind;
+typedef enum InitKind {
+#define INIT(NAME, ...) INIT_##NAME,
+#include "base/params.def"
+    INIT_COUNT
+} InitKind;
 
 /* What a param is for. Only trained ones get gradients; slots belong to the
  * optimizer; states are assigned by the model itself (running statistics). */
-typedef enum ParamRole { PARAM_TRAINED, PARAM_FROZEN, PARAM_STATE, PARAM_SLOT, PARAM_GRADIENT } ParamRole;
+typedef enum ParamRole {
+#define ROLE(NAME, ...) PARAM_##NAME,
+#include "base/params.def"
+    PARAM_ROLES
+} ParamRole;
 
 typedef struct ParamInfo {
     const char *name; /* dotted, stable: the name in a checkpoint */

@@ -269,7 +269,7 @@ static bool parse_init(Parser *p, ParamInfo *info)
 
 static bool parse_role(Parser *p, ParamInfo *info)
 {
-    for (int role = 0; role <= PARAM_GRADIENT; role++)
+    for (int role = 0; role < PARAM_ROLES; role++)
         if (tir_accept_word(p, tir_roles[role])) {
             info->role = (ParamRole)role;
             return true;

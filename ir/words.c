@@ -10,21 +10,12 @@ bool tir_word_is_bare(const char *name)
     return *name == 0;
 }
 
-const char *const tir_roles[PARAM_GRADIENT + 1] = {
-    [PARAM_TRAINED] = "trained", [PARAM_FROZEN] = "frozen",     [PARAM_STATE] = "state",
-    [PARAM_SLOT] = "slot",       [PARAM_GRADIENT] = "gradient",
+const char *const tir_roles[PARAM_ROLES] = {
+#define ROLE(NAME, word) #word,
+#include "base/params.def"
 };
 
 const InitWord tir_inits[INIT_COUNT] = {
-    [INIT_ZEROS] = {"zeros", 0},
-    [INIT_ONES] = {"ones", 0},
-    [INIT_CONSTANT] = {"constant", 1},
-    [INIT_NORMAL] = {"normal", 2},
-    [INIT_UNIFORM] = {"uniform", 2},
-    [INIT_XAVIER_UNIFORM] = {"xavier_uniform", 1},
-    [INIT_XAVIER_NORMAL] = {"xavier_normal", 1},
-    [INIT_KAIMING_UNIFORM] = {"kaiming_uniform", 1},
-    [INIT_KAIMING_NORMAL] = {"kaiming_normal", 1},
-    [INIT_ORTHOGONAL] = {"orthogonal", 1},
-    [INIT_FILE] = {"file", 0},
+#define INIT(NAME, word, numbers, ...) {#word, numbers},
+#include "base/params.def"
 };

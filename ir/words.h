@@ -15,7 +15,7 @@ static inline bool word_goes_on(int c)
     return word_starts(c) || (c >= '0' && c <= '9') || c == '.';
 }
 
-extern const char *const tir_roles[PARAM_GRADIENT + 1];
+extern const char *const tir_roles[PARAM_ROLES];
 
 /* numbers: how many of ParamInfo's a and b follow in brackets. */
 typedef struct InitWord {

@@ -2,6 +2,7 @@
 #include "codegen/emit/gemm.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,18 +156,26 @@ static void write_parts(GemmEmit *g, Parts *p)
         p->highest[lie] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], lie);
 }
 
-/* A TfcForm. */
+/* A TfcForm: its sizes, then a pointer at the place of each part. */
 static void write_record(GemmEmit *g, const Parts *p)
 {
     enum { SIZES = sizeof g->form / sizeof(int64_t), POINTERS = sizeof *p / sizeof(LlValue) };
     static_assert(sizeof(TfcForm) ==
                       SIZES * sizeof(int64_t) + POINTERS * sizeof(void (*)(void)),
-                  "the parts are the form's pointers, in its order");
+                  "every pointer of a form is a part");
     Ll *ll = &g->ll;
     LlValue sizes[SIZES], pointers[POINTERS];
     int64_t values[SIZES];
     memcpy(values, &g->form, sizeof values);
-    memcpy(pointers, p, sizeof pointers);
+#define PART(name)                                                                                 \
+    memcpy(&pointers[(offsetof(TfcForm, name) - sizeof(TfcFormSizes)) / sizeof(void (*)(void))],    \
+           &p->name, sizeof p->name)
+    PART(tiles);
+    PART(highest);
+    PART(pack_panel);
+    PART(pack_rows);
+    PART(transpose_rows);
+#undef PART
     for (int i = 0; i < SIZES; i++)
         sizes[i] = ll_i64(ll, values[i]);
     for (int i = 0; i < POINTERS; i++)

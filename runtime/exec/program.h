@@ -81,11 +81,14 @@ typedef enum TfcBufferKind {
     TFC_BUFFER_KEPT    /* in the slab, for the next run, too */
 } TfcBufferKind;
 
-typedef enum TfcInit { TFC_INIT_ZEROS, TFC_INIT_ONES, TFC_INIT_CONSTANT, TFC_INIT_NORMAL,
-                       TFC_INIT_UNIFORM, TFC_INIT_XAVIER_UNIFORM, TFC_INIT_XAVIER_NORMAL,
-                       TFC_INIT_KAIMING_UNIFORM, TFC_INIT_KAIMING_NORMAL,
-                       TFC_INIT_ORTHOGONAL, TFC_INIT_FILE } TfcInit; /* as InitKind */
-typedef enum TfcRole { TFC_TRAINED, TFC_FROZEN, TFC_STATE, TFC_SLOT, TFC_GRADIENT } TfcRole; /* as ParamRole */
+typedef enum TfcInit {
+#define INIT(NAME, ...) TFC_INIT_##NAME,
+#include "base/params.def"
+} TfcInit;
+typedef enum TfcRole {
+#define ROLE(NAME, ...) TFC_##NAME,
+#include "base/params.def"
+} TfcRole;
 
 /* ---- the records ---- */
 
