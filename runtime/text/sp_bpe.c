@@ -1,5 +1,6 @@
 /* Cutting a normalized text by byte-pair encoding (Sennrich 2016): two neighbours whose joint
  * piece has the best score are joined, the leftmost of equal ones, until no two make a piece. */
+#include "runtime/text/pairs.h"
 #include "runtime/text/sp.h"
 
 #include <stdlib.h>
@@ -13,12 +14,6 @@ typedef struct Symbol {
     bool kept; /* user-defined: never joined */
 } Symbol;
 
-typedef struct Pair {
-    float score;
-    int32_t left, right;
-    uint32_t length; /* of both; another sum tells that one has changed */
-} Pair;
-
 /* How an unused piece was joined last: it is taken apart so. */
 typedef struct Seam {
     int32_t id; /* + 1; 0: an empty slot */
@@ -29,44 +24,11 @@ typedef struct Joining {
     const SpModel *model;
     const char *text;
     Symbol *symbols;
-    Pair *pairs; /* a heap: the best is the first */
+    Pairs pairs; /* their key: minus the score; made: the length of both */
     Seam *seams; /* a hash table, if the model has unused pieces */
     int32_t n;
-    size_t n_pairs, n_seams;
+    size_t n_seams;
 } Joining;
-
-/* ---- the heap ---- */
-
-static bool is_before(const Pair *a, const Pair *b)
-{
-    return a->score > b->score || (a->score == b->score && a->left < b->left);
-}
-
-/* There is room: each symbol but the first brings a pair, each join two. */
-static void push_pair(Joining *j, Pair pair)
-{
-    size_t at = j->n_pairs++;
-    while (at > 0 && is_before(&pair, &j->pairs[(at - 1) / 2])) {
-        j->pairs[at] = j->pairs[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    j->pairs[at] = pair;
-}
-
-static Pair pop_pair(Joining *j)
-{
-    Pair best = j->pairs[0], last = j->pairs[--j->n_pairs];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < j->n_pairs; at = child) {
-        if (child + 1 < j->n_pairs && is_before(&j->pairs[child + 1], &j->pairs[child]))
-            child++;
-        if (!is_before(&j->pairs[child], &last))
-            break;
-        j->pairs[at] = j->pairs[child];
-    }
-    j->pairs[at] = last;
-    return best;
-}
 
 /* ---- seams ---- */
 
@@ -110,7 +72,7 @@ static void try_pair(Joining *j, int32_t left, int32_t right)
     int32_t id = trie_find(&j->model->known, j->text + a->at, a->length + b->length);
     if (id == TRIE_NOWHERE)
         return;
-    push_pair(j, (Pair){j->model->pieces[id].score, left, right, a->length + b->length});
+    pairs_push(&j->pairs, (Pair){-j->model->pieces[id].score, left, (int32_t)(a->length + b->length)});
     if (j->model->pieces[id].type == SP_UNUSED)
         *find_seam(j, id) = (Seam){id + 1, a->length};
 }
@@ -119,18 +81,21 @@ static void join(Joining *j)
 {
     for (int32_t i = 1; i < j->n; i++)
         try_pair(j, i - 1, i);
-    while (j->n_pairs) {
-        Pair pair = pop_pair(j);
-        Symbol *left = &j->symbols[pair.left], *right = &j->symbols[pair.right];
-        if (!left->length || !right->length || left->length + right->length != pair.length)
+    while (j->pairs.n) {
+        Pair pair = pairs_pop(&j->pairs);
+        Symbol *left = &j->symbols[pair.at];
+        if (!left->length || left->after == NONE)
             continue;
-        left->length = pair.length;
+        Symbol *right = &j->symbols[left->after];
+        if (left->length + right->length != (uint32_t)pair.made) /* one of them has grown */
+            continue;
+        left->length += right->length;
         left->after = right->after;
         right->length = 0;
         if (right->after != NONE)
-            j->symbols[right->after].before = pair.left;
-        try_pair(j, left->before, pair.left);
-        try_pair(j, pair.left, left->after);
+            j->symbols[right->after].before = pair.at;
+        try_pair(j, left->before, pair.at);
+        try_pair(j, pair.at, left->after);
     }
 }
 
@@ -152,20 +117,20 @@ bool sp_cut_bpe(const SpModel *model, const char *text, size_t length, SpCuts *c
     if (!j.symbols)
         return false;
     split(&j, length);
-    j.pairs = malloc((size_t)j.n * 3 * sizeof *j.pairs);
+    j.pairs.at = malloc((size_t)j.n * 3 * sizeof *j.pairs.at);
     Symbol *todo = malloc((model->has_unused ? length + 1 : 2) * sizeof *todo);
     if (model->has_unused) {
         for (j.n_seams = 16; j.n_seams < (size_t)j.n * 6;)
             j.n_seams *= 2;
         j.seams = calloc(j.n_seams, sizeof *j.seams);
     }
-    bool ok = j.pairs && todo && (j.seams || !model->has_unused);
+    bool ok = j.pairs.at && todo && (j.seams || !model->has_unused);
     if (ok)
         join(&j);
     for (int32_t i = 0; ok && i != NONE; i = j.symbols[i].after)
         ok = take_apart(&j, j.symbols[i], todo, cuts);
     free(j.symbols);
-    free(j.pairs);
+    free(j.pairs.at);
     free(j.seams);
     free(todo);
     return ok;

@@ -1,6 +1,7 @@
 /* Byte-pair encoding by a list of merges: of all neighbours that have one, those of the lowest
  * rank are joined first, from the left. */
 #include "runtime/text/hf/hf.h"
+#include "runtime/text/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,11 @@ typedef struct Symbol {
     int32_t id, before, after; /* id NONE: joined to one on its left */
 } Symbol;
 
-typedef struct Pair {
-    int32_t rank, at, made;
-} Pair;
-
 typedef struct Word {
     const Hf *hf;
     Symbol *symbols;
-    Pair *pairs; /* a heap */
-    int32_t n, n_pairs;
+    Pairs pairs; /* their key: the merge's rank; made: its token */
+    int32_t n;
 } Word;
 
 const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
@@ -34,49 +31,21 @@ const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
     return &hf->merges[at];
 }
 
-static bool is_before(const Pair *a, const Pair *b)
-{
-    return a->rank < b->rank || (a->rank == b->rank && a->at < b->at);
-}
-
-static void push_pair(Word *w, Pair pair)
-{
-    int32_t at = w->n_pairs++;
-    for (; at > 0 && is_before(&pair, &w->pairs[(at - 1) / 2]); at = (at - 1) / 2)
-        w->pairs[at] = w->pairs[(at - 1) / 2];
-    w->pairs[at] = pair;
-}
-
-static Pair pop_pair(Word *w)
-{
-    Pair best = w->pairs[0], last = w->pairs[--w->n_pairs];
-    int32_t at = 0;
-    for (int32_t child; (child = 2 * at + 1) < w->n_pairs; at = child) {
-        if (child + 1 < w->n_pairs && is_before(&w->pairs[child + 1], &w->pairs[child]))
-            child++;
-        if (!is_before(&w->pairs[child], &last))
-            break;
-        w->pairs[at] = w->pairs[child];
-    }
-    w->pairs[at] = last;
-    return best;
-}
-
 static void try_pair(Word *w, int32_t left, int32_t right)
 {
     if (left == NONE || right == NONE)
         return;
     const HfMerge *merge = hf_merge(w->hf, w->symbols[left].id, w->symbols[right].id);
     if (merge && merge->rank >= 0)
-        push_pair(w, (Pair){merge->rank, left, merge->made});
+        pairs_push(&w->pairs, (Pair){merge->rank, left, merge->made});
 }
 
 static void join(Word *w)
 {
     for (int32_t i = 0; i + 1 < w->n; i++)
         try_pair(w, i, i + 1);
-    while (w->n_pairs) {
-        Pair pair = pop_pair(w);
+    while (w->pairs.n) {
+        Pair pair = pairs_pop(&w->pairs);
         Symbol *left = &w->symbols[pair.at];
         if (left->id == NONE || left->after == NONE)
             continue;
@@ -165,12 +134,12 @@ bool hf_bpe(const Hf *hf, const char *text, size_t length, TokenIds *ids)
     if (length <= MOST_WORD) {
         Symbol symbols[MOST_WORD];
         Pair pairs[3 * MOST_WORD];
-        Word word = {hf, symbols, pairs, 0, 0};
+        Word word = {hf, symbols, {pairs, 0}, 0};
         return encode(&word, text, length, ids);
     }
-    Word word = {hf, malloc(length * sizeof(Symbol)), malloc(3 * length * sizeof(Pair)), 0, 0};
-    bool ok = word.symbols && word.pairs && encode(&word, text, length, ids);
+    Word word = {hf, malloc(length * sizeof(Symbol)), {malloc(3 * length * sizeof(Pair)), 0}, 0};
+    bool ok = word.symbols && word.pairs.at && encode(&word, text, length, ids);
     free(word.symbols);
-    free(word.pairs);
+    free(word.pairs.at);
     return ok;
 }

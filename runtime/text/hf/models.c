@@ -51,6 +51,16 @@ static bool put_unknown(const Hf *hf, const char *text, size_t length, TokenIds 
     return true;
 }
 
+/* The ids from place `first` on in the other order. */
+static void turn_round(TokenIds *ids, size_t first)
+{
+    for (size_t i = first, j = ids->count; i + 1 < j; i++) {
+        int32_t id = ids->data[i];
+        ids->data[i] = ids->data[--j];
+        ids->data[j] = id;
+    }
+}
+
 static bool put_path(const Hf *hf, const Best *best, const char *text, size_t length, TokenIds *ids)
 {
     size_t first = ids->count;
@@ -63,18 +73,10 @@ static bool put_path(const Hf *hf, const Best *best, const char *text, size_t le
         if (unknown ? !put_unknown(hf, text + from, end - from, ids)
                     : !token_ids_push(ids, best[end].id))
             return false;
-        for (size_t i = before, j = ids->count; i + 1 < j; i++) { /* the list is turned round below */
-            int32_t id = ids->data[i];
-            ids->data[i] = ids->data[--j];
-            ids->data[j] = id;
-        }
+        turn_round(ids, before); /* it is turned with the others below */
         end = from;
     }
-    for (size_t i = first, j = ids->count; i + 1 < j; i++) {
-        int32_t id = ids->data[i];
-        ids->data[i] = ids->data[--j];
-        ids->data[j] = id;
-    }
+    turn_round(ids, first);
     return true;
 }
 

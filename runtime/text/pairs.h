@@ -1,0 +1,52 @@
+/* Neighbours that byte-pair encoding may join, in a heap: the one to be joined next is the first. */
+#ifndef RUNTIME_TEXT_PAIRS_H
+#define RUNTIME_TEXT_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Pair: a symbol and the one after it. */
+typedef struct Pair {
+    double key;   /* the least is joined first, of equal ones the leftmost */
+    int32_t at;   /* the left symbol */
+    int32_t made; /* what they make, which tells whether they still are what they were */
+} Pair;
+
+/* Pairs: a binary heap in memory of the caller's, with room for three pairs a symbol: each but the
+ * first brings one, each join two. */
+typedef struct Pairs {
+    Pair *at;
+    size_t n;
+} Pairs;
+
+static inline bool pair_is_before(const Pair *a, const Pair *b)
+{
+    return a->key < b->key || (a->key == b->key && a->at < b->at);
+}
+
+static inline void pairs_push(Pairs *heap, Pair pair)
+{
+    size_t at = heap->n++;
+    for (; at > 0 && pair_is_before(&pair, &heap->at[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->at[at] = heap->at[(at - 1) / 2];
+    heap->at[at] = pair;
+}
+
+/* Takes the first; there is one. */
+static inline Pair pairs_pop(Pairs *heap)
+{
+    Pair first = heap->at[0], last = heap->at[--heap->n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap->n; at = child) {
+        if (child + 1 < heap->n && pair_is_before(&heap->at[child + 1], &heap->at[child]))
+            child++;
+        if (!pair_is_before(&heap->at[child], &last))
+            break;
+        heap->at[at] = heap->at[child];
+    }
+    heap->at[at] = last;
+    return first;
+}
+
+#endif
