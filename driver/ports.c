@@ -1,6 +1,8 @@
 /* Roles of a model's inputs and outputs. */
 #include "driver/ports.h"
 
+#include "driver/token_ids.h"
+
 #include <string.h>
 
 static bool is_tokens(const Module *module, const Type *type)
@@ -56,27 +58,6 @@ ModelPorts ports_of(const Module *module)
     return ports;
 }
 
-/* The rows of the table that an index is looked up in, going down from it through
- * ops of one operand; 0 if it is in none. */
-static int64_t table_rows(const Function *model, const Value *index)
-{
-    int64_t rows = 0;
-    FOR_OPS (op, &model->body) {
-        int64_t found = 0;
-        if (op->kind == OP_gather && op->args[1] == index &&
-            dim_is_const(op->args[0]->type.dims[0]))
-            found = op->args[0]->type.dims[0].size;
-        else if (op->kind == OP_ctc && op->args[1] == index)
-            found = op->args[0]->type.dims[2].size;
-        else if (op->n_args >= 1 && op->args[0] == index &&
-                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient))
-            found = table_rows(model, op_result(op));
-        if (found && (!rows || found < rows))
-            rows = found;
-    }
-    return rows;
-}
-
 IdRange ports_ids(const Module *module, const Op *input)
 {
     const Function *model = module_function(module, "model");
@@ -84,7 +65,7 @@ IdRange ports_ids(const Module *module, const Op *input)
     bool is_next = ports.next && !strcmp(op_string(input, ATTR_name), ports.next);
     if (is_next && ports.vocab)
         return (IdRange){-1, ports.vocab};
-    return (IdRange){0, table_rows(model, op_result((Op *)input))};
+    return (IdRange){0, token_table(model, op_result((Op *)input))};
 }
 
 CorpusKind ports_kind(const ModelPorts *ports, bool lines)

@@ -34,11 +34,6 @@ static int64_t counted(const Value *value)
     return size;
 }
 
-static int64_t const_size(const Value *value, int axis)
-{
-    return dim_is_const(value->type.dims[axis]) ? value->type.dims[axis].size : INT64_MAX;
-}
-
 static void narrow(TokenRange *range, int64_t size, bool has_negative)
 {
     if (size == INT64_MAX)
@@ -48,16 +43,34 @@ static void narrow(TokenRange *range, int64_t size, bool has_negative)
     range->has_negative = range->has_negative && has_negative;
 }
 
+int64_t token_table(const Function *model, const Value *index)
+{
+    int64_t rows = 0;
+    FOR_OPS (op, &model->body) {
+        int64_t found = 0;
+        if (op->kind == OP_gather && op->args[1] == index &&
+            dim_is_const(op->args[0]->type.dims[0]))
+            found = op->args[0]->type.dims[0].size;
+        else if (op->kind == OP_ctc && op->args[1] == index)
+            found = op->args[0]->type.dims[2].size;
+        else if (op->n_args >= 1 && op->args[0] == index &&
+                 (op_family(op) == FAMILY_shape || op->kind == OP_cast || op->kind == OP_stop_gradient))
+            found = token_table(model, op_result(op));
+        if (found && (!rows || found < rows))
+            rows = found;
+    }
+    return rows;
+}
+
 TokenRange token_ids_of(const Module *module, const char *input)
 {
     TokenRange range = {INT64_MAX, true};
     const Function *model = module_function(module, "model");
     FOR_OPS (op, &model->body) {
-        if (op->kind == OP_gather && is_input(op->args[1], input) &&
-            seen_through(op->args[0])->kind == OP_param)
-            narrow(&range, const_size(op->args[0], 0), false);
-        if (op->kind == OP_ctc && is_input(op->args[1], input))
-            narrow(&range, const_size(op->args[0], 2), false);
+        if (op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input)) {
+            int64_t rows = token_table(model, op_result(op));
+            narrow(&range, rows ? rows : INT64_MAX, false);
+        }
         for (int side = 0; op->kind == OP_eq && side < 2; side++)
             if (is_input(op->args[side], input))
                 narrow(&range, counted(op->args[1 - side]), true);

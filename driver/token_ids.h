@@ -9,6 +9,9 @@ typedef struct TokenRange {
     bool has_negative; /* below 0 means: no label here */
 } TokenRange;
 
+/* The rows of the table that an index is looked up in, or the labels of a loss that it is given to,
+ * through ops of one operand; of several the fewest; 0: none. */
+int64_t token_table(const Function *model, const Value *index);
 /* An input that picks rows of a param holds numbers of rows; one that is compared with the
  * positions of a vocabulary holds labels. */
 TokenRange token_ids_of(const Module *module, const char *input);
