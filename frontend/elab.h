@@ -132,7 +132,9 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis); /*
 
 /* ---- eval.c ---- */
 Val eval_node(Elab *e, const Node *node);
-void run_body(Elab *e, const NodeList *body);
+Val eval_list(Elab *e, const Node *node); /* its kids */
+/* Counts a step; false once the model is too large or nested too deeply (a message said so). */
+bool check_limits(Elab *e, const Node *node);
 Val eval_at_top(Elab *e, const Node *node); /* in the outermost frame: constants, settings */
 static inline Val val_error(void) { return (Val){.kind = VAL_ERROR}; }
 static inline Val val_number(double number, Loc origin)
@@ -144,6 +146,9 @@ static inline Val val_bool(bool truth) { return (Val){.kind = VAL_BOOL, .number 
 Val val_tensor(Elab *e, const Node *node, Value *tensor);
 bool whole_number(const Val *val, int64_t *out);
 bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth); /* reports */
+
+/* ---- statements.c ---- */
+void run_body(Elab *e, const NodeList *body);
 
 /* ---- calls.c ---- */
 Val eval_call(Elab *e, const Node *node);
