@@ -1,27 +1,13 @@
-/* Cutting products into tasks; see gemm.h. */
+/* Binding products to a shape, and running them; see gemm.h. */
 #include "runtime/exec/gemm.h"
 
 #include "runtime/exec/choice.h"
+#include "runtime/exec/gemm_tasks.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* A task should be worth a fork and small enough to balance: small products are
- * grouped until they make GROUP_FLOPS, large ones cut into blocks of BLOCK_FLOPS or
- * more: FEW_BLOCKS with sides of SMALL_SIDE at least, or MAX_BLOCKS with sides of
- * LARGE_SIDE. Halves, which two threads share, may be as small as HALF_FLOPS. To read an element
- * takes about as long as READ_FLOPS. Of few rows or columns most of the work is that, and every
- * block reads a part of its own: nothing is read twice, however small the blocks are, and several
- * threads read faster than one. Those are READ_BLOCK_FLOPS or more. */
-#define GROUP_FLOPS 2e6
-#define BLOCK_FLOPS 16e6
-#define HALF_FLOPS 4e6
-#define READ_BLOCK_FLOPS 2e6
-#define READ_FLOPS 16.0
-enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
-enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, BLOCK_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
 
 static void bind_matrix(GemmMatrix *out, const TfcMatrix *matrix, int32_t n_loops,
                         const int64_t *sizes)
@@ -60,151 +46,6 @@ static void bind_loops(BoundGemm *bound, const int64_t *sizes)
         }
     }
     assert(!bound->n_sums || step->accumulate);
-}
-
-static void decode(const BoundGemm *bound, const int32_t *loops, int32_t n, int64_t iteration,
-                   int64_t index[TFC_MAX_LOOPS])
-{
-    for (int32_t i = n - 1; i >= 0; i--) {
-        int64_t extent = bound->loops[loops[i]];
-        index[loops[i]] = iteration % extent;
-        iteration /= extent;
-    }
-}
-
-static int64_t extent_at(const TfcExtent *extent, int64_t size, const TfcDim *dims, int64_t sentence)
-{
-    return extent->kind == TFC_EXTENT_LENGTH ? dims[extent->dim].length[sentence] : size;
-}
-
-typedef struct Product {
-    int64_t m, n, k;
-} Product;
-
-/* Nothing (m = 0) where a loop has passed the end of the sentence. */
-static Product product_at(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS])
-{
-    const TfcGemmStep *step = bound->step;
-    int64_t sentence = step->batch_loop >= 0 ? index[step->batch_loop] : 0;
-    for (int32_t l = 0; l < step->n_loops; l++)
-        if (step->loop_lengths[l] >= 0 && index[l] >= bound->dims[step->loop_lengths[l]].length[sentence])
-            return (Product){0, 0, 0};
-    return (Product){extent_at(&step->m, bound->m, bound->dims, sentence),
-                     extent_at(&step->n, bound->n, bound->dims, sentence),
-                     extent_at(&step->k, bound->k, bound->dims, sentence)};
-}
-
-/* The shape of iteration `i`; when the sentence is a summed loop, its largest. */
-static Product iteration_product(const BoundGemm *bound, int64_t i)
-{
-    int64_t index[TFC_MAX_LOOPS] = {0};
-    decode(bound, bound->free, bound->n_free, i, index);
-    Product largest = {0};
-    int64_t sums = bound->n_sums ? bound->sum_iterations : 1;
-    for (int64_t s = 0; s < sums; s++) {
-        decode(bound, bound->sums, bound->n_sums, s, index);
-        Product p = product_at(bound, index);
-        largest.m = p.m > largest.m ? p.m : largest.m;
-        largest.n = p.n > largest.n ? p.n : largest.n;
-        largest.k = p.k > largest.k ? p.k : largest.k;
-    }
-    return largest;
-}
-
-static double work_of(Product p)
-{
-    double m = (double)p.m, n = (double)p.n, k = (double)p.k;
-    return 2 * m * n * k + READ_FLOPS * (m + n) * k;
-}
-
-static bool add_task(BoundGemm *bound, GemmTask task)
-{
-    if (bound->n_tasks == bound->capacity) {
-        int32_t capacity = bound->capacity ? bound->capacity * 2 : MAX_BLOCKS;
-        GemmTask *tasks = realloc(bound->tasks, sizeof *tasks * (size_t)capacity);
-        if (!tasks)
-            return false;
-        bound->tasks = tasks;
-        bound->capacity = capacity;
-    }
-    bound->tasks[bound->n_tasks++] = task;
-    return true;
-}
-
-/* The least work of each of so many blocks of the product. */
-static double least_block(Product p, int blocks)
-{
-    bool reads = 2 * (double)(p.m < p.n ? p.m : p.n) <= READ_FLOPS;
-    return reads ? READ_BLOCK_FLOPS : blocks <= 2 ? HALF_FLOPS : BLOCK_FLOPS;
-}
-
-/* The sides of the blocks that one large product is cut into: the longer one is halved
- * again and again. A block of m × n reads (m + n) k elements for m n k multiplications,
- * so it is to be large and square. */
-static Product block_of(Product p, double flops)
-{
-    Product block = p;
-    for (int blocks = 2; blocks <= MAX_BLOCKS; blocks *= 2) {
-        if (flops < blocks * least_block(p, blocks))
-            break;
-        int64_t *side = block.m >= block.n ? &block.m : &block.n;
-        int64_t half = (*side / 2 + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
-        if (half < (blocks <= FEW_BLOCKS ? SMALL_SIDE : LARGE_SIDE))
-            break;
-        *side = half;
-    }
-    return block;
-}
-
-static bool add_blocks(BoundGemm *bound, int64_t iteration, Product p, double flops)
-{
-    Product block = block_of(p, flops);
-    for (int64_t m = 0; m < p.m; m += block.m)
-        for (int64_t n = 0; n < p.n; n += block.n) {
-            GemmTask task = {iteration, 1, m, m + block.m < p.m ? m + block.m : INT64_MAX,
-                             n, n + block.n < p.n ? n + block.n : INT64_MAX};
-            if (!add_task(bound, task))
-                return false;
-        }
-    return true;
-}
-
-static bool cut_tasks(BoundGemm *bound)
-{
-    const TfcGemmStep *step = bound->step;
-    bool uniform = step->m.kind == TFC_EXTENT_SIZE && step->n.kind == TFC_EXTENT_SIZE &&
-                   step->k.kind == TFC_EXTENT_SIZE;
-    for (int32_t l = 0; l < step->n_loops; l++)
-        uniform &= step->loop_lengths[l] < 0;
-    Product p = {bound->m, bound->n, bound->k};
-    GemmTask group = {0, 0, 0, INT64_MAX, 0, INT64_MAX};
-    double grouped = 0;
-    bound->n_tasks = 0;
-    for (int64_t i = 0; i < bound->iterations; i++) {
-        if (!uniform)
-            p = iteration_product(bound, i);
-        double flops = work_of(p) * (double)bound->sum_iterations;
-        if (flops >= 2 * least_block(p, 2)) {
-            if (group.count && !add_task(bound, group))
-                return false;
-            if (!add_blocks(bound, i, p, flops))
-                return false;
-            group.first = i + 1;
-            group.count = 0;
-            grouped = 0;
-            continue;
-        }
-        group.count++;
-        grouped += flops;
-        if (grouped >= GROUP_FLOPS) {
-            if (!add_task(bound, group))
-                return false;
-            group.first = i + 1;
-            group.count = 0;
-            grouped = 0;
-        }
-    }
-    return !group.count || add_task(bound, group);
 }
 
 void gemm_move(BoundGemm *bound, int64_t begin, int64_t rows)
@@ -249,7 +90,7 @@ bool gemm_bind_rows(BoundGemm *bound, const TfcGemmStep *step, TfcRows are, int6
     bound->k = step->k.kind == TFC_EXTENT_SIZE ? sizes[step->k.size] : 0;
     gemm_move(bound, 0, rows);
     bind_loops(bound, sizes);
-    return cut_tasks(bound);
+    return gemm_cut(bound);
 }
 
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
@@ -293,7 +134,7 @@ static Operand transposed(Operand x)
 }
 
 /* The form that multiplies, or NULL: OpenBLAS does. */
-static const TfcForm *form_for(const BoundGemm *bound, Product p)
+static const TfcForm *form_for(const BoundGemm *bound, GemmShape p)
 {
     TfcType type = bound->step->type;
     const TfcForm *native = bound->products->native[type];
@@ -303,7 +144,7 @@ static const TfcForm *form_for(const BoundGemm *bound, Product p)
 }
 
 /* b as it was packed, if that is there and faster; or NULL. */
-static const void *packed_operand(const BoundGemm *bound, Product p, int64_t begin,
+static const void *packed_operand(const BoundGemm *bound, GemmShape p, int64_t begin,
                                   void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
@@ -316,7 +157,7 @@ static const void *packed_operand(const BoundGemm *bound, Product p, int64_t beg
 
 static void multiply(const BoundGemm *bound, TfcProduct p)
 {
-    const TfcForm *form = form_for(bound, (Product){p.m, p.n, p.k});
+    const TfcForm *form = form_for(bound, (GemmShape){p.m, p.n, p.k});
     p.store = bound->step->result == TFC_BF16 ? TFC_STORE_ROUNDED
               : bound->accumulate             ? TFC_STORE_ADD
                                               : TFC_STORE_OVER;
@@ -327,11 +168,11 @@ static void multiply(const BoundGemm *bound, TfcProduct p)
 }
 
 /* c = a b; or, where c's columns are contiguous, c' = b' a'. */
-static TfcProduct product_of(Product p, Operand a, Operand b, Operand c)
+static TfcProduct product_of(GemmShape p, Operand a, Operand b, Operand c)
 {
     if (c.column_stride != 1 && p.n > 1) {
         assert(c.row_stride == 1 || p.m <= 1);
-        return product_of((Product){p.n, p.m, p.k}, transposed(b), transposed(a), transposed(c));
+        return product_of((GemmShape){p.n, p.m, p.k}, transposed(b), transposed(a), transposed(c));
     }
     return (TfcProduct){.m = p.m, .n = p.n, .k = p.k,
                         .a = a.data, .a_row = a.row_stride, .a_column = a.column_stride,
@@ -354,7 +195,7 @@ static int64_t storage_row(const BoundGemm *bound, const int64_t index[TFC_MAX_L
 static void run_product(const GemmRun *run, const GemmTask *task, const int64_t index[TFC_MAX_LOOPS])
 {
     const BoundGemm *bound = run->bound;
-    Product p = product_at(bound, index);
+    GemmShape p = gemm_shape_at(bound, index);
     int64_t m_end = task->m_end < p.m ? task->m_end : p.m, m = m_end - task->m_begin;
     int64_t n_end = task->n_end < p.n ? task->n_end : p.n, n = n_end - task->n_begin;
     if (m <= 0 || n <= 0)
@@ -362,8 +203,8 @@ static void run_product(const GemmRun *run, const GemmTask *task, const int64_t 
     Operand a = operand_at(bound, &bound->a, run->buffers, index, task->m_begin, 0);
     Operand b = operand_at(bound, &bound->b, run->buffers, index, 0, task->n_begin);
     Operand c = operand_at(bound, &bound->c, run->buffers, index, task->m_begin, task->n_begin);
-    TfcProduct product = product_of((Product){m, n, p.k}, a, b, c);
-    product.panels = packed_operand(bound, (Product){m, n, p.k}, task->n_begin, run->buffers);
+    TfcProduct product = product_of((GemmShape){m, n, p.k}, a, b, c);
+    product.panels = packed_operand(bound, (GemmShape){m, n, p.k}, task->n_begin, run->buffers);
     product.column = task->n_begin;
     assert(!product.panels || product.b == b.data);
     if (!run->epilogue) {
@@ -381,9 +222,9 @@ static void run_task(const GemmRun *run, const GemmTask *task)
     const BoundGemm *bound = run->bound;
     int64_t index[TFC_MAX_LOOPS] = {0};
     for (int64_t i = task->first; i < task->first + task->count; i++) {
-        decode(bound, bound->free, bound->n_free, i, index);
+        gemm_indices(bound, bound->free, bound->n_free, i, index);
         for (int64_t s = 0; s < bound->sum_iterations; s++) {
-            decode(bound, bound->sums, bound->n_sums, s, index);
+            gemm_indices(bound, bound->sums, bound->n_sums, s, index);
             run_product(run, task, index);
         }
     }
@@ -399,6 +240,8 @@ void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *
 {
     team_run(team, bound->n_tasks, run_numbered, &(GemmRun){bound, epilogue, buffers});
 }
+
+enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
 
 static void pack_columns(const void *context, int64_t task)
 {
@@ -429,10 +272,10 @@ GemmCost gemm_cost(const BoundGemm *bound)
     GemmCost cost = {0};
     int64_t index[TFC_MAX_LOOPS] = {0};
     for (int64_t i = 0; i < bound->iterations; i++) {
-        decode(bound, bound->free, bound->n_free, i, index);
+        gemm_indices(bound, bound->free, bound->n_free, i, index);
         for (int64_t s = 0; s < bound->sum_iterations; s++) {
-            decode(bound, bound->sums, bound->n_sums, s, index);
-            Product p = product_at(bound, index);
+            gemm_indices(bound, bound->sums, bound->n_sums, s, index);
+            GemmShape p = gemm_shape_at(bound, index);
             double m = (double)p.m, n = (double)p.n, k = (double)p.k;
             cost.m = p.m > cost.m ? p.m : cost.m;
             cost.n = p.n > cost.n ? p.n : cost.n;

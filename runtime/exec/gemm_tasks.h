@@ -1,0 +1,46 @@
+/* The products of a step, one an iteration of its loops, and how they are cut into tasks. */
+#ifndef RUNTIME_EXEC_GEMM_TASKS_H
+#define RUNTIME_EXEC_GEMM_TASKS_H
+
+#include "runtime/exec/gemm.h"
+
+/* c[m, n] = Σ_k a[m, k] b[k, n] */
+typedef struct GemmShape {
+    int64_t m, n, k;
+} GemmShape;
+
+/* The indices of some loops at an iteration of them, the last the fastest. */
+static inline void gemm_indices(const BoundGemm *bound, const int32_t *loops, int32_t n,
+                                int64_t iteration, int64_t index[TFC_MAX_LOOPS])
+{
+    for (int32_t i = n - 1; i >= 0; i--) {
+        int64_t extent = bound->loops[loops[i]];
+        index[loops[i]] = iteration % extent;
+        iteration /= extent;
+    }
+}
+
+/* A side of a product: a size, or the sentence's length. */
+static inline int64_t gemm_extent(const TfcExtent *extent, int64_t size, const TfcDim *dims,
+                                  int64_t sentence)
+{
+    return extent->kind == TFC_EXTENT_LENGTH ? dims[extent->dim].length[sentence] : size;
+}
+
+/* The product at these indices; nothing (m = 0) where a loop has passed the end of the sentence. */
+static inline GemmShape gemm_shape_at(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS])
+{
+    const TfcGemmStep *step = bound->step;
+    int64_t sentence = step->batch_loop >= 0 ? index[step->batch_loop] : 0;
+    for (int32_t l = 0; l < step->n_loops; l++)
+        if (step->loop_lengths[l] >= 0 && index[l] >= bound->dims[step->loop_lengths[l]].length[sentence])
+            return (GemmShape){0, 0, 0};
+    return (GemmShape){gemm_extent(&step->m, bound->m, bound->dims, sentence),
+                       gemm_extent(&step->n, bound->n, bound->dims, sentence),
+                       gemm_extent(&step->k, bound->k, bound->dims, sentence)};
+}
+
+/* Fills `tasks` of a step whose loops and sides are bound; false if memory cannot be had. */
+bool gemm_cut(BoundGemm *bound);
+
+#endif
