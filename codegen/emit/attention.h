@@ -2,6 +2,7 @@
  *
  *   attention.c          units, blocks of queries, levels
  *   attention_products.c products between memory and strips
+ *   attention_memory.c   strips, and what else is on the stack
  *   attention_tiles.c    the functions that they call
  *   attention_sweep.c    elementwise ops and reductions over strips
  *   attention_online.c   a running maximum where keys take several strips
@@ -49,12 +50,14 @@ typedef struct Attention {
     LlValue *words;            /* strips of random words, by random number */
 } Attention;
 
-/* ---- attention_products.c ---- */
+/* ---- attention_memory.c ---- */
 /* Declares the module's functions and takes memory for strips. */
 void tile_open(Attention *a);
 LlValue tile_strip(Attention *a, int number); /* of a value of the scores' shape */
 /* Memory for the vectors of a strip and some more. */
 LlValue tile_memory(Attention *a, LlType element, const char *name);
+
+/* ---- attention_products.c ---- */
 void tile_turn_queries(Attention *a); /* left operands of scores, for this block */
 void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */

@@ -9,131 +9,17 @@
  * of queries meet them, do not end with a whole vector, or are bf16: these are packed
  * before the block meets them, bf16 widened, so that all sums are of f32. Rows that are
  * given as bf16 are summed beside, and rounded when the block has met all its keys. */
-#include "codegen/emit/attention.h"
+#include "codegen/emit/attention_products.h"
 
 #include "runtime/exec/program.h"
 
 #include <assert.h>
-
-/* Strips lie a few lines further than a power of two apart, so that the first keys of
- * several do not share the sets of a cache; those of random words are made by fours. */
-enum { PACKED_ROWS = 256, STRIP_GAP = 20 };
-static_assert(STRIP_GAP >= 3 * BLOCK_VECTORS, "room for three rows of words more");
-
-static LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
-
-static LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
 
 static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
 {
     ll_resume(&a->e->ll);
     return LLVMBuildCall2(a->e->ll.builder, LLVMGlobalGetValueType(function), function, args, n,
                           "");
-}
-
-/* ---- memory ---- */
-
-static LlValue take_memory(Attention *a, int64_t elements, const char *name)
-{
-    LlType type = LLVMArrayType2(element_type(a), (uint64_t)elements);
-    LlValue memory = ll_alloca(&a->e->ll, type, name);
-    LLVMSetAlignment(memory, 64);
-    return memory;
-}
-
-/* The longest sentence along an axis of the scores, but `most`; known at the entry. */
-static LlValue longest(Attention *a, int axis, int64_t most)
-{
-    Emit *e = a->e;
-    LlValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
-    emit_at(e, DEPTH_ENTRY);
-    return ll_min(&e->ll, extent, number(a, most));
-}
-
-/* Vectors of the largest strip. */
-static LlValue strip_room(Attention *a)
-{
-    Emit *e = a->e;
-    Ll *ll = &e->ll;
-    LlValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
-    queries = LLVMBuildNSWAdd(ll->builder, queries, number(a, e->lanes - 1), "");
-    LlValue vectors = LLVMBuildSDiv(ll->builder, queries, number(a, e->lanes), "");
-    return ll_min(ll, LLVMBuildNSWMul(ll->builder, a->most_keys, vectors, ""),
-                  number(a, STRIP_VECTORS));
-}
-
-static LlValue memory_of(Attention *a, LlType type, LlValue elements, const char *name)
-{
-    Ll *ll = &a->e->ll;
-    emit_at(a->e, DEPTH_ENTRY);
-    LlValue memory = LLVMBuildArrayAlloca(ll->builder, type, elements, name);
-    LLVMSetAlignment(memory, 64);
-    ll_resume(ll);
-    return memory;
-}
-
-LlValue tile_memory(Attention *a, LlType element, const char *name)
-{
-    emit_at(a->e, DEPTH_ENTRY);
-    LlValue vectors = LLVMBuildNSWAdd(a->e->ll.builder, a->room, number(a, STRIP_GAP), "");
-    return memory_of(a, ll_vector(element, a->e->lanes), vectors, name);
-}
-
-LlValue tile_strip(Attention *a, int number)
-{
-    if (!a->strips[number])
-        a->strips[number] = tile_memory(a, element_type(a), "strip");
-    return a->strips[number];
-}
-
-/* Tiles take elements of keys for scores one by one, other rows by whole vectors. */
-static bool must_pack(const Attention *a, const TileProduct *p)
-{
-    return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||
-           (p->use != TILE_SCORES && p->depth % a->e->lanes != 0);
-}
-
-/* Elements of a packed row: whole panels. */
-static int64_t packed_row(const Attention *a, const TileProduct *p)
-{
-    return (p->depth + a->panel - 1) / a->panel * a->panel;
-}
-
-static int number_of(const Attention *a, const TileProduct *p)
-{
-    return body_number(&a->e->body, &p->op->results[0]);
-}
-
-static bool is_rounded(const Attention *a, const TileProduct *p)
-{
-    return p->op->results[0].type.dtype != a->tiles.scores.dtype;
-}
-
-void tile_open(Attention *a)
-{
-    Emit *e = a->e;
-    int64_t widest = 0;
-    tile_need_functions(a, a->tiles.scores.dtype);
-    a->panel = e->lanes * PANEL_VECTORS;
-    a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_VECTORS);
-    a->room = strip_room(a);
-    a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
-    a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
-    a->unrounded = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
-    for (int i = 0; i < a->tiles.n; i++) {
-        const TileProduct *p = &a->tiles.products[i];
-        int operand = body_number(&e->body, p->op->args[0]);
-        tile_need_functions(a, p->op->args[1]->type.dtype);
-        if (p->use == TILE_SCORES && !a->turned[operand])
-            a->turned[operand] =
-                take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
-        assert(!is_rounded(a, p) || p->use == TILE_ROWS);
-        if (is_rounded(a, p))
-            a->unrounded[number_of(a, p)] =
-                take_memory(a, p->depth * BLOCK_VECTORS * e->lanes, "sums");
-        widest = packed_row(a, p) > widest ? packed_row(a, p) : widest;
-    }
-    a->packed = take_memory(a, widest * PACKED_ROWS, "packed");
 }
 
 /* ---- operands ---- */
