@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "tests/messages.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,15 +66,6 @@ static void expect_kind(const char *path, mode_t kind)
     assert_int_equal(info.st_mode & S_IFMT, kind);
 }
 
-static void expect_message(Fixture *f, const char *part)
-{
-    Text out = {0};
-    diag_render(&f->diags, &out);
-    if (!out.data || !strstr(out.data, part))
-        fail_msg("%s\nlacks: %s", out.data ? out.data : "", part);
-    text_free(&out);
-}
-
 /* A link stays a link, and what it leads to is replaced: through several, and where the
  * last is not there yet. */
 static void test_links(void **state)
@@ -95,7 +87,7 @@ static void test_links(void **state)
     const char *loop = in(f, "loop");
     assert_int_equal(symlink(loop, loop), 0);
     assert_false(put(f, loop, "never"));
-    expect_message(f, "cannot write");
+    expect_message(&f->diags, "cannot write");
 }
 
 /* Who may read a file is not changed by replacing it. */
@@ -159,9 +151,9 @@ static void test_device(void **state)
     close(terminal);
     file_write(file, "nobody", 6);
     assert_false(file_commit(file, &f->diags));
-    expect_message(f, "terminal: Input/output error");
+    expect_message(&f->diags, "terminal: Input/output error");
     assert_false(put(f, f->folder, "a folder"));
-    expect_message(f, "Is a directory");
+    expect_message(&f->diags, "Is a directory");
 }
 
 /* /dev/fd/N goes on where the open file is: what was there before stays. */
@@ -176,7 +168,7 @@ static void test_open_file(void **state)
     assert_int_equal(close(fd), 0);
     expect_text(f, path, "before now later");
     assert_false(put(f, "/dev/fd/987", "closed"));
-    expect_message(f, "cannot write /dev/fd/987: Bad file descriptor");
+    expect_message(&f->diags, "cannot write /dev/fd/987: Bad file descriptor");
 }
 
 static void test_failure_keeps(void **state)

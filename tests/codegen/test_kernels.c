@@ -1,49 +1,11 @@
-/* Kernels of every kind against the oracle, on every vector width. */
-#include "tests/codegen/kernels.h"
+/* Kernels of rows, elementwise or with reductions, against the oracle, on every vector width. */
+#include "tests/codegen/widths.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 #include <string.h>
-
-#define DIMS(...) (int)(sizeof((Dim[]){__VA_ARGS__}) / sizeof(Dim)), (Dim[]){__VA_ARGS__}
-#define VALUES(...) \
-    (int)(sizeof((Value *[]){__VA_ARGS__}) / sizeof(Value *)), (Value *[]) { __VA_ARGS__ }
-
-static const int64_t odd_columns[] = {1, 3, 15, 17, 64, 100};
-enum { N_COLUMNS = sizeof odd_columns / sizeof odd_columns[0] };
-
-static Dim n_of(int64_t n) { return dim_const(n); }
-static Value *last_sum(Case *c, OpKind kind, Value *x)
-{
-    return build_reduce(&c->b, kind, x, 1, (int[]){x->type.rank - 1});
-}
-
-/* Runs a case in all types; `n`: a constant for it. */
-typedef void (*CaseBody)(Case *c, int64_t n);
-static void in_type(DType real, CaseBody body, int64_t n)
-{
-    Case c;
-    case_open(&c, real);
-    c.reference_too = n == 3;
-    body(&c, n);
-    case_close(&c);
-}
-static void in_all_types(CaseBody body, int64_t n)
-{
-    for (DType real = DT_F32; real <= DT_BF16; real++)
-        in_type(real, body, n);
-}
-/* In f32, whose vectors are the longest, on each side of every width; in the others on some. */
-static void in_all_widths(CaseBody body)
-{
-    for (int i = 0; i < N_COLUMNS; i++)
-        if (i % 2 && !SANITIZED)
-            in_all_types(body, odd_columns[i]);
-        else if (i % 2 || !SANITIZED)
-            in_type(SANITIZED && i > 1 ? DT_BF16 : DT_F32, body, odd_columns[i]);
-}
 
 /* ---- elementwise, with broadcasting ---- */
 
@@ -292,248 +254,21 @@ static void small_results(Case *c, int64_t n)
     case_check(c, case_region(c, OP_row, VALUES(y, g, t, q)));
 }
 
-/* ---- other coordinates ---- */
-
-static void moves(Case *c, int64_t n)
-{
-    Builder *b = &c->b;
-    Value *x = case_input(c, c->real, DIMS(n_of(4), n_of(n + 3)));
-    Value *t = case_input(c, c->real, DIMS(n_of(n), n_of(4)));
-    Value *v = case_input(c, c->real, DIMS(n_of(2), n_of(2), n_of(n)));
-    Value *r[] = {
-        build_slice(b, x, 1, 2, n), build_flip(b, build_slice(b, x, 1, 0, n), 1),
-        build_pad(b, build_slice(b, x, 1, 1, n), 1, 2, n + 3), build_transpose(b, t, (int[]){1, 0}),
-        build_reshape(b, v, DIMS(n_of(4), n_of(n))), build_flip(b, build_slice(b, x, 1, 0, n), 0),
-        build_pad(b, build_slice(b, build_slice(b, x, 1, 0, n), 0, 1, 2), 0, 1, 4),
-    };
-    Value *wide = r[2];
-    r[2] = build_slice(b, wide, 1, 1, n);
-    case_check(c, case_region(c, OP_row, sizeof r / sizeof r[0], r));
-}
-
-static void split_heads(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(case_dim(c->N), n_of(2 * n)));
-    Value *heads = build_reshape(&c->b, x, DIMS(case_dim(c->N), n_of(2), n_of(n)));
-    heads = build_transpose(&c->b, heads, (int[]){1, 0, 2});
-    case_check(c, case_region(c, OP_row, VALUES(build_unary(&c->b, OP_neg, heads))));
-}
-
-static void join_heads(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(n_of(3), case_dim(c->N), n_of(n)));
-    Value *y = build_transpose(&c->b, x, (int[]){1, 0, 2});
-    y = build_reshape(&c->b, y, DIMS(case_dim(c->N), n_of(3 * n)));
-    case_check(c, case_region(c, OP_row, VALUES(y)));
-}
-
-static void transpose_ragged(Case *c, int64_t n)
-{
-    Value *x =
-        case_input(c, c->real, DIMS(case_dim(c->B), n_of(n), case_dim(c->S), case_dim(c->T)));
-    Value *y = build_transpose(&c->b, x, (int[]){0, 1, 3, 2});
-    case_check(c, case_region(c, OP_row, VALUES(y)));
-}
-
-static void bare_pad(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
-    case_check(c, build_pad(&c->b, x, 2, 3, n + 7)->op);
-}
-
-static void gathers(Case *c, int64_t n)
-{
-    Builder *b = &c->b;
-    Value *table = case_input(c, c->real, DIMS(n_of(9), n_of(n)));
-    Value *index = case_index(c, DIMS(case_dim(c->B), case_dim(c->S)), 11);
-    Value *rows = build_gather(b, table, index);
-    case_check(
-        c,
-        case_region(c, OP_row, VALUES(build_binary(b, OP_mul, rows, build_const(b, c->real, 3)))));
-}
-
-static void gather_elements(Case *c, int64_t n)
-{
-    Builder *b = &c->b;
-    Value *table = case_input(c, c->real, DIMS(n_of(9)));
-    Value *index = case_index(c, DIMS(case_dim(c->N), n_of(n)), 11);
-    case_check(c, case_region(c, OP_row, VALUES(build_gather(b, table, index))));
-}
-
-static void concats(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(2), n_of(n)));
-    Value *y = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(1), n_of(n)));
-    Value *z = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(2), n_of(5)));
-    case_check(c, build_concat(&c->b, VALUES(x, y, x), 2)->op);
-    case_check(c, build_concat(&c->b, VALUES(x, z), 3)->op);
-}
-
-/* ---- columns ---- */
-
-static void column_sums(Case *c, int64_t n)
-{
-    Builder *b = &c->b;
-    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
-    Value *y = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(1)));
-    Value *d = build_dropout(b, x, 0.1, 1);
-    Value *s = build_reduce(b, OP_reduce_sum, build_binary(b, OP_mul, d, y), 2, (int[]){0, 1});
-    Value *m = build_reduce(b, OP_reduce_max, x, 2, (int[]){0, 1});
-    Value *old = case_input(c, c->real, DIMS(n_of(1), n_of(1), n_of(n)));
-    case_check(c, case_region(c, OP_column, VALUES(build_binary(b, OP_add, s, old), m)));
-}
-
-static void sum_over(Case *c, Value *x, int n, const int *axes)
-{
-    Value *s = build_reduce(&c->b, OP_reduce_sum, x, n, axes);
-    Value *m = build_reduce(&c->b, OP_reduce_max, x, n, axes);
-    case_check(c, case_region(c, OP_column, VALUES(s, m)));
-}
-
-static void column_axes(Case *c, int64_t n)
-{
-    static const int sets[][4] = {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}, {0, 1, 2, 3}};
-    static const int counts[] = {1, 1, 1, 2, 2, 2, 3, 4};
-    for (int i = 0; i < 8; i++) {
-        Case own;
-        case_open(&own, c->real);
-        Value *x =
-            case_input(&own, c->real, DIMS(case_dim(own.B), n_of(2), case_dim(own.S), n_of(n)));
-        sum_over(&own, x, counts[i], sets[i]);
-        case_close(&own);
-    }
-}
-
-static void column_of_scores(Case *c, int64_t n)
-{
-    static const int sets[][4] = {{0}, {2}, {0, 2}, {0, 1, 2}, {0, 1, 2, 3}};
-    static const int counts[] = {1, 1, 2, 3, 4};
-    for (int i = 0; i < 5; i++) {
-        Case own;
-        case_open(&own, c->real);
-        Value *x = case_input(&own, c->real,
-                              DIMS(case_dim(own.B), n_of(n), case_dim(own.S), case_dim(own.T)));
-        sum_over(&own, x, counts[i], sets[i]);
-        case_close(&own);
-    }
-}
-
-static void column_of_tokens(Case *c, int64_t n)
-{
-    (void)n;
-    static const int sets[][2] = {{0}, {1}, {0, 1}};
-    static const int counts[] = {1, 1, 2};
-    for (int i = 0; i < 3; i++) {
-        Case own;
-        case_open(&own, c->real);
-        sum_over(&own, case_input(&own, c->real, DIMS(case_dim(own.B), case_dim(own.S))), counts[i],
-                 sets[i]);
-        case_close(&own);
-    }
-}
-
-static void column_to_scalar(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(n_of(7), n_of(n)));
-    Value *y = build_binary(&c->b, OP_mul, x, x);
-    sum_over(c, y, 2, (int[]){0, 1});
-}
-
-static void scatters(Case *c, int64_t n)
-{
-    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
-    Value *index = case_index(c, DIMS(case_dim(c->B), case_dim(c->S)), 6);
-    case_check(c, build_scatter_add(&c->b, x, index, 5)->op);
-    Value *y = case_input(c, c->real, DIMS(case_dim(c->N), n_of(n)));
-    Value *columns = case_index(c, DIMS(case_dim(c->N), n_of(n)), 8);
-    case_check(c, build_scatter_add(&c->b, y, columns, 7)->op);
-    Value *z = case_input(c, c->real, DIMS(case_dim(c->N), n_of(3), n_of(n)));
-    Value *rows = case_index(c, DIMS(case_dim(c->N)), 4);
-    case_check(c, build_scatter_add(&c->b, z, rows, 4)->op);
-}
-
-static void appends(Case *c, int64_t n)
-{
-    Value *cache = case_input(c, c->real, DIMS(case_dim(c->R), case_dim(c->P), n_of(2), n_of(n)));
-    Value *row = case_input(c, c->real, DIMS(case_dim(c->R), case_dim(c->Q), n_of(2), n_of(n)));
-    Value *out = build(&c->b, OP_append, 2, (Value *[]){cache, row}, 0, NULL);
-    case_check(c, out->op);
-    cache = case_input(c, DT_I32, DIMS(case_dim(c->R), case_dim(c->P)));
-    row = case_input(c, DT_I32, DIMS(case_dim(c->R), case_dim(c->Q)));
-    case_check(c, build(&c->b, OP_append, 2, (Value *[]){cache, row}, 0, NULL)->op);
-}
-
-static void ctc_loss(Case *c, int64_t n)
-{
-    if (c->real == DT_BF16)
-        return; /* it has no kernels for that */
-    (void)n;
-    case_lengths(c, c->T, 4, (int32_t[]){5, 4, 0, 2});
-    case_lengths(c, c->S, 4, (int32_t[]){2, 0, 0, 3});
-    Value *p = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->T), n_of(4)));
-    Value *labels = case_index(c, DIMS(case_dim(c->B), case_dim(c->S)), 3);
-    BatchShape shape = case_batch(c);
-    Elements *l = elements_of(&shape, labels);
-    for (int64_t i = 0; i < l->count; i++)
-        l->data[i] += 1;
-    l->data[0] = l->data[1] = 2; /* a repeated label */
-    Value *g = case_input(c, c->real, DIMS(case_dim(c->B)));
-    Op *loss = build(&c->b, OP_ctc, 2, (Value *[]){p, labels}, 0, NULL)->op;
-    case_check(c, loss);
-    Op *grad = build(&c->b, OP_ctc_grad, 3, (Value *[]){p, labels, g}, 0, NULL)->op;
-    case_check(c, grad);
-}
-
-/* ---- memory that is not contiguous ---- */
-
-static void with_form(CaseBody body, BufferForm form, int64_t gap, int64_t stride)
-{
-    for (DType real = DT_F32; real <= DT_BF16; real++) {
-        Case c;
-        case_open(&c, real);
-        c.form = form;
-        c.gap = gap;
-        c.column_stride = stride;
-        body(&c, 17);
-        case_close(&c);
-    }
-}
+/* ---- memory and batches ---- */
 
 static void strided_rows(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {binary_ops, softmax_rows, ragged_softmax, layer_norm, gathers,
-                         concats, column_sums, scatters, appends, moves, scalars};
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        with_form(bodies[i], FORM_ROWS, 5, 1);
-        with_form(bodies[i], FORM_STRIDED, 5, 3);
-    }
-}
-
-/* ---- batches at the edges ---- */
-
-static void with_lengths(CaseBody body, int n, const int32_t *s, const int32_t *t)
-{
-    for (DType real = DT_F32; real <= DT_BF16; real++) {
-        Case c;
-        case_open(&c, real);
-        case_lengths(&c, c.S, n, s);
-        case_lengths(&c, c.T, n, t);
-        body(&c, 17);
-        case_close(&c);
-    }
+    CaseBody bodies[] = {binary_ops, softmax_rows, ragged_softmax, layer_norm, scalars};
+    in_strides(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
 static void edge_batches(void **state)
 {
     (void)state;
-    CaseBody bodies[] = {binary_ops,  softmax_rows, ragged_softmax, layer_norm,       tokens_only,
-                         column_sums, scatters,     gathers,        transpose_ragged, positions};
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        with_lengths(bodies[i], 1, (int32_t[]){1}, (int32_t[]){1});
-        with_lengths(bodies[i], 2, (int32_t[]){0, 0}, (int32_t[]){0, 0});
-        with_lengths(bodies[i], 3, (int32_t[]){33, 1, 0}, (int32_t[]){16, 40, 1});
-    }
+    CaseBody bodies[] = {binary_ops, softmax_rows, ragged_softmax,
+                         layer_norm, tokens_only,  positions};
+    in_edge_batches(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
 /* ---- bits ---- */
@@ -558,10 +293,6 @@ static void same_bits_for_any_split(void **state)
     case_close(&c);
 }
 
-#define IN_WIDTHS(body) \
-    static void test_##body(void **state) { (void)state; in_all_widths(body); }
-#define ONCE(body) \
-    static void test_##body(void **state) { (void)state; in_all_types(body, 3); }
 IN_WIDTHS(unary_ops)
 IN_WIDTHS(binary_ops)
 IN_WIDTHS(integer_ops)
@@ -577,22 +308,6 @@ ONCE(leaves_of_tokens)
 IN_WIDTHS(leaves_of_rows)
 IN_WIDTHS(positions)
 IN_WIDTHS(small_results)
-IN_WIDTHS(moves)
-IN_WIDTHS(split_heads)
-IN_WIDTHS(join_heads)
-ONCE(transpose_ragged)
-IN_WIDTHS(bare_pad)
-IN_WIDTHS(gathers)
-IN_WIDTHS(gather_elements)
-IN_WIDTHS(concats)
-IN_WIDTHS(column_sums)
-IN_WIDTHS(column_axes)
-ONCE(column_of_scores)
-ONCE(column_of_tokens)
-IN_WIDTHS(column_to_scalar)
-IN_WIDTHS(scatters)
-IN_WIDTHS(appends)
-ONCE(ctc_loss)
 
 int main(void)
 {
@@ -604,15 +319,7 @@ int main(void)
         cmocka_unit_test(test_randoms), cmocka_unit_test(test_random_vector),
         cmocka_unit_test(test_tokens_only), cmocka_unit_test(test_leaves_of_rows),
         cmocka_unit_test(test_leaves_of_tokens), cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_small_results), cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_split_heads), cmocka_unit_test(test_join_heads),
-        cmocka_unit_test(test_transpose_ragged), cmocka_unit_test(test_bare_pad),
-        cmocka_unit_test(test_gathers), cmocka_unit_test(test_gather_elements),
-        cmocka_unit_test(test_concats), cmocka_unit_test(test_column_sums),
-        cmocka_unit_test(test_column_axes), cmocka_unit_test(test_column_of_scores),
-        cmocka_unit_test(test_column_of_tokens), cmocka_unit_test(test_column_to_scalar),
-        cmocka_unit_test(test_scatters), cmocka_unit_test(test_appends),
-        cmocka_unit_test(test_ctc_loss), cmocka_unit_test(strided_rows),
+        cmocka_unit_test(test_small_results), cmocka_unit_test(strided_rows),
         cmocka_unit_test(edge_batches), cmocka_unit_test(same_bits_for_any_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

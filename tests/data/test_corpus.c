@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "runtime/data/corpus.h"
+#include "tests/messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +48,6 @@ static int teardown(void **state)
     arena_free(f->arena);
     free(f);
     return 0;
-}
-
-static void expect_message(Fixture *f, const char *part)
-{
-    Text out = {0};
-    diag_render(&f->diags, &out);
-    if (!out.data || !strstr(out.data, part))
-        fail_msg("%s\nlacks: %s", out.data ? out.data : "", part);
-    text_free(&out);
 }
 
 static void test_lines(void **state)
@@ -106,18 +98,18 @@ static void test_bad_text(void **state)
     Fixture *f = *state;
     assert_null(lines_of(f, "fine\nab\xfc"
                             "c\n\xc3\n"));
-    expect_message(f, "text:2:3: error: invalid UTF-8: byte 0xfc");
-    expect_message(f, "text:3:1: error: invalid UTF-8: byte 0xc3");
+    expect_message(&f->diags, "text:2:3: error: invalid UTF-8: byte 0xfc");
+    expect_message(&f->diags, "text:3:1: error: invalid UTF-8: byte 0xc3");
     assert_null(lines_of(f, "\xff\n\xff\n\xff\n\xff\n\xff\n"));
-    expect_message(f, "2 more lines are no text");
+    expect_message(&f->diags, "2 more lines are no text");
     assert_null(lines_named(f, "zero", "a\0b\n", 4));
-    expect_message(f, "zero:1:2: error: a NUL byte");
+    expect_message(&f->diags, "zero:1:2: error: a NUL byte");
     assert_null(lines_named(f, "t.gz", "\x1f\x8b\x08\x00", 4));
-    expect_message(f, "t.gz: error: the file is compressed by gzip");
+    expect_message(&f->diags, "t.gz: error: the file is compressed by gzip");
     assert_null(lines_read(&f->diags, f->arena, "/nonexistent", NULL));
-    expect_message(f, "cannot read /nonexistent");
+    expect_message(&f->diags, "cannot read /nonexistent");
     assert_null(lines_read(&f->diags, f->arena, "/tmp", NULL));
-    expect_message(f, "cannot read /tmp: not a regular file");
+    expect_message(&f->diags, "cannot read /tmp: not a regular file");
 }
 
 static void test_pipe(void **state)
@@ -171,9 +163,9 @@ static void test_pairs_for_training(void **state)
     expect_row(&c->target, 1, 3, (int32_t[]){5, 5, 5});
     assert_int_equal(corpus_source_length(c, 1), 4);
     assert_int_equal(corpus_target_length(c, 0), 2);
-    expect_message(f, "2 of 6 sentence pairs have an empty side and are left out (the first on "
+    expect_message(&f->diags, "2 of 6 sentence pairs have an empty side and are left out (the first on "
                       "line 2)");
-    expect_message(f, "2 of 6 sentence pairs are longer than 4 tokens and are left out (the "
+    expect_message(&f->diags, "2 of 6 sentence pairs are longer than 4 tokens and are left out (the "
                       "first on line 4)");
     corpus_free(c);
 }
@@ -190,7 +182,7 @@ static void test_pairs_for_evaluation(void **state)
     expect_row(&c->source, 3, 3, (int32_t[]){4, 5, 6});
     expect_row(&c->target, 4, 3, (int32_t[]){4, 4, 4});
     expect_row(&c->source, 5, 3, (int32_t[]){4, 5, 6});
-    expect_message(f, "warning: 2 of 6 sentence pairs are longer than 4 tokens and are cut");
+    expect_message(&f->diags, "warning: 2 of 6 sentence pairs are longer than 4 tokens and are cut");
     corpus_free(c);
 }
 
@@ -244,13 +236,13 @@ static void test_refused(void **state)
     assert_null(corpus_encode(&f->diags, f->words, &options,
                               lines_named(f, "train.en", "a\nb\n", 4),
                               lines_named(f, "train.de", "a\n", 2)));
-    expect_message(f, "source and target differ: train.en has 2 lines, train.de has 1");
+    expect_message(&f->diags, "source and target differ: train.en has 2 lines, train.de has 1");
     options.kind = CORPUS_LINES;
     assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n \n"), NULL));
-    expect_message(f, "text: error: no line of 2 can be used");
+    expect_message(&f->diags, "text: error: no line of 2 can be used");
     options.kind = CORPUS_STREAM;
     assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n"), NULL));
-    expect_message(f, "text: error: the text is too short: it has 1 tokens");
+    expect_message(&f->diags, "text: error: the text is too short: it has 1 tokens");
     options = (CorpusOptions){.kind = CORPUS_SOURCES, .keep_all = true};
     Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
     assert_non_null(c); /* nothing to translate is no error */
