@@ -12,7 +12,7 @@ typedef struct Translate {
     Common common;
     const char *input, *output, *prefix;
     int64_t beam, nbest, batch_tokens, top_k, seed;
-    int64_t max_tokens, no_repeat_ngram, best_of;
+    int64_t max_tokens, no_repeat_ngram, best_of, alternatives;
     double length_penalty, temperature, top_p, repetition_penalty;
     bool sample, json, token_scores;
 } Translate;
@@ -30,6 +30,7 @@ static DecodeSettings decode_settings(const Translate *o, const Inference *infer
     s.no_repeat_ngram = (int32_t)o->no_repeat_ngram;
     s.repetition_penalty = o->repetition_penalty;
     s.best_of = (int32_t)o->best_of;
+    s.alternatives = (int32_t)o->alternatives;
     s.sample = o->sample;
     s.temperature = o->temperature;
     s.top_k = (int32_t)o->top_k;
@@ -60,7 +61,7 @@ static void print_result(const Translate *o, const Inference *inference, int64_t
         const char *text = h ? inference_text(inference, h, arena) : "";
         if (o->json || o->token_scores)
             print_json(o, inference, line, text, h, out);
-        else if (o->nbest > 1)
+        else if (o->nbest > 1 || o->alternatives)
             text_add(out, "%" PRId64 " ||| %s ||| %.6f\n", line, text, h ? h->score : 0.0);
         else
             text_add(out, "%s\n", text);
@@ -174,6 +175,9 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
         return cli_usage_error("--best-of is for --sample");
     if (o->best_of && o->best_of < o->nbest)
         return cli_usage_error("--best-of is less than --nbest");
+    if (o->alternatives && (o->sample || o->nbest > 1))
+        return cli_usage_error("--alternatives are searched for, one each: leave %s out",
+                               o->sample ? "--sample" : "--nbest");
     return common_run(job, &o->common, arguments->words[0], translate, o);
 }
 
@@ -190,6 +194,8 @@ static const Option options[] = {
      "the longest result (twice the source and 20)"},
     {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
      "how each result begins: a line for each line of the text"},
+    {"alternatives", "K", FIELD(Translate, alternatives), 1, "0",
+     "K lines a sentence: after the prefix each of the K most probable tokens, completed"},
     {"no-repeat-ngram", "N", FIELD(Translate, no_repeat_ngram), 0, NULL,
      "no N tokens in a row twice; 0: any"},
     {"repetition-penalty", "X", FIELD(Translate, repetition_penalty), 1, "1",

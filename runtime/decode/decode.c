@@ -48,7 +48,8 @@ typedef struct Driver {
     Stepper *stepper;
     const DecodeSettings *settings;
     Search *searches;
-    int32_t n, width, stride;
+    int32_t n, width, stride; /* n: searches */
+    int32_t each;             /* searches of a sentence, side by side */
     Row *rows;
     int32_t n_rows;
     int32_t *sentence, *slot, *token, *counts;
@@ -83,7 +84,7 @@ static void gather_rows(Driver *driver)
         for (int32_t live = 0; live < search->n_live; live++) {
             int32_t row = driver->n_rows++;
             driver->rows[row] = (Row){search, live};
-            driver->sentence[row] = i;
+            driver->sentence[row] = i / driver->each;
             driver->slot[row] = search->live[live].slot;
             driver->token[row] = search->live[live].token;
         }
@@ -144,16 +145,18 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
     driver->searches = ARENA_ARRAY(arena, Search, driver->n);
     for (int32_t i = 0; driver->searches && i < driver->n; i++) {
         Search *search = &driver->searches[i];
+        int32_t sentence = i / driver->each;
+        search->rank = driver->settings->alternatives > 0 ? i % driver->each : -1;
         search->width = driver->width;
         search->first_slot = i * driver->width;
         search->longest = driver->settings->limits
-                              ? driver->settings->limits[i]
-                              : longest_result(driver->settings, sources ? &sources[i] : NULL);
-        search->number = numbers ? numbers[i] : i;
+                              ? driver->settings->limits[sentence]
+                              : longest_result(driver->settings, sources ? &sources[sentence] : NULL);
+        search->number = numbers ? numbers[sentence] : sentence;
         if (prompts)
-            search->prompt = prompts[i];
+            search->prompt = prompts[sentence];
         if (driver->settings->prefixes)
-            search->prefix = driver->settings->prefixes[i];
+            search->prefix = driver->settings->prefixes[sentence];
         search_start(search, driver->settings, arena);
     }
     return !arena_failed(arena);
@@ -176,11 +179,24 @@ static bool search_all(Driver *driver, Arena *arena)
 }
 
 /* Rows, slots and candidates of a row are counted in 32 bits. */
-static bool can_count(const DecodeSettings *settings, int32_t n, int32_t width)
+static bool can_count(const DecodeSettings *settings, int32_t n, int32_t each, int32_t width)
 {
     bool ok = settings->beam <= INT32_MAX / 2;
-    return ok && (int64_t)n * width <= INT32_MAX &&
+    return ok && (int64_t)n * each <= INT32_MAX / width &&
            (int64_t)width * search_candidates(settings) <= INT32_MAX;
+}
+
+/* What the searches of a sentence have found. */
+static bool take_results(const Driver *driver, Search *searches, Arena *arena, Decoded *out)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < driver->each; k++)
+        n += search_count(&searches[k], driver->settings);
+    *out = (Decoded){.best = ARENA_ARRAY(arena, Hypothesis, n)};
+    bool ok = out->best != NULL;
+    for (int32_t k = 0; ok && k < driver->each; k++)
+        ok = search_results(&searches[k], driver->settings, arena, out);
+    return ok;
 }
 
 bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens *sources,
@@ -188,20 +204,22 @@ bool decode_batch(Stepper *stepper, const DecodeSettings *settings, const Tokens
                   Decoded *results)
 {
     int32_t width = decode_width(settings);
-    assert(width >= 1);
-    Arena *scratch = can_count(settings, n, width) ? arena_try_new() : NULL;
+    int32_t each = settings->alternatives > 0 ? settings->alternatives : 1;
+    assert(width >= 1 && !(settings->alternatives && settings->sample));
+    Arena *scratch = can_count(settings, n, each, width) ? arena_try_new() : NULL;
     if (!scratch)
         return false;
     Driver driver = {.stepper = stepper,
                      .settings = settings,
-                     .n = n,
+                     .n = n * each,
+                     .each = each,
                      .width = width,
                      .stride = search_candidates(settings)};
     bool ok = start_searches(&driver, sources, prompts, numbers, scratch) &&
               make_driver(&driver, scratch) &&
-              stepper->begin(stepper->self, sources, n, n * width) && search_all(&driver, scratch);
+              stepper->begin(stepper->self, sources, n, n * each * width) && search_all(&driver, scratch);
     for (int32_t i = 0; ok && i < n; i++)
-        ok = search_results(&driver.searches[i], settings, arena, &results[i]);
+        ok = take_results(&driver, &driver.searches[i * each], arena, &results[i]);
     arena_free(scratch);
     return ok;
 }

@@ -19,6 +19,10 @@ typedef struct DecodeSettings {
                             * of the batch; usually NULL */
     const Tokens *prefixes; /* forced beginnings, one for each sentence of the batch, which
                              * belong to the results and may be longer than the limits; or NULL */
+    /* K > 0: each sentence is searched K times, and the token after its prefix is the most probable
+     * one, the second, …; what follows is searched for as ever. Results are in that order, nbest
+     * each, and fewer where there are not so many tokens. Not of sampling. 0: one search. */
+    int32_t alternatives;
     int32_t no_repeat_ngram; /* no result has n tokens in a row twice, but for forced ones; 0: any */
     /* Tokens there already become less probable (Keskar et al. 2019, CTRL, section 4.1):
      * p_i = exp(x_i / θ_i) / Σ_j exp(x_j / θ_j), θ_i > 1 for tokens that are there, else 1;
@@ -51,7 +55,7 @@ typedef struct Hypothesis {
 } Hypothesis;
 
 typedef struct Decoded {
-    Hypothesis *best; /* best first */
+    Hypothesis *best; /* best first; alternatives in the order of their tokens */
     int32_t n;
 } Decoded;
 

@@ -25,6 +25,8 @@ int32_t search_candidates(const DecodeSettings *settings)
 {
     /* Half of 2k may be eos; the other half still fills the beam. */
     int32_t row = settings->sample ? decode_width(settings) : 2 * settings->beam;
+    if (row < settings->alternatives)
+        row = settings->alternatives;
     return row < 1 ? 1 : row;
 }
 
@@ -99,9 +101,25 @@ static int32_t examine_forced(const Search *search, const DecodeSettings *settin
     return n;
 }
 
+/* The one token that an alternative takes after the prefix. */
+static bool is_alternative(const Search *search)
+{
+    return search->rank >= 0 && search->length == search->prefix.n;
+}
+
+static int32_t examine_alternative(const Search *search, const DecodeSettings *settings,
+                                   const float *logits, int32_t vocab, Candidate *out)
+{
+    int32_t n = pick_best(logits, vocab, settings->forbidden, search->rank + 1, out);
+    out[0] = out[search->rank];
+    return n > search->rank;
+}
+
 static int32_t examine_row(const Search *search, int32_t live, const DecodeSettings *settings,
                            const float *logits, int32_t vocab, Candidate *out, Candidate *scratch)
 {
+    if (is_alternative(search))
+        return examine_alternative(search, settings, logits, vocab, out);
     if (!settings->sample)
         return pick_best(logits, vocab, settings->forbidden, search_candidates(settings), out);
     /* The first row after the prompt serves every sample. */
@@ -129,6 +147,8 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
                               out);
     }
     if (must_end(search)) {
+        if (is_alternative(search) && search->rank > 0)
+            return 0;
         double end =
             settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
         out[0] = (Candidate){settings->eos, end};
@@ -297,16 +317,17 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
         search->n_live = 0;
 }
 
+int32_t search_count(const Search *search, const DecodeSettings *settings)
+{
+    int32_t n = (int32_t)search->ended.count;
+    return n < settings->nbest ? n : settings->nbest;
+}
+
 bool search_results(Search *search, const DecodeSettings *settings, Arena *arena, Decoded *out)
 {
     if (search->ended.count)
         qsort(search->ended.data, search->ended.count, sizeof(Ended), compare_ended);
-    int32_t n = (int32_t)search->ended.count;
-    if (n > settings->nbest)
-        n = settings->nbest;
-    *out = (Decoded){ARENA_ARRAY(arena, Hypothesis, n), n};
-    if (!out->best)
-        return false;
+    int32_t n = search_count(search, settings);
     for (int32_t i = 0; i < n; i++) {
         const Ended *ended = &search->ended.data[i];
         int32_t *ids = ARENA_ARRAY(arena, int32_t, ended->length + 1);
@@ -320,7 +341,7 @@ bool search_results(Search *search, const DecodeSettings *settings, Arena *arena
             each[at] = search->nodes.data[node].log_probability;
             node = search->nodes.data[node].parent;
         }
-        out->best[i] = (Hypothesis){.ids = ids,
+        out->best[out->n++] = (Hypothesis){.ids = ids,
                                     .n = ended->length,
                                     .log_probability = ended->log_probability,
                                     .each = each,

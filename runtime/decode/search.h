@@ -34,6 +34,7 @@ typedef struct Search {
     int32_t fed;    /* prompt tokens fed */
     int32_t length; /* tokens chosen by each live hypothesis */
     int32_t longest;
+    int32_t rank;   /* of the token after the prefix among the most probable, from 0; -1: any */
     int64_t number; /* of the sentence, for random numbers */
     VEC(Node) nodes;
     VEC(Ended) ended;
@@ -61,7 +62,9 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
  * adds the copies of slots to be made. n_live is 0 when the search is over. */
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies);
-/* false: memory cannot be had. */
+/* How many results there are. */
+int32_t search_count(const Search *search, const DecodeSettings *settings);
+/* Adds them, for which there is room. false: memory cannot be had. */
 bool search_results(Search *search, const DecodeSettings *settings, Arena *arena, Decoded *out);
 
 #endif

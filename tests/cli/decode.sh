@@ -54,6 +54,27 @@ numbers scores.txt >1.txt
 numbers given.txt | paste 1.txt - | awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4) exit 1 } END { if (NR < 200) exit 1 }' ||
     fail "translate and score disagree on tokens"
 
+# Alternatives: K lines, each beginning with its line's prefix, the next words all different, the
+# most probable first; the first line's as one by one.
+cut -d ' ' -f 1 valid.tgt >words.txt
+"$tfc" translate run --alternatives 4 --prefix words.txt --input valid.src >lines.txt
+[ "$(wc -l <lines.txt)" = 400 ] || fail "four alternatives a line"
+awk 'NR == FNR { begin[FNR - 1] = $1; next }
+     $1 != int((FNR - 1) / 4) || $2 != "|||" || $3 != begin[$1] || seen[$1 " " $4]++ { exit 1 }' \
+    words.txt lines.txt || fail "$(head -n 8 lines.txt)"
+"$tfc" translate run --alternatives 4 --prefix words.txt --input valid.src --token-scores >scores.txt
+adds_up scores.txt
+sed 's/.*"tokens": \[\[[^]]*\], \["[^"]*", \([^]]*\)\].*/\1/' scores.txt |
+    awk 'NR % 4 != 1 && $1 > last { exit 1 } { last = $1 }' || fail "not the most probable first"
+head -n 1 valid.src >line.txt
+sed -n '1,4s/^0 ||| \(.*\) ||| .*/\1/p' lines.txt >found.txt
+while read -r first next rest; do
+    echo "$first $next" >prefix.txt
+    [ "$next" = "" ] || [ "$("$tfc" translate run --prefix prefix.txt --input line.txt)" = "$first $next${rest:+ $rest}" ] ||
+        fail "an alternative is not the best that begins so"
+done <found.txt
+refuses 2 "leave --sample out" "$tfc" translate run --alternatives 2 --sample --input valid.src
+
 # A line of prefixes for each of the text.
 head -n 99 valid.src >fewer.txt
 refuses 1 "fewer.txt has 99 lines, fewer than the text" \

@@ -233,6 +233,47 @@ static void rules_hold(void **state)
     arena_free(arena);
 }
 
+/* Each alternative is the search whose prefix has one token more, the most probable first. */
+static void alternatives_go_on_from_each_token(void **state)
+{
+    (void)state;
+    enum { K = 5 }; /* of four tokens that are allowed */
+    Arena *arena = arena_new();
+    Stepper stepper = fake_stepper();
+    const int32_t begin[3] = {2, 3, 2};
+    for (int32_t trial = 0; trial < 20; trial++) {
+        int32_t ids[2] = {trial, trial + 100};
+        Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}}, prefixes[2] = {{begin, trial % 4}, {begin, 1}};
+        DecodeSettings settings = settings_for(trial % 3 + 1, 6, 0.6);
+        settings.prefixes = prefixes;
+        settings.alternatives = K;
+        Decoded decoded[2];
+        assert_true(decode_batch(&stepper, &settings, sources, NULL, NULL, 2, arena, decoded));
+        settings.alternatives = 0;
+        for (int s = 0; s < 2; s++) {
+            int32_t n = prefixes[s].n, forced[4];
+            memcpy(forced, begin, sizeof begin);
+            assert_int_equal(decoded[s].n, VOCAB - 1);
+            for (int k = 0; k < decoded[s].n; k++) {
+                const Hypothesis *h = &decoded[s].best[k];
+                assert_true(!k || h->each[n] <= decoded[s].best[k - 1].each[n]);
+                assert_true(fabs(h->log_probability - rescore(&sources[s], h)) < 1e-5);
+                if (h->n == n)
+                    continue; /* it ended at once */
+                Tokens longer = {forced, n + 1};
+                forced[n] = h->ids[n];
+                settings.prefixes = &longer;
+                Decoded alone;
+                assert_true(decode_batch(&stepper, &settings, &sources[s], NULL, NULL, 1, arena, &alone));
+                assert_int_equal(alone.best[0].n, h->n);
+                assert_memory_equal(alone.best[0].ids, h->ids, sizeof(int32_t) * (size_t)h->n);
+                assert_true(alone.best[0].score == h->score);
+            }
+        }
+    }
+    arena_free(arena);
+}
+
 /* The second token after a forced first one, whose logit the penalty divides. */
 static void penalty_is_that_of_the_paper(void **state)
 {
@@ -370,6 +411,7 @@ int main(void)
         cmocka_unit_test(beam_finds_the_best),
         cmocka_unit_test(batches_do_not_matter),
         cmocka_unit_test(rules_hold),
+        cmocka_unit_test(alternatives_go_on_from_each_token),
         cmocka_unit_test(penalty_is_that_of_the_paper),
         cmocka_unit_test(greedy_takes_the_most_probable),
         cmocka_unit_test(prompts_are_fed_first),
