@@ -19,7 +19,7 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h is put beside it"},
+    {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
     {"emit", "so|obj|exe|llvm|asm|bc", FIELD(Compile, o.emit), 0, NULL,
      "library, object (to be linked with the runtime), program, text, bitcode\n"
      "(as FILE is called)"},

@@ -72,6 +72,15 @@ const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name of the model as C can say it. */
 const char *artifact_c_name(Arena *arena, const char *name);
 
+/* The settings of a generation, in the order of TfcGeneration. */
+typedef struct GenerationField {
+    const char *type, *name;
+    int n; /* of an array; 0: it is none */
+    const char *help;
+} GenerationField;
+extern const GenerationField generation_fields[];
+extern const int generation_field_count;
+
 /* Sets target, cpus and gemm from what the options say (NULL: nothing). */
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
 /* Whether the target is not this system. */
@@ -83,6 +92,8 @@ TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
 /* The header; sets the version. */
 void compile_header(Artifact *artifact, Text *out);
+/* The same for Python, after the header: NAME.py, which loads the library beside it. */
+void compile_python(const Artifact *artifact, Text *out);
 /* The C file that defines the exports and the model's constant. Weights and vocabularies are
  * read by the assembler from files, which compile_blobs writes into the folder. */
 void compile_glue(const Artifact *artifact, Text *out);

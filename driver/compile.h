@@ -1,5 +1,5 @@
-/* A model as a library, an object or a program of its own, with a C header beside it; or as
- * text (docs/compile.md). */
+/* A model as a library, an object or a program of its own, with a C header and a Python module
+ * beside it; or as text (docs/compile.md). */
 #ifndef DRIVER_COMPILE_H
 #define DRIVER_COMPILE_H
 

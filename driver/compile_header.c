@@ -234,24 +234,35 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     text_add(out, "} %s_%s_out;\n\n", a->name, name);
 }
 
+const GenerationField generation_fields[] = {
+    {"int32_t", "beam", 0, "1 to @_MOST_BEAM"},
+    {"int32_t", "nbest", 0, "results a sentence: 1 to beam; of samples to @_MOST_NBEST"},
+    {"int32_t", "length_extra", 0, "longest result: length_factor × source length + this (0 or more) …"},
+    {"int32_t", "length_limit", 0, "… but never more than this; 0: no limit"},
+    {"int32_t", "sample", 0, "1: draw nbest samples instead of searching"},
+    {"int32_t", "top_k", 0, "draw among the k most probable; 0: all; to 2^24"},
+    {"double", "length_penalty", 0, "scores are log-probabilities / ((5 + length) / 6)^this; -100 to 100"},
+    {"double", "length_factor", 0, "0 or more"},
+    {"double", "temperature", 0, "of samples: 0 (the most probable) to 1000000"},
+    {"double", "top_p", 0, "draw among the most probable of this mass: 0 to 1 (all)"},
+    {"uint64_t", "seed", 0, NULL},
+    {"int32_t", "bos", 0, "begins a target, of the vocabulary; -1: not known, to be set"},
+    {"int32_t", "eos", 0, "ends it"},
+    {"int32_t", "forbidden", 4, "ids never chosen, of the vocabulary; -1: unused"},
+};
+const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];
+
 static void put_generation(const Artifact *a, Text *out)
 {
+    text_add(out, "/* Numbers outside of what is said here are errors, NaN among them. */\n"
+                  "typedef struct %s_generation {\n", a->name);
+    for (int i = 0; i < generation_field_count; i++) {
+        const GenerationField *f = &generation_fields[i];
+        text_add(out, "    %s %s", f->type, f->name);
+        text_add(out, f->n ? "[%d];" : ";", f->n);
+        text_add(out, f->help ? " /* %s */\n" : "\n", f->help ? artifact_text(a, f->help) : "");
+    }
     text_add(out, "%s", artifact_text(a,
-        "/* Numbers outside of what is said here are errors, NaN among them. */\n"
-        "typedef struct @_generation {\n"
-        "    int32_t beam;         /* 1 to @_MOST_BEAM */\n"
-        "    int32_t nbest;        /* results a sentence: 1 to beam; of samples to @_MOST_NBEST */\n"
-        "    int32_t length_extra; /* longest result: length_factor × source length + this (0 or more) … */\n"
-        "    int32_t length_limit; /* … but never more than this; 0: no limit */\n"
-        "    int32_t sample;       /* 1: draw nbest samples instead of searching */\n"
-        "    int32_t top_k;        /* draw among the k most probable; 0: all; to 2^24 */\n"
-        "    double length_penalty; /* scores are log-probabilities / ((5 + length) / 6)^this; -100 to 100 */\n"
-        "    double length_factor;  /* 0 or more */\n"
-        "    double temperature;    /* of samples: 0 (the most probable) to 1000000 */\n"
-        "    double top_p;          /* draw among the most probable of this mass: 0 to 1 (all) */\n"
-        "    uint64_t seed;\n"
-        "    int32_t bos, eos;     /* begin and end of a target, of the vocabulary; -1: not known, to be set */\n"
-        "    int32_t forbidden[4]; /* ids never chosen, of the vocabulary; -1: unused */\n"
         "} @_generation;\n"
         "typedef struct @_result {\n"
         "    const int32_t *ids; /* without bos and eos */\n"

@@ -125,6 +125,9 @@ static bool write_inputs(Link *l, const char *header)
     text_add(&text, "%s", header);
     bool ok = write_text(l, arena_printf(l->job->arena, "%s.h", a->name), &text);
     text.length = 0;
+    compile_python(a, &text);
+    ok = ok && write_text(l, arena_printf(l->job->arena, "%s.py", a->name), &text);
+    text.length = 0;
     compile_glue(a, &text);
     ok = ok && write_text(l, "glue.c", &text);
     text.length = 0;
@@ -245,17 +248,28 @@ static bool can_be_file(Job *job, const char *path)
                      S_ISDIR(info.st_mode) ? strerror(EISDIR) : "not a regular file");
 }
 
-/* Output and header, both or none. */
+/* Files that lie beside the output: how many of NAME.h and NAME.py. */
+static int files_beside(const Artifact *a, const char *names[2])
+{
+    names[0] = arena_printf(a->job->arena, "%s.h", a->name);
+    names[1] = arena_printf(a->job->arena, "%s.py", a->name);
+    return !strcmp(a->emit, "so") ? 2 : !strcmp(a->emit, "obj") ? 1 : 0;
+}
+
+/* The output and what lies beside it, all or none. */
 static bool put_in_place(Link *l)
 {
     const Artifact *a = l->artifact;
-    Arena *arena = l->job->arena;
-    const char *header = arena_printf(arena, "%s.h", a->name);
-    const char *beside = file_beside(arena, a->output, header);
-    bool has_header = strcmp(a->emit, "exe") != 0;
-    return can_be_file(l->job, a->output) && (!has_header || can_be_file(l->job, beside)) &&
-           (!has_header || move(l, new_file(l, header), beside)) &&
-           move(l, new_file(l, "output"), a->output);
+    const char *names[2], *places[2];
+    int n = files_beside(a, names);
+    bool ok = can_be_file(l->job, a->output);
+    for (int i = 0; ok && i < n; i++) {
+        places[i] = file_beside(l->job->arena, a->output, names[i]);
+        ok = can_be_file(l->job, places[i]);
+    }
+    for (int i = 0; ok && i < n; i++)
+        ok = move(l, new_file(l, names[i]), places[i]);
+    return ok && move(l, new_file(l, "output"), a->output);
 }
 
 /* ---- signals ---- */

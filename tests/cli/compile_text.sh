@@ -43,6 +43,16 @@ build() {
         -Wl,-rpath,"$work/$run.lib"
 }
 
+# Python needs numpy for arrays alone; the first that has it.
+python= arrays=
+for name in python3 /usr/bin/python3; do
+    if [ -z "$arrays" ] && command -v $name >/dev/null; then
+        python=$name
+        ! $name -c 'import numpy' 2>/dev/null || arrays=$name
+    fi
+done
+export PYTHONDONTWRITEBYTECODE=1
+
 # Translation.
 for kind in auto:20 words:auto chars:auto sides; do
     run=${kind%%:*}
@@ -62,6 +72,10 @@ for kind in auto:20 words:auto chars:auto sides; do
     $run.lib/translate_text <lines >answers
     cmp answers expected || fail "$kind: text is translated otherwise"
     $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"
+    if [ -n "$python" ]; then
+        PYTHONPATH=$run.lib "$python" "$root/examples/translate_text.py" <lines | cmp - expected ||
+            fail "$kind: Python translates otherwise"
+    fi
     "$tfc" compile $run -o $run.lib/translator
     $run.lib/translator <lines | cmp - expected || fail "$kind: the program translates otherwise"
     "$tfc" translate $run --input lines --beam 2 >expected
@@ -127,6 +141,28 @@ c'; do
     $run.lib/compile_text_misuse 'a b c' || fail "$kind: arguments that are not allowed"
 done
 
+# Python: lists of lines, settings, mistakes; going on with a text; arrays.
+if [ -n "$python" ]; then
+    "$tfc" translate words --input valid.src --beam 2 >expected
+    cat >lists.py <<'END'
+import pronounce
+lines = open("valid.src").read().split("\n")[:-1]
+with pronounce.Model() as model:
+    print("\n".join(model.translate_text(lines, beam=2)))
+    try:
+        model.translate_text("a\0")
+    except pronounce.Error as error:
+        assert error.args[0] == 6 and "no NUL" in error.args[1]
+END
+    PYTHONPATH=words.lib "$python" lists.py | cmp - expected || fail "lists of lines in Python"
+    "$tfc" generate speak-chars --prompt 'a b
+c' --seed 4 --tokens 30 >expected
+    PYTHONPATH=speak-chars.lib "$python" -c 'import speak
+print(speak.Model().generate_text("a b\nc", seed=4, length_extra=30))' | cmp - expected ||
+        fail "Python goes on otherwise"
+fi
+[ -z "$arrays" ] || "$arrays" "$root/tests/cli/compile_python.py" words.lib pronounce || fail "arrays in Python"
+
 # Without a run; without what text needs.
 "$tfc" export words -o words.safetensors
 "$tfc" compile words.tfg --set vocab=12 --weights words.safetensors --vocab words/vocab.txt -o libpronounce.so
@@ -137,4 +173,4 @@ grep -q translate_text pronounce.h && fail "text without decoding"
 grep -q translate_text pronounce.h && fail "text without a vocabulary"
 refuses 1 "the vocabulary has 12 tokens, but the model's logits have 8" \
     "$tfc" compile words.tfg --vocab words/vocab.txt -o a.so
-exit 0
+[ -n "$arrays" ] || { echo "skipped: there is no Python with numpy"; exit 77; }

@@ -1,0 +1,263 @@
+
+import ctypes
+import os
+
+try:
+    import numpy
+except ImportError:  # text needs none
+    numpy = None
+
+
+class Error(Exception):
+    """What the library refuses: args are its status and what is wrong."""
+
+
+class Generation(ctypes.Structure):
+    """How text or ids are generated; the header says what is allowed."""
+
+    _fields_ = [(name, getattr(ctypes, kind) * n if n else getattr(ctypes, kind))
+                for name, kind, n in _GENERATION]
+
+
+class _Result(ctypes.Structure):
+    _fields_ = [("ids", ctypes.POINTER(ctypes.c_int32)), ("n", ctypes.c_int64),
+                ("log_probability", ctypes.c_double), ("score", ctypes.c_double)]
+
+
+class _Parameter(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int64), ("rank", ctypes.c_int64),
+                ("dims", ctypes.c_int64 * 8), ("count", ctypes.c_int64), ("data", ctypes.c_void_p)]
+
+
+_lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
+_P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+_ERROR_ARGUMENT = 6  # as in the header
+
+
+def _function(name, result, *arguments):
+    function = getattr(_lib, _NAME + "_" + name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+_error_text = _function("error_text", ctypes.c_char_p, ctypes.c_int)
+_error_detail = _function("error_detail", ctypes.c_char_p)
+_close = _function("close", None, _P)
+_session_free = _function("session_free", None, _P)
+
+
+def _check(status):
+    if status:
+        raise Error(status, "%s: %s" % (_error_text(status).decode(), _error_detail().decode()))
+
+
+def _array(address, dtype, shape):
+    """A copy of the array there."""
+    dtype = numpy.dtype(dtype)
+    size = int(numpy.prod(shape, dtype="i8")) * dtype.itemsize
+    return numpy.frombuffer(ctypes.string_at(address, size) if size else b"", dtype).reshape(shape)
+
+
+def set_threads(n):
+    """Threads of every call from now on."""
+    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(n))
+
+
+class Model:
+    """A model and a session of it, for one thread at a time. `weights`: a safetensors file;
+    None: those inside the library. With a `seed` it begins with initial values instead."""
+
+    def __init__(self, weights=None, seed=None):
+        self._model, self._session = _P(), _P()
+        if seed is None:
+            path = None if weights is None else os.fsencode(weights)
+            _check(_function("open_version", ctypes.c_int, _L, ctypes.c_char_p, _P)(
+                _HEADER, path, ctypes.byref(self._model)))
+        else:
+            _check(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
+                _HEADER, seed, ctypes.byref(self._model)))
+        _check(_function("session_new", ctypes.c_int, _P, _P)(
+            self._model, ctypes.byref(self._session)))
+
+    def close(self):
+        """Frees it; a second time does nothing."""
+        _session_free(self._session)
+        _close(self._model)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def __del__(self):
+        if _close is not None and getattr(self, "_session", None) is not None:
+            self.close()
+
+    def save(self, path):
+        """Writes parameters and the optimizer's state to a safetensors file."""
+        _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(self._model, os.fsencode(path)))
+
+    def parameters(self):
+        """Copies of the parameters, as numpy arrays, by name."""
+        count = _function("parameter_count", _L, _P)(self._model)
+        _check(_ERROR_ARGUMENT if count < 0 else 0)
+        describe = _function("parameter", ctypes.c_int, _P, _L, _P)
+        found, info = {}, _Parameter()
+        for i in range(count):
+            _check(describe(self._model, i, ctypes.byref(info)))
+            found[info.name.decode()] = _array(info.data, _TYPES[info.type],
+                                               tuple(info.dims[:info.rank]))
+        return found
+
+    if _GENERATION:
+        def settings(self, **changes):
+            """The settings of a generation to start from, with these changed."""
+            settings = Generation()
+            _check(_function("generation_defaults", ctypes.c_int, _P, _P)(
+                self._model, ctypes.byref(settings)))
+            for name, value in changes.items():
+                if not hasattr(settings, name):
+                    raise TypeError("there is no setting " + name)
+                if name == "forbidden":
+                    value = (_I * 4)(*(list(value) + [-1] * 4)[:4])
+                setattr(settings, name, value)
+            return settings
+
+        def generate(self, sentences, **changes):
+            """Lists of token ids (or, without an encoder, prompts) to their best continuations:
+            for each a list of (ids, log_probability, score), the best first."""
+            settings = self.settings(**changes)
+            n = len(sentences)
+            lengths = (_I * n)(*[len(ids) for ids in sentences])
+            ids = (_I * sum(lengths))(*[int(i) for sentence in sentences for i in sentence])
+            results = (_Result * (n * max(settings.nbest, 1)))()
+            _check(_function("generate", ctypes.c_int, _P, _P, _I, _P, _P, _P)(
+                self._session, ctypes.byref(settings), n, lengths, ids, results))
+            answers = [(r.ids[:r.n] if r.n else [], r.log_probability, r.score) for r in results]
+            return [answers[i * settings.nbest:(i + 1) * settings.nbest] for i in range(n)]
+
+    def _text(self, function, text, changes):
+        settings, data = self.settings(**changes), text.encode()
+        answer, length = _P(), _L()
+        _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
+            self._session, ctypes.byref(settings), data, len(data), ctypes.byref(answer),
+            ctypes.byref(length)))
+        return ctypes.string_at(answer, length.value).decode()
+
+    if hasattr(_lib, _NAME + "_translate_text"):
+        def translate_text(self, text, **changes):
+            """The translation of each line of a text; of a list of lines, a list."""
+            if isinstance(text, str):
+                return self._text("translate_text", text, changes)
+            lines = list(text)
+            if any("\n" in line for line in lines):
+                raise ValueError("a line has a newline in it")
+            return self._text("translate_text", "".join(line + "\n" for line in lines),
+                              changes).split("\n")[:-1]
+
+    if hasattr(_lib, _NAME + "_generate_text"):
+        def generate_text(self, text, **changes):
+            """The text and how it goes on."""
+            return self._text("generate_text", text, changes)
+
+    def _run(self, name, seed, given):
+        dims, inputs, outputs = _FUNCTIONS[name]
+        call = _Call(dims)
+        words = [(seed, "u8")] if name == "train_step" else []
+        values = [call.take(port, dtype, shape, given.pop(port, None))
+                  for port, dtype, shape in inputs]
+        if given:
+            raise TypeError("%s has no input %s" % (name, next(iter(given))))
+        words += [call.dimension(dim) for dim in dims] + values
+        packed = numpy.zeros(len(words) + 1, "u8")
+        for i, (value, kind) in enumerate(words):
+            packed[i:i + 1].view(kind)[0] = value
+        answers = numpy.zeros(len(outputs) + 1, "u8")
+        _check(_function(name, ctypes.c_int, _P, _P, _P)(
+            self._session, packed.ctypes.data, answers.ctypes.data))
+        return {port: call.give(answers[i:i + 1], dtype, shape)
+                for i, (port, dtype, shape) in enumerate(outputs)}
+
+    if "forward" in _FUNCTIONS:
+        def forward(self, **inputs):
+            """The model's outputs by name. Arrays [B, S~, …], ragged in S, are lists of a numpy
+            array a row, as inputs and as outputs."""
+            return self._run("forward", 0, inputs)
+
+    if "loss" in _FUNCTIONS:
+        def loss(self, **inputs):
+            """The loss, dropout off; inputs as of forward. What follows the target may be left
+            out."""
+            return self._run("loss", 0, inputs)
+
+    if "train_step" in _FUNCTIONS:
+        def train_step(self, seed, **inputs):
+            """One step of training; inputs as of loss, and `rate`."""
+            return self._run("train_step", seed, inputs)
+
+
+class _Call:
+    """The dimensions of a call, as its inputs tell them."""
+
+    def __init__(self, dims):
+        self.ragged, self.extents, self.lengths, self.kept = dims, {}, {}, []
+
+    def _agree(self, table, dim, value):
+        known = table.setdefault(dim, value)
+        if not numpy.array_equal(known, value):
+            raise ValueError("the inputs differ in the dimension %s: %s and %s" % (dim, known, value))
+
+    def _axes(self, shape, extents):
+        if len(shape) != len(extents):
+            raise ValueError("an array has %d dimensions, not %d" % (len(extents), len(shape)))
+        for dim, extent in zip(shape, extents):
+            if isinstance(dim, str):
+                self._agree(self.extents, dim, extent)
+            elif dim != extent:
+                raise ValueError("an array has %d elements a row, not %d" % (extent, dim))
+
+    def _is_ragged(self, shape):
+        return len(shape) > 1 and isinstance(shape[1], str) and self.ragged[shape[1]] is not None
+
+    def take(self, port, dtype, shape, value):
+        """The word of an input."""
+        if value is None and port == _NEXT:
+            return 0, "u8"
+        if value is None:
+            raise TypeError("the input %s is missing" % port)
+        if not shape:
+            return float(value), "f8"
+        if self._is_ragged(shape):
+            rows = [numpy.asarray(row, dtype) for row in value]
+            self._agree(self.extents, shape[0], len(rows))
+            self._agree(self.lengths, shape[1], numpy.array([len(row) for row in rows], "i4"))
+            for row in rows:
+                self._axes(shape[2:], row.shape[1:])
+            array = numpy.concatenate(rows) if rows else numpy.zeros(0, dtype)
+        else:
+            array = numpy.asarray(value, dtype)
+            self._axes(shape, array.shape)
+        self.kept.append(numpy.ascontiguousarray(array))
+        return self.kept[-1].ctypes.data, "u8"
+
+    def dimension(self, dim):
+        """The word of a dimension."""
+        if self.ragged[dim] is None:
+            return self.extents.get(dim, 0), "u8"
+        self.kept.append(numpy.ascontiguousarray(self.lengths.get(dim, numpy.zeros(0, "i4"))))
+        return self.kept[-1].ctypes.data, "u8"
+
+    def give(self, word, dtype, shape):
+        """An output from its word; None where two of its axes are ragged."""
+        if not shape:
+            return float(word.view("f8")[0])
+        axes = [dim for dim in shape if isinstance(dim, str) and self.ragged[dim] is not None]
+        if len(axes) > self._is_ragged(shape):
+            return None
+        rest = [self.extents.get(dim, 0) if isinstance(dim, str) else dim for dim in shape]
+        if not axes:
+            return _array(int(word[0]), dtype, rest)
+        lengths = self.lengths[shape[1]]
+        flat = _array(int(word[0]), dtype, [int(lengths.sum())] + rest[2:])
+        return numpy.split(flat, numpy.cumsum(lengths)[:-1]) if len(lengths) else []
