@@ -166,6 +166,38 @@ static void print_param(const Node *node, Text *out)
     print_value(node->b, out);
 }
 
+/* `word` NAME = value */
+static void print_named(const char *word, const Node *node, Text *out)
+{
+    text_add(out, "%s%s", word, node->name);
+    print_value(node->a, out);
+}
+
+static void print_use(const Node *node, Text *out)
+{
+    text_add(out, "use ");
+    if (node->same)
+        text_quote(out, node->name);
+    else
+        text_add(out, "%s", node->name);
+}
+
+static void print_repeat(const Node *node, int indent, Text *out)
+{
+    text_add(out, "repeat ");
+    print_expression(node->a, out);
+    text_add(out, node->label ? " as %s " : " ", node->label);
+    print_body(node->body, indent, out);
+}
+
+static void print_block(const Node *node, int indent, Text *out)
+{
+    text_add(out, "block %s(", node->name);
+    print_list(node->kids, out);
+    text_add(out, ") ");
+    print_body(node->body, indent, out);
+}
+
 void print_item(const Node *node, int indent, Text *out)
 {
     text_add(out, "%*s", 2 * indent, "");
@@ -179,60 +211,29 @@ void print_item(const Node *node, int indent, Text *out)
         print_list(node->kids, out);
         break;
     case NODE_OUTPUT:
-    case NODE_EXPOSE:
-        text_add(out, "output %s", node->name);
-        print_value(node->a, out);
-        break;
-    case NODE_UPDATE:
-        text_add(out, "update %s", node->name);
-        print_value(node->a, out);
-        break;
-    case NODE_MERGE:
-        text_add(out, "merge %s", node->name);
-        print_value(node->a, out);
-        break;
-    case NODE_REPEAT:
-        text_add(out, "repeat ");
-        print_expression(node->a, out);
-        text_add(out, node->label ? " as %s " : " ", node->label);
-        print_body(node->body, indent, out);
-        break;
+    case NODE_EXPOSE: print_named("output ", node, out); break;
+    case NODE_UPDATE: print_named("update ", node, out); break;
+    case NODE_MERGE: print_named("merge ", node, out); break;
+    case NODE_REPEAT: print_repeat(node, indent, out); break;
     case NODE_IF: print_if(node, indent, out); break;
     case NODE_EXPR: print_expression(node->a, out); break;
     case NODE_MODEL: text_add(out, "model %s", node->name); break;
-    case NODE_USE:
-        text_add(out, "use ");
-        if (node->same)
-            text_quote(out, node->name);
-        else
-            text_add(out, "%s", node->name);
-        break;
-    case NODE_CONST:
-        text_add(out, "const %s", node->name);
-        print_value(node->a, out);
-        break;
+    case NODE_USE: print_use(node, out); break;
+    case NODE_CONST: print_named("const ", node, out); break;
     case NODE_DIM: text_add(out, "dim %s", node->name); break;
     case NODE_INPUT:
         text_add(out, "input %s : %s", node->name, node->text);
         print_expression(node->a, out);
         break;
     case NODE_PARAM: print_param(node, out); break;
-    case NODE_BLOCK:
-        text_add(out, "block %s(", node->name);
-        print_list(node->kids, out);
-        text_add(out, ") ");
-        print_body(node->body, indent, out);
-        break;
+    case NODE_BLOCK: print_block(node, indent, out); break;
     case NODE_TRAIN:
     case NODE_WEIGHTS:
         text_add(out, "%s ", node->name);
         print_body(node->kids, indent, out);
         break;
     case NODE_SETTING:
-    case NODE_MAP:
-        text_add(out, "%s", node->name);
-        print_value(node->a, out);
-        break;
+    case NODE_MAP: print_named("", node, out); break;
     default: print_expression(node, out); break;
     }
     text_add(out, "\n");

@@ -63,59 +63,61 @@ static void run_output(Elab *e, const Node *node)
         build_output(&e->b, name, val.tensor);
 }
 
-static void run_update(Elab *e, const Node *node)
+/* `update NAME = value` or `merge NAME = value`: the param, and the value as its type; false after a
+ * message. */
+static bool eval_given(Elab *e, const Node *node, Value **param, Value **value)
 {
+    bool merges = node->kind == NODE_MERGE;
     Node name = *node;
     name.kind = NODE_NAME;
-    Val state = eval_node(e, &name), val = eval_node(e, node->a);
-    if (state.kind == VAL_ERROR || val.kind == VAL_ERROR)
-        return;
-    const Op *op = state.kind == VAL_TENSOR ? state.tensor->op : NULL;
-    if (!op || op->kind != OP_param ||
-        module_param(e->module, op_string(op, ATTR_name))->role != PARAM_STATE) {
-        elab_error(e, node, "`%s` is not a `state`: only states are updated", node->name);
-        return;
+    Val to = eval_node(e, &name), val = eval_node(e, node->a);
+    if (to.kind == VAL_ERROR || val.kind == VAL_ERROR)
+        return false;
+    const Op *op = to.kind == VAL_TENSOR ? to.tensor->op : NULL;
+    const ParamInfo *info =
+        op && op->kind == OP_param ? module_param(e->module, op_string(op, ATTR_name)) : NULL;
+    if (!info || (!merges && info->role != PARAM_STATE)) {
+        elab_error(e, node,
+                   merges ? "`%s` is not a param: only params are merged"
+                          : "`%s` is not a `state`: only states are updated",
+                   node->name);
+        return false;
     }
-    Value *x = as_float(e, node->a, val);
-    if (!x)
-        return;
-    if (!type_equal(&x->type, &state.tensor->type)) {
-        elab_error(e, node, "`%s` is %s, its new value %s", node->name, val_text(e, &state),
-                   type_text(e, &x->type));
-        return;
+    *param = to.tensor;
+    *value = as_float(e, node->a, val);
+    if (!*value)
+        return false;
+    if (!type_equal(&(*value)->type, &to.tensor->type)) {
+        elab_error(e, node,
+                   merges ? "`%s` is %s, what it is merged into %s"
+                          : "`%s` is %s, its new value %s",
+                   node->name, val_text(e, &to), type_text(e, &(*value)->type));
+        return false;
     }
-    build_assign(&e->b, state.tensor, x);
+    return true;
+}
+
+static void run_update(Elab *e, const Node *node)
+{
+    Value *state, *value;
+    if (eval_given(e, node, &state, &value))
+        build_assign(&e->b, state, value);
 }
 
 /* What `tfc export --merge` writes for a param: kept only where that is asked for. */
 static void run_merge(Elab *e, const Node *node)
 {
-    Node name = *node;
-    name.kind = NODE_NAME;
-    Val param = eval_node(e, &name), val = eval_node(e, node->a);
-    if (param.kind == VAL_ERROR || val.kind == VAL_ERROR)
+    Value *param, *value;
+    if (!eval_given(e, node, &param, &value))
         return;
-    const Op *op = param.kind == VAL_TENSOR ? param.tensor->op : NULL;
-    Value *x = as_float(e, node->a, val);
-    if (!x)
-        return;
-    if (!op || op->kind != OP_param) {
-        elab_error(e, node, "`%s` is not a param: only params are merged", node->name);
-        return;
-    }
-    if (!type_equal(&x->type, &param.tensor->type)) {
-        elab_error(e, node, "`%s` is %s, what it is merged into %s", node->name, val_text(e, &param),
-                   type_text(e, &x->type));
-        return;
-    }
-    const char *path = op_string(op, ATTR_name);
+    const char *path = op_string(param->op, ATTR_name);
     if (map_has(&e->merges, path)) {
         elab_error(e, node, "`%s` is merged twice", path);
         return;
     }
-    map_set(&e->merges, path, x);
+    map_set(&e->merges, path, value);
     if (gives_merges(e))
-        build_output(&e->b, path, x);
+        build_output(&e->b, path, value);
 }
 
 static void run_repeat(Elab *e, const Node *node)
