@@ -129,7 +129,7 @@ typedef struct Call {
     LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
 
-static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate says how sums are put");
+static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate is a store mode");
 
 static void call_rows(Attention *a, const Call *c)
 {

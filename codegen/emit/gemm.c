@@ -16,7 +16,7 @@ enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
                   "the workspace holds both");
 #define CPU(...)
 #include "codegen/targets.def"
-static_assert(TFC_ROUNDED_TERMS == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
+static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
 
 /* ---- helpers ---- */
 
@@ -105,7 +105,7 @@ static void choose_reading(GemmEmit *g)
     TfcFormSizes *f = &g->form;
     bool widened = g->pairs && !gemm_joined(g);
     f->in_place_rows = widened ? 0 : g->amx ? AMX_LINES : 1;
-    f->in_place_terms = f->whole;
+    f->in_place_k = f->whole;
     f->crowded = g->amx ? CROWDED : 0;
     f->beside = g->amx ? TFC_LIE_ROWS : TFC_LIE_PANELS;
     f->strided = !g->pairs;
@@ -121,7 +121,7 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
     g->pairs = type == TFC_BF16;
     g->amx = g->pairs && processor->pairs == TARGET_PAIRS_AMX;
     f->joined = g->pairs && processor->pairs != TARGET_PAIRS_WIDENED ? 2 : 1;
-    f->whole = g->amx ? TFC_PAIRS_TERMS : g->pairs ? 2 : 1;
+    f->whole = g->amx ? TFC_PAIRS_K : g->pairs ? 2 : 1;
     f->element = type == TFC_F64 ? sizeof(double) : sizeof(float);
     f->source = g->pairs ? (int64_t)sizeof(uint16_t) : f->element;
     g->sum = type == TFC_F64 ? ll->f64 : ll->f32;

@@ -194,7 +194,7 @@ LlValue gemm_amx_transpose_rows(GemmEmit *g)
     Ll *ll = &g->ll;
     LlValue x[P_PARAMS];
     LlValue function = gemm_open(g, "transpose_rows", P_PARAMS, 1 << P_X | 1 << P_OUT, x);
-    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), x[P_K], TFC_PAIRS_TERMS, "terms");
+    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), x[P_K], TFC_PAIRS_K, "terms");
     LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x[P_ROWS], AMX_LINES, "transpose");
     transpose_square(g, x, rows.index, terms.index);
     ll_loop_close(ll, &rows);

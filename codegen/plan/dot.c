@@ -129,7 +129,7 @@ static bool is_rounded_apart(const Plan *plan, const TfcGemmStep *gemm)
 {
     const TfcSize *terms = &plan->sizes.data[gemm->k.size];
     return gemm->result == TFC_BF16 && (gemm->accumulate || gemm->k.kind != TFC_EXTENT_SIZE ||
-                                        !size_is_const(terms) || terms->coefficient > TFC_ROUNDED_TERMS);
+                                        !size_is_const(terms) || terms->coefficient > TFC_ROUNDED_K);
 }
 
 /* Where the product goes; apart if it is summed up in a part of another buffer. */

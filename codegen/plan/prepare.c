@@ -134,7 +134,7 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     int64_t k = plan->sizes.data[gemm->k.size].coefficient;
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->type == TFC_BF16)
-        k = (k + TFC_PAIRS_TERMS - 1) / TFC_PAIRS_TERMS * TFC_PAIRS_TERMS;
+        k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     Type type = {.dtype = gemm->type == TFC_F64 ? DT_F64 : DT_F32,
                  .rank = 2,
                  .dims = {dim_const(k), dim_const(n)}};

@@ -40,8 +40,8 @@ typedef struct BoundGemm {
     GemmTask *tasks; /* malloc'd, grows only */
 } BoundGemm;
 
-/* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be had. `bound` is zeroed
- * before the first call and may be bound again. */
+/* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be
+ * had. `bound` is zeroed before the first call and may be bound again. */
 bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
                const TfcDim *dims, const TfcProducts *products, const TfcChoice *choice);
 /* The same for a product in a loop over rows, of so many rows at most. */

@@ -32,7 +32,7 @@ typedef struct Work {
     int64_t c_bytes;        /* of an element of c */
     unsigned mxcsr;         /* outside */
     /* of a pass */
-    int64_t from, terms, elements, row_pitch;
+    int64_t from, k, elements, row_pitch;
     TfcStore store;
     bool last;
     /* of a block */
@@ -112,7 +112,7 @@ static bool reads_in_place(const Work *w, int64_t rows)
     const TfcFormSizes *f = w->f;
     if (!w->along)
         return !w->packs_a;
-    return f->in_place_rows && rows % f->in_place_rows == 0 && w->terms % f->in_place_terms == 0 &&
+    return f->in_place_rows && rows % f->in_place_rows == 0 && w->k % f->in_place_k == 0 &&
            !(f->crowded && w->p->a_row * f->source % f->crowded == 0);
 }
 
@@ -127,9 +127,9 @@ static void pack_group(const Work *w, const Group *g, char *room)
 {
     const TfcProduct *p = w->p;
     if (w->along)
-        pack_rows_along(w->form, w->terms, g->a, p->a_row, g->rows, room, w->row_pitch);
+        pack_rows_along(w->form, w->k, g->a, p->a_row, g->rows, room, w->row_pitch);
     else
-        pack_rows_beside(w->form, 0, w->terms, g->a, p->a_column, g->rows, room, w->row_pitch);
+        pack_rows_beside(w->form, 0, w->k, g->a, p->a_column, g->rows, room, w->row_pitch);
 }
 
 static const char *rows_at(const Work *w, int64_t row)
@@ -148,13 +148,13 @@ static Group group_at(const Work *w, int64_t row)
                .a = rows_at(w, row),
                .next_rows = next_rows,
                .next = rows_at(w, row + rows),
-               .runs = w->along ? next_rows : w->terms,
+               .runs = w->along ? next_rows : w->k,
                .room = w->rows_room + (1 - turn) * w->half};
     if (!reads_in_place(w, rows))
         g.packed = w->rows_room + turn * w->half;
     if (next_rows > 0) {
         g.share = pieces(g.runs, pieces(rows, f->rows) * pieces(w->columns, f->columns));
-        g.share = w->along ? g.share : pieces(g.share, PACK_TERMS) * PACK_TERMS;
+        g.share = w->along ? g.share : pieces(g.share, PACK_K) * PACK_K;
     }
     return g;
 }
@@ -164,7 +164,7 @@ static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t 
 {
     const TfcProduct *p = w->p;
     int64_t stride = (w->along ? p->a_row : p->a_column) * w->f->source;
-    int64_t run = (w->along ? w->terms : g->next_rows) * w->f->source;
+    int64_t run = (w->along ? w->k : g->next_rows) * w->f->source;
     for (int64_t i = begin; i < end; i++)
         for (int64_t at = 0; at < run; at += w->f->line)
             __builtin_prefetch(g->next + i * stride + at);
@@ -266,7 +266,7 @@ static void pack_block(const Work *w)
     int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
     int64_t columns = w->columns - begin;
     if (!p->panels && columns > 0 && packs_panel(w, columns))
-        pack_columns(w->form, w->terms, w->b + begin * p->b_column * f->source, p->b_row,
+        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row,
                      p->b_column, columns, (char *)w->panels + begin * w->panel_pitch,
                      w->panel_pitch);
 }
@@ -303,10 +303,10 @@ static void set_pass(Work *w, int64_t from)
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
     w->from = from;
-    w->terms = least(p->k - from, f->depth);
-    w->elements = pack_elements(f, w->terms);
+    w->k = least(p->k - from, f->depth);
+    w->elements = pack_elements(f, w->k);
     w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
-    w->last = from + w->terms >= p->k;
+    w->last = from + w->k >= p->k;
     w->store = from > 0 ? TFC_STORE_ADD : p->store;
 }
 
@@ -345,7 +345,7 @@ static void run_passes(Work *w)
 }
 
 /* All terms of these columns. */
-static void run_terms(Work *w, int64_t column, int64_t columns)
+static void run_whole(Work *w, int64_t column, int64_t columns)
 {
     int64_t depth = w->f->depth, from = 0;
     do {
@@ -362,7 +362,7 @@ static void run_columns(Work *w)
     for (int64_t column = 0; column < n; column += FEW_COLUMNS) {
         int64_t end = least(n, column + FEW_COLUMNS);
         for (int64_t j = column; j < end; j += step)
-            run_terms(w, j, least(end - j, step));
+            run_whole(w, j, least(end - j, step));
         finish(w, 0, w->p->m, column, end - column);
     }
 }

@@ -15,9 +15,9 @@
 typedef enum TfcStore {
     TFC_STORE_OVER,
     TFC_STORE_ADD,    /* to what c holds */
-    TFC_STORE_ROUNDED /* of bf16 and at most TFC_ROUNDED_TERMS terms: c is bf16, else f32 */
+    TFC_STORE_ROUNDED /* of bf16 and k at most TFC_ROUNDED_K: c is bf16, else f32 */
 } TfcStore;
-enum { TFC_ROUNDED_TERMS = 512 };
+enum { TFC_ROUNDED_K = 512 };
 
 struct TfcEpilogue;
 
@@ -86,8 +86,8 @@ enum { TFC_PANEL_GAP = 64 };
  *   together         rows of a that are packed together
  *   low              so many rows and fewer are multiplied by wide tiles, b where it lies
  *   strided          operands may be read where they lie
- *   in_place_rows, in_place_terms  a that lies along k is read where it lies if its rows and its
- *                    terms are multiples of these; 0: never
+ *   in_place_rows, in_place_k  a that lies along k is read where it lies if its rows and k are
+ *                    multiples of these; 0: never
  *   crowded          … unless its rows are a multiple of so many bytes apart; 0: even then
  *   beside           lie of rows that are packed from rows beside each other
  *   any_rows         tiles take fewer rows than their height
@@ -98,7 +98,7 @@ enum { TFC_PANEL_GAP = 64 };
  *   heights, widths  of the tiles, in rows, falling, and in columns, rising; 0: none */
 typedef struct TfcFormSizes {
     int64_t source, element, joined, whole, depth, columns, rows, together, low;
-    int64_t strided, in_place_rows, in_place_terms, crowded, beside, any_rows, registers, flush;
+    int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
 
@@ -115,8 +115,9 @@ typedef struct TfcForm {
     TfcTransposeRows *transpose_rows;
 } TfcForm;
 
-/* What multiplies: OpenBLAS, forms of the program's own, or, where both are given, one of them
- * for each shape, as TfcChoice says. By element type of the operands: f32, f64 and bf16, which OpenBLAS has not. */
+/* TfcProducts: what multiplies, by element type of the operands (f32, f64, bf16, which OpenBLAS has
+ * not): OpenBLAS, the program's own form, or, where both are given, one of them for each shape, as
+ * TfcChoice says. */
 enum { TFC_BLAS_TYPES = 2, TFC_PRODUCT_TYPES = 3 };
 typedef struct TfcProducts {
     TfcGemm *blas[TFC_BLAS_TYPES];
@@ -132,9 +133,9 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 /* Packs columns [begin, end) of b[k, n] into panels, a multiple of TFC_PANEL_COLUMNS the first.
  * `b` and `panels` point to the whole matrix and to the room for all of it: as many columns as
  * whole multiples of TFC_PANEL_COLUMNS, k elements each of the type that products sum in; for
- * bf16, k is rounded up to TFC_PAIRS_TERMS. */
+ * bf16, k is rounded up to TFC_PAIRS_K. */
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
-enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_TERMS = 32 };
+enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
 
 #endif

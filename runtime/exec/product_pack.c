@@ -5,9 +5,9 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-int64_t pack_elements(const TfcFormSizes *f, int64_t terms)
+int64_t pack_elements(const TfcFormSizes *f, int64_t k)
 {
-    return f->whole == 1 ? terms : (terms + f->whole - 1) / f->whole * f->whole / f->joined;
+    return f->whole == 1 ? k : (k + f->whole - 1) / f->whole * f->whole / f->joined;
 }
 
 /* ---- columns of b ---- */
@@ -124,7 +124,7 @@ void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const voi
     for (int64_t l = begin, terms; l < end; l += terms) {
         const char *from = (const char *)x + l * x_k * f->source;
         char *to = (char *)out + l / f->joined * element;
-        terms = panels ? least(end - l, PACK_TERMS) : end - l;
+        terms = panels ? least(end - l, PACK_K) : end - l;
         for (int64_t i = 0; panels && i < rows; i += f->rows)
             form->pack_rows(terms, from + i * f->source, x_k, 1, rows - i, to + i * pitch);
         if (!panels)

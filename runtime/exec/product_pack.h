@@ -5,10 +5,10 @@
 #include "runtime/exec/product.h"
 
 /* Terms that are packed in one go, a multiple of every form's `whole`: their misses overlap. */
-enum { PACK_TERMS = 32 };
+enum { PACK_K = 32 };
 
-/* Elements that so many terms take in a panel. */
-int64_t pack_elements(const TfcFormSizes *f, int64_t terms);
+/* Elements of a panel along k. */
+int64_t pack_elements(const TfcFormSizes *f, int64_t k);
 
 /* Columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in elements,
  * x points to the first term. */

@@ -92,14 +92,14 @@ static struct {
 
 /* One element: 512 terms in one go, then what c holds is added to. */
 static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t b_k, int64_t k,
-                      TfcStore put, float c)
+                      TfcStore store, float c)
 {
-    for (int64_t from = 0; from == 0 || from < k; from += TFC_ROUNDED_TERMS) {
-        int64_t to = from + TFC_ROUNDED_TERMS < k ? from + TFC_ROUNDED_TERMS : k;
+    for (int64_t from = 0; from == 0 || from < k; from += TFC_ROUNDED_K) {
+        int64_t to = from + TFC_ROUNDED_K < k ? from + TFC_ROUNDED_K : k;
         float sum = 0;
         for (int64_t l = from; l < to; l += form.terms)
             sum = form.sum(sum, a, a_k, b, b_k, l, l + form.terms < to ? l + form.terms : to);
-        bool adds = from > 0 || put == TFC_STORE_ADD;
+        bool adds = from > 0 || store == TFC_STORE_ADD;
         c = adds ? without_denormals(without_denormals(c) + sum) : sum;
     }
     return c;
@@ -139,22 +139,22 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-static float get(const void *c, int64_t i, TfcStore put)
+static float get(const void *c, int64_t i, TfcStore store)
 {
-    return put == TFC_STORE_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
+    return store == TFC_STORE_ROUNDED ? bf16_to_float(((const uint16_t *)c)[i]) : ((const float *)c)[i];
 }
 
 static void compare(Shape s, const char *how, int transposed, int64_t count, const float *c,
-                    const float *want, TfcStore put)
+                    const float *want, TfcStore store)
 {
     for (int64_t i = 0; i < count; i++) /* what lies between the rows too */
-        if (bits_of(get(c, i, put)) != bits_of(want[i]))
-            fail_msg("%lld x %lld x %lld, %s, transposed %d, put %d: element %lld is %a, not %a",
-                     (long long)s.m, (long long)s.n, (long long)s.k, how, transposed, put,
-                     (long long)i, (double)get(c, i, put), (double)want[i]);
+        if (bits_of(get(c, i, store)) != bits_of(want[i]))
+            fail_msg("%lld x %lld x %lld, %s, transposed %d, store %d: element %lld is %a, not %a",
+                     (long long)s.m, (long long)s.n, (long long)s.k, how, transposed, store,
+                     (long long)i, (double)get(c, i, store), (double)want[i]);
 }
 
-static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcStore put,
+static void check(const TfcProducts *products, Shape s, int transposed, int64_t room, TfcStore store,
                   Range range)
 {
     const TfcForm *native = products->native[TFC_BF16];
@@ -169,26 +169,26 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     float *before = malloc((size_t)(count + 1) * sizeof *before);
     memcpy(before, c, (size_t)count * sizeof *c);
     for (int64_t i = 0; i < count; i++)
-        want[i] = get(c, i, put);
+        want[i] = get(c, i, store);
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t j = 0; j < s.n; j++) {
-            float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, put, want[i * c_row + j]);
-            want[i * c_row + j] = put == TFC_STORE_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
+            float x = expected(a + i * a_row, a_column, b + j * b_column, b_row, s.k, store, want[i * c_row + j]);
+            want[i * c_row + j] = store == TFC_STORE_ROUNDED ? bf16_to_float(bf16_from_float(x)) : x;
         }
     TfcProduct product = {.m = s.m, .n = s.n, .k = s.k,
                           .a = a, .a_row = a_row, .a_column = a_column,
                           .b = b, .b_row = b_row, .b_column = b_column,
-                          .c = c, .c_row = c_row, .store = put};
+                          .c = c, .c_row = c_row, .store = store};
     product_run(native, &product, workspace_here());
-    compare(s, "in place", transposed, count, c, want, put);
+    compare(s, "in place", transposed, count, c, want, store);
     int64_t panels = (s.n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
-    int64_t terms = (s.k + TFC_PAIRS_TERMS - 1) / TFC_PAIRS_TERMS * TFC_PAIRS_TERMS;
+    int64_t terms = (s.k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
     float *packed = malloc((size_t)(panels * terms + 1) * sizeof *packed);
     product_pack(native, s.k, 0, s.n, b, b_row, b_column, packed);
     product.panels = packed;
     product.c = before;
     product_run(native, &product, workspace_here());
-    compare(s, "packed", transposed, count, before, want, put);
+    compare(s, "packed", transposed, count, before, want, store);
     free(packed);
     free(before);
     free(a);
@@ -208,9 +208,9 @@ static void check_product(const TfcProducts *product, bool fma)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int variant = 0; variant < 8; variant++)
-            for (int put = TFC_STORE_OVER; put <= TFC_STORE_ROUNDED; put++)
-                if (put != TFC_STORE_ROUNDED || shapes[s].k <= TFC_ROUNDED_TERMS)
-                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)put, ORDINARY);
+            for (int store = TFC_STORE_OVER; store <= TFC_STORE_ROUNDED; store++)
+                if (store != TFC_STORE_ROUNDED || shapes[s].k <= TFC_ROUNDED_K)
+                    check(product, shapes[s], variant & 3, variant & 4 ? 3 : 0, (TfcStore)store, ORDINARY);
     if (fma)
         check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVER, TINY);
 }
@@ -220,7 +220,7 @@ static void check_cpu(const char *cpu, bool scalar, bool fma)
     Case c;
     bool amx = !cpu && !scalar && cpu_allows_amx();
     form.sum = amx ? sum_of_tile : sum_of_pairs;
-    form.terms = amx ? TFC_PAIRS_TERMS : 2;
+    form.terms = amx ? TFC_PAIRS_K : 2;
     open_case(&c);
     TargetOptions options = {.cpu = cpu, .scalar = scalar, .opt_level = 2, .gemm = GEMM_BLAS};
     Jit *jit = jit_new(&options, &c.diags);
