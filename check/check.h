@@ -49,12 +49,13 @@ typedef struct VariantOptions {
     bool scalar;
 } VariantOptions;
 
-/* All of them; false when one could not be done (an error is in the diagnostics). */
+/* Runs every check below, each of which adds a row. False when one could not be done (an error is in
+ * the diagnostics); a check that fails is a row, and no error. */
 bool check_model(Check *check);
 
 /* Adds the settings that make the model small, as far as it has them. */
 void check_reduce(Check *check);
-/* Compiles, and gives params their initial values. It is closed in any case. */
+/* Compiles, and gives params their initial values. variant_close follows in any case. */
 bool variant_open(Check *check, Variant *variant, const VariantOptions *options);
 /* Makes up inputs, in place of those there were, and binds them. */
 bool variant_feed(Check *check, Variant *variant, const SyntheticOptions *shape);
@@ -65,14 +66,14 @@ void check_row(Check *check, const char *name, int result, const char *detail);
 /* An element of a tensor of a program. */
 double check_element(TfcType type, const void *data, int64_t i);
 
-/* A list of batches that have no finite loss, with one more; "" is the empty one. */
+/* The names of batches without a finite loss, with one more; "": none so far. */
 const char *check_without(Check *check, const char *list, const CheckBatch *batch);
 /* Finds check->usual by the loss of a variant. */
 bool check_choose_batch(Check *check, Variant *gradient);
 
-/* Part of the greatest output's size that a smaller output counts as having, when a difference is
- * divided by it. Terms that cancel, as those of attention over one key, leave some ulps of what they
- * were: such a tensor is zero but for rounding. */
+/* The least size that an output counts as having where its error is divided by its size, as a part of
+ * the greatest output's. Terms that cancel, as those of attention over one key, leave some ulps of what
+ * they were: such an output is zero but for rounding. */
 #define CHECK_SMALL 1e-2
 
 /* Each false only when it could not be done (an error is in the diagnostics). */

@@ -23,9 +23,9 @@ typedef struct Measured {
     double *seconds;       /* of each step; the caller sorts them */
     double tokens;         /* of the target, in all steps */
     double flops;          /* in all steps; 0: not counted */
-    int64_t planned_bytes; /* of the store, and of a program its values */
+    int64_t planned_bytes; /* params, and the slab of a program's values */
     Map shapes;            /* those of the steps */
-    int first;             /* kernels compiled when the first step had run */
+    int first;             /* kernels compiled until the end of the first step */
     Trace *trace;          /* of the measured steps, or NULL */
 } Measured;
 

@@ -97,8 +97,8 @@ typedef struct Common {
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
 
-/* options_parse, after which threads and the job are as --threads, --gemm, --cpu and --passes
- * say. */
+/* options_parse; then sets the number of threads and the job by --threads, --gemm, --cpu and
+ * --passes. */
 bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                   Arguments *arguments, int *status);
 

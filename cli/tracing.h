@@ -14,7 +14,8 @@ bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
  * frees the trace. The programs that ran must still be there. */
 bool tracing_close(Job *job, const char *path, Trace *trace);
 
-/* The kernels by their share of `seconds`, as lines or as the member `kernels` of the open object. */
+/* The kernels by their share of `seconds`: as lines, or as member `kernels` of the object that is
+ * open. */
 void tracing_report(const Trace *trace, double seconds, Text *out);
 void tracing_report_json(const Trace *trace, double seconds, JsonWriter *json);
 

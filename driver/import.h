@@ -32,14 +32,15 @@ typedef struct ImportModel {
 /* By its model_type; NULL: not known, and an error names those that are. (import_models.c) */
 const ImportModel *import_model(Job *job, const char *type);
 
-/* Makes RUN from FOLDER: model.tfg in a few lines beside the files of models/ that it uses, the
- * vocabulary, run.json, `published` (driver/published.h), and `weights`, which is a link to the folder or, with `copy`, a copy of
- * its safetensors. All tensors are read once. False after errors: then RUN is not made. */
 typedef struct ImportOptions {
-    const char *folder, *run;
-    bool copy;
-    TextList command; /* as typed, for run.json */
+    const char *folder; /* with config.json */
+    const char *run;    /* to be made */
+    bool copy;          /* the safetensors are copied; else they stay where they are */
+    TextList command;   /* as typed, for run.json */
 } ImportOptions;
+/* Makes a run of a published folder: model.tfg in a few lines beside the files of models/ that it uses,
+ * the vocabulary, run.json, `published` (driver/published.h), and `weights`, a link to the folder or a
+ * copy of its safetensors. All tensors are read once. False after errors: then no run is made. */
 bool import_folder(Job *job, const ImportOptions *options);
 
 #endif

@@ -4,10 +4,11 @@
 
 #include "driver/session.h"
 
-/* After the passes: recomputes as much as it takes to stay within the session's limit,
- * or false with an error. */
+/* After the passes: recomputes as much of the function as it takes to stay within the session's limit
+ * of bytes. False, with an error that names the least limit that would do. */
 bool memory_fit(Session *session, Function *function);
-/* All that decides what memory_fit makes of a function: for its key. "" without a limit. */
+/* The limit as a text, for the key of a cached program: all that decides what memory_fit does. ""
+ * without a limit. In the arena. */
 const char *memory_text(Arena *arena, const MemoryLimit *limit);
 
 #endif

@@ -7,8 +7,8 @@
 
 /* Whether the sentences of a tensor already lie one after the other, without a batch axis. */
 bool tensor_is_packed(const StTensor *tensor, const TfcShape *shape);
-/* The tensor's elements in storage order and in the port's type, in the job's arena; the
- * dimensions are bound. NULL after an error. */
+/* The tensor's elements in storage order and in the port's type, in the job's arena. The binding's
+ * dimensions are known by then. NULL after an error. */
 const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPort *port,
                        const StTensor *tensor);
 /* What messages call the file. (tensors.c) */

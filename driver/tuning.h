@@ -47,8 +47,9 @@ bool tuning_measure(Job *job, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 void tuning_write(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES], Text *out);
 bool tuning_read(const char *text, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 
-/* What multiplies in the training programs of the job, to compare: "native", "OpenBLAS 0.3.21 SkylakeX",
- * or that and the classes of shapes it has. `gemm`, `choice`: as --gemm says. */
+/* What multiplies in programs that train, as a text to compare: "native", "OpenBLAS 0.3.21 SkylakeX", or
+ * the latter and the classes of shapes that it has. `gemm`: "native", "blas" or "auto"; `choice`: of
+ * auto. In the arena. */
 const char *tuning_text(Arena *arena, const char *gemm, const TfcChoice *choice);
 /* The choice of such a text, if it is one that this machine can make: of the same OpenBLAS. */
 bool tuning_from_text(const char *text, TfcChoice *choice);

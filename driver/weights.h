@@ -8,26 +8,29 @@
 /* Fills the store with the initial values of the model, drawn from the seed or read from the
  * files that it names; false after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
-/* Fills every param of the store (trained, frozen, state) from a checkpoint (runtime/data/
- * shards.h, or the folder of a run), where it has the names of the model's name map or its own; of the map's names the
- * first part may be left out if no name there begins with it. False after errors; what is missing
- * is one message. */
+/* WeightsLoad: what may be missing in a checkpoint, and what is left over.
+ *   fresh    patterns (patterns.h) of params that may be missing, and then stay as they are; NULL: none
+ *   unused   gets the names of tensors that no param takes; NULL: not asked */
 typedef struct WeightsLoad {
-    const TextList *fresh; /* params that these patterns meet (patterns.h) may be missing and stay as
-                              they are; NULL: none */
-    TextList *unused;      /* gets the names of tensors that no param takes; NULL: not asked */
+    const TextList *fresh;
+    TextList *unused;
 } WeightsLoad;
-/* `how`: NULL is {0}. */
+/* Fills every param of the store (trained, frozen, state) from a checkpoint: safetensors
+ * (runtime/data/shards.h) or the folder of a run. A param has the name of the model's name map there,
+ * or its own. The first part of the map's names may be missing in a file where no name begins with it.
+ * `how`: NULL is {0}. False after errors; what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
-/* Writes params as a safetensors file with the names and layout of the model's name map;
- * params without a map keep theirs. Those that the patterns of `only` meet (patterns.h; NULL or
- * empty: all), but for those named in `without` (NULL: none). False after errors: what several
- * params give a tensor is not the same, or does not fill it. */
+/* WeightsExport: which params are written.
+ *   only     those that these patterns meet (patterns.h); NULL or empty: all
+ *   without  names of params that are left out; NULL: none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
 } WeightsExport;
+/* Writes params as a safetensors file, with the names and layout of the model's name map; those
+ * without a map keep theirs. False after errors: several params give one tensor different values, or
+ * do not fill it. */
 bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
                     const char *path);
 /* Gives every param that the model merges (`merge NAME = …`) its merged value, and `parts` the

@@ -27,7 +27,8 @@ typedef struct Measured {
     StepCost *steps;
     SlabBuffer *slab;
     int32_t n_slab;
-    int64_t slab_bytes, peak_bytes; /* the slab; what lives at the peak */
+    int64_t slab_bytes;     /* of the whole slab */
+    int64_t peak_bytes;     /* of the buffers that live at peak_step, where they are most */
     int32_t peak_step;
 } Measured;
 
@@ -35,7 +36,7 @@ enum { DEFAULT_SIZE = 32 }; /* of a dimension that `sizes` does not name */
 
 /* Below, `sizes` is n texts "NAME=SIZE" (--dim); the last one for a dimension counts. */
 
-/* The dimension's size; texts that are wrong give none. */
+/* The size that the texts give a dimension; DEFAULT_SIZE where none does or it is wrong. */
 int64_t size_given(const char *const *sizes, size_t n, const char *name);
 /* False after errors, wrong sizes among them. */
 bool measure_program(const Function *function, const TfcProgram *program, const Op *const *origins,

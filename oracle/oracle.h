@@ -28,8 +28,7 @@ typedef struct OracleTensor {
                       order. 0: exact. Of a truth value that may go either way 1; infinite where
                       anything is right: NaN, overflow, a divisor or logarithm that may be of 0,
                       the row of an index that may be another. Of what goes in: NULL, exact */
-    bool *
-        exists; /* false: a position past a sentence's length, where any value is right; NULL: all are */
+    bool *exists;  /* false: past a sentence's length, where any value is right; NULL: all exist */
 } OracleTensor;
 
 typedef VEC(OracleTensor) OracleTensors;
