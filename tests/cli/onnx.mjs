@@ -1,5 +1,6 @@
 // Exported models in ONNX Runtime (npm's onnxruntime-node), compared with what tfc run gives.
-//   node onnx.mjs inputs FORWARD.onnx IN             writes ragged batches of ids, as tfc run takes them
+//   node onnx.mjs inputs FORWARD.onnx IN IDS         writes ragged batches of ids, as tfc run takes them
+//   node onnx.mjs params OUT NAME=ROWS,COLUMNS …     writes params, of 0.3 to 1.3
 //   node onnx.mjs forward FORWARD.onnx IN OUT        runs it: every output is that of OUT
 //   node onnx.mjs steps ENCODE.onnx|- STEP.onnx IN OUT   token by token: the logits are those of OUT
 // Prints the greatest difference; fails where it is above 1e-4.
@@ -8,7 +9,7 @@ import { createRequire } from 'node:module'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const ort = createRequire(process.cwd() + '/build/npm/')('onnxruntime-node')
-const LENGTHS = { source: [4, 7, 1, 6], target: [5, 2, 6, 1] }, IDS = 40, TOLERANCE = 1e-4
+const LENGTHS = { source: [4, 7, 0, 6], target: [5, 2, 6, 0] }, TOLERANCE = 1e-4, NONE = 12345
 const ARRAYS = { F32: Float32Array, I32: Int32Array, I64: BigInt64Array }
 const TYPES = { F32: 'float32', I32: 'int32', I64: 'int64' }
 
@@ -41,7 +42,7 @@ const open = (path) => ort.InferenceSession.create(path, { logSeverityLevel: 3, 
 const tensor = (t) => new ort.Tensor(TYPES[t.type], t.data, t.dims)
 const longs = (values) => ({ type: 'I64', dims: [values.length], data: BigInt64Array.from(values.map(BigInt)) })
 
-async function makeInputs(model, path) {
+async function makeInputs(model, path, ids) {
     const tensors = {}
     let seed = 1
     for (const name of (await open(model)).inputNames.filter((n) => !n.endsWith('.lengths'))) {
@@ -50,7 +51,7 @@ async function makeInputs(model, path) {
         lengths.forEach((n, row) => {
             for (let i = 0; i < n; i++) {
                 seed = (seed * 75 + 74) % 65537
-                data[row * width + i] = seed % IDS
+                data[row * width + i] = seed % ids
             }
         })
         tensors[name] = { type: 'I32', dims: [lengths.length, width], data }
@@ -59,21 +60,33 @@ async function makeInputs(model, path) {
     writeTensors(path, tensors)
 }
 
-// Ids past the lengths are none: whatever they are, they do not matter.
+function makeParams(path, ...params) {
+    const tensors = {}
+    let seed = 1
+    for (const [name, sizes] of params.map((param) => param.split('='))) {
+        const dims = sizes.split(',').map(Number)
+        const data = new Float32Array(dims.reduce((a, b) => a * b))
+        tensors[name] = { type: 'F32', dims, data: data.map(() => 0.3 + (seed = (seed * 75 + 74) % 65537) / 65537) }
+    }
+    writeTensors(path, tensors)
+}
+
+// What stands past the lengths does not matter: an id, or none.
 function spoilPadding(tensors) {
     for (const [name, t] of Object.entries(tensors))
         for (let i = 0; tensors[name + '.lengths'] && i < t.data.length; i++) {
             const width = t.dims[1], row = Math.floor(i / width)
-            if (i % width >= Number(tensors[name + '.lengths'].data[row])) t.data[i] = 12345
+            if (i % width >= Number(tensors[name + '.lengths'].data[row])) t.data[i] = i % 2 ? 3 : NONE
         }
     return tensors
 }
 
-let greatest = 0
+let greatest = 0, compared = 0
 function compare(what, a, b) {
-    const difference = Math.abs(a - b)
+    const difference = Object.is(a, b) ? 0 : Math.abs(a - b)
     if (!(difference <= TOLERANCE)) throw new Error(`${what}: ${a} in ONNX Runtime, ${b} by tfc`)
     greatest = Math.max(greatest, difference)
+    compared++
 }
 
 function pick(session, tensors) {
@@ -104,26 +117,38 @@ async function steps(encode, step, input, output) {
     const [rows, width] = tensors[target].dims, vocab = expected.dims[2]
     caches.forEach((name) => {
         const rest = decoder.inputMetadata.find((m) => m.name === name).shape.slice(2)
-        const count = rest.reduce((a, b) => a * b, rows * width)
-        feeds[name] = new ort.Tensor('float32', new Float32Array(count).fill(NaN), [rows, width, ...rest])
+        const count = rest.reduce((a, b) => a * b, rows * (width + 1))
+        feeds[name] = new ort.Tensor('float32', new Float32Array(count).fill(NaN), [rows, width + 1, ...rest])
     })
+    const end = Array.from(tensors[target + '.lengths'].data, Number), done = Array(rows).fill(0)
     for (let t = 0; t < width; t++) {
-        const ids = Int32Array.from({ length: rows }, (_, row) => tensors[target].data[row * width + t])
-        feeds[target] = tensor({ type: 'I32', dims: [rows, 1], data: ids })
-        feeds[target + '.lengths'] = tensor(longs(Array(rows).fill(1)))
+        // First one token or two of a row, then one each; past a row's end come ids that are none.
+        const newest = done.map((_, row) => t ? 1 : 1 + row % 2), q = Math.max(...newest)
+        const data = Int32Array.from({ length: rows * q }, (_, i) => {
+            const row = Math.floor(i / q), at = done[row] + i % q
+            return i % q < newest[row] && at < width ? tensors[target].data[row * width + at] : NONE
+        })
+        const lengths = done.map((n, row) => n + newest[row])
+        feeds[target] = tensor({ type: 'I32', dims: [rows, q], data })
+        feeds[target + '.lengths'] = tensor(longs(newest))
         for (const name of decoder.inputNames)
-            if (name.startsWith('cache.') && name.endsWith('.lengths'))
-                feeds[name] = tensor(longs(Array(rows).fill(t + 1)))
+            if (name.startsWith('cache.') && name.endsWith('.lengths')) feeds[name] = tensor(longs(lengths))
         const results = await decoder.run(feeds)
         for (const name of caches) feeds[name] = results[name + '.new']
-        for (let row = 0; row < rows; row++)
-            for (let v = 0; t < Number(tensors[target + '.lengths'].data[row]) && v < vocab; v++)
-                compare(`${logits}[${row}, ${t}, ${v}]`, results[logits].data[row * vocab + v],
-                    expected.data[(row * width + t) * vocab + v])
+        for (let i = 0; i < rows * q * vocab; i++) {
+            const row = Math.floor(i / q / vocab), k = Math.floor(i / vocab) % q, at = done[row] + k
+            if (k < newest[row] && at < end[row])
+                compare(`${logits}[${row}, ${at}, ${i % vocab}]`, results[logits].data[i],
+                    expected.data[(row * width + at) * vocab + i % vocab])
+        }
+        newest.forEach((n, row) => { done[row] += n })
     }
 }
 
-const commands = { inputs: makeInputs, forward, steps }
+const commands = { inputs: makeInputs, params: makeParams, forward, steps }
 const [command, ...words] = process.argv.slice(2)
 await commands[command](...words)
-if (command !== 'inputs') console.log(`${basename(words.at(-1), '.out')}, ${command}: greatest difference ${greatest.toExponential(1)}`)
+if (command === 'forward' || command === 'steps') {
+    if (!compared) throw new Error('nothing was compared')
+    console.log(`${basename(words.at(-1), '.out')}, ${command}: ${compared} numbers, at most ${greatest.toExponential(1)} apart`)
+}
