@@ -53,6 +53,12 @@ grep -q '"begin=<pad>"' run/run.json || fail "targets begin otherwise"
 grep -q '"begin=<pad>"' tuned/run.json || fail "the new run's targets begin otherwise"
 "$tfc" translate tuned --input valid.src >out.txt
 [ "$(wc -l <out.txt)" = 100 ] || fail "100 lines became $(wc -l <out.txt)"
+# As a program with both vocabularies inside; the imported weights are those of the folder.
+for folder in tuned run; do
+    "$tfc" compile $folder -o translator
+    head -n 20 valid.src | "$tfc" translate $folder >expected.txt
+    head -n 20 valid.src | ./translator | cmp - expected.txt || fail "$folder: the program translates otherwise"
+done
 "$tfc" export tuned -o back.safetensors
 "$tfc" info back.safetensors | grep -q 'model.decoder.layers.1.fc2.weight' || fail "other names came back"
 
