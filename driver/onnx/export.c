@@ -44,6 +44,13 @@ static bool declare(Exporter *x, const Op *op)
     return onnx_output(g, name, ragged_clean(g, g->value[value->id], &value->type), &value->type);
 }
 
+enum {
+    N_RULES = 0
+#define RULE(op, rule, onnx) +1
+#include "driver/onnx/rules.def"
+};
+_Static_assert(N_RULES == (int)OP_COUNT, "rules.def has one row an op");
+
 static bool say(Exporter *x, const Op *op)
 {
 #define say_declared NULL
