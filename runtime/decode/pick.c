@@ -19,24 +19,25 @@ static inline float exp_below_zero(float x)
     value = value * part + 1.6666665459e-1f;
     value = value * part + 5.0000001201e-1f;
     value = value * part * part + part + 1.0f;
-    int32_t bits = (whole + 127) << 23;
+    uint32_t bits = (uint32_t)(whole + 127) << 23; /* of NaN, whole is anything */
     float power;
     memcpy(&power, &bits, sizeof power);
     return value * power;
 }
 
-/* log x of a normal x > 0, within 2e-7 of it and of 1; 0 of 1. Of the same form. */
+/* log x of a normal x > 0, within 2e-7 of it and of 1; 0 of 1. Of the same form: x is 2^exponent
+ * times what is at least the root of 1/2, as bits, and below that of 2. */
 static inline float log_of(float x)
 {
+    enum { ROOT_OF_HALF = 0x3f3504f3 };
     int32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    int32_t whole = (bits >> 23) - 126;
-    bits = (bits & 0x7fffff) | 0x3f000000;
+    bits -= ROOT_OF_HALF;
+    float exponent = (float)(bits >> 23);
+    bits = (bits & 0x7fffff) + ROOT_OF_HALF;
     float part;
     memcpy(&part, &bits, sizeof part);
-    bool small = part < 0.70710678f;
-    float exponent = (float)(small ? whole - 1 : whole);
-    part = small ? part + part - 1.0f : part - 1.0f;
+    part -= 1.0f;
     float value = 7.0376836292e-2f;
     value = value * part - 1.1514610310e-1f;
     value = value * part + 1.1676998740e-1f;
@@ -112,7 +113,7 @@ double pick_logsumexp(const float *logits, int32_t n)
 WIDE static void block_mean(const float *const *logits, const float *totals, int32_t members,
                             int64_t begin, int32_t n, float *out)
 {
-    float greatest[SUM_BLOCK], sum[SUM_BLOCK];
+    float greatest[SUM_BLOCK], sum[SUM_BLOCK], below[SUM_BLOCK];
     for (int32_t i = 0; i < n; i++) {
         greatest[i] = LEAST_LOG;
         sum[i] = 0;
@@ -132,14 +133,18 @@ WIDE static void block_mean(const float *const *logits, const float *totals, int
 #pragma omp simd
         for (int32_t i = 0; i < n; i++) {
             float x = row[i] - total - greatest[i];
-            sum[i] += exp_below_zero(x < -87.0f ? -87.0f : x);
+            below[i] = x < -87.0f ? -87.0f : x;
         }
+#pragma omp simd
+        for (int32_t i = 0; i < n; i++)
+            sum[i] += exp_below_zero(below[i]);
     }
 #pragma omp simd
-    for (int32_t i = 0; i < n; i++) {
-        float mean = greatest[i] + log_of(sum[i] / (float)members);
-        out[i] = greatest[i] > LEAST_LOG ? mean : -INFINITY;
-    }
+    for (int32_t i = 0; i < n; i++)
+        sum[i] = log_of(sum[i] / (float)members);
+#pragma omp simd
+    for (int32_t i = 0; i < n; i++)
+        out[i] = greatest[i] > LEAST_LOG ? greatest[i] + sum[i] : -INFINITY;
 }
 
 void pick_mean(const float *const *logits, int32_t n, int64_t row, int32_t vocab, float *totals,
