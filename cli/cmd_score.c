@@ -42,7 +42,7 @@ static bool score_window(Job *job, const Score *o, RunFolder *run, Stream *strea
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
     Text out = {0};
     Scores scores;
-    bool ok = score_corpus(&run->inference.score, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
+    bool ok = inference_score(&run->inference, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
               job_error(job, "out of memory");
     for (int64_t i = 0; ok && i < stream->n; i++)
         if (stream->row[i] < 0)
@@ -101,6 +101,7 @@ static const Option options[] = {
     OPTION_SOURCE_VOCAB(Score),
     OPTION_TOKEN(Score, common.vocab.tokens),
     OPTION_SET(Score),
+    OPTION_WITH(Score),
     OPTION_KEEP_GOING(Score),
     OPTION_LINE_LIMIT(Score),
     OPTION_THREADS(Score),

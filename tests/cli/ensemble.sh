@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ensembles (--with RUN): of a run with itself, of runs of several sizes, and of runs that cannot be
-# averaged. Usage: ensemble.sh TFC   (from the project's root)
+# Ensembles (--with RUN): of a run with itself, of runs of several sizes, of language models, and of
+# runs that cannot be averaged. Usage: ensemble.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
 enter_work
@@ -76,6 +76,26 @@ sed -n 's/.*"log_probability": -\([0-9.]*\).*/\1/p' both.txt |
     awk -v loss="$(number loss <figures.txt)" -v tokens="$(number tokens <figures.txt)" '
         { sum += $1 } END { d = sum - loss * tokens; exit !(d < 1e-3 && d > -1e-3) }' ||
     fail "eval and translate disagree: $(cat figures.txt)"
+
+"$tfc" score one --with two --source valid.src --target found.txt >given.txt
+sed -n 's/.*"log_probability": \(-[0-9.e-]*\).*/\1/p' both.txt | paste - given.txt |
+    awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4) exit 1 } END { exit NR != 100 }' ||
+    fail "score and translate disagree"
+
+# Language models: with itself the run, and one with another between the two.
+for seed in 1 2; do
+    "$tfc" train "$root/models/gpt.tfg" --text train.src --vocab chars:auto --steps 20 --batch-tokens 256 \
+        --set layers=1 --set d_model=16 --set heads=2 --set context=32 --seed $seed --out lm$seed 2>err.txt ||
+        fail "$(cat err.txt)"
+done
+for way in "--temperature 0" "--seed 4"; do
+    "$tfc" generate lm1 $way --tokens 40 --prompt "a b" >alone.txt
+    "$tfc" generate lm1 --with lm1 $way --tokens 40 --prompt "a b" | cmp -s - alone.txt ||
+        fail "generate with itself, $way"
+done
+"$tfc" eval lm1 --with lm2 --text valid.src >/dev/null || fail "eval of two language models"
+refuses 1 "one and lm1 cannot be averaged: one is a model of pairs" \
+    "$tfc" translate one --with lm1 --input valid.src
 
 # Runs that cannot be averaged.
 sed 's/a/z/g' train.tgt >z.tgt
