@@ -156,6 +156,9 @@ static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
 
 static bool read_vocabulary(Artifact *a, const CompileOptions *o)
 {
+    if (!o->vocab.spec && vocabulary_is_chosen(&o->vocab))
+        return job_error(a->job, "%s goes with --vocab",
+                         o->vocab.source ? "--source-vocab" : "--token");
     a->rules = (TokenRules){-1, -1, -1, -1, -1, -1, 0};
     a->vocab = find_vocabulary(a, o);
     if (!a->vocab)

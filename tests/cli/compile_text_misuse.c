@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 #ifdef TRANSLATES
     if (TEXT(session, NULL, NULL, 0, &text, NULL) || *text)
         wrong++, fprintf(stderr, "no text: %s\n", N(error_detail)());
-    char *many = malloc(3002);
+    char *many = malloc(3003);
     strcpy(many, "a\n");
     memset(many + 2, 0, 3000);
     for (int i = 0; i < 1000; i++)
