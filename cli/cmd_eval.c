@@ -1,6 +1,7 @@
 /* tfc eval: loss, perplexity, BLEU, and exact matches of a run on given text. */
 #include "base/json_write.h"
 #include "cli/commands.h"
+#include "cli/decoding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +13,7 @@ enum { EVAL_TOKENS = 2048, EVAL_STREAM_TOKENS = 8192, EVAL_DECODE_TOKENS = 1024 
 typedef struct Eval {
     Common common;
     const char *source, *target, *text, *tokenize;
-    int64_t beam;
-    double length_penalty;
+    Decoding decoding;
     bool json;
 } Eval;
 
@@ -42,9 +42,7 @@ static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus
                            const Lines *target, Figures *f)
 {
     Arena *arena = arena_new();
-    DecodeSettings settings = inference_decode_settings(&run->inference);
-    settings.beam = (int32_t)o->beam;
-    settings.length_penalty = o->beam > 1 ? o->length_penalty : 0;
+    DecodeSettings settings = decoding_settings(&o->decoding, 1, &run->inference);
     Decoded *results = ARENA_ARRAY(arena, Decoded, corpus->n + 1);
     BleuTokenize tokenize = inference_tokenize(&run->inference);
     if (o->tokenize)
@@ -168,6 +166,9 @@ static bool eval(Job *job, const void *record, RunFolder *run)
 static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
     const Eval *o = record;
+    const char *mistake = decoding_mistake(&o->decoding, 1);
+    if (mistake)
+        return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], eval, o);
 }
 
@@ -175,8 +176,10 @@ static const Option options[] = {
     {"source", "FILE", FIELD(Eval, source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Eval, target), 0, NULL, "reference text, as many lines"},
     {"text", "FILE", FIELD(Eval, text), 0, NULL, "the text of a model with one input"},
-    {"beam", "N", FIELD(Eval, beam), 1, "4", "width of the beam; 1 is greedy"},
-    {"length-penalty", "A", FIELD(Eval, length_penalty), 0, "0.6", "as in tfc translate"},
+    OPTIONS_SEARCH(Eval),
+    OPTIONS_RULES(Eval),
+    OPTIONS_SAMPLE(Eval),
+    OPTIONS_DRAW(Eval),
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "of BLEU (13a; none for vocabularies of words)"},
     OPTION_CHECKPOINT(Eval),

@@ -1,5 +1,6 @@
 /* tfc generate: a language model goes on with a text. */
 #include "cli/commands.h"
+#include "cli/decoding.h"
 #include "cli/stream.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@ enum { ROWS = 16 /* prompts that are continued side by side */ };
 typedef struct Generate {
     Common common;
     const char *prompt, *input, *output;
-    int64_t tokens, top_k, seed;
-    double temperature, top_p, repetition_penalty;
+    int64_t tokens;
+    Decoding decoding;
 } Generate;
 
 /* A text that grows. */
@@ -59,11 +60,7 @@ static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
 {
     DecodeSettings s = inference_decode_settings(&run->inference);
     s.sample = true;
-    s.temperature = o->temperature;
-    s.repetition_penalty = o->repetition_penalty;
-    s.top_k = (int32_t)o->top_k;
-    s.top_p = o->top_p;
-    s.seed = (uint64_t)o->seed;
+    decoding_set_draw(&o->decoding, &s);
     if (run->kind == CORPUS_STREAM) {
         const TokenRules *rules = vocab_rules(run->vocab);
         s.bos = line_end(run->vocab);
@@ -112,7 +109,8 @@ static int continue_once(Job *job, RunFolder *run, DecodeSettings settings, int6
     }
     arena_free(arena);
     if (!ok)
-        job_error(job, "decoding failed: out of memory, or the model gives no numbers");
+        job_error(job, "decoding failed: out of memory, or the model gives no numbers%s",
+                  settings.no_repeat_ngram ? ", or --no-repeat-ngram leaves no token" : "");
     return ok ? rows : -1;
 }
 
@@ -233,12 +231,8 @@ static const Option options[] = {
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),
     {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens"},
-    {"temperature", "X", FIELD(Generate, temperature), 0, "1", "0 takes the most probable"},
-    {"repetition-penalty", "X", FIELD(Generate, repetition_penalty), 1, "1",
-     "divides logits of tokens there already (CTRL)"},
-    OPTION_TOP_K(Generate, top_k),
-    OPTION_TOP_P(Generate, top_p),
-    {"seed", "S", FIELD(Generate, seed), 0, "1", "of the draw"},
+    OPTIONS_RULES(Generate),
+    OPTIONS_DRAW(Generate),
     OPTION_CHECKPOINT(Generate),
     OPTION_WEIGHTS(Generate),
     OPTION_VOCAB(Generate),

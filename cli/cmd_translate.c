@@ -1,5 +1,6 @@
 /* tfc translate: text in, text out. */
 #include "cli/commands.h"
+#include "cli/decoding.h"
 #include "cli/stream.h"
 #include "cli/token_scores.h"
 
@@ -11,33 +12,10 @@
 typedef struct Translate {
     Common common;
     const char *input, *output, *prefix;
-    int64_t beam, nbest, batch_tokens, top_k, seed;
-    int64_t max_tokens, no_repeat_ngram, best_of, alternatives;
-    double length_penalty, temperature, top_p, repetition_penalty;
-    bool sample, json, token_scores;
+    Decoding decoding;
+    int64_t nbest, alternatives, batch_tokens;
+    bool json, token_scores;
 } Translate;
-
-static DecodeSettings decode_settings(const Translate *o, const Inference *inference)
-{
-    DecodeSettings s = inference_decode_settings(inference);
-    s.nbest = (int32_t)o->nbest;
-    s.beam = (int32_t)(o->beam > o->nbest ? o->beam : o->nbest);
-    s.length_penalty = o->length_penalty;
-    if (o->max_tokens) {
-        s.length_factor = 0;
-        s.length_extra = (int32_t)o->max_tokens;
-    }
-    s.no_repeat_ngram = (int32_t)o->no_repeat_ngram;
-    s.repetition_penalty = o->repetition_penalty;
-    s.best_of = (int32_t)o->best_of;
-    s.alternatives = (int32_t)o->alternatives;
-    s.sample = o->sample;
-    s.temperature = o->temperature;
-    s.top_k = (int32_t)o->top_k;
-    s.top_p = o->top_p;
-    s.seed = (uint64_t)o->seed;
-    return s;
-}
 
 static void print_json(const Translate *o, const Inference *inference, int64_t line,
                        const char *text, const Hypothesis *h, Text *out)
@@ -127,7 +105,8 @@ static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
     static const Decoded nothing;
     Arena *arena = arena_new();
     Text out = {0};
-    DecodeSettings settings = decode_settings(o, &run->inference);
+    DecodeSettings settings = decoding_settings(&o->decoding, o->nbest, &run->inference);
+    settings.alternatives = (int32_t)o->alternatives;
     Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
     bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
                                results);
@@ -171,13 +150,12 @@ static bool translate(Job *job, const void *record, RunFolder *run)
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
     const Translate *o = record;
-    if (o->best_of && !o->sample)
-        return cli_usage_error("--best-of is for --sample");
-    if (o->best_of && o->best_of < o->nbest)
-        return cli_usage_error("--best-of is less than --nbest");
-    if (o->alternatives && (o->sample || o->nbest > 1))
+    const char *mistake = decoding_mistake(&o->decoding, o->nbest);
+    if (mistake)
+        return cli_usage_error("%s", mistake);
+    if (o->alternatives && (o->decoding.sample || o->nbest > 1))
         return cli_usage_error("--alternatives are searched for, one each: leave %s out",
-                               o->sample ? "--sample" : "--nbest");
+                               o->decoding.sample ? "--sample" : "--nbest");
     return common_run(job, &o->common, arguments->words[0], translate, o);
 }
 
@@ -185,28 +163,16 @@ static const Option options[] = {
     {"input", "FILE", FIELD(Translate, input), 0, NULL,
      "text, one sentence a line (standard input)"},
     {"output", "FILE", FIELD(Translate, output), 0, NULL, "where to write (standard output)"},
-    {"beam", "N", FIELD(Translate, beam), 1, "4", "width of the beam; 1 is greedy"},
-    {"length-penalty", "A", FIELD(Translate, length_penalty), 0, "0.6",
-     "scores are log p / ((5 + n) / 6)^A"},
+    OPTIONS_SEARCH(Translate),
     {"nbest", "K", FIELD(Translate, nbest), 1, "1",
      "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
-    {"max-tokens", "N", FIELD(Translate, max_tokens), 1, "0",
-     "the longest result (twice the source and 20)"},
     {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
      "how each result begins: a line for each line of the text"},
     {"alternatives", "K", FIELD(Translate, alternatives), 1, "0",
      "K lines a sentence: after the prefix each of the K most probable tokens, completed"},
-    {"no-repeat-ngram", "N", FIELD(Translate, no_repeat_ngram), 0, NULL,
-     "no N tokens in a row twice; 0: any"},
-    {"repetition-penalty", "X", FIELD(Translate, repetition_penalty), 1, "1",
-     "divides logits of tokens there already (CTRL)"},
-    {"sample", NULL, FIELD(Translate, sample), 0, NULL, "draw at random instead of searching"},
-    {"best-of", "N", FIELD(Translate, best_of), 1, "0",
-     "of --sample: draw N, give the best by score"},
-    {"temperature", "X", FIELD(Translate, temperature), 0, "1", "of --sample"},
-    OPTION_TOP_K(Translate, top_k),
-    OPTION_TOP_P(Translate, top_p),
-    {"seed", "S", FIELD(Translate, seed), 0, "1", "of --sample"},
+    OPTIONS_RULES(Translate),
+    OPTIONS_SAMPLE(Translate),
+    OPTIONS_DRAW(Translate),
     {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
     OPTION_KEEP_GOING(Translate),
     OPTION_LINE_LIMIT(Translate),

@@ -87,13 +87,6 @@ typedef struct Common {
     {"keep-going", NULL, FIELD(record, common.keep_going), 0, NULL,                                \
      "pass over lines that cannot be read or are too long: told, and left empty"}
 
-#define OPTION_TOP_K(record, field)                                                                \
-    {"top-k", "K", FIELD(record, field), 0, NULL,                                                  \
-     "draw among the K most probable tokens; 0: all"}
-
-#define OPTION_TOP_P(record, field)                                                                \
-    {"top-p", "P", FIELD(record, field), 0, "1", "draw among the smallest set of mass P"}
-
 #define OPTION_SET(record)                                                                         \
     {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
 

@@ -82,3 +82,18 @@ refuses 1 "fewer.txt has 99 lines, fewer than the text" \
 refuses 1 "valid.src has 100 lines, but the text 99" \
     "$tfc" translate run --prefix valid.src --input fewer.txt
 "$tfc" translate run --prefix fewer.txt --input fewer.txt >/dev/null || fail "as many prefixes as lines"
+
+# eval decodes as translate does: with its lines as the reference, and not with those of other settings.
+right() { # right REFERENCE OPTION …
+    reference=$1 && shift
+    "$tfc" eval run "$@" --source valid.src --target "$reference" --json | number accuracy
+}
+"$tfc" translate run --input valid.src >plain.txt
+[ "$(right plain.txt)" = 1 ] || fail "eval and translate decode differently"
+for way in "--max-tokens 2" "--no-repeat-ngram 1" "--repetition-penalty 3" "--sample --best-of 3 --seed 4"; do
+    "$tfc" translate run $way --input valid.src >lines.txt
+    [ "$(right lines.txt $way)" = 1 ] || fail "eval and translate decode differently, $way"
+    [ "$(right plain.txt $way)" = 1 ] && fail "eval takes no notice of $way"
+done
+"$tfc" eval run --best-of 3 --source valid.src --target valid.tgt 2>/dev/null && fail "eval: --best-of without --sample"
+exit 0

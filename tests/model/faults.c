@@ -13,6 +13,7 @@
 
 #include "faults.h"
 
+#include "runtime/decode/decode.h"
 #include "runtime/text/proto.h"
 #include "runtime/text/sp.h"
 #include "runtime/text/tokenizer.h"
@@ -192,6 +193,60 @@ static int generate_with(World *w, int beam, int sample)
 
 static int generate(World *w) { return generate_with(w, 3, 0); }
 static int sample(World *w) { return generate_with(w, 2, 1); }
+
+/* A model of chains: what comes next depends on the last token alone. */
+enum { LETTERS = 7, MOST_ROWS = 16 };
+static float chain_logits[MOST_ROWS][LETTERS];
+
+static bool chain_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+{
+    (void)self, (void)sources;
+    return n <= n_slots;
+}
+
+static const float *chain_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+                               const int32_t *token)
+{
+    (void)self, (void)sentence, (void)slot;
+    for (int32_t r = 0; r < n; r++)
+        for (int32_t i = 0; i < LETTERS; i++)
+            chain_logits[r][i] = (float)((token[r] * 5 + i * 3) % LETTERS);
+    return chain_logits[0];
+}
+
+static void chain_copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
+
+/* Rules, forced beginnings and alternatives: the library's own calls have none of them. */
+static int decode_with(World *w, bool sample)
+{
+    static const int32_t ids[] = {4, 5, 4};
+    static const Tokens prefixes[] = {{ids, 3}, {ids, 0}};
+    Stepper chain = {NULL, LETTERS, chain_begin, chain_step, chain_copy, NULL};
+    DecodeSettings s = decode_defaults();
+    s.bos = 1;
+    s.eos = 2;
+    s.beam = s.nbest = 2;
+    s.best_of = 4;
+    s.sample = sample;
+    s.alternatives = sample ? 0 : 3;
+    s.no_repeat_ngram = 2;
+    s.repetition_penalty = 1.5;
+    s.length_extra = 6;
+    s.prefixes = prefixes;
+    Decoded decoded[2];
+    Arena *arena = arena_try_new();
+    bool ok = arena && decode_batch(&chain, &s, NULL, NULL, NULL, 2, arena, decoded);
+    w->result = 0;
+    for (int i = 0; ok && i < 2; i++)
+        for (int32_t k = 0; k < decoded[i].n; k++)
+            w->result += (k + 1) * decoded[i].best[k].log_probability + decoded[i].best[k].n;
+    if (arena)
+        arena_free(arena);
+    return ok ? 0 : N(ERROR_MEMORY);
+}
+
+static int search_by_rules(World *w) { return decode_with(w, false); }
+static int sample_by_rules(World *w) { return decode_with(w, true); }
 
 static double sum_of_text(const char *text, int64_t n)
 {
@@ -574,6 +629,8 @@ int main(int argc, char **argv)
         {"generate", with_session, generate, NULL, 0, NULL, 0},
         {"generate, by two threads", with_session, generate, NULL, 0, NULL, 0, 2},
         {"sample", with_session, sample, NULL, 0, NULL, 0},
+        {"search, by rules", NULL, search_by_rules, NULL, 0, NULL, 0},
+        {"sample, by rules", NULL, sample_by_rules, NULL, 0, NULL, 0},
         {"translate_text", with_session, translate_text, NULL, 0, NULL, 0},
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
