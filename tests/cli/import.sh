@@ -4,39 +4,13 @@
 # Usage: import.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
-fixtures=$PWD/tests/fixtures
+. tests/published.sh
 enter_work
 
-# A Marian model of the language "backwards", as a published folder: two SentencePiece models, one list.
 words_backwards
-cat >small.tfg <<'END'
-model small
-use transformer
-const layers = 1, d_model = 8, d_ff = 8, heads = 2
-END
-for side in source target; do
-    "$tfc" train small.tfg --source train.src --target train.tgt --vocab auto:24 --steps 1 --out $side 2>/dev/null
-done
-mkdir published
-cp source/vocab.model published/source.spm
-cp target/vocab.model published/target.spm
-awk 'BEGIN { printf "{\"</s>\": 0, \"<unk>\": 1" 
-     n = split("a b c d e f g h ▁ ▁a ▁b ▁c ▁d ▁e ▁f ▁g ▁h", p, " ")
-     for (i = 1; i <= n; i++) printf ", \"%s\": %d", p[i], i + 1
-     printf ", \"<pad>\": %d}\n", n + 2 }' >published/vocab.json
-cat >published/config.json <<'END'
-{
-  "model_type": "marian", "vocab_size": 20, "d_model": 16,
-  "encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24,
-  "encoder_attention_heads": 2, "decoder_attention_heads": 2, "dropout": 0.1,
-  "activation_function": "swish", "scale_embedding": true,
-  "decoder_start_token_id": 19, "eos_token_id": 0, "pad_token_id": 19, "torch_dtype": "float32"
-}
-END
-# Weights under the published names: those of a model that is not trained.
-printf 'model w\nuse "%s/../../models/marian.tfg"\nconst vocab = 20, d_model = 16, d_ff = 24, heads = 2\nconst encoder_layers = 1, decoder_layers = 2\n' "$fixtures" >w.tfg
-"$tfc" train w.tfg --source train.src --target train.tgt --vocab published --token 'begin=<pad>' --steps 1 --out w 2>err.txt || fail "$(cat err.txt)"
-"$tfc" export w -o published/model.safetensors
+published_marian published
+mv made w
+mv made.tfg w.tfg
 
 "$tfc" import published -o run 2>err.txt || fail "$(cat err.txt)"
 ! grep -q warning err.txt || fail "$(cat err.txt)"
