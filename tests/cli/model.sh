@@ -38,18 +38,17 @@ cmp -s by_run by_hand && fail "--set is not stronger than the run"
 "$tfc" bench $run --batch 2 --source-length 3 --target-length 3 --steps 1 --warm-up 0 --json >figures || fail "bench"
 grep -q '"model": "own"' figures || fail "bench: $(cat figures)"
 
-# The run's weights and the ids of its vocabulary are inside.
+# The run's weights and its vocabulary are inside.
 mkdir by_hand.folder by_run.folder
 "$tfc" compile $run -o by_run.folder/own.so || fail "compile"
 # shellcheck disable=SC2086
 "$tfc" compile $run/model.tfg $sets --weights $run/last.safetensors --vocab $run/vocab.txt -o by_hand.folder/own.so
 diff -r by_hand.folder by_run.folder || fail "compile: another library"
 "$tfc" compile $run -o by_run
-tokens() { awk 'NR == FNR { id[$1] = NR - 1; next } { for (i = 1; i <= NF; i++) printf "%d ", id[$i]; print "" }' $run/vocab.txt "$1"; }
 sed -n 7p valid.src >sentence
 "$tfc" translate $run --beam 1 --input sentence >answer
-[ "$(tokens sentence | ./by_run --beam 1 | cut -d ' ' -f 1-5)" = "$(tokens answer | cut -d ' ' -f 1-5)" ] ||
-    fail "compile: the program says $(tokens sentence | ./by_run --beam 1), translate $(tokens answer)"
+./by_run --beam 1 <sentence | cmp - answer ||
+    fail "compile: the program says $(./by_run --beam 1 <sentence), translate $(cat answer)"
 
 # tfc run takes the run's weights; a name of one in the folder does, too.
 header='{"src":{"dtype":"I32","shape":[1,3],"data_offsets":[0,12]},"tgt":{"dtype":"I32","shape":[1,2],"data_offsets":[12,20]}}'
