@@ -28,7 +28,9 @@ bench/compare --debian FOLDER --train --forward --real DATA --first-step --gemm-
 
 The other programs here: [bench/lengths](lengths) measures how a step grows with the length of
 sentences, [bench/first_sentence](first_sentence) a translation from a process's start;
-[bench/multi30k](multi30k) and [bench/shakespeare](shakespeare) train models.
+[bench/multi30k](multi30k) and [bench/shakespeare](shakespeare) train models,
+[bench/adapt](adapt) adapts one to other texts, [bench/backtranslate](backtranslate) trains with sentences
+of one language, [bench/pronounce-languages](pronounce-languages) trains ten pronouncing libraries.
 """
 
 
