@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stddef.h>
@@ -330,6 +331,14 @@ bool file_is_folder(const char *path)
     struct stat info;
     return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+void file_remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 bool file_make_folder(Diagnostics *diags, const char *path)
 {

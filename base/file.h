@@ -32,6 +32,8 @@ const char *file_target(Arena *arena, const char *path);
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
+/* A folder with all that is in it, or a file; links go, what they lead to stays. */
+void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fine if there */
 /* The last part of a path: what its folder calls it. */
 const char *file_name(const char *path);

@@ -14,7 +14,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,12 +232,6 @@ static bool make_run(Import *m)
     return ok;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info, (void)type, (void)walk;
-    return remove(path);
-}
-
 /* Nothing, or a folder with nothing in it. */
 static bool is_free(const char *path)
 {
@@ -256,7 +249,7 @@ bool import_folder(Job *job, const ImportOptions *options)
     bool ok = import_config_read(job, m.folder, &m.config) && has_weights(&m) &&
               read_vocabulary(&m) && file_make_folder(&job->diags, options->run);
     if (ok && !(ok = write_model(&m) && make_run(&m)))
-        nftw(options->run, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        file_remove_tree(options->run);
     vocab_free(m.vocab);
     return ok;
 }

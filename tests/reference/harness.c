@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "tests/reference/harness.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -38,21 +37,11 @@ void harness_init(Harness *h, int argc, char **argv, const char *needs)
     h->folder = arena_strdup(h->arena, folder);
 }
 
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
-
 int harness_finish(Harness *h)
 {
     bool failed = h->failures || !h->checks;
     printf("%d of %d checks passed\n", h->checks - h->failures, h->checks);
-    remove_folder(h->folder);
+    file_remove_tree(h->folder);
     arena_free(h->arena);
     return failed;
 }
@@ -77,7 +66,7 @@ StFile *harness_open(Harness *h, const char *path)
     if (file)
         return file;
     harness_tell(&h->diags);
-    remove_folder(h->folder);
+    file_remove_tree(h->folder);
     exit(1);
 }
 
