@@ -12,8 +12,16 @@ typedef struct Block {
     _Alignas(16) unsigned char data[];
 } Block;
 
+/* An object that is not in the arena and is freed with it. */
+typedef struct Owned {
+    struct Owned *previous;
+    void *object;
+    void (*release)(void *object);
+} Owned;
+
 struct Arena {
     Block *block;
+    Owned *owned;
     size_t bytes;
     void (*out_of_memory)(void); /* ends the process; NULL: the arena may fail */
     bool failed;
@@ -43,6 +51,8 @@ void arena_free(Arena *arena)
 {
     if (!arena)
         return;
+    for (const Owned *owned = arena->owned; owned; owned = owned->previous)
+        owned->release(owned->object);
     for (Block *block = arena->block; block;) {
         Block *previous = block->previous;
         free(block);
@@ -92,6 +102,18 @@ void *arena_alloc(Arena *arena, size_t size)
     block->used += need;
     arena->bytes += need;
     return result;
+}
+
+bool arena_own(Arena *arena, void *object, void (*release)(void *object))
+{
+    Owned *owned = arena_alloc(arena, sizeof *owned);
+    if (!owned) {
+        release(object);
+        return false;
+    }
+    *owned = (Owned){arena->owned, object, release};
+    arena->owned = owned;
+    return true;
 }
 
 void *arena_array(Arena *arena, size_t n, size_t size)

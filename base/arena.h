@@ -19,6 +19,9 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 Arena *arena_try_new(void);                         /* NULL: out of memory */
 void arena_free(Arena *arena);                      /* NULL is allowed */
+/* The arena frees the object too, by `release`, before its memory and the last one first.
+ * false: there is no memory for the note, and the object is freed at once. */
+bool arena_own(Arena *arena, void *object, void (*release)(void *object));
 bool arena_failed(const Arena *arena);              /* an allocation has failed */
 void arena_recover(Arena *arena);                   /* may be asked again; what it gave stays */
 void *arena_alloc(Arena *arena, size_t size);

@@ -27,7 +27,8 @@ static void reserve(Text *text, size_t extra)
 void text_put(Text *text, const char *bytes, size_t length)
 {
     reserve(text, length);
-    memcpy(text->data + text->length, bytes, length);
+    if (length) /* bytes may be NULL without any */
+        memcpy(text->data + text->length, bytes, length);
     text->length += length;
     text->data[text->length] = 0;
 }

@@ -239,7 +239,6 @@ bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *
                          .emit = options->emit ? options->emit : emit_of(options->output)};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     store_free(artifact.weights);
-    vocab_free(artifact.vocab);
     session_close(&artifact.session);
     return ok;
 }

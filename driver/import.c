@@ -250,6 +250,5 @@ bool import_folder(Job *job, const ImportOptions *options)
               read_vocabulary(&m) && file_make_folder(&job->diags, options->run);
     if (ok && !(ok = write_model(&m) && make_run(&m)))
         file_remove_tree(options->run);
-    vocab_free(m.vocab);
     return ok;
 }

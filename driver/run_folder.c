@@ -213,5 +213,4 @@ void run_folder_close(RunFolder *run)
         run_folder_close(&run->with[i]);
     session_close(&run->session);
     store_free(run->store);
-    vocab_free(run->vocab);
 }

@@ -246,6 +246,5 @@ void training_free(Training *t)
     corpus_free(t->corpus);
     for (int i = 0; i < t->n_valid; i++)
         corpus_free(t->valid[i].corpus);
-    vocab_free(t->vocab);
     store_free(t->store);
 }

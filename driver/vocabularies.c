@@ -13,13 +13,10 @@ bool vocabulary_needs_text(const VocabularyChoice *choice)
     return vocab_needs_text(choice->spec) || (choice->source && vocab_needs_text(choice->source));
 }
 
-/* With the rules that the texts say; NULL, and it is freed, after an error. */
+/* With the rules that the texts say; NULL after an error. */
 static Vocabulary *with_rules(Job *job, Vocabulary *vocab, const TextList *tokens)
 {
-    if (vocab && token_rules_set(vocab, &job->diags, tokens->data, tokens->count))
-        return vocab;
-    vocab_free(vocab);
-    return NULL;
+    return vocab && token_rules_set(vocab, &job->diags, tokens->data, tokens->count) ? vocab : NULL;
 }
 
 /* The side that `text` is of. */
@@ -37,12 +34,9 @@ static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Li
                           (source != NULL) + (target != NULL));
     Vocabulary *vocab = make_side(job, choice->spec, target);
     Vocabulary *other = vocab ? make_side(job, choice->source, source) : NULL;
-    if (other) {
+    if (other)
         vocab_join(vocab, other);
-        return vocab;
-    }
-    vocab_free(vocab);
-    return NULL;
+    return other ? vocab : NULL;
 }
 
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,

@@ -17,8 +17,8 @@ typedef struct VocabularyChoice {
 bool vocabulary_is_chosen(const VocabularyChoice *choice);
 /* Whether making it looks at texts. */
 bool vocabulary_needs_text(const VocabularyChoice *choice);
-/* The vocabulary of a choice with a spec; vocab_free frees it. The texts that an auto kind learns
- * from may be NULL. NULL after an error. */
+/* The vocabulary of a choice with a spec. The texts that an auto kind learns from may be NULL.
+ * NULL after an error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
                             const Lines *target);
 /* Of the folder of a run, with the rules of its record. NULL after an error. */

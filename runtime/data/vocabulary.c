@@ -67,6 +67,8 @@ static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, VocabKind kind, 
     return vocab;
 }
 
+static void release(void *pieces) { tokenizer_free(pieces); }
+
 static Vocabulary *from_words(Diagnostics *diags, Arena *arena, const WordList *words)
 {
     Text text = {0};
@@ -80,6 +82,7 @@ static Vocabulary *from_words(Diagnostics *diags, Arena *arena, const WordList *
                    problem ? problem : "there is no memory for it");
         return NULL;
     }
+    arena_own(arena, pieces, release);
     Vocabulary *vocab = from_pieces(arena, pieces, VOCAB_WORDS, bytes, n);
     vocab->characters = words->characters;
     vocab->hash = hash_u64(HASH_SEED, words->characters);
@@ -103,9 +106,9 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
                    problem ? problem : "there is no memory for it");
         return NULL;
     }
+    arena_own(arena, pieces, release);
     if (tokenizer_special(pieces).eos < 0) {
         diag_error(diags, loc, "the %s has no end-of-sentence piece", what);
-        tokenizer_free(pieces);
         return NULL;
     }
     return from_pieces(arena, pieces, is_json ? VOCAB_JSON : VOCAB_SENTENCEPIECE, bytes, n);
@@ -252,12 +255,9 @@ static Vocabulary *load_marian(Diagnostics *diags, Arena *arena, const char *fol
         file_read(diags, arena, path_in(arena, folder, "vocab.json"), MAX_MODEL_BYTES);
     Vocabulary *target = list ? load_marian_side(diags, arena, folder, "target.spm", list) : NULL;
     Vocabulary *source = target ? load_marian_side(diags, arena, folder, "source.spm", list) : NULL;
-    if (source) {
+    if (source)
         vocab_join(target, source);
-        return target;
-    }
-    vocab_free(target);
-    return NULL;
+    return source ? target : NULL;
 }
 
 static Vocabulary *load_file(Diagnostics *diags, Arena *arena, const char *path)
@@ -295,12 +295,9 @@ Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
     if (!vocab || !file_exists(of_source))
         return vocab;
     Vocabulary *source = load_file(diags, arena, of_source);
-    if (source) {
+    if (source)
         vocab_join(vocab, source);
-        return vocab;
-    }
-    vocab_free(vocab);
-    return NULL;
+    return source ? vocab : NULL;
 }
 
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
@@ -326,16 +323,6 @@ bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder)
            (!vocab->source || save_side(vocab->source, diags, folder, source_side));
 }
 
-void vocab_free(Vocabulary *vocab)
-{
-    if (!vocab)
-        return;
-    vocab_free(vocab->source);
-    tokenizer_free(vocab->pieces);
-    vocab->pieces = NULL;
-    vocab->source = NULL;
-}
-
 /* ---- using ---- */
 
 int32_t vocab_size(const Vocabulary *vocab)
@@ -359,7 +346,6 @@ const Vocabulary *vocab_source(const Vocabulary *vocab)
 
 void vocab_join(Vocabulary *vocab, Vocabulary *source)
 {
-    vocab_free(vocab->source);
     vocab->source = source;
     vocab->rules.source_end = source->rules.end;
     vocab->hash = hash_u64(vocab->hash, source->hash);

@@ -5,9 +5,9 @@
  *   vocab_encode(v, line, length, &ids);       // without begin and end
  *   vocab_decode(v, ids.data, ids.count, &text);
  *   vocab_save(v, diags, RUN);                 // RUN/vocab.model, tokenizer.json or vocab.txt
- *   vocab_free(v);
  *
- * Encoding and decoding may run in several threads at once. */
+ * A vocabulary lives as long as its arena. Encoding and decoding may run in several threads at
+ * once. */
 #ifndef RUNTIME_DATA_VOCABULARY_H
 #define RUNTIME_DATA_VOCABULARY_H
 
@@ -40,12 +40,11 @@ double vocab_spec_memory(const char *spec, bool made);
 Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path);
 /* Writes the files that vocab_load reads of a folder; rules are not among them. */
 bool vocab_save(const Vocabulary *vocab, Diagnostics *diags, const char *folder);
-void vocab_free(Vocabulary *vocab); /* NULL is allowed */
 
 /* Sides: a vocabulary is its target's; the source has the same, or one of its own. The functions
  * below are of one side alone. */
 const Vocabulary *vocab_source(const Vocabulary *vocab); /* itself where both share it */
-/* Gives it a source side, which it owns from now on. */
+/* Gives it a source side; both of one arena, or `source` of one that lives longer. */
 void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
 int32_t vocab_size(const Vocabulary *vocab); /* by its rules */

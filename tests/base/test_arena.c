@@ -75,10 +75,32 @@ static void test_diagnostics_say_so(void **state)
     arena_free(arena);
 }
 
+static void add_digit(void *number) { *(int *)number = *(int *)number * 10 + 1; }
+static void add_nine(void *number) { *(int *)number = *(int *)number * 10 + 9; }
+
+static void test_objects_go_with_it(void **state)
+{
+    (void)state;
+    int number = 0;
+    Arena *arena = arena_try_new();
+    assert_true(arena_own(arena, &number, add_digit));
+    assert_true(arena_own(arena, &number, add_nine));
+    assert_int_equal(number, 0);
+    arena_free(arena);
+    assert_int_equal(number, 91); /* the last one first */
+    arena = arena_try_new();
+    run_out(arena);
+    assert_false(arena_own(arena, &number, add_nine));
+    assert_int_equal(number, 919);
+    arena_free(arena);
+    assert_int_equal(number, 919);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_too_much_is_null),
                                        cmocka_unit_test(test_vectors_and_maps_stay_whole),
-                                       cmocka_unit_test(test_diagnostics_say_so)};
+                                       cmocka_unit_test(test_diagnostics_say_so),
+                                       cmocka_unit_test(test_objects_go_with_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

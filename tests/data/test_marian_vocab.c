@@ -179,8 +179,6 @@ static void ids_are_the_lists(void **state)
     assert_non_null(again);
     expect_vocabulary(f, again);
     assert_true(vocab_hash(vocab) == vocab_hash(again));
-    vocab_free(vocab);
-    vocab_free(again);
 }
 
 /* ">>deu<< text": the language is a token, the text is as it would be alone. */
@@ -201,7 +199,6 @@ static void a_language_stands_in_front(void **state)
     ids_free(&a);
     ids_free(&b);
     ids_free(&c);
-    vocab_free(vocab);
 }
 
 static void expect_refusal(Fixture *f, const char *file, const char *bytes, const char *part)

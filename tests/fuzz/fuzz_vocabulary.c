@@ -66,7 +66,6 @@ static void save_and_load(Arena *arena, Diagnostics *diags, const Vocabulary *vo
     Vocabulary *again = vocab_load(diags, arena, folder);
     if (!again || vocab_hash(again) != vocab_hash(vocab))
         abort();
-    vocab_free(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -80,7 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_vocabulary(arena, vocab);
         if (words)
             save_and_load(arena, &diags, vocab);
-        vocab_free(vocab);
     }
     arena_free(arena);
     return 0;

@@ -240,7 +240,6 @@ static void close_bench(Bench *bench)
     assert_int_equal(system(command), 0);
     store_free(bench->store);
     corpus_free(bench->corpus);
-    vocab_free(bench->vocab);
     arena_free(bench->arena);
 }
 
