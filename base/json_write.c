@@ -27,16 +27,31 @@ static void put_string(Text *out, const char *text)
 {
     char escape[JSON_ESCAPE];
     text_put(out, "\"", 1);
-    for (; *text; text++)
-        text_put(out, escape, json_escape((unsigned char)*text, escape));
+    for (size_t left = strlen(text), size; left; text += size, left -= size) {
+        size_t length = utf8_length(text, left);
+        size = length ? length : 1;
+        if (length > 1)
+            text_put(out, text, length);
+        else if (length)
+            text_put(out, escape, json_escape((unsigned char)*text, escape));
+        else
+            text_string(out, "\xef\xbf\xbd");
+    }
     text_put(out, "\"", 1);
+}
+
+static void new_line(JsonWriter *json)
+{
+    text_add(json->out, "\n%*s", json->indent * json->level, "");
 }
 
 /* What stands before a member's value. */
 static void begin_member(JsonWriter *json, const char *key)
 {
     if (json->follows)
-        text_string(json->out, ", ");
+        text_string(json->out, json->indent ? "," : ", ");
+    if (json->indent && json->level)
+        new_line(json);
     if (key) {
         put_string(json->out, key);
         text_string(json->out, ": ");
@@ -48,11 +63,15 @@ void json_open(JsonWriter *json, const char *key, char bracket)
 {
     begin_member(json, key);
     text_put(json->out, &bracket, 1);
+    json->level++;
     json->follows = false;
 }
 
 void json_close(JsonWriter *json, char bracket)
 {
+    json->level--;
+    if (json->indent && json->follows)
+        new_line(json);
     text_put(json->out, &bracket, 1);
     json->follows = true;
 }

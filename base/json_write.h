@@ -1,6 +1,6 @@
 /* Writing JSON. Members are put one after the other; the writer knows where a comma goes.
  *
- *   JsonWriter json = {&text};
+ *   JsonWriter json = {.out = &text};
  *   json_open(&json, NULL, '{');
  *   json_put_integer(&json, "step", 7);
  *   json_close(&json, '}');                 {"step": 7}
@@ -14,6 +14,8 @@
 typedef struct JsonWriter {
     Text *out;
     bool follows; /* the next member follows another one */
+    int indent;   /* > 0: a member a line, indented by so many blanks a level; 0: all in a line */
+    int level;    /* brackets that are open */
 } JsonWriter;
 
 void json_open(JsonWriter *json, const char *key, char bracket); /* '{' or '[' */
@@ -21,6 +23,7 @@ void json_close(JsonWriter *json, char bracket);
 /* Puts the next member on a line of its own, behind `indent`. */
 void json_line(JsonWriter *json, const char *indent);
 
+/* Bytes that are no UTF-8 stand as U+FFFD each. */
 void json_put_text(JsonWriter *json, const char *key, const char *text);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);

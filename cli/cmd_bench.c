@@ -105,7 +105,7 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
     JitStats stats = jit_stats(session->jit);
     double median = m->seconds[o->steps / 2];
     Text out = {0};
-    JsonWriter json = {&out, false};
+    JsonWriter json = {.out = &out};
     json_open(&json, NULL, '{');
     json_put_text(&json, "model", session->model->module->name);
     json_put_text(&json, "mode", o->mode);

@@ -15,7 +15,7 @@ static void print_json(const Check *check)
 {
     static const char *const words[] = {"ok", "failed", "skipped"};
     Text out = {0};
-    JsonWriter json = {&out, false};
+    JsonWriter json = {.out = &out};
     json_open(&json, NULL, '[');
     for (size_t i = 0; i < check->rows.count; i++) {
         const CheckRow *row = &check->rows.data[i];

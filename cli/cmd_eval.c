@@ -77,7 +77,7 @@ static void print_json(const Figures *f)
 {
     enum { DIGITS = 9 };
     Text out = {0};
-    JsonWriter json = {&out, false};
+    JsonWriter json = {.out = &out};
     json_open(&json, NULL, '{');
     json_put_number(&json, "loss", f->loss, DIGITS);
     json_put_number(&json, "perplexity", f->perplexity, DIGITS);

@@ -31,9 +31,13 @@ static void put_row(const Score *o, const Stream *stream, int64_t line, const do
     }
     int64_t n = rows_length(&corpus->target, row);
     const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
-    json_t *each = token_scores(corpus->vocab, ids, n, tokens + score_place(corpus, row), n + 1);
-    put_json_line(out, json_pack("{s:I, s:f, s:o}", "line", (json_int_t)(stream->first + line),
-                                 "log_probability", sum, "tokens", each));
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", stream->first + line);
+    json_put_number(&json, "log_probability", sum, RESULT_DIGITS);
+    put_token_scores(&json, corpus->vocab, ids, n, tokens + score_place(corpus, row), n + 1);
+    json_close(&json, '}');
+    text_string(out, "\n");
 }
 
 static bool score_window(Job *job, const Score *o, RunFolder *run, Stream *stream)

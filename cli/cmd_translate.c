@@ -20,14 +20,17 @@ typedef struct Translate {
 static void print_json(const Translate *o, const Inference *inference, int64_t line,
                        const char *text, const Hypothesis *h, Text *out)
 {
-    json_t *json =
-        json_pack("{s:I, s:s, s:f, s:f}", "line", (json_int_t)line, "text", text, "score",
-                  h ? h->score : 0.0, "log_probability", h ? h->log_probability : 0.0);
-    if (json && o->token_scores)
-        json_object_set_new(json, "tokens",
-                            token_scores(inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
-                                         h ? h->each : NULL, h ? h->n_each : 0));
-    put_json_line(out, json);
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", line);
+    json_put_text(&json, "text", text);
+    json_put_number(&json, "score", h ? h->score : 0, RESULT_DIGITS);
+    json_put_number(&json, "log_probability", h ? h->log_probability : 0, RESULT_DIGITS);
+    if (o->token_scores)
+        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
+                         h ? h->each : NULL, h ? h->n_each : 0);
+    json_close(&json, '}');
+    text_string(out, "\n");
 }
 
 /* One line a sentence; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has it. */

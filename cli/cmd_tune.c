@@ -110,7 +110,7 @@ static void put_row(JsonWriter *json, const Row *row)
 static void print_json(Tuning *tuning)
 {
     Text text = {0};
-    JsonWriter json = {&text, false};
+    JsonWriter json = {.out = &text};
     json_open(&json, NULL, '{');
     json_put_text(&json, "processor", tuning->processor);
     json_put_text(&json, "openblas", tuning->blas);

@@ -1,36 +1,15 @@
-/* Results as lines of JSON. */
+/* Tokens with their scores, as JSON. */
 #include "cli/token_scores.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-/* Bytes that are no text, as a token of a byte may be, stand as U+FFFD. */
-static json_t *token_text(const char *token)
+void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n,
+                      const double *each, int64_t n_each)
 {
-    json_t *text = json_string(token);
-    return text ? text : json_string("\xef\xbf\xbd");
-}
-
-json_t *token_scores(const Vocabulary *vocab, const int32_t *ids, int64_t n, const double *each,
-                     int64_t n_each)
-{
-    json_t *list = json_array();
-    for (int64_t i = 0; list && i < n_each; i++) {
-        int32_t id = i < n ? ids[i] : vocab_rules(vocab)->end;
-        json_t *value = isfinite(each[i]) ? json_real(each[i]) : json_null();
-        json_t *pair = json_pack("[o, o]", token_text(vocab_token(vocab, id)), value);
-        if (json_array_append_new(list, pair)) {
-            json_decref(list);
-            list = NULL;
-        }
+    json_open(json, "tokens", '[');
+    for (int64_t i = 0; i < n_each; i++) {
+        json_open(json, NULL, '[');
+        json_put_text(json, NULL, vocab_token(vocab, i < n ? ids[i] : vocab_rules(vocab)->end));
+        json_put_number(json, NULL, each[i], RESULT_DIGITS);
+        json_close(json, ']');
     }
-    return list;
-}
-
-void put_json_line(Text *out, json_t *json)
-{
-    char *dumped = json ? json_dumps(json, RESULT_DIGITS) : NULL;
-    text_add(out, "%s\n", dumped ? dumped : "{}");
-    free(dumped);
-    json_decref(json);
+    json_close(json, ']');
 }

@@ -94,7 +94,7 @@ static bool write_summary(Shown *s, const char *ended)
     if (!t->options->json_summary)
         return true;
     Text text = {0};
-    JsonWriter json = {&text, false};
+    JsonWriter json = {.out = &text};
     s->last.validated = t->n_valid > 0;
     json_open(&json, NULL, '{');
     runlog_put(&s->last, &json);

@@ -2,6 +2,7 @@
 #include "driver/run_record.h"
 
 #include "base/file.h"
+#include "base/json_write.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -126,64 +127,65 @@ const char *run_record_fact(const RunRecord *record, const char *name)
 
 /* ---- writing ---- */
 
-static void set_text(json_t *object, const char *name, const char *text)
+static void put_text(JsonWriter *json, const char *name, const char *text)
 {
     if (text)
-        json_object_set_new(object, name, json_string(text));
+        json_put_text(json, name, text);
 }
 
-static void set_list(json_t *object, const char *name, const TextList *list)
+static void put_list(JsonWriter *json, const char *name, const TextList *list)
 {
-    json_t *array = json_array();
+    json_open(json, name, '[');
     for (size_t i = 0; i < list->count; i++)
-        json_array_append_new(array, json_string(list->data[i]));
-    json_object_set_new(object, name, array);
+        json_put_text(json, NULL, list->data[i]);
+    json_close(json, ']');
 }
 
-static void set_facts(json_t *object, const RunRecord *record)
+static void put_facts(JsonWriter *json, const RunRecord *record)
 {
-    json_t *facts = json_object();
+    json_open(json, "decides", '{');
     for (size_t i = 0; i < record->facts.count; i++)
-        set_text(facts, record->facts.data[i].name, record->facts.data[i].value);
-    json_object_set_new(object, "decides", facts);
+        put_text(json, record->facts.data[i].name, record->facts.data[i].value);
+    json_close(json, '}');
 }
 
-static void set_texts(json_t *object, const RunRecord *record)
+static void put_texts(JsonWriter *json, const RunRecord *record)
 {
-    json_t *array = json_array();
+    json_open(json, "data", '[');
     for (size_t i = 0; i < record->texts.count; i++) {
         const RunText *text = &record->texts.data[i];
-        json_t *entry = json_object();
-        set_text(entry, "option", text->option);
-        set_text(entry, "file", text->file);
-        json_object_set_new(entry, "bytes", json_integer(text->bytes));
-        json_object_set_new(entry, "lines", json_integer(text->lines));
-        set_text(entry, "sha256", text->sha256);
-        json_array_append_new(array, entry);
+        json_open(json, NULL, '{');
+        put_text(json, "option", text->option);
+        put_text(json, "file", text->file);
+        json_put_integer(json, "bytes", text->bytes);
+        json_put_integer(json, "lines", text->lines);
+        put_text(json, "sha256", text->sha256);
+        json_close(json, '}');
     }
-    json_object_set_new(object, "data", array);
+    json_close(json, ']');
 }
 
 bool run_record_write(Job *job, const char *folder, const RunRecord *record)
 {
-    json_t *json = json_object();
-    set_text(json, "tfc", record->version);
-    set_text(json, "model", record->model);
-    set_text(json, "kind", kind_names[record->kind]);
-    set_list(json, "settings", &record->settings);
+    Text text = {0};
+    JsonWriter json = {.out = &text, .indent = 2};
+    json_open(&json, NULL, '{');
+    put_text(&json, "tfc", record->version);
+    put_text(&json, "model", record->model);
+    put_text(&json, "kind", kind_names[record->kind]);
+    put_list(&json, "settings", &record->settings);
     if (record->tokens.count)
-        set_list(json, "tokens", &record->tokens);
-    set_list(json, "command", &record->command);
-    set_list(json, "arguments", &record->arguments);
-    set_text(json, "processor", record->processor);
-    set_facts(json, record);
-    set_texts(json, record);
-    char *text = json_dumps(json, JSON_INDENT(2));
-    const char *copy = text ? arena_printf(job->arena, "%s\n", text) : NULL;
-    bool ok = text && file_write_all(&job->diags, record_path(job, folder), copy, strlen(copy));
-    json_decref(json);
-    free(text);
-    return ok || (!text && job_error(job, "out of memory"));
+        put_list(&json, "tokens", &record->tokens);
+    put_list(&json, "command", &record->command);
+    put_list(&json, "arguments", &record->arguments);
+    put_text(&json, "processor", record->processor);
+    put_facts(&json, record);
+    put_texts(&json, record);
+    json_close(&json, '}');
+    text_string(&text, "\n");
+    bool ok = file_write_all(&job->diags, record_path(job, folder), text.data, text.length);
+    text_free(&text);
+    return ok;
 }
 
 /* ---- the model within ---- */

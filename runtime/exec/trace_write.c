@@ -128,7 +128,7 @@ bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
     if (!file)
         return false;
     Text out = {0};
-    JsonWriter json = {&out, false};
+    JsonWriter json = {.out = &out};
     json_open(&json, NULL, '{');
     json_put_text(&json, "displayTimeUnit", "ms");
     json_open(&json, "otherData", '{');

@@ -74,7 +74,7 @@ bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *repor
     if (!file)
         return log_error(diags, path);
     Text line = {0};
-    JsonWriter json = {&line, false};
+    JsonWriter json = {.out = &line};
     json_open(&json, NULL, '{');
     runlog_put(report, &json);
     json_close(&json, '}');

@@ -18,10 +18,10 @@ static void escapes(void **state)
 {
     (void)state;
     Text text = {0};
-    JsonWriter json = {&text, false};
+    JsonWriter json = {.out = &text};
     json_put_text(&json, NULL, "a\"b\\c\nd\te\x01\x1f\x7f\xc3\xa9/");
     same(&text, "\"a\\\"b\\\\c\\nd\\te\\u0001\\u001f\x7f\xc3\xa9/\"");
-    json = (JsonWriter){&text, false};
+    json = (JsonWriter){.out = &text};
     json_open(&json, NULL, '{');
     json_put_text(&json, "\"\r", "");
     json_close(&json, '}');
@@ -32,7 +32,7 @@ static void nesting(void **state)
 {
     (void)state;
     Text text = {0};
-    JsonWriter json = {&text, false};
+    JsonWriter json = {.out = &text};
     json_open(&json, NULL, '{');
     json_open(&json, "none", '[');
     json_close(&json, ']');
@@ -59,7 +59,7 @@ static void numbers(void **state)
 {
     (void)state;
     Text text = {0};
-    JsonWriter json = {&text, false};
+    JsonWriter json = {.out = &text};
     json_open(&json, NULL, '[');
     json_put_integer(&json, NULL, INT64_MIN);
     json_put_integer(&json, NULL, INT64_MAX);
@@ -75,9 +75,27 @@ static void numbers(void **state)
                 "1000000000000000, null]");
 }
 
+static void lines_of_members(void **state)
+{
+    (void)state;
+    Text text = {0};
+    JsonWriter json = {.out = &text, .indent = 2};
+    json_open(&json, NULL, '{');
+    json_open(&json, "none", '[');
+    json_close(&json, ']');
+    json_open(&json, "list", '[');
+    json_put_integer(&json, NULL, 1);
+    json_put_integer(&json, NULL, 2);
+    json_close(&json, ']');
+    json_put_text(&json, "text", "a\xe4\xc3\xa4\xf0\x9f");
+    json_close(&json, '}');
+    same(&text, "{\n  \"none\": [],\n  \"list\": [\n    1,\n    2\n  ],\n  \"text\": "
+                "\"a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\"\n}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(nesting),
-                                       cmocka_unit_test(numbers)};
+                                       cmocka_unit_test(numbers), cmocka_unit_test(lines_of_members)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
