@@ -185,38 +185,47 @@ static double read_double(const Scan *s, const unsigned char *start)
     return all ? strtod(all, NULL) : 0;
 }
 
+/* The number of these digits; false where an int64_t does not hold it. */
+static bool read_integer(const unsigned char *digits, const unsigned char *end, bool negative,
+                         int64_t *value)
+{
+    *value = 0; /* counts down: the least number has no positive one */
+    for (; digits < end; digits++)
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_sub_overflow(*value, *digits - '0', value))
+            return false;
+    return negative || !__builtin_sub_overflow(0, *value, value);
+}
+
+static bool is_next(Scan *s, const char *bytes)
+{
+    bool next = s->at < s->end && *s->at && strchr(bytes, *s->at);
+    s->at += next;
+    return next;
+}
+
 static bool scan_number(Scan *s, JsonValue *value)
 {
-    bool negative = *s->at == '-', fits = true;
     const unsigned char *start = s->at;
-    s->at += negative;
+    bool negative = is_next(s, "-");
     const unsigned char *first = s->at;
     if (!scan_digits(s))
         return false;
-    if (*first == '0' && s->at - first > 1)
+    const unsigned char *end = s->at;
+    if (*first == '0' && end - first > 1)
         return fail(s, "a number that begins with 0");
-    value->kind = JV_INTEGER;
-    for (const unsigned char *p = first; p < s->at; p++)
-        fits = fits && !__builtin_mul_overflow(value->integer, 10, &value->integer) &&
-               !__builtin_sub_overflow(value->integer, *p - '0', &value->integer);
-    if (!negative)
-        fits = fits && !__builtin_sub_overflow(0, value->integer, &value->integer);
-    if (s->at < s->end && *s->at == '.') {
-        value->kind = JV_NUMBER;
-        s->at++;
+    if (is_next(s, ".") && !scan_digits(s))
+        return false;
+    if (is_next(s, "eE")) {
+        is_next(s, "+-");
         if (!scan_digits(s))
             return false;
     }
-    if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
-        value->kind = JV_NUMBER;
-        s->at++;
-        if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
-            s->at++;
-        if (!scan_digits(s))
-            return false;
-    }
+    value->kind = s->at == end ? JV_INTEGER : JV_NUMBER;
+    if (value->kind == JV_INTEGER && !read_integer(first, end, negative, &value->integer))
+        return fail(s, "too big a number");
     value->number = value->kind == JV_INTEGER ? (double)value->integer : read_double(s, start);
-    return value->kind == JV_NUMBER || fits || fail(s, "too big a number");
+    return true;
 }
 
 static bool scan_word(Scan *s, JsonValue *value)

@@ -163,6 +163,26 @@ static char **join_words(Arena *arena, const TextList *was, const Arguments *now
     return words;
 }
 
+/* What a training that goes on cannot change; 0 if nothing of it is given. */
+static int check_kept(const TrainOptions *now, const RunRecord *record)
+{
+    const char *vocab = word_value(&record->arguments, "--vocab");
+    if (now->vocab.source || now->vocab.tokens.count)
+        return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
+                               now->vocab.source ? "--source-vocab" : "--token");
+    if (now->mix.count)
+        return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
+    if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
+        return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
+                               "not %s; leave the option out",
+                               now->out, vocab, now->vocab.spec);
+    const char *weights = word_value(&record->arguments, "--weights");
+    if (now->weights && (!weights || strcmp(now->weights, weights)))
+        return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
+                               now->out);
+    return 0;
+}
+
 /* Parses again, with the run's options before those given; an exit status. Without a model
  * the run's own copy is meant. */
 static int recall(Job *job, TrainCommand *command, Arguments *arguments)
@@ -172,22 +192,10 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     RunRecord *record = ARENA_NEW(job->arena, RunRecord);
     if (!run_record_read(job, now.out, record))
         return EXIT_INPUT;
-    const char *vocab = word_value(&record->arguments, "--vocab");
     bool goes_on = file_exists(arena_printf(job->arena, "%s/last.safetensors", now.out));
-    if (goes_on && (now.vocab.source || now.vocab.tokens.count))
-        return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
-                               now.vocab.source ? "--source-vocab" : "--token");
-    if (goes_on && now.mix.count)
-        return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
-    if (goes_on && now.vocab.spec && vocab && strcmp(now.vocab.spec, vocab))
-        return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
-                               "not %s; leave the option out",
-                               now.out, vocab, now.vocab.spec);
-    const char *weights = word_value(&record->arguments, "--weights");
-    if (goes_on && now.weights && (!weights || strcmp(now.weights, weights)))
-        return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
-                               now.out);
-    int n, status;
+    int n, status = goes_on ? check_kept(&now, record) : 0;
+    if (status)
+        return status;
     char **words = join_words(job->arena, &record->arguments, arguments, &n);
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;

@@ -341,30 +341,36 @@ static Val compare_words(Elab *e, const Node *node, TokenKind op, const Val *a, 
     return val_error();
 }
 
+/* `/` and `@`, which are of floats alone. */
+static Val of_floats(Elab *e, const Node *node, TokenKind op, Val a, Val b)
+{
+    Value *x = as_float(e, node, a), *y = x ? as_float(e, node, b) : NULL;
+    if (!x || !y)
+        return val_error();
+    return op == TOKEN_AT ? matmul_op(e, node, x, y) : elementwise(e, node, OP_div, x, y);
+}
+
+static bool is_known(const Val *val) { return val->kind == VAL_NUMBER || val->kind == VAL_BOOL; }
+
+static bool is_word(const Val *val) { return val->kind == VAL_STRING || val->kind == VAL_DIM; }
+
+static bool is_tensor(const Val *val) { return !is_known(val) && !is_word(val); }
+
 Val binary_op(Elab *e, const Node *node, TokenKind op, Val a, Val b)
 {
-    bool known_a = a.kind == VAL_NUMBER || a.kind == VAL_BOOL;
-    bool known_b = b.kind == VAL_NUMBER || b.kind == VAL_BOOL;
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
-    if (known_a && known_b)
+    if (is_known(&a) && is_known(&b))
         return fold(e, node, op, &a, &b);
-    bool word_a = a.kind == VAL_STRING || a.kind == VAL_DIM,
-         word_b = b.kind == VAL_STRING || b.kind == VAL_DIM;
-    if ((word_a || word_b) && (word_a || known_a) && (word_b || known_b))
+    if (!is_tensor(&a) && !is_tensor(&b))
         return compare_words(e, node, op, &a, &b);
     if (op == TOKEN_AND || op == TOKEN_OR)
         return logic(e, node, op, a, b);
     if (op == TOKEN_CARET)
         return power(e, node, a, b);
+    if (op == TOKEN_SLASH || op == TOKEN_AT)
+        return of_floats(e, node, op, a, b);
     Value *x, *y;
-    if (op == TOKEN_SLASH || op == TOKEN_AT) {
-        x = as_float(e, node, a);
-        y = x ? as_float(e, node, b) : NULL;
-        if (!x || !y)
-            return val_error();
-        return op == TOKEN_AT ? matmul_op(e, node, x, y) : elementwise(e, node, OP_div, x, y);
-    }
     if (!promote_pair(e, node, a, b, &x, &y))
         return val_error();
     return op == TOKEN_PERCENT ? remainder_op(e, node, x, y)

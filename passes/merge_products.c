@@ -239,46 +239,62 @@ static int collect_terms(Value *v, bool root, Value **terms, int n, int most)
     return n;
 }
 
+enum { MOST_TERMS = 12 };
+
+static bool is_mergeable(const Value *term) { return is_backward_product(term) && is_used_once(term); }
+
+/* Places among the terms of the first one that may be merged and of all that go with it, in
+ * `members`; how many, 0 where no two do. */
+static int find_members(Value *const *terms, int count, int members[MOST_MERGED])
+{
+    for (int first = 0; first < count; first++) {
+        int n = 0;
+        for (int i = first; is_mergeable(terms[first]) && i < count && n < MOST_MERGED; i++)
+            if (is_mergeable(terms[i]) &&
+                terms[i]->op->args[0]->type.dtype == terms[first]->op->args[0]->type.dtype &&
+                (i == first || same_parent(terms[i]->op, terms[first]->op)))
+                members[n++] = i;
+        if (n >= 2)
+            return n;
+    }
+    return 0;
+}
+
+/* One product of operands joined along what is summed over. */
+static Value *join_products(Builder *b, Op **group, int n)
+{
+    Value *parts_a[MOST_MERGED], *parts_b[MOST_MERGED];
+    for (int i = 0; i < n; i++) {
+        b->loc = loc_join(b->function->module->arena, b->loc, group[i]->loc);
+        parts_a[i] = group[i]->args[0];
+        parts_b[i] = group[i]->args[1];
+    }
+    Value *x = build_concat(b, n, parts_a, parts_a[0]->type.rank - 1);
+    Value *w = build_concat(b, n, parts_b, 1);
+    return build(b, OP_dot, 2, (Value *[]){x, w}, group[0]->n_attrs, group[0]->attrs);
+}
+
 static bool merge_sum(Function *function, Op *add)
 {
-    enum { MOST_TERMS = 12 };
-    Value *terms[MOST_TERMS], *parts_a[MOST_MERGED], *parts_b[MOST_MERGED];
+    Value *terms[MOST_TERMS];
     int count = collect_terms(op_result(add), true, terms, 0, MOST_TERMS);
-    for (int f = 0; f < count && count < MOST_TERMS; f++) {
-        int n = 0, members[MOST_MERGED];
-        for (int i = f; i < count && n < MOST_MERGED; i++)
-            if (is_backward_product(terms[i]) && is_used_once(terms[i]) &&
-                is_backward_product(terms[f]) && is_used_once(terms[f]) &&
-                terms[i]->op->args[0]->type.dtype == terms[f]->op->args[0]->type.dtype &&
-                (i == f || same_parent(terms[i]->op, terms[f]->op)))
-                members[n++] = i;
-        if (n < 2)
-            continue;
-        Builder b = builder_before(function, &function->body, add);
-        Op *group[MOST_MERGED];
-        for (int i = 0; i < n; i++)
-            group[i] = terms[members[i]]->op;
-        sort_by_scope(group, n);
-        for (int i = 0; i < n; i++) {
-            b.loc = loc_join(function->module->arena, b.loc, group[i]->loc);
-            parts_a[i] = group[i]->args[0];
-            parts_b[i] = group[i]->args[1];
-        }
-        int axis = parts_a[0]->type.rank - 1;
-        Value *x = build_concat(&b, n, parts_a, axis), *w = build_concat(&b, n, parts_b, 1);
-        Value *sum = build(&b, OP_dot, 2, (Value *[]){x, w}, group[0]->n_attrs, group[0]->attrs);
-        for (int i = 0; i < count; i++) {
-            bool merged = false;
-            for (int k = 0; k < n; k++)
-                merged |= members[k] == i;
-            if (!merged)
-                sum = build_binary(&b, OP_add, sum, terms[i]);
-        }
-        value_replace(op_result(add), sum);
-        block_remove(&function->body, add);
-        return true;
+    int members[MOST_MERGED], n = count < MOST_TERMS ? find_members(terms, count, members) : 0;
+    if (!n)
+        return false;
+    Op *group[MOST_MERGED];
+    for (int i = 0; i < n; i++) {
+        group[i] = terms[members[i]]->op;
+        terms[members[i]] = NULL;
     }
-    return false;
+    sort_by_scope(group, n);
+    Builder b = builder_before(function, &function->body, add);
+    Value *sum = join_products(&b, group, n);
+    for (int i = 0; i < count; i++)
+        if (terms[i])
+            sum = build_binary(&b, OP_add, sum, terms[i]);
+    value_replace(op_result(add), sum);
+    block_remove(&function->body, add);
+    return true;
 }
 
 /* Sums of two such products that stayed. */

@@ -41,33 +41,43 @@ static bool sums_queries(const Op *product, const Scores *s)
     return lists(op_attr(product, contract), s->type.rank - 2);
 }
 
+static bool is_sorted(const Attr *list)
+{
+    for (int i = 1; i < list->n; i++)
+        if (list->ints[i] < list->ints[i - 1])
+            return false;
+    return true;
+}
+
+/* Whether an operand with batch and contracted dimensions has one more, of constant size. */
+static bool leaves_a_constant(const Type *operand, const Attr *batch, const Attr *contract)
+{
+    if (operand->rank != batch->n + contract->n + 1)
+        return false;
+    for (int i = 0; i < operand->rank; i++)
+        if (!lists(batch, i) && !lists(contract, i) && !dim_is_const(operand->dims[i]))
+            return false;
+    return true;
+}
+
 /* Whether the op contracts scores with something that is none, along the keys or along
  * all queries that share them, and leaves one constant axis of the other operand. */
 static bool is_use_up(const Op *op, const Scores *s)
 {
     if (op->kind != OP_dot)
         return false;
-    int side = scores_side(op, s);
+    int side = scores_side(op, s), keys = s->type.rank - 1, queries = keys - 1;
     const Type *other = &op->args[1 - side]->type;
     const Attr *batch = op_attr(op, side ? ATTR_batch_b : ATTR_batch_a);
     const Attr *theirs = op_attr(op, side ? ATTR_batch_a : ATTR_batch_b);
     const Attr *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
     const Attr *away = op_attr(op, side ? ATTR_contract_a : ATTR_contract_b);
-    int keys = s->type.rank - 1, queries = keys - 1;
-    if (type_same_shape(other, &s->type) || op->results[0].type.dtype != s->type.dtype ||
-        other->rank != batch->n + contract->n + 1 || batch->n < 1 || lists(batch, queries) ||
-        lists(batch, keys))
-        return false;
-    for (int i = 1; i < batch->n; i++)
-        if (batch->ints[i] < batch->ints[i - 1])
-            return false;
-    for (int i = 0; i < other->rank; i++)
-        if (!lists(theirs, i) && !lists(away, i) && !dim_is_const(other->dims[i]))
-            return false;
     bool rows = contract->n == 1 && contract->ints[0] == keys;
     bool columns = lists(contract, queries) && !lists(contract, keys) &&
                    batch->n + contract->n + 1 == s->type.rank;
-    return rows || columns;
+    return (rows || columns) && batch->n >= 1 && is_sorted(batch) && !lists(batch, queries) &&
+           !lists(batch, keys) && !type_same_shape(other, &s->type) &&
+           leaves_a_constant(other, theirs, away) && op->results[0].type.dtype == s->type.dtype;
 }
 
 /* ---- the set ---- */

@@ -69,22 +69,23 @@ static void cut_end(const SpNormalizer *n, TokenText *out, size_t start)
         out->length -= size;
 }
 
-static bool normalize(const SpNormalizer *n, const Trie *user, const char *text, size_t length,
-                      TokenText *out)
+/* The text behind the blanks that it begins with. */
+static const char *skip_blanks(const SpNormalizer *n, const Trie *user, const char *text,
+                               const char *end)
 {
-    const char *end = text + length;
-    size_t start = out->length;
-    while (n->remove_extra && text < end) {
+    while (text < end) {
         Part part = first_part(n, user, text, (size_t)(end - text));
         if (part.length != 1 || *part.text != ' ')
             break;
         text += part.consumed;
     }
-    if (text == end)
-        return true;
-    if (!token_text_reserve(out, length + SP_SPACE_SIZE) ||
-        (!n->as_suffix && n->dummy_prefix && !put_space(n, out)))
-        return false;
+    return text;
+}
+
+static bool put_parts(const SpNormalizer *n, const Trie *user, const char *text, const char *end,
+                      TokenText *out)
+{
+    size_t start = out->length;
     bool after_space = n->remove_extra;
     while (text < end) {
         Part part = first_part(n, user, text, (size_t)(end - text));
@@ -96,9 +97,25 @@ static bool normalize(const SpNormalizer *n, const Trie *user, const char *text,
         if (part.length)
             after_space = n->remove_extra && part.text[part.length - 1] == ' ';
     }
+    return true;
+}
+
+static bool normalize(const SpNormalizer *n, const Trie *user, const char *text, size_t length,
+                      TokenText *out)
+{
+    const char *end = text + length;
+    size_t start = out->length;
+    if (n->remove_extra)
+        text = skip_blanks(n, user, text, end);
+    if (text == end)
+        return true;
+    bool before = n->dummy_prefix && !n->as_suffix, after = n->dummy_prefix && n->as_suffix;
+    if (!token_text_reserve(out, length + SP_SPACE_SIZE) || (before && !put_space(n, out)) ||
+        !put_parts(n, user, text, end, out))
+        return false;
     if (n->remove_extra)
         cut_end(n, out, start);
-    return !n->as_suffix || !n->dummy_prefix || put_space(n, out);
+    return !after || put_space(n, out);
 }
 
 bool sp_normalize(const SpNormalizer *normalizer, const Trie *user, const char *text, size_t length,
