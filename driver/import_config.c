@@ -30,32 +30,61 @@ static const JsonValue *parse(Job *job, const char *text)
     return json_read(job->arena, text, strlen(text), &problem);
 }
 
+/* The member "key", or "object.key". */
+static const JsonValue *member(Job *job, const JsonValue *json, const char *key)
+{
+    const char *point = strchr(key, '.');
+    if (!point)
+        return json_member(json, key);
+    json = json_member(json, arena_strndup(job->arena, key, (size_t)(point - key)));
+    return json ? json_member(json, point + 1) : NULL;
+}
+
 /* What the config says, or means by leaving it out; NULL: nothing. Of a list the first. */
 static const JsonValue *value_of(Job *job, const ImportConfig *config, const char *key)
 {
-    const JsonValue *value = json_member(config->json, key);
+    const JsonValue *value = member(job, config->json, key);
     const ImportRow *row = find_row(config, key);
     if (!value && row && row->absent)
         value = *row->absent == '=' ? value_of(job, config, row->absent + 1) : parse(job, row->absent);
     return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
 }
 
-/* As JSON has it; what is no single value is "…". */
+/* The key that the value stands under. */
+static const char *spoken_key(Job *job, const ImportConfig *config, const char *key)
+{
+    const ImportRow *row = member(job, config->json, key) ? NULL : find_row(config, key);
+    bool other = row && row->absent && *row->absent == '=';
+    return other ? spoken_key(job, config, row->absent + 1) : key;
+}
+
+static void put_value(const JsonValue *value, Text *text)
+{
+    switch (value->kind) {
+    case JV_NULL: text_string(text, "null"); break;
+    case JV_FALSE: text_string(text, "false"); break;
+    case JV_TRUE: text_string(text, "true"); break;
+    case JV_INTEGER: text_integer(text, value->integer); break;
+    case JV_NUMBER: text_number(text, value->number); break;
+    case JV_STRING: text_quote(text, value->text); break;
+    case JV_LIST:
+        for (size_t i = 0; i < value->n; i++) {
+            text_string(text, i ? ", " : "");
+            put_value(&value->items[i], text);
+        }
+        break;
+    default: text_string(text, "…"); break;
+    }
+}
+
+/* As JSON has it; a list without its brackets, and "…" of an object. */
 static const char *value_text(Job *job, const JsonValue *value)
 {
     Text text = {0};
-    switch (value->kind) {
-    case JV_NULL: text_string(&text, "null"); break;
-    case JV_FALSE: text_string(&text, "false"); break;
-    case JV_TRUE: text_string(&text, "true"); break;
-    case JV_INTEGER: text_integer(&text, value->integer); break;
-    case JV_NUMBER: text_number(&text, value->number); break;
-    case JV_STRING: text_quote(&text, value->text); break;
-    default: text_string(&text, "…"); break;
-    }
+    put_value(value, &text);
     const char *copy = arena_strdup(job->arena, text.data);
     text_free(&text);
-    return copy;
+    return copy ? copy : "";
 }
 
 static bool is_number(const JsonValue *value)
@@ -68,6 +97,16 @@ static bool is_same(Job *job, const JsonValue *a, const JsonValue *b)
     if (is_number(a) && is_number(b))
         return a->number == b->number;
     return a->kind == b->kind && !strcmp(value_text(job, a), value_text(job, b));
+}
+
+static bool is_one_of(Job *job, const JsonValue *value, const JsonValue *allowed)
+{
+    if (allowed->kind != JV_LIST)
+        return is_same(job, value, allowed);
+    for (size_t i = 0; i < allowed->n; i++)
+        if (is_same(job, value, &allowed->items[i]))
+            return true;
+    return false;
 }
 
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key)
@@ -85,10 +124,11 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
     const JsonValue *is = value_of(job, config, row->key);
     const JsonValue *wanted =
         row->kind == IMPORT_MUST ? parse(job, row->to) : value_of(job, config, row->to);
-    if (is && wanted && is_same(job, is, wanted))
+    if (is && wanted && is_one_of(job, is, wanted))
         return true;
     return refuse(job, config,
-                  arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone", row->key,
+                  arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone",
+                               spoken_key(job, config, row->key),
                                is ? value_text(job, is) : "absent", config->model->files[0],
                                wanted ? value_text(job, wanted) : "null",
                                row->kind == IMPORT_SAME
@@ -152,9 +192,18 @@ static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row
     const JsonValue *value = value_of(job, config, row->key);
     if (value && value->kind == JV_NULL)
         return true; /* as the model has it */
-    if (!value || !is_number(value))
-        return refuse(job, config, arena_printf(job->arena, "\"%s\": expected a number", row->key));
+    if (!value || value->kind == JV_LIST || value->kind == JV_OBJECT)
+        return refuse(job, config, arena_printf(job->arena, "\"%s\": expected a number, a truth "
+                                                            "value or a string", row->key));
     text_add(out, "const %s = %s\n", row->to, value_text(job, value));
+    return true;
+}
+
+static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = value_of(job, config, row->key);
+    bool is = value && is_same(job, value, parse(job, row->value));
+    text_add(out, "const %s = %s\n", row->to, is ? "true" : "false");
     return true;
 }
 
@@ -164,6 +213,8 @@ bool import_config_model(Job *job, const ImportConfig *config, Text *out)
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_CONST)
             ok = put_const(job, config, row, out) && ok;
+        else if (row->kind == IMPORT_FLAG)
+            ok = put_flag(job, config, row, out) && ok;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;

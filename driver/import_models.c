@@ -1,17 +1,23 @@
 /* Published models by their model_type: what their config.json says in our words. Values of keys
  * that a config leaves out are those of Hugging Face's configuration classes (documentation of
  * transformers 4: MarianConfig, BartConfig, T5Config, GPT2Config, LlamaConfig, MistralConfig,
- * BertConfig). */
+ * Qwen2Config, BertConfig). */
 #include "driver/import.h"
 
 #include <string.h>
 
-#define CONST(key, to, absent) {IMPORT_CONST, key, to, absent}
-#define SAME(key, to) {IMPORT_SAME, key, to, "=" to}
-#define MUST(key, value, absent) {IMPORT_MUST, key, value, absent}
-#define TOKEN(rule, key, absent) {IMPORT_TOKEN, key, rule, absent}
-#define IGNORE(pattern) {IMPORT_IGNORE, pattern, NULL, NULL}
-#define END {IMPORT_IGNORE, NULL, NULL, NULL}
+#define ROW(what, name, ours, without) \
+    {.kind = IMPORT_##what, .key = name, .to = ours, .absent = without}
+#define CONST(key, to, absent) ROW(CONST, key, to, absent)
+#define FLAG(name, ours, is, without) \
+    {.kind = IMPORT_FLAG, .key = name, .to = ours, .absent = without, .value = is}
+#define KEY(key, absent) ROW(KEY, key, NULL, absent)
+#define ACTIVATION(key, absent) ROW(ACTIVATION, key, NULL, absent)
+#define SAME(key, to) ROW(SAME, key, to, "=" to)
+#define MUST(key, value, absent) ROW(MUST, key, value, absent)
+#define TOKEN(rule, key, absent) ROW(TOKEN, key, rule, absent)
+#define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
+#define END ROW(IGNORE, NULL, NULL, NULL)
 
 static const ImportRow marian[] = {
     CONST("vocab_size", "vocab", "58101"),
@@ -23,7 +29,7 @@ static const ImportRow marian[] = {
     CONST("encoder_attention_heads", "heads", "16"),
     SAME("decoder_attention_heads", "encoder_attention_heads"),
     CONST("dropout", "p_drop", "0.1"),
-    {IMPORT_ACTIVATION, "activation_function", NULL, "\"gelu\""},
+    ACTIVATION("activation_function", "\"gelu\""),
     MUST("scale_embedding", "true", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "false", "false"),
@@ -48,7 +54,7 @@ static const ImportRow bart[] = {
     CONST("encoder_attention_heads", "heads", "16"),
     SAME("decoder_attention_heads", "encoder_attention_heads"),
     CONST("dropout", "p_drop", "0.1"),
-    {IMPORT_ACTIVATION, "activation_function", NULL, "\"gelu\""},
+    ACTIVATION("activation_function", "\"gelu\""),
     MUST("scale_embedding", "false", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "true", "true"),
@@ -73,8 +79,9 @@ static const ImportRow t5[] = {
     CONST("relative_attention_max_distance", "longest", "128"),
     CONST("dropout_rate", "p_drop", "0.1"),
     CONST("layer_norm_epsilon", "norm_eps", "1e-6"),
-    MUST("feed_forward_proj", "\"relu\"", "\"relu\""),
-    MUST("tie_word_embeddings", "true", "true"),
+    MUST("feed_forward_proj", "[\"relu\", \"gated-gelu\"]", "\"relu\""),
+    FLAG("feed_forward_proj", "gated", "\"gated-gelu\"", NULL),
+    CONST("tie_word_embeddings", "tied", "true"),
     TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),
     TOKEN("end", "eos_token_id", "1"),
     TOKEN("pad", "pad_token_id", "0"),
@@ -89,7 +96,7 @@ static const ImportRow gpt2[] = {
     CONST("n_head", "heads", "12"),
     CONST("n_inner", "d_ff", "null"),
     CONST("resid_pdrop", "p_drop", "0.1"),
-    {IMPORT_ACTIVATION, "activation_function", NULL, "\"gelu_new\""},
+    ACTIVATION("activation_function", "\"gelu_new\""),
     MUST("layer_norm_epsilon", "1e-5", "1e-5"),
     MUST("scale_attn_weights", "true", "true"),
     MUST("scale_attn_by_inverse_layer_idx", "false", "false"),
@@ -101,20 +108,50 @@ static const ImportRow gpt2[] = {
     IGNORE("lm_head.weight"),
     END};
 
-#define LLAMA(kv_heads, eps)                                                                       \
-    CONST("vocab_size", "vocab", "32000"), CONST("hidden_size", "d_model", "4096"),                \
-        CONST("intermediate_size", "d_ff", "11008"), CONST("num_hidden_layers", "layers", "32"),   \
-        CONST("num_attention_heads", "heads", "32"),                                               \
-        CONST("num_key_value_heads", "kv_heads", kv_heads), CONST("head_dim", "d_k", "null"),      \
-        CONST("rms_norm_eps", "norm_eps", eps), CONST("rope_theta", "rotary_base", "10000"),       \
-        MUST("rope_scaling", "null", "null"), MUST("rope_parameters", "null", "null"),               \
-        MUST("attention_bias", "false", "false"),            \
-        MUST("mlp_bias", "false", "false"), MUST("hidden_act", "\"silu\"", "\"silu\""),            \
-        MUST("tie_word_embeddings", "false", "false"), TOKEN("begin", "bos_token_id", "1"),        \
-        TOKEN("end", "eos_token_id", "2"), IGNORE("**.rotary_emb.inv_freq")
+/* What LLaMA and those that took its layers share. Positions are turned more slowly for long texts
+ * by rope_scaling, which newer files call rope_parameters. */
+#define LLAMA_ROWS                                                                                 \
+    CONST("hidden_size", "d_model", "4096"), CONST("num_hidden_layers", "layers", "32"),           \
+        CONST("num_attention_heads", "heads", "32"), CONST("head_dim", "d_k", "null"),             \
+        MUST("hidden_act", "\"silu\"", "\"silu\""),                                                \
+        KEY("rope_theta", "10000"), KEY("rope_scaling.type", "null"),                              \
+        KEY("rope_scaling.rope_type", "=rope_scaling.type"),                                       \
+        MUST("rope_parameters.rope_type", "[null, \"default\", \"linear\", \"llama3\"]",           \
+             "=rope_scaling.rope_type"),                                                           \
+        CONST("rope_parameters.rope_type", "rope_type", NULL),                                     \
+        CONST("rope_parameters.rope_theta", "rotary_base", "=rope_theta"),                         \
+        SCALING("factor", "rope_factor"), SCALING("low_freq_factor", "rope_low"),                  \
+        SCALING("high_freq_factor", "rope_high"),                                                  \
+        SCALING("original_max_position_embeddings", "rope_context"),                               \
+        CONST("tie_word_embeddings", "tied", "false"), TOKEN("begin", "bos_token_id", "1"),        \
+        TOKEN("end", "eos_token_id", "2"), IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight")
+#define SCALING(key, to) \
+    KEY("rope_scaling." key, "null"), CONST("rope_parameters." key, to, "=rope_scaling." key)
 
-static const ImportRow llama[] = {LLAMA("=num_attention_heads", "1e-6"), END};
-static const ImportRow mistral[] = {LLAMA("8", "1e-6"), MUST("sliding_window", "null", "4096"), END};
+static const ImportRow llama[] = {LLAMA_ROWS,
+                                  CONST("vocab_size", "vocab", "32000"),
+                                  CONST("intermediate_size", "d_ff", "11008"),
+                                  CONST("num_key_value_heads", "kv_heads", "=num_attention_heads"),
+                                  CONST("rms_norm_eps", "norm_eps", "1e-6"),
+                                  CONST("attention_bias", "biased", "false"),
+                                  CONST("attention_bias", "output_biased", NULL),
+                                  MUST("mlp_bias", "false", "false"),
+                                  END};
+static const ImportRow mistral[] = {LLAMA_ROWS,
+                                    CONST("vocab_size", "vocab", "32000"),
+                                    CONST("intermediate_size", "d_ff", "14336"),
+                                    CONST("num_key_value_heads", "kv_heads", "8"),
+                                    CONST("rms_norm_eps", "norm_eps", "1e-6"),
+                                    MUST("sliding_window", "null", "4096"),
+                                    END};
+static const ImportRow qwen2[] = {LLAMA_ROWS,
+                                  CONST("vocab_size", "vocab", "151936"),
+                                  CONST("intermediate_size", "d_ff", "22016"),
+                                  CONST("num_key_value_heads", "kv_heads", "32"),
+                                  CONST("rms_norm_eps", "norm_eps", "1e-6"),
+                                  FLAG("model_type", "biased", "\"qwen2\"", NULL),
+                                  MUST("use_sliding_window", "false", "false"),
+                                  END};
 
 static const ImportRow bert[] = {
     CONST("vocab_size", "vocab", "30522"),
@@ -127,7 +164,7 @@ static const ImportRow bert[] = {
     CONST("layer_norm_eps", "norm_eps", "1e-12"),
     CONST("hidden_dropout_prob", "p_drop", "0.1"),
     CONST("attention_probs_dropout_prob", "p_attention", "0.1"),
-    {IMPORT_ACTIVATION, "hidden_act", NULL, "\"gelu\""},
+    ACTIVATION("hidden_act", "\"gelu\""),
     MUST("position_embedding_type", "\"absolute\"", "\"absolute\""),
     MUST("tie_word_embeddings", "true", "true"),
     TOKEN("pad", "pad_token_id", "0"),
@@ -141,7 +178,7 @@ static const ImportModel models[] = {
     {"marian", {"marian.tfg"}, marian},      {"bart", {"bart.tfg", "marian.tfg"}, bart},
     {"t5", {"t5.tfg"}, t5},                  {"gpt2", {"gpt2.tfg", "gpt.tfg"}, gpt2},
     {"llama", {"llama.tfg"}, llama},         {"mistral", {"llama.tfg"}, mistral},
-    {"bert", {"bert.tfg"}, bert},
+    {"qwen2", {"llama.tfg"}, qwen2},         {"bert", {"bert.tfg"}, bert},
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };
 

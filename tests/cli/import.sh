@@ -80,6 +80,10 @@ cannot 'the vocabulary has 20 tokens, but config.json.s vocab_size is 19' 's/"vo
 cannot '"eos_token_id" is 77, but the vocabulary has 20 tokens' 's/"eos_token_id": 0/"eos_token_id": 77/'
 cannot 'model.decoder.layers.2.fc1.weight' 's/"decoder_layers": 2/"decoder_layers": 3/'
 cannot 'config.json: error: no key at byte 1' 's/^{/{,/'
+mkdir long
+sed 's/llama3/yarn/' "$root/tests/fixtures/published/llama31.json" >long/config.json
+refuses 1 '"rope_scaling.rope_type" is "yarn": models/llama.tfg is written for null, "default", "linear", "llama3" alone' \
+    "$tfc" import long -o no
 sed 's/"decoder_layers": 2/"decoder_layers": 1/' published/config.json >changed/config.json
 "$tfc" import changed -o less 2>err.txt || fail "$(cat err.txt)"
 grep -q "tensors of changed are used by nothing in models/marian.tfg: 'model.decoder.layers.1" err.txt ||

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {"marian", "bart", "t5", "gpt2", "llama", "bert"};
+static const char *const models[] = {"marian", "bart", "t5", "flan", "gpt2",
+                                     "llama", "llama31", "qwen2", "bert"};
 
 typedef struct Case {
     const char *name, *model, *fixture;
@@ -120,7 +121,7 @@ static void check_logits(Harness *h, const Case *c)
         Difference d = tensor_difference(logits, st_find(c->theirs, "logits"));
         harness_check(h, d.same_count && d.largest <= 1e-4, "%s: logits differ by %g", c->name,
                       d.largest);
-        printf("%-7s logits %.1e", c->name, d.largest);
+        printf("%-8s logits %.1e", c->name, d.largest);
     }
     st_close(ours);
 }
