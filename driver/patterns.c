@@ -59,6 +59,10 @@ static bool meets_any(const char *pattern, const Module *module)
 /* What a pattern of so many parts could have meant: names cut to as many, each once. */
 static const char *suggestion(Job *job, const char *pattern, const Module *module)
 {
+    const char *anywhere = arena_printf(job->arena, "**.%s", pattern);
+    if (meets_any(anywhere, module))
+        return arena_printf(job->arena, "; a pattern begins at a name's first part: did you mean '%s'?",
+                            anywhere);
     int parts = 1;
     for (const char *at = pattern; *at; at++)
         parts += *at == '.';

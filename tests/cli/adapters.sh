@@ -78,6 +78,7 @@ refuses 1 "base/model.tfg: there is nothing to merge" "$tfc" export base --merge
 [ ! -e no.safetensors ] || fail "a file was written"
 refuses 1 'only .*lora_c meets no param of the model' "$tfc" export run --only '**.lora_c' -o no.safetensors
 refuses 1 "only enc meets no param of the model; did you mean 'encoder'?" "$tfc" train base $text --out no --only enc
+refuses 1 "begins at a name's first part: did you mean '\*\*.lora_\*'" "$tfc" export run --only 'lora_*' -o no.safetensors
 refuses 1 "cannot read none.safetensors" "$tfc" score adapted.tfg $base --weights base,none.safetensors $text
 cat >wrong.tfg <<'END'
 model wrong
