@@ -28,6 +28,7 @@
     LIMIT(warm_up, 1000000)                                                                   \
     LIMIT(samples, 1000000)                                                                   \
     LIMIT(accumulate, 1 << 20)                                                                \
+    LIMIT(shards, 1024)                                                                       \
     LIMIT(max_length, 1 << 20)                                                                \
     LIMIT(line_limit, 1000000000) /* bytes */                                                 \
     LIMIT(steps, 1000000000)                                                                  \

@@ -185,6 +185,8 @@ static const Option options[] = {
      "tokens a batch, of each side"},
     {"batch-sentences", "N", FIELD(TrainCommand, o.batch_sentences), 1, NULL, "sentences a batch"},
     {"accumulate", "N", FIELD(TrainCommand, o.accumulate), 1, NULL, "batches an update"},
+    {"shards", "N", FIELD(TrainCommand, o.shards), 1, NULL,
+     "pieces a batch, computed one after the other: less memory"},
     {"max-length", "N", FIELD(TrainCommand, o.max_length), 1, NULL,
      "leave out longer sentences; window of a text"},
     OPTION_LINE_LIMIT(TrainCommand),

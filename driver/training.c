@@ -52,6 +52,7 @@ static void make_settings(Training *t)
     }
     if (!s->batch.tokens && !s->batch.sentences)
         s->batch.tokens = DEFAULT_BATCH_TOKENS;
+    s->batch.shards = o->shards ? o->shards : spec->shards;
     s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
     s->validate_every = choose(o->validate_every, spec->validate_every, TRAIN_EVERY);
     s->save_every = choose(o->save_every, spec->save_every, TRAIN_EVERY);
@@ -108,6 +109,12 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
     return true;
 }
 
+/* Whether an update is a program of its own, after several batches or pieces of one. */
+static bool accumulates(const Training *t)
+{
+    return t->settings.accumulate > 1 || t->settings.batch.shards > 1;
+}
+
 /* Training computes in the type asked for, validation in f32, as tfc eval does: a run
  * may be resumed, and compared, in either type. */
 static bool compile_programs(Training *t)
@@ -115,7 +122,7 @@ static bool compile_programs(Training *t)
     TrainPrograms *p = &t->programs;
     p->feed = feed_of(t->session.model->module, &t->ports);
     session_set_dtype(&t->session.options, t->options->dtype);
-    if (t->settings.accumulate == 1) {
+    if (!accumulates(t)) {
         if (!limit_memory(t, NULL))
             return false;
         p->step = session_compile(&t->session, session_function(&t->session, "train_step"));
@@ -129,7 +136,7 @@ static bool compile_programs(Training *t)
     session_set_dtype(&t->session.options, "f32");
     const TfcProgram *all[] = {p->step, p->accumulate, p->update};
     for (int i = 0; i < 3; i++) {
-        bool needed = (i == 0) == (t->settings.accumulate == 1);
+        bool needed = (i == 0) == !accumulates(t);
         if (needed && !all[i])
             return false;
         if (needed && !store_add_program(t->store, all[i]))

@@ -31,7 +31,7 @@ typedef struct TrainOptions {
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
     bool resume, allow_change, lines, no_bleu, check_numerics;
     CorpusKind kind;
-    int64_t steps, seed, batch_tokens, batch_sentences, accumulate, max_length;
+    int64_t steps, seed, batch_tokens, batch_sentences, accumulate, shards, max_length;
     int64_t memory; /* bytes; 0: no limit */
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
     int64_t validate_every, save_every, report_every, keep, average,

@@ -98,6 +98,8 @@ static const char *describe_batch(const Training *t)
     if (batch->sentences)
         text = arena_printf(arena, "%s%s%" PRId64 " sentences", text, *text ? ", " : "",
                             batch->sentences);
+    if (batch->shards > 1)
+        text = arena_printf(arena, "%s, %" PRId64 " shards", text, batch->shards);
     return text;
 }
 

@@ -17,6 +17,7 @@ typedef struct TrainSpec {
     int64_t batch_tokens;             /* a side; 0: batch_sentences counts */
     int64_t batch_sentences;
     int64_t accumulate;               /* batches a step, at least 1 */
+    int64_t shards;                   /* pieces of a batch, at least 1 */
     double clip_norm;                 /* 0: none */
     int64_t steps;                    /* 0: as the command says */
     int64_t validate_every, save_every, report_every, keep, average, patience; /* 0: default or off */

@@ -20,6 +20,7 @@ void train_defaults(TrainSpec *spec)
         .warmup = 4000,
         .batch_tokens = 4096,
         .accumulate = 1,
+        .shards = 1,
     };
 }
 
@@ -233,6 +234,7 @@ static void set_number(Elab *e, const Node *setting)
     const Param plain[] = {
         {.name = "clip_norm", .real = &s->clip_norm},
         {.name = "accumulate", .whole = &s->accumulate, .least = 1},
+        {.name = "shards", .whole = &s->shards, .least = 1},
         {.name = "steps", .whole = &s->steps},
         {.name = "validate_every", .whole = &s->validate_every},
         {.name = "save_every", .whole = &s->save_every},

@@ -189,6 +189,42 @@ static void shuffle_batches(Batches *b, uint64_t *state)
     }
 }
 
+/* Where the pieces of a batch begin: a row belongs to the piece that the middle of it lies in. */
+static void cut_shards(const Batches *b, int64_t first, int64_t last, int64_t shards, int64_t *begin)
+{
+    int64_t total = 0, before = 0, shard = 0;
+    for (int64_t i = first; i < last; i++)
+        total += b->items[i].source + b->items[i].target;
+    begin[0] = first;
+    for (int64_t i = first; i < last; i++) {
+        int64_t tokens = b->items[i].source + b->items[i].target;
+        double middle = (double)before + 0.5 * (double)tokens;
+        while (shard + 1 < shards && middle * (double)shards >= (double)total * (double)(shard + 1))
+            begin[++shard] = i;
+        before += tokens;
+    }
+    while (++shard < shards)
+        begin[shard] = last;
+}
+
+/* Pieces in the place of batches. */
+static void cut_into_shards(Batches *b)
+{
+    int64_t shards = b->options.shards;
+    int64_t *first = grow(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
+    int64_t *last = grow(NULL, (size_t)(b->n * shards) * sizeof(int64_t));
+    for (int64_t i = 0; i < b->n; i++) {
+        cut_shards(b, b->first[i], b->last[i], shards, first + i * shards);
+        for (int64_t k = 0; k < shards; k++)
+            last[i * shards + k] = k + 1 < shards ? first[i * shards + k + 1] : b->last[i];
+    }
+    free(b->first);
+    free(b->last);
+    b->first = first;
+    b->last = last;
+    b->n *= shards;
+}
+
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
 {
     Batches *b = grow(NULL, sizeof *b);
@@ -206,6 +242,8 @@ Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t 
     cut_all(b);
     if (options->shuffle)
         shuffle_batches(b, &state);
+    if (options->shards > 1)
+        cut_into_shards(b);
     return b;
 }
 

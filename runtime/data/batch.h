@@ -3,7 +3,10 @@
  *
  * Training order: rows are shuffled, sorted by length within pools of POOL_BATCHES
  * batches, cut into batches by the budget, and the batches are shuffled. Without
- * shuffling all rows are sorted by length. Rows are packed without padding. */
+ * shuffling all rows are sorted by length. Rows are packed without padding.
+ *
+ * Shards: each batch so made may be cut into pieces of whole rows and about the same tokens. The
+ * pieces are batches then, those of a batch one after the other, and may have no rows. */
 #ifndef RUNTIME_DATA_BATCH_H
 #define RUNTIME_DATA_BATCH_H
 
@@ -14,6 +17,7 @@ typedef struct BatchOptions {
     int64_t sentences; /* most rows of a batch; 0: no limit */
     bool shuffle;
     uint64_t seed;
+    int64_t shards;    /* pieces of a batch; 0 is 1 */
 } BatchOptions;
 
 typedef struct BatchShape {

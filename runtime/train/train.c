@@ -36,7 +36,8 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         hash = hash_bytes(hash, &corpus->parts[i], sizeof corpus->parts[i]);
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
                                s->batch.sentences,   (int64_t)s->batch.seed,     s->accumulate};
-    return hash_bytes(hash, numbers, sizeof numbers);
+    hash = hash_bytes(hash, numbers, sizeof numbers);
+    return s->batch.shards > 1 ? hash_u64(hash, (uint64_t)s->batch.shards) : hash;
 }
 
 /* ---- the rate ---- */
@@ -114,22 +115,44 @@ static bool run_checked(Trainer *t, Exec *exec)
     return !name;
 }
 
-/* Batches that the next update uses: at the end of an epoch perhaps fewer. */
+/* Batches of an update, pieces of them where they are cut into shards. */
+static int64_t most_batches(const Trainer *t)
+{
+    int64_t shards = t->settings->batch.shards;
+    return t->settings->accumulate * (shards > 1 ? shards : 1);
+}
+
+/* Those that the next update uses: at the end of an epoch perhaps fewer. */
 static int64_t count_batches(const Trainer *t)
 {
-    int64_t left = batches_count(t->batches) - t->state->batch;
-    return left < t->settings->accumulate ? left : t->settings->accumulate;
+    int64_t left = batches_count(t->batches) - t->state->batch, most = most_batches(t);
+    return left < most ? left : most;
+}
+
+/* Of a batch of the next step: 0 of a piece without rows. */
+static int64_t batch_tokens(const Trainer *t, int64_t index)
+{
+    BatchShape shape = batches_shape(t->batches, t->state->batch + index);
+    return feed_tokens(&t->programs->feed, &shape);
 }
 
 /* Random numbers of a batch of the next step. */
 static uint64_t stream_of(const Trainer *t, int64_t index)
 {
-    return (uint64_t)(t->state->step * t->settings->accumulate + index + 1);
+    return (uint64_t)(t->state->step * most_batches(t) + index + 1);
 }
 
-/* One batch through the compute program. `share`: its part of the update's tokens. */
-static bool run_batch(Trainer *t, int64_t index, float rate, float share, double *loss)
+/* Update: a step's batches, and how many tokens they have together. */
+typedef struct Update {
+    int64_t n, tokens;
+    float rate;
+} Update;
+
+/* One batch through the compute program. */
+static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens,
+                          double *loss)
 {
+    const float share = (float)((double)tokens / (double)update->tokens), rate = update->rate;
     const float step = (float)(t->state->step + 1);
     int64_t begin = trace_begin();
     batches_fill(t->batches, t->state->batch + index, &t->batch);
@@ -147,7 +170,7 @@ static bool run_batch(Trainer *t, int64_t index, float rate, float share, double
     return true;
 }
 
-static bool run_update(Trainer *t, float rate)
+static bool apply_update(Trainer *t, float rate)
 {
     const float step = (float)(t->state->step + 1);
     exec_input(t->update, "rate", &rate);
@@ -180,6 +203,8 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     double value = norm;
     const char *name = NULL;
     for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
+        if (!batch_tokens(t, i))
+            continue;
         batches_fill(t->batches, t->state->batch + i, &t->batch);
         name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
     }
@@ -189,36 +214,63 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
                          value);
 }
 
+/* Adds the batch's gradient to the store's. */
+static bool run_batch(Trainer *t, const Update *update, int64_t index)
+{
+    int64_t tokens = batch_tokens(t, index);
+    double loss;
+    if (!tokens)
+        return true;
+    if (!compute_batch(t, update, index, tokens, &loss))
+        return false;
+    if (!isfinite(loss))
+        return refuse_number(t, "the loss", loss);
+    t->loss_sum += loss * (double)tokens;
+    t->loss_tokens += tokens;
+    return true;
+}
+
+/* The sum of the gradients of batches first … first + n - 1, in the store. */
+static bool run_tree(Trainer *t, const Update *update, int64_t first, int64_t n, int level)
+{
+    if (n == 1)
+        return run_batch(t, update, first);
+    int64_t left = gradient_sum_left(n);
+    if (!run_tree(t, update, first, left, level + 1))
+        return false;
+    gradient_sum_keep(t->sum, level);
+    if (!run_tree(t, update, first + left, n - left, level + 1))
+        return false;
+    gradient_sum_join(t->sum, level);
+    return true;
+}
+
+static bool run_batches(Trainer *t, const Update *update)
+{
+    if (t->sum)
+        return run_tree(t, update, 0, update->n, 0);
+    for (int64_t i = 0; i < update->n; i++)
+        if (!run_batch(t, update, i))
+            return false;
+    return true;
+}
+
 static bool run_step(Trainer *t)
 {
     if (!open_epoch(t))
         return false;
-    float rate = (float)trainer_rate(t, t->state->step + 1);
-    if (!isfinite(rate))
-        return refuse_number(t, "the rate", rate);
-    int64_t n = count_batches(t), total = 0;
-    for (int64_t i = 0; i < n; i++) {
-        BatchShape shape = batches_shape(t->batches, t->state->batch + i);
-        total += feed_tokens(&t->programs->feed, &shape);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        BatchShape shape = batches_shape(t->batches, t->state->batch + i);
-        int64_t tokens = feed_tokens(&t->programs->feed, &shape);
-        double loss;
-        if (!run_batch(t, i, rate, (float)((double)tokens / (double)total), &loss))
-            return false;
-        if (!isfinite(loss))
-            return refuse_number(t, "the loss", loss);
-        t->loss_sum += loss * (double)tokens;
-        t->loss_tokens += tokens;
-    }
-    if (t->update && !run_update(t, rate))
+    Update update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
+    if (!isfinite(update.rate))
+        return refuse_number(t, "the rate", update.rate);
+    for (int64_t i = 0; i < update.n; i++)
+        update.tokens += batch_tokens(t, i);
+    if (!run_batches(t, &update) || (t->update && !apply_update(t, update.rate)))
         return false;
     const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
     t->norm = norm ? *norm : NAN;
     if (norm && !isfinite(*norm))
-        return refuse_gradient(t, n, *norm);
-    t->state->batch += n;
+        return refuse_gradient(t, update.n, *norm);
+    t->state->batch += update.n;
     t->state->step++;
     t->state->seconds = t->earlier + trainer_now() - t->start;
     set_horizon(t);
@@ -264,11 +316,14 @@ static bool open_trainer(Trainer *t)
     const TrainPrograms *p = t->programs;
     t->compute = exec_new(compute_program(t), t->store);
     t->update = p->step ? NULL : exec_new(p->update, t->store);
-    if (!t->compute || (!p->step && !t->update))
+    bool sums = t->settings->batch.shards > 1;
+    t->sum = sums ? gradient_sum_new(t->store, most_batches(t)) : NULL;
+    if (!t->compute || (!p->step && !t->update) || (sums && !t->sum))
         return out_of_memory(t);
     if (!open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
-    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0);
+    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
+                   (sums ? gradient_sum_bytes(t->sum) : 0);
     t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));
     /* What a run that was cut off left behind it. */
     Arena *arena = arena_new();
@@ -301,6 +356,7 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
     TrainEnd end = open_trainer(&t) ? run_loop(&t) : TRAIN_FAILED;
     exec_free(t.compute);
     exec_free(t.update);
+    gradient_sum_free(t.sum);
     batches_free(t.batches);
     batch_free(&t.batch);
     return end;

@@ -26,7 +26,8 @@ typedef struct TrainPrograms {
 
 typedef struct TrainSettings {
     RateSettings rate;
-    BatchOptions batch; /* its seed is that of the order of the data */
+    BatchOptions batch; /* its seed is that of the order of the data. Shards: above 1 the gradients
+                           of the pieces of an update are summed as gradient_sum.h says */
     int64_t accumulate; /* batches a step, at least 1 */
     int64_t steps;      /* updates in all, those before a resume included; 0: no limit */
     double seconds;     /* of this session; 0: no limit */

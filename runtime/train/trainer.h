@@ -3,6 +3,7 @@
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
+#include "runtime/train/gradient_sum.h"
 #include "runtime/train/train.h"
 
 typedef struct Trainer {
@@ -14,6 +15,7 @@ typedef struct Trainer {
     Store *store;
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
+    GradientSum *sum;       /* only with shards */
     Batches *batches;       /* of state->epoch */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */

@@ -177,6 +177,54 @@ static void test_budgets(void **state)
     corpus_free(corpus);
 }
 
+/* The pieces of an epoch's batches: together the batch, row after row, and none has many more
+ * tokens than its part. */
+static void check_shards(const Corpus *corpus, BatchOptions options, int64_t shards)
+{
+    Batches *whole = batches_new(corpus, &options, 1);
+    options.shards = shards;
+    Batches *cut = batches_new(corpus, &options, 1);
+    Batch batch = {0}, piece = {0};
+    assert_int_equal(batches_count(cut), shards * batches_count(whole));
+    for (int64_t i = 0; i < batches_count(whole); i++) {
+        batches_fill(whole, i, &batch);
+        int64_t row = 0, source = 0, target = 0;
+        for (int64_t k = 0; k < shards; k++) {
+            batches_fill(cut, i * shards + k, &piece);
+            for (int64_t j = 0; j < piece.shape.rows; j++)
+                assert_int_equal(piece.row[j], batch.row[row++]);
+            assert_memory_equal(piece.source, batch.source + source,
+                                (size_t)piece.shape.source_total * sizeof(int32_t));
+            assert_memory_equal(piece.target_next, batch.target_next + target,
+                                (size_t)piece.shape.target_total * sizeof(int32_t));
+            source += piece.shape.source_total;
+            target += piece.shape.target_total;
+            int64_t tokens = piece.shape.source_total + piece.shape.target_total;
+            int64_t longest = batch.shape.source_longest + batch.shape.target_longest;
+            int64_t all = batch.shape.source_total + batch.shape.target_total;
+            assert_true(tokens <= all / shards + longest + 1);
+        }
+        assert_int_equal(row, batch.shape.rows);
+    }
+    batch_free(&batch);
+    batch_free(&piece);
+    batches_free(whole);
+    batches_free(cut);
+}
+
+static void test_shards(void **state)
+{
+    Fixture *f = *state;
+    Corpus *corpus = many_pairs(f, 700), *stream = encode(f, CORPUS_STREAM, 3, "a b c a b c a b", NULL);
+    for (int64_t shards = 2; shards < 40; shards = shards * 2 + 1) {
+        check_shards(corpus, (BatchOptions){.tokens = 90, .shuffle = true, .seed = 4}, shards);
+        check_shards(corpus, (BatchOptions){.sentences = 8}, shards);
+        check_shards(stream, (BatchOptions){.tokens = 6}, shards);
+    }
+    corpus_free(corpus);
+    corpus_free(stream);
+}
+
 static uint64_t hash_epoch(const Corpus *corpus, uint64_t seed, int64_t epoch)
 {
     BatchOptions options = {.tokens = 50, .shuffle = true, .seed = seed};
@@ -363,6 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_budgets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup, teardown),
         cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
