@@ -97,18 +97,30 @@ static void render_line(Loc loc, Text *out)
     text_add(out, "\n");
 }
 
-void diag_render(const Diagnostics *diags, Text *out)
+static void render_one(const Diag *diag, Text *out)
 {
     static const char *const words[] = {"error", "warning", "note"};
+    if (diag->loc.source && diag->loc.line)
+        text_add(out, "%s:%d:%d: ", diag->loc.source->path, diag->loc.line, diag->loc.column);
+    else if (diag->loc.source)
+        text_add(out, "%s: ", diag->loc.source->path);
+    text_add(out, "%s: %s\n", words[diag->severity], diag->message);
+    if (diag->loc.source && diag->loc.line && diag->loc.source->text)
+        render_line(diag->loc, out);
+}
+
+void diag_render(const Diagnostics *diags, Text *out)
+{
+    for (size_t i = 0; i < diags->list.count; i++)
+        render_one(&diags->list.data[i], out);
+}
+
+void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out)
+{
     for (size_t i = 0; i < diags->list.count; i++) {
-        const Diag *diag = &diags->list.data[i];
-        if (diag->loc.source && diag->loc.line)
-            text_add(out, "%s:%d:%d: ", diag->loc.source->path, diag->loc.line,
-                     diag->loc.column);
-        else if (diag->loc.source)
-            text_add(out, "%s: ", diag->loc.source->path);
-        text_add(out, "%s: %s\n", words[diag->severity], diag->message);
-        if (diag->loc.source && diag->loc.line && diag->loc.source->text)
-            render_line(diag->loc, out);
+        if (diags->list.data[i].severity != DIAG_ERROR)
+            continue;
+        text_add(out, "%s: ", speaker);
+        render_one(&diags->list.data[i], out);
     }
 }

@@ -68,5 +68,7 @@ const char *source_start(const Source *source);
 
 /* "path:line:column: error: message", the line, and a caret under the place. */
 void diag_render(const Diagnostics *diags, Text *out);
+/* Errors alone, each behind a name: "rank 1 on HOST: error: …". */
+void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out);
 
 #endif

@@ -14,6 +14,9 @@ enum {
 
 /* Prints the diagnostics gathered since the last call to stderr. */
 void cli_flush(Job *job);
+/* From now on errors alone are printed, behind this name: of one of several processes. */
+void cli_speak_as(const char *name);
+int cli_errors_told(void); /* by cli_flush so far */
 /* Prints the diagnostics and gives EXIT_DONE, or EXIT_INPUT if ok is false. */
 int cli_finish(Job *job, bool ok);
 /* "tfc: MESSAGE" on stderr; gives EXIT_USAGE. */

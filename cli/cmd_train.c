@@ -6,9 +6,12 @@
 #include "cli/commands.h"
 #include "cli/tracing.h"
 #include "driver/run_lock.h"
+#include "driver/training_ranks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
@@ -94,16 +97,20 @@ static bool prepare(Training *training)
 }
 
 /* Everything between the options and the exit status. */
-static int run_training(Job *job, TrainOptions *o, const char *trace_file)
+static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks *ranks)
 {
     Trace *trace;
+    if (ranks_mine(ranks))
+        trace_file = NULL;
     if (!tracing_open(job, trace_file, false, &trace))
         return EXIT_INPUT;
     trace_use(trace);
     Training training;
     RunLock lock = {.fd = -1};
     bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training.ports) &&
-              run_lock_take(job, o->out, &lock) && load_data(&training) && prepare(&training);
+              training_ranks_choose(job, ranks) &&
+              (ranks_mine(ranks) || run_lock_take(job, o->out, &lock)) && load_data(&training) &&
+              prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : EXIT_INPUT;
     if (!tracing_close(job, trace_file, trace) && status == EXIT_DONE)
@@ -113,16 +120,41 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file)
     return status;
 }
 
+/* Ranks of one machine that may use all its processors have a part each. */
+static void divide_threads(const Ranks *ranks)
+{
+    int all = exec_threads(), here = ranks_here(ranks);
+    if (here > 1 && !getenv("OMP_NUM_THREADS") && all == (int)sysconf(_SC_NPROCESSORS_ONLN))
+        exec_set_threads(all > here ? all / here : 1);
+}
+
+/* A rank that failed on its own ends all; where all failed together, rank 0 does. */
+static int end_ranks(Ranks *ranks, int status)
+{
+    if (cli_errors_told())
+        ranks_end(ranks, status);
+    ranks_close(ranks);
+    return status;
+}
+
 static int run_train(Job *job, void *record, const Arguments *arguments)
 {
     TrainCommand *command = record;
+    Ranks *ranks = NULL;
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
+    if (!status && !ranks_open(&job->diags, job->arena, &ranks))
+        status = EXIT_INPUT;
+    if (ranks_mine(ranks))
+        cli_speak_as(ranks_name(ranks, job->arena));
+    if (!command->common.threads)
+        divide_threads(ranks);
+    command->o.ranks = ranks;
     if (!status)
-        status = run_training(job, &command->o, command->common.trace);
+        status = run_training(job, &command->o, command->common.trace, ranks);
     cli_flush(job);
-    return status;
+    return end_ranks(ranks, status);
 }
 
 /* -1: as the model says, or else what the help has in parentheses. */

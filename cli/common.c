@@ -7,10 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *speaker; /* of errors alone; NULL: all is told, without a name */
+static int errors_told;
+
+void cli_speak_as(const char *name) { speaker = name; }
+
+int cli_errors_told(void) { return errors_told; }
+
 void cli_flush(Job *job)
 {
     Text text = {0};
-    diag_render(&job->diags, &text);
+    errors_told += job->diags.errors;
+    if (speaker)
+        diag_render_errors(&job->diags, speaker, &text);
+    else
+        diag_render(&job->diags, &text);
     if (text.length)
         fwrite(text.data, 1, text.length, stderr);
     text_free(&text);

@@ -67,6 +67,21 @@ static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stre
     return training_find_bad(((Shown *)user)->training, batch, stream, value);
 }
 
+/* ---- ranks behind the first, which tell nothing ---- */
+
+static void plan_unseen(void *user, int64_t slab_bytes, int64_t store_bytes_) {}
+static void report_unseen(void *user, const TrainReport *report, bool due) {}
+
+static int run_behind(Training *t)
+{
+    const TrainHooks hooks = {.planned = plan_unseen, .report = report_unseen};
+    TrainEnd end =
+        train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
+    static const int statuses[] = {
+        [TRAIN_DONE] = EXIT_DONE, [TRAIN_INTERRUPTED] = EXIT_INTERRUPTED, [TRAIN_FAILED] = EXIT_INPUT};
+    return statuses[end];
+}
+
 /* ---- running ---- */
 
 static volatile sig_atomic_t stop_asked;
@@ -144,6 +159,10 @@ static Shown shown_of(Training *t)
 
 int training_run(Training *t)
 {
+    t->settings.stop = &stop_asked;
+    catch_signals();
+    if (ranks_mine(t->options->ranks))
+        return run_behind(t);
     Shown s = shown_of(t);
     TrainHooks hooks = {.user = &s,
                         .planned = on_planned,
@@ -152,8 +171,6 @@ int training_run(Training *t)
                         .find_bad_gradient = on_bad_gradient};
     cli_flush(t->job);
     progress_init(&s.progress, t->settings.steps);
-    t->settings.stop = &stop_asked;
-    catch_signals();
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);

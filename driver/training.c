@@ -3,6 +3,7 @@
 
 #include "driver/patterns.h"
 #include "driver/published.h"
+#include "driver/training_ranks.h"
 #include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -53,6 +54,13 @@ static void make_settings(Training *t)
     if (!s->batch.tokens && !s->batch.sentences)
         s->batch.tokens = DEFAULT_BATCH_TOKENS;
     s->batch.shards = o->shards ? o->shards : spec->shards;
+    s->ranks = o->ranks;
+    if (o->ranks && !o->shards && spec->shards == 1) {
+        s->batch.shards = RANKS_SHARDS;
+        diag_note(&t->job->diags, (Loc){0},
+                  "each batch is cut into %d shards for the ranks; --shards says otherwise",
+                  RANKS_SHARDS);
+    }
     s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
     s->validate_every = choose(o->validate_every, spec->validate_every, TRAIN_EVERY);
     s->save_every = choose(o->save_every, spec->save_every, TRAIN_EVERY);
@@ -199,5 +207,6 @@ bool training_prepare(Training *t)
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
     return (o->record ? load_run(t, changed) : begin_params(t)) &&
-           write_folder(t, &record, changed);
+           training_ranks_agree(t, &record) &&
+           (ranks_mine(o->ranks) || write_folder(t, &record, changed));
 }

@@ -42,6 +42,7 @@ typedef struct TrainOptions {
                                    * weights may lack */
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
     const RunRecord *record;     /* of the run that is gone on with; NULL: a run begins */
+    const Ranks *ranks;          /* that train together; NULL: one process */
 } TrainOptions;
 
 /* ValidText: what is validated on, pairs or one text. */

@@ -196,6 +196,11 @@ bool training_record(Training *t, RunRecord *record)
                           .tokens = o->record ? o->record->tokens : o->vocab.tokens,
                           .command = o->command,
                           .arguments = o->arguments};
+    if (o->ranks && !o->shards) { /* so that another number of ranks, or one process, goes on */
+        vec_push(t->job->arena, record->arguments, "--shards");
+        vec_push(t->job->arena, record->arguments,
+                 arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));
+    }
     if (o->data) {
         add_text(t, record, "data", t->source);
     } else {

@@ -126,3 +126,31 @@ static void run_pass(GradientSum *sum, int level, bool joins)
 void gradient_sum_keep(GradientSum *sum, int level) { run_pass(sum, level, false); }
 
 void gradient_sum_join(GradientSum *sum, int level) { run_pass(sum, level, true); }
+
+/* ---- between ranks ---- */
+
+static int64_t part_bytes(const Part *part)
+{
+    return part->tensor->count * type_bytes(part->tensor->type);
+}
+
+void gradient_sum_send(GradientSum *sum, const Ranks *ranks, int to)
+{
+    for (size_t i = 0; i < sum->parts.count; i++) {
+        const Part *part = &sum->parts.data[i];
+        ranks_send(ranks, part->tensor->data, part_bytes(part), to);
+        memset(part->tensor->data, 0, (size_t)part_bytes(part));
+    }
+}
+
+void gradient_sum_receive(GradientSum *sum, const Ranks *ranks, int from)
+{
+    for (size_t i = 0; i < sum->parts.count; i++)
+        ranks_receive(ranks, sum->parts.data[i].tensor->data, part_bytes(&sum->parts.data[i]), from);
+}
+
+void gradient_sum_share(GradientSum *sum, const Ranks *ranks)
+{
+    for (size_t i = 0; i < sum->parts.count; i++)
+        ranks_share(ranks, sum->parts.data[i].tensor->data, part_bytes(&sum->parts.data[i]));
+}

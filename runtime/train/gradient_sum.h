@@ -12,6 +12,7 @@
 #define RUNTIME_TRAIN_GRADIENT_SUM_H
 
 #include "runtime/exec/exec.h"
+#include "runtime/ranks/ranks.h"
 
 typedef struct GradientSum GradientSum;
 
@@ -23,6 +24,11 @@ int64_t gradient_sum_bytes(const GradientSum *sum);
 /* `level`: of the tree, from 0 at its root. */
 void gradient_sum_keep(GradientSum *sum, int level);
 void gradient_sum_join(GradientSum *sum, int level);
+/* The store's gradients to another rank, after which they are 0; from another rank; and rank 0's,
+ * on every rank. */
+void gradient_sum_send(GradientSum *sum, const Ranks *ranks, int to);
+void gradient_sum_receive(GradientSum *sum, const Ranks *ranks, int from);
+void gradient_sum_share(GradientSum *sum, const Ranks *ranks);
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 

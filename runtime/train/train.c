@@ -1,4 +1,4 @@
-/* The training loop: batches, updates, and when it ends. */
+/* The training loop: steps, the rate, and when it ends. */
 #define _GNU_SOURCE
 #include "runtime/train/trainer.h"
 
@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,12 +18,6 @@ double trainer_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool out_of_memory(Trainer *t)
-{
-    diag_error(t->diags, (Loc){0}, "out of memory");
-    return false;
 }
 
 uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
@@ -69,214 +65,6 @@ static void set_horizon(Trainer *t)
     t->own_horizon = true;
 }
 
-/* ---- one step ---- */
-
-static const TfcProgram *compute_program(const Trainer *t)
-{
-    return t->programs->step ? t->programs->step : t->programs->accumulate;
-}
-
-/* Batches of the epoch, at the place where the state says; a new one when over. */
-static bool open_epoch(Trainer *t)
-{
-    if (t->batches && t->state->batch < batches_count(t->batches))
-        return true;
-    if (t->batches) {
-        t->state->epoch++;
-        t->state->batch = 0;
-    }
-    batches_free(t->batches);
-    int64_t begin = trace_begin();
-    t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
-    trace_end("order batches", begin);
-    if (!t->batches ||
-        !feed_reserve(t->compute, compute_program(t), &t->programs->feed, t->batches))
-        return out_of_memory(t);
-    if (t->state->batch >= batches_count(t->batches)) { /* saved at the very end of an epoch */
-        t->state->epoch++;
-        t->state->batch = 0;
-        batches_free(t->batches);
-        t->batches = NULL;
-        return open_epoch(t);
-    }
-    return true;
-}
-
-static bool run_checked(Trainer *t, Exec *exec)
-{
-    if (!t->settings->check_numerics)
-        return exec_run(exec) || out_of_memory(t);
-    int step = 0;
-    const char *name = exec_find_nan(exec, &step);
-    if (name)
-        diag_error(t->diags, (Loc){0},
-                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
-                   t->state->step + 1, name, step);
-    return !name;
-}
-
-/* Batches of an update, pieces of them where they are cut into shards. */
-static int64_t most_batches(const Trainer *t)
-{
-    int64_t shards = t->settings->batch.shards;
-    return t->settings->accumulate * (shards > 1 ? shards : 1);
-}
-
-/* Those that the next update uses: at the end of an epoch perhaps fewer. */
-static int64_t count_batches(const Trainer *t)
-{
-    int64_t left = batches_count(t->batches) - t->state->batch, most = most_batches(t);
-    return left < most ? left : most;
-}
-
-/* Of a batch of the next step: 0 of a piece without rows. */
-static int64_t batch_tokens(const Trainer *t, int64_t index)
-{
-    BatchShape shape = batches_shape(t->batches, t->state->batch + index);
-    return feed_tokens(&t->programs->feed, &shape);
-}
-
-/* Random numbers of a batch of the next step. */
-static uint64_t stream_of(const Trainer *t, int64_t index)
-{
-    return (uint64_t)(t->state->step * most_batches(t) + index + 1);
-}
-
-/* Update: a step's batches, and how many tokens they have together. */
-typedef struct Update {
-    int64_t n, tokens;
-    float rate;
-} Update;
-
-/* One batch through the compute program. */
-static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens,
-                          double *loss)
-{
-    const float share = (float)((double)tokens / (double)update->tokens), rate = update->rate;
-    const float step = (float)(t->state->step + 1);
-    int64_t begin = trace_begin();
-    batches_fill(t->batches, t->state->batch + index, &t->batch);
-    feed_batch(t->compute, &t->programs->feed, &t->batch);
-    trace_end("load batch", begin);
-    if (t->programs->step) {
-        exec_input(t->compute, "rate", &rate);
-        exec_input(t->compute, "step", &step);
-    } else
-        exec_input(t->compute, "weight", &share);
-    exec_set_rng(t->compute, t->state->seed, stream_of(t, index));
-    if (!run_checked(t, t->compute))
-        return false;
-    *loss = *(const float *)exec_output(t->compute, "loss");
-    return true;
-}
-
-static bool apply_update(Trainer *t, float rate)
-{
-    const float step = (float)(t->state->step + 1);
-    exec_input(t->update, "rate", &rate);
-    exec_input(t->update, "step", &step);
-    return run_checked(t, t->update);
-}
-
-/* ---- what is no number ends the training ---- */
-
-static const char *number_text(double value) { return isnan(value) ? "not a number" : "infinite"; }
-
-/* `what` of the next step is not finite: an error. */
-static bool refuse_number(Trainer *t, const char *what, double value)
-{
-    const char *help =
-        "a lower rate or clipping may help, and --check-numerics names the operation";
-    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": %s is %s", t->state->step + 1, what,
-               number_text(value));
-    if (t->saved_step)
-        diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64 "; %s",
-                  t->saved_step, help);
-    else
-        diag_note(t->diags, (Loc){0}, "nothing was saved yet; %s", help);
-    return false;
-}
-
-/* The update left params and slots as they were (passes/optimizer.c); which gradient was it? */
-static bool refuse_gradient(Trainer *t, int64_t n, double norm)
-{
-    double value = norm;
-    const char *name = NULL;
-    for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
-        if (!batch_tokens(t, i))
-            continue;
-        batches_fill(t->batches, t->state->batch + i, &t->batch);
-        name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
-    }
-    return refuse_number(t,
-                         name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
-                              : "the norm of the gradient",
-                         value);
-}
-
-/* Adds the batch's gradient to the store's. */
-static bool run_batch(Trainer *t, const Update *update, int64_t index)
-{
-    int64_t tokens = batch_tokens(t, index);
-    double loss;
-    if (!tokens)
-        return true;
-    if (!compute_batch(t, update, index, tokens, &loss))
-        return false;
-    if (!isfinite(loss))
-        return refuse_number(t, "the loss", loss);
-    t->loss_sum += loss * (double)tokens;
-    t->loss_tokens += tokens;
-    return true;
-}
-
-/* The sum of the gradients of batches first … first + n - 1, in the store. */
-static bool run_tree(Trainer *t, const Update *update, int64_t first, int64_t n, int level)
-{
-    if (n == 1)
-        return run_batch(t, update, first);
-    int64_t left = gradient_sum_left(n);
-    if (!run_tree(t, update, first, left, level + 1))
-        return false;
-    gradient_sum_keep(t->sum, level);
-    if (!run_tree(t, update, first + left, n - left, level + 1))
-        return false;
-    gradient_sum_join(t->sum, level);
-    return true;
-}
-
-static bool run_batches(Trainer *t, const Update *update)
-{
-    if (t->sum)
-        return run_tree(t, update, 0, update->n, 0);
-    for (int64_t i = 0; i < update->n; i++)
-        if (!run_batch(t, update, i))
-            return false;
-    return true;
-}
-
-static bool run_step(Trainer *t)
-{
-    if (!open_epoch(t))
-        return false;
-    Update update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
-    if (!isfinite(update.rate))
-        return refuse_number(t, "the rate", update.rate);
-    for (int64_t i = 0; i < update.n; i++)
-        update.tokens += batch_tokens(t, i);
-    if (!run_batches(t, &update) || (t->update && !apply_update(t, update.rate)))
-        return false;
-    const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
-    t->norm = norm ? *norm : NAN;
-    if (norm && !isfinite(*norm))
-        return refuse_gradient(t, update.n, *norm);
-    t->state->batch += update.n;
-    t->state->step++;
-    t->state->seconds = t->earlier + trainer_now() - t->start;
-    set_horizon(t);
-    return true;
-}
-
 /* ---- the loop ---- */
 
 static bool is_out_of_patience(const Trainer *t)
@@ -291,41 +79,65 @@ static bool is_over(const Trainer *t)
            (s->seconds > 0 && trainer_now() - t->start >= s->seconds) || is_out_of_patience(t);
 }
 
+/* Verdict: what rank 0 knows after a step. Time goes on between two looks at it: what is the last
+ * step is decided once. */
+typedef struct Verdict {
+    TrainState state;
+    bool last;
+} Verdict;
+
+/* Tells, validates and saves as it is due, on rank 0; all ranks go on from its state. */
+static bool end_step(Trainer *t, bool *last)
+{
+    const Ranks *ranks = t->settings->ranks;
+    Verdict verdict = {0};
+    if (trainer_is_first(t)) {
+        bool over = is_over(t);
+        if (!trainer_after_step(t, over))
+            return false;
+        verdict = (Verdict){*t->state, over || is_out_of_patience(t)};
+    }
+    ranks_share(ranks, &verdict, sizeof verdict);
+    *t->state = verdict.state;
+    *last = verdict.last;
+    return true;
+}
+
+/* Whether this rank or another was asked to. */
+static bool must_stop(const Trainer *t)
+{
+    const TrainSettings *s = t->settings;
+    double asked = s->stop && *s->stop;
+    ranks_sum(s->ranks, &asked, 1);
+    return asked > 0;
+}
+
+static TrainEnd interrupt(Trainer *t)
+{
+    bool saved = !trainer_is_first(t) || t->saved_step == t->state->step || trainer_save(t, false);
+    return saved ? TRAIN_INTERRUPTED : TRAIN_FAILED;
+}
+
 static TrainEnd run_loop(Trainer *t)
 {
     const TrainSettings *s = t->settings;
-    /* Time goes on between two looks at it: what is the last step is decided once. */
     for (bool last = is_over(t); !last;) {
-        if (s->stop && *s->stop)
-            return t->saved_step == t->state->step || trainer_save(t, false) ? TRAIN_INTERRUPTED
-                                                                             : TRAIN_FAILED;
-        if (!run_step(t))
+        if (must_stop(t))
+            return interrupt(t);
+        if (!trainer_step(t))
             return TRAIN_FAILED;
-        last = is_over(t);
-        if (!trainer_after_step(t, last))
+        set_horizon(t);
+        if (!end_step(t, &last))
             return TRAIN_FAILED;
-        last = last || is_out_of_patience(t);
     }
-    if (s->average > 1 && !trainer_average(t))
+    if (trainer_is_first(t) && s->average > 1 && !trainer_average(t))
         return TRAIN_FAILED;
     return TRAIN_DONE;
 }
 
-static bool open_trainer(Trainer *t)
+/* What a run that was cut off left behind it goes. */
+static bool clean_folder(Trainer *t)
 {
-    const TrainPrograms *p = t->programs;
-    t->compute = exec_new(compute_program(t), t->store);
-    t->update = p->step ? NULL : exec_new(p->update, t->store);
-    bool sums = t->settings->batch.shards > 1;
-    t->sum = sums ? gradient_sum_new(t->store, most_batches(t)) : NULL;
-    if (!t->compute || (!p->step && !t->update) || (sums && !t->sum))
-        return out_of_memory(t);
-    if (!open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
-        return false;
-    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
-                   (sums ? gradient_sum_bytes(t->sum) : 0);
-    t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));
-    /* What a run that was cut off left behind it. */
     Arena *arena = arena_new();
     unlink(run_path(arena, t->settings->folder, "average.safetensors"));
     if (!t->state->step) {
@@ -335,6 +147,24 @@ static bool open_trainer(Trainer *t)
     run_prune(arena, t->settings->folder, t->state->step, INT64_MAX);
     arena_free(arena);
     return runlog_cut(t->diags, t->settings->folder, t->state->step);
+}
+
+static bool open_trainer(Trainer *t)
+{
+    const TrainPrograms *p = t->programs;
+    t->compute = exec_new(trainer_program(t), t->store);
+    t->update = p->step ? NULL : exec_new(p->update, t->store);
+    bool sums = t->settings->batch.shards > 1;
+    t->sum = sums ? gradient_sum_new(t->store, trainer_batches(t)) : NULL;
+    t->losses = calloc((size_t)trainer_batches(t), sizeof *t->losses);
+    if (!t->compute || (!p->step && !t->update) || (sums && !t->sum) || !t->losses)
+        return trainer_out_of_memory(t);
+    if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
+        return false;
+    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
+                   (sums ? gradient_sum_bytes(t->sum) : 0);
+    t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));
+    return !trainer_is_first(t) || clean_folder(t);
 }
 
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
@@ -357,6 +187,7 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
     exec_free(t.compute);
     exec_free(t.update);
     gradient_sum_free(t.sum);
+    free(t.losses);
     batches_free(t.batches);
     batch_free(&t.batch);
     return end;

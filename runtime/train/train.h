@@ -13,6 +13,7 @@
 #define RUNTIME_TRAIN_TRAIN_H
 
 #include "runtime/decode/feed.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/schedule.h"
 
@@ -38,6 +39,9 @@ typedef struct TrainSettings {
     bool check_numerics; /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
+    const Ranks *ranks; /* that train together, all with the same settings; NULL: one process.
+                           They share the pieces of each update, and rank 0 alone tells, validates
+                           and writes. A rank whose training fails with an error has to end all */
 } TrainSettings;
 
 /* TrainValid: one validation text's figures. */

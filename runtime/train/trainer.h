@@ -1,5 +1,5 @@
-/* Inside the training loop: shared by train.c (steps) and after_step.c (reports, validations,
- * checkpoints). */
+/* Inside the training loop: shared by train.c (the loop), step.c (a step) and after_step.c (reports,
+ * validations, checkpoints). */
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
@@ -16,6 +16,7 @@ typedef struct Trainer {
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
     GradientSum *sum;       /* only with shards */
+    double *losses;         /* of the batches of an update */
     Batches *batches;       /* of state->epoch */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
@@ -31,6 +32,20 @@ typedef struct Trainer {
 double trainer_now(void);
 /* The rate of a step, from 1. (train.c) */
 double trainer_rate(const Trainer *t, int64_t step);
+
+/* An error; gives false. (step.c, as are the next five) */
+bool trainer_out_of_memory(Trainer *t);
+bool trainer_is_first(const Trainer *t); /* whether this process tells and writes */
+/* What computes a batch: train_step or accumulate. */
+const TfcProgram *trainer_program(const Trainer *t);
+/* Batches of an update, pieces of them where they are cut into shards. */
+int64_t trainer_batches(const Trainer *t);
+/* Batches of the epoch, at the place where the state says; a new one when over. False after
+ * errors. */
+bool trainer_open_epoch(Trainer *t);
+/* The next step; the state is behind it then. False after errors, of which where ranks fail
+ * together rank 0 alone tells. */
+bool trainer_step(Trainer *t);
 
 /* Validation, checkpoint and report of the step just done, as they are due; all of them after
  * the last. False after errors. (after_step.c) */

@@ -1,0 +1,52 @@
+/* The module of one MPI: the transport's calls, in MPI's words. */
+#include "runtime/ranks/transport.h"
+
+#include <mpi.h>
+#include <stddef.h>
+
+enum { MOST = 1 << 30, TAG = 1 }; /* bytes of a message; MPI counts in int */
+
+static void start(int *rank, int *size)
+{
+    int provided;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+}
+
+static void stop(void) { MPI_Finalize(); }
+
+static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+
+static int size_at(int64_t at, int64_t bytes)
+{
+    return (int)(bytes - at < MOST ? bytes - at : MOST);
+}
+
+static void send(const void *data, int64_t bytes, int to)
+{
+    for (int64_t at = 0; at < bytes; at += MOST)
+        MPI_Send((const char *)data + at, size_at(at, bytes), MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+}
+
+static void receive(void *data, int64_t bytes, int from)
+{
+    for (int64_t at = 0; at < bytes; at += MOST)
+        MPI_Recv((char *)data + at, size_at(at, bytes), MPI_BYTE, from, TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+static void share(void *data, int64_t bytes, int from)
+{
+    for (int64_t at = 0; at < bytes; at += MOST)
+        MPI_Bcast((char *)data + at, size_at(at, bytes), MPI_BYTE, from, MPI_COMM_WORLD);
+}
+
+static void sum(double *numbers, int64_t n)
+{
+    MPI_Allreduce(MPI_IN_PLACE, numbers, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+extern const RankTransport tfc_rank_transport;
+const RankTransport tfc_rank_transport = {RANK_TRANSPORT_VERSION, start, stop, end,
+                                          send, receive, share, sum};

@@ -1,0 +1,134 @@
+/* Finding out who started the process, and loading the module for it. */
+#define _GNU_SOURCE
+#include "runtime/ranks/ranks.h"
+
+#include "base/file.h"
+#include "runtime/ranks/transport.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct Ranks {
+    const RankTransport *mpi;
+    int rank, count, here;
+};
+
+/* Launcher: an MPI's mpirun, by what it sets in the environment. */
+typedef struct Launcher {
+    const char *name, *sign, *here, *module, *package;
+} Launcher;
+
+static const Launcher launchers[] = {
+    {"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "tfc-openmpi.so",
+     "libopenmpi-dev"},
+    {"MPICH", "PMI_SIZE", "MPI_LOCALNRANKS", "tfc-mpich.so", "libmpich-dev"},
+};
+enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
+
+static const Launcher *find_launcher(void)
+{
+    for (int i = 0; i < N_LAUNCHERS; i++)
+        if (getenv(launchers[i].sign))
+            return &launchers[i];
+    return NULL;
+}
+
+/* Beside the program, or where it is installed; NULL: nowhere. */
+static const char *find_module(Arena *arena, const char *name)
+{
+    static const char *const places[] = {"", "../lib/tfc/"};
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program);
+    const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
+    for (int i = 0; slash && i < 2; i++) {
+        const char *path = arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program,
+                                        places[i], name);
+        if (file_exists(path))
+            return path;
+    }
+    return NULL;
+}
+
+static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launcher *launcher)
+{
+    const char *path = find_module(arena, launcher->module);
+    if (!path) {
+        diag_error(diags, (Loc){0},
+                   "started by %s, but %s is not there: install %s and build tfc again",
+                   launcher->name, launcher->module, launcher->package);
+        return NULL;
+    }
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI's own plugins look for its symbols */
+    const RankTransport *mpi = module ? dlsym(module, RANK_TRANSPORT_SYMBOL) : NULL;
+    if (mpi && mpi->version == RANK_TRANSPORT_VERSION)
+        return mpi;
+    diag_error(diags, (Loc){0}, "%s cannot be used: %s", path,
+               mpi ? "it is of another version of tfc" : dlerror());
+    return NULL;
+}
+
+bool ranks_open(Diagnostics *diags, Arena *arena, Ranks **ranks)
+{
+    *ranks = NULL;
+    const Launcher *launcher = find_launcher();
+    if (!launcher)
+        return true;
+    const RankTransport *mpi = load(diags, arena, launcher);
+    if (!mpi)
+        return false;
+    Ranks *r = ARENA_NEW(arena, Ranks);
+    const char *here = getenv(launcher->here);
+    *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
+    mpi->open(&r->rank, &r->count);
+    *ranks = r;
+    return true;
+}
+
+void ranks_close(Ranks *ranks)
+{
+    if (ranks)
+        ranks->mpi->close();
+}
+
+void ranks_end(Ranks *ranks, int status)
+{
+    if (ranks)
+        ranks->mpi->end(status);
+}
+
+int ranks_mine(const Ranks *ranks) { return ranks ? ranks->rank : 0; }
+
+int ranks_count(const Ranks *ranks) { return ranks ? ranks->count : 1; }
+
+int ranks_here(const Ranks *ranks) { return ranks ? ranks->here : 1; }
+
+const char *ranks_name(const Ranks *ranks, Arena *arena)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return arena_printf(arena, "rank %d on %s", ranks_mine(ranks), host);
+}
+
+void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to)
+{
+    ranks->mpi->send(data, bytes, to);
+}
+
+void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from)
+{
+    ranks->mpi->receive(data, bytes, from);
+}
+
+void ranks_share(const Ranks *ranks, void *data, int64_t bytes)
+{
+    if (ranks)
+        ranks->mpi->share(data, bytes, 0);
+}
+
+void ranks_sum(const Ranks *ranks, double *numbers, int64_t n)
+{
+    if (ranks)
+        ranks->mpi->sum(numbers, n);
+}

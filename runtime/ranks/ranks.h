@@ -1,0 +1,36 @@
+/* Ranks: processes of one command, started together by mpirun, perhaps on many machines.
+ *
+ *   Ranks *ranks;
+ *   if (!ranks_open(diags, arena, &ranks)) …     // an error is told; NULL: a process on its own
+ *   ranks_share(ranks, &state, sizeof state);    // rank 0's, on every rank
+ *   ranks_close(ranks);
+ *
+ * Every rank makes the same calls in the same order. Where ranks is NULL, calls do nothing. */
+#ifndef RUNTIME_RANKS_RANKS_H
+#define RUNTIME_RANKS_RANKS_H
+
+#include "base/diag.h"
+
+typedef struct Ranks Ranks;
+
+/* False after an error: mpirun started the process, but the module for its MPI is not there. */
+bool ranks_open(Diagnostics *diags, Arena *arena, Ranks **ranks);
+void ranks_close(Ranks *ranks);           /* waits for all ranks */
+void ranks_end(Ranks *ranks, int status); /* ends all ranks now, this one too */
+
+int ranks_mine(const Ranks *ranks);  /* 0 of a process on its own */
+int ranks_count(const Ranks *ranks); /* 1 of a process on its own */
+/* Of this machine's ranks, how many there are; 1 where mpirun does not say. */
+int ranks_here(const Ranks *ranks);
+/* "rank 2 on HOST"; in the arena. */
+const char *ranks_name(const Ranks *ranks, Arena *arena);
+
+void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to);
+void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);
+/* Rank 0's bytes, on every rank. */
+void ranks_share(const Ranks *ranks, void *data, int64_t bytes);
+/* Sums over all ranks, each number by itself. In which order is not said: for sums that are exact,
+ * such as of numbers that one rank has and the others have as 0. */
+void ranks_sum(const Ranks *ranks, double *numbers, int64_t n);
+
+#endif

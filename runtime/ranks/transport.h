@@ -1,0 +1,25 @@
+/* RankTransport: what a module of one MPI gives the program. The modules are the only code that
+ * knows MPI, are built with its compiler and loaded when a process was started under it, so a
+ * process on its own needs none. Calls end the process, with MPI's message, where MPI fails. */
+#ifndef RUNTIME_RANKS_TRANSPORT_H
+#define RUNTIME_RANKS_TRANSPORT_H
+
+#include <stdint.h>
+
+enum { RANK_TRANSPORT_VERSION = 1 };
+
+typedef struct RankTransport {
+    int64_t version;
+    void (*open)(int *rank, int *size);
+    void (*close)(void);                                     /* waits for all ranks */
+    void (*end)(int status);                                 /* ends all ranks now */
+    void (*send)(const void *data, int64_t bytes, int to);
+    void (*receive)(void *data, int64_t bytes, int from);
+    void (*share)(void *data, int64_t bytes, int from);      /* every rank has it then */
+    void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
+} RankTransport;
+
+/* The module's one symbol. */
+#define RANK_TRANSPORT_SYMBOL "tfc_rank_transport"
+
+#endif

@@ -1,0 +1,255 @@
+/* One step of the training: its batches, their gradients' sum, the update. */
+#include "runtime/train/trainer.h"
+
+#include "runtime/exec/trace.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+bool trainer_out_of_memory(Trainer *t)
+{
+    diag_error(t->diags, (Loc){0}, "out of memory");
+    return false;
+}
+
+bool trainer_is_first(const Trainer *t) { return !ranks_mine(t->settings->ranks); }
+
+const TfcProgram *trainer_program(const Trainer *t)
+{
+    return t->programs->step ? t->programs->step : t->programs->accumulate;
+}
+
+/* Batches of the epoch, at the place where the state says; a new one when over. */
+bool trainer_open_epoch(Trainer *t)
+{
+    if (t->batches && t->state->batch < batches_count(t->batches))
+        return true;
+    if (t->batches) {
+        t->state->epoch++;
+        t->state->batch = 0;
+    }
+    batches_free(t->batches);
+    int64_t begin = trace_begin();
+    t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
+    trace_end("order batches", begin);
+    if (!t->batches ||
+        !feed_reserve(t->compute, trainer_program(t), &t->programs->feed, t->batches))
+        return trainer_out_of_memory(t);
+    if (t->state->batch >= batches_count(t->batches)) { /* saved at the very end of an epoch */
+        t->state->epoch++;
+        t->state->batch = 0;
+        batches_free(t->batches);
+        t->batches = NULL;
+        return trainer_open_epoch(t);
+    }
+    return true;
+}
+
+static bool run_checked(Trainer *t, Exec *exec)
+{
+    if (!t->settings->check_numerics)
+        return exec_run(exec) || trainer_out_of_memory(t);
+    int step = 0;
+    const char *name = exec_find_nan(exec, &step);
+    if (name)
+        diag_error(t->diags, (Loc){0},
+                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
+                   t->state->step + 1, name, step);
+    return !name;
+}
+
+/* Batches of an update, pieces of them where they are cut into shards. */
+int64_t trainer_batches(const Trainer *t)
+{
+    int64_t shards = t->settings->batch.shards;
+    return t->settings->accumulate * (shards > 1 ? shards : 1);
+}
+
+/* Those that the next update uses: at the end of an epoch perhaps fewer. */
+static int64_t count_batches(const Trainer *t)
+{
+    int64_t left = batches_count(t->batches) - t->state->batch, most = trainer_batches(t);
+    return left < most ? left : most;
+}
+
+/* Of a batch of the next step: 0 of a piece without rows. */
+static int64_t batch_tokens(const Trainer *t, int64_t index)
+{
+    BatchShape shape = batches_shape(t->batches, t->state->batch + index);
+    return feed_tokens(&t->programs->feed, &shape);
+}
+
+/* Random numbers of a batch of the next step. */
+static uint64_t stream_of(const Trainer *t, int64_t index)
+{
+    return (uint64_t)(t->state->step * trainer_batches(t) + index + 1);
+}
+
+/* Update: a step's batches, and how many tokens they have together. */
+typedef struct Update {
+    int64_t n, tokens;
+    float rate;
+} Update;
+
+/* One batch through the compute program. */
+static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens,
+                          double *loss)
+{
+    const float share = (float)((double)tokens / (double)update->tokens), rate = update->rate;
+    const float step = (float)(t->state->step + 1);
+    int64_t begin = trace_begin();
+    batches_fill(t->batches, t->state->batch + index, &t->batch);
+    feed_batch(t->compute, &t->programs->feed, &t->batch);
+    trace_end("load batch", begin);
+    if (t->programs->step) {
+        exec_input(t->compute, "rate", &rate);
+        exec_input(t->compute, "step", &step);
+    } else
+        exec_input(t->compute, "weight", &share);
+    exec_set_rng(t->compute, t->state->seed, stream_of(t, index));
+    if (!run_checked(t, t->compute))
+        return false;
+    *loss = *(const float *)exec_output(t->compute, "loss");
+    return true;
+}
+
+static bool apply_update(Trainer *t, float rate)
+{
+    const float step = (float)(t->state->step + 1);
+    exec_input(t->update, "rate", &rate);
+    exec_input(t->update, "step", &step);
+    return run_checked(t, t->update);
+}
+
+/* ---- what is no number ends the training ---- */
+
+static const char *number_text(double value) { return isnan(value) ? "not a number" : "infinite"; }
+
+/* `what` of the next step is not finite: an error. */
+static bool refuse_number(Trainer *t, const char *what, double value)
+{
+    if (!trainer_is_first(t)) /* which tells it */
+        return false;
+    const char *help =
+        "a lower rate or clipping may help, and --check-numerics names the operation";
+    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": %s is %s", t->state->step + 1, what,
+               number_text(value));
+    if (t->saved_step)
+        diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64 "; %s",
+                  t->saved_step, help);
+    else
+        diag_note(t->diags, (Loc){0}, "nothing was saved yet; %s", help);
+    return false;
+}
+
+/* The update left params and slots as they were (passes/optimizer.c); which gradient was it? */
+static bool refuse_gradient(Trainer *t, int64_t n, double norm)
+{
+    double value = norm;
+    const char *name = NULL;
+    if (!trainer_is_first(t))
+        return false;
+    for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
+        if (!batch_tokens(t, i))
+            continue;
+        batches_fill(t->batches, t->state->batch + i, &t->batch);
+        name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
+    }
+    return refuse_number(t,
+                         name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
+                              : "the norm of the gradient",
+                         value);
+}
+
+/* Adds the batch's gradient to the store's. */
+static bool run_batch(Trainer *t, const Update *update, int64_t index)
+{
+    int64_t tokens = batch_tokens(t, index);
+    return !tokens || compute_batch(t, update, index, tokens, &t->losses[index]);
+}
+
+/* The rank that computes a batch, and holds every sum that begins with it. */
+static int rank_of(const Trainer *t, const Update *update, int64_t index)
+{
+    return (int)(index * ranks_count(t->settings->ranks) / update->n);
+}
+
+/* The sum of the gradients of batches first … first + n - 1, in the store of the first one's rank;
+ * of what this rank has no part in, nothing. Messages go in the order of the tree's nodes, so no
+ * two ranks wait for each other. */
+static bool run_tree(Trainer *t, const Update *update, int64_t first, int64_t n, int level)
+{
+    const Ranks *ranks = t->settings->ranks;
+    int me = ranks_mine(ranks), holder = rank_of(t, update, first);
+    if (me < holder || me > rank_of(t, update, first + n - 1))
+        return true;
+    if (n == 1)
+        return run_batch(t, update, first);
+    int64_t left = gradient_sum_left(n);
+    int other = rank_of(t, update, first + left);
+    if (!run_tree(t, update, first, left, level + 1))
+        return false;
+    if (me == holder)
+        gradient_sum_keep(t->sum, level);
+    if (!run_tree(t, update, first + left, n - left, level + 1))
+        return false;
+    if (me == other && me != holder)
+        gradient_sum_send(t->sum, ranks, holder);
+    if (me == holder && me != other)
+        gradient_sum_receive(t->sum, ranks, other);
+    if (me == holder)
+        gradient_sum_join(t->sum, level);
+    return true;
+}
+
+static bool run_batches(Trainer *t, const Update *update)
+{
+    if (t->sum) {
+        bool ok = run_tree(t, update, 0, update->n, 0);
+        if (ok)
+            gradient_sum_share(t->sum, t->settings->ranks);
+        return ok;
+    }
+    for (int64_t i = 0; i < update->n; i++)
+        if (!run_batch(t, update, i))
+            return false;
+    return true;
+}
+
+/* The losses of all ranks. */
+static bool sum_losses(Trainer *t, const Update *update)
+{
+    ranks_sum(t->settings->ranks, t->losses, update->n);
+    for (int64_t i = 0; i < update->n; i++) {
+        int64_t tokens = batch_tokens(t, i);
+        if (!isfinite(t->losses[i]))
+            return refuse_number(t, "the loss", t->losses[i]);
+        t->loss_sum += t->losses[i] * (double)tokens;
+        t->loss_tokens += tokens;
+    }
+    return true;
+}
+
+bool trainer_step(Trainer *t)
+{
+    if (!trainer_open_epoch(t))
+        return false;
+    Update update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
+    if (!isfinite(update.rate))
+        return refuse_number(t, "the rate", update.rate);
+    for (int64_t i = 0; i < update.n; i++)
+        update.tokens += batch_tokens(t, i);
+    memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);
+    if (!run_batches(t, &update) || !sum_losses(t, &update) ||
+        (t->update && !apply_update(t, update.rate)))
+        return false;
+    const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
+    t->norm = norm ? *norm : NAN;
+    if (norm && !isfinite(*norm))
+        return refuse_gradient(t, update.n, *norm);
+    t->state->batch += update.n;
+    t->state->step++;
+    t->state->seconds = t->earlier + trainer_now() - t->start;
+    return true;
+}

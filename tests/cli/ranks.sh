@@ -1,0 +1,125 @@
+#!/bin/sh
+# Training by several processes (mpirun): the same bits for any number of ranks, for either MPI and
+# when a run goes on with another number; what goes wrong on a rank ends all with its name.
+# Usage: ranks.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+cat >model.tfg <<'END'
+model backwards
+use transformer
+const layers = 1, d_model = 16, d_ff = 32, heads = 2, vocab = 8
+const p_drop = 0.2
+train {
+  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
+  rate      = constant(0.003)
+  batch     = tokens(300)
+  clip_norm = 1
+}
+END
+words_backwards
+head -n 40 train.src >valid.src
+head -n 40 train.tgt >valid.tgt
+text="--source train.src --target train.tgt --vocab words:auto --seed 3 --threads 1"
+launch() { # launch MPI N COMMAND …
+    mpi=$1 n=$2
+    shift 2
+    case $mpi in
+    openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe -np "$n" "$@" ;;
+    mpich) mpirun.mpich -np "$n" "$@" ;;
+    esac
+}
+found=
+for mpi in openmpi mpich; do
+    if command -v mpirun.$mpi >/dev/null && [ -e "$(dirname "$tfc")/tfc-$mpi.so" ]; then
+        found="$found $mpi"
+    fi
+done
+if [ -z "$found" ]; then
+    echo "skipped: no MPI"
+    exit 77
+fi
+
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep some of their memory
+# The same bits: one process that cuts as many pieces, and any number of ranks.
+"$tfc" train model.tfg $text --shards 8 --out alone --steps 12 2>err.txt || fail "$(cat err.txt)"
+for mpi in $found; do
+    for n in 1 2 3 8; do
+        launch $mpi $n "$tfc" train model.tfg $text --out $mpi$n --steps 12 2>err.txt || fail "$mpi, $n ranks: $(cat err.txt)"
+        same_tensors alone/last.safetensors $mpi$n/last.safetensors "$mpi: $n ranks learn otherwise"
+        [ "$(grep -c "done at step 12" err.txt)" = 1 ] || fail "more than one rank tells: $(cat err.txt)"
+    done
+    grep -q "cut into 8 shards for the ranks" err.txt || fail "no word of the shards: $(cat err.txt)"
+    [ "$(sed 's/"tokens_per_second.*//' $mpi"3"/log.jsonl)" = "$(sed 's/"tokens_per_second.*//' alone/log.jsonl)" ] ||
+        fail "$mpi: another log"
+done
+
+# start N OUT: a long training, and when it has saved, the process of rank 1 is $victim.
+cat >note.sh <<'END'
+echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+exec "$@"
+END
+start() {
+    n=$1 out=$2
+    rm -f pid.*
+    launch $mpi "$n" sh note.sh "$tfc" train model.tfg $text --out "$out" --save-every 1 --steps 100000 >/dev/null 2>err.txt &
+    job=$!
+    tries=0
+    while [ ! -e "$out/last.safetensors" ] && [ $tries -lt 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    victim=$(cat pid.1)
+}
+
+# different.sh COMMAND …: with another seed on rank 1.
+cat >different.sh <<'END'
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}
+[ "$rank" != 1 ] || set -- "$@" --seed 4
+exec "$@"
+END
+refuses_by_ranks() { # refuses_by_ranks PATTERN COMMAND …
+    pattern=$1
+    shift
+    launch $mpi 2 "$@" 2>err.txt && fail "ran: $*"
+    grep -q "$pattern" err.txt || fail "expected '$pattern': $(cat err.txt)"
+}
+for mpi in $found; do
+    # Accumulation, bf16, validation and an average.
+    set -- $text --shards 5 --accumulate 3 --dtype bf16 --valid-source valid.src --valid-target valid.tgt \
+        --validate-every 4 --save-every 2 --average 2
+    "$tfc" train model.tfg "$@" --out whole-$mpi --steps 8 2>err.txt || fail "$(cat err.txt)"
+    launch $mpi 4 "$tfc" train model.tfg "$@" --out shared-$mpi --steps 8 2>err.txt || fail "$(cat err.txt)"
+    for file in last best average; do
+        same_tensors whole-$mpi/$file.safetensors shared-$mpi/$file.safetensors "bf16: another $file"
+    done
+
+    # A rank that is killed ends all; another number goes on.
+    start 3 killed-$mpi
+    kill -KILL "$victim"
+    wait $job && fail "a training without a rank goes on"
+    step=$("$tfc" info killed-$mpi | sed -n 's/^ *last *step \([0-9]*\)$/\1/p')
+    [ "$step" -gt 0 ] || fail "no step in what was killed"
+    launch $mpi 2 "$tfc" train --resume --out killed-$mpi --steps $((step + 5)) 2>err.txt || fail "$(cat err.txt)"
+    "$tfc" train model.tfg $text --shards 8 --out through-$mpi --steps $((step + 5)) 2>err.txt || fail "$(cat err.txt)"
+    same_tensors through-$mpi/last.safetensors killed-$mpi/last.safetensors "killed at step $step, resumed by two ranks"
+    "$tfc" train --resume --out killed-$mpi --steps $((step + 6)) 2>err.txt || fail "one process goes on: $(cat err.txt)"
+
+    # What is another on a rank is told before the first step, by its name.
+    refuses_by_ranks "rank 1 on .*: error: seed is '4' here and '3' on rank 0" \
+        sh different.sh "$tfc" train model.tfg $text --out no --steps 2
+    refuses_by_ranks "shards 1 leaves 2 ranks nothing to share" "$tfc" train model.tfg $text --shards 1 --out no --steps 2
+    sed 's/constant(0.003)/constant(1000)/' model.tfg >wild.tfg
+    refuses_by_ranks "step [0-9]*: the .* is " "$tfc" train wild.tfg $text --out wild-$mpi --steps 20
+    [ "$(grep -c "error: step" err.txt)" = 1 ] || fail "not one rank tells: $(cat err.txt)"
+
+    # Asked to stop, all save and end.
+    start 2 stopped-$mpi
+    kill -TERM "$victim"
+    status=0
+    wait $job || status=$?
+    grep -q "interrupted at step [0-9]* and saved" err.txt || fail "not saved: $(cat err.txt)"
+    [ $status = 3 ] || fail "ended with $status, not 3"
+done
+echo "ranks:$found: the same bits"
