@@ -102,7 +102,6 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("best_step", "%" PRId64, s->best_step);
     FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
-    FIELD("seconds", "%a", s->seconds);
     FIELD("config", "%" PRIu64, s->config);
 #undef FIELD
     return n;
@@ -133,7 +132,6 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     FIELD(best_step, strtoll(text, NULL, 10));
     FIELD(horizon, strtoll(text, NULL, 10));
     FIELD(bad, strtoll(text, NULL, 10));
-    FIELD(seconds, strtod(text, NULL));
     FIELD(config, strtoull(text, NULL, 10));
 #undef FIELD
     if (state->step < 0 || state->epoch < 0 || state->batch < 0) {

@@ -18,7 +18,8 @@ typedef struct TrainState {
     int64_t best_step; /* 0: none yet */
     int64_t horizon;   /* step at which a falling rate ends; 0: as the settings say */
     int64_t bad;       /* validations since the best */
-    double seconds;    /* of training, all sessions together */
+    double seconds;    /* of training, all sessions together; log.jsonl's, not the file's: so equal
+                          trainings have equal files */
     uint64_t config;   /* hash of what must not change between sessions */
 } TrainState;
 

@@ -86,8 +86,17 @@ bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *repor
 
 enum { LARGEST_LOG = 1 << 30 };
 
-bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step)
+/* "seconds" of a line. */
+static double line_seconds(Arena *arena, const char *line, size_t length)
 {
+    static const char key[] = "\"seconds\": ";
+    const char *at = strstr(arena_strndup(arena, line, length), key);
+    return at ? strtod(at + sizeof key - 1, NULL) : 0;
+}
+
+bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds)
+{
+    *seconds = 0;
     Arena *arena = arena_new();
     const char *path = run_path(arena, folder, "log.jsonl");
     bool ok = true;
@@ -97,8 +106,10 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step)
         for (const char *at = log ? log->text : ""; *at;) {
             size_t length = strcspn(at, "\n");
             int64_t of = -1;
-            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step && step)
+            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step && step) {
                 text_put(&kept, at, length + 1);
+                *seconds = line_seconds(arena, at, length);
+            }
             at += length + (at[length] != 0);
         }
         ok = log && file_write_all(diags, path, kept.length ? kept.data : "", kept.length);

@@ -10,9 +10,9 @@
 const char *run_path(Arena *arena, const char *folder, const char *name);
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 
-/* Drops the lines of log.jsonl that tell of steps after `step` (0: all of them); false after
- * errors. */
-bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step);
+/* Drops the lines of log.jsonl that tell of steps after `step` (0: all of them); *seconds: what the
+ * last one that stays tells, 0 without one. False after errors. */
+bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* The report as members of the object that is open. */

@@ -146,7 +146,9 @@ static bool clean_folder(Trainer *t)
     }
     run_prune(arena, t->settings->folder, t->state->step, INT64_MAX);
     arena_free(arena);
-    return runlog_cut(t->diags, t->settings->folder, t->state->step);
+    bool ok = runlog_cut(t->diags, t->settings->folder, t->state->step, &t->earlier);
+    t->state->seconds = t->earlier;
+    return ok;
 }
 
 static bool open_trainer(Trainer *t)
@@ -178,7 +180,6 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
                  .store = store,
                  .state = state,
                  .start = trainer_now(),
-                 .earlier = state->seconds,
                  .saved_step = state->step,
                  .validated_step = state->step,
                  .norm = NAN};

@@ -47,7 +47,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep so
 for mpi in $found; do
     for n in 1 2 3 8; do
         launch $mpi $n "$tfc" train model.tfg $text --out $mpi$n --steps 12 2>err.txt || fail "$mpi, $n ranks: $(cat err.txt)"
-        same_tensors alone/last.safetensors $mpi$n/last.safetensors "$mpi: $n ranks learn otherwise"
+        cmp alone/last.safetensors $mpi$n/last.safetensors || fail "$mpi: $n ranks learn otherwise"
         [ "$(grep -c "done at step 12" err.txt)" = 1 ] || fail "more than one rank tells: $(cat err.txt)"
     done
     grep -q "cut into 8 shards for the ranks" err.txt || fail "no word of the shards: $(cat err.txt)"
@@ -92,7 +92,7 @@ for mpi in $found; do
     "$tfc" train model.tfg "$@" --out whole-$mpi --steps 8 2>err.txt || fail "$(cat err.txt)"
     launch $mpi 4 "$tfc" train model.tfg "$@" --out shared-$mpi --steps 8 2>err.txt || fail "$(cat err.txt)"
     for file in last best average; do
-        same_tensors whole-$mpi/$file.safetensors shared-$mpi/$file.safetensors "bf16: another $file"
+        cmp whole-$mpi/$file.safetensors shared-$mpi/$file.safetensors || fail "bf16: another $file"
     done
 
     # A rank that is killed ends all; another number goes on.
@@ -103,7 +103,7 @@ for mpi in $found; do
     [ "$step" -gt 0 ] || fail "no step in what was killed"
     launch $mpi 2 "$tfc" train --resume --out killed-$mpi --steps $((step + 5)) 2>err.txt || fail "$(cat err.txt)"
     "$tfc" train model.tfg $text --shards 8 --out through-$mpi --steps $((step + 5)) 2>err.txt || fail "$(cat err.txt)"
-    same_tensors through-$mpi/last.safetensors killed-$mpi/last.safetensors "killed at step $step, resumed by two ranks"
+    cmp through-$mpi/last.safetensors killed-$mpi/last.safetensors || fail "killed at step $step, resumed by two ranks"
     "$tfc" train --resume --out killed-$mpi --steps $((step + 6)) 2>err.txt || fail "one process goes on: $(cat err.txt)"
 
     # What is another on a rank is told before the first step, by its name.

@@ -39,6 +39,7 @@ mv model.tfg away.tfg
 (cd elsewhere && TFC_LIBRARY='' "$tfc" train ../parts --resume --steps 9 2>err) || fail "$(cat elsewhere/err)"
 "$tfc" train --resume --out parts --steps 12 2>err || fail "$(cat err)"
 same_tensors whole/last.safetensors parts/last.safetensors "resumed without repeating anything"
+sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' parts/log.jsonl | sort -nc || fail "the time begins anew: $(cat parts/log.jsonl)"
 mv away.tfg model.tfg
 "$tfc" train parts --resume 2>err || fail "a run that is done: $(cat err)"
 
