@@ -1,5 +1,6 @@
 /* tfc export: params, or a model as ONNX, as a file for other programs. */
 #include "cli/commands.h"
+#include "driver/npz_export.h"
 #include "driver/onnx/export.h"
 #include "driver/patterns.h"
 #include "driver/published.h"
@@ -21,6 +22,8 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
     const WeightsExport what = {.only = &o->only, .without = parts};
     if (!strcmp(o->format, "hf"))
         return published_write(job, model->run, session->model, store, &what, o->out);
+    if (!strcmp(o->format, "npz"))
+        return npz_export(job, model->run, store, &what, o->out);
     if (strcmp(o->format, "onnx"))
         return weights_export(job, session->model, store, &what, o->out);
     const Function *function = session_function(session, o->function ? o->function : "forward");
@@ -77,10 +80,10 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors|hf|onnx", FIELD(Export, format), 0, "safetensors",
+    {"format", "safetensors|hf|npz|onnx", FIELD(Export, format), 0, "safetensors",
      "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
-     "with config.json and tokenizer, of what tfc import read; onnx: a function of the model as\n"
-     "an ONNX model of opset 17"},
+     "with config.json and tokenizer, of what tfc import read; npz: Marian's model.npz; onnx: a\n"
+     "function of the model as an ONNX model of opset 17"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "with --format onnx: forward (unless given), encode or decode_step"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,

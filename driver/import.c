@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "driver/import_config.h"
+#include "driver/import_marian.h"
 #include "driver/patterns.h"
 #include "driver/published.h"
 #include "driver/run_folder.h"
@@ -25,6 +26,7 @@ typedef struct Import {
     Job *job;
     const ImportOptions *options;
     const char *folder; /* absolute */
+    const char *origin; /* the folder, or Marian's that became it */
     ImportConfig config;
     Vocabulary *vocab;
     TextList tokens;
@@ -82,7 +84,7 @@ static bool read_vocabulary(Import *m)
 /* The folder's name as a model's: letters, digits, _. */
 static const char *model_name(Import *m)
 {
-    char *name = arena_printf(m->job->arena, "%s", file_name(m->folder));
+    char *name = arena_printf(m->job->arena, "%s", file_name(m->origin));
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';
@@ -111,7 +113,8 @@ static bool copy_models(Import *m)
 static bool write_model(Import *m)
 {
     Text text = {0};
-    text_add(&text, "# From %s/config.json.\nmodel %s\nuse \"%s\"\n\n", file_name(m->folder),
+    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", file_name(m->origin),
+             m->origin == m->folder ? "config.json" : "*.npz",
              model_name(m), m->config.model->files[0]);
     bool ok = import_config_model(m->job, &m->config, &text) && copy_models(m) &&
               write_file(m, "model.tfg", text.data, text.length);
@@ -220,7 +223,7 @@ static bool make_run(Import *m)
         return false;
     ModelPorts ports = ports_of(session.model->module);
     RunRecord record = {.version = TFC_VERSION,
-                        .model = m->folder,
+                        .model = m->origin,
                         .kind = ports_kind(&ports, false),
                         .settings = session.options.settings,
                         .tokens = m->tokens,
@@ -238,17 +241,38 @@ static bool is_free(const char *path)
     return !file_exists(path) || (file_is_folder(path) && !rmdir(path));
 }
 
+static bool import_published(Import *m)
+{
+    bool ok = import_config_read(m->job, m->folder, &m->config) && has_weights(m) &&
+              read_vocabulary(m) && file_make_folder(&m->job->diags, m->options->run);
+    if (ok && !(ok = write_model(m) && make_run(m)))
+        file_remove_tree(m->options->run);
+    return ok;
+}
+
+/* By way of a published folder beside the run. */
+static bool import_of_marian(Import *m)
+{
+    ImportOptions options = *m->options;
+    options.copy = true;
+    m->options = &options;
+    size_t length = strlen(options.run);
+    while (length > 1 && options.run[length - 1] == '/')
+        length--;
+    m->folder = arena_printf(m->job->arena, "%.*s.tmp-%d", (int)length, options.run, (int)getpid());
+    bool ok = file_make_folder(&m->job->diags, m->folder) &&
+              import_marian(m->job, m->origin, m->folder) && import_published(m);
+    file_remove_tree(m->folder);
+    return ok;
+}
+
 bool import_folder(Job *job, const ImportOptions *options)
 {
     Import m = {.job = job, .options = options};
     char *real = realpath(options->folder, NULL);
-    m.folder = real ? arena_strdup(job->arena, real) : options->folder;
+    m.folder = m.origin = real ? arena_strdup(job->arena, real) : options->folder;
     free(real);
     if (!is_free(options->run))
         return job_error(job, "%s is there already: import makes a new folder", options->run);
-    bool ok = import_config_read(job, m.folder, &m.config) && has_weights(&m) &&
-              read_vocabulary(&m) && file_make_folder(&job->diags, options->run);
-    if (ok && !(ok = write_model(&m) && make_run(&m)))
-        file_remove_tree(options->run);
-    return ok;
+    return import_marian_is(job, m.folder) ? import_of_marian(&m) : import_published(&m);
 }

@@ -1,5 +1,5 @@
-/* A model as it is published (a folder with config.json, tokenizer and safetensors) as the folder
- * of a run. */
+/* A model as it is published (a folder with config.json, tokenizer and safetensors, or Marian's own)
+ * as the folder of a run. */
 #ifndef DRIVER_IMPORT_H
 #define DRIVER_IMPORT_H
 
@@ -36,14 +36,14 @@ typedef struct ImportModel {
 const ImportModel *import_model(Job *job, const char *type);
 
 typedef struct ImportOptions {
-    const char *folder; /* with config.json */
+    const char *folder; /* with config.json, or Marian's (import_marian.h) */
     const char *run;    /* to be made */
     bool copy;          /* the safetensors are copied; else they stay where they are */
     TextList command;   /* as typed, for run.json */
 } ImportOptions;
 /* Makes a run of a published folder: model.tfg in a few lines beside the files of models/ that it uses,
  * the vocabulary, run.json, `published` (driver/published.h), and `weights`, a link to the folder or a
- * copy of its safetensors. All tensors are read once. False after errors: then no run is made. */
+ * copy of its safetensors; Marian's are always copied, as such. All tensors are read once. False after errors: then no run is made. */
 bool import_folder(Job *job, const ImportOptions *options);
 
 #endif

@@ -40,13 +40,12 @@ static const JsonValue *member(Job *job, const JsonValue *json, const char *key)
     return json ? json_member(json, point + 1) : NULL;
 }
 
-/* What the config says, or means by leaving it out; NULL: nothing. Of a list the first. */
-static const JsonValue *value_of(Job *job, const ImportConfig *config, const char *key)
+const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key)
 {
     const JsonValue *value = member(job, config->json, key);
     const ImportRow *row = find_row(config, key);
     if (!value && row && row->absent)
-        value = *row->absent == '=' ? value_of(job, config, row->absent + 1) : parse(job, row->absent);
+        value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1) : parse(job, row->absent);
     return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
 }
 
@@ -111,7 +110,7 @@ static bool is_one_of(Job *job, const JsonValue *value, const JsonValue *allowed
 
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key)
 {
-    const JsonValue *value = value_of(job, config, key);
+    const JsonValue *value = import_config_value(job, config, key);
     return value && value->kind == JV_INTEGER ? value->integer : -1;
 }
 
@@ -121,9 +120,9 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
 {
     if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)
         return true;
-    const JsonValue *is = value_of(job, config, row->key);
+    const JsonValue *is = import_config_value(job, config, row->key);
     const JsonValue *wanted =
-        row->kind == IMPORT_MUST ? parse(job, row->to) : value_of(job, config, row->to);
+        row->kind == IMPORT_MUST ? parse(job, row->to) : import_config_value(job, config, row->to);
     if (is && wanted && is_one_of(job, is, wanted))
         return true;
     return refuse(job, config,
@@ -134,6 +133,14 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
                                row->kind == IMPORT_SAME
                                    ? arena_printf(job->arena, ", as \"%s\" is,", row->to)
                                    : ""));
+}
+
+bool import_config_check(Job *job, const ImportConfig *config)
+{
+    bool ok = true;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        ok = check_row(job, config, row) && ok;
+    return ok;
 }
 
 bool import_config_read(Job *job, const char *folder, ImportConfig *config)
@@ -153,10 +160,7 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
         return refuse(job, config, "it has no \"model_type\"");
     if (!(config->model = import_model(job, type->text)))
         return false;
-    bool ok = true;
-    for (const ImportRow *row = config->model->rows; row->key; row++)
-        ok = check_row(job, config, row) && ok;
-    return ok;
+    return import_config_check(job, config);
 }
 
 /* ---- lines of the model ---- */
@@ -176,7 +180,7 @@ enum { N_ACTIVATIONS = sizeof activations / sizeof activations[0] };
 
 static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
 {
-    const JsonValue *value = value_of(job, config, row->key);
+    const JsonValue *value = import_config_value(job, config, row->key);
     for (int i = 0; value && value->kind == JV_STRING && i < N_ACTIVATIONS; i++)
         if (!strcmp(value->text, activations[i].theirs)) {
             text_add(out, "\nblock activation(x) { return %s(x) }\n", activations[i].ours);
@@ -189,7 +193,7 @@ static bool put_activation(Job *job, const ImportConfig *config, const ImportRow
 
 static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
 {
-    const JsonValue *value = value_of(job, config, row->key);
+    const JsonValue *value = import_config_value(job, config, row->key);
     if (value && value->kind == JV_NULL)
         return true; /* as the model has it */
     if (!value || value->kind == JV_LIST || value->kind == JV_OBJECT)
@@ -201,7 +205,7 @@ static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row
 
 static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
 {
-    const JsonValue *value = value_of(job, config, row->key);
+    const JsonValue *value = import_config_value(job, config, row->key);
     bool is = value && is_same(job, value, parse(job, row->value));
     text_add(out, "const %s = %s\n", row->to, is ? "true" : "false");
     return true;
@@ -226,7 +230,7 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
 {
     for (const ImportRow *row = config->model->rows; row->key; row++) {
         const JsonValue *value =
-            row->kind == IMPORT_TOKEN ? value_of(job, config, row->key) : NULL;
+            row->kind == IMPORT_TOKEN ? import_config_value(job, config, row->key) : NULL;
         if (!value || value->kind == JV_NULL)
             continue;
         if (value->kind != JV_INTEGER || value->integer < 0 || value->integer >= vocab_size(vocab))

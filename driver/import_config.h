@@ -14,6 +14,10 @@ typedef struct ImportConfig {
 /* False after errors: no config.json, another model_type, or a value that the model is not
  * written for; each such is told. */
 bool import_config_read(Job *job, const char *folder, ImportConfig *config);
+/* The same of a config that is read already. */
+bool import_config_check(Job *job, const ImportConfig *config);
+/* What it says of a key, or means by leaving it out, of a list the first; NULL: nothing. */
+const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* The lines of model.tfg behind `use`: consts, and the activation. False after errors. */
 bool import_config_model(Job *job, const ImportConfig *config, Text *out);
 /* Rules of the vocabulary (token_rules.h); false after errors. */

@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-/* By their names in transformers' documentation; a folder has some of them. */
+/* By their names in transformers' documentation, and Marian's settings (import_marian.h); a folder has
+ * some of them. */
 static const char *const files[] = {"config.json",        "generation_config.json",
                                     "tokenizer.json",     "tokenizer_config.json",
                                     "vocab.json",         "source.spm",
                                     "target.spm",         "spiece.model",
                                     "tokenizer.model",    "sentencepiece.bpe.model",
                                     "merges.txt",         "special_tokens_map.json",
-                                    "added_tokens.json"};
+                                    "added_tokens.json",  "model.yml"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
 static const char *in(Job *job, const char *folder, const char *name)
@@ -58,10 +59,15 @@ static bool check_names(Job *job, const Model *model, Store *store, const Weight
     return true;
 }
 
+const char *published_folder(Job *job, const char *run)
+{
+    return run && file_is_folder(kept(job, run)) ? kept(job, run) : NULL;
+}
+
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *folder)
 {
-    if (!run || !file_is_folder(kept(job, run)))
+    if (!published_folder(job, run))
         return job_error(job,
                          "%s has no config.json of a published model: only what tfc import made, and "
                          "what was trained from that, is written with --format hf",

@@ -1,0 +1,117 @@
+#!/bin/sh
+# Marian's own folder (model.npz) through tfc import, as the published folder of the same weights, and
+# back by tfc export --format npz; files that cannot be read are refused, and nothing is left.
+# Usage: npz.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+. tests/published.sh
+enter_work
+# With numpy, if some Python has it.
+python=
+for name in /usr/bin/python3 python3; do
+    if [ -z "$python" ] && "$name" -c 'import zlib' 2>/dev/null; then python=$name; fi
+    if "$name" -c 'import numpy' 2>/dev/null; then python=$name && break; fi
+done
+[ -n "$python" ] || { echo "skipped: there is no Python"; exit 77; }
+npz() { "$python" "$root/tests/cli/npz.py" "$@"; }
+
+words_backwards
+published_marian published
+npz make published marian
+
+"$tfc" import published -o hf 2>err.txt || fail "$(cat err.txt)"
+"$tfc" import marian -o run 2>err.txt || fail "$(cat err.txt)"
+[ ! -s err.txt ] || fail "$(cat err.txt)"
+[ -z "$(find . -name '*.tmp-*')" ] || fail "a folder is left"
+for run in hf run; do
+    "$tfc" score $run --source valid.src --target valid.tgt >$run.txt
+    "$tfc" translate $run --input valid.src >$run.out
+done
+cmp hf.txt run.txt || fail "the .npz scores otherwise than the published folder"
+cmp hf.out run.out || fail "the .npz translates otherwise than the published folder"
+sed '1,2d' hf/model.tfg >hf.tfg
+sed '1,2d' run/model.tfg | cmp - hf.tfg || fail "another model"
+mv marian elsewhere
+"$tfc" score run --source valid.src --target valid.tgt | cmp - run.txt || fail "without its folder it scores otherwise"
+mv elsewhere marian
+"$tfc" export run -o run.safetensors
+npz same run.safetensors marian/opus.npz
+
+# Back: the same arrays; the settings that came, or those that config.json means.
+"$tfc" export run --format npz -o back.npz 2>err.txt || fail "$(cat err.txt)"
+[ ! -s err.txt ] || fail "$(cat err.txt)"
+npz arrays back.npz marian/opus.npz
+"$tfc" export run --format npz -o again.npz
+cmp back.npz again.npz
+"$tfc" export hf --format npz -o hf.npz
+npz same run.safetensors hf.npz
+cp -r marian second
+mv hf.npz second/opus.npz
+cp marian/opus.npz second/opus.npz.optimizer.npz
+"$tfc" import second -o second.run/ 2>err.txt || fail "$(cat err.txt)"
+"$tfc" score second.run --source valid.src --target valid.tgt | cmp - hf.txt || fail "settings of our own: it scores otherwise"
+sed '1,2d' second.run/model.tfg | cmp - hf.tfg || fail "settings of our own: another model"
+"$tfc" export run --format hf -o given
+"$tfc" import given -o given.run
+"$tfc" score given.run --source valid.src --target valid.tgt | cmp - hf.txt || fail "as a published folder it scores otherwise"
+
+# Fine-tuned.
+"$tfc" train run --out tuned --source train.src --target train.tgt --steps 2 --batch-tokens 400 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export tuned --format npz -o tuned.npz 2>err.txt || fail "$(cat err.txt)"
+grep -q "warning: <pad>.* has learnt" err.txt || fail "no warning: $(cat err.txt)"
+"$tfc" export tuned -o tuned.safetensors
+npz same tuned.safetensors tuned.npz
+! npz arrays tuned.npz back.npz 2>/dev/null || fail "two steps changed nothing"
+refuses 1 "made has no config.json of a published model" "$tfc" export made --format npz -o no.npz
+refuses 1 "writes all params" "$tfc" export run --format npz --only embedding -o no.npz
+sed -i 's/swish/gelu/' hf/published/config.json
+refuses 1 '"transformer-ffn-activation" is "gelu": models/marian.tfg is written for "swish", "relu" alone' \
+    "$tfc" export hf --format npz -o no.npz
+[ ! -e no.npz ] || fail "a file is left"
+refuses 1 "cannot write nowhere/no.npz" "$tfc" export run --format npz -o nowhere/no.npz
+
+# decoder.yml names the files; a SentencePiece model is a list, too.
+cp -r marian named
+cp marian/opus.npz named/other.npz
+cp marian/opus.vocab.yml named/words.yml
+refuses 1 "named has 2 models: one .npz" "$tfc" import named -o no
+printf 'models:\n  - /train/other.npz\nvocabs:\n  - words.yml\n  - words.yml\nbeam-size: 6\n' >named/decoder.yml
+"$tfc" import named -o named.run 2>err.txt || fail "$(cat err.txt)"
+"$tfc" score named.run --source valid.src --target valid.tgt | cmp - run.txt || fail "decoder.yml's scores otherwise"
+printf 'vocabs: [words.yml, opus.vocab.yml]\nmodels: [other.npz]\n' >named/decoder.yml
+refuses 1 "a vocabulary a side" "$tfc" import named -o no
+printf 'models: [a: b\n' >named/decoder.yml
+refuses 1 "decoder.yml:.*not YAML" "$tfc" import named -o no
+rm -r named
+
+cannot() { # cannot PATTERN HOW: another .npz
+    npz break marian/opus.npz broken.npz "$2"
+    rm -rf changed
+    cp -r marian changed
+    mv broken.npz changed/opus.npz
+    refuses 1 "$1" "$tfc" import changed -o no
+    [ -z "$(find . -name 'no*')" ] || fail "$2: a folder is left"
+}
+cannot "opus.npz: the array 'encoder_l1_self_Wq': it holds more or fewer bytes" cut
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are in Fortran's order" order
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are of another type" type
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its shape is larger than memory" huge
+cannot "opus.npz: the array 'encoder_l1_self_Wq': it is no .npy, or is cut off" header
+cannot "opus.npz: the array 'encoder_l1_self_Wq' is .8, 32., but by the settings and the vocabulary it is .16, 16." shape
+cannot "opus.npz: the array 'encoder_l1_self_Wq': there are two of the name" twice
+cannot "opus.npz: the array 'encoder_l1_self_Wq' is missing" missing
+cannot "opus.npz: the array 'zeros': unpacked, the file would be far larger" bomb
+cannot "opus.npz: the array 'special:model.yml', Marian's settings, is missing" settings
+cannot "opus.npz: " archive
+cannot '"type" is "s2s": models/marian.tfg is written for "transformer"' 'type: transformer -> type: s2s'
+cannot '"transformer-preprocess" is "n": models/marian.tfg is written for ""' 'transformer-preprocess: "" -> transformer-preprocess: n'
+cannot '"tied-embeddings-all" is false' 'tied-embeddings-all: true -> tied-embeddings-all: false'
+cannot '"transformer-ffn-depth" is 3' 'ffn-depth: 2 -> ffn-depth: 3'
+cannot '"transformer-decoder-autoreg" is "average-attention"' 'self-attention -> average-attention'
+cannot '"transformer-ffn-activation" is "gelu"' 'activation: swish -> activation: gelu'
+cannot "special:model.yml:.*an alias" 'type: transformer -> type: *other'
+npz break marian/opus.npz changed/opus.npz more
+"$tfc" import changed -o more 2>err.txt || fail "$(cat err.txt)"
+grep -q "1 array of .* is used by nothing in models/marian.tfg: 'Wpos'" err.txt || fail "no warning: $(cat err.txt)"
+sed -i '$d' changed/opus.vocab.yml
+refuses 1 "opus.vocab.yml has 18 tokens, but the array 'Wemb' of .* has 19 rows" "$tfc" import changed -o no

@@ -1,0 +1,45 @@
+/* Archives of arrays, and arrays, of arbitrary bytes: what is accepted has as many elements as its
+ * bytes, and comes back as it was. */
+#include "driver/npz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void check_array(const NpyArray *array, const void *end)
+{
+    size_t length = (size_t)array->count * npy_element_size(array->type);
+    if (array->rank > NPY_MAX_RANK || (const char *)array->data + length != (const char *)end)
+        abort();
+    Text again = {0};
+    npy_put_header(array, &again);
+    text_put(&again, array->data, length);
+    NpyArray read = {0};
+    const char *problem;
+    if (!npy_parse(again.data, again.length, &read, &problem) || read.rank != array->rank ||
+        memcmp(read.dims, array->dims, sizeof read.dims))
+        abort();
+    text_free(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    NpyArray array = {.name = "fuzz"};
+    const char *problem = NULL;
+    if (npy_parse(bytes, size, &array, &problem))
+        check_array(&array, bytes + size);
+    else if (!problem)
+        abort();
+    const Npz *npz = npz_parse(&diags, arena, "fuzz", bytes, size);
+    if (npz ? diags.errors != 0 : diags.errors == 0)
+        abort();
+    for (size_t i = 0; npz && i < npz->arrays.count; i++)
+        if (npz_find(npz, npz->arrays.data[i]->name) != npz->arrays.data[i])
+            abort();
+    arena_free(arena);
+    return 0;
+}
