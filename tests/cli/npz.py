@@ -4,6 +4,7 @@
                            row and the bias of <pad> become zeros in the folder's safetensors
     same SAFETENSORS NPZ   published weights and the arrays of an .npz are the same, bit by bit
     arrays NPZ NPZ         both have the same arrays
+    pieces YML TO          a SentencePiece model of the tokens, in their order
     break NPZ TO HOW       a file that cannot be read
 """
 import json
@@ -166,6 +167,17 @@ def same(safetensors, npz):
         assert arrays[theirs] == (shape, "<f4", struct.pack("<%df" % len(values), *values)), theirs
 
 
+def pieces(yml, to):
+    def field(number, data):
+        return bytes([number << 3 | 2, len(data)]) + data
+    model = b""
+    for number, line in enumerate(open(yml)):
+        piece = json.loads(line.rsplit(": ", 1)[0]).encode()
+        kind = {b"</s>": 3, b"<unk>": 2}.get(piece, 1)
+        model += field(1, field(1, piece) + b"\x15" + struct.pack("<f", -number) + bytes([0x18, kind]))
+    open(to, "wb").write(model + field(2, b"\x18\x01") + field(3, field(1, b"identity")))
+
+
 def break_it(npz, to, how):
     with zipfile.ZipFile(npz) as file:
         arrays = [(n[:-4], file.read(n)) for n in file.namelist()]
@@ -214,4 +226,4 @@ command, words = sys.argv[1], sys.argv[2:]
 if command == "arrays":
     assert read_npz(words[0]) == read_npz(words[1])
 else:
-    {"make": make, "same": same, "break": break_it}[command](*words)
+    {"make": make, "same": same, "pieces": pieces, "break": break_it}[command](*words)

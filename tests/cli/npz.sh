@@ -78,6 +78,17 @@ refuses 1 "named has 2 models: one .npz" "$tfc" import named -o no
 printf 'models:\n  - /train/other.npz\nvocabs:\n  - words.yml\n  - words.yml\nbeam-size: 6\n' >named/decoder.yml
 "$tfc" import named -o named.run 2>err.txt || fail "$(cat err.txt)"
 "$tfc" score named.run --source valid.src --target valid.tgt | cmp - run.txt || fail "decoder.yml's scores otherwise"
+npz pieces named/words.yml named/words.spm
+cp named/words.spm named/source.spm
+cp named/words.spm named/target.spm
+"$tfc" import named -o sides.run 2>err.txt || fail "$(cat err.txt)"
+rm named/source.spm named/target.spm
+printf 'models:\n  - other.npz\nvocabs:\n  - words.spm\n  - words.spm\n' >named/decoder.yml
+"$tfc" import named -o pieces.run 2>err.txt || fail "$(cat err.txt)"
+"$tfc" score sides.run --source valid.src --target valid.tgt >sides.txt
+"$tfc" score pieces.run --source valid.src --target valid.tgt | cmp - sides.txt || fail "one SentencePiece model scores otherwise"
+"$tfc" translate sides.run --input valid.src >sides.out
+"$tfc" translate pieces.run --input valid.src | cmp - sides.out || fail "one SentencePiece model translates otherwise"
 printf 'vocabs: [words.yml, opus.vocab.yml]\nmodels: [other.npz]\n' >named/decoder.yml
 refuses 1 "a vocabulary a side" "$tfc" import named -o no
 printf 'models: [a: b\n' >named/decoder.yml
