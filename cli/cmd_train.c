@@ -4,14 +4,13 @@
 #include "cli/training.h"
 
 #include "cli/commands.h"
+#include "cli/ranks.h"
 #include "cli/tracing.h"
 #include "driver/run_lock.h"
 #include "driver/training_ranks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
@@ -120,23 +119,6 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     return status;
 }
 
-/* Ranks of one machine that may use all its processors have a part each. */
-static void divide_threads(const Ranks *ranks)
-{
-    int all = exec_threads(), here = ranks_here(ranks);
-    if (here > 1 && !getenv("OMP_NUM_THREADS") && all == (int)sysconf(_SC_NPROCESSORS_ONLN))
-        exec_set_threads(all > here ? all / here : 1);
-}
-
-/* A rank that failed on its own ends all; where all failed together, rank 0 does. */
-static int end_ranks(Ranks *ranks, int status)
-{
-    if (cli_errors_told())
-        ranks_end(ranks, status);
-    ranks_close(ranks);
-    return status;
-}
-
 static int run_train(Job *job, void *record, const Arguments *arguments)
 {
     TrainCommand *command = record;
@@ -144,17 +126,13 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
-    if (!status && !ranks_open(&job->diags, job->arena, &ranks))
-        status = EXIT_INPUT;
-    if (ranks_mine(ranks))
-        cli_speak_as(ranks_name(ranks, job->arena));
-    if (!command->common.threads)
-        divide_threads(ranks);
+    if (!status)
+        status = cli_ranks_open(job, &command->common, &ranks);
     command->o.ranks = ranks;
     if (!status)
         status = run_training(job, &command->o, command->common.trace, ranks);
     cli_flush(job);
-    return end_ranks(ranks, status);
+    return cli_ranks_close(ranks, status);
 }
 
 /* -1: as the model says, or else what the help has in parentheses. */

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/decoding.h"
 #include "cli/stream.h"
+#include "cli/ranks.h"
 #include "cli/token_scores.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ typedef struct Translate {
     Decoding decoding;
     int64_t nbest, alternatives, batch_tokens;
     bool json, token_scores;
+    Ranks *ranks; /* that share the text; NULL: one process */
 } Translate;
 
 static void print_json(const Translate *o, const Inference *inference, int64_t line,
@@ -103,11 +105,10 @@ static bool used_prefixes(Job *job, const Translate *o, const Prefixes *prefixes
                      prefixes->lines->n, stream->answered);
 }
 
-static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
+static bool answer(const Translate *o, RunFolder *run, Stream *stream, Text *out)
 {
     static const Decoded nothing;
     Arena *arena = arena_new();
-    Text out = {0};
     DecodeSettings settings = decoding_settings(&o->decoding, o->nbest, &run->inference);
     settings.alternatives = (int32_t)o->alternatives;
     Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
@@ -115,12 +116,43 @@ static bool translate_window(const Translate *o, RunFolder *run, Stream *stream)
                                results);
     for (int64_t i = 0; ok && i < stream->n; i++)
         print_result(o, &run->inference, stream->first + i,
-                     stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, &out);
-    if (ok)
+                     stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, out);
+    arena_free(arena);
+    return ok;
+}
+
+/* What another rank answered. */
+static void receive(Ranks *ranks, int from, Text *out)
+{
+    int64_t n;
+    ranks_receive(ranks, &n, sizeof n, from);
+    char *bytes = malloc((size_t)n + 1);
+    if (bytes)
+        ranks_receive(ranks, bytes, n, from);
+    else
+        ranks_end(ranks, EXIT_INPUT);
+    text_put(out, bytes, (size_t)n);
+    free(bytes);
+}
+
+/* Windows are answered by one rank after the other, and written by the first. */
+static bool translate_window(const Translate *o, RunFolder *run, Stream *stream, int64_t window)
+{
+    int me = ranks_mine(o->ranks), by = (int)(window % ranks_count(o->ranks));
+    Text out = {0};
+    bool ok = me != by || answer(o, run, stream, &out);
+    if (ok && me == by && me) {
+        int64_t n = (int64_t)out.length;
+        ranks_send(o->ranks, &n, sizeof n, 0);
+        ranks_send(o->ranks, out.data, n, 0);
+    } else if (ok && me != by && !me)
+        receive(o->ranks, by, &out);
+    if (ok && !me)
         stream_put(stream, out.data, out.length);
     text_free(&out);
-    arena_free(arena);
-    return ok && stream_flush(stream);
+    if (me)
+        stream->answered += stream->n;
+    return ok && (me || stream_flush(stream));
 }
 
 static bool translate(Job *job, const void *record, RunFolder *run)
@@ -130,12 +162,17 @@ static bool translate(Job *job, const void *record, RunFolder *run)
         return job_error(job,
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
+    int ranks = ranks_count(o->ranks);
+    if (ranks > 1 && (!o->input || !strcmp(o->input, "-")))
+        return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
+    int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
     StreamOptions options = {.source = o->input ? o->input : "-",
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_SOURCES,
                              .max_length = inference_max_length(&run->inference),
-                             .window_tokens = WINDOW_BATCHES * o->batch_tokens,
+                             .window_tokens = batches * o->batch_tokens,
+                             .silent = ranks_mine(o->ranks) > 0,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
     Stream stream;
@@ -145,21 +182,25 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    while (ok && stream_next(&stream))
-        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &stream);
+    for (int64_t window = 0; ok && stream_next(&stream); window++)
+        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &stream, window);
     return stream_close(&stream, ok && used_prefixes(job, o, &prefixes, &stream));
 }
 
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
-    const Translate *o = record;
+    Translate *o = record;
     const char *mistake = decoding_mistake(&o->decoding, o->nbest);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->alternatives && (o->decoding.sample || o->nbest > 1))
         return cli_usage_error("--alternatives are searched for, one each: leave %s out",
                                o->decoding.sample ? "--sample" : "--nbest");
-    return common_run(job, &o->common, arguments->words[0], translate, o);
+    int status = cli_ranks_open(job, &o->common, &o->ranks);
+    if (!status)
+        status = common_run(job, &o->common, arguments->words[0], translate, o);
+    cli_flush(job);
+    return cli_ranks_close(o->ranks, status);
 }
 
 static const Option options[] = {

@@ -22,16 +22,18 @@ bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
         stream->target = line_reader_open(&job->diags, options->target, options->line_limit);
     if (!stream->source || (options->target && !stream->target))
         return false;
-    if (options->output)
+    if (options->output && !options->silent)
         stream->output = file_create(&job->diags, options->output);
-    return !options->output || stream->output;
+    return !options->output || options->silent || stream->output;
 }
 
 /* ---- bad lines ---- */
 
 /* Told at once, and in memory that is free again: there may be a million. */
-static void tell(const char *name, int64_t number, int column, const char *message)
+static void tell(const Stream *s, const char *name, int64_t number, int column, const char *message)
 {
+    if (s->options.silent)
+        return;
     Arena *arena = arena_new();
     Diagnostics diags;
     Text text = {0};
@@ -58,7 +60,7 @@ static void stop(Stream *s, const char *name, int64_t line, int column, const ch
 static void bad_line(Stream *s, const char *name, int64_t number, int column, const char *message)
 {
     if (s->options.keep_going) {
-        tell(name, number, column, message);
+        tell(s, name, number, column, message);
         s->row[s->n++] = -1;
     } else
         stop(s, arena_strdup(s->job->arena, name), number, column, message);
@@ -86,7 +88,7 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
             : vocab_unknown(vocab_source(s->options.vocab), scratch, source->line.text,
                             source->line.length);
     if (unknown)
-        tell(line_reader_name(s->source), source->number, 1,
+        tell(s, line_reader_name(s->source), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));
     if (row.is_kept)
         s->row[s->n++] = s->corpus->n - 1;
@@ -176,7 +178,9 @@ bool stream_flush(Stream *stream)
 bool stream_close(Stream *stream, bool ok)
 {
     Job *job = stream->job;
-    if (stream->failure) {
+    if (stream->options.silent) {
+        stream->failure = NULL; /* the first rank tells it */
+    } else if (stream->failure) {
         diag_error(&job->diags, stream->place, "%s", stream->failure);
         ok = false;
     }

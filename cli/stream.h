@@ -30,6 +30,7 @@ typedef struct StreamOptions {
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
     bool keep_going;   /* bad lines are told, answered by an empty line, and passed over */
     bool tell_unknown; /* warns of what the vocabulary has no token for */
+    bool silent;       /* of a rank behind the first: nothing is told, or written */
 } StreamOptions;
 
 typedef struct Stream {

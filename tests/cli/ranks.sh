@@ -41,6 +41,7 @@ if [ -z "$found" ]; then
     exit 77
 fi
 
+export OMPI_MCA_btl_vader_single_copy_mechanism=none # a container may forbid the other way
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep some of their memory
 # The same bits: one process that cuts as many pieces, and any number of ranks.
 "$tfc" train model.tfg $text --shards 8 --out alone --steps 12 2>err.txt || fail "$(cat err.txt)"
@@ -113,6 +114,19 @@ for mpi in $found; do
     sed 's/constant(0.003)/constant(1000)/' model.tfg >wild.tfg
     refuses_by_ranks "step [0-9]*: the .* is " "$tfc" train wild.tfg $text --out wild-$mpi --steps 20
     [ "$(grep -c "error: step" err.txt)" = 1 ] || fail "not one rank tells: $(cat err.txt)"
+
+    # Translating: the same text, in order; a line that cannot be read is told once.
+    { cat train.src; printf 'a \377 b\n'; cat train.src; } >long.src
+    "$tfc" translate alone --input long.src --output one.txt --batch-tokens 60 --keep-going 2>one.err || fail "$(cat one.err)"
+    launch $mpi 3 "$tfc" translate alone --input long.src --output shared.txt --batch-tokens 60 --keep-going 2>err.txt ||
+        fail "$(cat err.txt)"
+    cmp one.txt shared.txt || fail "$mpi: another translation"
+    cmp one.err err.txt || fail "$mpi: another word of the bad line"
+    launch $mpi 2 "$tfc" translate alone --input train.src --prefix train.tgt --output forced.txt 2>err.txt ||
+        fail "$(cat err.txt)"
+    "$tfc" translate alone --input train.src --prefix train.tgt --output one.txt 2>err.txt || fail "$(cat err.txt)"
+    cmp one.txt forced.txt || fail "$mpi: prefixes"
+    refuses_by_ranks "standard input reaches rank 0 alone" "$tfc" translate alone
 
     # Asked to stop, all save and end.
     start 2 stopped-$mpi

@@ -1,0 +1,16 @@
+/* A command that several ranks run together (runtime/ranks). */
+#ifndef CLI_RANKS_H
+#define CLI_RANKS_H
+
+#include "cli/common.h"
+#include "runtime/ranks/ranks.h"
+
+/* Finds the other ranks, and gives those of one machine their part of its processors where nobody
+ * says how many threads there are. Ranks behind the first tell errors alone, with their name. An
+ * exit status: 0, or that of an error, which is in the diagnostics. */
+int cli_ranks_open(Job *job, const Common *common, Ranks **ranks);
+/* At the end, with the diagnostics flushed: a rank that told an error ends all; the others wait for
+ * each other. Gives the status. */
+int cli_ranks_close(Ranks *ranks, int status);
+
+#endif
