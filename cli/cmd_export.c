@@ -22,7 +22,7 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
     const WeightsExport what = {.only = &o->only, .without = parts};
     if (!strcmp(o->format, "hf"))
         return published_write(job, model->run, session->model, store, &what, o->out);
-    if (!strcmp(o->format, "npz"))
+    if (!strcmp(o->format, "marian"))
         return npz_export(job, model->run, store, &what, o->out);
     if (strcmp(o->format, "onnx"))
         return weights_export(job, session->model, store, &what, o->out);
@@ -80,9 +80,9 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors|hf|npz|onnx", FIELD(Export, format), 0, "safetensors",
+    {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, "safetensors",
      "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
-     "with config.json and tokenizer, of what tfc import read; npz: Marian's model.npz; onnx: a\n"
+     "with config.json and tokenizer, of what tfc import read; marian: its model.npz; onnx: a\n"
      "function of the model as an ONNX model of opset 17"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "with --format onnx: forward (unless given), encode or decode_step"},

@@ -11,6 +11,7 @@
 #include "runtime/data/safetensors.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,8 @@ static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
     return true;
 }
 
+/* Marian's sines and cosines turn by 10000 ^ (-i / (d / 2 - 1)) a token, i from 0 (its
+ * sinusoidalPositionEmbeddings); those of Hugging Face's classes by 10000 ^ (-i / (d / 2)). */
 static bool write_config(Marian *m)
 {
     Text text = {0};
@@ -165,6 +168,8 @@ static bool write_config(Marian *m)
             ok = put_setting(m, &json, row) && ok;
     json_put_integer(&json, "decoder_ffn_dim", import_config_size(m->job, &m->config, "transformer-dim-ffn"));
     json_put_integer(&json, "decoder_attention_heads", import_config_size(m->job, &m->config, "transformer-heads"));
+    double d = (double)import_config_size(m->job, &m->config, "dim-emb");
+    json_put_number(&json, "position_base", pow(10000, d / (d - 2)), 17);
     json_put_integer(&json, "vocab_size", m->n_tokens + 1);
     json_put_integer(&json, "decoder_vocab_size", m->n_tokens + 1);
     json_put_integer(&json, "eos_token_id", json_member(m->vocab, "</s>")->integer);

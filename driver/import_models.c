@@ -40,6 +40,7 @@ static const ImportRow marian[] = {
     TOKEN("begin", "decoder_start_token_id", "58100"),
     TOKEN("end", "eos_token_id", "0"),
     TOKEN("pad", "pad_token_id", "58100"),
+    CONST("position_base", "position_base", "null"), /* of what Marian itself wrote (import_marian.c) */
     IGNORE("model.*.embed_positions.weight"),
     END};
 

@@ -26,7 +26,7 @@ static bool read_config(NpzExport *x, const char *run)
 {
     if (!x->published)
         return job_error(x->job, "%s has no config.json of a published model: only what tfc import made, "
-                                 "and what was trained from that, is written with --format npz",
+                                 "and what was trained from that, is written with --format marian",
                          run ? run : "a model's file");
     if (!import_config_read(x->job, x->published, &x->config))
         return false;
@@ -170,7 +170,7 @@ bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *wh
 {
     NpzExport x = {.job = job, .store = store, .what = what, .published = published_folder(job, run)};
     if (what->only && what->only->count)
-        return job_error(job, "--format npz writes all params: leave --only out");
+        return job_error(job, "--format marian writes all params: leave --only out");
     if (!read_config(&x, run))
         return false;
     x.names = marian_names(job->arena, import_config_size(job, &x.config, "encoder_layers"),

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Marian's own folder (model.npz) through tfc import, as the published folder of the same weights, and
-# back by tfc export --format npz; files that cannot be read are refused, and nothing is left.
+# back by tfc export --format marian; files that cannot be read are refused, and nothing is left.
 # Usage: npz.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -23,14 +23,21 @@ npz make published marian
 "$tfc" import marian -o run 2>err.txt || fail "$(cat err.txt)"
 [ ! -s err.txt ] || fail "$(cat err.txt)"
 [ -z "$(find . -name '*.tmp-*')" ] || fail "a folder is left"
-for run in hf run; do
-    "$tfc" score $run --source valid.src --target valid.tgt >$run.txt
-    "$tfc" translate $run --input valid.src >$run.out
-done
+"$tfc" score run --source valid.src --target valid.tgt >run.txt
+"$tfc" translate run --input valid.src >run.out
+"$tfc" score hf --source valid.src --target valid.tgt >plain.txt
+cmp -s plain.txt run.txt && fail "positions turn as Hugging Face's do"
+base=$(sed -n 's/^const position_base = //p' run/model.tfg)
+awk "BEGIN { d = $(sed -n 's/^const d_model = //p' run/model.tfg); exit !(($base - 10000 ^ (d / (d - 2))) ^ 2 < 1e-10 * $base ^ 2) }" ||
+    fail "position_base is $base"
+cp -r hf turned
+echo "const position_base = $base" >>turned/model.tfg
+"$tfc" score turned --source valid.src --target valid.tgt >hf.txt
+"$tfc" translate turned --input valid.src >hf.out
 cmp hf.txt run.txt || fail "the .npz scores otherwise than the published folder"
 cmp hf.out run.out || fail "the .npz translates otherwise than the published folder"
 sed '1,2d' hf/model.tfg >hf.tfg
-sed '1,2d' run/model.tfg | cmp - hf.tfg || fail "another model"
+sed '1,2d; /position_base/d' run/model.tfg | cmp - hf.tfg || fail "another model"
 mv marian elsewhere
 "$tfc" score run --source valid.src --target valid.tgt | cmp - run.txt || fail "without its folder it scores otherwise"
 mv elsewhere marian
@@ -38,37 +45,37 @@ mv elsewhere marian
 npz same run.safetensors marian/opus.npz
 
 # Back: the same arrays; the settings that came, or those that config.json means.
-"$tfc" export run --format npz -o back.npz 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export run --format marian -o back.npz 2>err.txt || fail "$(cat err.txt)"
 [ ! -s err.txt ] || fail "$(cat err.txt)"
 npz arrays back.npz marian/opus.npz
-"$tfc" export run --format npz -o again.npz
+"$tfc" export run --format marian -o again.npz
 cmp back.npz again.npz
-"$tfc" export hf --format npz -o hf.npz
+"$tfc" export hf --format marian -o hf.npz
 npz same run.safetensors hf.npz
 cp -r marian second
 mv hf.npz second/opus.npz
 cp marian/opus.npz second/opus.npz.optimizer.npz
 "$tfc" import second -o second.run/ 2>err.txt || fail "$(cat err.txt)"
 "$tfc" score second.run --source valid.src --target valid.tgt | cmp - hf.txt || fail "settings of our own: it scores otherwise"
-sed '1,2d' second.run/model.tfg | cmp - hf.tfg || fail "settings of our own: another model"
+sed '1,2d; /position_base/d' second.run/model.tfg | cmp - hf.tfg || fail "settings of our own: another model"
 "$tfc" export run --format hf -o given
 "$tfc" import given -o given.run
 "$tfc" score given.run --source valid.src --target valid.tgt | cmp - hf.txt || fail "as a published folder it scores otherwise"
 
 # Fine-tuned.
 "$tfc" train run --out tuned --source train.src --target train.tgt --steps 2 --batch-tokens 400 2>err.txt || fail "$(cat err.txt)"
-"$tfc" export tuned --format npz -o tuned.npz 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export tuned --format marian -o tuned.npz 2>err.txt || fail "$(cat err.txt)"
 grep -q "warning: <pad>.* has learnt" err.txt || fail "no warning: $(cat err.txt)"
 "$tfc" export tuned -o tuned.safetensors
 npz same tuned.safetensors tuned.npz
 ! npz arrays tuned.npz back.npz 2>/dev/null || fail "two steps changed nothing"
-refuses 1 "made has no config.json of a published model" "$tfc" export made --format npz -o no.npz
-refuses 1 "writes all params" "$tfc" export run --format npz --only embedding -o no.npz
+refuses 1 "made has no config.json of a published model" "$tfc" export made --format marian -o no.npz
+refuses 1 "writes all params" "$tfc" export run --format marian --only embedding -o no.npz
 sed -i 's/swish/gelu/' hf/published/config.json
 refuses 1 '"transformer-ffn-activation" is "gelu": models/marian.tfg is written for "swish", "relu" alone' \
-    "$tfc" export hf --format npz -o no.npz
+    "$tfc" export hf --format marian -o no.npz
 [ ! -e no.npz ] || fail "a file is left"
-refuses 1 "cannot write nowhere/no.npz" "$tfc" export run --format npz -o nowhere/no.npz
+refuses 1 "cannot write nowhere/no.npz" "$tfc" export run --format marian -o nowhere/no.npz
 
 # decoder.yml names the files; a SentencePiece model is a list, too.
 cp -r marian named
