@@ -10,6 +10,7 @@
     LIMIT(threads, 1024)                                                                      \
     LIMIT(beam, 1024)                                                                         \
     LIMIT(nbest, 1024)                                                                        \
+    LIMIT(alternatives, 1024)                                                                 \
     LIMIT(top_k, 1 << 24)                                                                     \
     LIMIT(top_p, 1)                                                                           \
     LIMIT(temperature, 1000000)                                                               \

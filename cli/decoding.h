@@ -5,40 +5,17 @@
 #define CLI_DECODING_H
 
 #include "cli/common.h"
+#include "runtime/decode/options.h"
 
-typedef struct Decoding {
-    int64_t beam, max_tokens;
-    int64_t no_repeat_ngram, best_of, top_k, seed;
-    double length_penalty, repetition_penalty, temperature, top_p;
-    bool sample;
-} Decoding;
+typedef DecodeOptions Decoding;
 
-#define OPTIONS_SEARCH(record)                                                                     \
-    {"beam", "N", FIELD(record, decoding.beam), 1, "4", "width of the beam; 1 is greedy"},         \
-    {"length-penalty", "A", FIELD(record, decoding.length_penalty), 0, "0.6",                      \
-     "scores are log p / ((5 + n) / 6)^A"},                                                        \
-    {"max-tokens", "N", FIELD(record, decoding.max_tokens), 1, "0",                                \
-     "the longest result (twice the source and 20)"}
+#define OPTION_OF_DECODING(record, field, name, value, least, initial, help)                       \
+    {name, value, FIELD(record, decoding.field), least, initial, help}
 
-#define OPTIONS_RULES(record)                                                                      \
-    {"no-repeat-ngram", "N", FIELD(record, decoding.no_repeat_ngram), 0, NULL,                     \
-     "no N tokens in a row twice; 0: any"},                                                        \
-    {"repetition-penalty", "X", FIELD(record, decoding.repetition_penalty), 1, "1",                \
-     "divides logits of tokens there already (CTRL)"}
-
-#define OPTIONS_SAMPLE(record)                                                                     \
-    {"sample", NULL, FIELD(record, decoding.sample), 0, NULL,                                      \
-     "draw at random instead of searching"},                                                       \
-    {"best-of", "N", FIELD(record, decoding.best_of), 1, "0",                                      \
-     "of --sample: draw N, give the best by score"}
-
-#define OPTIONS_DRAW(record)                                                                       \
-    {"temperature", "X", FIELD(record, decoding.temperature), 0, "1",                              \
-     "of a draw; 0 takes the most probable"},                                                      \
-    {"top-k", "K", FIELD(record, decoding.top_k), 0, NULL,                                         \
-     "draw among the K most probable tokens; 0: all"},                                             \
-    {"top-p", "P", FIELD(record, decoding.top_p), 0, "1", "draw among the smallest set of mass P"}, \
-    {"seed", "S", FIELD(record, decoding.seed), 0, "1", "of a draw"}
+#define OPTIONS_SEARCH(record) DECODE_OPTIONS_SEARCH(OPTION_OF_DECODING, record)
+#define OPTIONS_RULES(record) DECODE_OPTIONS_RULES(OPTION_OF_DECODING, record)
+#define OPTIONS_SAMPLE(record) DECODE_OPTIONS_SAMPLE(OPTION_OF_DECODING, record)
+#define OPTIONS_DRAW(record) DECODE_OPTIONS_DRAW(OPTION_OF_DECODING, record)
 
 /* For `nbest` results a sentence. NULL, or what is wrong with the options: a usage error. */
 const char *decoding_mistake(const Decoding *decoding, int64_t nbest);

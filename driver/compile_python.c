@@ -64,6 +64,8 @@ static void put_function(const Artifact *a, TfcFunction f, Text *out)
 /* ctypes' name of a C type: c_int32 of int32_t. */
 static const char *ctypes_name(const Artifact *a, const char *type)
 {
+    if (text_ends(type, "*"))
+        return !strcmp(type, "const char *") ? "c_char_p" : "c_void_p";
     size_t n = strlen(type);
     bool sized = n > 2 && !strcmp(type + n - 2, "_t");
     return arena_printf(a->job->arena, "c_%.*s", (int)(sized ? n - 2 : n), type);

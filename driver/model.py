@@ -21,7 +21,27 @@ class Generation(ctypes.Structure):
 
 class _Result(ctypes.Structure):
     _fields_ = [("ids", ctypes.POINTER(ctypes.c_int32)), ("n", ctypes.c_int64),
-                ("log_probability", ctypes.c_double), ("score", ctypes.c_double)]
+                ("log_probability", ctypes.c_double), ("score", ctypes.c_double),
+                ("each", ctypes.POINTER(ctypes.c_double)), ("n_each", ctypes.c_int64)]
+
+
+class _Translation(ctypes.Structure):
+    _fields_ = [("line", ctypes.c_int64), ("text", ctypes.c_void_p), ("length", ctypes.c_int64),
+                ("result", _Result)]
+
+
+class Result(tuple):
+    """(ids, log_probability, score). `each`: the parts of log_probability, of each id and then of
+    the end, where it ended so; `text`: of a translation."""
+
+    def __new__(cls, result, text=None):
+        self = tuple.__new__(cls, (result.ids[:result.n] if result.n else [],
+                                   result.log_probability, result.score))
+        self.each = result.each[:result.n_each] if result.n_each else []
+        self.text = text
+        return self
+
+    ids, log_probability, score = (property(lambda self, i=i: self[i]) for i in range(3))
 
 
 class _Parameter(ctypes.Structure):
@@ -56,6 +76,25 @@ def _array(address, dtype, shape):
     dtype = numpy.dtype(dtype)
     size = int(numpy.prod(shape, dtype="i8")) * dtype.itemsize
     return numpy.frombuffer(ctypes.string_at(address, size) if size else b"", dtype).reshape(shape)
+
+
+def _flat(lists):
+    """Lengths and ids of lists of ids."""
+    lengths = (_I * len(lists))(*[len(ids) for ids in lists])
+    return lengths, (_I * sum(lengths))(*[int(i) for ids in lists for i in ids])
+
+
+def _join(lines):
+    lines = list(lines)
+    if any("\n" in line for line in lines):
+        raise ValueError("a line has a newline in it")
+    return "".join(line + "\n" for line in lines)
+
+
+def _begin_with(settings, prefix):
+    if prefix is not None:
+        data = prefix.encode()
+        settings.prefix_text, settings.prefix_length = data, len(data)
 
 
 def set_threads(n):
@@ -124,21 +163,27 @@ class Model:
                 setattr(settings, name, value)
             return settings
 
-        def generate(self, sentences, **changes):
+        def generate(self, sentences, prefixes=None, **changes):
             """Lists of token ids (or, without an encoder, prompts) to their best continuations:
-            for each a list of (ids, log_probability, score), the best first."""
+            for each a list of Results, (ids, log_probability, score), the best first.
+            `prefixes`: of each the ids that its results begin with."""
             settings = self.settings(**changes)
             n = len(sentences)
-            lengths = (_I * n)(*[len(ids) for ids in sentences])
-            ids = (_I * sum(lengths))(*[int(i) for sentence in sentences for i in sentence])
-            results = (_Result * (n * max(settings.nbest, 1)))()
+            (lengths, ids), forced = _flat(sentences), _flat(prefixes or [])
+            if prefixes is not None:
+                if len(prefixes) != n:
+                    raise ValueError("there are %d prefixes, not %d" % (len(prefixes), n))
+                settings.prefix_lengths, settings.prefixes = map(ctypes.addressof, forced)
+            each = settings.alternatives or settings.nbest
+            results = (_Result * (n * max(each, 1)))()
             _check(_function("generate", ctypes.c_int, _P, _P, _I, _P, _P, _P)(
                 self._session, ctypes.byref(settings), n, lengths, ids, results))
-            answers = [(r.ids[:r.n] if r.n else [], r.log_probability, r.score) for r in results]
-            return [answers[i * settings.nbest:(i + 1) * settings.nbest] for i in range(n)]
+            answers = [Result(r) for r in results]
+            return [answers[i * each:(i + 1) * each] for i in range(n)]
 
-    def _text(self, function, text, changes):
+    def _text(self, function, text, changes, prefix=None):
         settings, data = self.settings(**changes), text.encode()
+        _begin_with(settings, prefix)
         answer, length = _P(), _L()
         _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
             self._session, ctypes.byref(settings), data, len(data), ctypes.byref(answer),
@@ -146,15 +191,30 @@ class Model:
         return ctypes.string_at(answer, length.value).decode()
 
     if hasattr(_lib, _NAME + "_translate_text"):
-        def translate_text(self, text, **changes):
-            """The translation of each line of a text; of a list of lines, a list."""
+        def translate_text(self, text, prefix=None, **changes):
+            """The translation of each line of a text; of a list of lines, a list. `prefix`, alike:
+            how each line's translation begins."""
             if isinstance(text, str):
-                return self._text("translate_text", text, changes)
-            lines = list(text)
-            if any("\n" in line for line in lines):
-                raise ValueError("a line has a newline in it")
-            return self._text("translate_text", "".join(line + "\n" for line in lines),
-                              changes).split("\n")[:-1]
+                return self._text("translate_text", text, changes, prefix)
+            return self._text("translate_text", _join(text), changes,
+                              None if prefix is None else _join(prefix)).split("\n")[:-1]
+
+        def translations(self, lines, prefix=None, **changes):
+            """Of each line of a list the Results, with `text`: nbest of them, the best first, or
+            its alternatives."""
+            lines = list(lines)
+            settings, data = self.settings(**changes), _join(lines).encode()
+            _begin_with(settings, None if prefix is None else _join(prefix))
+            found, n = ctypes.POINTER(_Translation)(), _L()
+            _check(_function("translations", ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
+                self._session, ctypes.byref(settings), data, len(data), ctypes.byref(found),
+                ctypes.byref(n)))
+            answers = [[] for _ in lines]
+            for i in range(n.value):
+                one = found[i]
+                text = ctypes.string_at(one.text, one.length).decode()
+                answers[one.line].append(Result(one.result, text))
+            return answers
 
     if hasattr(_lib, _NAME + "_generate_text"):
         def generate_text(self, text, **changes):

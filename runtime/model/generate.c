@@ -1,7 +1,6 @@
 /* Decoding: encode, one token at a time, and whole generations. */
 #include "runtime/model/state.h"
 
-#include "base/limits.h"
 #include "runtime/decode/stepper_exec.h"
 
 #include <stdlib.h>
@@ -28,22 +27,42 @@ int session_prepare_decode(TfcSession *session)
     return ok ? TFC_OK : tfc_model_no_memory();
 }
 
+/* n lists of ids of an input, one after the other, as arguments have them. */
+typedef struct Lists {
+    const char *lengths_name, *ids_name, *input;
+    const int32_t *lengths, *ids;
+    int64_t longest; /* of a list */
+} Lists;
+
+static int check_lists(const TfcModel *model, int32_t n, const Lists *lists)
+{
+    int64_t total = 0;
+    if (n < 0 || (n > 0 && !lists->lengths))
+        return n < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d", n)
+                     : tfc_model_need(NULL, lists->lengths_name);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t length = lists->lengths[i];
+        if (length < 0 || (total += length) > INT32_MAX)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s[%d] is %d%s", lists->lengths_name, i,
+                                  length, length < 0 ? "" : ": all of them together pass 2^31 - 1");
+        if (length > lists->longest)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s[%d] is %d: the model takes %lld at most",
+                                  lists->lengths_name, i, length, (long long)lists->longest);
+    }
+    if (total && !lists->ids)
+        return tfc_model_need(NULL, lists->ids_name);
+    return tfc_model_check_ids(model, lists->input, lists->ids, total);
+}
+
 /* Sentences for the encoder or, without one, prompts. */
 static int check_sentences(const TfcSession *session, int32_t n, const int32_t *lengths,
                            const int32_t *ids)
 {
     const TfcModel *model = session->loaded->model;
-    int64_t total = 0;
-    if (n < 0 || (n > 0 && !lengths))
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, n < 0 ? "n is %d" : "lengths is NULL", n);
-    for (int32_t i = 0; i < n; i++)
-        if (lengths[i] < 0 || (total += lengths[i]) > INT32_MAX)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "lengths[%d] is %d%s", i, lengths[i],
-                                  lengths[i] < 0 ? "" : ": all of them together pass 2^31 - 1");
-    if (total && !ids)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "ids is NULL");
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
-    return tfc_model_check_ids(model, encodes ? model->source : model->target, ids, total);
+    const Lists lists = {"lengths", "ids", encodes ? model->source : model->target,
+                         lengths, ids, INT32_MAX};
+    return check_lists(model, n, &lists);
 }
 
 /* NULL: out of memory. */
@@ -213,169 +232,79 @@ int tfc_model_decode_copy(TfcSessionHandle *handle, int32_t from, int32_t to)
 
 /* ---- generation ---- */
 
-int64_t tfc_model_longest(const TfcModel *model)
+int32_t session_places(const DecodeSettings *settings)
 {
-    return model->max_length > 0 ? model->max_length : DECODE_LONGEST;
+    return settings->alternatives ? settings->alternatives : settings->nbest;
 }
 
-/* Those of tfc translate; of a model without an encoder, those of tfc generate. */
-static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
+TfcResult session_result(const Hypothesis *h)
 {
-    const TfcModel *model = loaded->model;
-    DecodeSettings d = decode_defaults();
-    bool pad_ends = model->pad == model->eos, bos_ends = model->bos == model->eos;
-    *out = (TfcGeneration){
-        .beam = d.beam,
-        .nbest = d.nbest,
-        .length_extra = d.length_extra,
-        .length_limit = (int32_t)tfc_model_longest(model) - 1,
-        .length_penalty = d.length_penalty,
-        .length_factor = d.length_factor,
-        .temperature = d.temperature,
-        .top_p = d.top_p,
-        .seed = 1,
-        .bos = (int32_t)model->bos,
-        .eos = (int32_t)model->eos,
-        .forbidden = {pad_ends ? -1 : (int32_t)model->pad, bos_ends ? -1 : (int32_t)model->bos,
-                      (int32_t)model->unk, -1},
-    };
-    if (!loaded->variant->programs[TFC_ENCODE]) {
-        out->sample = 1;
-        out->length_factor = 0;
-        out->length_extra = DECODE_GENERATED;
-    }
+    return (TfcResult){h->ids, h->n, h->log_probability, h->score, h->each, h->n_each};
 }
 
-int tfc_model_generation_defaults(TfcModelHandle *handle, TfcGeneration *out)
-{
-    int status = tfc_model_need(out, "settings");
-    TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_NONE, &status);
-    if (!loaded)
-        return status;
-    set_defaults(loaded, out);
-    model_leave(loaded, USE_NONE);
-    return TFC_OK;
-}
-
-/* One row a number of the settings: least and largest. */
-typedef struct Range {
-    const char *name;
-    double value, least, most;
-} Range;
-
-static int check_ranges(const Range *ranges, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %.9g: from %.9g to %.9g is allowed",
-                                  ranges[i].name, ranges[i].value, ranges[i].least, ranges[i].most);
-    return TFC_OK;
-}
-
-static int check_settings(const TfcModel *model, const TfcGeneration *s)
-{
-    const double vocab = (double)model->vocab;
-    const Range ranges[] = {
-        {"beam", s->beam, 1, LIMIT_beam},
-        {"nbest", s->nbest, 1, s->sample ? LIMIT_nbest : s->beam},
-        {"length_extra", s->length_extra, 0, INT32_MAX},
-        {"length_limit", s->length_limit, 0, INT32_MAX},
-        {"sample", s->sample, 0, 1},
-        {"top_k", s->top_k, 0, LIMIT_top_k},
-        {"length_penalty", s->length_penalty, -LIMIT_length_penalty, LIMIT_length_penalty},
-        {"length_factor", s->length_factor, 0, INT32_MAX},
-        {"temperature", s->temperature, 0, LIMIT_temperature},
-        {"top_p", s->top_p, 0, 1},
-        {"forbidden[0]", s->forbidden[0], -1, vocab - 1},
-        {"forbidden[1]", s->forbidden[1], -1, vocab - 1},
-        {"forbidden[2]", s->forbidden[2], -1, vocab - 1},
-        {"forbidden[3]", s->forbidden[3], -1, vocab - 1},
-    };
-    int status = check_ranges(ranges, sizeof ranges / sizeof ranges[0]);
-    if (!status && (s->bos < 0 || s->bos >= model->vocab || s->eos < 0 || s->eos >= model->vocab))
-        status =
-            tfc_model_fail(TFC_ERROR_ARGUMENT,
-                           "bos is %d, eos is %d: neither the model nor the settings name them, or "
-                           "they are not below %lld",
-                           s->bos, s->eos, (long long)model->vocab);
-    return status;
-}
-
-static DecodeSettings decode_settings(const TfcGeneration *s)
-{
-    DecodeSettings d = decode_defaults();
-    d.beam = s->beam;
-    d.nbest = s->nbest;
-    d.length_penalty = s->length_penalty;
-    d.length_factor = s->length_factor;
-    d.length_extra = s->length_extra;
-    d.length_limit = s->length_limit;
-    d.sample = s->sample != 0;
-    d.temperature = s->temperature;
-    d.top_k = s->top_k;
-    d.top_p = s->top_p;
-    d.seed = s->seed;
-    d.bos = s->bos;
-    d.eos = s->eos;
-    memcpy(d.forbidden, s->forbidden, sizeof d.forbidden);
-    return d;
-}
-
-/* The hypotheses as the caller sees them, nbest places a sentence. */
-static void put_results(const Decoded *decoded, int32_t n, int32_t nbest, TfcResult *out)
+/* The hypotheses as the caller sees them, as many places a sentence. */
+static void put_results(const Decoded *decoded, int32_t n, int32_t places, TfcResult *out)
 {
     for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < nbest; j++) {
-            const Hypothesis *h = j < decoded[i].n ? &decoded[i].best[j] : NULL;
-            out[(int64_t)i * nbest + j] =
-                h ? (TfcResult){h->ids, h->n, h->log_probability, h->score} : (TfcResult){0};
-        }
+        for (int32_t j = 0; j < places; j++)
+            out[(int64_t)i * places + j] =
+                j < decoded[i].n ? session_result(&decoded[i].best[j]) : (TfcResult){0};
 }
 
-static int decode(TfcSession *session, const DecodeSettings *settings, int32_t n,
+/* The old results may be what is given: they stay until the new ones are there. */
+static int decode(TfcSession *session, DecodeSettings *settings, const Lists *prefixes, int32_t n,
                   const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     session->n_slots = -1; /* what decode_step had begun is over */
-    arena_free(session->results);
-    session->results = arena_try_new();
-    if (!session->results)
+    Arena *arena = arena_try_new();
+    if (!arena)
         return tfc_model_no_memory();
-    Tokens *given = cut_sentences(session->results, n, lengths, ids);
-    Decoded *decoded = ARENA_ARRAY(session->results, Decoded, (int64_t)n + 1);
+    Tokens *given = cut_sentences(arena, n, lengths, ids);
+    Decoded *decoded = ARENA_ARRAY(arena, Decoded, (int64_t)n + 1);
+    if (prefixes->lengths)
+        settings->prefixes = cut_sentences(arena, n, prefixes->lengths, prefixes->ids);
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
-    if (!given || !decoded ||
+    if (arena_failed(arena) ||
         !decode_batch(&session->stepper, settings, encodes ? given : NULL, encodes ? NULL : given, NULL,
-                      n, session->results, decoded))
+                      n, arena, decoded)) {
+        arena_free(arena);
         return tfc_model_no_memory();
-    put_results(decoded, n, settings->nbest, out);
+    }
+    put_results(decoded, n, session_places(settings), out);
+    arena_free(session->results);
+    session->results = arena;
     return TFC_OK;
 }
 
-int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out)
+/* Forced beginnings of n results; out->lengths NULL: there are none. */
+static int check_prefixes(const TfcModel *model, const TfcGeneration *settings, int32_t n, Lists *out)
 {
-    TfcGeneration defaults;
-    if (!settings) {
-        set_defaults(session->loaded, &defaults);
-        settings = &defaults;
-    }
-    int status = check_settings(session->loaded->model, settings);
-    if (!status)
-        *out = decode_settings(settings);
-    return status;
+    *out = (Lists){"prefix_lengths", "prefixes", model->target, NULL, NULL,
+                   tfc_model_longest(model) - 1};
+    if (settings && settings->prefix_text)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for texts: ids begin with prefixes");
+    if (!settings || !settings->prefix_lengths)
+        return TFC_OK;
+    out->lengths = settings->prefix_lengths;
+    out->ids = settings->prefixes;
+    return check_lists(model, n, out);
 }
 
 static int generate(TfcSession *session, const TfcGeneration *settings, int32_t n,
                     const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     DecodeSettings decoding;
+    Lists prefixes;
     int status = session_settings(session, settings, &decoding);
     if (!status)
         status = check_sentences(session, n, lengths, ids);
+    if (!status)
+        status = check_prefixes(session->loaded->model, settings, n, &prefixes);
     if (!status && n)
         status = tfc_model_need(out, "results");
     if (!status)
         status = session_prepare_decode(session);
-    return status ? status : decode(session, &decoding, n, lengths, ids, out);
+    return status ? status : decode(session, &decoding, &prefixes, n, lengths, ids, out);
 }
 
 int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, int32_t n,

@@ -1,9 +1,8 @@
 /* The main function of a model compiled to a program: lines in, an answer to each out, as text or
  * as token ids. */
 #define _GNU_SOURCE
-#include "runtime/model/model.h"
+#include "runtime/model/program_options.h"
 
-#include "base/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,86 +10,6 @@
 #include <string.h>
 
 int tfc_model_main(const TfcModel *model, int argc, char **argv);
-
-static const char usage[] =
-    "Usage: %s [--weights FILE] [--beam N] [--tokens N] [--seed N] [--threads N]%s\n"
-    "       [--bos ID] [--eos ID]\n"
-    "%s on standard input, a line each; the answers, a line each, out.\n";
-
-typedef struct Options {
-    const char *weights;
-    bool ids; /* in place of text */
-    /* -1: as the model's generation has it; threads 0: as many as processors */
-    int beam, tokens, seed, bos, eos, threads;
-} Options;
-
-static void print_usage(const TfcModel *model, const char *program)
-{
-    fprintf(stderr, usage, program, model->text ? " [--ids]" : "",
-            model->text ? "Text (with --ids token ids)" : "Token ids");
-}
-
-/* A whole number from least to most; else says so. */
-static bool read_number(const char *program, const char *option, const char *text, int least,
-                        int64_t most, int *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end != text && !*end && !errno && value >= least && value <= most) {
-        *out = (int)value;
-        return true;
-    }
-    fprintf(stderr, "%s: %s takes a whole number from %d to %lld, not '%s'\n", program, option,
-            least, (long long)most, text);
-    return false;
-}
-
-/* 0, or the exit status. */
-static int read_options(const TfcModel *model, int argc, char **argv, Options *o)
-{
-    const int64_t last = model->vocab > 0 ? model->vocab - 1 : INT32_MAX;
-    const struct {
-        const char *name;
-        int least;
-        int64_t most;
-        int *value;
-    } numbers[] = {{"--beam", 1, LIMIT_beam, &o->beam},
-                   {"--tokens", 0, LIMIT_tokens, &o->tokens},
-                   {"--seed", 0, INT32_MAX, &o->seed},
-                   {"--bos", 0, last, &o->bos},
-                   {"--eos", 0, last, &o->eos},
-                   {"--threads", 1, LIMIT_threads, &o->threads}};
-    o->ids = !model->text;
-    for (int i = 1; i < argc; i += 2) {
-        if (model->text && !strcmp(argv[i], "--ids")) {
-            o->ids = true;
-            i--;
-            continue;
-        }
-        bool known = !strcmp(argv[i], "--weights"), right = true;
-        if (known && i + 1 < argc)
-            o->weights = argv[i + 1];
-        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-            if (!strcmp(argv[i], numbers[k].name)) {
-                known = true;
-                right =
-                    i + 1 >= argc || read_number(argv[0], argv[i], argv[i + 1], numbers[k].least,
-                                                 numbers[k].most, numbers[k].value);
-            }
-        if (!right)
-            return 2;
-        if (known && i + 1 < argc)
-            continue;
-        fprintf(stderr, known ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n", argv[0],
-                argv[i]);
-        print_usage(model, argv[0]);
-        return 2;
-    }
-    return 0;
-}
-
-/* ---- sentences ---- */
 
 typedef struct Ids {
     int32_t *data;
@@ -135,7 +54,6 @@ static void print_ids(const TfcResult *result)
 {
     for (int64_t i = 0; i < result->n; i++)
         printf("%s%d", i ? " " : "", result->ids[i]);
-    putchar('\n');
 }
 
 static int complain(const char *program, const char *what, const char *why)
@@ -148,30 +66,76 @@ static int complain(const char *program, const char *what, const char *why)
 typedef struct Answering {
     const TfcModel *model;
     const char *program;
-    const Options *options;
+    const ProgramOptions *options;
     TfcSessionHandle *session;
     TfcGeneration settings;
-    Ids ids; /* of a line */
+    bool lists;  /* several results a line */
+    int32_t places; /* as many at most */
+    TfcResult *results;
+    FILE *prefixes;     /* NULL: none are given */
+    char *prefix;       /* of the line */
+    size_t prefix_room;
+    int64_t prefix_length;
+    Ids ids, prefix_ids; /* of a line */
 } Answering;
+
+/* A line's ids; false after saying what is wrong. */
+static bool take_ids(const Answering *a, long number, char *line, const char *of, Ids *ids)
+{
+    int64_t vocab = a->model->vocab;
+    char *word = line;
+    const char *wrong = read_ids(line, vocab, ids, &word);
+    if (!wrong)
+        return true;
+    fprintf(stderr, "%s: %sline %ld: '%.*s' %s", a->program, of, number,
+            (int)strcspn(word, " \t\r\n"), word, wrong);
+    fprintf(stderr, vocab > 0 ? " (0 to %lld)\n" : "\n", (long long)vocab - 1);
+    return false;
+}
 
 /* One line of ids; the exit status. */
 static int answer_ids(Answering *a, long number, char *line)
 {
-    const TfcModel *model = a->model;
-    const char *program = a->program;
-    Ids *ids = &a->ids;
-    TfcResult result = {0};
-    char *word = line;
-    const char *wrong = read_ids(line, model->vocab, ids, &word);
-    if (wrong) {
-        fprintf(stderr, "%s: line %ld: '%.*s' %s", program, number, (int)strcspn(word, " \t\r\n"),
-                word, wrong);
-        fprintf(stderr, model->vocab > 0 ? " (0 to %lld)\n" : "\n", (long long)model->vocab - 1);
+    if (!take_ids(a, number, line, "", &a->ids) ||
+        (a->prefixes && !take_ids(a, number, a->prefix, "--prefix: ", &a->prefix_ids)))
         return 1;
+    memset(a->results, 0, sizeof *a->results * (size_t)a->places);
+    a->settings.prefix_lengths = a->prefixes ? &a->prefix_ids.n : NULL;
+    a->settings.prefixes = a->prefix_ids.data;
+    if (a->ids.n &&
+        tfc_model_generate(a->session, &a->settings, 1, &a->ids.n, a->ids.data, a->results))
+        return complain(a->program, "cannot generate", tfc_model_error_detail());
+    for (int32_t k = 0; k < a->places && (k == 0 || a->results[k].n_each); k++) {
+        if (a->lists)
+            printf("%ld ||| ", number - 1);
+        print_ids(&a->results[k]);
+        if (a->lists)
+            printf(" ||| %.6f", a->results[k].score);
+        putchar('\n');
     }
-    if (ids->n && tfc_model_generate(a->session, &a->settings, 1, &ids->n, ids->data, &result))
-        return complain(program, "cannot generate", tfc_model_error_detail());
-    print_ids(&result);
+    return 0;
+}
+
+static int fail_line(const Answering *a, long number)
+{
+    fprintf(stderr, "%s: line %ld: %s\n", a->program, number, tfc_model_error_detail());
+    return 1;
+}
+
+/* All results of a line of text. */
+static int list_text(Answering *a, long number, const char *line, int64_t length)
+{
+    const TfcTranslation *list;
+    int64_t n;
+    if (tfc_model_line_translations(a->session, &a->settings, number - 1, line, length, &list, &n))
+        return fail_line(a, number);
+    for (int64_t k = 0; k < n; k++) {
+        printf("%ld ||| ", number - 1);
+        fwrite(list[k].text, 1, (size_t)list[k].length, stdout);
+        printf(" ||| %.6f\n", list[k].result.score);
+    }
+    if (!n)
+        printf("%ld |||  ||| %.6f\n", number - 1, 0.0);
     return 0;
 }
 
@@ -186,14 +150,36 @@ static int answer_text(Answering *a, long number, const char *line, size_t lengt
     }
     length -= length && line[length - 1] == '\n';
     length -= length && line[length - 1] == '\r';
+    bool begins = length && a->prefix_length; /* a text of no bytes has no lines */
+    a->settings.prefix_text = begins ? a->prefix : NULL;
+    a->settings.prefix_length = begins ? a->prefix_length : 0;
+    if (a->lists)
+        return list_text(a, number, line, (int64_t)length);
     if (tfc_model_answer_line(a->session, &a->settings, number - 1, line, (int64_t)length, &answer,
-                              &n)) {
-        fprintf(stderr, "%s: line %ld: %s\n", a->program, number, tfc_model_error_detail());
-        return 1;
-    }
+                              &n))
+        return fail_line(a, number);
     fwrite(answer, 1, (size_t)n, stdout);
     putchar('\n');
     return 0;
+}
+
+/* The line of prefixes that goes with a line; false after saying that there is none. */
+static bool read_prefix(Answering *a, long number)
+{
+    if (!a->prefixes)
+        return true;
+    errno = 0;
+    ssize_t n = getline(&a->prefix, &a->prefix_room, a->prefixes);
+    if (n < 0) {
+        fprintf(stderr, "%s: %s has no line %ld%s%s\n", a->program, a->options->prefix, number,
+                errno ? ": " : "", errno ? strerror(errno) : "");
+        return false;
+    }
+    n -= n && a->prefix[n - 1] == '\n';
+    n -= n && a->prefix[n - 1] == '\r';
+    a->prefix[n] = '\0';
+    a->prefix_length = n;
+    return true;
 }
 
 static int answer_lines(Answering *a)
@@ -204,55 +190,66 @@ static int answer_lines(Answering *a)
     ssize_t n;
     errno = 0;
     for (long number = 1; !failed && (n = getline(&line, &room, stdin)) >= 0; number++) {
-        failed = a->options->ids ? answer_ids(a, number, line)
-                                 : answer_text(a, number, line, (size_t)n);
+        if (!read_prefix(a, number))
+            failed = 1;
+        else
+            failed = a->options->ids ? answer_ids(a, number, line)
+                                     : answer_text(a, number, line, (size_t)n);
         if (!failed && fflush(stdout))
             failed = complain(a->program, "cannot write", strerror(errno));
+        errno = 0;
     }
     if (!failed && !feof(stdin))
         failed = complain(a->program, "cannot read", strerror(errno));
+    if (!failed && a->prefixes && getc(a->prefixes) != EOF)
+        failed = complain(a->program, a->options->prefix, "it has more lines than the text");
     free(line);
-    free(a->ids.data);
     return failed;
 }
 
-/* A beam searches, also where the model's own way is to draw. */
-static void set_options(const Options *o, TfcGeneration *settings)
+/* The exit status. */
+static int prepare(Answering *a, TfcModelHandle *loaded)
 {
-    if (o->beam >= 0) {
-        settings->beam = o->beam;
-        settings->sample = 0;
-    }
-    if (o->tokens >= 0) {
-        settings->length_factor = 0;
-        settings->length_extra = o->tokens;
-    }
-    settings->seed = o->seed >= 0 ? (uint64_t)o->seed : settings->seed;
-    settings->bos = o->bos >= 0 ? o->bos : settings->bos;
-    settings->eos = o->eos >= 0 ? o->eos : settings->eos;
+    const ProgramOptions *o = a->options;
+    if (tfc_model_session_new(loaded, &a->session) ||
+        tfc_model_generation_defaults(loaded, &a->settings))
+        return complain(a->program, "cannot begin", tfc_model_error_detail());
+    program_options_set(o, &a->settings);
+    a->lists = a->settings.nbest > 1 || a->settings.alternatives;
+    a->places = a->settings.alternatives ? a->settings.alternatives : a->settings.nbest;
+    a->results = calloc((size_t)a->places, sizeof *a->results);
+    if (!a->results)
+        return complain(a->program, "cannot begin", strerror(errno));
+    if (o->prefix && !(a->prefixes = fopen(o->prefix, "r")))
+        return complain(a->program, o->prefix, strerror(errno));
+    return 0;
 }
 
 static int answer_with(const TfcModel *model, const char *program, TfcModelHandle *loaded,
-                       const Options *o)
+                       const ProgramOptions *o)
 {
     Answering a = {.model = model, .program = program, .options = o};
-    if (tfc_model_session_new(loaded, &a.session) ||
-        tfc_model_generation_defaults(loaded, &a.settings))
-        return complain(program, "cannot begin", tfc_model_error_detail());
-    set_options(o, &a.settings);
-    int status = answer_lines(&a);
+    int status = prepare(&a, loaded);
+    if (!status)
+        status = answer_lines(&a);
+    if (a.prefixes)
+        fclose(a.prefixes);
+    free(a.prefix);
+    free(a.results);
+    free(a.ids.data);
+    free(a.prefix_ids.data);
     tfc_model_session_free(a.session);
     return status;
 }
 
 int tfc_model_main(const TfcModel *model, int argc, char **argv)
 {
-    Options o = {.beam = -1, .tokens = -1, .seed = -1, .bos = -1, .eos = -1};
-    int status = read_options(model, argc, argv, &o);
+    ProgramOptions o;
+    int status = program_options_read(model, argc, argv, &o);
     if (status)
         return status;
-    if (o.threads)
-        tfc_model_set_threads(o.threads);
+    if (o.threads > 0)
+        tfc_model_set_threads((int)o.threads);
     TfcModelHandle *loaded;
     if ((status = tfc_model_open(model, model->header, o.weights, &loaded)))
         return complain(argv[0], tfc_model_error_text(status), tfc_model_error_detail());

@@ -28,13 +28,28 @@ typedef struct TfcGeneration {
     double length_penalty, length_factor, temperature, top_p;
     uint64_t seed;
     int32_t bos, eos, forbidden[4];
+    int32_t best_of, alternatives, no_repeat_ngram;
+    double repetition_penalty;
+    const int32_t *prefix_lengths, *prefixes; /* of ids */
+    const char *prefix_text;                  /* of texts */
+    int64_t prefix_length;
 } TfcGeneration;
 
 typedef struct TfcResult {
     const int32_t *ids;
     int64_t n;
     double log_probability, score;
+    const double *each;
+    int64_t n_each;
 } TfcResult;
+
+/* One of the results of a line of text. */
+typedef struct TfcTranslation {
+    int64_t line;
+    const char *text;
+    int64_t length;
+    TfcResult result;
+} TfcTranslation;
 
 /* A word of a function's arguments or results: all fields of the generated structs
  * are eight bytes. Arguments: the seed (train_step alone); each dimension of the
@@ -87,6 +102,13 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
+int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                           const char *utf8, int64_t length, const TfcTranslation **list,
+                           int64_t *n);
+/* For main.c: the same of a line of many, as tfc_model_answer_line has it. */
+int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                                int64_t number, const char *line, int64_t length,
+                                const TfcTranslation **list, int64_t *n);
 /* For main.c: the answer to one line of many, as both of these give it, on one line. `number`: its
  * place, the key of random numbers. */
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,

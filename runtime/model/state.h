@@ -1,6 +1,7 @@
 /* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
  * (params), session.c (sessions and their functions), words.c (arguments and results of these),
- * generate.c (decoding) and texts.c (text around it). */
+ * settings.c (of a generation), generate.c (decoding), and texts.c and
+ * translations.c (text around it). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -93,7 +94,13 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
 
 /* Makes the stepper. */
 int session_prepare_decode(TfcSession *session);
-/* The settings, or the defaults for NULL; checked. A TfcStatus. */
+/* Results of a sentence, at most. */
+int32_t session_places(const DecodeSettings *settings);
+TfcResult session_result(const Hypothesis *hypothesis);
+
+/* ---- settings.c ---- */
+
+/* The settings, or the defaults for NULL, without prefixes; checked. A TfcStatus. */
 int session_settings(const TfcSession *session, const TfcGeneration *settings, DecodeSettings *out);
 /* Tokens of the longest sequence. */
 int64_t tfc_model_longest(const TfcModel *model);

@@ -1,29 +1,25 @@
-/* Text in place of ids: lines are cut into tokens, decoded in batches and put together again, as
- * tfc translate and tfc generate do it. */
-#include "runtime/model/state.h"
+/* Text in place of ids: what its calls begin with, and going on with a text as tfc generate does
+ * it. */
+#include "runtime/model/texts.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* Of a batch; results do not depend on them. */
-enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
-
 /* ---- what every call begins with ---- */
 
-/* Text without NUL and of valid UTF-8. */
-static int check_text(const char *utf8, int64_t length)
+int texts_check(const char *name, const char *utf8, int64_t length)
 {
     if (length < 0 || length > TOKENIZER_MOST)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "length is %lld: from 0 to %d is allowed",
-                              (long long)length, (int)TOKENIZER_MOST);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %lld: from 0 to %d is allowed",
+                              name ? "prefix_length" : "length", (long long)length, (int)TOKENIZER_MOST);
     if (!utf8 && length)
-        return tfc_model_need(utf8, "utf8");
+        return tfc_model_need(utf8, name ? name : "utf8");
     for (int64_t at = 0; at < length;) {
         size_t n = utf8[at] ? utf8_length(utf8 + at, (size_t)(length - at)) : 0;
         if (!n)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of utf8 is 0x%02x: %s",
-                                  (long long)at, (unsigned char)utf8[at],
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of %s is 0x%02x: %s",
+                                  (long long)at, name ? name : "utf8", (unsigned char)utf8[at],
                                   utf8[at] ? "that is not UTF-8" : "a text has no NUL");
         at += (int64_t)n;
     }
@@ -49,9 +45,8 @@ static int open_tokenizers(TfcLoaded *loaded)
     return ok ? TFC_OK : tfc_model_no_memory();
 }
 
-/* `encodes`: the call is one of models with an encoder. */
-static int begin(TfcSession *session, const TfcGeneration *given, bool encodes,
-                 DecodeSettings *settings)
+int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
+                DecodeSettings *settings)
 {
     const TfcModel *model = session->loaded->model;
     if (!model->text)
@@ -62,9 +57,8 @@ static int begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                               encodes ? "goes on with texts: generate_text does so"
                                       : "translates: translate_text does so");
     int status = session_settings(session, given, settings);
-    if (!status && settings->nbest != 1)
-        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "nbest is %d: a text is answered by one",
-                                settings->nbest);
+    if (!status && given && (given->prefix_lengths || given->prefixes))
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefixes are for ids: texts have prefix_text");
     if (!status)
         status = session_prepare_decode(session);
     if (!status)
@@ -74,134 +68,23 @@ static int begin(TfcSession *session, const TfcGeneration *given, bool encodes,
     return status;
 }
 
+int texts_need_one(const DecodeSettings *settings)
+{
+    bool is_one = session_places(settings) == 1;
+    return is_one ? TFC_OK
+                  : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d: a text is answered by one",
+                                   settings->alternatives ? "alternatives" : "nbest",
+                                   session_places(settings));
+}
+
+bool texts_push_special(TokenIds *ids, int64_t id)
+{
+    return id < 0 || token_ids_push(ids, (int32_t)id);
+}
+
 static bool put(TfcSession *session, const char *bytes, size_t length)
 {
     return token_text_put(&session->text, bytes, length);
-}
-
-/* ---- translation ---- */
-
-/* A line's tokens, those around them included. */
-typedef struct Line {
-    size_t start;
-    int32_t n; /* 0: the line has no tokens of its own */
-    bool ends; /* with a newline */
-} Line;
-
-typedef struct Translation {
-    TfcSession *session;
-    DecodeSettings settings;
-    TokenIds ids;
-    Line *lines;
-    int64_t n, first; /* lines; the number of the first */
-} Translation;
-
-static bool push_special(TokenIds *ids, int64_t id) { return id < 0 || token_ids_push(ids, (int32_t)id); }
-
-static int encode_line(Translation *t, const char *text, size_t length, Line *line)
-{
-    const TfcLoaded *loaded = t->session->loaded;
-    const TfcText *rules = loaded->model->text;
-    line->start = t->ids.count;
-    if (!push_special(&t->ids, rules->source_begin))
-        return tfc_model_no_memory();
-    size_t before = t->ids.count;
-    if (!tokenizer_encode(loaded->source, text, length, &t->ids))
-        return tfc_model_no_memory();
-    if (t->ids.count == before) {
-        t->ids.count = line->start;
-        return TFC_OK;
-    }
-    if (!push_special(&t->ids, rules->source_end))
-        return tfc_model_no_memory();
-    int64_t n = (int64_t)(t->ids.count - line->start), most = tfc_model_longest(loaded->model);
-    line->n = (int32_t)n;
-    return n <= most ? TFC_OK
-                     : tfc_model_fail(TFC_ERROR_ARGUMENT,
-                                      "line %lld has %lld tokens, the model takes %lld at most",
-                                      (long long)(t->first + (line - t->lines) + 1), (long long)n,
-                                      (long long)most);
-}
-
-static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *arena)
-{
-    size_t n = 1;
-    for (size_t i = 0; i < length; i++)
-        n += utf8[i] == '\n';
-    t->lines = ARENA_ARRAY(arena, Line, n);
-    int status = t->lines ? TFC_OK : tfc_model_no_memory();
-    for (size_t at = 0; !status && at < length;) {
-        const char *text = utf8 + at, *newline = memchr(text, '\n', length - at);
-        size_t size = newline ? (size_t)(newline - text) : length - at;
-        Line *line = &t->lines[t->n++];
-        line->ends = newline;
-        at += size + line->ends;
-        size -= size && text[size - 1] == '\r';
-        status = encode_line(t, text, size, line);
-    }
-    const TfcModel *model = t->session->loaded->model;
-    return status ? status
-                  : tfc_model_check_ids(model, model->source, t->ids.data, (int64_t)t->ids.count);
-}
-
-/* Where a batch that begins at this line ends. */
-static int64_t window_end(const Translation *t, int64_t from)
-{
-    int64_t to = from, tokens = 0;
-    while (to < t->n && to - from < WINDOW_LINES && tokens < WINDOW_TOKENS)
-        tokens += t->lines[to++].n;
-    return to;
-}
-
-static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)
-{
-    const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
-    return (!best || tokenizer_decode(session->loaded->target, best->ids, (size_t)best->n,
-                                      &session->text)) &&
-           (!line->ends || put(session, "\n", 1));
-}
-
-static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
-{
-    TfcSession *session = t->session;
-    Tokens *sources = ARENA_ARRAY(arena, Tokens, to - from);
-    int64_t *numbers = ARENA_ARRAY(arena, int64_t, to - from);
-    Decoded *decoded = ARENA_ARRAY(arena, Decoded, to - from);
-    if (arena_failed(arena))
-        return false;
-    int32_t n = 0;
-    for (int64_t i = from; i < to; i++)
-        if (t->lines[i].n) {
-            sources[n] = (Tokens){t->ids.data + t->lines[i].start, t->lines[i].n};
-            numbers[n++] = t->first + i;
-        }
-    bool ok = !n || decode_batch(&session->stepper, &t->settings, sources, NULL, numbers, n, arena,
-                                 decoded);
-    for (int64_t i = from; ok && i < to; i++) {
-        ok = put_line(session, &t->lines[i], decoded);
-        decoded += t->lines[i].n > 0;
-    }
-    return ok;
-}
-
-static int translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
-                     const char *utf8, size_t length)
-{
-    Translation t = {.session = session, .first = first};
-    int status = begin(session, settings, true, &t.settings);
-    Arena *arena = status ? NULL : arena_try_new();
-    if (!status)
-        status = arena ? encode_lines(&t, utf8, length, arena) : tfc_model_no_memory();
-    for (int64_t from = 0, to; !status && from < t.n; from = to) {
-        to = window_end(&t, from);
-        Arena *scratch = arena_try_new();
-        if (!scratch || !translate_window(&t, from, to, scratch))
-            status = tfc_model_no_memory();
-        arena_free(scratch);
-    }
-    arena_free(arena);
-    token_ids_free(&t.ids);
-    return status;
 }
 
 /* ---- going on with a text ---- */
@@ -235,7 +118,7 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
         const char *newline = memchr(utf8 + at, '\n', length - at);
         size_t size = newline ? (size_t)(newline - utf8) - at : length - at;
         if (!tokenizer_encode(loaded->target, utf8 + at, size, ids) ||
-            (newline && !push_special(ids, loaded->model->text->line_end)))
+            (newline && !texts_push_special(ids, loaded->model->text->line_end)))
             return tfc_model_no_memory();
         at += size + (newline != NULL);
     }
@@ -298,7 +181,11 @@ static int generate(TfcSession *session, const TfcGeneration *given, int64_t num
 {
     TokenIds ids = {0};
     DecodeSettings settings;
-    int status = begin(session, given, false, &settings);
+    int status = texts_begin(session, given, false, &settings);
+    if (!status)
+        status = texts_need_one(&settings);
+    if (!status && given && given->prefix_text)
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for translations");
     if (!status && session->loaded->model->text->is_stream)
         set_stream(session->loaded->model, &settings);
     if (!status)
@@ -318,10 +205,10 @@ typedef enum Way { TRANSLATE, GENERATE, ANSWER } Way;
 static int answer(TfcSession *session, const TfcGeneration *settings, Way way, int64_t number,
                   const char *utf8, int64_t length)
 {
-    int status = check_text(utf8, length);
+    int status = texts_check(NULL, utf8, length);
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
-        status = translate(session, settings, number, utf8, (size_t)length);
+        status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);
     else if (!status)
         status = generate(session, settings, number, utf8, (size_t)length,
                           way == ANSWER ? "\\n" : "\n");

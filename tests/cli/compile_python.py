@@ -44,6 +44,14 @@ with module.Model() as model:
     chosen = ids + [module.EOS]
     assert abs(sum(rows[i, chosen[i]] for i in range(len(chosen))) - log_p) < 1e-4
     assert [len(best) for best in model.generate(sources, beam=3, nbest=2)] == [2, 2]
+    # Beginnings: the ids that are told, and scores as forward has them.
+    begun = model.generate(sources, prefixes=[[8], []], beam=2)
+    assert begun[0][0].ids[:1] == [8] and begun[1] == model.generate(sources, beam=2)[1]
+    assert abs(sum(begun[0][0].each) - begun[0][0].log_probability) < 1e-9
+    many = model.generate(sources, alternatives=3)
+    assert len({tuple(one.ids[:1]) for one in many[0]}) == 3 and len(many[1]) == 3
+    assert all(len(set(one.ids)) == len(one.ids) for one in model.generate(
+        sources, no_repeat_ngram=1, beam=3, nbest=3)[0])
     assert model.generate([]) == []
     # Training changes the parameters; what is saved is what is opened.
     losses = [model.train_step(i, src=sources, tgt=targets, rate=0.01)["loss"] for i in range(20)]
@@ -62,6 +70,8 @@ with module.Model() as model:
     fails(ValueError, "differ in the dimension B", model.forward, src=sources, tgt=targets[:1])
     fails(module.Error, "id 0 of 'src' is 99", model.forward, src=[[99]], tgt=[[2]])
     fails(module.Error, "beam is 0", model.generate, sources, beam=0)
+    fails(ValueError, "there are 1 prefixes, not 2", model.generate, sources, prefixes=[[8]])
+    fails(module.Error, "id 0 of 'tgt' is 99", model.generate, sources, prefixes=[[99], []])
     fails(TypeError, "no setting beams", model.generate, sources, beams=2)
     fails(module.Error, "absent", module.Model, "absent.safetensors")
 fails(module.Error, "closed", model.parameters)

@@ -81,6 +81,27 @@ for kind in auto:20 words:auto chars:auto sides; do
     "$tfc" translate $run --input lines --beam 2 >expected
     $run.lib/translator --beam 2 <lines | cmp - expected || fail "$kind: the program, beam 2"
 done
+# The ways to decode, as tfc translate has them.
+sed 's/ .*//' lines | head -n 12 >begun
+{ echo; sed -n '2,3p' begun; yes b | head -n 3; sed -n '7,12p' begun; } >prefixes
+head -n 12 lines >some
+for options in '--nbest 3' '--beam 2 --length-penalty 0' '--max-tokens 2' '--no-repeat-ngram 1' \
+    '--repetition-penalty 4' '--sample --seed 3 --top-k 3 --temperature 2' '--sample --top-p 0.5 --nbest 2' \
+    '--sample --best-of 4 --temperature 3' '--prefix prefixes' '--prefix prefixes --alternatives 3'; do
+    for run in words auto; do
+        # shellcheck disable=SC2086  # words
+        "$tfc" translate $run --input some $options >expected
+        # shellcheck disable=SC2086
+        $run.lib/translator $options <some | cmp - expected || fail "$run: the program, $options"
+    done
+done
+refuses 2 "\-\-best-of is for --sample" words.lib/translator --best-of 3
+refuses 2 "leave --nbest out" words.lib/translator --alternatives 3 --nbest 2
+refuses 2 "\-\-repetition-penalty takes a number from 1 to 1000, not 'x'" words.lib/translator --repetition-penalty x
+refuses 2 "\-\-beam takes a whole number from 1 to 1024, not '0'" words.lib/translator --beam 0
+head -n 3 prefixes >few
+refuses 1 "few has no line 4" sh -c "words.lib/translator --prefix few <some"
+refuses 1 "prefixes: it has more lines than the text" sh -c "head -n 3 some | words.lib/translator --prefix prefixes"
 # What the program is given wrongly; files of other systems; ids.
 refuses 1 "line 2: byte 1 of utf8 is 0xff" sh -c "printf 'a\n \377\n' | auto.lib/translator"
 refuses 1 "line 2: line 2 has [0-9]* tokens, the model takes 64" \
@@ -149,12 +170,24 @@ import pronounce
 lines = open("valid.src").read().split("\n")[:-1]
 with pronounce.Model() as model:
     print("\n".join(model.translate_text(lines, beam=2)))
+    some, prefix = ([line[:-1] for line in open(name)] for name in ("some", "prefixes"))
+    alternatives = model.translations(some, prefix=prefix, alternatives=3)
+    with open("alternatives", "w") as file:
+        for line, results in enumerate(alternatives):
+            for result in results:
+                assert abs(sum(result.each) - result.log_probability) < 1e-9
+                file.write("%d ||| %s\n" % (line, result.text))
+    chosen = model.translate_text(some, prefix=prefix)
+    assert all(text.startswith(begin) for text, begin in zip(chosen, prefix))
     try:
         model.translate_text("a\0")
     except pronounce.Error as error:
         assert error.args[0] == 6 and "no NUL" in error.args[1]
 END
     PYTHONPATH=words.lib "$python" lists.py | cmp - expected || fail "lists of lines in Python"
+    "$tfc" translate words --input some --prefix prefixes --alternatives 3 | sed 's/ ||| [^|]*$//' |
+        cmp - alternatives ||
+        fail "alternatives in Python"
     "$tfc" generate speak-chars --prompt 'a b
 c' --seed 4 --tokens 30 >expected
     PYTHONPATH=speak-chars.lib "$python" -c 'import speak

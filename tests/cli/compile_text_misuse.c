@@ -42,6 +42,33 @@ static char *answer(const char *utf8)
     return strdup(text);
 }
 
+#ifdef TRANSLATES
+static void refuses_list(int line, N(session) * of, const char *utf8, int64_t length,
+                         const N(translation) * *list, int64_t *n)
+{
+    static const N(translation) old;
+    if (list)
+        *list = &old;
+    if (N(translations)(of, NULL, utf8, length, list, n) != N(ERROR_ARGUMENT) ||
+        (list && n && (*list || *n)))
+        wrong++, fprintf(stderr, "line %d: %s\n", line, N(error_detail)());
+}
+
+static void lists_wrong(void)
+{
+    const N(translation) * list;
+    int64_t n;
+    refuses_list(__LINE__, NULL, "a", 1, &list, &n);
+    refuses_list(__LINE__, session, "a", 1, NULL, &n);
+    refuses_list(__LINE__, session, "a", 1, &list, NULL);
+    refuses_list(__LINE__, session, NULL, 1, &list, &n);
+    refuses_list(__LINE__, session, "a", -1, &list, &n);
+    refuses_list(__LINE__, session, "\xff", 1, &list, &n);
+    if (N(translations)(session, NULL, NULL, 0, &list, &n) || n)
+        wrong++, fprintf(stderr, "no text: %s\n", N(error_detail)());
+}
+#endif
+
 int main(int argc, char **argv)
 {
     NAME *model;
@@ -71,6 +98,29 @@ int main(int argc, char **argv)
         wrong++, fprintf(stderr, "session NULL: %s\n", N(error_detail)());
     if (TEXT(session, NULL, "a", 1, &text, NULL)) /* the length may stay untold */
         wrong++, fprintf(stderr, "length NULL: %s\n", N(error_detail)());
+    const int32_t none = 0;
+    N(generation_defaults)(model, &s);
+    s.prefix_lengths = &none;
+    REFUSES("prefixes are for ids", &s, "a", 1);
+    N(generation_defaults)(model, &s);
+    s.prefix_text = "a\xff";
+#ifdef TRANSLATES
+    s.prefix_length = -1;
+    REFUSES("prefix_length is -1", &s, "a", 1);
+    s.prefix_length = INT64_MAX;
+    REFUSES("prefix_length is 9223372036854775807", &s, "a", 1);
+    s.prefix_length = 2;
+    REFUSES("byte 1 of prefix_text is 0xff", &s, "a", 1);
+    s.prefix_length = 1;
+    REFUSES("prefix_text has 1 lines, but the text 2", &s, "a\nb", 3);
+    lists_wrong();
+#else
+    REFUSES("prefix_text is for translations", &s, "a", 1);
+#endif
+    N(generation_defaults)(model, &s);
+    s.sample = 0;
+    s.alternatives = 3;
+    REFUSES("alternatives is 3: a text is answered by one", &s, "a", 1);
 #ifdef TRANSLATES
     if (TEXT(session, NULL, NULL, 0, &text, NULL) || *text)
         wrong++, fprintf(stderr, "no text: %s\n", N(error_detail)());

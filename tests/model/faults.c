@@ -216,7 +216,7 @@ static const float *chain_step(void *self, int32_t n, const int32_t *sentence, c
 
 static void chain_copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
 
-/* Rules, forced beginnings and alternatives: the library's own calls have none of them. */
+/* Rules, forced beginnings and alternatives, on a model that needs no memory of its own. */
 static int decode_with(World *w, bool sample)
 {
     static const int32_t ids[] = {4, 5, 4};
@@ -267,6 +267,26 @@ static int translate_text(World *w)
     if (!status)
         status = N(translate_text)(w->session, &s, lines, sizeof lines - 1, &text, &length);
     w->result = status ? 0 : sum_of_text(text, length);
+    return status;
+}
+
+/* Results with forced beginnings, as a list. */
+static int list_translations(World *w)
+{
+    static const char lines[] = "1 2 3\n\n4 none 5\n7", prefix[] = "2 3\n\n\n1";
+    const N(translation) * list;
+    int64_t n;
+    N(generation) s;
+    int status = N(generation_defaults)(w->model, &s);
+    s.length_limit = 3;
+    s.nbest = 2;
+    s.prefix_text = prefix;
+    s.prefix_length = sizeof prefix - 1;
+    if (!status)
+        status = N(translations)(w->session, &s, lines, sizeof lines - 1, &list, &n);
+    w->result = 0;
+    for (int64_t i = 0; !status && i < n; i++)
+        w->result += sum_of_text(list[i].text, list[i].length) + list[i].result.log_probability;
     return status;
 }
 
@@ -632,6 +652,7 @@ int main(int argc, char **argv)
         {"search, by rules", NULL, search_by_rules, NULL, 0, NULL, 0},
         {"sample, by rules", NULL, sample_by_rules, NULL, 0, NULL, 0},
         {"translate_text", with_session, translate_text, NULL, 0, NULL, 0},
+        {"translations", with_session, list_translations, NULL, 0, NULL, 0},
         {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
         {"pieces", NULL, tokenize, NULL, 0, "1", 0},
         {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},

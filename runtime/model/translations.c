@@ -1,0 +1,294 @@
+/* Translating text: lines are cut into tokens, decoded in batches and put together again, as tfc
+ * translate does it. */
+#include "runtime/model/texts.h"
+
+#include <string.h>
+
+/* Of a batch; results do not depend on them. */
+enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
+
+/* A line's tokens, those around them included. */
+typedef struct Line {
+    size_t start;
+    int32_t n; /* 0: the line has no tokens of its own */
+    bool ends; /* with a newline */
+    size_t prefix; /* where the tokens begin that the translation begins with */
+    int32_t n_prefix;
+} Line;
+
+typedef struct Translation {
+    TfcSession *session;
+    const TfcGeneration *given; /* NULL: the defaults */
+    DecodeSettings settings;
+    TokenIds ids, prefixes;
+    Line *lines;
+    int64_t n, first; /* lines; the number of the first */
+    TfcTranslation *list; /* the results, with room for all; NULL: the best become text */
+    int64_t n_list;
+} Translation;
+
+/* A text's lines, one after the other, without newlines and returns. */
+typedef struct TextLines {
+    const char *text;
+    size_t length, at;
+    const char *line;
+    size_t size;
+    bool ends; /* with a newline */
+} TextLines;
+
+static bool next_line(TextLines *lines)
+{
+    if (lines->at >= lines->length)
+        return false;
+    lines->line = lines->text + lines->at;
+    size_t left = lines->length - lines->at;
+    const char *newline = memchr(lines->line, '\n', left);
+    lines->ends = newline != NULL;
+    lines->size = newline ? (size_t)(newline - lines->line) : left;
+    lines->at += lines->size + lines->ends;
+    lines->size -= lines->size && lines->line[lines->size - 1] == '\r';
+    return true;
+}
+
+static int encode_line(Translation *t, const char *text, size_t length, Line *line)
+{
+    const TfcLoaded *loaded = t->session->loaded;
+    const TfcText *rules = loaded->model->text;
+    line->start = t->ids.count;
+    if (!texts_push_special(&t->ids, rules->source_begin))
+        return tfc_model_no_memory();
+    size_t before = t->ids.count;
+    if (!tokenizer_encode(loaded->source, text, length, &t->ids))
+        return tfc_model_no_memory();
+    if (t->ids.count == before) {
+        t->ids.count = line->start;
+        return TFC_OK;
+    }
+    if (!texts_push_special(&t->ids, rules->source_end))
+        return tfc_model_no_memory();
+    int64_t n = (int64_t)(t->ids.count - line->start), most = tfc_model_longest(loaded->model);
+    line->n = (int32_t)n;
+    return n <= most ? TFC_OK
+                     : tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                      "line %lld has %lld tokens, the model takes %lld at most",
+                                      (long long)(t->first + (line - t->lines) + 1), (long long)n,
+                                      (long long)most);
+}
+
+static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *arena)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < length; i++)
+        n += utf8[i] == '\n';
+    t->lines = ARENA_ARRAY(arena, Line, n);
+    int status = t->lines ? TFC_OK : tfc_model_no_memory();
+    TextLines lines = {.text = utf8, .length = length};
+    while (!status && next_line(&lines)) {
+        Line *line = &t->lines[t->n++];
+        line->ends = lines.ends;
+        status = encode_line(t, lines.line, lines.size, line);
+    }
+    const TfcModel *model = t->session->loaded->model;
+    return status ? status
+                  : tfc_model_check_ids(model, model->source, t->ids.data, (int64_t)t->ids.count);
+}
+
+static int encode_prefix(Translation *t, const TextLines *text, Line *line)
+{
+    const TfcLoaded *loaded = t->session->loaded;
+    int64_t most = tfc_model_longest(loaded->model) - 1;
+    line->prefix = t->prefixes.count;
+    if (!tokenizer_encode(loaded->target, text->line, text->size, &t->prefixes))
+        return tfc_model_no_memory();
+    int64_t n = (int64_t)(t->prefixes.count - line->prefix);
+    line->n_prefix = (int32_t)n;
+    return n <= most ? TFC_OK
+                     : tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                      "line %lld of prefix_text has %lld tokens, the model takes "
+                                      "%lld at most",
+                                      (long long)(t->first + (line - t->lines) + 1), (long long)n,
+                                      (long long)most);
+}
+
+/* How the lines' translations begin: as many lines. */
+static int encode_prefixes(Translation *t)
+{
+    if (!t->given || !t->given->prefix_text)
+        return TFC_OK;
+    TextLines lines = {.text = t->given->prefix_text, .length = (size_t)t->given->prefix_length};
+    int64_t n = 0;
+    for (TextLines counted = lines; next_line(&counted);)
+        n++;
+    if (n != t->n)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text has %lld lines, but the text %lld",
+                              (long long)n, (long long)t->n);
+    int status = TFC_OK;
+    for (int64_t i = 0; !status && next_line(&lines); i++)
+        status = encode_prefix(t, &lines, &t->lines[i]);
+    const TfcModel *model = t->session->loaded->model;
+    return status ? status
+                  : tfc_model_check_ids(model, model->target, t->prefixes.data,
+                                        (int64_t)t->prefixes.count);
+}
+
+/* Where a batch that begins at this line ends. */
+static int64_t window_end(const Translation *t, int64_t from)
+{
+    int64_t to = from, tokens = 0;
+    while (to < t->n && to - from < WINDOW_LINES && tokens < WINDOW_TOKENS)
+        tokens += t->lines[to++].n;
+    return to;
+}
+
+static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)
+{
+    const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
+    return (!best || tokenizer_decode(session->loaded->target, best->ids, (size_t)best->n,
+                                      &session->text)) &&
+           (!line->ends || token_text_put(&session->text, "\n", 1));
+}
+
+/* A result's text, or the empty one's, in the arena of the session's results. */
+static bool list_result(Translation *t, int64_t line, const Hypothesis *h)
+{
+    TfcSession *session = t->session;
+    session->text.length = 0;
+    if (h && !tokenizer_decode(session->loaded->target, h->ids, (size_t)h->n, &session->text))
+        return false;
+    size_t length = session->text.length;
+    char *text = ARENA_ARRAY(session->results, char, length + 1);
+    if (!text)
+        return false;
+    if (length)
+        memcpy(text, session->text.data, length);
+    t->list[t->n_list++] = (TfcTranslation){.line = line,
+                                            .text = text,
+                                            .length = (int64_t)length,
+                                            .result = h ? session_result(h) : (TfcResult){0}};
+    return true;
+}
+
+static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
+{
+    int32_t n = t->lines[line].n ? decoded->n : 0;
+    bool ok = n || list_result(t, line, NULL);
+    for (int32_t k = 0; ok && k < n; k++)
+        ok = list_result(t, line, &decoded->best[k]);
+    return ok;
+}
+
+/* The results of a window live in the arena. */
+static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *arena)
+{
+    Tokens *sources = ARENA_ARRAY(arena, Tokens, to - from);
+    Tokens *prefixes = ARENA_ARRAY(arena, Tokens, to - from);
+    int64_t *numbers = ARENA_ARRAY(arena, int64_t, to - from);
+    Decoded *decoded = ARENA_ARRAY(arena, Decoded, to - from);
+    if (arena_failed(arena))
+        return false;
+    int32_t n = 0;
+    for (int64_t i = from; i < to; i++) {
+        const Line *line = &t->lines[i];
+        if (!line->n)
+            continue;
+        sources[n] = (Tokens){t->ids.data + line->start, line->n};
+        prefixes[n] = (Tokens){line->n_prefix ? t->prefixes.data + line->prefix : NULL, line->n_prefix};
+        numbers[n++] = t->first + i;
+    }
+    t->settings.prefixes = t->prefixes.count ? prefixes : NULL;
+    bool ok = !n || decode_batch(&t->session->stepper, &t->settings, sources, NULL, numbers, n, arena,
+                                 decoded);
+    for (int64_t i = from; ok && i < to; i++) {
+        ok = t->list ? list_line(t, i, decoded) : put_line(t->session, &t->lines[i], decoded);
+        decoded += t->lines[i].n > 0;
+    }
+    return ok;
+}
+
+static int translate_windows(Translation *t)
+{
+    int status = TFC_OK;
+    for (int64_t from = 0, to; !status && from < t->n; from = to) {
+        to = window_end(t, from);
+        Arena *arena = t->list ? t->session->results : arena_try_new();
+        if (!arena || !translate_window(t, from, to, arena))
+            status = tfc_model_no_memory();
+        if (!t->list)
+            arena_free(arena);
+    }
+    return status;
+}
+
+/* Room for the results of every line. */
+static int make_list(Translation *t)
+{
+    arena_free(t->session->results);
+    t->session->results = arena_try_new();
+    if (!t->session->results)
+        return tfc_model_no_memory();
+    size_t n = (size_t)t->n * (size_t)session_places(&t->settings);
+    t->list = ARENA_ARRAY(t->session->results, TfcTranslation, n + 1);
+    return t->list ? TFC_OK : tfc_model_no_memory();
+}
+
+static int translate_lines(Translation *t, const char *utf8, size_t length, bool lists)
+{
+    Arena *arena = arena_try_new();
+    int status = arena ? encode_lines(t, utf8, length, arena) : tfc_model_no_memory();
+    if (!status)
+        status = encode_prefixes(t);
+    if (!status)
+        status = lists ? make_list(t) : texts_need_one(&t->settings);
+    if (!status)
+        status = translate_windows(t);
+    arena_free(arena);
+    token_ids_free(&t->ids);
+    token_ids_free(&t->prefixes);
+    return status;
+}
+
+int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
+                    const char *utf8, size_t length, const TfcTranslation **list, int64_t *n)
+{
+    Translation t = {.session = session, .given = settings, .first = first};
+    int status = texts_begin(session, settings, true, &t.settings);
+    if (!status && settings && settings->prefix_text)
+        status = texts_check("prefix_text", settings->prefix_text, settings->prefix_length);
+    if (!status)
+        status = translate_lines(&t, utf8, length, list != NULL);
+    if (!status && list) {
+        *list = t.list;
+        *n = t.n_list;
+    }
+    return status;
+}
+
+/* ---- calls ---- */
+
+int tfc_model_line_translations(TfcSessionHandle *handle, const TfcGeneration *settings,
+                                int64_t number, const char *utf8, int64_t length,
+                                const TfcTranslation **list, int64_t *n)
+{
+    int status = tfc_model_need(list, "list");
+    if (!status)
+        status = tfc_model_need(n, "n");
+    if (status)
+        return status;
+    *list = NULL;
+    *n = 0;
+    TfcSession *session = session_enter(handle, USE_READ, &status);
+    if (!session)
+        return status;
+    status = texts_check(NULL, utf8, length);
+    if (!status)
+        status = texts_translate(session, settings, number, utf8, (size_t)length, list, n);
+    session_leave(session, USE_READ);
+    return status;
+}
+
+int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                           const char *utf8, int64_t length, const TfcTranslation **list,
+                           int64_t *n)
+{
+    return tfc_model_line_translations(session, settings, 0, utf8, length, list, n);
+}
