@@ -196,7 +196,7 @@ static const Option options[] = {
     {"batch-sentences", "N", FIELD(TrainCommand, o.batch_sentences), 1, NULL, "sentences a batch"},
     {"accumulate", "N", FIELD(TrainCommand, o.accumulate), 1, NULL, "batches an update"},
     {"shards", "N", FIELD(TrainCommand, o.shards), 1, NULL,
-     "pieces a batch, computed one after the other: less memory"},
+     "pieces a batch, computed one after the other (less memory) or shared by the ranks of mpirun"},
     {"max-length", "N", FIELD(TrainCommand, o.max_length), 1, NULL,
      "leave out longer sentences; window of a text"},
     OPTION_LINE_LIMIT(TrainCommand),
