@@ -1,4 +1,5 @@
 /* tfc score: how probable given targets are. */
+#include "cli/alignment.h"
 #include "cli/commands.h"
 #include "cli/stream.h"
 #include "cli/token_scores.h"
@@ -8,7 +9,7 @@ enum { SCORE_TOKENS = 2048 };
 typedef struct Score {
     Common common;
     const char *source, *target, *text;
-    bool token_scores;
+    bool token_scores, attention;
 } Score;
 
 static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row)
@@ -19,28 +20,37 @@ static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row
     return sum;
 }
 
-static void put_row(const Score *o, const Stream *stream, int64_t line, const double *tokens,
-                    Text *out)
+static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int64_t line,
+                    const double *tokens, Arena *arena, Text *out)
 {
     const Corpus *corpus = stream->corpus;
     int64_t row = stream->row[line];
     double sum = sum_of_row(corpus, tokens, row);
-    if (!o->token_scores) {
-        text_add(out, "%.6f\n", sum);
-        return;
-    }
     int64_t n = rows_length(&corpus->target, row);
     const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
+    Alignment alignment;
+    if (o->attention && !aligner_run(aligner, corpus, row, ids, n, arena, &alignment))
+        return false;
+    if (!o->token_scores) {
+        text_add(out, "%.6f", sum);
+        if (o->attention)
+            put_soft_alignment(out, &alignment);
+        text_string(out, "\n");
+        return true;
+    }
     JsonWriter json = {.out = out};
     json_open(&json, NULL, '{');
     json_put_integer(&json, "line", stream->first + line);
     json_put_number(&json, "log_probability", sum, RESULT_DIGITS);
     put_token_scores(&json, corpus->vocab, ids, n, tokens + score_place(corpus, row), n + 1);
+    if (o->attention)
+        put_alignment(&json, corpus->vocab, &alignment);
     json_close(&json, '}');
     text_string(out, "\n");
+    return true;
 }
 
-static bool score_window(Job *job, const Score *o, RunFolder *run, Stream *stream)
+static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, Stream *stream)
 {
     Arena *arena = arena_new();
     double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
@@ -52,7 +62,7 @@ static bool score_window(Job *job, const Score *o, RunFolder *run, Stream *strea
         if (stream->row[i] < 0)
             text_add(&out, "\n");
         else
-            put_row(o, stream, i, tokens, &out);
+            ok = put_row(o, aligner, stream, i, tokens, arena, &out);
     if (ok)
         stream_put(stream, out.data, out.length);
     text_free(&out);
@@ -79,11 +89,14 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
     Stream stream;
+    Aligner aligner = {.inference = &run->inference};
     bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference) &&
+              (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     while (ok && stream_next(&stream))
-        ok = score_window(job, o, run, &stream);
+        ok = score_window(job, o, run, &aligner, &stream);
+    aligner_free(&aligner);
     return stream_close(&stream, ok);
 }
 
@@ -99,6 +112,7 @@ static const Option options[] = {
     {"text", "FILE", FIELD(Score, text), 0, NULL, "the text of a language model"},
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
      "an object a line instead: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] each)"},
+    OPTION_ATTENTION(Score),
     OPTION_CHECKPOINT(Score),
     OPTION_WEIGHTS(Score),
     OPTION_VOCAB(Score),

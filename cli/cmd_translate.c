@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/decoding.h"
 #include "cli/stream.h"
+#include "cli/alignment.h"
 #include "cli/ranks.h"
 #include "cli/token_scores.h"
 
@@ -15,12 +16,13 @@ typedef struct Translate {
     const char *input, *output, *prefix;
     Decoding decoding;
     int64_t nbest, alternatives, batch_tokens;
-    bool json, token_scores;
+    bool json, token_scores, attention;
     Ranks *ranks; /* that share the text; NULL: one process */
 } Translate;
 
+/* `alignment`: NULL without --attention. */
 static void print_json(const Translate *o, const Inference *inference, int64_t line,
-                       const char *text, const Hypothesis *h, Text *out)
+                       const char *text, const Hypothesis *h, const Alignment *alignment, Text *out)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL, '{');
@@ -31,24 +33,40 @@ static void print_json(const Translate *o, const Inference *inference, int64_t l
     if (o->token_scores)
         put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
                          h ? h->each : NULL, h ? h->n_each : 0);
+    if (alignment)
+        put_alignment(&json, inference->vocab, alignment);
     json_close(&json, '}');
     text_string(out, "\n");
 }
 
-/* One line a sentence; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has it. */
-static void print_result(const Translate *o, const Inference *inference, int64_t line,
+/* Line i of the window: one line a result; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has
+ * it. False after an error. */
+static bool print_result(const Translate *o, Aligner *aligner, const Stream *stream, int64_t i,
                          const Decoded *decoded, Arena *arena, Text *out)
 {
+    const Inference *inference = aligner->inference;
+    int64_t line = stream->first + i;
     for (int32_t k = 0; k < (decoded->n ? decoded->n : 1); k++) {
         const Hypothesis *h = decoded->n ? &decoded->best[k] : NULL;
         const char *text = h ? inference_text(inference, h, arena) : "";
-        if (o->json || o->token_scores)
-            print_json(o, inference, line, text, h, out);
-        else if (o->nbest > 1 || o->alternatives)
-            text_add(out, "%" PRId64 " ||| %s ||| %.6f\n", line, text, h ? h->score : 0.0);
+        Alignment alignment;
+        bool aligned = o->attention && h;
+        if (aligned &&
+            !aligner_run(aligner, stream->corpus, stream->row[i], h->ids, h->n, arena, &alignment))
+            return false;
+        if (o->json || o->token_scores) {
+            print_json(o, inference, line, text, h, aligned ? &alignment : NULL, out);
+            continue;
+        }
+        if (o->nbest > 1 || o->alternatives)
+            text_add(out, "%" PRId64 " ||| %s ||| %.6f", line, text, h ? h->score : 0.0);
         else
-            text_add(out, "%s\n", text);
+            text_string(out, text);
+        if (aligned)
+            put_soft_alignment(out, &alignment);
+        text_string(out, "\n");
     }
+    return true;
 }
 
 typedef struct Prefixes {
@@ -105,7 +123,7 @@ static bool used_prefixes(Job *job, const Translate *o, const Prefixes *prefixes
                      prefixes->lines->n, stream->answered);
 }
 
-static bool answer(const Translate *o, RunFolder *run, Stream *stream, Text *out)
+static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream, Text *out)
 {
     static const Decoded nothing;
     Arena *arena = arena_new();
@@ -115,8 +133,8 @@ static bool answer(const Translate *o, RunFolder *run, Stream *stream, Text *out
     bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
                                results);
     for (int64_t i = 0; ok && i < stream->n; i++)
-        print_result(o, &run->inference, stream->first + i,
-                     stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, out);
+        ok = print_result(o, aligner, stream, i,
+                          stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, out);
     arena_free(arena);
     return ok;
 }
@@ -136,11 +154,12 @@ static void receive(Ranks *ranks, int from, Text *out)
 }
 
 /* Windows are answered by one rank after the other, and written by the first. */
-static bool translate_window(const Translate *o, RunFolder *run, Stream *stream, int64_t window)
+static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream,
+                             int64_t window)
 {
     int me = ranks_mine(o->ranks), by = (int)(window % ranks_count(o->ranks));
     Text out = {0};
-    bool ok = me != by || answer(o, run, stream, &out);
+    bool ok = me != by || answer(o, run, aligner, stream, &out);
     if (ok && me == by && me) {
         int64_t n = (int64_t)out.length;
         ranks_send(o->ranks, &n, sizeof n, 0);
@@ -179,11 +198,14 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     Prefixes prefixes;
     if (!read_prefixes(job, o, run, &prefixes))
         return false;
+    Aligner aligner = {.inference = &run->inference};
     bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
+              (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     for (int64_t window = 0; ok && stream_next(&stream); window++)
-        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &stream, window);
+        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
+    aligner_free(&aligner);
     return stream_close(&stream, ok && used_prefixes(job, o, &prefixes, &stream));
 }
 
@@ -235,6 +257,7 @@ static const Option options[] = {
      "an object a result: line, text, score, log_probability"},
     {"token-scores", NULL, FIELD(Translate, token_scores), 0, NULL,
      "as --json, and the tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
+    OPTION_ATTENTION(Translate),
     OPTION_TRACE(Translate),
 };
 

@@ -106,7 +106,7 @@ void inference_free(Inference *inference)
     inference->has_stepper = false;
 }
 
-static const TfcProgram *add_program(Inference *inference, Function *function)
+const TfcProgram *inference_add_program(Inference *inference, Function *function)
 {
     if (function && !ports_feed(&inference->ports, function, &inference->job->diags))
         return NULL;
@@ -124,10 +124,10 @@ static bool prepare_score(Inference *inference)
         .logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
     if (inference->ports.logits && inference->ports.next) {
         Function *forward = session_function(inference->session, "forward");
-        return (inference->score.forward = add_program(inference, forward)) != NULL;
+        return (inference->score.forward = inference_add_program(inference, forward)) != NULL;
     }
     Function *loss = session_function(inference->session, "loss");
-    return (inference->score.loss = add_program(inference, loss)) != NULL;
+    return (inference->score.loss = inference_add_program(inference, loss)) != NULL;
 }
 
 /* Of an ensemble's model, whose probabilities are wanted. */
@@ -153,10 +153,10 @@ static bool prepare_stepper(Inference *inference)
     if (!session_incremental(inference->session, &incremental, &target, &logits))
         return false;
     StepperPrograms programs = {.target = target, .logits = logits};
-    programs.decode_step = add_program(inference, incremental.decode_step);
+    programs.decode_step = inference_add_program(inference, incremental.decode_step);
     if (!programs.decode_step)
         return false;
-    if (incremental.encode && !(programs.encode = add_program(inference, incremental.encode)))
+    if (incremental.encode && !(programs.encode = inference_add_program(inference, incremental.encode)))
         return false;
     inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
     return inference->has_stepper || job_error(inference->job, "out of memory");

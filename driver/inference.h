@@ -42,6 +42,8 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
 Feed feed_of(const Module *module, const ModelPorts *ports);
 void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab);
 void inference_free(Inference *inference);
+/* Compiles a function of the session's model and adds its params to the store; NULL after errors. */
+const TfcProgram *inference_add_program(Inference *inference, Function *function);
 /* Compile what scoring or decoding needs, of members too, and add its params to the store; to
  * be called before the store is filled. */
 bool inference_prepare_score(Inference *inference);

@@ -104,6 +104,10 @@ Function *derive_gradient(Module *module, bool training);
  * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
  * "gradient_norm". */
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
+/* A forward function gives "alignment" alone from now on, f32[B, T~, S~]: the last attention of the
+ * target (an input's name) over the source, in the mean of its heads. False: there is none.
+ * (alignment.c) */
+bool expose_alignment(Function *forward, const char *source, const char *target);
 /* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
  * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
 Function *derive_accumulate(Module *module);
