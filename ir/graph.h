@@ -109,7 +109,8 @@ struct Op {
 };
 
 typedef struct Function {
-    const char *name; /* of base/functions.def; "model": what the frontend gives */
+    const char *name; /* of base/functions.def; "model": what the frontend gives; "alignment":
+                         passes/alignment.c */
     Block body;
     int next_value, next_op; /* ids */
     struct Module *module;

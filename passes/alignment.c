@@ -38,6 +38,7 @@ bool expose_alignment(Function *forward, const char *source, const char *target)
     }
     if (!found)
         return false;
+    forward->name = "alignment"; /* beside a forward of the module */
     Builder b = builder_at_end(forward);
     b.loc = found->loc;
     b.scope = found->scope;

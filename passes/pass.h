@@ -104,7 +104,7 @@ Function *derive_gradient(Module *module, bool training);
  * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
  * "gradient_norm". */
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
-/* A forward function gives "alignment" alone from now on, f32[B, T~, S~]: the last attention of the
+/* A forward function is named "alignment" and gives that alone from now on, f32[B, T~, S~]: the last attention of the
  * target (an input's name) over the source, in the mean of its heads. False: there is none.
  * (alignment.c) */
 bool expose_alignment(Function *forward, const char *source, const char *target);
