@@ -26,14 +26,17 @@ launch() { # launch MPI N COMMAND …
     mpi=$1 n=$2
     shift 2
     case $mpi in
-    openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe -np "$n" "$@" ;;
+    openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np "$n" "$@" ;;
     mpich) mpirun.mpich -np "$n" "$@" ;;
     esac
 }
 found=
 for mpi in openmpi mpich; do
-    if command -v mpirun.$mpi >/dev/null && [ -e "$(dirname "$tfc")/tfc-$mpi.so" ]; then
+    command -v mpirun.$mpi >/dev/null && [ -e "$(dirname "$tfc")/tfc-$mpi.so" ] || continue
+    if launch $mpi 2 timeout 30 true >started.txt 2>&1; then
         found="$found $mpi"
+    else
+        echo "$mpi starts nothing here: $(cat started.txt)"
     fi
 done
 if [ -z "$found" ]; then
