@@ -62,3 +62,16 @@ const vocab = 8, layers = 1, d_model = 16, heads = 2, context = 64
 END
 "$tfc" train lines.tfg --text train.src --lines --vocab words:auto --out lines --steps 2 2>err || fail "$(cat err)"
 refuses 1 "no attention of its target over a source" "$tfc" score lines --text some.src --attention
+
+# Such an output, of two ragged dimensions, against f64.
+cat >output.tfg <<'END'
+const vocab = 50
+input src : token[B, S~]
+input tgt : token[B, T~]
+dim B, T, S
+param table : [vocab, 8] = normal(0, 1)
+block heads_of_two(tokens, length) { return permute(reshape(table[tokens], [B, length, 2, 4]), [0, 2, 1, 3]) }
+output alignment = mean(softmax(heads_of_two(tgt, T) @ transpose(heads_of_two(src, S))), 1)
+loss = mean(alignment * alignment)
+END
+"$tfc" check output.tfg >check.txt 2>&1 || fail "$(cat check.txt)"
