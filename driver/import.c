@@ -116,7 +116,7 @@ static bool write_model(Import *m)
     text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", file_name(m->origin),
              m->origin == m->folder ? "config.json" : "*.npz",
              model_name(m), m->config.model->files[0]);
-    bool ok = import_config_model(m->job, &m->config, &text) && copy_models(m) &&
+    bool ok = import_config_model(m->job, &m->config, m->vocab, &text) && copy_models(m) &&
               write_file(m, "model.tfg", text.data, text.length);
     text_free(&text);
     return ok;

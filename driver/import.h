@@ -15,6 +15,7 @@ typedef enum ImportKind {
     IMPORT_SAME,       /* the model has one const for two keys: both must be the same */
     IMPORT_MUST,       /* the model is written for this value alone, or for those of a list */
     IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
+    IMPORT_PIECE,      /* no key: a token, whose id a const of the model is */
     IMPORT_IGNORE      /* no key: tensors of this pattern (driver/patterns.h) are not needed */
 } ImportKind;
 typedef struct ImportRow {

@@ -19,7 +19,7 @@ static bool refuse(Job *job, const ImportConfig *config, const char *text)
 static const ImportRow *find_row(const ImportConfig *config, const char *key)
 {
     const ImportRow *row = config->model->rows;
-    while (row->key && (row->kind == IMPORT_IGNORE || strcmp(row->key, key)))
+    while (row->key && (row->kind == IMPORT_IGNORE || row->kind == IMPORT_PIECE || strcmp(row->key, key)))
         row++;
     return row->key ? row : NULL;
 }
@@ -211,7 +211,19 @@ static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row,
     return true;
 }
 
-bool import_config_model(Job *job, const ImportConfig *config, Text *out)
+static bool put_piece(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                      const ImportRow *row, Text *out)
+{
+    int32_t id = vocab_find(vocab, row->key);
+    if (id < 0)
+        return refuse(job, config,
+                      arena_printf(job->arena, "the vocabulary has no token '%s', which the model needs",
+                                   row->key));
+    text_add(out, "const %s = %d\n", row->to, (int)id);
+    return true;
+}
+
+bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out)
 {
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
@@ -219,6 +231,8 @@ bool import_config_model(Job *job, const ImportConfig *config, Text *out)
             ok = put_const(job, config, row, out) && ok;
         else if (row->kind == IMPORT_FLAG)
             ok = put_flag(job, config, row, out) && ok;
+        else if (row->kind == IMPORT_PIECE)
+            ok = put_piece(job, config, vocab, row, out) && ok;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;

@@ -19,7 +19,7 @@ bool import_config_check(Job *job, const ImportConfig *config);
 /* What it says of a key, or means by leaving it out, of a list the first; NULL: nothing. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* The lines of model.tfg behind `use`: consts, and the activation. False after errors. */
-bool import_config_model(Job *job, const ImportConfig *config, Text *out);
+bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
 /* Rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);

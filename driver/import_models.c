@@ -16,6 +16,7 @@
 #define SAME(key, to) ROW(SAME, key, to, "=" to)
 #define MUST(key, value, absent) ROW(MUST, key, value, absent)
 #define TOKEN(rule, key, absent) ROW(TOKEN, key, rule, absent)
+#define PIECE(token, to) ROW(PIECE, token, to, NULL)
 #define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
 #define END ROW(IGNORE, NULL, NULL, NULL)
 
@@ -169,6 +170,7 @@ static const ImportRow bert[] = {
     MUST("position_embedding_type", "\"absolute\"", "\"absolute\""),
     MUST("tie_word_embeddings", "true", "true"),
     TOKEN("pad", "pad_token_id", "0"),
+    PIECE("[MASK]", "mask_id"),
     IGNORE("bert.pooler.**"),
     IGNORE("bert.embeddings.position_ids"),
     IGNORE("cls.seq_relationship.**"),

@@ -60,6 +60,7 @@ static const char *write_batch(Harness *h, const Case *c, int batch, float step)
 /* Words t2, t3, … of n tokens, and the special ones that the configs name. */
 static void write_tokenizer(Harness *h, const char *path, int n)
 {
+    static const char *const special[40] = {[7] = "[MASK]", [39] = "<pad>"};
     Text text = {0};
     text_string(&text, "{\"version\": \"1.0\", \"added_tokens\": [");
     text_string(&text, "{\"id\": 0, \"content\": \"</s>\", \"single_word\": false, \"lstrip\": false, "
@@ -68,7 +69,10 @@ static void write_tokenizer(Harness *h, const char *path, int n)
                        "\"post_processor\": null, \"decoder\": null, \"model\": {\"type\": "
                        "\"WordLevel\", \"unk_token\": \"t2\", \"vocab\": {\"</s>\": 0, \"<s>\": 1");
     for (int i = 2; i < n; i++)
-        text_add(&text, i == 39 ? ", \"<pad>\": %d" : ", \"t%d\": %d", i, i);
+        if (special[i])
+            text_add(&text, ", \"%s\": %d", special[i], i);
+        else
+            text_add(&text, ", \"t%d\": %d", i, i);
     text_string(&text, "}}}\n");
     bool ok = file_write_all(&h->diags, path, text.data, text.length);
     harness_check(h, ok, "no %s", path);
@@ -105,6 +109,10 @@ static void check_import(Harness *h, const Case *c)
     int status = harness_run(h, &words);
     harness_check(h, status == 0 && !strstr(harness_said(h), "warning"), "%s: %s", c->name,
                   harness_said(h));
+    const Source *model =
+        file_read(&h->diags, h->arena, arena_printf(h->arena, "%s/model.tfg", c->run), 1 << 20);
+    harness_check(h, strcmp(c->name, "bert") || (model && strstr(model->text, "const mask_id = 7\n")),
+                  "%s: the mask's id is another", c->name);
 }
 
 static void check_logits(Harness *h, const Case *c)
