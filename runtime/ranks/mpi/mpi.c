@@ -14,7 +14,12 @@ static void start(int *rank, int *size)
     MPI_Comm_size(MPI_COMM_WORLD, size);
 }
 
-static void stop(void) { MPI_Finalize(); }
+/* All wait for the last: mpirun ends those that are left when one leaves with a status. */
+static void stop(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+}
 
 static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
