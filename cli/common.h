@@ -61,7 +61,7 @@ typedef struct Common {
 
 #define OPTION_TOKEN(record, tokens)                                                               \
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
-     "the vocabulary's token, or none, that is begin or end of a target, source-begin,\n"         \
+     "the vocabulary's token, or none, that is begin, first or end of a target, source-begin,\n"  \
      "source-end, pad or unk, such as begin='<pad>'"}
 
 #define OPTION_WITH(record)                                                                        \

@@ -206,15 +206,16 @@ static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
              "    long long n_variants; const void *variants;\n"
              "    long long n_weights; const void *weights;\n"
              "    const char *source, *target, *next, *logits;\n"
-             "    long long vocab, bos, eos, pad, unk, max_length;\n"
+             "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
              "    long long n_ids; const void *ids, *text;\n"
              "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
-             ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64 ", %d, ids, %s};\n\n",
+             ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
+             ", %d, ids, %s};\n\n",
              TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_weights,
              n_weights ? "weights" : "0", c_string(arena, ports->source),
              c_string(arena, ports->target), c_string(arena, ports->next),
              c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
-             a->rules.pad, a->rules.unk, a->session.model->train.max_length, n_ids,
+             a->rules.pad, a->rules.unk, a->rules.first, a->session.model->train.max_length, n_ids,
              a->has_text ? "&text_constant" : "0");
 }
 

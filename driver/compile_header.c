@@ -137,6 +137,7 @@ const GenerationField generation_fields[] = {
     {"int32_t", "best_of", 0, "draw so many samples, give the nbest of them by score: nbest or more; 0: all drawn"},
     {"int32_t", "alternatives", 0, "k: k results, after the prefix each of the k most probable ids; nbest is 1; 0: none"},
     {"int32_t", "no_repeat_ngram", 0, "no n ids in a row twice, but for forced ones; 0: any; to 2^24"},
+    {"int32_t", "first", 0, "the first id of every result, before its prefix; -1: any"},
     {"double", "repetition_penalty", 0, "divides logits of ids that are there (CTRL): 1 (off) to 1000"},
     {"const int32_t *", "prefix_lengths", 0, "of @_generate: how many ids each of the n results begins with; NULL: none"},
     {"const int32_t *", "prefixes", 0, "these ids, one result's after the other's"},

@@ -66,6 +66,7 @@ static const ImportRow bart[] = {
     TOKEN("begin", "decoder_start_token_id", "2"),
     TOKEN("end", "eos_token_id", "2"),
     TOKEN("source-begin", "bos_token_id", "0"),
+    TOKEN("first", "bos_token_id", "0"),
     TOKEN("pad", "pad_token_id", "1"),
     END};
 

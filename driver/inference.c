@@ -55,6 +55,9 @@ static bool set_size(Job *job, SessionOptions *options, const char *name, const 
 bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
 {
     ModelPorts ports = ports_of(module);
+    if (vocab_rules(vocab)->first >= 0 && !(ports.source && ports.target))
+        return job_error(job, "--token first: translations begin with it, but the model has no source "
+                              "and target");
     int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
     if (ports.vocab && ports.vocab != size)
         return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
@@ -242,6 +245,7 @@ DecodeSettings inference_decode_settings(const Inference *inference)
     const TokenRules *rules = vocab_rules(inference->vocab);
     settings.bos = rules->begin;
     settings.eos = rules->end;
+    settings.first = rules->first;
     settings.length_limit = (int32_t)inference_max_length(inference) - 1;
     settings.forbidden[0] = rules->pad == settings.eos ? -1 : rules->pad;
     settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
@@ -301,7 +305,8 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
 const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena)
 {
     Text text = {0};
-    vocab_decode(inference->vocab, hypothesis->ids, (size_t)hypothesis->n, &text);
+    Tokens shown = hypothesis_text(hypothesis, vocab_rules(inference->vocab)->first);
+    vocab_decode(inference->vocab, shown.ids, (size_t)shown.n, &text);
     const char *copy = arena_strndup(arena, text.data ? text.data : "", text.length);
     text_free(&text);
     return copy;

@@ -102,8 +102,9 @@ static CorpusRow judge_row(const Corpus *corpus)
     int64_t source = corpus_source_length(corpus, corpus->n);
     int64_t target = corpus_target_length(corpus, corpus->n), limit = corpus->options.max_length;
     CorpusRow row = {.tokens = source > target ? source : target};
+    bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
-                   (has_target(kind) && rows_length(&corpus->target, corpus->n) == 0);
+                   (has_target(kind) && rows_length(&corpus->target, corpus->n) == has_first);
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                            : !row.is_empty && !row.is_long;
@@ -123,6 +124,8 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     make_room(corpus);
     if (on_source)
         add_side(vocab_source(corpus->vocab), &corpus->source, source);
+    if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
+        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
     if (on_target)
         add_side(corpus->vocab, &corpus->target, kind == CORPUS_PAIRS ? target : source);
     CorpusRow row = judge_row(corpus);

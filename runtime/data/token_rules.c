@@ -34,6 +34,7 @@ static const Rule rules[] = {{"begin", offsetof(TokenRules, begin), false, false
                              {"end", offsetof(TokenRules, end), false, false},
                              {"source-begin", offsetof(TokenRules, source_begin), true, true},
                              {"source-end", offsetof(TokenRules, source_end), true, true},
+                             {"first", offsetof(TokenRules, first), false, true},
                              {"pad", offsetof(TokenRules, pad), false, true},
                              {"unk", offsetof(TokenRules, unk), false, true}};
 enum { N_RULES = sizeof rules / sizeof rules[0] };
@@ -49,7 +50,7 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
     }
     diag_error(diags, (Loc){0},
                "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
-               "source-end, pad, unk or size%s",
+               "source-end, first, pad, unk or size%s",
                text, text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length),
                                   names, N_RULES));
     return NULL;

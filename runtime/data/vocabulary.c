@@ -36,7 +36,8 @@ static TokenRules plain_rules(int32_t pad, int32_t unk, int32_t bos, int32_t eos
                         .begin = bos < 0 ? eos : bos,
                         .end = eos,
                         .source_begin = -1,
-                        .source_end = eos};
+                        .source_end = eos,
+                        .first = -1};
 }
 
 static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
@@ -336,7 +337,9 @@ const TokenRules *vocab_rules(const Vocabulary *vocab) { return &vocab->rules; }
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules)
 {
     vocab->rules = *rules;
-    vocab->hash = hash_bytes(vocab->hash, rules, sizeof *rules);
+    vocab->hash = hash_bytes(vocab->hash, rules, offsetof(TokenRules, first));
+    if (rules->first >= 0)
+        vocab->hash = hash_u64(vocab->hash, (uint64_t)rules->first);
 }
 
 const Vocabulary *vocab_source(const Vocabulary *vocab)

@@ -55,6 +55,7 @@ typedef struct TokenRules {
     int32_t begin, end;               /* a target is fed as begin y1…yn, and predicted as y1…yn end */
     int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
     int32_t size;                     /* ids that the model has; those without a token have no text */
+    int32_t first;                    /* y1 of every translation; it has no text */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);

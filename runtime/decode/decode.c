@@ -20,8 +20,15 @@ DecodeSettings decode_defaults(void)
                             .top_p = 1,
                             .bos = -1,
                             .eos = -1,
+                            .first = -1,
                             .forbidden = {-1, -1, -1, -1},
                             .until_eos = true};
+}
+
+Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first)
+{
+    bool begins = first >= 0 && hypothesis->n > 0 && hypothesis->ids[0] == first;
+    return (Tokens){hypothesis->ids + begins, hypothesis->n - begins};
 }
 
 int32_t decode_width(const DecodeSettings *settings)
@@ -139,6 +146,21 @@ static bool choose(Driver *driver, Arena *arena)
     return true;
 }
 
+/* How the results of a sentence begin; no ids where memory cannot be had. */
+static Tokens forced_tokens(const DecodeSettings *settings, int32_t sentence, Arena *arena)
+{
+    Tokens prefix = settings->prefixes ? settings->prefixes[sentence] : (Tokens){0};
+    if (settings->first < 0)
+        return prefix;
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, (int64_t)prefix.n + 1);
+    if (!ids)
+        return (Tokens){0};
+    ids[0] = settings->first;
+    for (int32_t i = 0; i < prefix.n; i++)
+        ids[i + 1] = prefix.ids[i];
+    return (Tokens){ids, prefix.n + 1};
+}
+
 static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *prompts,
                            const int64_t *numbers, Arena *arena)
 {
@@ -155,8 +177,7 @@ static bool start_searches(Driver *driver, const Tokens *sources, const Tokens *
         search->number = numbers ? numbers[sentence] : sentence;
         if (prompts)
             search->prompt = prompts[sentence];
-        if (driver->settings->prefixes)
-            search->prefix = driver->settings->prefixes[sentence];
+        search->prefix = forced_tokens(driver->settings, sentence, arena);
         search_start(search, driver->settings, arena);
     }
     return !arena_failed(arena);

@@ -36,6 +36,7 @@ typedef struct DecodeSettings {
     double top_p;         /* … among the smallest set of at least this mass; 1: all */
     uint64_t seed;
     int32_t bos, eos;     /* a target begins with bos and ends with eos */
+    int32_t first;        /* the first token of every result, before its prefix; -1: any */
     int32_t forbidden[4]; /* never chosen: padding, bos, unknown …; -1: unused */
     bool until_eos;       /* false: eos is an ordinary token, length_limit ends it */
 } DecodeSettings;
@@ -53,6 +54,9 @@ typedef struct Hypothesis {
     int32_t n_each;
     double score;           /* log_probability / lp(length): what hypotheses are ranked by */
 } Hypothesis;
+
+/* The tokens that are text: without `first` (TokenRules; -1: none), where they begin with it. */
+Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first);
 
 typedef struct Decoded {
     Hypothesis *best; /* best first; alternatives in the order of their tokens */

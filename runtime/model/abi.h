@@ -6,7 +6,7 @@
 #include "runtime/exec/program.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 4 };
+enum { TFC_MODEL_ABI = 5 };
 
 /* As the generated header's constants. */
 typedef enum TfcStatus {
@@ -72,6 +72,7 @@ typedef struct TfcModel {
     const TfcWeight *weights;
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
+    int64_t first;                               /* of every translation; -1: none */
     int64_t max_length;                          /* of sentences; 0: no limit known */
     int64_t n_ids;
     const TfcIds *ids; /* of the inputs whose ids are looked up */

@@ -28,7 +28,7 @@ typedef struct TfcGeneration {
     double length_penalty, length_factor, temperature, top_p;
     uint64_t seed;
     int32_t bos, eos, forbidden[4];
-    int32_t best_of, alternatives, no_repeat_ngram;
+    int32_t best_of, alternatives, no_repeat_ngram, first;
     double repetition_penalty;
     const int32_t *prefix_lengths, *prefixes; /* of ids */
     const char *prefix_text;                  /* of texts */

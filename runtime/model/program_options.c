@@ -39,6 +39,7 @@ static const Row rows[] = {
     DECODE_OPTIONS_SAMPLE(ROW_OF_DECODING, 0),
     DECODE_OPTIONS_DRAW(ROW_OF_DECODING, 0),
     {"bos", "ID", PLACE(bos), 0, "the id that begins a result"},
+    {"first", "ID", PLACE(first), 0, "the first id of every result"},
     {"eos", "ID", PLACE(eos), 0, "the id that ends it"},
     {"threads", "N", PLACE(threads), 1, "as many as processors"},
 };
@@ -187,5 +188,6 @@ void program_options_set(const ProgramOptions *o, TfcGeneration *s)
     set_number(d->top_p, &s->top_p);
     s->seed = d->seed >= 0 ? (uint64_t)d->seed : s->seed;
     set_whole(o->bos, &s->bos);
+    set_whole(o->first, &s->first);
     set_whole(o->eos, &s->eos);
 }

@@ -9,7 +9,7 @@
 typedef struct ProgramOptions {
     DecodeOptions decoding;
     const char *weights, *prefix;
-    int64_t nbest, alternatives, tokens, threads, bos, eos;
+    int64_t nbest, alternatives, tokens, threads, bos, eos, first;
     bool ids; /* in place of text */
 } ProgramOptions;
 

@@ -29,6 +29,7 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
         .seed = 1,
         .bos = (int32_t)model->bos,
         .eos = (int32_t)model->eos,
+        .first = (int32_t)model->first,
         .repetition_penalty = d.repetition_penalty,
         .forbidden = {pad_ends ? -1 : (int32_t)model->pad, bos_ends ? -1 : (int32_t)model->bos,
                       (int32_t)model->unk, -1},
@@ -103,6 +104,7 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s)
         {"alternatives", s->alternatives, 0, LIMIT_alternatives},
         {"no_repeat_ngram", s->no_repeat_ngram, 0, LIMIT_no_repeat_ngram},
         {"repetition_penalty", s->repetition_penalty, 1, LIMIT_repetition_penalty},
+        {"first", s->first, -1, vocab - 1},
         {"forbidden[0]", s->forbidden[0], -1, vocab - 1},
         {"forbidden[1]", s->forbidden[1], -1, vocab - 1},
         {"forbidden[2]", s->forbidden[2], -1, vocab - 1},
@@ -128,6 +130,7 @@ static DecodeSettings decode_settings(const TfcGeneration *s)
     d.seed = s->seed;
     d.bos = s->bos;
     d.eos = s->eos;
+    d.first = s->first;
     d.best_of = s->best_of;
     d.alternatives = s->alternatives;
     d.no_repeat_ngram = s->no_repeat_ngram;

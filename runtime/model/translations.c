@@ -140,11 +140,17 @@ static int64_t window_end(const Translation *t, int64_t from)
     return to;
 }
 
+/* Adds the text of a result. */
+static bool put_result(TfcSession *session, const Hypothesis *h)
+{
+    Tokens shown = hypothesis_text(h, (int32_t)session->loaded->model->first);
+    return tokenizer_decode(session->loaded->target, shown.ids, (size_t)shown.n, &session->text);
+}
+
 static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)
 {
     const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
-    return (!best || tokenizer_decode(session->loaded->target, best->ids, (size_t)best->n,
-                                      &session->text)) &&
+    return (!best || put_result(session, best)) &&
            (!line->ends || token_text_put(&session->text, "\n", 1));
 }
 
@@ -153,7 +159,7 @@ static bool list_result(Translation *t, int64_t line, const Hypothesis *h)
 {
     TfcSession *session = t->session;
     session->text.length = 0;
-    if (h && !tokenizer_decode(session->loaded->target, h->ids, (size_t)h->n, &session->text))
+    if (h && !put_result(session, h))
         return false;
     size_t length = session->text.length;
     char *text = ARENA_ARRAY(session->results, char, length + 1);

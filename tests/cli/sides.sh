@@ -78,6 +78,33 @@ printf '\na b\n' | "$tfc" translate marian >lines.txt
 [ "$(wc -l <lines.txt)" = 2 ] || fail "two lines became $(wc -l <lines.txt)"
 [ -z "$(head -n 1 lines.txt)" ] || fail "the empty line became: $(head -n 1 lines.txt)"
 
+# `first`: as a word h before each target, but without text.
+begin --steps 40 --out first --token first=h --valid-source valid.src --valid-target valid.tgt
+sed 's/^/h /' train.tgt >train.h
+sed 's/^/h /' valid.tgt >valid.h
+"$tfc" train one.tfg --source train.src --target train.h --valid-source valid.src --valid-target valid.h \
+    --vocab first/vocab.txt --seed 1 --steps 40 --out spelled 2>err.txt || fail "$(cat err.txt)"
+same_tensors spelled/last.safetensors first/last.safetensors "a first token, and the same as a word"
+"$tfc" score first --source valid.src --target valid.tgt >first.txt
+"$tfc" score spelled --source valid.src --target valid.h | cmp - first.txt || fail "a first token scores otherwise"
+sed 's/.*/h/' valid.src >h.txt
+for how in "" "--beam 1" "--sample --seed 3"; do
+    "$tfc" translate first $how <valid.src >first.txt
+    "$tfc" translate spelled $how --prefix h.txt --input valid.src | sed 's/^h \{0,1\}//' >spelled.txt
+    cmp first.txt spelled.txt || fail "translate $how: a first token says otherwise"
+done
+sed 's/ .*//' valid.tgt >begins.txt
+"$tfc" translate first --prefix begins.txt --input valid.src >first.txt
+paste -d ' ' h.txt begins.txt >h-begins.txt
+"$tfc" translate spelled --prefix h-begins.txt --input valid.src | sed 's/^h //' | cmp - first.txt ||
+    fail "a first token before a prefix"
+"$tfc" compile first -o said 2>err.txt || fail "$(cat err.txt)"
+./said <valid.src >said.txt
+"$tfc" translate first <valid.src | cmp - said.txt || fail "a program says otherwise"
+printf 'model g\nuse language_model\nconst layers = 1, d_model = 16, d_ff = 32, heads = 2, vocab = 8\n' >gpt.tfg
+refuses 1 "token first: translations begin with it, but the model has no source" \
+    "$tfc" train gpt.tfg --text train.tgt --lines --vocab words:auto --steps 1 --out no --token first=h
+
 refuses 1 "begin=<none>: the vocabulary has no token '<none>'" \
     "$tfc" train one.tfg --source train.src --target train.tgt --vocab words:auto --out no --token 'begin=<none>'
 refuses 1 "expected NAME=TOKEN, where NAME is begin, .*did you mean 'begin'" \
