@@ -4,6 +4,7 @@
 #include "driver/patterns.h"
 #include "driver/published.h"
 #include "driver/training_ranks.h"
+#include "driver/training_split.h"
 #include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
@@ -123,33 +124,48 @@ static bool accumulates(const Training *t)
     return t->settings.accumulate > 1 || t->settings.batch.shards > 1;
 }
 
+static bool compile_update(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    if (t->settings.batch.shards > 1)
+        return training_split_compile(t);
+    p->update = session_compile(&t->session, session_function(&t->session, "update"));
+    return p->update != NULL;
+}
+
+static bool compile_training(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    if (!accumulates(t))
+        return limit_memory(t, NULL) &&
+               (p->step = session_compile(&t->session, session_function(&t->session, "train_step")));
+    return compile_update(t) && limit_memory(t, p->update) &&
+           (p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate")));
+}
+
+/* Params, gradients and slots of what was compiled. */
+static bool fill_store(Training *t)
+{
+    const TrainPrograms *p = &t->programs;
+    const TfcProgram *all[] = {p->step, p->accumulate, p->split ? NULL : p->update};
+    for (int i = 0; i < 3; i++)
+        if (all[i] && !store_add_program(t->store, all[i]))
+            return job_error(t->job, "out of memory");
+    return !p->split || training_split_store(t);
+}
+
 /* Training computes in the type asked for, validation in f32, as tfc eval does: a run
  * may be resumed, and compared, in either type. */
 static bool compile_programs(Training *t)
 {
-    TrainPrograms *p = &t->programs;
-    p->feed = feed_of(t->session.model->module, &t->ports);
+    t->programs.feed = feed_of(t->session.model->module, &t->ports);
     session_set_dtype(&t->session.options, t->options->dtype);
-    if (!accumulates(t)) {
-        if (!limit_memory(t, NULL))
-            return false;
-        p->step = session_compile(&t->session, session_function(&t->session, "train_step"));
-    } else {
-        p->update = session_compile(&t->session, session_function(&t->session, "update"));
-        if (!p->update || !limit_memory(t, p->update))
-            return false;
-        p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate"));
-    }
+    if (!compile_training(t))
+        return false;
     t->session.options.memory = (MemoryLimit){0};
     session_set_dtype(&t->session.options, "f32");
-    const TfcProgram *all[] = {p->step, p->accumulate, p->update};
-    for (int i = 0; i < 3; i++) {
-        bool needed = (i == 0) == !accumulates(t);
-        if (needed && !all[i])
-            return false;
-        if (needed && !store_add_program(t->store, all[i]))
-            return job_error(t->job, "out of memory");
-    }
+    if (!fill_store(t))
+        return false;
     inference_init(&t->inference, &t->session, t->store, t->vocab);
     if (!t->n_valid)
         return true;
@@ -164,7 +180,9 @@ static bool load_run(Training *t, bool changed)
     const TrainOptions *o = t->options;
     const char *last = run_path(t->job->arena, o->out, "last.safetensors");
     uint64_t config = train_config(&t->settings, t->corpus);
-    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, &t->state))
+    const Split *split = t->programs.split;
+    const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state))
         return false;
     if (t->state.config != config && !changed)
         return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,

@@ -73,6 +73,7 @@ typedef struct Training {
     Session session;
     bool session_is_open;
     Store *store;
+    Split *split; /* with shards; its store of its own is freed with the training */
     Inference inference;
     TrainPrograms programs;
     TrainSettings settings;

@@ -246,5 +246,7 @@ void training_free(Training *t)
     corpus_free(t->corpus);
     for (int i = 0; i < t->n_valid; i++)
         corpus_free(t->valid[i].corpus);
+    if (t->split)
+        store_free(t->split->own);
     store_free(t->store);
 }

@@ -85,13 +85,18 @@ static Value *unit_scale(Function *function)
     return build_const(&b, find_output(function, "loss")->args[0]->type.dtype, 1);
 }
 
+const char *gradient_name(Arena *arena, const char *param)
+{
+    return arena_printf(arena, "grad.%s", param);
+}
+
 Function *derive_gradient(Module *module, bool training)
 {
     Function *function = derive(module, FUNCTION_GRADIENT, training, KEEP_LOSS);
     Trained t = differentiate(function, unit_scale(function));
     Builder b = builder_at_end(function);
     for (int i = 0; i < t.n; i++)
-        build_output(&b, arena_printf(module->arena, "grad.%s", op_string(t.params[i]->op, ATTR_name)),
+        build_output(&b, gradient_name(module->arena, op_string(t.params[i]->op, ATTR_name)),
                      t.gradients[i]);
     remove_dead(function);
     return function;
@@ -101,7 +106,7 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
 {
     Function *function = derive(module, FUNCTION_TRAIN_STEP, true, KEEP_LOSS);
     Trained t = differentiate(function, unit_scale(function));
-    build_optimizer(function, optimizer, t.n, t.params, t.gradients);
+    build_optimizer(function, optimizer, t.n, t.params, t.gradients, NULL);
     remove_dead(function);
     return function;
 }
@@ -109,7 +114,7 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
 static Value *gradient_param(Builder *b, const char *name, Type type)
 {
     Module *module = b->function->module;
-    const char *full = arena_printf(module->arena, "grad.%s", name);
+    const char *full = gradient_name(module->arena, name);
     const ParamInfo *info = module_param(module, full);
     if (!info)
         info = module_add_param(module, (ParamInfo){.name = full, .type = type,
@@ -135,32 +140,86 @@ Function *derive_accumulate(Module *module)
     return function;
 }
 
-Function *derive_update(Module *module, const OptimizerSpec *optimizer)
+int derive_trained(const Module *module, const ParamInfo ***params)
 {
-    Function *model = module_function(module, "model"), *function = module_add_function(module, function_names()[FUNCTION_UPDATE]);
-    Builder b = builder_at_end(function);
-    Value **params = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
-    Value **gradients = ARENA_ARRAY(module->arena, Value *, module->params.count + 1);
-    Map reads = params_read(model);
+    Map reads = params_read(module_function(module, "model"));
     int n = 0;
+    *params = ARENA_ARRAY(module->arena, const ParamInfo *, module->params.count + 1);
     for (size_t i = 0; i < module->params.count; i++) {
         const ParamInfo *info = module->params.data[i];
-        if (info->role != PARAM_TRAINED || !map_has(&reads, info->name))
-            continue;
-        const Value *read = map_get(&reads, info->name);
-        b.loc = read->op->loc;
-        b.scope = read->op->scope;
-        params[n] = build_param(&b, info);
-        gradients[n++] = gradient_param(&b, info->name, info->type);
+        if (info->role == PARAM_TRAINED && map_has(&reads, info->name))
+            (*params)[n++] = info;
     }
-    build_optimizer(function, optimizer, n, params, gradients);
-    b = builder_at_end(function);
-    for (int i = 0; i < n; i++) {
-        b.loc = gradients[i]->op->loc;
-        b.scope = gradients[i]->op->scope;
-        build_assign(&b, gradients[i], build_const_of(&b, gradients[i]->type, 0));
+    return n;
+}
+
+/* Update: what is to be updated, in its function. */
+typedef struct Update {
+    Builder b;
+    Value **params, **gradients;
+    int n;
+} Update;
+
+static Update begin_update(Module *module, int n)
+{
+    Function *function = module_add_function(module, function_names()[FUNCTION_UPDATE]);
+    return (Update){.b = builder_at_end(function),
+                    .params = ARENA_ARRAY(module->arena, Value *, n + 1),
+                    .gradients = ARENA_ARRAY(module->arena, Value *, n + 1)};
+}
+
+static void add_param(Update *u, const ParamInfo *info, const Op *read)
+{
+    u->b.loc = read->loc;
+    u->b.scope = read->scope;
+    u->params[u->n] = build_param(&u->b, info);
+    u->gradients[u->n++] = gradient_param(&u->b, info->name, info->type);
+}
+
+/* Updates, and the gradients are 0 again. */
+static Function *end_update(Update *u, const OptimizerSpec *optimizer, Value *norm)
+{
+    Function *function = u->b.function;
+    build_optimizer(function, optimizer, u->n, u->params, u->gradients, norm);
+    Builder b = builder_at_end(function);
+    for (int i = 0; i < u->n; i++) {
+        b.loc = u->gradients[i]->op->loc;
+        b.scope = u->gradients[i]->op->scope;
+        build_assign(&b, u->gradients[i], build_const_of(&b, u->gradients[i]->type, 0));
     }
     return function;
+}
+
+Function *derive_update(Module *module, const OptimizerSpec *optimizer)
+{
+    Map reads = params_read(module_function(module, "model"));
+    const ParamInfo **params;
+    int n = derive_trained(module, &params);
+    Update u = begin_update(module, n);
+    for (int i = 0; i < n; i++)
+        add_param(&u, params[i], ((const Value *)map_get(&reads, params[i]->name))->op);
+    return end_update(&u, optimizer, NULL);
+}
+
+Function *derive_update_part(const Module *whole, const OptimizerSpec *optimizer,
+                             const int64_t *counts)
+{
+    Map reads = params_read(module_function(whole, "model"));
+    const ParamInfo **params;
+    int n = derive_trained(whole, &params);
+    Module *module = module_new(whole->arena, whole->diags, whole->name);
+    Update u = begin_update(module, n);
+    for (int i = 0; i < n; i++) {
+        ParamInfo info = *params[i];
+        if (!counts[i])
+            continue;
+        info.type.rank = 1;
+        info.type.dims[0] = dim_const(counts[i]);
+        add_param(&u, module_add_param(module, info),
+                  ((const Value *)map_get(&reads, info.name))->op);
+    }
+    Value *norm = build_input(&u.b, "gradient_norm", type_scalar(DT_F32));
+    return end_update(&u, optimizer, build_cast(&u.b, norm, DT_F64));
 }
 
 Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer)

@@ -44,10 +44,21 @@ static void turn_to_all(Update *u)
     u->b.scope = "optimizer";
 }
 
+const char *const *optimizer_slots(const OptimizerSpec *spec)
+{
+    static const char *const both[] = {"m", "v", NULL}, *const momentum[] = {"m", NULL},
+                             *const none[] = {NULL};
+    return spec->kind != OPTIMIZER_SGD ? both : spec->momentum > 0 ? momentum : none;
+}
+
+const char *optimizer_slot_name(Arena *arena, const char *kind, const char *param)
+{
+    return arena_printf(arena, "optimizer.%s.%s", kind, param);
+}
+
 static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
 {
-    const char *name = arena_printf(module->arena, "optimizer.%s.%s", kind,
-                                    op_string(param->op, ATTR_name));
+    const char *name = optimizer_slot_name(module->arena, kind, op_string(param->op, ATTR_name));
     const ParamInfo *info = module_param(module, name);
     if (info)
         return info;
@@ -175,13 +186,14 @@ static Value *prepare(Update *u, Value *param, Value *gradient)
 }
 
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
-                     Value *const *gradients)
+                     Value *const *gradients, Value *norm)
 {
     Update u = {.b = builder_at_end(function), .spec = spec};
     turn_to_all(&u);
     u.rate = build_cast(&u.b, build_input(&u.b, "rate", type_scalar(DT_F32)), DT_F64);
     Value *step = build_cast(&u.b, build_input(&u.b, "step", type_scalar(DT_F32)), DT_F64);
-    Value *norm = global_norm(&u, n, params, gradients);
+    if (!norm)
+        norm = global_norm(&u, n, params, gradients);
     if (norm) {
         const Op *loss = find_output(function, "loss"); /* an `update` has none */
         u.finite = is_finite(&u, norm);

@@ -108,10 +108,18 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
  * target (an input's name) over the source, in the mean of its heads. False: there is none.
  * (alignment.c) */
 bool expose_alignment(Function *forward, const char *source, const char *target);
+/* "grad.NAME", in the arena. */
+const char *gradient_name(Arena *arena, const char *param);
 /* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
  * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
 Function *derive_accumulate(Module *module);
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
+/* The params that training changes, in the module's order; how many. */
+int derive_trained(const Module *module, const ParamInfo ***params);
+/* The update of a part of their elements, counts[i] of param i, in a module of its own where each is a
+ * row. Input "gradient_norm" f32[] is the norm of all gradients. */
+Function *derive_update_part(const Module *module, const OptimizerSpec *optimizer,
+                             const int64_t *counts);
 /* One of these, gradient without dropout and training; NULL: it is derive_incremental's. */
 Function *derive_function(Module *module, ModelFunction which, const OptimizerSpec *optimizer);
 

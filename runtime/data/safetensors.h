@@ -20,6 +20,9 @@ typedef enum StType {
     ST_COUNT
 } StType;
 
+/* Gives all bytes of the tensor of this name. */
+typedef void StFetch(void *context, const char *name, void *out);
+
 typedef struct StTensor {
     const char *name;
     StType type;
@@ -28,6 +31,8 @@ typedef struct StTensor {
     int64_t count;    /* elements */
     const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
     uint64_t bytes;
+    StFetch *fetch;   /* when writing, in the place of data: called twice */
+    void *context;
 } StTensor;
 
 typedef struct StFile {
@@ -80,8 +85,11 @@ bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tens
  * of the file. A file without checksums is always whole. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
-/* Of tensors in the order of their data, bytes included; NULL: no memory. */
+/* Of tensors in the order of their data, bytes included; NULL: no memory. `room`: for the largest
+ * that is fetched. */
 const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
-                              const StMeta *meta, int64_t n_meta);
+                              const StMeta *meta, int64_t n_meta, void *room);
+/* The tensor's data, fetched into the room if it has none. */
+const void *st_data(const StTensor *tensor, void *room);
 
 #endif

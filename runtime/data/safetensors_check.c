@@ -37,7 +37,7 @@ static void put_digits(char *to, uint64_t sum)
 }
 
 const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
-                              const StMeta *meta, int64_t n_meta)
+                              const StMeta *meta, int64_t n_meta, void *room)
 {
     char *text = arena_array(arena, (size_t)n + 1, DIGITS + 1);
     uint64_t sum = 0;
@@ -47,7 +47,8 @@ const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int6
         sum = add_meta(sum, meta[i].key, meta[i].value);
     for (int64_t i = 0; i < n; i++) {
         sum = add_shape(sum, tensors[i]);
-        put_digits(text + DIGITS * (i + 1), xxh64(tensors[i]->data, tensors[i]->bytes, 0));
+        const void *data = st_data(tensors[i], room);
+        put_digits(text + DIGITS * (i + 1), xxh64(data, tensors[i]->bytes, 0));
     }
     put_digits(text, sum);
     return text;

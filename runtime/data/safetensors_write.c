@@ -134,18 +134,37 @@ static const StTensor **sort(Arena *arena, const StTensor *tensors, int64_t n)
     return sorted;
 }
 
+/* For the largest tensor that is fetched; NULL: no memory. */
+static void *make_room(Arena *arena, const StTensor **tensors, int64_t n)
+{
+    uint64_t most = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (tensors[i]->fetch && tensors[i]->bytes > most)
+            most = tensors[i]->bytes;
+    return arena_array(arena, most + 1, 1);
+}
+
+const void *st_data(const StTensor *tensor, void *room)
+{
+    if (!tensor->fetch)
+        return tensor->data;
+    tensor->fetch(tensor->context, tensor->name, room);
+    return room;
+}
+
 static bool write_all(FileWriter *file, Arena *arena, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta, bool checked)
 {
     Header header = {.arena = arena};
     const StTensor **sorted = sort(arena, tensors, n);
     StMeta *all = ARENA_ARRAY(arena, StMeta, n_meta + 1);
-    if (!sorted || !all)
+    void *room = sorted ? make_room(arena, sorted, n) : NULL;
+    if (!room || !all)
         return false;
     if (n_meta)
         memcpy(all, meta, sizeof *meta * (size_t)n_meta);
     if (checked) {
-        all[n_meta] = (StMeta){ST_CHECKSUMS, st_make_checksums(arena, sorted, n, meta, n_meta)};
+        all[n_meta] = (StMeta){ST_CHECKSUMS, st_make_checksums(arena, sorted, n, meta, n_meta, room)};
         if (!all[n_meta++].value)
             return false;
     }
@@ -155,7 +174,7 @@ static bool write_all(FileWriter *file, Arena *arena, const StTensor *tensors, i
     write_header(file, &header);
     for (int64_t i = 0; i < n; i++)
         if (sorted[i]->bytes)
-            file_write(file, sorted[i]->data, sorted[i]->bytes);
+            file_write(file, st_data(sorted[i], room), sorted[i]->bytes);
     return true;
 }
 

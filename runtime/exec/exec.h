@@ -66,6 +66,7 @@ int64_t store_version(const Store *store);
  * tensors are left as they are: the loader fills them. False: memory cannot be had. */
 bool store_initialise(Store *store, uint64_t seed);
 int64_t store_bytes(const Store *store);
+int64_t store_own_bytes(const Store *store); /* without what is borrowed */
 
 /* ---- running ---- */
 typedef struct Exec Exec;

@@ -159,10 +159,17 @@ bool store_is_param(const StoreTensor *tensor)
     return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && !is_cache(tensor);
 }
 
-int64_t store_bytes(const Store *store)
+static int64_t count_bytes(const Store *store, bool borrowed)
 {
     int64_t bytes = 0;
-    for (size_t i = 0; i < store->tensors.count; i++)
-        bytes += store->tensors.data[i]->count * type_bytes(store->tensors.data[i]->type);
+    for (size_t i = 0; i < store->tensors.count; i++) {
+        const StoreTensor *tensor = store->tensors.data[i];
+        if (borrowed || !tensor->borrowed)
+            bytes += tensor->count * type_bytes(tensor->type);
+    }
     return bytes;
 }
+
+int64_t store_bytes(const Store *store) { return count_bytes(store, true); }
+
+int64_t store_own_bytes(const Store *store) { return count_bytes(store, false); }

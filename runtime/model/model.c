@@ -163,6 +163,12 @@ static int finish(TfcLoaded *loaded, int status, TfcModelHandle **out)
 
 typedef bool Load(Diagnostics *, Arena *, const char *path, Store *, TrainState *);
 
+static bool load_all(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                     TrainState *state)
+{
+    return checkpoint_load(diags, arena, path, store, NULL, state);
+}
+
 static int fill(TfcLoaded *loaded, Load *load, const char *path, TrainState *state)
 {
     Arena *arena = arena_try_new();
@@ -234,7 +240,7 @@ int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char 
     if (!status && !tfc_model_start_training(loaded, loaded->variant->programs[TFC_TRAIN_STEP]))
         status = tfc_model_no_memory();
     if (!status)
-        status = fill(loaded, checkpoint_load, path, &loaded->training);
+        status = fill(loaded, load_all, path, &loaded->training);
     return finish(loaded, status, out);
 }
 
@@ -321,7 +327,7 @@ static int save(TfcLoaded *loaded, const char *path)
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!checkpoint_save(&diags, arena, path, loaded->store, &loaded->training))
+    if (!checkpoint_save(&diags, arena, path, loaded->store, NULL, &loaded->training))
         status = fail_with(TFC_ERROR_FILE, &diags);
     arena_free(arena);
     return status;

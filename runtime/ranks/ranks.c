@@ -3,7 +3,6 @@
 #include "runtime/ranks/ranks.h"
 
 #include "base/file.h"
-#include "runtime/ranks/transport.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -119,6 +118,12 @@ void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to)
 void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from)
 {
     ranks->mpi->receive(data, bytes, from);
+}
+
+void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n)
+{
+    if (ranks && n)
+        ranks->mpi->move(messages, n);
 }
 
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes)

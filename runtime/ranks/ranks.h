@@ -10,6 +10,7 @@
 #define RUNTIME_RANKS_RANKS_H
 
 #include "base/diag.h"
+#include "runtime/ranks/transport.h"
 
 typedef struct Ranks Ranks;
 
@@ -27,6 +28,8 @@ const char *ranks_name(const Ranks *ranks, Arena *arena);
 
 void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to);
 void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);
+/* All of these messages, each rank's own; those between two ranks are in the same order on both. */
+void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n);
 /* Rank 0's bytes, on every rank. */
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes);
 /* Sums over all ranks, each number by itself. In which order is not said: for sums that are exact,

@@ -4,9 +4,18 @@
 #ifndef RUNTIME_RANKS_TRANSPORT_H
 #define RUNTIME_RANKS_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { RANK_TRANSPORT_VERSION = 1 };
+enum { RANK_TRANSPORT_VERSION = 2 };
+
+/* RankMessage: bytes that go to another rank, or come from it. */
+typedef struct RankMessage {
+    void *data;
+    int64_t bytes;
+    int other;
+    bool is_sent;
+} RankMessage;
 
 typedef struct RankTransport {
     int64_t version;
@@ -15,6 +24,7 @@ typedef struct RankTransport {
     void (*end)(int status);                                 /* ends all ranks now */
     void (*send)(const void *data, int64_t bytes, int to);
     void (*receive)(void *data, int64_t bytes, int from);
+    void (*move)(const RankMessage *messages, int64_t n);    /* all at once; done when it returns */
     void (*share)(void *data, int64_t bytes, int from);      /* every rank has it then */
     void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
 } RankTransport;

@@ -69,6 +69,14 @@ static bool validate(Trainer *t, TrainReport *report)
     return true;
 }
 
+static bool save_as(Trainer *t, Arena *arena, const char *path)
+{
+    const Split *split = t->programs->split;
+    return !split ? checkpoint_save(t->diags, arena, path, t->store, NULL, t->state)
+                  : split_ask_check(split) && checkpoint_save(t->diags, arena, path, t->store,
+                                                              split_checkpoint(split, arena), t->state);
+}
+
 /* step-N, then last (and best) as other names of it; last, older ones go. */
 bool trainer_save(Trainer *t, bool best)
 {
@@ -78,11 +86,11 @@ bool trainer_save(Trainer *t, bool best)
     const char *path = run_step_path(arena, s->folder, t->state->step);
     const char *last = run_path(arena, s->folder, "last.safetensors");
     const char *best_path = run_path(arena, s->folder, "best.safetensors");
-    bool ok = checkpoint_save(t->diags, arena, path, t->store, t->state);
+    bool ok = save_as(t, arena, path);
     if (ok && best && !run_link(arena, path, best_path))
-        ok = checkpoint_save(t->diags, arena, best_path, t->store, t->state);
+        ok = save_as(t, arena, best_path);
     if (ok && !run_link(arena, path, last))
-        ok = checkpoint_save(t->diags, arena, last, t->store, t->state);
+        ok = save_as(t, arena, last);
     if (ok) {
         int64_t keep = s->keep > s->average ? s->keep : s->average;
         run_prune(arena, s->folder, t->state->step, keep > 0 ? keep : 1);

@@ -1,8 +1,6 @@
 /* Saving and loading checkpoints. */
 #include "runtime/train/checkpoint.h"
 
-#include "runtime/data/safetensors.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -26,6 +24,25 @@ static StTensor describe(const StoreTensor *tensor)
                     .data = tensor->data,
                     .bytes = (uint64_t)tensor->count * element_info(tensor->type)->bytes};
     memcpy(out.dims, tensor->dims, sizeof out.dims);
+    return out;
+}
+
+/* The whole tensor, to be fetched; or as a row what is here of it. */
+static StTensor describe_part(const CheckpointPart *part, bool here)
+{
+    StTensor out = {.name = part->name,
+                    .type = (StType)part->type,
+                    .rank = here ? 1 : part->rank,
+                    .dims = {part->count},
+                    .count = part->count,
+                    .bytes = (uint64_t)part->count * element_info(part->type)->bytes};
+    if (here) {
+        out.data = part->data;
+    } else {
+        memcpy(out.dims, part->dims, sizeof out.dims);
+        out.fetch = part->fetch;
+        out.context = part->context;
+    }
     return out;
 }
 
@@ -57,23 +74,26 @@ static int64_t count_bad_f64(const double *values, int64_t n, int64_t *first)
     return bad;
 }
 
-static bool check_values(Diagnostics *diags, const char *what, const StoreTensor *tensor)
+static bool check_values(Diagnostics *diags, const char *what, const StTensor *tensor)
 {
     int64_t first = 0, bad = 0;
-    if (tensor->type == TFC_F32)
+    if (tensor->type == (StType)TFC_F32)
         bad = count_bad_f32(tensor->data, tensor->count, &first);
-    else if (tensor->type == TFC_F64)
+    else if (tensor->type == (StType)TFC_F64)
         bad = count_bad_f64(tensor->data, tensor->count, &first);
-    if (bad) {
-        double value = tensor->type == TFC_F32 ? ((const float *)tensor->data)[first]
-                                               : ((const double *)tensor->data)[first];
+    if (bad)
         diag_error(diags, (Loc){0},
                    "%s: '%s' is not finite: %" PRId64 " of its %" PRId64 " values, number %" PRId64
                    " the first, is %s",
                    what, tensor->name, bad, tensor->count, first + 1,
-                   isnan(value) ? "NaN" : "infinite");
-    }
+                   isnan(st_value(tensor, first)) ? "NaN" : "infinite");
     return !bad;
+}
+
+static bool check_here(Diagnostics *diags, const char *what, const StoreTensor *tensor)
+{
+    StTensor here = describe(tensor);
+    return check_values(diags, what, &here);
 }
 
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
@@ -81,7 +101,17 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
     bool ok = true;
     for (int64_t i = 0; ok && i < store_count(store); i++)
         if (is_computed(store_at(store, i)))
-            ok = check_values(diags, what, store_at(store, i));
+            ok = check_here(diags, what, store_at(store, i));
+    return ok;
+}
+
+bool checkpoint_check_parts(Diagnostics *diags, const char *what, const CheckpointParts *parts)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && parts && i < parts->n; i++) {
+        StTensor here = describe_part(&parts->list[i], true);
+        ok = check_values(diags, what, &here);
+    }
     return ok;
 }
 
@@ -142,10 +172,10 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
 }
 
 static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                        const StMeta *meta, int n_meta)
+                        const CheckpointParts *parts, const StMeta *meta, int n_meta)
 {
-    int64_t n = 0;
-    StTensor *tensors = ARENA_ARRAY(arena, StTensor, store_count(store) + 1);
+    int64_t n = 0, n_parts = parts ? parts->n : 0;
+    StTensor *tensors = ARENA_ARRAY(arena, StTensor, store_count(store) + n_parts + 1);
     if (!tensors) {
         diag_errno(diags, "write", path, ENOMEM);
         return false;
@@ -153,21 +183,23 @@ static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Stor
     for (int64_t i = 0; i < store_count(store); i++)
         if (is_saved(store_at(store, i)))
             tensors[n++] = describe(store_at(store, i));
+    for (int64_t i = 0; i < n_parts; i++)
+        tensors[n++] = describe_part(&parts->list[i], false);
     return st_write_checked(diags, path, tensors, n, meta, n_meta);
 }
 
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const TrainState *state)
+                     const CheckpointParts *parts, const TrainState *state)
 {
     StMeta meta[N_FIELDS + 1];
-    if (!checkpoint_check(diags, path, store))
+    if (!checkpoint_check(diags, path, store) || !checkpoint_check_parts(diags, path, parts))
         return false;
     int n = make_meta(arena, state, meta);
     if (arena_failed(arena)) {
         diag_errno(diags, "write", path, ENOMEM);
         return false;
     }
-    return write_store(diags, arena, path, store, meta, n);
+    return write_store(diags, arena, path, store, parts, meta, n);
 }
 
 /* ---- reading ---- */
@@ -191,46 +223,71 @@ static const char *dims_text(Arena *arena, int rank, const int64_t *dims)
     return text ? text : "[…]";
 }
 
-static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, StoreTensor *tensor)
+/* The whole tensor of the file; NULL after an error. */
+static const StTensor *find_tensor(Diagnostics *diags, Arena *arena, const StFile *file,
+                                   const char *name, int32_t rank, const int64_t *dims)
 {
-    const StTensor *found = st_find(file, tensor->name);
+    const StTensor *found = st_find(file, name);
     if (!found) {
-        diag_error(diags, (Loc){0}, "%s: the tensor '%s' is missing", file->path, tensor->name);
-        return false;
+        diag_error(diags, (Loc){0}, "%s: the tensor '%s' is missing", file->path, name);
+        return NULL;
     }
-    if (found->rank != tensor->rank ||
-        memcmp(found->dims, tensor->dims, sizeof(int64_t) * (size_t)tensor->rank)) {
+    if (found->rank != rank || memcmp(found->dims, dims, sizeof(int64_t) * (size_t)rank)) {
         diag_error(diags, (Loc){0}, "%s: the tensor '%s' is %s, but the model's is %s", file->path,
-                   tensor->name, dims_text(arena, found->rank, found->dims),
-                   dims_text(arena, tensor->rank, tensor->dims));
-        return false;
+                   name, dims_text(arena, found->rank, found->dims), dims_text(arena, rank, dims));
+        return NULL;
     }
-    if (!is_whole(diags, file, found))
-        return false;
+    return is_whole(diags, file, found) ? found : NULL;
+}
+
+/* The elements as the type, from the first on. */
+static bool read_values(Diagnostics *diags, const StFile *file, const StTensor *from, TfcType type,
+                        void *out)
+{
     bool ok = false;
-    if (found->type == (StType)tensor->type) {
-        if (found->bytes)
-            memcpy(tensor->data, found->data, found->bytes);
+    if (from->type == (StType)type) {
+        if (from->bytes)
+            memcpy(out, from->data, from->bytes);
         ok = true;
-    } else if (tensor->type == TFC_F32)
-        ok = st_to_f32(found, tensor->data);
-    else if (tensor->type == TFC_I32)
-        ok = st_to_i32(found, tensor->data);
-    else if (tensor->type == TFC_F64) {
-        for (int64_t i = 0; i < found->count; i++)
-            ((double *)tensor->data)[i] = st_value(found, i);
-        ok = true;
-    }
+    } else if (type == TFC_F32)
+        ok = st_to_f32(from, out);
+    else if (type == TFC_I32)
+        ok = st_to_i32(from, out);
+    else if (type == TFC_F64)
+        ok = st_to_f64(from, out);
     if (!ok)
         diag_error(diags, (Loc){0},
                    "%s: the tensor '%s' has an element type that the model's cannot "
                    "take",
-                   file->path, tensor->name);
-    return ok && (!is_computed(tensor) || check_values(diags, file->path, tensor));
+                   file->path, from->name);
+    return ok;
+}
+
+static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, StoreTensor *tensor)
+{
+    const StTensor *found =
+        find_tensor(diags, arena, file, tensor->name, tensor->rank, tensor->dims);
+    return found && read_values(diags, file, found, tensor->type, tensor->data) &&
+           (!is_computed(tensor) || check_here(diags, file->path, tensor));
+}
+
+static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file, const CheckpointPart *part)
+{
+    const StTensor *found = find_tensor(diags, arena, file, part->name, part->rank, part->dims);
+    if (!found)
+        return false;
+    const size_t size = element_info(found->type)->bytes;
+    StTensor slice = *found, here = describe_part(part, true);
+    slice.data = (const char *)found->data + (size_t)part->from * size;
+    slice.count = part->count;
+    slice.bytes = (uint64_t)part->count * size;
+    return read_values(diags, file, &slice, part->type, part->data) &&
+           check_values(diags, file->path, &here);
 }
 
 static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                       bool wanted(const StoreTensor *), TrainState *state)
+                       bool wanted(const StoreTensor *), const CheckpointParts *parts,
+                       TrainState *state)
 {
     StFile *file = st_open(diags, arena, path);
     if (!file)
@@ -240,21 +297,23 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
     for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++)
         if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
             missing++;
+    for (int64_t i = 0; ok && parts && i < parts->n && missing < 5; i++)
+        missing += !load_part(diags, arena, file, &parts->list[i]);
     st_close(file);
     store_changed(store);
     return ok && !missing;
 }
 
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     TrainState *state)
+                     const CheckpointParts *parts, TrainState *state)
 {
-    return load_store(diags, arena, path, store, is_saved, state);
+    return load_store(diags, arena, path, store, is_saved, parts, state);
 }
 
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state)
 {
-    return load_store(diags, arena, path, store, store_is_param, state);
+    return load_store(diags, arena, path, store, store_is_param, NULL, state);
 }
 
 /* ---- averaging ---- */

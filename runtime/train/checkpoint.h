@@ -4,6 +4,7 @@
 #define RUNTIME_TRAIN_CHECKPOINT_H
 
 #include "base/diag.h"
+#include "runtime/data/safetensors.h"
 #include "runtime/exec/exec.h"
 
 /* All that a training needs to go on as if it had never stopped; the random
@@ -23,16 +24,36 @@ typedef struct TrainState {
     uint64_t config;   /* hash of what must not change between sessions */
 } TrainState;
 
+/* CheckpointPart: a tensor of the file of which `count` elements from number `from` on are here, such
+ * as an optimizer's slot that ranks share. */
+typedef struct CheckpointPart {
+    const char *name;
+    TfcType type;
+    int32_t rank;
+    int64_t dims[TFC_MAX_AXES]; /* of the whole tensor */
+    int64_t from, count;
+    void *data;     /* those that are here */
+    StFetch *fetch; /* the whole tensor's bytes, for saving */
+    void *context;
+} CheckpointPart;
+
+/* List of n of them; NULL stands for none. */
+typedef struct CheckpointParts {
+    const CheckpointPart *list;
+    int64_t n;
+} CheckpointParts;
+
 /* Whether all that training computes (trained params, states, the optimizer's slots) is
  * finite; else an error that begins with `what` names the first that is not. */
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
+bool checkpoint_check_parts(Diagnostics *diags, const char *what, const CheckpointParts *parts);
 /* Refuses what checkpoint_check refuses; PATH is then as it was. Checksums go along. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const TrainState *state);
-/* Fills every tensor of the store but gradients and caches; each must be there with its
- * shape and with finite values, and match its checksum if the file has checksums. */
+                     const CheckpointParts *parts, const TrainState *state);
+/* Fills every tensor of the store but gradients and caches, and what is here of the parts; each must
+ * be there with its shape and with finite values, and match its checksum if the file has checksums. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     TrainState *state);
+                     const CheckpointParts *parts, TrainState *state);
 /* Params alone (trained, frozen, state): for decoding; state may be NULL. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);

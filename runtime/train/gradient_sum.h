@@ -2,34 +2,45 @@
  * the left half's sum plus the right half's, where the left half has as many pieces as the largest
  * power of two below their number. So the bits do not depend on who computed which half.
  *
- *   sum = gradient_sum_new(store, pieces);
+ *   sum = gradient_sum_new(store, parts, ranks, pieces);
  *   ... the left half's sum lies in the store ...
  *   gradient_sum_keep(sum, level);   // puts it aside, the store's is 0
  *   ... the right half's sum lies in the store ...
  *   gradient_sum_join(sum, level);   // the store's is left + right
- */
+ *
+ * What several ranks have computed together lies among them, a part of the elements (parts.h) with
+ * each; so a sum of halves costs each rank no more than its part. */
 #ifndef RUNTIME_TRAIN_GRADIENT_SUM_H
 #define RUNTIME_TRAIN_GRADIENT_SUM_H
 
 #include "runtime/exec/exec.h"
 #include "runtime/ranks/ranks.h"
+#include "runtime/train/parts.h"
 
 typedef struct GradientSum GradientSum;
 
-/* Room for a tree over so many pieces, the store's size of gradients a level; NULL: out of memory.
- * The store outlives it and has its gradients already. */
-GradientSum *gradient_sum_new(Store *store, int64_t pieces);
+/* Room for a tree over so many pieces, the size of all gradients a level; NULL: out of memory.
+ * There are as many parts as ranks. All outlive it; the store has its gradients already. */
+GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces);
 void gradient_sum_free(GradientSum *sum); /* NULL is allowed */
 int64_t gradient_sum_bytes(const GradientSum *sum);
+/* How many of n pieces, n > 1, the left half has. */
+int64_t gradient_sum_left(int64_t n);
+
 /* `level`: of the tree, from 0 at its root. */
 void gradient_sum_keep(GradientSum *sum, int level);
 void gradient_sum_join(GradientSum *sum, int level);
-/* The store's gradients to another rank, after which they are 0; from another rank; and rank 0's,
- * on every rank. */
-void gradient_sum_send(GradientSum *sum, const Ranks *ranks, int to);
-void gradient_sum_receive(GradientSum *sum, const Ranks *ranks, int from);
-void gradient_sum_share(GradientSum *sum, const Ranks *ranks);
-/* How many of n pieces, n > 1, the left half has. */
-int64_t gradient_sum_left(int64_t n);
+
+/* Span: ranks from … to that hold a sum together. */
+typedef struct Span {
+    int from, to;
+} Span;
+/* Joins sums of two spans into one of `whole`, which has both in it. Each rank of `left` has kept its
+ * part, each of `right` has it in the store. Called by all ranks of `whole`. */
+void gradient_sum_meet(GradientSum *sum, int level, Span left, Span right, Span whole);
+/* Part p goes from the span that holds the sum to rank p; the store's is 0 elsewhere. Called by all. */
+void gradient_sum_spread(GradientSum *sum, Span span);
+/* The norm of the whole gradient, on all ranks, after that. */
+double gradient_sum_norm(GradientSum *sum);
 
 #endif

@@ -114,12 +114,22 @@ static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64
     return true;
 }
 
+/* The params of the next step. */
 static bool apply_update(Trainer *t, float rate)
 {
     const float step = (float)(t->state->step + 1);
-    exec_input(t->update, "rate", &rate);
-    exec_input(t->update, "step", &step);
-    return run_checked(t, t->update);
+    const Split *split = t->programs->split;
+    float norm = split ? (float)gradient_sum_norm(t->sum) : NAN;
+    t->norm = norm;
+    if (t->update) {
+        exec_input(t->update, "rate", &rate);
+        exec_input(t->update, "step", &step);
+        if (split)
+            exec_input(t->update, "gradient_norm", &norm);
+        if (!run_checked(t, t->update))
+            return false;
+    }
+    return !split || split_share_params(split) || trainer_out_of_memory(t);
 }
 
 /* ---- what is no number ends the training ---- */
@@ -169,37 +179,44 @@ static bool run_batch(Trainer *t, const Update *update, int64_t index)
     return !tokens || compute_batch(t, update, index, tokens, &t->losses[index]);
 }
 
-/* The rank that computes a batch, and holds every sum that begins with it. */
+/* The rank that computes a batch. */
 static int rank_of(const Trainer *t, const Update *update, int64_t index)
 {
     return (int)(index * ranks_count(t->settings->ranks) / update->n);
 }
 
-/* The sum of the gradients of batches first … first + n - 1, in the store of the first one's rank;
- * of what this rank has no part in, nothing. Messages go in the order of the tree's nodes, so no
- * two ranks wait for each other. */
+static Span span_of(const Trainer *t, const Update *update, int64_t first, int64_t n)
+{
+    return (Span){rank_of(t, update, first), rank_of(t, update, first + n - 1)};
+}
+
+static bool is_in(const Trainer *t, Span span)
+{
+    int me = ranks_mine(t->settings->ranks);
+    return span.from <= me && me <= span.to;
+}
+
+/* The sum of the gradients of batches first … first + n - 1, with the ranks of their span; of what
+ * this rank has no part in, nothing. */
 static bool run_tree(Trainer *t, const Update *update, int64_t first, int64_t n, int level)
 {
-    const Ranks *ranks = t->settings->ranks;
-    int me = ranks_mine(ranks), holder = rank_of(t, update, first);
-    if (me < holder || me > rank_of(t, update, first + n - 1))
+    Span whole = span_of(t, update, first, n);
+    if (!is_in(t, whole))
         return true;
     if (n == 1)
         return run_batch(t, update, first);
-    int64_t left = gradient_sum_left(n);
-    int other = rank_of(t, update, first + left);
-    if (!run_tree(t, update, first, left, level + 1))
+    int64_t n_left = gradient_sum_left(n), middle = first + n_left;
+    Span left = span_of(t, update, first, n_left), right = span_of(t, update, middle, n - n_left);
+    if (!run_tree(t, update, first, n_left, level + 1))
         return false;
-    if (me == holder)
+    if (is_in(t, left))
         gradient_sum_keep(t->sum, level);
-    if (!run_tree(t, update, first + left, n - left, level + 1))
+    if (!run_tree(t, update, middle, n - n_left, level + 1))
         return false;
-    if (me == other && me != holder)
-        gradient_sum_send(t->sum, ranks, holder);
-    if (me == holder && me != other)
-        gradient_sum_receive(t->sum, ranks, other);
-    if (me == holder)
+    if (whole.from == whole.to)
         gradient_sum_join(t->sum, level);
+    else
+        gradient_sum_meet(t->sum, level, left, right, whole);
     return true;
 }
 
@@ -208,7 +225,7 @@ static bool run_batches(Trainer *t, const Update *update)
     if (t->sum) {
         bool ok = run_tree(t, update, 0, update->n, 0);
         if (ok)
-            gradient_sum_share(t->sum, t->settings->ranks);
+            gradient_sum_spread(t->sum, span_of(t, update, 0, update->n));
         return ok;
     }
     for (int64_t i = 0; i < update->n; i++)
@@ -242,12 +259,15 @@ bool trainer_step(Trainer *t)
         update.tokens += batch_tokens(t, i);
     memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);
     if (!run_batches(t, &update) || !sum_losses(t, &update) ||
-        (t->update && !apply_update(t, update.rate)))
+        (!t->programs->step && !apply_update(t, update.rate)))
         return false;
-    const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
-    t->norm = norm ? *norm : NAN;
-    if (norm && !isfinite(*norm))
-        return refuse_gradient(t, update.n, *norm);
+    const float *norm = NULL;
+    if (!t->sum) {
+        norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
+        t->norm = norm ? *norm : NAN;
+    }
+    if ((norm || t->sum) && !isfinite(t->norm))
+        return refuse_gradient(t, update.n, t->norm);
     t->state->batch += update.n;
     t->state->step++;
     t->state->seconds = t->earlier + trainer_now() - t->start;

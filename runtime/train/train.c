@@ -90,13 +90,17 @@ typedef struct Verdict {
 static bool end_step(Trainer *t, bool *last)
 {
     const Ranks *ranks = t->settings->ranks;
+    const Split *split = t->programs->split;
     Verdict verdict = {0};
     if (trainer_is_first(t)) {
         bool over = is_over(t);
         if (!trainer_after_step(t, over))
             return false;
         verdict = (Verdict){*t->state, over || is_out_of_patience(t)};
-    }
+        if (split)
+            split_end_serving(split);
+    } else if (!split_serve(split, t->diags))
+        return false;
     ranks_share(ranks, &verdict, sizeof verdict);
     *t->state = verdict.state;
     *last = verdict.last;
@@ -114,7 +118,14 @@ static bool must_stop(const Trainer *t)
 
 static TrainEnd interrupt(Trainer *t)
 {
-    bool saved = !trainer_is_first(t) || t->saved_step == t->state->step || trainer_save(t, false);
+    const Split *split = t->programs->split;
+    bool saved;
+    if (trainer_is_first(t)) {
+        saved = t->saved_step == t->state->step || trainer_save(t, false);
+        if (saved && split)
+            split_end_serving(split);
+    } else
+        saved = split_serve(split, t->diags);
     return saved ? TRAIN_INTERRUPTED : TRAIN_FAILED;
 }
 
@@ -155,17 +166,19 @@ static bool open_trainer(Trainer *t)
 {
     const TrainPrograms *p = t->programs;
     t->compute = exec_new(trainer_program(t), t->store);
-    t->update = p->step ? NULL : exec_new(p->update, t->store);
-    bool sums = t->settings->batch.shards > 1;
-    t->sum = sums ? gradient_sum_new(t->store, trainer_batches(t)) : NULL;
+    const Split *split = p->split;
+    t->update = p->update ? exec_new(p->update, split ? split->own : t->store) : NULL;
+    if (split)
+        t->sum = gradient_sum_new(t->store, split->parts, split->ranks, trainer_batches(t));
     t->losses = calloc((size_t)trainer_batches(t), sizeof *t->losses);
-    if (!t->compute || (!p->step && !t->update) || (sums && !t->sum) || !t->losses)
+    if (!t->compute || (p->update && !t->update) || (split && !t->sum) || !t->losses)
         return trainer_out_of_memory(t);
     if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
     int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
-                   (sums ? gradient_sum_bytes(t->sum) : 0);
-    t->hooks->planned(t->hooks->user, slab, store_bytes(t->store));
+                   (split ? gradient_sum_bytes(t->sum) : 0);
+    t->hooks->planned(t->hooks->user, slab,
+                      store_bytes(t->store) + (split ? store_own_bytes(split->own) : 0));
     return !trainer_is_first(t) || clean_folder(t);
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/ranks/ranks.h"
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/schedule.h"
+#include "runtime/train/split.h"
 
 #include <signal.h>
 
@@ -23,6 +24,8 @@ typedef struct TrainPrograms {
     const TfcProgram *step;                /* train_step; unless accumulating: */
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     Feed feed;
+    const Split *split; /* with shards: the update is of this rank's part, in split->own, or NULL where it
+                           has none; the norm of the gradient is its input. Else NULL */
 } TrainPrograms;
 
 typedef struct TrainSettings {

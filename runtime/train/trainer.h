@@ -15,7 +15,7 @@ typedef struct Trainer {
     Store *store;
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
-    GradientSum *sum;       /* only with shards */
+    GradientSum *sum;       /* only with a split */
     double *losses;         /* of the batches of an update */
     Batches *batches;       /* of state->epoch */
     Batch batch;

@@ -9,7 +9,7 @@ enter_work
 cat >model.tfg <<'END'
 model backwards
 use transformer
-const layers = 1, d_model = 16, d_ff = 32, heads = 2, vocab = 8
+const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
 const p_drop = 0.2
 train {
   optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
@@ -114,7 +114,7 @@ for mpi in $found; do
     refuses_by_ranks "rank 1 on .*: error: seed is '4' here and '3' on rank 0" \
         sh different.sh "$tfc" train model.tfg $text --out no --steps 2
     refuses_by_ranks "shards 1 leaves 2 ranks nothing to share" "$tfc" train model.tfg $text --shards 1 --out no --steps 2
-    sed 's/constant(0.003)/constant(1000)/' model.tfg >wild.tfg
+    sed 's/adam(.*)/sgd(momentum = 0)/; /clip_norm/d; s/constant(0.003)/constant(1000)/' model.tfg >wild.tfg
     refuses_by_ranks "step [0-9]*: the .* is " "$tfc" train wild.tfg $text --out wild-$mpi --steps 20
     [ "$(grep -c "error: step" err.txt)" = 1 ] || fail "not one rank tells: $(cat err.txt)"
 

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST = 1 << 30, TAG = 1 }; /* bytes of a message; MPI counts in int */
 
@@ -41,6 +43,42 @@ static void receive(void *data, int64_t bytes, int from)
                  MPI_STATUS_IGNORE);
 }
 
+static int64_t count_requests(const RankMessage *messages, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += (messages[i].bytes + MOST - 1) / MOST;
+    return count;
+}
+
+static void start_message(const RankMessage *m, MPI_Request *requests, int *started)
+{
+    for (int64_t at = 0; at < m->bytes; at += MOST) {
+        char *data = (char *)m->data + at;
+        int size = size_at(at, m->bytes);
+        MPI_Request *request = &requests[(*started)++];
+        if (m->is_sent)
+            MPI_Isend(data, size, MPI_BYTE, m->other, TAG, MPI_COMM_WORLD, request);
+        else
+            MPI_Irecv(data, size, MPI_BYTE, m->other, TAG, MPI_COMM_WORLD, request);
+    }
+}
+
+static void move(const RankMessage *messages, int64_t n)
+{
+    MPI_Request *requests = malloc((size_t)(count_requests(messages, n) + 1) * sizeof *requests);
+    int started = 0;
+    if (!requests) {
+        fputs("tfc: out of memory\n", stderr);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int64_t i = 0; i < n; i++)
+        start_message(&messages[i], requests, &started);
+    for (int i = 0; i < started; i++)
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    free(requests);
+}
+
 static void share(void *data, int64_t bytes, int from)
 {
     for (int64_t at = 0; at < bytes; at += MOST)
@@ -54,4 +92,4 @@ static void sum(double *numbers, int64_t n)
 
 extern const RankTransport tfc_rank_transport;
 const RankTransport tfc_rank_transport = {RANK_TRANSPORT_VERSION, start, stop, end,
-                                          send, receive, share, sum};
+                                          send, receive, move, share, sum};

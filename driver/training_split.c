@@ -1,0 +1,86 @@
+/* Parts for all ranks, the program of this rank's, and its store. */
+#include "driver/training_split.h"
+
+#include "passes/optimizer.h"
+#include "runtime/exec/size.h"
+
+/* All elements of the params that are trained. */
+static const Parts *make_parts(Training *t)
+{
+    Arena *arena = t->job->arena;
+    const ParamInfo **params;
+    int n = derive_trained(t->session.model->module, &params);
+    PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
+    for (int i = 0; i < n; i++) {
+        tensors[i] = (PartTensor){params[i]->name, gradient_name(arena, params[i]->name), 1};
+        for (int axis = 0; axis < params[i]->type.rank; axis++)
+            tensors[i].count *= params[i]->type.dims[axis].size;
+    }
+    return parts_new(arena, tensors, n, ranks_count(t->options->ranks));
+}
+
+/* The optimizer's slots of all params. */
+static void list_slots(Training *t, Split *split)
+{
+    Arena *arena = t->job->arena;
+    OptimizerSpec optimizer = session_optimizer(&t->session);
+    const char *const *kinds = optimizer_slots(&optimizer);
+    int n_kinds = 0;
+    while (kinds[n_kinds])
+        n_kinds++;
+    SplitSlot *slots = ARENA_ARRAY(arena, SplitSlot, (int64_t)n_kinds * split->parts->n_tensors + 1);
+    for (int k = 0; k < n_kinds; k++)
+        for (int32_t i = 0; i < split->parts->n_tensors; i++)
+            slots[split->n_slots++] =
+                (SplitSlot){optimizer_slot_name(arena, kinds[k], split->parts->tensors[i].param), i};
+    split->slots = slots;
+}
+
+/* NULL after an error. */
+static const TfcProgram *compile_part(Training *t, const Parts *parts, int part)
+{
+    OptimizerSpec optimizer = session_optimizer(&t->session);
+    int64_t *counts = ARENA_ARRAY(t->job->arena, int64_t, parts->n_tensors + 1);
+    for (int32_t i = parts->first[part]; i < parts->first[part + 1]; i++)
+        counts[parts->slices[i].tensor] = parts->slices[i].count;
+    return session_compile(&t->session,
+                           derive_update_part(t->session.model->module, &optimizer, counts));
+}
+
+bool training_split_compile(Training *t)
+{
+    Split *split = ARENA_NEW(t->job->arena, Split);
+    int me = ranks_mine(t->options->ranks);
+    *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t), .store = t->store};
+    list_slots(t, split);
+    t->programs.split = t->split = split;
+    if (split->parts->first[me] == split->parts->first[me + 1])
+        return true;
+    t->programs.update = compile_part(t, split->parts, me);
+    return t->programs.update != NULL;
+}
+
+/* The memory of a param's or a gradient's slice. */
+static void *find_slice(void *context, const TfcTensor *tensor)
+{
+    const Split *split = context;
+    const Parts *parts = split->parts;
+    int me = ranks_mine(split->ranks);
+    StoreTensor *whole = tensor->role == TFC_SLOT ? NULL : store_find(split->store, tensor->name);
+    for (int32_t i = parts->first[me]; whole && i < parts->first[me + 1]; i++) {
+        const Slice *slice = &parts->slices[i];
+        const PartTensor *of = &parts->tensors[slice->tensor];
+        if (!strcmp(tensor->name, of->param) || !strcmp(tensor->name, of->gradient))
+            return (char *)whole->data + slice->from * type_bytes(whole->type);
+    }
+    return NULL;
+}
+
+bool training_split_store(Training *t)
+{
+    Split *split = t->split;
+    split->own = store_new();
+    bool ok = split->own && (!t->programs.update ||
+                             store_add_borrowing(split->own, t->programs.update, find_slice, split));
+    return ok || job_error(t->job, "out of memory");
+}

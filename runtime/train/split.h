@@ -1,0 +1,38 @@
+/* Split: an update that ranks share. Each updates its part of the params (parts.h), has the optimizer's
+ * slots of this part alone, and gets the others' params.
+ *
+ * While rank 0 tells, validates and saves, the others wait and give it their slots as it asks for them. */
+#ifndef RUNTIME_TRAIN_SPLIT_H
+#define RUNTIME_TRAIN_SPLIT_H
+
+#include "runtime/ranks/ranks.h"
+#include "runtime/train/checkpoint.h"
+#include "runtime/train/parts.h"
+
+/* SplitSlot: a slot of the optimizer, of a param. */
+typedef struct SplitSlot {
+    const char *name;
+    int32_t tensor; /* of the parts */
+} SplitSlot;
+
+typedef struct Split {
+    const Ranks *ranks; /* NULL: one process, which has all */
+    const Parts *parts; /* one a rank */
+    Store *store;       /* params and gradients */
+    Store *own;         /* rows of elements: this rank's part of both, which lies in the store, and slots */
+    const SplitSlot *slots;
+    int64_t n_slots;
+} Split;
+
+/* Every slot as a checkpoint has it, saving and loading; in the arena, NULL: out of memory. */
+const CheckpointParts *split_checkpoint(const Split *split, Arena *arena);
+/* After the update: the params of all parts, on all ranks. False: out of memory. */
+bool split_share_params(const Split *split);
+/* Of ranks other than 0, after each step: gives what rank 0 asks for, until it says that this is all.
+ * False: a slot of a rank is not finite, which that rank has told. */
+bool split_serve(const Split *split, Diagnostics *diags);
+/* Of rank 0: whether the others' slots are finite, before it saves; and that it asks no more. */
+bool split_ask_check(const Split *split);
+void split_end_serving(const Split *split);
+
+#endif
