@@ -188,6 +188,7 @@ static const Option options[] = {
      "type of the products; params stay f32"},
     OPTION_MEMORY(TrainCommand),
     OPTION_THREADS(TrainCommand),
+    OPTION_RANK_TIMEOUT(TrainCommand),
     OPTION_GEMM(TrainCommand),
     OPTION_CPU(TrainCommand),
     OPTION_PASSES(TrainCommand),

@@ -243,6 +243,7 @@ static const Option options[] = {
     OPTION_KEEP_GOING(Translate),
     OPTION_LINE_LIMIT(Translate),
     OPTION_THREADS(Translate),
+    OPTION_RANK_TIMEOUT(Translate),
     OPTION_GEMM(Translate),
     OPTION_CPU(Translate),
     OPTION_PASSES(Translate),

@@ -16,6 +16,7 @@ typedef struct Common {
     VocabularyChoice vocab;
     TextList with;
     int64_t threads;    /* 0: all processors */
+    int64_t rank_timeout; /* seconds (cli/ranks.h) */
     int64_t memory;     /* bytes; 0: no limit */
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
     bool keep_going;

@@ -17,7 +17,7 @@ static void divide_threads(const Ranks *ranks)
 
 int cli_ranks_open(Job *job, const Common *common, Ranks **ranks)
 {
-    if (!ranks_open(&job->diags, job->arena, ranks))
+    if (!ranks_open(&job->diags, job->arena, (int)common->rank_timeout, ranks))
         return EXIT_INPUT;
     if (ranks_mine(*ranks))
         cli_speak_as(ranks_name(*ranks, job->arena));

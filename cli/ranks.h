@@ -5,6 +5,10 @@
 #include "cli/common.h"
 #include "runtime/ranks/ranks.h"
 
+#define OPTION_RANK_TIMEOUT(record)                                                                \
+    {"rank-timeout", "SECONDS", FIELD(record, common.rank_timeout), 0, "60",                       \
+     "under mpirun: a rank of which nothing was heard for so long ends all; 0: never"}
+
 /* Finds the other ranks, and gives those of one machine their part of its processors where nobody
  * says how many threads there are. Ranks behind the first tell errors alone, with their name. An
  * exit status: 0, or that of an error, which is in the diagnostics. */

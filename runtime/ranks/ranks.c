@@ -68,7 +68,7 @@ static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launche
     return NULL;
 }
 
-bool ranks_open(Diagnostics *diags, Arena *arena, Ranks **ranks)
+bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
 {
     *ranks = NULL;
     const Launcher *launcher = find_launcher();
@@ -80,8 +80,12 @@ bool ranks_open(Diagnostics *diags, Arena *arena, Ranks **ranks)
     Ranks *r = ARENA_NEW(arena, Ranks);
     const char *here = getenv(launcher->here);
     *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
-    mpi->open(&r->rank, &r->count);
+    bool watches = mpi->open(&r->rank, &r->count, silence);
     *ranks = r;
+    if (!watches && !r->rank)
+        diag_warning(diags, (Loc){0},
+                     "%s has no calls from several threads here: a rank that hangs is not noticed",
+                     launcher->name);
     return true;
 }
 

@@ -19,7 +19,9 @@ typedef struct RankMessage {
 
 typedef struct RankTransport {
     int64_t version;
-    void (*open)(int *rank, int *size);
+    /* `silence`: seconds without a sign of life of a rank, after which all are ended; 0: any. False:
+     * that cannot be watched here. */
+    bool (*open)(int *rank, int *size, int silence);
     void (*close)(void);                                     /* waits for all ranks */
     void (*end)(int status);                                 /* ends all ranks now */
     void (*send)(const void *data, int64_t bytes, int to);

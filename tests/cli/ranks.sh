@@ -59,15 +59,16 @@ for mpi in $found; do
         fail "$mpi: another log"
 done
 
-# start N OUT: a long training, and when it has saved, the process of rank 1 is $victim.
+# start N OUT [OPTION…]: a long training, and when it has saved, the process of rank 1 is $victim.
 cat >note.sh <<'END'
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 exec "$@"
 END
 start() {
     n=$1 out=$2
+    shift 2
     rm -f pid.*
-    launch $mpi "$n" sh note.sh "$tfc" train model.tfg $text --out "$out" --save-every 1 --steps 100000 >/dev/null 2>err.txt &
+    launch $mpi "$n" sh note.sh "$tfc" train model.tfg $text --out "$out" --save-every 1 --steps 100000 "$@" >/dev/null 2>err.txt &
     job=$!
     tries=0
     while [ ! -e "$out/last.safetensors" ] && [ $tries -lt 600 ]; do
@@ -130,6 +131,14 @@ for mpi in $found; do
     "$tfc" translate alone --input train.src --prefix train.tgt --output one.txt 2>err.txt || fail "$(cat err.txt)"
     cmp one.txt forced.txt || fail "$mpi: prefixes"
     refuses_by_ranks "standard input reaches rank 0 alone" "$tfc" translate alone
+
+    # A rank that hangs ends all, with its name.
+    start 3 hung-$mpi --rank-timeout 3
+    kill -STOP "$victim"
+    began=$(date +%s)
+    wait $job && fail "a training goes on beside a rank that hangs"
+    [ $(($(date +%s) - began)) -le 30 ] || fail "it took $(($(date +%s) - began)) s to notice"
+    grep -q "error: rank 1 on .*: nothing was heard of it for 3 s" err.txt || fail "not told: $(cat err.txt)"
 
     # Asked to stop, all save and end.
     start 2 stopped-$mpi

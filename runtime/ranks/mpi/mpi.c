@@ -1,4 +1,5 @@
 /* The module of one MPI: the transport's calls, in MPI's words. */
+#include "runtime/ranks/mpi/watch.h"
 #include "runtime/ranks/transport.h"
 
 #include <mpi.h>
@@ -8,17 +9,19 @@
 
 enum { MOST = 1 << 30, TAG = 1 }; /* bytes of a message; MPI counts in int */
 
-static void start(int *rank, int *size)
+static bool start(int *rank, int *size, int silence)
 {
     int provided;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(NULL, NULL, silence ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, size);
+    return !silence || (provided == MPI_THREAD_MULTIPLE && watch_start(silence));
 }
 
 /* All wait for the last: mpirun ends those that are left when one leaves with a status. */
 static void stop(void)
 {
+    watch_stop();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 }
