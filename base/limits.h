@@ -32,6 +32,8 @@
     LIMIT(shards, 1024)                                                                       \
     LIMIT(rank_timeout, 1000000) /* seconds */                                                \
     LIMIT(max_length, 1 << 20)                                                                \
+    LIMIT(rows_per_shard, 1000000000)                                                         \
+    LIMIT(window_rows, 1000000000)                                                            \
     LIMIT(line_limit, 1000000000) /* bytes */                                                 \
     LIMIT(steps, 1000000000)                                                                  \
     LIMIT(warmup, 1000000000)                                                                 \

@@ -1,6 +1,7 @@
 /* SHA-256; see sha256.h. */
 #include "base/sha256.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -90,4 +91,12 @@ void sha256_finish(Sha256 *sha, unsigned char hash[SHA256_BYTES])
     sha256_add(sha, tail, zeros + 8);
     for (int i = 0; i < 32; i++)
         hash[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void sha256_finish_text(Sha256 *sha, char text[2 * SHA256_BYTES + 1])
+{
+    unsigned char hash[SHA256_BYTES];
+    sha256_finish(sha, hash);
+    for (int i = 0; i < SHA256_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", hash[i]);
 }

@@ -16,5 +16,7 @@ typedef struct Sha256 {
 void sha256_init(Sha256 *sha);
 void sha256_add(Sha256 *sha, const void *data, size_t size);
 void sha256_finish(Sha256 *sha, unsigned char hash[SHA256_BYTES]);
+/* The same as hexadecimal digits and a NUL. */
+void sha256_finish_text(Sha256 *sha, char text[2 * SHA256_BYTES + 1]);
 
 #endif

@@ -12,6 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
+{
+    if (o->source || o->target || o->data || o->text)
+        return job_error(job, "--prepared is in place of --source and --target, --data and --text");
+    if (o->mix.count)
+        return job_error(job, "--mix mixes into texts that are in memory: not with --prepared");
+    if (!training_prepared_kind(job, o, ports))
+        return false;
+    if (o->valid_data && (o->valid_source || o->valid_target))
+        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
+    return !o->valid_source == !o->valid_target ||
+           job_error(job, "--valid-source and --valid-target go together");
+}
+
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
     if (o->data && (o->source || o->target))
@@ -20,8 +34,8 @@ static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports
         return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
     if (!o->data && (!o->source || !o->target))
         return job_error(job,
-                         "%s translates from '%s' to '%s': --source and --target, or --data, are "
-                         "needed",
+                         "%s translates from '%s' to '%s': --source and --target, --data, or "
+                         "--prepared, are needed",
                          o->model, ports->source, ports->target);
     if (o->text)
         return job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
@@ -37,10 +51,12 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     o->kind = ports_kind(ports, o->lines);
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
+    if (o->rows)
+        return check_prepared(job, o, ports);
     if (o->kind == CORPUS_PAIRS)
         return check_pairs(job, o, ports);
     if (!o->text)
-        return job_error(job, "%s reads one text: --text is needed", o->model);
+        return job_error(job, "%s reads one text: --text, or --prepared, is needed", o->model);
     if (o->data || o->valid_data)
         return job_error(job, "%s: --data and --valid-data are for models with two inputs",
                          o->model);
@@ -60,7 +76,12 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("train: there is nothing to resume: %s is not there", o->out);
     if (o->resume && !o->model)
         return cli_usage_error("train: there is nothing to resume: %s has no run.json", o->out);
-    if (!o->vocab.spec)
+    if (o->prepared && (o->vocab.spec || o->vocab.source || o->vocab.tokens.count))
+        return cli_usage_error("train: the vocabulary is that of %s: leave %s out", o->prepared,
+                               o->vocab.spec     ? "--vocab"
+                               : o->vocab.source ? "--source-vocab"
+                                                 : "--token");
+    if (!o->vocab.spec && !o->prepared)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
@@ -126,6 +147,8 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
+    if (!status && command->o.prepared && !training_open_prepared(job, &command->o))
+        status = EXIT_INPUT;
     if (!status)
         status = cli_ranks_open(job, &command->common, &ranks);
     command->o.ranks = ranks;
@@ -150,6 +173,8 @@ static const Option options[] = {
     {"text", "FILE", FIELD(TrainCommand, o.text), 0, NULL, "the text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "each line of --text stands alone, with an end token"},
+    {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
+     "… or what tfc prepare made of texts: they may be larger than memory"},
     {"valid-source", "FILE", FIELD(TrainCommand, o.valid_source), 0, NULL,
      "to validate on: sources"},
     {"valid-target", "FILE", FIELD(TrainCommand, o.valid_target), 0, NULL, "… and targets"},

@@ -16,7 +16,7 @@ struct Describer {
 
 static const char *dashes(const Option *option) { return option_is_letter(option) ? "" : "--"; }
 static bool names_file(const char *value) { return value && strstr(value, "FILE") != NULL; }
-static bool names_folder(const char *value) { return value && strstr(value, "RUN") != NULL; }
+static bool names_folder(const char *value) { return value && (strstr(value, "RUN") || strstr(value, "FOLDER")); }
 
 /* ".tfg" of "MODEL.tfg|RUN": what the file of the first argument is called; else NULL. */
 static const char *file_suffix(const Command *command)

@@ -31,7 +31,7 @@ static bool is_last(const Arguments *arguments, size_t i)
     return true;
 }
 
-/* A value that names a file, "FILE", "FILE:…" or "NAME=FILE", by an absolute path. */
+/* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
 {
     const char *equals = strcmp(option->value, "NAME=FILE") ? NULL : strchr(value, '=');
@@ -42,7 +42,7 @@ static const char *absolute_value(Job *job, const Option *option, const char *va
     }
     const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
     rest = rest ? rest : value + strlen(value);
-    bool is_file = !strncmp(option->value, "FILE", 4);
+    bool is_file = !strncmp(option->value, "FILE", 4) || !strcmp(option->value, "FOLDER");
     char *real = is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL)
                          : NULL;
     const char *text = real ? arena_printf(job->arena, "%s%s", real, rest) : value;
@@ -111,7 +111,7 @@ static int begin_from(Job *job, TrainOptions *o)
     o->settings = own.settings;
     if (!o->weights)
         o->weights = run;
-    if (!o->vocab.spec) {
+    if (!o->vocab.spec && !o->prepared) {
         TextList tokens = record.tokens;
         for (size_t i = 0; i < o->vocab.tokens.count; i++)
             vec_push(job->arena, tokens, o->vocab.tokens.data[i]);

@@ -61,7 +61,7 @@ static bool refuse(Job *job, RunLock *lock)
     process[strcspn(process, "\n")] = 0;
     close(lock->fd);
     lock->fd = -1;
-    return job_error(job, "%s is being trained by another process%s%s; take another --out, or wait",
+    return job_error(job, "%s is being written by another process%s%s; take another folder, or wait",
                      lock->folder, *process ? ", " : "", process);
 }
 

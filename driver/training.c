@@ -73,22 +73,17 @@ static void make_settings(Training *t)
 
 /* ---- programs and params ---- */
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* As large in every number as any batch of the first epoch: others have hardly larger ones. */
 static bool bound_batches(Training *t, BatchShape *bound)
 {
+    if (t->options->rows) {
+        *bound = prepared_largest(t->corpus, &t->settings.batch);
+        return true;
+    }
     Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
     if (!batches)
         return job_error(t->job, "out of memory");
-    for (int64_t i = 0; i < batches_count(batches); i++) {
-        BatchShape shape = batches_shape(batches, i);
-        bound->rows = larger(bound->rows, shape.rows);
-        bound->source_total = larger(bound->source_total, shape.source_total);
-        bound->source_longest = larger(bound->source_longest, shape.source_longest);
-        bound->target_total = larger(bound->target_total, shape.target_total);
-        bound->target_longest = larger(bound->target_longest, shape.target_longest);
-    }
+    batches_largest(batches, bound, 1);
     batches_free(batches);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "driver/inference.h"
 #include "driver/run_folder.h"
+#include "runtime/data/prepared.h"
 
 /* Where neither the command nor the model says: steps between validations and between checkpoints,
  * steps between lines, checkpoints that stay. TRAIN_TEXT: one of them in a help's text. */
@@ -23,6 +24,8 @@ typedef struct TrainOptions {
     TextList valid;   /* "NAME=FILE": more to validate on */
     const char *best; /* NAME or "mean": what tells the best; NULL: the text without a name, else the
                          mean */
+    const char *prepared; /* a folder of tfc prepare, in place of the texts to train on */
+    const Prepared *rows; /* … once it is open (training_open_prepared); NULL: texts */
     TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
@@ -82,6 +85,16 @@ typedef struct Training {
 
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
+/* Opens options->prepared, and takes the vocabulary from it; false after errors. The same for its kind,
+ * for what a model with such inputs reads. (training_prepared.c, as are the next four) */
+bool training_open_prepared(Job *job, TrainOptions *options);
+bool training_prepared_kind(Job *job, TrainOptions *options, const ModelPorts *ports);
+/* Whether the vocabulary is still that of the prepared data, if there is such. */
+bool training_check_vocabulary(const Training *training);
+/* The corpus that prepared data is. */
+Corpus *training_prepared_corpus(const Training *training, const CorpusOptions *options);
+/* As run.json tells of it. */
+RunText training_prepared_text(const Training *training);
 /* Mistakes that can be told before a vocabulary is made, which takes long; false after errors.
  * (training_checks.c) */
 /* Passes, processor, files to be written, memory; the model is open. */

@@ -80,7 +80,7 @@ bool training_check_sizes(Training *t)
     return job_error(
         t->job,
         "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
-        "are free; train on a part of them%s",
+        "are free; train on a part of them, or with --prepared%s",
         size_text(t->job->arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab.spec : "",
         size_text(t->job->arena, bytes * factor), size_text(t->job->arena, (double)free),
         makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");

@@ -135,6 +135,8 @@ static bool read_texts(Training *t)
     const TrainOptions *o = t->options;
     Job *job = t->job;
     const LineLimits limits = {.line = o->line_limit};
+    if (o->rows)
+        return read_valid(t);
     if (o->kind == CORPUS_PAIRS) {
         Lines *train[2] = {0};
         bool ok = read_pairs(t, o->data, o->source, o->target, train);
@@ -210,22 +212,30 @@ static bool open_model(Training *t)
     return t->session_is_open;
 }
 
-static Corpus *encode(Training *t, const Lines *source, const Lines *target)
+static CorpusOptions corpus_options(const Training *t)
 {
     CorpusOptions options = {.kind = t->options->kind, .max_length = t->options->max_length};
     if (!options.max_length)
         options.max_length = t->session.model->train.max_length;
     if (!options.max_length && options.kind == CORPUS_STREAM)
         options.max_length = STREAM_WINDOW;
+    return options;
+}
+
+static Corpus *encode(Training *t, const Lines *source, const Lines *target)
+{
+    const CorpusOptions options = corpus_options(t);
     return corpus_encode(&t->job->diags, t->vocab, &options, source, target);
 }
 
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !training_check_lines(t) ||
-        !make_vocabulary(t) || !open_model(t))
+        !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t))
         return false;
-    t->corpus = encode(t, t->source, t->target);
+    const CorpusOptions options = corpus_options(t);
+    t->corpus = t->options->rows ? training_prepared_corpus(t, &options)
+                                 : encode(t, t->source, t->target);
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,

@@ -16,13 +16,10 @@
 static const char *hash_text(Arena *arena, const void *data, size_t size)
 {
     Sha256 sha;
-    unsigned char hash[SHA256_BYTES];
     char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
     sha256_init(&sha);
     sha256_add(&sha, data, size);
-    sha256_finish(&sha, hash);
-    for (int i = 0; i < SHA256_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", hash[i]);
+    sha256_finish_text(&sha, text);
     return text;
 }
 
@@ -201,7 +198,9 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments,
                  arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));
     }
-    if (o->data) {
+    if (o->rows) {
+        vec_push(t->job->arena, record->texts, training_prepared_text(t));
+    } else if (o->data) {
         add_text(t, record, "data", t->source);
     } else {
         add_text(t, record, pairs ? "source" : "text", t->source);

@@ -111,23 +111,15 @@ static CorpusRow judge_row(const Corpus *corpus)
     return row;
 }
 
-static void add_side(const Vocabulary *vocab, Rows *rows, const Line *line)
-{
-    vocab_encode(vocab, line->text, line->length, &rows->ids);
-    close_row(rows);
-}
-
-CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
+CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
 {
     CorpusKind kind = corpus->options.kind;
     bool on_source = has_source(kind), on_target = has_target(kind);
     make_room(corpus);
     if (on_source)
-        add_side(vocab_source(corpus->vocab), &corpus->source, source);
-    if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
-        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
+        close_row(&corpus->source);
     if (on_target)
-        add_side(corpus->vocab, &corpus->target, kind == CORPUS_PAIRS ? target : source);
+        close_row(&corpus->target);
     CorpusRow row = judge_row(corpus);
     corpus->lines++;
     corpus->empty += row.is_empty;
@@ -145,6 +137,35 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     return row;
 }
 
+CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
+{
+    CorpusKind kind = corpus->options.kind;
+    const Line *wanted = kind == CORPUS_PAIRS ? target : source;
+    if (has_source(kind))
+        vocab_encode(vocab_source(corpus->vocab), source->text, source->length, &corpus->source.ids);
+    if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
+        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
+    if (has_target(kind))
+        vocab_encode(corpus->vocab, wanted->text, wanted->length, &corpus->target.ids);
+    return corpus_close_row(corpus, line);
+}
+
+void corpus_add_stream(Corpus *corpus, const Line *line)
+{
+    vocab_encode(corpus->vocab, line->text, line->length, &corpus->target.ids);
+    if (vocab_is_characters(corpus->vocab))
+        vocab_encode(corpus->vocab, "\n", 1, &corpus->target.ids);
+    else
+        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->end);
+    corpus->lines++;
+}
+
+void corpus_close_stream(Corpus *corpus)
+{
+    close_row(&corpus->target);
+    corpus->n = corpus->own = 1;
+}
+
 /* Where the first line of each sort was, for the warnings. */
 typedef struct Seen {
     int64_t first_empty, first_long;
@@ -159,21 +180,6 @@ static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, S
         if (row.is_long && corpus->long_ == 1)
             seen->first_long = i;
     }
-}
-
-static void add_stream(Corpus *corpus, const Lines *text)
-{
-    bool characters = vocab_is_characters(corpus->vocab);
-    for (int64_t i = 0; i < text->n; i++) {
-        vocab_encode(corpus->vocab, text->at[i].text, text->at[i].length, &corpus->target.ids);
-        if (characters)
-            vocab_encode(corpus->vocab, "\n", 1, &corpus->target.ids);
-        else
-            ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->end);
-    }
-    close_row(&corpus->target);
-    corpus->lines = text->n;
-    corpus->n = corpus->own = 1;
 }
 
 /* ---- messages ---- */
@@ -230,9 +236,11 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         return NULL;
     Corpus *corpus = corpus_new(vocab, options);
     Seen seen = {0};
-    if (options->kind == CORPUS_STREAM)
-        add_stream(corpus, source);
-    else
+    if (options->kind == CORPUS_STREAM) {
+        for (int64_t i = 0; i < source->n; i++)
+            corpus_add_stream(corpus, &source->at[i]);
+        corpus_close_stream(corpus);
+    } else
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, source, &seen);
     if (check_usable(diags, corpus, source))

@@ -61,6 +61,8 @@ typedef struct Corpus {
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
     int64_t room;         /* private */
+    /* The rows lie there, not here, and n tells how many (prepared.h); NULL: they are here. */
+    const struct Prepared *prepared;
 } Corpus;
 
 /* Encodes texts; `target` for pairs only, else NULL. Line counts that differ are an error,
@@ -75,7 +77,7 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target);
 void corpus_free(Corpus *corpus); /* NULL is allowed */
 
-/* Rows one by one, of any kind but a stream: for texts that are never whole in memory. */
+/* Rows one by one: for texts that are never whole in memory. */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     int64_t tokens;                  /* of the longer side, as in a batch */
@@ -83,6 +85,11 @@ typedef struct CorpusRow {
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 /* `line`: its number, from 0. `target` for pairs, else NULL. */
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
+/* The same of ids that were appended to source.ids and target.ids since the last row. */
+CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
+/* A line of a stream; corpus_close_stream when all are there. */
+void corpus_add_stream(Corpus *corpus, const Line *line);
+void corpus_close_stream(Corpus *corpus);
 void corpus_clear(Corpus *corpus); /* no rows any more; the memory is kept for others */
 
 static inline int64_t rows_length(const Rows *rows, int64_t i)

@@ -62,6 +62,12 @@ void line_reader_close(LineReader *reader)
     free(reader);
 }
 
+bool line_reader_seek(LineReader *reader, int64_t bytes, int64_t lines)
+{
+    reader->number = lines;
+    return lseek(reader->fd, (off_t)bytes, SEEK_SET) >= 0;
+}
+
 const char *line_reader_name(const LineReader *reader) { return reader->name; }
 
 /* ---- the buffer ---- */

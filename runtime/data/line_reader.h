@@ -27,6 +27,9 @@ typedef struct LineResult {
  * error. A line that is over the limit is passed over when the next is asked for, but not
  * more than a thousand times the limit: after that, LINE_FAILED. */
 LineReader *line_reader_open(Diagnostics *diags, const char *path, int64_t line_limit);
+/* Begins behind so many bytes and so many lines of a file instead, before any line was read. False:
+ * it cannot (errno). */
+bool line_reader_seek(LineReader *reader, int64_t bytes, int64_t lines);
 LineResult line_reader_next(LineReader *reader);
 /* Whether line_reader_next would give a result without waiting for somebody to write. */
 bool line_reader_ready(LineReader *reader);

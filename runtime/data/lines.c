@@ -98,6 +98,17 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
     return check_text(diags, lines, line_limit ? line_limit : LINE_LIMIT) ? lines : NULL;
 }
 
+bool line_columns(const Line *line, Line sides[2])
+{
+    const char *text = line->text, *end = text + line->length, *tab = memchr(text, '\t', line->length);
+    if (!tab)
+        return false;
+    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
+    sides[0] = (Line){text, (size_t)(tab - text)};
+    sides[1] = (Line){tab + 1, (size_t)((next ? next : end) - tab - 1)};
+    return true;
+}
+
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second)
 {
     Lines *sides = ARENA_ARRAY(arena, Lines, 2);
@@ -107,17 +118,12 @@ Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines
         sides[k].at = ARENA_ARRAY(arena, Line, lines->n + 1);
     }
     for (int64_t i = 0; i < lines->n; i++) {
-        const Line *line = &lines->at[i];
-        const char *end = line->text + line->length, *tab = memchr(line->text, '\t', line->length);
-        if (!tab) {
-            if (++bad <= MAX_PLACES)
-                diag_error(diags, lines_place(lines, i),
-                           "no tab: expected a source, a tab and its target");
-            continue;
-        }
-        const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
-        sides[0].at[i] = (Line){line->text, (size_t)(tab - line->text)};
-        sides[1].at[i] = (Line){tab + 1, (size_t)((next ? next : end) - tab - 1)};
+        Line pair[2] = {{0}};
+        if (!line_columns(&lines->at[i], pair) && ++bad <= MAX_PLACES)
+            diag_error(diags, lines_place(lines, i),
+                       "no tab: expected a source, a tab and its target");
+        sides[0].at[i] = pair[0];
+        sides[1].at[i] = pair[1];
     }
     if (bad > MAX_PLACES)
         diag_error(diags, (Loc){.source = lines->source}, "%lld more lines have no tab",

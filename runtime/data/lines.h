@@ -39,6 +39,8 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
  * (*second too); further columns are ignored. A line without a tab is an error. NULL after
  * errors. */
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
+/* The first two columns of one line; false: it has no tab. */
+bool line_columns(const Line *line, Line sides[2]);
 /* Line i as a place for messages (i counts from 0). */
 Loc lines_place(const Lines *lines, int64_t i);
 

@@ -45,12 +45,9 @@ void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *s
 
 enum { MOST_SHAPES = 32 };
 
-bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const Batches *batches)
+bool feed_reserve_shapes(Exec *exec, const TfcProgram *program, const Feed *feed,
+                         const BatchShape *shapes, int64_t n)
 {
-    BatchShape shapes[MOST_SHAPES];
-    int64_t n = batches_largest(batches, shapes, MOST_SHAPES);
-    if (n > MOST_SHAPES)
-        n = MOST_SHAPES;
     ExecDim *dims = calloc((size_t)(n * program->n_dims) + 1, sizeof *dims);
     if (!dims)
         return false;
@@ -59,6 +56,13 @@ bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const
     bool ok = exec_reserve(exec, dims, n);
     free(dims);
     return ok;
+}
+
+bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const Batches *batches)
+{
+    BatchShape shapes[MOST_SHAPES];
+    int64_t n = batches_largest(batches, shapes, MOST_SHAPES);
+    return feed_reserve_shapes(exec, program, feed, shapes, n < MOST_SHAPES ? n : MOST_SHAPES);
 }
 
 int64_t feed_tokens(const Feed *feed, const BatchShape *shape)

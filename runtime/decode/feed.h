@@ -18,6 +18,9 @@ void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);
 void feed_shape(const TfcProgram *program, const Feed *feed, const BatchShape *shape, ExecDim *out);
 /* Reserves for every batch of an epoch; false if memory cannot be had. */
 bool feed_reserve(Exec *exec, const TfcProgram *program, const Feed *feed, const Batches *batches);
+/* Reserves for every batch that one of n shapes covers. */
+bool feed_reserve_shapes(Exec *exec, const TfcProgram *program, const Feed *feed,
+                         const BatchShape *shapes, int64_t n);
 /* Tokens that a loss is a mean over: the target's, or the source's without one. */
 int64_t feed_tokens(const Feed *feed, const BatchShape *shape);
 

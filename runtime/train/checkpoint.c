@@ -118,7 +118,7 @@ bool checkpoint_check_parts(Diagnostics *diags, const char *what, const Checkpoi
 /* ---- the state of a training ---- */
 
 /* One row a field: the name in the file, and how its value reads as text. */
-enum { N_FIELDS = 10 };
+enum { N_FIELDS = 11 };
 static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
 {
     int n = 0;
@@ -133,6 +133,8 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
     FIELD("config", "%" PRIu64, s->config);
+    if (s->window)
+        FIELD("window", "%" PRId64, s->window);
 #undef FIELD
     return n;
 }
@@ -164,7 +166,9 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     FIELD(bad, strtoll(text, NULL, 10));
     FIELD(config, strtoull(text, NULL, 10));
 #undef FIELD
-    if (state->step < 0 || state->epoch < 0 || state->batch < 0) {
+    const char *window = st_meta(file, "window"); /* of data in memory there is none */
+    state->window = window ? strtoll(window, NULL, 10) : 0;
+    if (state->step < 0 || state->epoch < 0 || state->window < 0 || state->batch < 0) {
         diag_error(diags, (Loc){0}, "%s: a negative position in the training", file->path);
         return false;
     }

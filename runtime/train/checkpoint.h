@@ -13,7 +13,8 @@
 typedef struct TrainState {
     int64_t step;  /* updates done */
     int64_t epoch; /* being read, from 0 */
-    int64_t batch; /* batches of this epoch done */
+    int64_t window; /* of prepared data, from 0 (runtime/data/prepared.h) */
+    int64_t batch; /* batches of this epoch, or window, done */
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
     int64_t best_step; /* 0: none yet */

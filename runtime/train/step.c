@@ -20,30 +20,73 @@ const TfcProgram *trainer_program(const Trainer *t)
     return t->programs->step ? t->programs->step : t->programs->accumulate;
 }
 
-/* Batches of the epoch, at the place where the state says; a new one when over. */
+static bool reserve(Trainer *t)
+{
+    const TfcProgram *program = trainer_program(t);
+    const Feed *feed = &t->programs->feed;
+    if (!t->corpus->prepared)
+        return feed_reserve(t->compute, program, feed, t->batches);
+    BatchShape largest = prepared_largest(t->corpus, &t->settings->batch);
+    return feed_reserve_shapes(t->compute, program, feed, &largest, 1);
+}
+
+static void close_rows(Trainer *t)
+{
+    batches_free(t->batches);
+    corpus_free(t->window);
+    t->batches = NULL;
+    t->window = NULL;
+}
+
+/* Batches of the epoch that the state tells of; of prepared data, of its window. */
+static bool open_rows(Trainer *t)
+{
+    const BatchOptions *options = &t->settings->batch;
+    const TrainState *s = t->state;
+    close_rows(t);
+    int64_t begin = trace_begin();
+    if (t->corpus->prepared) {
+        t->window = prepared_window(t->diags, t->corpus, options->seed, s->epoch, s->window);
+        if (!t->window)
+            return false;
+    }
+    t->batches = batches_new(t->window ? t->window : t->corpus, options, s->epoch | s->window << 32);
+    trace_end("order batches", begin);
+    return (t->batches && reserve(t)) || trainer_out_of_memory(t);
+}
+
+/* On to what follows the rows that are done. */
+static void leave_rows(Trainer *t)
+{
+    const Prepared *prepared = t->corpus->prepared;
+    TrainState *s = t->state;
+    s->batch = 0;
+    if (prepared && s->window + 1 < prepared_windows(prepared, t->settings->batch.seed, s->epoch)) {
+        s->window++;
+    } else {
+        s->window = 0;
+        s->epoch++;
+    }
+}
+
 bool trainer_open_epoch(Trainer *t)
 {
+    const Prepared *prepared = t->corpus->prepared;
     if (t->batches && t->state->batch < batches_count(t->batches))
         return true;
-    if (t->batches) {
-        t->state->epoch++;
-        t->state->batch = 0;
+    if (t->batches)
+        leave_rows(t);
+    for (size_t empty = 0; open_rows(t); leave_rows(t)) {
+        int64_t n = batches_count(t->batches);
+        if (t->state->batch < n) /* else saved at the very end of these rows */
+            return true;
+        if (!n && prepared && ++empty > prepared->shards.count) {
+            diag_error(t->diags, (Loc){0}, "%s has no row of at most %" PRId64 " tokens",
+                       prepared->folder, t->corpus->options.max_length);
+            return false;
+        }
     }
-    batches_free(t->batches);
-    int64_t begin = trace_begin();
-    t->batches = batches_new(t->corpus, &t->settings->batch, t->state->epoch);
-    trace_end("order batches", begin);
-    if (!t->batches ||
-        !feed_reserve(t->compute, trainer_program(t), &t->programs->feed, t->batches))
-        return trainer_out_of_memory(t);
-    if (t->state->batch >= batches_count(t->batches)) { /* saved at the very end of an epoch */
-        t->state->epoch++;
-        t->state->batch = 0;
-        batches_free(t->batches);
-        t->batches = NULL;
-        return trainer_open_epoch(t);
-    }
-    return true;
+    return false;
 }
 
 static bool run_checked(Trainer *t, Exec *exec)

@@ -28,6 +28,8 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
         hash = hash_u64(hash, sides[i]->ids.count);
         hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
     }
+    if (corpus->prepared)
+        hash = hash_string(hash, corpus->prepared->sha256);
     for (int i = 0; i < corpus->n_parts; i++)
         hash = hash_bytes(hash, &corpus->parts[i], sizeof corpus->parts[i]);
     const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
@@ -203,6 +205,7 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
     gradient_sum_free(t.sum);
     free(t.losses);
     batches_free(t.batches);
+    corpus_free(t.window);
     batch_free(&t.batch);
     return end;
 }

@@ -12,6 +12,7 @@
 #ifndef RUNTIME_TRAIN_TRAIN_H
 #define RUNTIME_TRAIN_TRAIN_H
 
+#include "runtime/data/prepared.h"
 #include "runtime/decode/feed.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/train/checkpoint.h"
@@ -88,7 +89,8 @@ typedef enum TrainEnd {
     TRAIN_FAILED       /* an error is in the diagnostics; checkpoints are the last good ones */
 } TrainEnd;
 
-/* Trains from *state (a fresh one: {.seed, .config}) and the store's tensors. */
+/* Trains from *state (a fresh one: {.seed, .config}) and the store's tensors. The rows of the corpus
+ * are in memory, or in prepared data, from which a window at a time is loaded. */
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,
                const TrainHooks *hooks, Corpus *corpus, Store *store, TrainState *state);
 

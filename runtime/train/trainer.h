@@ -12,12 +12,13 @@ typedef struct Trainer {
     const TrainSettings *settings;
     const TrainHooks *hooks;
     Corpus *corpus;
+    Corpus *window; /* of state->window, where the corpus is prepared data */
     Store *store;
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
     GradientSum *sum;       /* only with a split */
     double *losses;         /* of the batches of an update */
-    Batches *batches;       /* of state->epoch */
+    Batches *batches;       /* of state->epoch, of its window */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
     bool own_horizon;      /* the state's was estimated in this session */
@@ -40,8 +41,8 @@ bool trainer_is_first(const Trainer *t); /* whether this process tells and write
 const TfcProgram *trainer_program(const Trainer *t);
 /* Batches of an update, pieces of them where they are cut into shards. */
 int64_t trainer_batches(const Trainer *t);
-/* Batches of the epoch, at the place where the state says; a new one when over. False after
- * errors. */
+/* Batches of the epoch, or of its window, at the place where the state says; a new one when over.
+ * False after errors. */
 bool trainer_open_epoch(Trainer *t);
 /* The next step; the state is behind it then. False after errors, of which where ranks fail
  * together rank 0 alone tells. */

@@ -76,9 +76,9 @@ for signal in TERM INT HUP; do
     await "memory at most" run.err
     if [ $signal = TERM ]; then
         cp run/lock kept.lock
-        refuses 1 "run is being trained by another process, $(cat run/lock);" "$tfc" train run --resume
+        refuses 1 "run is being written by another process, $(cat run/lock);" "$tfc" train run --resume
         # shellcheck disable=SC2086
-        refuses 1 "run is being trained by another process" "$tfc" train model.tfg $texts --out run
+        refuses 1 "run is being written by another process" "$tfc" train model.tfg $texts --out run
         cmp run/lock kept.lock || fail "the lock was changed by who did not get it"
     fi
     sleep 0.2

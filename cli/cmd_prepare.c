@@ -1,0 +1,114 @@
+/* tfc prepare: texts as shards of ids, for tfc train --prepared. */
+#include "base/team.h"
+#include "cli/commands.h"
+#include "driver/prepare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct Prepare {
+    Common common;
+    PrepareOptions o;
+} Prepare;
+
+/* What contradicts itself before any file is read; 0 if nothing does. */
+static int check_usage(const PrepareOptions *o)
+{
+    bool pairs = o->source.count || o->target.count || o->data.count;
+    if (!o->folder)
+        return cli_usage_error("prepare: -o FOLDER is needed; see tfc prepare --help");
+    if (!o->vocab.spec)
+        return cli_usage_error("prepare: --vocab is needed: FILE, auto:8000, words:FILE, words:auto "
+                               "or chars:auto");
+    if (pairs == (o->text.count > 0))
+        return cli_usage_error(pairs ? "prepare: --text is in place of pairs"
+                                     : "prepare: --source and --target, --data, or --text, are needed");
+    if (o->source.count != o->target.count)
+        return cli_usage_error("prepare: there are %zu of --source and %zu of --target: they go together",
+                               o->source.count, o->target.count);
+    if (o->lines && pairs)
+        return cli_usage_error("prepare: --lines is for --text");
+    if (o->vocab.source && !pairs)
+        return cli_usage_error("prepare: --source-vocab is for pairs");
+    if (o->max_length && o->text.count && !o->lines)
+        return cli_usage_error("prepare: a stream has no rows that could be too long: --max-length of tfc "
+                               "train is its window");
+    return 0;
+}
+
+static void tell(const PrepareResult *result)
+{
+    const Prepared *p = &result->prepared;
+    int64_t n = (int64_t)p->shards.count;
+    fprintf(stderr, "%s: ", p->folder);
+    if (p->kind != CORPUS_STREAM)
+        fprintf(stderr, "%" PRId64 " %s of ", p->rows, p->kind == CORPUS_PAIRS ? "pairs" : "lines");
+    fprintf(stderr, "%" PRId64 " lines, ", p->lines);
+    if (p->kind == CORPUS_PAIRS)
+        fprintf(stderr, "%" PRId64 " + ", p->source.tokens);
+    fprintf(stderr, "%" PRId64 " tokens, %" PRId64 " shard%s", p->target.tokens, n, n > 1 ? "s" : "");
+    if (result->kept)
+        fprintf(stderr, " (%" PRId64 " were there)", result->kept);
+    if (p->empty)
+        fprintf(stderr, "; %" PRId64 " left out for an empty side", p->empty);
+    if (p->long_)
+        fprintf(stderr, "; %" PRId64 " left out that are longer than %" PRId64 " tokens", p->long_,
+                p->max_length);
+    fputc('\n', stderr);
+}
+
+static int run_prepare(Job *job, void *record, const Arguments *arguments)
+{
+    Prepare *command = record;
+    PrepareOptions *o = &command->o;
+    PrepareResult result;
+    int status = check_usage(o);
+    if (status)
+        return status;
+    o->line_limit = command->common.line_limit;
+    o->threads = command->common.threads ? (int)command->common.threads : team_default();
+    bool ok = prepare(job, o, &result);
+    status = cli_finish(job, ok);
+    if (ok)
+        tell(&result);
+    return status;
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Prepare, o.source), 0, NULL,
+     "source text, one sentence a line; may be given again"},
+    {"target", "FILE", FIELD(Prepare, o.target), 0, NULL, "target text, as many lines; as often"},
+    {"data", "FILE", FIELD(Prepare, o.data), 0, NULL,
+     "… or both in one file: source, tab, target; or a translation memory, FILE.tmx, which is\n"
+     "read whole; may be given again"},
+    {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
+     "of translation memories: the sources' and the targets', such as en,de"},
+    {"text", "FILE", FIELD(Prepare, o.text), 0, NULL,
+     "the text of a model with one input; may be given again"},
+    {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL, "each line of --text stands alone"},
+    {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
+     "a SentencePiece model, tokenizer.json, the folder of a run, words:FILE; or auto:N,\n"
+     "words:auto, chars:auto, made from the first million lines"},
+    {"source-vocab", "V", FIELD(Prepare, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another"},
+    OPTION_TOKEN(Prepare, o.vocab.tokens),
+    {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL, "leave out rows of more tokens"},
+    OPTION_LINE_LIMIT(Prepare),
+    {"rows-per-shard", "N", FIELD(Prepare, o.rows_per_shard), 1, NULL,
+     "lines a file of ids is made from (as many as have 32 MB)"},
+    {"window-rows", "N", FIELD(Prepare, o.window_rows), 1, "1048576",
+     "rows that a training has in memory, and draws its batches from, at a time"},
+    OPTION_THREADS(Prepare),
+    {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "the folder to make, or to go on with"},
+};
+
+const Command command_prepare = {
+    .name = "prepare",
+    .summary = "make shards of ids from texts, for tfc train --prepared",
+    .arguments = "-o FOLDER",
+    .text = "Turns texts into files of ids, for trainings whose data is larger than memory. Begins\n"
+            "where it was when it was killed: what is made already and is whole is kept. The result is\n"
+            "the same for any number of threads.",
+    COMMAND_OPTIONS(Prepare, options),
+    .run = run_prepare,
+};

@@ -1,0 +1,81 @@
+/* Prepared data: a folder of token shards (token_shard.h), the files of their vocabulary, and
+ * prepared.json, which is written last and tells of them all:
+ *
+ *   prepared, kind, id_bytes   version; what the rows are; bytes of an id
+ *   max_length                 longer rows were left out; 0: none
+ *   window_rows                rows that a training has in memory at most
+ *   lines, rows, empty, long   of the texts; kept; left out for an empty side, for their length
+ *   source, target             tokens of all rows, and of the longest
+ *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
+ *   parameters                 hash of all that decides the rows
+ *   texts                      option, file, bytes, lines, sha256 of each
+ *   shards                     rows, tokens of sources and targets, parameters, checksum of each
+ *
+ * Trained from, it is never whole in memory. An epoch is cut into windows of shards, which are
+ * corpora in memory: the seed says in which order the epoch takes the shards, and a window takes the
+ * next ones while it has at most window_rows rows, and WINDOW_TOKENS times as many tokens; but at least
+ * one. Batches (batch.h) are made of one window after the other. In a window the shards are in the
+ * order of the text, so data of one window trains as its text would. */
+#ifndef RUNTIME_DATA_PREPARED_H
+#define RUNTIME_DATA_PREPARED_H
+
+#include "runtime/data/batch.h"
+#include "runtime/data/token_shard.h"
+
+typedef struct PreparedSide {
+    int64_t tokens, longest;
+} PreparedSide;
+
+typedef struct PreparedText {
+    const char *option, *file, *sha256;
+    int64_t bytes, lines;
+} PreparedText;
+
+typedef struct PreparedShard {
+    int64_t rows, source, target; /* tokens */
+    uint64_t parameters, checksum;
+} PreparedShard;
+
+typedef struct Prepared {
+    const char *folder;
+    const char *sha256; /* of prepared.json */
+    int64_t bytes;      /* … and its size */
+    CorpusKind kind;    /* CORPUS_PAIRS, CORPUS_LINES, CORPUS_STREAM */
+    int id_bytes;
+    int64_t max_length, window_rows, lines, rows, empty, long_;
+    PreparedSide source, target;
+    const char *vocabulary; /* as prepared_vocabulary tells it */
+    VEC(const char *) tokens;
+    uint64_t parameters;
+    VEC(PreparedText) texts;
+    VEC(PreparedShard) shards; /* at least one */
+} Prepared;
+
+/* Rows of a window, where nobody says otherwise; tokens of both sides a row. */
+enum { WINDOW_ROWS = 1 << 20, WINDOW_TOKENS = 32 };
+
+/* Whether the folder has a prepared.json. */
+bool is_prepared(const char *folder);
+/* Reads prepared.json; NULL after an error. All lives in the arena. */
+Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
+/* The same of text in memory, whose path is for messages. */
+Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
+bool prepared_write(Diagnostics *diags, const Prepared *prepared);
+/* FOLDER/shard-00000.tokens and so on. */
+const char *prepared_shard_path(Arena *arena, const char *folder, int64_t i);
+/* "8000 tokens, HASH"; in the arena. */
+const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab);
+
+/* ---- training (prepared_windows.c) ---- */
+
+/* How many windows an epoch has, at least 1. */
+int64_t prepared_windows(const Prepared *prepared, uint64_t seed, int64_t epoch);
+/* A window's rows, in memory: those of `whole`, a corpus whose rows lie in prepared data, by its
+ * options and vocabulary. Rows longer than its max_length are left out. The files of the window behind
+ * it are asked for from the disk. NULL after an error; freed by corpus_free. */
+Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, int64_t epoch,
+                        int64_t window);
+/* As large in every number as any batch, or piece of one. */
+BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
+
+#endif

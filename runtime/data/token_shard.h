@@ -1,0 +1,57 @@
+/* Token shard: rows of ids in one file, a part of prepared data (prepared.h).
+ *
+ *   fields     15 little-endian words of 64 bits: "tfcshard", version, kind, bytes of an id, rows,
+ *              lines, lines with an empty side, lines that are too long, then tokens of sources and
+ *              targets, the longest of each, parameters, checksums (XXH64) of the rest of the file and
+ *              of the words before
+ *   lengths    of the sources, of the targets: 32 bits a row
+ *   ids        of the sources, of the targets: 16 or 32 bits each, without special ones
+ *
+ * A side that the kind lacks has nothing. A stream is one row of targets. */
+#ifndef RUNTIME_DATA_TOKEN_SHARD_H
+#define RUNTIME_DATA_TOKEN_SHARD_H
+
+#include "runtime/data/corpus.h"
+
+typedef struct TokenSide {
+    int64_t tokens, longest;            /* of all rows, and of one */
+    const unsigned char *lengths, *ids; /* where they lie in the file */
+} TokenSide;
+
+typedef struct TokenShard {
+    const char *path; /* the caller's */
+    CorpusKind kind;  /* CORPUS_PAIRS; CORPUS_LINES, CORPUS_STREAM: targets alone */
+    int id_bytes;     /* 2 or 4 */
+    int64_t rows;
+    int64_t lines, empty, long_; /* that it was made of; of these left out */
+    TokenSide source, target;
+    uint64_t parameters;           /* hash of all that decides what the rows are */
+    uint64_t checksum;             /* of what is behind the fields */
+    const unsigned char *data;     /* private */
+    size_t size;                   /* private */
+    void *map;                     /* private; NULL: not mapped */
+} TokenShard;
+
+/* Whether ids of vocabularies of such sizes take 2 bytes. */
+int token_shard_id_bytes(int32_t source_size, int32_t target_size);
+/* Writes the rows of a corpus beside PATH and renames; the shard says id_bytes and parameters, and
+ * is filled with the rest but the places. False after an error. */
+bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows, TokenShard *shard);
+/* Maps the file and checks the fields, their sums and the file's size; false after an error, which
+ * names the file. Closed by token_shard_close. */
+bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
+/* The same of bytes in memory. */
+bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
+                       TokenShard *shard);
+/* Whether the ids are those that were written, and below the sizes: reads the file. */
+bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
+                       int32_t target_size);
+void token_shard_close(TokenShard *shard);
+
+/* Tokens of row i of a side. */
+int64_t token_shard_length(const TokenSide *side, int64_t i);
+/* Appends n ids of a side, from the one at place `first`. */
+void token_shard_ids(const TokenShard *shard, const TokenSide *side, int64_t first, int64_t n,
+                     Ids *out);
+
+#endif
