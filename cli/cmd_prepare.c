@@ -1,10 +1,12 @@
 /* tfc prepare: texts as shards of ids, for tfc train --prepared. */
+#define _GNU_SOURCE
 #include "base/team.h"
 #include "cli/commands.h"
 #include "driver/prepare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct Prepare {
     Common common;
@@ -57,6 +59,11 @@ static void tell(const PrepareResult *result)
     fputc('\n', stderr);
 }
 
+static void show_progress(int64_t done, int64_t shards)
+{
+    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " shards%s", done, shards, done < shards ? "" : "\r\033[K");
+}
+
 static int run_prepare(Job *job, void *record, const Arguments *arguments)
 {
     Prepare *command = record;
@@ -67,6 +74,7 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
         return status;
     o->line_limit = command->common.line_limit;
     o->threads = command->common.threads ? (int)command->common.threads : team_default();
+    o->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
     bool ok = prepare(job, o, &result);
     status = cli_finish(job, ok);
     if (ok)

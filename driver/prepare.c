@@ -20,7 +20,7 @@ typedef struct Task {
     const TextCut *cut;
     const char *path;
     TokenShard shard;
-    bool kept, done;
+    bool kept;
     Arena *arena;
     Diagnostics diags;
 } Task;
@@ -33,6 +33,7 @@ typedef struct Tasks {
     Task *data;
     int n;
     atomic_bool *failed;
+    atomic_int *n_done;
 } Tasks;
 
 static CorpusKind kind_of(const PrepareOptions *o)
@@ -92,16 +93,8 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
     return ok;
 }
 
-static void make_shard(const void *context, int64_t index)
+static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
 {
-    const Tasks *tasks = context;
-    Task *task = &tasks->data[index];
-    uint64_t parameters = shard_parameters(tasks, task);
-    if (atomic_load(tasks->failed))
-        return;
-    task->kept = task->done = is_there(tasks, task, parameters);
-    if (task->kept)
-        return;
     task->arena = arena_new();
     diag_init(&task->diags, task->arena);
     CorpusOptions options = {.kind = tasks->kind};
@@ -110,11 +103,24 @@ static void make_shard(const void *context, int64_t index)
     Corpus *rows = corpus_new(tasks->vocab, &options);
     task->shard = (TokenShard){.id_bytes = tasks->id_bytes, .parameters = parameters};
     bool ok = read_rows(tasks, task, rows);
-    task->done = ok && !atomic_load(tasks->failed) &&
-                 token_shard_write(&task->diags, task->path, rows, &task->shard);
-    if (!ok || task->diags.errors)
-        atomic_store(tasks->failed, true);
+    ok = ok && !atomic_load(tasks->failed) &&
+         token_shard_write(&task->diags, task->path, rows, &task->shard);
     corpus_free(rows);
+    return ok;
+}
+
+static void run_task(const void *context, int64_t index)
+{
+    const Tasks *tasks = context;
+    Task *task = &tasks->data[index];
+    uint64_t parameters = shard_parameters(tasks, task);
+    if (atomic_load(tasks->failed))
+        return;
+    task->kept = is_there(tasks, task, parameters);
+    if (!task->kept && !make_shard(tasks, task, parameters))
+        atomic_store(tasks->failed, true);
+    else if (tasks->options->progress)
+        tasks->options->progress(atomic_fetch_add(tasks->n_done, 1) + 1, tasks->n);
 }
 
 /* ---- all of them ---- */
@@ -160,8 +166,10 @@ static bool tell(Job *job, Tasks *tasks)
 static bool make_shards(Job *job, const PrepareOptions *o, Tasks *tasks)
 {
     atomic_bool failed = false;
+    atomic_int n_done = 0;
     tasks->failed = &failed;
-    team_each(o->threads, tasks->n, make_shard, tasks);
+    tasks->n_done = &n_done;
+    team_each(o->threads, tasks->n, run_task, tasks);
     return tell(job, tasks);
 }
 

@@ -30,6 +30,8 @@ typedef struct PrepareOptions {
     int64_t window_rows;     /* rows that a training is to have in memory */
     int threads;
     const char *folder;
+    /* Of so many shards so many are there now; called by any thread. NULL: nobody is told. */
+    void (*progress)(int64_t done, int64_t shards);
 } PrepareOptions;
 
 /* What was made, and how many of its shards were there already. */

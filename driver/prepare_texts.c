@@ -43,7 +43,8 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, o->languages) : NULL;
     part->read[0] =
         arena_printf(job->arena, "%s/memory-%d.tmp-%ld", o->folder, number, (long)getpid());
-    return pairs && file_write_all(&job->diags, part->read[0], pairs->text, pairs->length);
+    part->is_made = pairs && file_write_all(&job->diags, part->read[0], pairs->text, pairs->length);
+    return part->is_made;
 }
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
@@ -234,7 +235,7 @@ void prepare_texts_free(TextParts *parts)
 {
     for (int i = 0; i < parts->n; i++) {
         free(parts->data[i].cuts);
-        if (parts->data[i].has_columns && strstr(parts->data[i].read[0], ".tmp-"))
+        if (parts->data[i].is_made)
             unlink(parts->data[i].read[0]);
     }
 }

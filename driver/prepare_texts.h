@@ -15,6 +15,7 @@ typedef struct TextCut {
 typedef struct TextPart {
     int n;
     bool has_columns;     /* its lines are pairs with a tab between them */
+    bool is_made;         /* read[0] was made for this call, from a translation memory */
     const char *read[2];  /* the files that are read: its own, or what a translation memory became */
     PreparedText text[2]; /* complete after prepare_scan */
     TextCut *cuts;        /* malloc'd */

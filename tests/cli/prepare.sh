@@ -49,6 +49,18 @@ for i in 00 03 07; do # the fields name the text
     done
 done
 
+# A translation memory; what was made of it for the moment goes.
+cat >memory.tmx <<'END'
+<?xml version="1.0"?>
+<tmx version="1.4"><header srclang="en"/><body>
+<tu><tuv xml:lang="en"><seg>a b</seg></tuv><tuv xml:lang="de"><seg>b a</seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>c</seg></tuv><tuv xml:lang="de"><seg>c</seg></tuv></tu>
+</body></tmx>
+END
+prepare --data memory.tmx --data train.tsv --languages en,de --vocab words:auto -o memory
+grep -q "^memory: 1102 pairs of 1102 lines, .* tokens, 2 shards$" err.txt || fail "translation memory: $(cat err.txt)"
+[ "$(ls memory | tr '\n' ' ')" = "prepared.json shard-00000.tokens shard-00001.tokens vocab.txt " ] || fail "left: $(ls memory)"
+
 # Killed at some moments, the same in the end.
 awk '{ for (i = 0; i < 40; i++) print }' train.src >large.src
 awk '{ for (i = 0; i < 40; i++) print }' train.tgt >large.tgt
