@@ -30,6 +30,7 @@
     LIMIT(samples, 1000000)                                                                   \
     LIMIT(accumulate, 1 << 20)                                                                \
     LIMIT(shards, 1024)                                                                       \
+    LIMIT(retries, 1000000)                                                                   \
     LIMIT(rank_timeout, 1000000) /* seconds */                                                \
     LIMIT(max_length, 1 << 20)                                                                \
     LIMIT(rows_per_shard, 1000000000)                                                         \

@@ -109,8 +109,9 @@ function tell(line,    w, words, count) {
     count = split(line, words, " ")
     for (w = 1; w <= count && words[w] != "tfc"; w++) {}
     if (words[w + 1] !~ /^[a-z]+$/) return
-    for (line = words[w + 1]; w <= count; w++)
-        if (match(words[w], /--[a-z-]+/)) print line, substr(words[w], RSTART, RLENGTH)
+    for (; w <= count; w++)
+        if (words[w] == "tfc" && words[w + 1] ~ /^[a-z]+$/) line = words[w + 1] # launch has another
+        else if (match(words[w], /--[a-z-]+/)) print line, substr(words[w], RSTART, RLENGTH)
 }
 END
 
