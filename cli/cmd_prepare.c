@@ -103,7 +103,7 @@ static const Option options[] = {
     {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL, "leave out rows of more tokens"},
     OPTION_LINE_LIMIT(Prepare),
     {"rows-per-shard", "N", FIELD(Prepare, o.rows_per_shard), 1, NULL,
-     "lines a file of ids is made from (as many as have 32 MB)"},
+     "lines a file of ids is made from (as many as have 8 MB)"},
     {"window-rows", "N", FIELD(Prepare, o.window_rows), 1, "1048576",
      "rows that a training has in memory, and draws its batches from, at a time"},
     OPTION_THREADS(Prepare),

@@ -11,9 +11,10 @@
 #include "driver/vocabularies.h"
 #include "runtime/data/prepared.h"
 
-/* Bytes of text of a shard, where nobody says how many lines; and what an auto vocabulary is made
+/* Bytes of text of a shard, where nobody says how many lines: a window then has a dozen places of the
+ * texts, and a hundred million pairs some thousand files; and what an auto vocabulary is made
  * from at most, of all texts together, their beginnings. */
-#define PREPARE_SHARD_BYTES (INT64_C(32) << 20)
+#define PREPARE_SHARD_BYTES (INT64_C(8) << 20)
 #define PREPARE_SAMPLE_LINES INT64_C(1000000)
 #define PREPARE_SAMPLE_BYTES (INT64_C(256) << 20)
 
