@@ -61,6 +61,12 @@ prepare --data memory.tmx --data train.tsv --languages en,de --vocab words:auto 
 grep -q "^memory: 1102 pairs of 1102 lines, .* tokens, 2 shards$" err.txt || fail "translation memory: $(cat err.txt)"
 [ "$(ls memory | tr '\n' ' ')" = "prepared.json shard-00000.tokens shard-00001.tokens vocab.txt " ] || fail "left: $(ls memory)"
 
+# A vocabulary that is made is made again as it was.
+pieces="--source train.src --source train.tgt --target train.tgt --target train.src --vocab auto:24"
+prepare $pieces --rows-per-shard 200 --threads 1 -o pieces
+prepare $pieces --rows-per-shard 200 --threads 3 -o pieces2
+same_folder pieces pieces2
+
 # Killed at some moments, the same in the end.
 awk '{ for (i = 0; i < 40; i++) print }' train.src >large.src
 awk '{ for (i = 0; i < 40; i++) print }' train.tgt >large.tgt
@@ -131,6 +137,21 @@ one --prepared streams --out g --steps 60
 one --prepared streams --out h --steps 31
 one --resume --out h --steps 60
 cmp g/last.safetensors h/last.safetensors || fail "a stream that is gone on with"
+cat >encoder.tfg <<'END'
+model encoder
+const vocab = 8, d_model = 8
+dim B, S
+input src : token[B, S~]
+param table : [vocab, d_model] = normal(0, 0.5)
+param out : [d_model, vocab] = normal(0, 0.5)
+output y = table[src] @ out
+loss = mean(y * y)
+train { optimizer = adam(); rate = constant(0.003); batch = tokens(300) }
+END
+"$tfc" train encoder.tfg --prepared lines --out i --steps 30 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train encoder.tfg $texts --out j --steps 30 2>err.txt || fail "$(cat err.txt)"
+same_tensors i/last.safetensors j/last.safetensors "sentences of one window are not the text"
+refuses 1 "encoder.tfg reads lines, and stream is one stream" "$tfc" train encoder.tfg --prepared stream --out no
 refuses 1 "lm.tfg reads one text, and one was prepared from sources and targets" \
     "$tfc" train lm.tfg --prepared one --out no
 refuses 1 "reads sources and targets, and lines was prepared from one text" \
