@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 
 #include "base/file.h"
+#include "runtime/ranks/transport.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,9 +21,6 @@ typedef struct Launch {
     const char *hosts, *shell;
 } Launch;
 
-/* What a rank writes to where it ends all because another is silent: mpirun itself may wait for that
- * one for ever. */
-static const char NOTE[] = "TFC_LAUNCH_NOTE";
 enum { LOOKS_A_SECOND = 10, GRACE = 5 /* seconds */ };
 
 static volatile sig_atomic_t child_group, signal_got;
@@ -113,7 +111,7 @@ static pid_t start(char *const *words, const char *note)
     pid_t pid = fork();
     if (!pid) {
         setpgid(0, 0);
-        setenv(NOTE, note, 1);
+        setenv(RANK_NOTE, note, 1);
         execvp(words[0], words);
         fprintf(stderr, "tfc: error: cannot run %s: %s\n", words[0], strerror(errno));
         _exit(127);

@@ -31,6 +31,10 @@ typedef struct RankTransport {
     void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
 } RankTransport;
 
+/* The environment's name of a file that a rank makes before it ends all because another is silent: for
+ * tfc launch, as mpirun may wait for that one for ever. */
+#define RANK_NOTE "TFC_LAUNCH_NOTE"
+
 /* The module's one symbol. */
 #define RANK_TRANSPORT_SYMBOL "tfc_rank_transport"
 

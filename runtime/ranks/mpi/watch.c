@@ -1,6 +1,7 @@
 /* Beats between rank 0 and each other rank, over a communicator of their own. */
 #define _GNU_SOURCE
 #include "runtime/ranks/mpi/watch.h"
+#include "runtime/ranks/transport.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -72,7 +73,7 @@ static void hear(Peer *peer, double time)
 /* For tfc launch, which ends mpirun then. */
 static void note_silence(void)
 {
-    const char *path = getenv("TFC_LAUNCH_NOTE");
+    const char *path = getenv(RANK_NOTE);
     FILE *file = path ? fopen(path, "w") : NULL;
     if (file)
         fclose(file);
