@@ -15,6 +15,7 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     ModelArgument model;
     bool ok = common_model(job, &compile->common, arguments->words[0], &model);
     compile->o.run = model.run;
+    compile->o.with = &compile->common.with;
     return cli_finish(job, ok && compile_model(job, &model.options, &compile->o));
 }
 
@@ -33,6 +34,7 @@ static const Option options[] = {
     {"source-vocab", "FILE", FIELD(Compile, o.vocab.source), 0, NULL,
      "the sources' vocabulary, where it is another"},
     OPTION_TOKEN(Compile, o.vocab.tokens),
+    OPTION_WITH(Compile),
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (this system)"},
     {"cpu", "NAMES", FIELD(Compile, o.cpus), 0, NULL,

@@ -5,11 +5,12 @@
 
 #include "codegen/object.h"
 #include "driver/ports.h"
+#include "driver/run_folder.h"
 #include "driver/session.h"
 #include "runtime/data/corpus.h"
 #include "runtime/model/abi.h"
 
-enum { MAX_CPUS = 8 };
+enum { MAX_CPUS = 8, MAX_MEMBERS = 64 };
 
 typedef struct CompiledCpu {
     const char *name; /* NULL: the target's general one */
@@ -45,6 +46,8 @@ typedef struct Artifact {
     CorpusKind kind;              /* of the text that the model is for */
     bool has_text;                /* the vocabulary is put inside */
     Store *weights;               /* to be put inside; NULL: none */
+    RunFolder *members;           /* of an ensemble, beside the first: n_members */
+    int n_members;
     uint64_t version;             /* of the header */
 } Artifact;
 
@@ -89,6 +92,11 @@ bool artifact_is_foreign(const Artifact *artifact);
 const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
+
+/* Opens the further runs of an ensemble and loads their weights; `first` is the name of the model that
+ * the artifact has. False after errors. (compile_members.c) */
+bool compile_members(Artifact *artifact, const char *first, const TextList *with);
+void compile_close_members(Artifact *artifact);
 
 /* The header; sets the version. */
 void compile_header(Artifact *artifact, Text *out);

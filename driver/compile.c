@@ -84,21 +84,32 @@ static bool add_named(Artifact *a, const char *name)
                      text_suggest(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
 }
 
-static bool add_functions(Artifact *a, const char *list)
+/* Of an ensemble: functions that decode. */
+static bool check_ensemble(Artifact *a)
 {
-    bool exe = !strcmp(a->emit, "exe");
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f] && f != TFC_ENCODE && f != TFC_DECODE_STEP)
+            return job_error(a->job, "--with: an ensemble decodes, it has no function '%s'", a->names[f]);
+    return true;
+}
+
+/* `alone`: those that decode, and no others. */
+static bool add_functions(Artifact *a, const char *list, bool alone)
+{
     if (!list) {
         bool decodes = a->ports.target && a->ports.logits;
-        bool trains = a->session.model->has_loss && !exe;
-        return (exe || add_function(a, TFC_FORWARD)) && (!(decodes || exe) || add_decoding(a, exe)) &&
+        bool trains = a->session.model->has_loss && !alone;
+        return (alone || add_function(a, TFC_FORWARD)) &&
+               (!(decodes || alone) || add_decoding(a, alone)) &&
                (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
     }
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
     for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (!add_named(a, name))
             return false;
-    if (exe && !a->names[TFC_DECODE_STEP])
-        return job_error(a->job, "a program of its own decodes: it needs the function decode_step");
+    if (alone && !a->names[TFC_DECODE_STEP])
+        return job_error(a->job, "a program of its own, or an ensemble, decodes: it needs the function "
+                                 "decode_step");
     return true;
 }
 
@@ -215,15 +226,19 @@ static bool compile(Artifact *a, const CompileOptions *o)
     a->name = artifact_c_name(a->job->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
         return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+    bool averages = o->with->count > 0;
     if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
-        !add_functions(a, o->functions))
+        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe")) || (averages && !check_ensemble(a)))
         return false;
     if (is_text(a) || !strcmp(a->emit, "bc"))
-        return (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
+        return (!averages || job_error(a->job, "%s holds no weights: leave --with out",
+                                       is_text(a) ? "text" : "bitcode")) &&
+               (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
                                          is_text(a) ? "text" : "bitcode")) &&
                write_code(a);
     choose_text(a);
-    if (!compile_objects(a) || !load_weights(a, o))
+    if (!compile_objects(a) || !load_weights(a, o) ||
+        !compile_members(a, o->run ? o->run : a->session.options.path, o->with))
         return false;
     Text header = {0};
     compile_header(a, &header);
@@ -238,6 +253,7 @@ bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *
                          .output = options->output,
                          .emit = options->emit ? options->emit : emit_of(options->output)};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
+    compile_close_members(&artifact);
     store_free(artifact.weights);
     session_close(&artifact.session);
     return ok;

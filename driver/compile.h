@@ -16,6 +16,7 @@ typedef struct CompileOptions {
     const char *cpus;      /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
     const char *gemm;      /* "native", "blas", "auto"; NULL: native */
     const char *run;       /* folder; NULL: the model is of no run */
+    const TextList *with;  /* folders of further runs, for an ensemble */
 } CompileOptions;
 
 /* Writes the output; false after errors, and nothing is left. */

@@ -32,14 +32,27 @@ static int64_t padded_bytes(const StoreTensor *tensor)
     return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
 }
 
-static bool write_weights(const Artifact *a, const char *path)
+/* The stores whose weights are inside: none, one, or an ensemble's. */
+static int n_stores(const Artifact *a) { return a->weights ? 1 + a->n_members : 0; }
+
+static Store *store_of(const Artifact *a, int i)
+{
+    return i ? a->members[i - 1].store : a->weights;
+}
+
+static const char *weights_name(const Artifact *a, int i)
+{
+    return i ? arena_printf(a->job->arena, "weights_%d", i) : "weights";
+}
+
+static bool write_weights(const Artifact *a, Store *weights, const char *path)
 {
     FileWriter *file = file_create(&a->job->diags, path);
     if (!file)
         return false;
     static const char zeros[WEIGHT_ALIGN];
-    for (int64_t i = 0; i < store_count(a->weights); i++) {
-        const StoreTensor *tensor = store_at(a->weights, i);
+    for (int64_t i = 0; i < store_count(weights); i++) {
+        const StoreTensor *tensor = store_at(weights, i);
         if (!is_inside(tensor))
             continue;
         int64_t size = tensor->count * element_info(tensor->type)->bytes;
@@ -49,12 +62,12 @@ static bool write_weights(const Artifact *a, const char *path)
     return file_commit(file, &a->job->diags);
 }
 
-static int64_t weights_size(const Artifact *a)
+static int64_t weights_size(Store *weights)
 {
     int64_t size = 0;
-    for (int64_t i = 0; i < store_count(a->weights); i++)
-        if (is_inside(store_at(a->weights, i)))
-            size += padded_bytes(store_at(a->weights, i));
+    for (int64_t i = 0; i < store_count(weights); i++)
+        if (is_inside(store_at(weights, i)))
+            size += padded_bytes(store_at(weights, i));
     return size;
 }
 
@@ -77,7 +90,9 @@ bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
 {
     const Vocabulary *sides[2];
     int n = text_sides(a, sides);
-    bool ok = !a->weights || write_weights(a, path_of(context, blob_file(a, "weights")));
+    bool ok = true;
+    for (int i = 0; ok && i < n_stores(a); i++)
+        ok = write_weights(a, store_of(a, i), path_of(context, blob_file(a, weights_name(a, i))));
     for (int i = 0; ok && i < n; i++) {
         size_t size;
         const char *bytes = vocab_bytes(sides[i], &size);
@@ -101,25 +116,40 @@ static void put_blob(const Artifact *a, const char *name, int align, int64_t siz
              blob_file(a, name), symbol, size, wasm ? "" : ".text\\n", symbol);
 }
 
-static int put_weights(const Artifact *a, Text *out)
+/* The weights of one model, as an array of this name; how many. */
+static int put_weights(const Artifact *a, Store *weights, const char *name, Text *out)
 {
     int n = 0;
     int64_t at = 0;
-    if (!a->weights)
-        return 0;
-    put_blob(a, "weights", 4096, weights_size(a), out);
-    text_add(out, "static const struct weight { const char *name; const void *data; } weights[] = {\n");
-    for (int64_t i = 0; i < store_count(a->weights); i++) {
-        const StoreTensor *tensor = store_at(a->weights, i);
+    put_blob(a, name, 4096, weights_size(weights), out);
+    text_add(out, "static const struct weight %s[] = {\n", name);
+    for (int64_t i = 0; i < store_count(weights); i++) {
+        const StoreTensor *tensor = store_at(weights, i);
         if (!is_inside(tensor))
             continue;
-        text_add(out, "    {%s, %s_weights_inside + %" PRId64 "},\n",
-                 c_string(a->job->arena, tensor->name), a->name, at);
+        text_add(out, "    {%s, %s_%s_inside + %" PRId64 "},\n",
+                 c_string(a->job->arena, tensor->name), a->name, name, at);
         at += padded_bytes(tensor);
         n++;
     }
     text_add(out, "};\n");
     return n;
+}
+
+/* The weights of all models. */
+static void put_members(const Artifact *a, Text *out)
+{
+    int n[MAX_MEMBERS];
+    if (!n_stores(a))
+        return;
+    text_add(out, "struct weight { const char *name; const void *data; };\n");
+    for (int i = 0; i < n_stores(a); i++)
+        n[i] = put_weights(a, store_of(a, i), weights_name(a, i), out);
+    text_add(out, "static const struct member { long long n; const struct weight *weights; } "
+                  "members[] = {");
+    for (int i = 0; i < n_stores(a); i++)
+        text_add(out, "{%d, %s}, ", n[i], weights_name(a, i));
+    text_add(out, "};\n");
 }
 
 static void put_variants(const Artifact *a, Text *out)
@@ -196,7 +226,7 @@ static void put_text(const Artifact *a, Text *out)
              a->rules.source_end, line_end(a), a->kind == CORPUS_STREAM);
 }
 
-static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
+static void put_model(const Artifact *a, int n_ids, Text *out)
 {
     Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
@@ -204,15 +234,15 @@ static void put_model(const Artifact *a, int n_weights, int n_ids, Text *out)
              "static const struct model {\n"
              "    long long abi, header; const char *name;\n"
              "    long long n_variants; const void *variants;\n"
-             "    long long n_weights; const void *weights;\n"
+             "    long long n_members; const void *members;\n"
              "    const char *source, *target, *next, *logits;\n"
              "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
              "    long long n_ids; const void *ids, *text;\n"
              "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
              ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
              ", %d, ids, %s};\n\n",
-             TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus, n_weights,
-             n_weights ? "weights" : "0", c_string(arena, ports->source),
+             TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus,
+             n_stores(a), n_stores(a) ? "members" : "0", c_string(arena, ports->source),
              c_string(arena, ports->target), c_string(arena, ports->next),
              c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
              a->rules.pad, a->rules.unk, a->rules.first, a->session.model->train.max_length, n_ids,
@@ -241,11 +271,11 @@ static void put_export(const Artifact *a, const Export *e, Text *out)
 void compile_glue(const Artifact *a, Text *out)
 {
     text_add(out, "#include \"%s.h\"\n#define HIDDEN __attribute__((visibility(\"hidden\")))\n", a->name);
-    int n_weights = put_weights(a, out);
+    put_members(a, out);
     put_variants(a, out);
     int n_ids = put_ids(a, out);
     put_text(a, out);
-    put_model(a, n_weights, n_ids, out);
+    put_model(a, n_ids, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);

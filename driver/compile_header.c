@@ -218,6 +218,11 @@ static void put_opening(const Artifact *a, Text *out)
 {
     text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
              a->has_text ? "; or text in, text out" : "");
+    if (a->n_members)
+        text_add(out,
+                 " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
+                 " * are the first one's; %s_open takes no file, and nothing is saved.\n",
+                 a->n_members + 1, a->name);
     text_add(out, "%s", artifact_text(a,
         " *\n"
         " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"

@@ -148,8 +148,7 @@ static bool open_one(Job *job, const RunSource *source, RunFolder *run)
     return true;
 }
 
-/* Whether the probabilities of two runs are of the same tokens, and of the same sources. */
-static bool check_member(Job *job, const RunFolder *run, const RunFolder *member)
+bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)
 {
     if (run->kind != member->kind)
         return job_error(job, "%s and %s cannot be averaged: one is a model of %s, the other of %s",
@@ -174,7 +173,7 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     for (int i = 0; i < n; i++) {
         RunFolder *member = &run->with[run->n_with++];
         if (!open_one(job, &(RunSource){.path = source->with->data[i]}, member) ||
-            !check_member(job, run, member))
+            !run_check_average(job, run, member))
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;
     }

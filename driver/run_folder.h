@@ -58,5 +58,8 @@ typedef struct RunFolder {
 bool run_folder_open(Job *job, const RunSource *source, RunFolder *run);
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint);
 void run_folder_close(RunFolder *run);
+/* Whether the probabilities of two runs are of the same tokens, and of the same sources: by kind and
+ * vocabulary. */
+bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member);
 
 #endif

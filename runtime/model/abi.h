@@ -41,6 +41,12 @@ typedef struct TfcWeight {
     const void *data;
 } TfcWeight;
 
+/* The weights of one model; of an ensemble there are several. */
+typedef struct TfcMember {
+    int64_t n;
+    const TfcWeight *weights;
+} TfcMember;
+
 /* The ids that an input may hold: least ≤ id < below. */
 typedef struct TfcIds {
     const char *input;
@@ -68,8 +74,9 @@ typedef struct TfcModel {
     const char *name;
     int64_t n_variants;
     const TfcVariant *variants; /* the most demanding first */
-    int64_t n_weights;          /* 0: none inside */
-    const TfcWeight *weights;
+    int64_t n_members;          /* 0: no weights inside; above 1: decoding takes the mean of their
+                                   probabilities, and no other weights */
+    const TfcMember *members;
     const char *source, *target, *next, *logits; /* ports; NULL: none */
     int64_t vocab, bos, eos, pad, unk;           /* -1: not known */
     int64_t first;                               /* of every translation; -1: none */

@@ -2,9 +2,36 @@
 #include "runtime/model/state.h"
 
 #include "runtime/decode/stepper_exec.h"
+#include "runtime/decode/stepper_mean.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The stepper of one model. */
+static bool make_stepper(TfcSession *session, const StepperPrograms *programs, Store *store,
+                         Store *params, Stepper *out)
+{
+    return (!programs->encode || session_add(session, store, programs->encode, params)) &&
+           session_add(session, store, programs->decode_step, params) &&
+           stepper_exec_new(programs, store, out);
+}
+
+/* The mean of all models. */
+static bool make_mean(TfcSession *session, const StepperPrograms *programs, Stepper *out)
+{
+    const TfcLoaded *loaded = session->loaded;
+    int32_t n = (int32_t)loaded->n_others + 1, made = 0;
+    Stepper *all = calloc((size_t)n, sizeof *all);
+    for (; all && made < n; made++)
+        if (!make_stepper(session, programs, made ? session->others[made - 1] : session->store,
+                          made ? loaded->others[made - 1] : loaded->store, &all[made]))
+            break;
+    bool ok = all && made == n && stepper_mean_new(all, n, out);
+    for (int32_t i = 0; !ok && i < made; i++)
+        all[i].free(all[i].self);
+    free(all);
+    return ok;
+}
 
 /* The session's stepper, made at the first call. */
 int session_prepare_decode(TfcSession *session)
@@ -20,9 +47,10 @@ int session_prepare_decode(TfcSession *session)
         return tfc_model_no_memory();
     if (session->has_stepper)
         return TFC_OK;
-    bool ok = (!programs.encode || session_add(session, programs.encode)) &&
-              session_add(session, programs.decode_step) &&
-              stepper_exec_new(&programs, session->store, &session->stepper);
+    bool ok = session->loaded->n_others
+                  ? make_mean(session, &programs, &session->stepper)
+                  : make_stepper(session, &programs, session->store, session->loaded->store,
+                                 &session->stepper);
     session->has_stepper = ok;
     return ok ? TFC_OK : tfc_model_no_memory();
 }

@@ -92,37 +92,66 @@ static const TfcVariant *choose_variant(const TfcModel *model)
 
 static void *find_inside(void *context, const TfcTensor *tensor)
 {
-    const TfcModel *model = context;
-    for (int64_t i = 0; i < model->n_weights; i++)
-        if (!strcmp(model->weights[i].name, tensor->name))
-            return (void *)(uintptr_t)model->weights[i].data; /* read only: store_own comes first */
+    const TfcMember *member = context;
+    for (int64_t i = 0; i < member->n; i++)
+        if (!strcmp(member->weights[i].name, tensor->name))
+            return (void *)(uintptr_t)member->weights[i].data; /* read only: store_own comes first */
     return NULL;
 }
 
-/* Params of every function; the optimizer's state waits for the first train_step. */
-static bool add_params(TfcLoaded *loaded, bool inside)
+/* Params of every function, those of the member inside; the optimizer's state waits for the first
+ * train_step. */
+static bool add_params(const TfcVariant *variant, const TfcMember *member, Store *store)
 {
-    bool ok = true;
+    bool ok = store != NULL;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++) {
-        const TfcProgram *program = loaded->variant->programs[f];
-        bool alone = !loaded->variant->programs[TFC_FORWARD] &&
-                     !loaded->variant->programs[TFC_LOSS] &&
-                     !loaded->variant->programs[TFC_DECODE_STEP];
+        const TfcProgram *program = variant->programs[f];
+        bool alone = !variant->programs[TFC_FORWARD] && !variant->programs[TFC_LOSS] &&
+                     !variant->programs[TFC_DECODE_STEP];
         if (program && (f != TFC_TRAIN_STEP || alone))
-            ok = ok && store_add_borrowing(loaded->store, program, inside ? find_inside : NULL,
-                                           (void *)(uintptr_t)loaded->model);
+            ok = ok && store_add_borrowing(store, program, member ? find_inside : NULL,
+                                           (void *)(uintptr_t)member);
     }
+    return ok;
+}
+
+/* The store of each model; `inside`: their weights. */
+static bool fill_stores(TfcLoaded *loaded, bool inside)
+{
+    const TfcModel *model = loaded->model;
+    int64_t n = model->n_members > 1 ? model->n_members - 1 : 0;
+    loaded->store = store_new();
+    loaded->others = calloc((size_t)n + 1, sizeof(Store *));
+    bool ok = loaded->others && add_params(loaded->variant,
+                                           inside && model->n_members ? &model->members[0] : NULL,
+                                           loaded->store);
+    for (; ok && loaded->n_others < n; loaded->n_others++)
+        ok = add_params(loaded->variant, &model->members[loaded->n_others + 1],
+                        loaded->others[loaded->n_others] = store_new());
     return ok;
 }
 
 void model_free(TfcLoaded *loaded)
 {
     store_free(loaded->store);
+    for (int64_t i = 0; loaded->others && i < loaded->model->n_members; i++)
+        store_free(loaded->others[i]);
+    free(loaded->others);
     if (loaded->source != loaded->target)
         tokenizer_free(loaded->source);
     tokenizer_free(loaded->target);
     pthread_mutex_destroy(&loaded->mutex);
     free(loaded);
+}
+
+static bool is_ensemble(const TfcModel *model) { return model->n_members > 1; }
+
+static int refuse_ensemble(const TfcModel *model)
+{
+    return tfc_model_fail(TFC_ERROR_WEIGHTS,
+                          "%s: %lld models are inside, whose mean is taken: it has no other weights, and "
+                          "is not saved",
+                          model->name, (long long)model->n_members);
 }
 
 /* A model that nobody has a handle of yet, its params not filled unless they are inside. */
@@ -132,6 +161,8 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     if (model->abi != TFC_MODEL_ABI || header != model->header)
         return tfc_model_fail(TFC_ERROR_VERSION, "%s: the program was compiled with another %s.h",
                               model->name, model->name);
+    if (!inside && is_ensemble(model))
+        return refuse_ensemble(model);
     const TfcVariant *variant = choose_variant(model);
     if (!variant)
         return tfc_model_fail(
@@ -140,9 +171,9 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     TfcLoaded *loaded = calloc(1, sizeof *loaded);
     if (!loaded)
         return tfc_model_no_memory();
-    *loaded = (TfcLoaded){.model = model, .variant = variant, .store = store_new()};
+    *loaded = (TfcLoaded){.model = model, .variant = variant};
     pthread_mutex_init(&loaded->mutex, NULL);
-    if (!add_params(loaded, inside)) {
+    if (!fill_stores(loaded, inside)) {
         model_free(loaded);
         return tfc_model_no_memory();
     }
@@ -199,7 +230,7 @@ int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, T
         status = start(model, header, !weights, &loaded);
     if (!status && weights)
         status = fill(loaded, checkpoint_load_params, weights, NULL);
-    else if (!status && !model->n_weights)
+    else if (!status && !model->n_members)
         status = tfc_model_fail(TFC_ERROR_WEIGHTS,
                                 "%s: no weights are inside: name a safetensors file", model->name);
     return finish(loaded, status, out);
@@ -339,7 +370,7 @@ int tfc_model_save(TfcModelHandle *handle, const char *path)
     TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_READ, &status);
     if (!loaded)
         return status;
-    status = save(loaded, path);
+    status = is_ensemble(loaded->model) ? refuse_ensemble(loaded->model) : save(loaded, path);
     model_leave(loaded, USE_READ);
     return status;
 }

@@ -18,6 +18,10 @@ static void drop_executors(TfcSession *session)
     session->n_slots = -1;
     store_free(session->store);
     session->store = NULL;
+    for (int64_t i = 0; session->others && i < session->loaded->n_others; i++)
+        store_free(session->others[i]);
+    free(session->others);
+    session->others = NULL;
 }
 
 void session_free(TfcSession *session)
@@ -67,7 +71,14 @@ bool session_refresh(TfcSession *session)
     drop_executors(session);
     session->generation = generation;
     session->store = store_new();
-    return session->store != NULL;
+    int64_t n = session->loaded->n_others;
+    session->others = calloc((size_t)n + 1, sizeof(Store *));
+    bool ok = session->store && session->others;
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = (session->others[i] = store_new()) != NULL;
+    if (!ok)
+        drop_executors(session); /* to be made again by the next call */
+    return ok;
 }
 
 const TfcProgram *session_program(TfcSession *session, TfcFunction function)
@@ -85,10 +96,10 @@ static void *find_shared(void *context, const TfcTensor *tensor)
     return found ? found->data : NULL;
 }
 
-bool session_add(TfcSession *session, const TfcProgram *program)
+bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params)
 {
     pthread_mutex_lock(&session->loaded->mutex);
-    bool ok = store_add_borrowing(session->store, program, find_shared, session->loaded->store);
+    bool ok = store_add_borrowing(to, program, find_shared, params);
     pthread_mutex_unlock(&session->loaded->mutex);
     return ok;
 }
@@ -96,7 +107,7 @@ bool session_add(TfcSession *session, const TfcProgram *program)
 static Exec *executor(TfcSession *session, TfcFunction function, const TfcProgram *program)
 {
     Exec **exec = &session->execs[function];
-    if (!*exec && session_add(session, program))
+    if (!*exec && session_add(session, session->store, program, session->loaded->store))
         *exec = exec_new(program, session->store);
     return *exec;
 }

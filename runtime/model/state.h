@@ -15,7 +15,9 @@
 typedef struct TfcLoaded {
     const TfcModel *model;
     const TfcVariant *variant; /* for this machine */
-    Store *store;              /* params, shared by the sessions */
+    Store *store;              /* params, shared by the sessions; of the first model, */
+    Store **others;            /* and of an ensemble's others, n_others */
+    int64_t n_others;
     pthread_mutex_t mutex;     /* of what follows, and of adding to the store */
     bool trains;               /* the params are its own, the optimizer's state is there */
     int64_t generation;        /* changes when params move */
@@ -31,7 +33,8 @@ typedef struct TfcLoaded {
 
 typedef struct TfcSession {
     TfcLoaded *loaded;
-    Store *store; /* params borrowed from the model's, caches of its own */
+    Store *store; /* params borrowed from the model's, caches of its own; of the first model, */
+    Store **others; /* and of an ensemble's others */
     int64_t generation;
     Exec *execs[TFC_N_FUNCTIONS];
     int32_t *next; /* target tokens moved by one */
@@ -82,8 +85,8 @@ bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
 /* Executors of params that have moved are dropped. */
 bool session_refresh(TfcSession *session);
-/* Adds the program's tensors: params are the model's. */
-bool session_add(TfcSession *session, const TfcProgram *program);
+/* Adds the program's tensors: params are those of a model's store. */
+bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
 enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
 /* Runs a program on the words of a call and gives its results; everything is checked before
  * anything is changed. A TfcStatus. (words.c) */

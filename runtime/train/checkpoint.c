@@ -133,10 +133,9 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
     FIELD("config", "%" PRIu64, s->config);
-    if (s->window)
-        FIELD("window", "%" PRId64, s->window);
+    FIELD("window", "%" PRId64, s->window);
 #undef FIELD
-    return n;
+    return s->window ? n : n - 1; /* files from before prepared data have none */
 }
 
 static bool read_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)

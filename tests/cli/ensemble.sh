@@ -97,12 +97,53 @@ done
 refuses 1 "one and lm1 cannot be averaged: one is a model of pairs" \
     "$tfc" translate one --with lm1 --input valid.src
 
+# Compiled: the same texts and scores, of two runs and of one twice.
+run three narrow 3
+run four narrow 4
+results() { # results PROGRAM HOW…
+    program=$1
+    shift
+    "./$program" "$@" <valid.src | sed 's/ ||| / /g'
+}
+expected() { # expected OTHERS HOW…
+    others=$1
+    shift
+    "$tfc" translate one $others "$@" --input valid.src | sed 's/ ||| / /g'
+}
+for others in "--with three --with four" "--with one --with three"; do
+    "$tfc" compile one $others -o both --cpu x86-64-v2,native 2>err.txt ||
+        "$tfc" compile one $others -o both 2>err.txt || fail "$(cat err.txt)"
+    for way in "--beam 1" "--beam 4 --nbest 3" "--sample --seed 3 --nbest 2"; do
+        results both $way >compiled.txt
+        expected "$others" $way >with.txt
+        same_results compiled.txt with.txt "compiled, $others, $way"
+        TFC_CPU_LEVEL=2 results both $way >compiled.txt
+        same_results compiled.txt with.txt "compiled, $others, $way, for another processor"
+    done
+done
+refuses 1 "3 models are inside, whose mean is taken" ./both --weights one/best.safetensors
+"$tfc" compile one --with three -o libboth.so 2>err.txt || fail "$(cat err.txt)"
+grep -q "2 models are inside" narrow.h || fail "the header does not tell"
+"$tfc" compile lm1 --with lm2 -o lm 2>err.txt || fail "$(cat err.txt)"
+head -n 3 valid.src >prompts.txt
+./lm --temperature 0 --tokens 40 <prompts.txt >compiled.txt || fail "a compiled ensemble of language models"
+"$tfc" generate lm1 --with lm2 --temperature 0 --tokens 40 --input prompts.txt | cmp - compiled.txt ||
+    fail "language models, compiled"
+refuses 1 "one and two are other models, in their sizes or ops" "$tfc" compile one --with two -o no
+refuses 1 "an ensemble decodes, it has no function 'forward'" \
+    "$tfc" compile one --with three --function forward,decode_step -o no.so
+refuses 1 "it needs the function decode_step" "$tfc" compile one --with three --function forward -o no.so
+refuses 1 "text holds no weights: leave --with out" "$tfc" compile one --with three -o no.ll
+refuses 1 "the first model needs a vocabulary" \
+    "$tfc" compile narrow.tfg --set vocab=12 --weights one/best.safetensors --with three -o no
+
 # Runs that cannot be averaged.
 sed 's/a/z/g' train.tgt >z.tgt
 "$tfc" train narrow.tfg --source train.src --target z.tgt --vocab words:auto --steps 1 --seed 1 --out words \
     2>err.txt || fail "$(cat err.txt)"
 refuses 1 "one and words cannot be averaged: their vocabularies" \
     "$tfc" translate one --with words --input valid.src
+refuses 1 "one and words cannot be averaged: their vocabularies" "$tfc" compile one --with words -o no
 run rules wide 2 --token source-end=none
 refuses 1 "one and rules cannot be averaged: their vocabularies, or the rules of their tokens" \
     "$tfc" eval one --with rules --source valid.src --target valid.tgt

@@ -180,6 +180,7 @@ static int generate_with(World *w, int beam, int sample)
     s.beam = s.nbest = beam;
     s.sample = sample;
     s.length_limit = 3;
+    s.first = sample ? -1 : 5;
     if (!status)
         status = N(generate)(w->session, &s, 3, source_lengths, source, results);
     w->result = 0;
@@ -360,6 +361,9 @@ static int open_checkpoint(World *w)
     return status;
 }
 
+/* Two models, whose mean is taken. */
+static int open_ensemble(World *w) { return speaking_open(NULL, &w->speaker); }
+
 static int session_new(World *w) { return N(session_new)(w->model, &w->session); }
 /* Of another model, whose initial values are those of a file: there is no such way. */
 static int open_new_file(World *w)
@@ -428,7 +432,7 @@ static void with_full_caches(World *w)
 
 static void with_speaker(World *w)
 {
-    need(speaking_open_new(1, &w->speaker), "open_new");
+    need(speaking_open(NULL, &w->speaker), "open");
     need(speaking_session_new(w->speaker, &w->speech), "session_new");
 }
 
@@ -444,6 +448,12 @@ static void close_model(World *w)
 {
     N(close)(w->model);
     w->model = NULL;
+}
+
+static void close_speaker(World *w)
+{
+    speaking_close(w->speaker);
+    w->speaker = NULL;
 }
 
 static void free_session(World *w)
@@ -639,6 +649,7 @@ int main(int argc, char **argv)
         {"open_new, of a file", NULL, open_new_file, NULL, 0, NULL, weights},
         {"open_checkpoint", NULL, open_checkpoint, close_model, weights, "checkpoint.safetensors",
          0},
+        {"open, an ensemble", NULL, open_ensemble, close_speaker, 0, NULL, 0},
         {"session_new", with_model, session_new, free_session, 0, NULL, 0},
         {"forward again", with_use, forward, NULL, 0, NULL, 0},
         {"loss", with_session, loss, NULL, 0, NULL, 0},

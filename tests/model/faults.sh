@@ -26,7 +26,12 @@ const vocab = 8, layers = 1, d_model = 4, heads = 2, context = 8
 train { max_length = context }
 END
 printf '# characters\n<pad>\n<unk>\n<s>\n</s>\n\\n\na\nb\nc\n' >characters.txt
-"$tfc" compile speaking.tfg -o speaking.o --vocab characters.txt
+printf 'abcab\ncab\n' >said
+for seed in 1 2; do
+    "$tfc" train speaking.tfg --text said --vocab characters.txt --steps 1 --seed $seed --out speaking$seed \
+        2>training || fail "$(cat training)"
+done
+"$tfc" compile speaking1 --with speaking2 -o speaking.o # an ensemble
 # A SentencePiece model.
 printf 'ab ba abba\nbab abab\ncab bac\n' >letters
 "$tfc" train "$root/models/multi30k_small.tfg" --set layers=1 --set d_model=8 --set heads=2 --source letters --target letters \
