@@ -3,7 +3,6 @@
 
 #include "ir/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Whether both functions are the same ops, constants included. */
@@ -19,7 +18,7 @@ static bool are_same(const Function *a, const Function *b)
 }
 
 /* Whether the member decodes by the programs of the first. */
-static bool has_same_programs(Artifact *a, RunFolder *member)
+static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *member)
 {
     Incremental incremental;
     const char *target, *logits;
@@ -38,13 +37,13 @@ static bool has_same_programs(Artifact *a, RunFolder *member)
     return same || job_error(a->job,
                              "%s and %s are other models, in their sizes or ops: an ensemble that is "
                              "compiled has one; tfc translate --with takes any",
-                             a->session.options.path, member->path);
+                             first->path, member->path);
 }
 
 static bool open_member(Artifact *a, const RunFolder *first, const char *path, RunFolder *member)
 {
     if (!run_folder_open(a->job, &(RunSource){.path = path}, member) ||
-        !run_check_average(a->job, first, member) || !has_same_programs(a, member))
+        !run_check_average(a->job, first, member) || !has_same_programs(a, first, member))
         return false;
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(member->store, a->programs[f]))
