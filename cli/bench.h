@@ -23,6 +23,7 @@ typedef struct Measured {
     double *seconds;       /* of each step; the caller sorts them */
     double tokens;         /* of the target, in all steps */
     double flops;          /* in all steps; 0: not counted */
+    int64_t params;        /* elements, frozen ones and states included */
     int64_t planned_bytes; /* params, and the slab of a program's values */
     Map shapes;            /* those of the steps */
     int first;             /* kernels compiled until the end of the first step */

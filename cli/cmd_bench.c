@@ -124,6 +124,7 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
     json_put_integer(&json, "cached_kernels", stats.kernels_cached);
     json_put_integer(&json, "shapes", (int64_t)m->shapes.count);
     json_put_integer(&json, "compiled_after_first", compiled_after_first(session, m));
+    json_put_integer(&json, "params", m->params);
     json_put_integer(&json, "planned_peak_bytes", m->planned_bytes);
     json_put_integer(&json, "resident_peak_bytes", peak_resident_bytes());
     if (o->report)
@@ -173,6 +174,9 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
               (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
                                           : bench_program(&session, o, store, &m));
     trace_use(NULL);
+    for (int64_t i = 0; i < store_count(store); i++)
+        if (store_is_param(store_at(store, i)))
+            m.params += store_at(store, i)->count;
     if (ok) {
         qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
         (o->json ? print_json : print_text)(&session, o, &m);

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "ir/text.h"
+#include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
 
 #include <inttypes.h>
@@ -87,6 +88,26 @@ static bool info_run(Job *job, const char *path)
     return ok;
 }
 
+static bool info_prepared(Job *job, const char *path)
+{
+    const Prepared *p = prepared_open(&job->diags, job->arena, path);
+    if (!p)
+        return false;
+    printf("prepared data of %s: %" PRId64 " rows of %" PRId64 " lines\n", corpus_kind_name(p->kind),
+           p->rows, p->lines);
+    printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty, p->long_);
+    if (p->source.tokens)
+        printf("  source      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->source.tokens,
+               p->source.longest);
+    printf("  target      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->target.tokens,
+           p->target.longest);
+    printf("  vocabulary  %s\n", p->vocabulary);
+    printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
+    for (size_t i = 0; i < p->texts.count; i++)
+        printf("  %-11s %s\n", p->texts.data[i].option, p->texts.data[i].file);
+    return true;
+}
+
 static bool check_sums(Job *job, const StFile *file)
 {
     bool ok = st_header_is_whole(file) ||
@@ -134,7 +155,7 @@ static bool info(Job *job, const Common *common, const char *path)
                          "it was trained with",
                          path);
     if (S_ISDIR(status.st_mode))
-        return info_run(job, path);
+        return is_prepared(path) ? info_prepared(job, path) : info_run(job, path);
     if (text_ends(path, ".tfg") || text_ends(path, ".tir"))
         return info_model(job, path, common);
     return info_tensors(job, path);
@@ -154,8 +175,8 @@ const Command command_info = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Tells what a model (.tfg), the folder of a run, or a checkpoint or other\n"
-            "safetensors file holds.",
+    .text = "Tells what a model (.tfg), the folder of a run, data of tfc prepare, or a checkpoint\n"
+            "or other safetensors file holds.",
     COMMAND_OPTIONS(Info, options),
     .run = run_info,
 };

@@ -15,7 +15,7 @@ done
 
 names="model mode dtype threads batch source_length target_length steps step_seconds_median
 step_seconds_min tokens_per_second flops_per_second compile_seconds compiled_kernels
-planned_peak_bytes resident_peak_bytes"
+params planned_peak_bytes resident_peak_bytes"
 small="--set vocab=50 --set layers=1 --set d_model=16 --set d_ff=32 --set heads=2"
 for mode in train forward decode; do
     out=$("$tfc" bench models/multi30k_tiny.tfg $small --mode $mode --batch 3 --source-length 4 \

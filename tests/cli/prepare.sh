@@ -34,6 +34,9 @@ prepare $windows -o one
 grep -q "11 shards (11 were there)" err.txt || fail "made again: $(cat err.txt)"
 same_folder one three
 
+"$tfc" info one >info.txt || fail "no info"
+grep -q "^prepared data of pairs: 1100 rows of 1100 lines$" info.txt || fail "info tells: $(cat info.txt)"
+
 # Two files in turn, or columns of one, are the same pairs.
 head -n 500 train.src >a.src
 head -n 500 train.tgt >a.tgt
