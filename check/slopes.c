@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const double steps[] = {1e-4, 1e-3, 1e-5, 1e-6, 1e-7};
+static const double steps[] = {1e-4, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8};
 static const double TOLERANCE = 1e-6; /* of the gradient's length */
 static const double SMALLEST = 1e-4;  /* lengths below this are compared to it */
 
