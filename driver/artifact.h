@@ -93,9 +93,11 @@ const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
-/* Opens the further runs of an ensemble and loads their weights; `first` is the name of the model that
- * the artifact has. False after errors. (compile_members.c) */
+/* Opens the further runs of an ensemble; `first` is the name of the model that the artifact has, whose
+ * functions are there. False after errors. (compile_members.c, as the next two) */
 bool compile_members(Artifact *artifact, const char *first, const TextList *with);
+/* Their weights, once there are programs and the first one's weights. */
+bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
 
 /* The header; sets the version. */

@@ -237,8 +237,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
                                          is_text(a) ? "text" : "bitcode")) &&
                write_code(a);
     choose_text(a);
-    if (!compile_objects(a) || !load_weights(a, o) ||
-        !compile_members(a, o->run ? o->run : a->session.options.path, o->with))
+    if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
+        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a))
         return false;
     Text header = {0};
     compile_header(a, &header);

@@ -42,13 +42,8 @@ static bool has_same_programs(Artifact *a, const RunFolder *first, RunFolder *me
 
 static bool open_member(Artifact *a, const RunFolder *first, const char *path, RunFolder *member)
 {
-    if (!run_folder_open(a->job, &(RunSource){.path = path}, member) ||
-        !run_check_average(a->job, first, member) || !has_same_programs(a, first, member))
-        return false;
-    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-        if (a->programs[f] && !store_add_program(member->store, a->programs[f]))
-            return job_error(a->job, "out of memory");
-    return run_folder_load(a->job, member, NULL);
+    return run_folder_open(a->job, &(RunSource){.path = path}, member) &&
+           run_check_average(a->job, first, member) && has_same_programs(a, first, member);
 }
 
 bool compile_members(Artifact *a, const char *first, const TextList *with)
@@ -56,14 +51,26 @@ bool compile_members(Artifact *a, const char *first, const TextList *with)
     const RunFolder run = {.path = first, .kind = a->kind, .vocab = a->vocab};
     if (with->count && !a->vocab)
         return job_error(a->job, "--with: the first model needs a vocabulary, to be compared: --vocab");
-    if (with->count && !a->weights)
-        return job_error(a->job, "--with: the first model has no weights: --weights");
     if (with->count >= MAX_MEMBERS)
         return job_error(a->job, "--with: %d models at most", MAX_MEMBERS);
     a->members = ARENA_ARRAY(a->job->arena, RunFolder, with->count + 1);
     for (size_t i = 0; i < with->count; i++)
         if (!open_member(a, &run, with->data[i], &a->members[a->n_members++]))
             return false;
+    return true;
+}
+
+bool compile_load_members(Artifact *a)
+{
+    if (a->n_members && !a->weights)
+        return job_error(a->job, "--with: the first model has no weights: --weights");
+    for (int i = 0; i < a->n_members; i++) {
+        for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+            if (a->programs[f] && !store_add_program(a->members[i].store, a->programs[f]))
+                return job_error(a->job, "out of memory");
+        if (!run_folder_load(a->job, &a->members[i], NULL))
+            return false;
+    }
     return true;
 }
 

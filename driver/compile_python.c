@@ -73,12 +73,18 @@ static const char *ctypes_name(const Artifact *a, const char *type)
 
 void compile_python(const Artifact *a, Text *out)
 {
+    const char *members =
+        !a->n_members ? ""
+                      : arena_printf(a->job->arena,
+                                     " It is the mean of %d models,\nwhich have no other weights than "
+                                     "those inside.",
+                                     a->n_members + 1);
     const char *next = a->ports.next ? artifact_c_name(a->job->arena, a->ports.next) : "";
     text_add(out,
-             "\"\"\"%s, compiled by tfc; %s.h tells more of each call.\n\n"
+             "\"\"\"%s, compiled by tfc; %s.h tells more of each call.%s\n\n"
              "    import %s\n"
              "    model = %s.Model()\n\"\"\"\n\n",
-             a->name, a->name, a->name, a->name);
+             a->name, a->name, members, a->name, a->name);
     text_add(out,
              "_NAME, _LIBRARY, _HEADER = \"%s\", \"%s\", 0x%016" PRIx64 "\n"
              "VOCABULARY, BOS, EOS, PAD, UNK = %" PRId64 ", %" PRId32 ", %" PRId32 ", %" PRId32

@@ -110,9 +110,10 @@ expected() { # expected OTHERS HOW…
     shift
     "$tfc" translate one $others "$@" --input valid.src | sed 's/ ||| / /g'
 }
+levels=
+[ "$(uname -m)" != x86_64 ] || levels="--cpu x86-64-v2,x86-64-v3"
 for others in "--with three --with four" "--with one --with three"; do
-    "$tfc" compile one $others -o both --cpu x86-64-v2,native 2>err.txt ||
-        "$tfc" compile one $others -o both 2>err.txt || fail "$(cat err.txt)"
+    "$tfc" compile one $others -o both $levels 2>err.txt || fail "$(cat err.txt)"
     for way in "--beam 1" "--beam 4 --nbest 3" "--sample --seed 3 --nbest 2"; do
         results both $way >compiled.txt
         expected "$others" $way >with.txt
@@ -124,6 +125,23 @@ done
 refuses 1 "3 models are inside, whose mean is taken" ./both --weights one/best.safetensors
 "$tfc" compile one --with three -o libboth.so 2>err.txt || fail "$(cat err.txt)"
 grep -q "2 models are inside" narrow.h || fail "the header does not tell"
+grep -q "the mean of 2 models" narrow.py || fail "the Python module does not tell"
+if command -v python3 >/dev/null; then
+    python3 - >said.txt <<'END' || fail "the library from Python"
+import narrow
+model = narrow.Model()
+print(model.translate_text(open("valid.src").read()), end="")
+for refused in (lambda: narrow.Model("one/best.safetensors"), lambda: narrow.Model(seed=1),
+                lambda: model.save("saved.safetensors")):
+    try:
+        refused()
+    except narrow.Error as error:
+        assert "2 models are inside" in str(error), error
+    else:
+        raise SystemExit("not refused")
+END
+    "$tfc" translate one --with three --input valid.src | cmp - said.txt || fail "the library says otherwise"
+fi
 "$tfc" compile lm1 --with lm2 -o lm 2>err.txt || fail "$(cat err.txt)"
 head -n 3 valid.src >prompts.txt
 ./lm --temperature 0 --tokens 40 <prompts.txt >compiled.txt || fail "a compiled ensemble of language models"
