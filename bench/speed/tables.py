@@ -27,10 +27,12 @@ bench/compare --debian FOLDER --train --forward --real DATA --first-step --gemm-
 ```
 
 The other programs here: [bench/lengths](lengths) measures how a step grows with the length of
-sentences, [bench/first_sentence](first_sentence) a translation from a process's start;
-[bench/multi30k](multi30k) and [bench/shakespeare](shakespeare) train models,
+sentences, [bench/attention_products](attention_products) counts what attention multiplies,
+[bench/first_sentence](first_sentence) a translation from a process's start; [bench/multi30k](multi30k) and [bench/shakespeare](shakespeare) train models,
 [bench/adapt](adapt) adapts one to other texts, [bench/backtranslate](backtranslate) trains with sentences
-of one language, [bench/pronounce-languages](pronounce-languages) trains ten pronouncing libraries.
+of one language, [bench/pronounce-languages](pronounce-languages) trains ten pronouncing libraries,
+[bench/prepared](prepared) trains from data larger than memory, [bench/ranks](ranks) by several processes,
+[bench/scaling](scaling) predicts training by many.
 """
 
 
