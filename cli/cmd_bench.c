@@ -181,7 +181,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
         qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
         (o->json ? print_json : print_text)(&session, o, &m);
     }
-    ok = tracing_close(job, ok ? o->common.trace : NULL, m.trace) && ok;
+    ok = tracing_close(job, ok ? o->common.trace : NULL, m.trace, NULL) && ok;
     session_close(&session);
     store_free(store);
     return ok;

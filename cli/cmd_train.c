@@ -120,9 +120,7 @@ static bool prepare(Training *training)
 static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks *ranks)
 {
     Trace *trace;
-    if (ranks_mine(ranks))
-        trace_file = NULL;
-    if (!tracing_open(job, trace_file, false, &trace))
+    if (!tracing_open_ranks(job, trace_file, ranks, &trace))
         return EXIT_INPUT;
     trace_use(trace);
     Training training;
@@ -133,7 +131,10 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
               prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : EXIT_INPUT;
-    if (!tracing_close(job, trace_file, trace) && status == EXIT_DONE)
+    bool together = status == EXIT_DONE || status == EXIT_INTERRUPTED;
+    if (!together && ranks_mine(ranks))
+        trace_file = NULL;
+    if (!tracing_close(job, trace_file, trace, together ? ranks : NULL) && status == EXIT_DONE)
         status = EXIT_INPUT;
     training_free(&training);
     run_lock_free(&lock);
@@ -143,19 +144,18 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
 static int run_train(Job *job, void *record, const Arguments *arguments)
 {
     TrainCommand *command = record;
-    Ranks *ranks = NULL;
     int status = training_options(job, arguments, command);
     if (!status)
         status = check_usage(job, &command->o);
     if (!status && command->o.prepared && !training_open_prepared(job, &command->o))
         status = EXIT_INPUT;
     if (!status)
-        status = cli_ranks_open(job, &command->common, &ranks);
-    command->o.ranks = ranks;
+        status = cli_ranks_open(job, &command->common);
+    command->o.ranks = command->common.ranks;
     if (!status)
-        status = run_training(job, &command->o, command->common.trace, ranks);
+        status = run_training(job, &command->o, command->common.trace, command->common.ranks);
     cli_flush(job);
-    return cli_ranks_close(ranks, status);
+    return cli_ranks_close(command->common.ranks, status);
 }
 
 /* -1: as the model says, or else what the help has in parentheses. */

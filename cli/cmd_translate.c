@@ -17,7 +17,6 @@ typedef struct Translate {
     Decoding decoding;
     int64_t nbest, alternatives, batch_tokens;
     bool json, token_scores, attention;
-    Ranks *ranks; /* that share the text; NULL: one process */
 } Translate;
 
 /* `alignment`: NULL without --attention. */
@@ -139,33 +138,18 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream 
     return ok;
 }
 
-/* What another rank answered. */
-static void receive(Ranks *ranks, int from, Text *out)
-{
-    int64_t n;
-    ranks_receive(ranks, &n, sizeof n, from);
-    char *bytes = malloc((size_t)n + 1);
-    if (bytes)
-        ranks_receive(ranks, bytes, n, from);
-    else
-        ranks_end(ranks, EXIT_INPUT);
-    text_put(out, bytes, (size_t)n);
-    free(bytes);
-}
-
 /* Windows are answered by one rank after the other, and written by the first. */
 static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream,
                              int64_t window)
 {
-    int me = ranks_mine(o->ranks), by = (int)(window % ranks_count(o->ranks));
+    Ranks *ranks = o->common.ranks;
+    int me = ranks_mine(ranks), by = (int)(window % ranks_count(ranks));
     Text out = {0};
     bool ok = me != by || answer(o, run, aligner, stream, &out);
-    if (ok && me == by && me) {
-        int64_t n = (int64_t)out.length;
-        ranks_send(o->ranks, &n, sizeof n, 0);
-        ranks_send(o->ranks, out.data, n, 0);
-    } else if (ok && me != by && !me)
-        receive(o->ranks, by, &out);
+    if (ok && me == by && me)
+        cli_ranks_send(ranks, out.data, out.length);
+    else if (ok && me != by && !me)
+        cli_ranks_receive(ranks, by, &out);
     if (ok && !me)
         stream_put(stream, out.data, out.length);
     text_free(&out);
@@ -181,7 +165,7 @@ static bool translate(Job *job, const void *record, RunFolder *run)
         return job_error(job,
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
-    int ranks = ranks_count(o->ranks);
+    int ranks = ranks_count(o->common.ranks);
     if (ranks > 1 && (!o->input || !strcmp(o->input, "-")))
         return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
     int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
@@ -191,7 +175,7 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                              .kind = CORPUS_SOURCES,
                              .max_length = inference_max_length(&run->inference),
                              .window_tokens = batches * o->batch_tokens,
-                             .silent = ranks_mine(o->ranks) > 0,
+                             .silent = ranks_mine(o->common.ranks) > 0,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
     Stream stream;
@@ -218,11 +202,11 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
     if (o->alternatives && (o->decoding.sample || o->nbest > 1))
         return cli_usage_error("--alternatives are searched for, one each: leave %s out",
                                o->decoding.sample ? "--sample" : "--nbest");
-    int status = cli_ranks_open(job, &o->common, &o->ranks);
+    int status = cli_ranks_open(job, &o->common);
     if (!status)
         status = common_run(job, &o->common, arguments->words[0], translate, o);
     cli_flush(job);
-    return cli_ranks_close(o->ranks, status);
+    return cli_ranks_close(o->common.ranks, status);
 }
 
 static const Option options[] = {

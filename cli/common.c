@@ -80,11 +80,11 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
                               .vocab = common->vocab,
                               .settings = &common->settings,
                               .with = &common->with};
-    bool ok = run_folder_open(job, &source, &run) && tracing_open(job, common->trace, false, &trace);
+    bool ok = run_folder_open(job, &source, &run) && tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok) {
         trace_use(trace);
         ok = use(job, record, &run);
-        ok = tracing_close(job, common->trace, trace) && ok;
+        ok = tracing_close(job, common->trace, trace, ok ? common->ranks : NULL) && ok;
     }
     run_folder_close(&run);
     return cli_finish(job, ok);

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "driver/model_argument.h"
 #include "driver/run_folder.h"
+#include "runtime/ranks/ranks.h"
 
 typedef struct Common {
     const char *gemm, *cpu, *passes;
@@ -21,6 +22,7 @@ typedef struct Common {
     int64_t line_limit; /* bytes; 0: LINE_LIMIT */
     bool keep_going;
     TextList settings; /* "NAME=VALUE" */
+    Ranks *ranks;      /* that run the command together; NULL: one process (cli/ranks.h) */
 } Common;
 
 #define OPTION_GEMM(record)                                                                        \

@@ -100,6 +100,9 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     text_add(out, "  rate %.3g", report->rate);
     if (isfinite(report->tokens_per_second))
         text_add(out, "  %.0f tokens/s", report->tokens_per_second);
+    if (isfinite(report->waited_for_ranks))
+        text_add(out, "  waits %.0f %% for ranks, %.0f %% for the network", 100 * report->waited_for_ranks,
+                 100 * report->waited_for_network);
     text_add(out, "  %s", bytes_text(resident_bytes()));
     text_add(out, "  %s", duration_text(report->seconds));
     if (isfinite(report->seconds_left))

@@ -15,14 +15,14 @@ static void divide_threads(const Ranks *ranks)
         exec_set_threads(all > here ? all / here : 1);
 }
 
-int cli_ranks_open(Job *job, const Common *common, Ranks **ranks)
+int cli_ranks_open(Job *job, Common *common)
 {
-    if (!ranks_open(&job->diags, job->arena, (int)common->rank_timeout, ranks))
+    if (!ranks_open(&job->diags, job->arena, (int)common->rank_timeout, &common->ranks))
         return EXIT_INPUT;
-    if (ranks_mine(*ranks))
-        cli_speak_as(ranks_name(*ranks, job->arena));
+    if (ranks_mine(common->ranks))
+        cli_speak_as(ranks_name(common->ranks, job->arena));
     if (!common->threads)
-        divide_threads(*ranks);
+        divide_threads(common->ranks);
     return EXIT_DONE;
 }
 
@@ -32,4 +32,25 @@ int cli_ranks_close(Ranks *ranks, int status)
         ranks_end(ranks, status);
     ranks_close(ranks);
     return status;
+}
+
+void cli_ranks_send(const Ranks *ranks, const char *text, size_t bytes)
+{
+    int64_t n = (int64_t)bytes;
+    ranks_send(ranks, &n, sizeof n, 0);
+    if (n)
+        ranks_send(ranks, text, n, 0);
+}
+
+void cli_ranks_receive(Ranks *ranks, int from, Text *out)
+{
+    int64_t n;
+    ranks_receive(ranks, &n, sizeof n, from);
+    char *bytes = malloc((size_t)n + 1);
+    if (!bytes)
+        ranks_end(ranks, EXIT_INPUT);
+    else if (n)
+        ranks_receive(ranks, bytes, n, from);
+    text_put(out, bytes, (size_t)n);
+    free(bytes);
 }

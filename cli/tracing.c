@@ -2,6 +2,7 @@
 #include "cli/tracing.h"
 
 #include "base/file.h"
+#include "cli/ranks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,12 +17,62 @@ bool tracing_open(Job *job, const char *path, bool report, Trace **trace)
     return *trace || !(path || report) || job_error(job, "out of memory for the trace");
 }
 
-bool tracing_close(Job *job, const char *path, Trace *trace)
+bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **trace)
+{
+    double zero = 0;
+    bool writes = path && !ranks_mine(ranks);
+    if (!tracing_open(job, writes ? path : NULL, path && !writes, trace))
+        return false;
+    ranks_sum(ranks, &zero, 1); /* all are here */
+    if (*trace)
+        trace_restart(*trace);
+    return true;
+}
+
+/* ---- from other ranks to rank 0: pieces of text behind their lengths, at last a length of 0 ---- */
+
+static void send_piece(void *context, const char *text, size_t bytes)
+{
+    cli_ranks_send(context, text, bytes);
+}
+
+static void put_others(void *context, TraceSink sink)
+{
+    Ranks *ranks = context;
+    Text piece = {0};
+    for (int rank = 1; rank < ranks_count(ranks); rank++)
+        for (;;) {
+            piece.length = 0;
+            cli_ranks_receive(ranks, rank, &piece);
+            if (!piece.length)
+                break;
+            sink.put(sink.context, piece.data, piece.length);
+        }
+    text_free(&piece);
+}
+
+static void send_all(const Trace *trace, const char *name, Ranks *ranks)
+{
+    trace_put_events(trace, ranks_mine(ranks) + 1, name, (TraceSink){ranks, send_piece});
+    cli_ranks_send(ranks, NULL, 0);
+}
+
+static bool write_all(Job *job, const char *path, const Trace *trace, Ranks *ranks)
+{
+    const char *name = ranks ? ranks_name(ranks, job->arena) : NULL;
+    TraceOthers others = {name, ranks, put_others};
+    if (!ranks_mine(ranks))
+        return trace_write(trace, &job->diags, path, ranks ? &others : NULL);
+    send_all(trace, name, ranks);
+    return true;
+}
+
+bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks)
 {
     if (!trace)
         return true;
     trace_use(NULL);
-    bool ok = !path || trace_write(trace, &job->diags, path);
+    bool ok = !path || write_all(job, path, trace, ranks);
     int64_t dropped = trace_dropped(trace);
     if (dropped)
         diag_note(&job->diags, (Loc){0},

@@ -5,14 +5,18 @@
 #include "base/json_write.h"
 #include "cli/cli.h"
 #include "runtime/exec/trace.h"
+#include "runtime/ranks/ranks.h"
 
 /* Makes a trace for a path, or for a report without one; else *trace is NULL. Recording
  * begins with trace_use. False, with an error, where the path cannot be written or memory
  * is short. */
 bool tracing_open(Job *job, const char *path, bool report, Trace **trace);
+/* The same on all ranks, whose clocks begin together. */
+bool tracing_open_ranks(Job *job, const char *path, const Ranks *ranks, Trace **trace);
 /* Ends the recording, writes the file if there is a path, says what was left out, and
- * frees the trace. The programs that ran must still be there. */
-bool tracing_close(Job *job, const char *path, Trace *trace);
+ * frees the trace. The programs that ran must still be there. `ranks`: rank 0 writes what all have
+ * recorded, and all call it; NULL: one process. */
+bool tracing_close(Job *job, const char *path, Trace *trace, Ranks *ranks);
 
 /* The kernels by their share of `seconds`: as lines, or as member `kernels` of the object that is
  * open. */

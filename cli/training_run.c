@@ -149,6 +149,8 @@ static Shown shown_of(Training *t)
                         .rate = NAN,
                         .gradient_norm = NAN,
                         .tokens_per_second = NAN,
+                        .waited_for_ranks = NAN,
+                        .waited_for_network = NAN,
                         .seconds = t->state.seconds,
                         .valid_loss = NAN,
                         .valid_bleu = NAN}};

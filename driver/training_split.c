@@ -41,8 +41,8 @@ static const TfcProgram *compile_part(Training *t, const Parts *parts, int part)
 {
     OptimizerSpec optimizer = session_optimizer(&t->session);
     int64_t *counts = ARENA_ARRAY(t->job->arena, int64_t, parts->n_tensors + 1);
-    for (int32_t i = parts->first[part]; i < parts->first[part + 1]; i++)
-        counts[parts->slices[i].tensor] = parts->slices[i].count;
+    for (int32_t i = 0; i < parts->n_tensors; i++)
+        counts[i] = parts_slice(parts, i, part, part).count;
     return session_compile(&t->session,
                            derive_update_part(t->session.model->module, &optimizer, counts));
 }
@@ -53,8 +53,10 @@ bool training_split_compile(Training *t)
     int me = ranks_mine(t->options->ranks);
     *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t), .store = t->store};
     list_slots(t, split);
+    split->room =
+        ARENA_ARRAY(t->job->arena, RankMessage, 2 * (int64_t)split->parts->n_tensors * split->parts->n + 1);
     t->programs.split = t->split = split;
-    if (split->parts->first[me] == split->parts->first[me + 1])
+    if (!parts_elements(split->parts, me))
         return true;
     t->programs.update = compile_part(t, split->parts, me);
     return t->programs.update != NULL;
@@ -67,11 +69,10 @@ static void *find_slice(void *context, const TfcTensor *tensor)
     const Parts *parts = split->parts;
     int me = ranks_mine(split->ranks);
     StoreTensor *whole = tensor->role == TFC_SLOT ? NULL : store_find(split->store, tensor->name);
-    for (int32_t i = parts->first[me]; whole && i < parts->first[me + 1]; i++) {
-        const Slice *slice = &parts->slices[i];
-        const PartTensor *of = &parts->tensors[slice->tensor];
+    for (int32_t i = 0; whole && i < parts->n_tensors; i++) {
+        const PartTensor *of = &parts->tensors[i];
         if (!strcmp(tensor->name, of->param) || !strcmp(tensor->name, of->gradient))
-            return (char *)whole->data + slice->from * type_bytes(whole->type);
+            return (char *)whole->data + parts_slice(parts, i, me, me).from * type_bytes(whole->type);
     }
     return NULL;
 }

@@ -129,8 +129,8 @@ Function *derive_accumulate(Module *module)
     DType type = find_output(function, "loss")->args[0]->type.dtype;
     Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
     Trained t = differentiate(function, weight);
-    b = builder_at_end(function);
     for (int i = 0; i < t.n; i++) {
+        b = builder_behind(function, &function->body, t.gradients[i]->op); /* whole as early as may be */
         b.loc = t.params[i]->op->loc;
         b.scope = t.params[i]->op->scope;
         Value *sum = gradient_param(&b, op_string(t.params[i]->op, ATTR_name), t.params[i]->type);

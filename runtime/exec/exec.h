@@ -105,6 +105,22 @@ bool exec_run(Exec *exec);
 const void *exec_output(Exec *exec, const char *name);
 int64_t exec_output_count(Exec *exec, const char *name); /* elements, for the shape last run */
 
+/* ExecHook: told of a run's steps by the thread that runs them. */
+typedef struct ExecHook {
+    void *context;
+    void (*before)(void *context, int32_t step); /* the steps before this one are done, it and perhaps
+                                                    some behind it are not begun */
+    void (*after)(void *context, int32_t step);  /* this step and those before it are done */
+} ExecHook;
+/* Of all runs from now on; NULL: none. It outlives them. */
+void exec_set_hook(Exec *exec, const ExecHook *hook);
+/* ExecSpan: the first and the last step of a run. In a loop over rows every step counts as all. */
+typedef struct ExecSpan {
+    int32_t first, last;
+} ExecSpan;
+/* Those that read or write a tensor of the store; first > last: there are none. */
+ExecSpan exec_tensor_span(const Exec *exec, const char *name);
+
 /* For --check-numerics: runs as exec_run does, but looks at the floats that each
  * step wrote and stops at the first step that made a NaN: its name, and its
  * number in *step. NULL: none did, and the run is complete. */

@@ -52,15 +52,10 @@ static void run_copy(Exec *exec, const TfcStep *step, int64_t bytes, Team *team)
     team_run(team, (int32_t)((bytes + COPY_BLOCK - 1) / COPY_BLOCK), run_copy_block, &copy);
 }
 
-static bool is_epilogue(const TfcStep *step)
-{
-    return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
-}
-
 /* The kernel that the product calls, or NULL. */
 static const BoundKernel *epilogue_of(const Exec *exec, int32_t s)
 {
-    bool joined = s + 1 < exec->program->n_steps && is_epilogue(&exec->program->steps[s + 1]);
+    bool joined = s + 1 < exec->program->n_steps && step_is_epilogue(&exec->program->steps[s + 1]);
     return joined ? &exec->steps[s + 1].kernel : NULL;
 }
 
@@ -164,7 +159,7 @@ static void run_recorded(Exec *exec, int32_t s, Team *team, Trace *trace)
 static void run_step(Exec *exec, int32_t s, Team *team)
 {
     Trace *trace = trace_in_use();
-    if (is_epilogue(&exec->program->steps[s]))
+    if (step_is_epilogue(&exec->program->steps[s]))
         return; /* done with the product */
     if (trace)
         run_recorded(exec, s, team, trace);
@@ -214,13 +209,18 @@ static bool walk_loop(Exec *exec, int32_t l, Team *team, StepWork *work, void *c
 static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
 {
     const TfcProgram *program = exec->program;
+    const ExecHook *hook = exec->hook;
     bool more = true;
     for (int32_t s = exec->first_step, l = 0; more && s < program->n_steps; s++) {
+        if (hook)
+            hook->before(hook->context, s);
         if (l < program->n_loops && program->loops[l].first == s) {
             more = walk_loop(exec, l, team, work, context);
             s = program->loops[l++].end - 1;
         } else
             more = work(exec, s, team, context);
+        if (hook)
+            hook->after(hook->context, s);
     }
 }
 
@@ -249,7 +249,7 @@ static int threads_for(const Exec *exec)
 {
     int64_t most = 1;
     for (int32_t s = exec->first_step; s < exec->program->n_steps; s++) {
-        int64_t tasks = is_epilogue(&exec->program->steps[s]) ? 1 : count_tasks(exec, s);
+        int64_t tasks = step_is_epilogue(&exec->program->steps[s]) ? 1 : count_tasks(exec, s);
         most = tasks > most ? tasks : most;
     }
     return most < exec_threads() ? (int)most : exec_threads();

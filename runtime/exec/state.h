@@ -63,7 +63,14 @@ struct Exec {
     bool multiplies;         /* there are products */
     bool bound;              /* the steps fit the dimensions as they are now */
     uint32_t rng[4];
+    const ExecHook *hook;    /* or NULL */
 };
+
+/* Whether the product before it does this step, part by part. */
+static inline bool step_is_epilogue(const TfcStep *step)
+{
+    return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
+}
 
 /* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
  * anew if one does not fit. */

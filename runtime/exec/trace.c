@@ -45,6 +45,8 @@ Trace *trace_new(int32_t steps)
     return NULL;
 }
 
+void trace_restart(Trace *trace) { trace->start = clock_now(); }
+
 void trace_free(Trace *trace)
 {
     if (!trace)

@@ -37,20 +37,37 @@ static void add_shape(const TraceStep *record, Text *out)
     }
 }
 
-/* JSON strings: text_quote's escapes but for control characters. */
-static void add_event(JsonWriter *json, int32_t thread, int64_t begin, int64_t end)
+/* Events: those of a process, on their way to a file. */
+typedef struct Events {
+    const Trace *trace;
+    int process;
+    JsonWriter json;
+    Text text;
+    TraceSink sink;
+} Events;
+
+static void flush(Events *e)
 {
+    if (e->text.length)
+        e->sink.put(e->sink.context, e->text.data, e->text.length);
+    e->text.length = 0;
+}
+
+static void add_event(Events *e, int32_t thread, int64_t begin, int64_t end)
+{
+    JsonWriter *json = &e->json;
     json_put_text(json, "ph", "X");
-    json_put_integer(json, "pid", 1);
+    json_put_integer(json, "pid", e->process);
     json_put_integer(json, "tid", thread);
     json_put_fixed(json, "ts", (double)begin / 1e3, 3);
     json_put_fixed(json, "dur", (double)(end - begin) / 1e3, 3);
 }
 
 /* FLOPs and bytes are those of the whole step, whichever threads shared it. */
-static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slice, JsonWriter *json)
+static void add_slice(Events *e, int32_t thread, const TraceSlice *slice)
 {
-    const TraceStep *record = &trace->steps[slice->step];
+    JsonWriter *json = &e->json;
+    const TraceStep *record = &e->trace->steps[slice->step];
     const TfcStep *step = step_of(record);
     Text name = {0}, shape = {0};
     text_add(&name, "%s", step->name ? step->name : step_kind_name(step->kind));
@@ -61,7 +78,7 @@ static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slic
     json_open(json, NULL, '{');
     json_put_text(json, "name", name.data);
     json_put_text(json, "cat", step_kind_name(step->kind));
-    add_event(json, thread, slice->begin, slice->end);
+    add_event(e, thread, slice->begin, slice->end);
     json_open(json, "args", '{');
     json_put_text(json, "function", record->program->name);
     json_put_integer(json, "step", record->step);
@@ -75,16 +92,18 @@ static void add_slice(const Trace *trace, int32_t thread, const TraceSlice *slic
     json_close(json, '}');
     text_free(&name);
     text_free(&shape);
+    flush(e);
 }
 
 /* "process_name" or "thread_name". */
-static void add_name(JsonWriter *json, const char *of, int32_t thread, const char *name)
+static void add_name(Events *e, const char *of, int32_t thread, const char *name)
 {
+    JsonWriter *json = &e->json;
     json_line(json, "");
     json_open(json, NULL, '{');
     json_put_text(json, "name", of);
     json_put_text(json, "ph", "M");
-    json_put_integer(json, "pid", 1);
+    json_put_integer(json, "pid", e->process);
     if (thread >= 0)
         json_put_integer(json, "tid", thread);
     json_open(json, "args", '{');
@@ -93,38 +112,50 @@ static void add_name(JsonWriter *json, const char *of, int32_t thread, const cha
     json_close(json, '}');
 }
 
-static void flush(FileWriter *file, Text *out)
-{
-    if (out->length)
-        file_write(file, out->data, out->length);
-    out->length = 0;
-}
-
-static void write_thread(const Trace *trace, int32_t thread, FileWriter *file, JsonWriter *json)
+static void add_thread(Events *e, int32_t thread)
 {
     char name[32];
     snprintf(name, sizeof name, "thread %d", thread);
-    add_name(json, "thread_name", thread, name);
-    for (int32_t i = 0; i < trace->threads[thread].n; i++) {
-        add_slice(trace, thread, &trace->threads[thread].slices[i], json);
-        flush(file, json->out);
-    }
+    add_name(e, "thread_name", thread, name);
+    for (int32_t i = 0; i < e->trace->threads[thread].n; i++)
+        add_slice(e, thread, &e->trace->threads[thread].slices[i]);
 }
 
-static void write_span(const TraceSpan *span, FileWriter *file, JsonWriter *json)
+static void add_span(Events *e, const TraceSpan *span)
 {
-    json_line(json, "");
-    json_open(json, NULL, '{');
-    json_put_text(json, "name", span->name);
-    json_put_text(json, "cat", "span");
-    add_event(json, span->thread, span->begin, span->end);
-    json_close(json, '}');
-    flush(file, json->out);
+    json_line(&e->json, "");
+    json_open(&e->json, NULL, '{');
+    json_put_text(&e->json, "name", span->name);
+    json_put_text(&e->json, "cat", "span");
+    add_event(e, span->thread, span->begin, span->end);
+    json_close(&e->json, '}');
+    flush(e);
 }
 
-bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
+void trace_put_events(const Trace *trace, int process, const char *name, TraceSink sink)
+{
+    Events e = {.trace = trace, .process = process, .sink = sink, .json.follows = process > 1};
+    e.json.out = &e.text;
+    add_name(&e, "process_name", -1, name);
+    int32_t spans = trace_filled(atomic_load(&trace->used_spans), TRACE_SPANS);
+    for (int32_t i = 0; i < spans; i++)
+        add_span(&e, &trace->spans[i]);
+    int32_t threads = trace_filled(atomic_load(&trace->used_threads), trace->n_threads);
+    for (int32_t t = 0; t < threads; t++)
+        add_thread(&e, t);
+    flush(&e);
+    text_free(&e.text);
+}
+
+static void put_in_file(void *context, const char *text, size_t bytes)
+{
+    file_write(context, text, bytes);
+}
+
+bool trace_write(const Trace *trace, Diagnostics *diags, const char *path, const TraceOthers *others)
 {
     FileWriter *file = file_create(diags, path);
+    TraceSink sink = {file, put_in_file};
     if (!file)
         return false;
     Text out = {0};
@@ -135,18 +166,16 @@ bool trace_write(const Trace *trace, Diagnostics *diags, const char *path)
     json_put_integer(&json, "dropped", trace_dropped(trace));
     json_close(&json, '}');
     json_open(&json, "traceEvents", '[');
-    add_name(&json, "process_name", -1, "tfc");
-    int32_t spans = trace_filled(atomic_load(&trace->used_spans), TRACE_SPANS);
-    for (int32_t i = 0; i < spans; i++)
-        write_span(&trace->spans[i], file, &json);
-    int32_t threads = trace_filled(atomic_load(&trace->used_threads), trace->n_threads);
-    for (int32_t t = 0; t < threads; t++)
-        write_thread(trace, t, file, &json);
+    file_write(file, out.data, out.length);
+    out.length = 0;
+    trace_put_events(trace, 1, others ? others->name : "tfc", sink);
+    if (others)
+        others->put(others->context, sink);
     text_string(&out, "\n");
     json_close(&json, ']');
     json_close(&json, '}');
     text_string(&out, "\n");
-    flush(file, &out);
+    file_write(file, out.data, out.length);
     text_free(&out);
     return file_commit(file, diags);
 }

@@ -12,6 +12,7 @@
 struct Ranks {
     const RankTransport *mpi;
     int rank, count, here;
+    bool two_threads;
 };
 
 /* Launcher: an MPI's mpirun, by what it sets in the environment. */
@@ -80,9 +81,9 @@ bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
     Ranks *r = ARENA_NEW(arena, Ranks);
     const char *here = getenv(launcher->here);
     *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
-    bool watches = mpi->open(&r->rank, &r->count, silence);
+    r->two_threads = mpi->open(&r->rank, &r->count, silence);
     *ranks = r;
-    if (!watches && !r->rank)
+    if (silence && !r->two_threads && !r->rank)
         diag_warning(diags, (Loc){0},
                      "%s has no calls from several threads here: a rank that hangs is not noticed",
                      launcher->name);
@@ -127,8 +128,16 @@ void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from)
 void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n)
 {
     if (ranks && n)
-        ranks->mpi->move(messages, n);
+        ranks->mpi->move(messages, n, false);
 }
+
+void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n)
+{
+    if (ranks && n)
+        ranks->mpi->move(messages, n, true);
+}
+
+bool ranks_two_threads(const Ranks *ranks) { return ranks && ranks->two_threads; }
 
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RANK_TRANSPORT_VERSION = 2 };
+enum { RANK_TRANSPORT_VERSION = 3 };
 
 /* RankMessage: bytes that go to another rank, or come from it. */
 typedef struct RankMessage {
@@ -20,13 +20,14 @@ typedef struct RankMessage {
 typedef struct RankTransport {
     int64_t version;
     /* `silence`: seconds without a sign of life of a rank, after which all are ended; 0: any. False:
-     * that cannot be watched here. */
+     * calls are allowed from one thread alone, and silence cannot be watched. */
     bool (*open)(int *rank, int *size, int silence);
     void (*close)(void);                                     /* waits for all ranks */
     void (*end)(int status);                                 /* ends all ranks now */
     void (*send)(const void *data, int64_t bytes, int to);
     void (*receive)(void *data, int64_t bytes, int from);
-    void (*move)(const RankMessage *messages, int64_t n);    /* all at once; done when it returns */
+    /* All at once; done when it returns. `behind`: from a second thread, apart from all other messages. */
+    void (*move)(const RankMessage *messages, int64_t n, bool behind);
     void (*share)(void *data, int64_t bytes, int from);      /* every rank has it then */
     void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
 } RankTransport;

@@ -26,6 +26,7 @@ static double seconds_left(const Trainer *t)
 static TrainReport make_report(const Trainer *t)
 {
     double seconds = trainer_now() - t->report_start;
+    double shared = ranks_count(t->settings->ranks) > 1 ? seconds : NAN;
     return (TrainReport){
         .step = t->state->step,
         .epoch = t->state->epoch,
@@ -33,6 +34,8 @@ static TrainReport make_report(const Trainer *t)
         .rate = trainer_rate(t, t->state->step),
         .gradient_norm = t->norm,
         .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
+        .waited_for_ranks = t->waited_ranks / shared,
+        .waited_for_network = t->waited_network / shared,
         .seconds = t->state->seconds,
         .seconds_left = seconds_left(t),
         .valid_loss = NAN,
@@ -56,6 +59,7 @@ static void judge(Trainer *t, TrainReport *report)
 
 static bool validate(Trainer *t, TrainReport *report)
 {
+    trainer_settle(t);
     double pause = trainer_now();
     int64_t begin = trace_begin();
     if (!t->hooks->validate(t->hooks->user, report))
@@ -81,6 +85,7 @@ static bool save_as(Trainer *t, Arena *arena, const char *path)
 bool trainer_save(Trainer *t, bool best)
 {
     const TrainSettings *s = t->settings;
+    trainer_settle(t);
     Arena *arena = arena_new();
     int64_t begin = trace_begin();
     const char *path = run_step_path(arena, s->folder, t->state->step);
@@ -144,6 +149,7 @@ bool trainer_after_step(Trainer *t, bool last)
         return false;
     t->loss_sum = 0;
     t->loss_tokens = 0;
+    t->waited_ranks = t->waited_network = 0;
     t->report_start = trainer_now();
     return true;
 }

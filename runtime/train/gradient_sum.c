@@ -27,6 +27,8 @@ struct GradientSum {
     double *squares; /* a block: the sum of squares */
     int64_t n_blocks;
     RankMessage *messages; /* room for those of a meeting */
+    int64_t n_messages;
+    int32_t *all; /* 0, 1, … */
 };
 
 int64_t gradient_sum_left(int64_t n)
@@ -70,10 +72,14 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
         if (find_gradients(sum, store)) {
             sum->room = arena_array(arena, (size_t)sum->levels, (size_t)sum->bytes);
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
-            sum->messages = ARENA_ARRAY(arena, RankMessage, 4 * (int64_t)parts->first[parts->n] + 1);
+            sum->messages = ARENA_ARRAY(arena, RankMessage,
+                                        4 * (int64_t)parts->n_tensors * parts->n + 1);
+            sum->all = ARENA_ARRAY(arena, int32_t, (int64_t)parts->n_tensors + 1);
+            for (int32_t t = 0; sum->all && t < parts->n_tensors; t++)
+                sum->all[t] = t;
         }
     }
-    if (sum && sum->messages && !arena_failed(arena))
+    if (sum && sum->all && !arena_failed(arena))
         return sum;
     arena_free(arena);
     return NULL;
@@ -116,27 +122,29 @@ static void run_block(const void *context, int64_t index)
     pass->run(pass, pass->slice.from + begin, left < PART_BLOCK ? left : PART_BLOCK);
 }
 
-static void run_slices(GradientSum *sum, const Slice *slices, int32_t n, Pass pass)
+/* Of all these gradients what parts first … last have of them. */
+static void run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass)
 {
     Team team;
-    team_open(&team, exec_threads(), NULL);
     pass.sum = sum;
-    for (int32_t i = 0; i < n; i++) {
-        pass.slice = slices[i];
+    if (first > last)
+        return;
+    team_open(&team, of.behind ? 1 : exec_threads(), NULL);
+    for (int32_t i = 0; i < of.n; i++) {
+        pass.slice = parts_slice(sum->parts, of.tensors[i], first, last);
         team_run(&team, (int32_t)parts_blocks(pass.slice.count), run_block, &pass);
     }
     team_close(&team);
 }
 
-static void run_all(GradientSum *sum, Pass pass)
+static void run_all(GradientSum *sum, Gradients of, Pass pass)
 {
-    run_slices(sum, sum->parts->slices, sum->parts->first[sum->parts->n], pass);
+    run_parts(sum, of, 0, sum->parts->n - 1, pass);
 }
 
-static void run_part(GradientSum *sum, int part, Pass pass)
+Gradients gradient_sum_all(const GradientSum *sum)
 {
-    const int32_t *first = &sum->parts->first[part];
-    run_slices(sum, sum->parts->slices + first[0], first[1] - first[0], pass);
+    return (Gradients){sum->all, sum->parts->n_tensors, false};
 }
 
 static void keep_block(const Pass *pass, int64_t from, int64_t n)
@@ -171,73 +179,100 @@ static void join_block(const Pass *pass, int64_t from, int64_t n)
     }
 }
 
-void gradient_sum_keep(GradientSum *sum, int level)
+void gradient_sum_keep(GradientSum *sum, Gradients of, int level)
 {
-    run_all(sum, (Pass){.level = level, .run = keep_block});
+    run_all(sum, of, (Pass){.level = level, .run = keep_block});
 }
 
-void gradient_sum_join(GradientSum *sum, int level)
+void gradient_sum_join(GradientSum *sum, Gradients of, int level)
 {
-    run_all(sum, (Pass){.level = level, .run = join_block});
+    run_all(sum, of, (Pass){.level = level, .run = join_block});
 }
 
 /* ---- between ranks ---- */
 
-/* The rank of a span that holds part p of its sum. */
-static int owner(const GradientSum *sum, Span span, int p)
+/* Range: parts first … last; none where first > last. */
+typedef struct Range {
+    int first, last;
+} Range;
+
+/* What a rank has of the sum that a span holds. */
+static Range owned(const GradientSum *sum, Span span, int rank)
 {
-    return span.from + (int)((int64_t)p * (span.to - span.from + 1) / sum->parts->n);
+    int64_t n = sum->parts->n, size = span.to - span.from + 1, at = rank - span.from;
+    if (!span_has(span, rank))
+        return (Range){0, -1};
+    return (Range){(int)((at * n + size - 1) / size), (int)(((at + 1) * n + size - 1) / size) - 1};
 }
 
-/* Adds what this rank sends or receives of a part that goes from one rank to another; how many
- * messages there are then. */
-static int64_t add_messages(GradientSum *sum, int64_t n, int part, int from, int to, int level)
+/* A message to or from another rank: what both ranges have of a tensor, where there is anything.
+ * It lies in the room of a level, or in the store, where the level is -1. */
+static void add_message(GradientSum *sum, int32_t tensor, Range a, Range b, int level, int other,
+                        bool is_sent)
 {
-    int me = ranks_mine(sum->ranks);
-    if (from == to || (me != from && me != to))
-        return n;
-    for (int32_t i = sum->parts->first[part]; i < sum->parts->first[part + 1]; i++) {
-        const Slice *slice = &sum->parts->slices[i];
-        char *data = level < 0 ? store_at_element(sum, slice, slice->from)
-                               : room_at_element(sum, slice, slice->from, level);
-        sum->messages[n++] = (RankMessage){.data = data,
-                                           .bytes = slice->count * sum->gradients[slice->tensor].size,
-                                           .other = me == from ? to : from,
-                                           .is_sent = me == from};
-    }
-    return n;
+    Range both = {a.first > b.first ? a.first : b.first, a.last < b.last ? a.last : b.last};
+    if (both.first > both.last)
+        return;
+    Slice slice = parts_slice(sum->parts, tensor, both.first, both.last);
+    if (slice.count)
+        sum->messages[sum->n_messages++] =
+            (RankMessage){.data = level < 0 ? store_at_element(sum, &slice, slice.from)
+                                            : room_at_element(sum, &slice, slice.from, level),
+                          .bytes = slice.count * sum->gradients[tensor].size,
+                          .other = other,
+                          .is_sent = is_sent};
 }
 
-void gradient_sum_meet(GradientSum *sum, int level, Span left, Span right, Span whole)
+/* What this rank sends and receives of a tensor whose sum `have` holds and `want` is to hold. */
+static void add_messages(GradientSum *sum, int32_t tensor, Span have, Span want, int level)
 {
     int me = ranks_mine(sum->ranks);
-    int64_t n = 0;
-    for (int p = 0; p < sum->parts->n; p++) {
-        int to = owner(sum, whole, p);
-        n = add_messages(sum, n, p, owner(sum, left, p), to, level);
-        n = add_messages(sum, n, p, owner(sum, right, p), to, -1);
-    }
-    ranks_move(sum->ranks, sum->messages, n);
-    for (int p = 0; p < sum->parts->n; p++) {
-        if (owner(sum, whole, p) == me)
-            run_part(sum, p, (Pass){.level = level, .run = join_block});
-        else if (right.from <= me && me <= right.to)
-            run_part(sum, p, (Pass){.run = clear_block});
-    }
+    for (int rank = want.from; span_has(have, me) && rank <= want.to; rank++)
+        if (rank != me)
+            add_message(sum, tensor, owned(sum, have, me), owned(sum, want, rank), level, rank, true);
+    for (int rank = have.from; span_has(want, me) && rank <= have.to; rank++)
+        if (rank != me)
+            add_message(sum, tensor, owned(sum, have, rank), owned(sum, want, me), level, rank, false);
 }
 
-void gradient_sum_spread(GradientSum *sum, Span span)
+static void move_messages(GradientSum *sum, Gradients of)
+{
+    (of.behind ? ranks_move_behind : ranks_move)(sum->ranks, sum->messages, sum->n_messages);
+    sum->n_messages = 0;
+}
+
+/* What this rank has no part in is 0. */
+static void clear_others(GradientSum *sum, Gradients of, Range mine)
+{
+    Pass clear = {.run = clear_block};
+    run_parts(sum, of, 0, mine.first - 1, clear);
+    run_parts(sum, of, mine.last + 1, sum->parts->n - 1, clear);
+}
+
+void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole)
 {
     int me = ranks_mine(sum->ranks);
-    int64_t n = 0;
-    for (int p = 0; p < sum->parts->n; p++)
-        n = add_messages(sum, n, p, owner(sum, span, p), p, -1);
-    if (span.from == 0 && span.to == sum->parts->n - 1)
+    Range mine = owned(sum, whole, me);
+    for (int32_t i = 0; i < of.n; i++) {
+        add_messages(sum, of.tensors[i], left, whole, level);
+        add_messages(sum, of.tensors[i], right, whole, -1);
+    }
+    move_messages(sum, of);
+    run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .run = join_block});
+    if (span_has(right, me))
+        clear_others(sum, of, mine);
+}
+
+void gradient_sum_spread(GradientSum *sum, Gradients of, Span span)
+{
+    int me = ranks_mine(sum->ranks);
+    Span all = {0, sum->parts->n - 1};
+    if (span.from == all.from && span.to == all.to)
         return; /* it is there already */
-    ranks_move(sum->ranks, sum->messages, n);
-    for (int p = 0; p < sum->parts->n; p++)
-        if (p != me)
-            run_part(sum, p, (Pass){.run = clear_block});
+    for (int32_t i = 0; i < of.n; i++)
+        add_messages(sum, of.tensors[i], span, all, -1);
+    move_messages(sum, of);
+    clear_others(sum, of, (Range){me, me});
 }
 
 /* ---- the norm ---- */
@@ -264,7 +299,8 @@ double gradient_sum_norm(GradientSum *sum)
 {
     double total = 0;
     memset(sum->squares, 0, (size_t)sum->n_blocks * sizeof *sum->squares);
-    run_part(sum, ranks_mine(sum->ranks), (Pass){.run = square_block});
+    int me = ranks_mine(sum->ranks);
+    run_parts(sum, gradient_sum_all(sum), me, me, (Pass){.run = square_block});
     ranks_sum(sum->ranks, sum->squares, sum->n_blocks);
     for (int64_t i = 0; i < sum->n_blocks; i++)
         total += sum->squares[i];

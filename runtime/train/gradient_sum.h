@@ -27,19 +27,30 @@ int64_t gradient_sum_bytes(const GradientSum *sum);
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 
+/* Gradients: those a call is about, by their tensors' numbers in the parts. `behind`: the calling
+ * thread works alone, while others compute; messages are apart from those of other calls. */
+typedef struct Gradients {
+    const int32_t *tensors;
+    int32_t n;
+    bool behind;
+} Gradients;
+Gradients gradient_sum_all(const GradientSum *sum);
+
 /* `level`: of the tree, from 0 at its root. */
-void gradient_sum_keep(GradientSum *sum, int level);
-void gradient_sum_join(GradientSum *sum, int level);
+void gradient_sum_keep(GradientSum *sum, Gradients of, int level);
+void gradient_sum_join(GradientSum *sum, Gradients of, int level);
 
 /* Span: ranks from … to that hold a sum together. */
 typedef struct Span {
     int from, to;
 } Span;
+static inline bool span_has(Span span, int rank) { return span.from <= rank && rank <= span.to; }
+
 /* Joins sums of two spans into one of `whole`, which has both in it. Each rank of `left` has kept its
- * part, each of `right` has it in the store. Called by all ranks of `whole`. */
-void gradient_sum_meet(GradientSum *sum, int level, Span left, Span right, Span whole);
+ * part, each of `right` has it in the store. Called by all ranks of `whole`, with the same gradients. */
+void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole);
 /* Part p goes from the span that holds the sum to rank p; the store's is 0 elsewhere. Called by all. */
-void gradient_sum_spread(GradientSum *sum, Span span);
+void gradient_sum_spread(GradientSum *sum, Gradients of, Span span);
 /* The norm of the whole gradient, on all ranks, after that. */
 double gradient_sum_norm(GradientSum *sum);
 

@@ -1,53 +1,65 @@
-/* Cutting elements into parts. */
+/* Cutting tensors into parts. */
 #include "runtime/train/parts.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 int64_t parts_blocks(int64_t count) { return (count + PART_BLOCK - 1) / PART_BLOCK; }
 
-/* The part that the middle of a block lies in. */
-static int32_t part_of(int64_t before, int64_t block, int64_t total, int32_t n)
+/* Load: how many elements a part has so far. */
+typedef struct Load {
+    int64_t elements;
+    int32_t part;
+} Load;
+
+static int compare_loads(const void *a, const void *b)
 {
-    return (int32_t)(((double)before + 0.5 * (double)block) / (double)total * (double)n);
+    const Load *x = a, *y = b;
+    if (x->elements != y->elements)
+        return x->elements < y->elements ? -1 : 1;
+    return x->part - y->part;
+}
+
+/* Every part gets as many whole blocks; those with the least have one more, where blocks are left. */
+static void cut(int64_t *bounds, int64_t count, Load *loads, int32_t n)
+{
+    int64_t blocks = parts_blocks(count), each = blocks / n, more = blocks % n;
+    qsort(loads, (size_t)n, sizeof *loads, compare_loads);
+    for (int32_t i = 0; i < n; i++)
+        bounds[loads[i].part + 1] = each + (i < more);
+    for (int32_t p = 0; p < n; p++) {
+        int64_t end = bounds[p] + bounds[p + 1] * PART_BLOCK;
+        bounds[p + 1] = end < count ? end : count;
+    }
+    for (int32_t i = 0; i < n; i++)
+        loads[i].elements += bounds[loads[i].part + 1] - bounds[loads[i].part];
 }
 
 const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n)
 {
     Parts *parts = ARENA_NEW(arena, Parts);
-    int64_t total = 0, before = 0;
-    for (int32_t t = 0; t < n_tensors; t++)
-        total += tensors[t].count;
-    if (parts)
-        *parts = (Parts){.n_tensors = n_tensors,
-                         .n = n,
-                         .tensors = tensors,
-                         .slices = ARENA_ARRAY(arena, Slice, (int64_t)n_tensors + n),
-                         .first = ARENA_ARRAY(arena, int32_t, (int64_t)n + 1)};
-    if (!parts || !parts->slices || !parts->first)
+    Load *loads = ARENA_ARRAY(arena, Load, n);
+    int64_t *bounds = ARENA_ARRAY(arena, int64_t, (int64_t)n_tensors * (n + 1) + 1);
+    if (!parts || !loads || !bounds)
         return NULL;
-    int32_t part = 0, n_slices = 0;
-    for (int32_t t = 0; t < n_tensors; t++) {
-        bool goes_on = false; /* the slice of this tensor */
-        for (int64_t from = 0; from < tensors[t].count; from += PART_BLOCK) {
-            int64_t left = tensors[t].count - from, block = left < PART_BLOCK ? left : PART_BLOCK;
-            for (int32_t next = part_of(before, block, total, n); part < next; goes_on = false)
-                parts->first[++part] = n_slices;
-            if (!goes_on)
-                parts->slices[n_slices++] = (Slice){t, from, 0};
-            parts->slices[n_slices - 1].count += block;
-            goes_on = true;
-            before += block;
-        }
-    }
-    while (part < n)
-        parts->first[++part] = n_slices;
+    for (int32_t p = 0; p < n; p++)
+        loads[p].part = p;
+    for (int32_t t = 0; t < n_tensors; t++)
+        cut(bounds + (int64_t)t * (n + 1), tensors[t].count, loads, n);
+    *parts = (Parts){n_tensors, n, tensors, bounds};
     return parts;
 }
 
-const Slice *parts_find(const Parts *parts, int32_t part, int32_t tensor)
+Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last)
 {
-    for (int32_t i = parts->first[part]; i < parts->first[part + 1]; i++)
-        if (parts->slices[i].tensor == tensor)
-            return &parts->slices[i];
-    return NULL;
+    const int64_t *bounds = parts->bounds + (int64_t)tensor * (parts->n + 1);
+    return (Slice){tensor, bounds[first], bounds[last + 1] - bounds[first]};
+}
+
+int64_t parts_elements(const Parts *parts, int32_t part)
+{
+    int64_t elements = 0;
+    for (int32_t t = 0; t < parts->n_tensors; t++)
+        elements += parts_slice(parts, t, part, part).count;
+    return elements;
 }

@@ -1,9 +1,10 @@
-/* Parts: the elements of all trained params, one tensor after another, cut for ranks into as many
- * parts of about the same size. Each rank sums the gradients of its part, updates it, and keeps the
- * optimizer's slots of it (ZeRO, stage 1: Rajbhandari et al. 2020).
+/* Parts: the elements of all trained params, cut for ranks into as many parts of about the same size.
+ * Each rank sums the gradients of its part, updates it, and keeps the optimizer's slots of it (ZeRO,
+ * stage 1: Rajbhandari et al. 2020).
  *
- * Parts end where blocks do. A block has at most PART_BLOCK elements, all of one tensor, and begins at
- * a multiple of it: so sums over blocks do not depend on how many parts there are. */
+ * Each tensor is cut by itself, so that whatever is moved at a time is moved among all ranks. A cut is
+ * between blocks. A block has PART_BLOCK elements of one tensor, the last perhaps fewer: so sums over
+ * blocks do not depend on how many parts there are. */
 #ifndef RUNTIME_TRAIN_PARTS_H
 #define RUNTIME_TRAIN_PARTS_H
 
@@ -18,7 +19,7 @@ typedef struct PartTensor {
     int64_t count;                /* elements */
 } PartTensor;
 
-/* Slice: elements from … from + count - 1 of a tensor; a part has at most one of each. */
+/* Slice: elements from … from + count - 1 of a tensor. */
 typedef struct Slice {
     int32_t tensor;
     int64_t from, count;
@@ -27,14 +28,15 @@ typedef struct Slice {
 typedef struct Parts {
     int32_t n_tensors, n;
     const PartTensor *tensors;
-    Slice *slices;  /* of all parts, in order */
-    int32_t *first; /* of part p: slices first[p] … first[p + 1] - 1; perhaps none */
+    int64_t *bounds; /* of each tensor n + 1: part p has the elements bounds[p] … bounds[p + 1] - 1 */
 } Parts;
 
 /* In the arena, where `tensors` stay the caller's; NULL: out of memory. */
 const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n);
-/* The part's slice of a tensor; NULL: it has none. */
-const Slice *parts_find(const Parts *parts, int32_t part, int32_t tensor);
+/* What parts first … last have of a tensor; perhaps nothing. */
+Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last);
+/* Elements of a part, of all tensors. */
+int64_t parts_elements(const Parts *parts, int32_t part);
 int64_t parts_blocks(int64_t count); /* of a tensor of so many elements */
 
 #endif

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,10 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     json_put_number(json, "rate", report->rate, DIGITS);
     json_put_number(json, "gradient_norm", report->gradient_norm, DIGITS);
     json_put_number(json, "tokens_per_second", report->tokens_per_second, DIGITS);
+    if (isfinite(report->waited_for_ranks)) {
+        json_put_number(json, "waited_for_ranks", report->waited_for_ranks, DIGITS);
+        json_put_number(json, "waited_for_network", report->waited_for_network, DIGITS);
+    }
     json_put_number(json, "seconds", report->seconds, DIGITS);
     if (report->validated) {
         json_put_number(json, "valid_loss", report->valid_loss, DIGITS);

@@ -3,7 +3,6 @@
 
 #include "runtime/exec/size.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What rank 0 asks for: the slot of this number, or one of these. */
@@ -11,55 +10,42 @@ enum { ASK_END = -1, ASK_CHECK = -2 };
 
 static bool has_others(const Split *split) { return ranks_count(split->ranks) > 1; }
 
-static const Slice *slice_of(const Split *split, int rank, int64_t slot)
-{
-    return parts_find(split->parts, rank, split->slots[slot].tensor);
-}
-
 static StoreTensor *param_of(const Split *split, int32_t tensor)
 {
     return store_find(split->store, split->parts->tensors[tensor].param);
 }
 
-/* ---- params ---- */
-
-/* A message for each slice of a rank's part, to or from another rank. */
-static int64_t list_messages(const Split *split, RankMessage *out, int part, int other, bool is_sent)
+/* What a rank has of a slot. */
+static Slice slice_of(const Split *split, int rank, int64_t slot)
 {
-    const Parts *parts = split->parts;
-    int64_t n = 0;
-    for (int32_t i = parts->first[part]; i < parts->first[part + 1]; i++) {
-        const Slice *slice = &parts->slices[i];
-        const StoreTensor *param = param_of(split, slice->tensor);
-        int64_t size = type_bytes(param->type);
-        out[n++] = (RankMessage){(char *)param->data + slice->from * size, slice->count * size, other,
-                                 is_sent};
-    }
-    return n;
+    return parts_slice(split->parts, split->slots[slot].tensor, rank, rank);
 }
 
-bool split_share_params(const Split *split)
+/* ---- params ---- */
+
+static int64_t add_message(const Split *split, int64_t at, int32_t tensor, int part, int other,
+                           bool is_sent)
 {
-    const Parts *parts = split->parts;
+    Slice slice = parts_slice(split->parts, tensor, part, part);
+    const StoreTensor *param = param_of(split, tensor);
+    int64_t size = type_bytes(param->type);
+    split->room[at] =
+        (RankMessage){(char *)param->data + slice.from * size, slice.count * size, other, is_sent};
+    return slice.count > 0;
+}
+
+void split_share_params(const Split *split, Gradients of)
+{
     int me = ranks_mine(split->ranks);
-    if (has_others(split)) {
-        int64_t mine = parts->first[me + 1] - parts->first[me], n = 0;
-        RankMessage *messages =
-            malloc(((size_t)mine * (size_t)parts->n + (size_t)parts->first[parts->n]) *
-                   sizeof *messages);
-        if (!messages)
-            return false;
-        for (int rank = 0; rank < parts->n; rank++) {
+    int64_t n = 0;
+    for (int32_t i = 0; i < of.n; i++)
+        for (int rank = 0; rank < split->parts->n; rank++) {
             if (rank == me)
                 continue;
-            n += list_messages(split, messages + n, me, rank, true);
-            n += list_messages(split, messages + n, rank, rank, false);
+            n += add_message(split, n, of.tensors[i], me, rank, true);
+            n += add_message(split, n, of.tensors[i], rank, rank, false);
         }
-        ranks_move(split->ranks, messages, n);
-        free(messages);
-    }
-    store_changed(split->store);
-    return true;
+    (of.behind ? ranks_move_behind : ranks_move)(split->ranks, split->room, n);
 }
 
 /* ---- slots ---- */
@@ -71,15 +57,15 @@ static void gather_slot(const Split *split, int64_t slot, char *out)
     int64_t size = type_bytes(param_of(split, split->slots[slot].tensor)->type);
     const StoreTensor *own = store_find(split->own, split->slots[slot].name);
     for (int rank = 0; rank < split->parts->n; rank++) {
-        const Slice *slice = slice_of(split, rank, slot);
-        if (!slice || (me && rank != me))
+        Slice slice = slice_of(split, rank, slot);
+        if (!slice.count || (me && rank != me))
             continue;
         if (me)
-            ranks_send(split->ranks, own->data, slice->count * size, 0);
+            ranks_send(split->ranks, own->data, slice.count * size, 0);
         else if (rank)
-            ranks_receive(split->ranks, out + slice->from * size, slice->count * size, rank);
+            ranks_receive(split->ranks, out + slice.from * size, slice.count * size, rank);
         else
-            memcpy(out + slice->from * size, own->data, (size_t)(slice->count * size));
+            memcpy(out + slice.from * size, own->data, (size_t)(slice.count * size));
     }
 }
 
@@ -107,17 +93,17 @@ const CheckpointParts *split_checkpoint(const Split *split, Arena *arena)
         return NULL;
     for (int64_t i = 0; i < split->n_slots; i++) {
         const StoreTensor *param = param_of(split, split->slots[i].tensor);
-        const Slice *slice = slice_of(split, ranks_mine(split->ranks), i);
+        Slice slice = slice_of(split, ranks_mine(split->ranks), i);
         list[i] = (CheckpointPart){.name = split->slots[i].name,
                                    .type = param->type,
                                    .rank = param->rank,
                                    .fetch = fetch_slot,
                                    .context = (void *)(uintptr_t)split};
         memcpy(list[i].dims, param->dims, sizeof list[i].dims);
-        if (!slice)
+        if (!slice.count)
             continue;
-        list[i].from = slice->from;
-        list[i].count = slice->count;
+        list[i].from = slice.from;
+        list[i].count = slice.count;
         list[i].data = store_find(split->own, split->slots[i].name)->data;
     }
     *parts = (CheckpointParts){list, split->n_slots};

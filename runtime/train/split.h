@@ -7,7 +7,7 @@
 
 #include "runtime/ranks/ranks.h"
 #include "runtime/train/checkpoint.h"
-#include "runtime/train/parts.h"
+#include "runtime/train/gradient_sum.h"
 
 /* SplitSlot: a slot of the optimizer, of a param. */
 typedef struct SplitSlot {
@@ -22,12 +22,13 @@ typedef struct Split {
     Store *own;         /* rows of elements: this rank's part of both, which lies in the store, and slots */
     const SplitSlot *slots;
     int64_t n_slots;
+    RankMessage *room; /* for params: two messages a tensor and rank */
 } Split;
 
 /* Every slot as a checkpoint has it, saving and loading; in the arena, NULL: out of memory. */
 const CheckpointParts *split_checkpoint(const Split *split, Arena *arena);
-/* After the update: the params of all parts, on all ranks. False: out of memory. */
-bool split_share_params(const Split *split);
+/* After the update: the params of these gradients, on all ranks. */
+void split_share_params(const Split *split, Gradients of);
 /* Of ranks other than 0, after each step: gives what rank 0 asks for, until it says that this is all.
  * False: a slot of a rank is not finite, which that rank has told. */
 bool split_serve(const Split *split, Diagnostics *diags);

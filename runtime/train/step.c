@@ -157,11 +157,27 @@ static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64
     return true;
 }
 
+/* The params of this rank's part, to all. */
+static void share_params(Trainer *t)
+{
+    if (t->overlap)
+        overlap_begin_params(t->overlap);
+    else if (ranks_count(t->settings->ranks) > 1) {
+        double begin = trainer_now();
+        split_share_params(t->programs->split, gradient_sum_all(t->sum));
+        t->waited_network += trainer_now() - begin;
+    }
+    store_changed(t->store);
+}
+
+void trainer_settle(Trainer *t) { t->waited_network += overlap_wait_params(t->overlap); }
+
 /* The params of the next step. */
 static bool apply_update(Trainer *t, float rate)
 {
     const float step = (float)(t->state->step + 1);
     const Split *split = t->programs->split;
+    trainer_settle(t);
     float norm = split ? (float)gradient_sum_norm(t->sum) : NAN;
     t->norm = norm;
     if (t->update) {
@@ -172,7 +188,9 @@ static bool apply_update(Trainer *t, float rate)
         if (!run_checked(t, t->update))
             return false;
     }
-    return !split || split_share_params(split) || trainer_out_of_memory(t);
+    if (split)
+        share_params(t);
+    return true;
 }
 
 /* ---- what is no number ends the training ---- */
@@ -203,6 +221,7 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     const char *name = NULL;
     if (!trainer_is_first(t))
         return false;
+    trainer_settle(t);
     for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
         if (!batch_tokens(t, i))
             continue;
@@ -222,65 +241,62 @@ static bool run_batch(Trainer *t, const Update *update, int64_t index)
     return !tokens || compute_batch(t, update, index, tokens, &t->losses[index]);
 }
 
-/* The rank that computes a batch. */
-static int rank_of(const Trainer *t, const Update *update, int64_t index)
+static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
 {
-    return (int)(index * ranks_count(t->settings->ranks) / update->n);
-}
-
-static Span span_of(const Trainer *t, const Update *update, int64_t first, int64_t n)
-{
-    return (Span){rank_of(t, update, first), rank_of(t, update, first + n - 1)};
-}
-
-static bool is_in(const Trainer *t, Span span)
-{
-    int me = ranks_mine(t->settings->ranks);
-    return span.from <= me && me <= span.to;
-}
-
-/* The sum of the gradients of batches first … first + n - 1, with the ranks of their span; of what
- * this rank has no part in, nothing. */
-static bool run_tree(Trainer *t, const Update *update, int64_t first, int64_t n, int level)
-{
-    Span whole = span_of(t, update, first, n);
-    if (!is_in(t, whole))
-        return true;
-    if (n == 1)
-        return run_batch(t, update, first);
-    int64_t n_left = gradient_sum_left(n), middle = first + n_left;
-    Span left = span_of(t, update, first, n_left), right = span_of(t, update, middle, n - n_left);
-    if (!run_tree(t, update, first, n_left, level + 1))
-        return false;
-    if (is_in(t, left))
-        gradient_sum_keep(t->sum, level);
-    if (!run_tree(t, update, middle, n - n_left, level + 1))
-        return false;
-    if (whole.from == whole.to)
-        gradient_sum_join(t->sum, level);
-    else
-        gradient_sum_meet(t->sum, level, left, right, whole);
+    if (step->kind == SUM_PIECE)
+        return run_batch(t, update, step->piece);
+    int64_t begin = trace_begin();
+    double start = trainer_now();
+    sum_tree_do(t->sum, step, gradient_sum_all(t->sum));
+    trace_end("sum gradients", begin);
+    if (step->kind == SUM_MEET || step->kind == SUM_SPREAD)
+        t->waited_network += trainer_now() - start;
     return true;
+}
+
+/* The steps up to the last piece; those behind it, too, if no overlap does them. */
+static bool run_sums(Trainer *t, const Update *update)
+{
+    const Ranks *ranks = t->settings->ranks;
+    int64_t n = sum_tree_steps(t->sums, update->n, ranks_count(ranks), ranks_mine(ranks)), here = n;
+    bool behind = t->overlap && sum_tree_is_even(update->n, ranks_count(ranks)), ok = true;
+    while (behind && here && t->sums[here - 1].kind != SUM_PIECE)
+        here--;
+    for (int64_t i = 0; ok && i < here - behind; i++)
+        ok = run_sum_step(t, update, &t->sums[i]);
+    if (!ok || !behind)
+        return ok;
+    overlap_begin_sums(t->overlap, t->sums + here, n - here);
+    ok = !here || run_sum_step(t, update, &t->sums[here - 1]);
+    overlap_allow_sums(t->overlap); /* the others wait for them, whatever happened here */
+    return ok;
 }
 
 static bool run_batches(Trainer *t, const Update *update)
 {
-    if (t->sum) {
-        bool ok = run_tree(t, update, 0, update->n, 0);
-        if (ok)
-            gradient_sum_spread(t->sum, span_of(t, update, 0, update->n));
-        return ok;
-    }
+    if (t->sum)
+        return run_sums(t, update);
     for (int64_t i = 0; i < update->n; i++)
         if (!run_batch(t, update, i))
             return false;
     return true;
 }
 
-/* The losses of all ranks. */
-static bool sum_losses(Trainer *t, const Update *update)
+/* The losses and gradients of all ranks. */
+static void wait_for_ranks(Trainer *t, const Update *update)
 {
+    int64_t begin = trace_begin();
+    double start = trainer_now();
     ranks_sum(t->settings->ranks, t->losses, update->n);
+    t->waited_ranks += trainer_now() - start;
+    if (ranks_count(t->settings->ranks) > 1)
+        trace_end("wait for ranks", begin);
+    if (t->overlap)
+        t->waited_network += overlap_wait_sums(t->overlap);
+}
+
+static bool add_losses(Trainer *t, const Update *update)
+{
     for (int64_t i = 0; i < update->n; i++) {
         int64_t tokens = batch_tokens(t, i);
         if (!isfinite(t->losses[i]))
@@ -301,8 +317,10 @@ bool trainer_step(Trainer *t)
     for (int64_t i = 0; i < update.n; i++)
         update.tokens += batch_tokens(t, i);
     memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);
-    if (!run_batches(t, &update) || !sum_losses(t, &update) ||
-        (!t->programs->step && !apply_update(t, update.rate)))
+    if (!run_batches(t, &update))
+        return false;
+    wait_for_ranks(t, &update);
+    if (!add_losses(t, &update) || (!t->programs->step && !apply_update(t, update.rate)))
         return false;
     const float *norm = NULL;
     if (!t->sum) {

@@ -164,16 +164,22 @@ static bool clean_folder(Trainer *t)
     return ok;
 }
 
+static bool open_sums(Trainer *t, const Split *split)
+{
+    int64_t most = trainer_batches(t);
+    t->sum = gradient_sum_new(t->store, split->parts, split->ranks, most);
+    t->sums = calloc((size_t)sum_tree_most(most), sizeof *t->sums);
+    return t->sum && t->sums && overlap_new(&t->overlap, split, t->sum, t->compute);
+}
+
 static bool open_trainer(Trainer *t)
 {
     const TrainPrograms *p = t->programs;
     t->compute = exec_new(trainer_program(t), t->store);
     const Split *split = p->split;
     t->update = p->update ? exec_new(p->update, split ? split->own : t->store) : NULL;
-    if (split)
-        t->sum = gradient_sum_new(t->store, split->parts, split->ranks, trainer_batches(t));
     t->losses = calloc((size_t)trainer_batches(t), sizeof *t->losses);
-    if (!t->compute || (p->update && !t->update) || (split && !t->sum) || !t->losses)
+    if (!t->compute || (p->update && !t->update) || !t->losses || (split && !open_sums(t, split)))
         return trainer_out_of_memory(t);
     if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
@@ -200,9 +206,11 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
                  .norm = NAN};
     t.report_start = t.start;
     TrainEnd end = open_trainer(&t) ? run_loop(&t) : TRAIN_FAILED;
+    overlap_free(t.overlap);
     exec_free(t.compute);
     exec_free(t.update);
     gradient_sum_free(t.sum);
+    free(t.sums);
     free(t.losses);
     batches_free(t.batches);
     corpus_free(t.window);

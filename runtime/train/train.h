@@ -58,6 +58,7 @@ typedef struct TrainValid {
 typedef struct TrainReport {
     int64_t step, epoch;
     double loss, rate, gradient_norm, tokens_per_second;
+    double waited_for_ranks, waited_for_network; /* rank 0's share of the time; NAN: it is alone */
     double seconds;      /* of training, earlier sessions included */
     double seconds_left; /* NAN: unknown */
     double valid_loss, valid_bleu; /* of what tells the best */

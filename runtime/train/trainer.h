@@ -3,7 +3,7 @@
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
-#include "runtime/train/gradient_sum.h"
+#include "runtime/train/overlap.h"
 #include "runtime/train/train.h"
 
 typedef struct Trainer {
@@ -16,7 +16,9 @@ typedef struct Trainer {
     Store *store;
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
-    GradientSum *sum;       /* only with a split */
+    GradientSum *sum;       /* only with a split, as are the next two */
+    Overlap *overlap;       /* NULL: nothing is sent while this rank computes */
+    SumStep *sums;          /* room for an update's */
     double *losses;         /* of the batches of an update */
     Batches *batches;       /* of state->epoch, of its window */
     Batch batch;
@@ -26,6 +28,7 @@ typedef struct Trainer {
     double loss_sum, norm;
     int64_t loss_tokens;
     double report_start;
+    double waited_ranks, waited_network; /* seconds */
     int64_t saved_step, validated_step;
 } Trainer;
 
@@ -34,7 +37,7 @@ double trainer_now(void);
 /* The rate of a step, from 1. (train.c) */
 double trainer_rate(const Trainer *t, int64_t step);
 
-/* An error; gives false. (step.c, as are the next five) */
+/* An error; gives false. (step.c, as are the next six) */
 bool trainer_out_of_memory(Trainer *t);
 bool trainer_is_first(const Trainer *t); /* whether this process tells and writes */
 /* What computes a batch: train_step or accumulate. */
@@ -44,6 +47,8 @@ int64_t trainer_batches(const Trainer *t);
 /* Batches of the epoch, or of its window, at the place where the state says; a new one when over.
  * False after errors. */
 bool trainer_open_epoch(Trainer *t);
+/* All params of the store are the last update's, others' parts too. */
+void trainer_settle(Trainer *t);
 /* The next step; the state is behind it then. False after errors, of which where ranks fail
  * together rank 0 alone tells. */
 bool trainer_step(Trainer *t);

@@ -59,6 +59,26 @@ for mpi in $found; do
         fail "$mpi: another log"
 done
 
+# What ranks wait for, and one timeline of all; without the overlap nothing is another.
+set -- $found
+for n in 2 3; do
+    rm -rf traced
+    launch $1 $n "$tfc" train model.tfg $text --out traced --steps 12 --trace trace.json --report-every 6 2>err.txt ||
+        fail "$(cat err.txt)"
+    cmp alone/last.safetensors traced/last.safetensors || fail "$n ranks learn otherwise with a trace"
+    grep -q "waits [0-9]* % for ranks, [0-9]* % for the network" err.txt || fail "no word of waiting: $(cat err.txt)"
+    grep -q '"waited_for_ranks": [0-9.e-]*, "waited_for_network": [0-9.e-]*, ' traced/log.jsonl ||
+        fail "$(cat traced/log.jsonl)"
+    rank=0
+    while [ $rank -lt $n ]; do
+        grep -q "\"process_name\".*\"rank $rank on " trace.json || fail "rank $rank is not in the trace"
+        grep -q "\"name\": \"sum gradients\".*\"pid\": $((rank + 1))," trace.json || fail "no sums of rank $rank"
+        grep -q "\"name\": \"accumulate\".*\"pid\": $((rank + 1))," trace.json || fail "no steps of rank $rank"
+        rank=$((rank + 1))
+    done
+    python3 -c 'import json; json.load(open("trace.json"))' || fail "the trace is no JSON"
+done
+
 # start N OUT [OPTION…]: a long training, and when it has saved, the process of rank 1 is $victim.
 cat >note.sh <<'END'
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"

@@ -199,7 +199,7 @@ static void test_json(void **state)
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
-    assert_true(trace_write(trace, &diags, path));
+    assert_true(trace_write(trace, &diags, path, NULL));
     const Source *source = file_read(&diags, arena, path, 1 << 24);
     unlink(path);
     assert_non_null(source);
@@ -208,7 +208,7 @@ static void test_json(void **state)
     assert_int_equal(count(source->text, "\"cat\": \"product\""), 2);
     assert_int_equal(count(source->text, "\"shape\": \"64 x 64 x 64\", \"tasks\": 1, \"flops\": 524288, \"bytes\": 49152}"), 2);
     assert_int_equal(count(source->text, "{"), count(source->text, "}"));
-    assert_false(trace_write(trace, &diags, "/nowhere/at/all"));
+    assert_false(trace_write(trace, &diags, "/nowhere/at/all", NULL));
     trace_free(trace);
     arena_free(arena);
 }

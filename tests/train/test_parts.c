@@ -1,4 +1,4 @@
-/* Cutting params into parts: every element is in one part, parts end where blocks do and are about
+/* Cutting params into parts: every element is in one part, cuts are between blocks, and parts are about
  * equal, for any number of them. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,24 +17,26 @@ enum { N_TENSORS = sizeof tensors / sizeof tensors[0], TOTAL = 8 * PART_BLOCK + 
 
 static void check_parts(const Parts *parts)
 {
-    int64_t reached[N_TENSORS] = {0};
-    int32_t last = 0;
-    for (int32_t p = 0; p < parts->n; p++) {
-        int64_t elements = 0;
-        for (int32_t i = parts->first[p]; i < parts->first[p + 1]; i++) {
-            const Slice *slice = &parts->slices[i];
-            assert_true(slice->tensor >= last && slice->count > 0);
-            assert_int_equal(slice->from, reached[slice->tensor]);
-            assert_int_equal(slice->from % PART_BLOCK, 0);
-            assert_ptr_equal(parts_find(parts, p, slice->tensor), slice);
-            reached[slice->tensor] += slice->count;
-            elements += slice->count;
-            last = slice->tensor;
+    int64_t most = 0, least = TOTAL;
+    for (int32_t t = 0; t < N_TENSORS; t++) {
+        int64_t reached = 0;
+        for (int32_t p = 0; p < parts->n; p++) {
+            Slice slice = parts_slice(parts, t, p, p);
+            assert_int_equal(slice.tensor, t);
+            assert_int_equal(slice.from, reached);
+            if (slice.count)
+                assert_int_equal(slice.from % PART_BLOCK, 0);
+            reached += slice.count;
         }
-        assert_true(elements <= TOTAL / parts->n + PART_BLOCK);
+        assert_int_equal(reached, tensors[t].count);
+        assert_int_equal(parts_slice(parts, t, 0, parts->n - 1).count, reached);
     }
-    for (int t = 0; t < N_TENSORS; t++)
-        assert_int_equal(reached[t], tensors[t].count);
+    for (int32_t p = 0; p < parts->n; p++) {
+        int64_t elements = parts_elements(parts, p);
+        most = elements > most ? elements : most;
+        least = elements < least ? elements : least;
+    }
+    assert_true(most - least <= PART_BLOCK);
 }
 
 static void all_elements_once(void **state)
@@ -45,7 +47,18 @@ static void all_elements_once(void **state)
         assert_int_equal(parts->n, n);
         check_parts(parts);
     }
-    assert_null(parts_find(parts_new(arena, tensors, N_TENSORS, 3), 0, 2)); /* it has no elements */
+    arena_free(arena);
+}
+
+/* What is moved at a time is moved among all. */
+static void each_tensor_is_shared(void **state)
+{
+    Arena *arena = arena_new();
+    const Parts *parts = parts_new(arena, tensors, N_TENSORS, 2);
+    int64_t half = parts_slice(parts, 0, 0, 0).count;
+    assert_true(half == 3 * PART_BLOCK || half == 2 * PART_BLOCK);
+    assert_int_equal(parts_slice(parts, 4, 0, 0).count, PART_BLOCK);
+    assert_int_equal(parts_slice(parts, 4, 1, 1).count, PART_BLOCK);
     arena_free(arena);
 }
 
@@ -53,14 +66,15 @@ static void nothing_to_cut(void **state)
 {
     Arena *arena = arena_new();
     const Parts *parts = parts_new(arena, tensors, 0, 4);
-    for (int p = 0; p <= 4; p++)
-        assert_int_equal(parts->first[p], 0);
+    for (int p = 0; p < 4; p++)
+        assert_int_equal(parts_elements(parts, p), 0);
     arena_free(arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_elements_once),
+                                       cmocka_unit_test(each_tensor_is_shared),
                                        cmocka_unit_test(nothing_to_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
