@@ -53,8 +53,6 @@ bool training_split_compile(Training *t)
     int me = ranks_mine(t->options->ranks);
     *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t), .store = t->store};
     list_slots(t, split);
-    split->room =
-        ARENA_ARRAY(t->job->arena, RankMessage, 2 * (int64_t)split->parts->n_tensors * split->parts->n + 1);
     t->programs.split = t->split = split;
     if (!parts_elements(split->parts, me))
         return true;

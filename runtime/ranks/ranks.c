@@ -12,7 +12,7 @@
 struct Ranks {
     const RankTransport *mpi;
     int rank, count, here;
-    bool two_threads;
+    bool have_lanes;
 };
 
 /* Launcher: an MPI's mpirun, by what it sets in the environment. */
@@ -81,9 +81,9 @@ bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
     Ranks *r = ARENA_NEW(arena, Ranks);
     const char *here = getenv(launcher->here);
     *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
-    r->two_threads = mpi->open(&r->rank, &r->count, silence);
+    r->have_lanes = mpi->open(&r->rank, &r->count, silence);
     *ranks = r;
-    if (silence && !r->two_threads && !r->rank)
+    if (silence && !r->have_lanes && !r->rank)
         diag_warning(diags, (Loc){0},
                      "%s has no calls from several threads here: a rank that hangs is not noticed",
                      launcher->name);
@@ -128,16 +128,16 @@ void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from)
 void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n)
 {
     if (ranks && n)
-        ranks->mpi->move(messages, n, false);
+        ranks->mpi->move(messages, n, 0);
 }
 
-void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n)
+void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n, int lane)
 {
     if (ranks && n)
-        ranks->mpi->move(messages, n, true);
+        ranks->mpi->move(messages, n, lane);
 }
 
-bool ranks_two_threads(const Ranks *ranks) { return ranks && ranks->two_threads; }
+bool ranks_have_lanes(const Ranks *ranks) { return ranks && ranks->have_lanes; }
 
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes)
 {

@@ -31,10 +31,11 @@ void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to);
 void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);
 /* All of these messages, each rank's own; those between two ranks are in the same order on both. */
 void ranks_move(const Ranks *ranks, const RankMessage *messages, int64_t n);
-/* The same, from a second thread, apart from all other calls, and so that it leaves the processor to
- * others while nothing comes. Only where ranks_two_threads says that this may be. */
-void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n);
-bool ranks_two_threads(const Ranks *ranks);
+/* The same, from another thread, apart from all other calls, and so that it leaves the processor to
+ * others while nothing comes. `lane`: the thread's number, from 1, on all ranks. Only where
+ * ranks_have_lanes says that this may be. */
+void ranks_move_behind(const Ranks *ranks, const RankMessage *messages, int64_t n, int lane);
+bool ranks_have_lanes(const Ranks *ranks);
 /* Rank 0's bytes, on every rank. */
 void ranks_share(const Ranks *ranks, void *data, int64_t bytes);
 /* Sums over all ranks, each number by itself. In which order is not said: for sums that are exact,

@@ -26,8 +26,9 @@ typedef struct RankTransport {
     void (*end)(int status);                                 /* ends all ranks now */
     void (*send)(const void *data, int64_t bytes, int to);
     void (*receive)(void *data, int64_t bytes, int from);
-    /* All at once; done when it returns. `behind`: from a second thread, apart from all other messages. */
-    void (*move)(const RankMessage *messages, int64_t n, bool behind);
+    /* All at once; done when it returns. `lane`: 0, or the number of another thread, whose messages are
+     * apart from all others. */
+    void (*move)(const RankMessage *messages, int64_t n, int lane);
     void (*share)(void *data, int64_t bytes, int from);      /* every rank has it then */
     void (*sum)(double *numbers, int64_t n);                 /* each by itself, over all ranks */
 } RankTransport;

@@ -13,7 +13,7 @@ struct Errands {
     pthread_cond_t allows, finishes; /* the owner, the thread */
     Errand work;
     void *context;
-    int32_t n, allowed, done;
+    int32_t allowed, done;
     bool ends;
 };
 
@@ -64,12 +64,11 @@ void errands_free(Errands *e)
     free(e);
 }
 
-void errands_begin(Errands *e, Errand work, void *context, int32_t n)
+void errands_begin(Errands *e, Errand work, void *context)
 {
     pthread_mutex_lock(&e->lock);
     e->work = work;
     e->context = context;
-    e->n = n;
     e->allowed = e->done = 0;
     pthread_mutex_unlock(&e->lock);
 }

@@ -26,9 +26,7 @@ struct GradientSum {
     int levels;
     double *squares; /* a block: the sum of squares */
     int64_t n_blocks;
-    RankMessage *messages; /* room for those of a meeting */
-    int64_t n_messages;
-    int32_t *all; /* 0, 1, … */
+    Gradients all;
 };
 
 int64_t gradient_sum_left(int64_t n)
@@ -62,6 +60,17 @@ static bool find_gradients(GradientSum *sum, Store *store)
     return sum->gradients != NULL;
 }
 
+static bool list_all(GradientSum *sum)
+{
+    int32_t n = sum->parts->n_tensors;
+    int32_t *tensors = ARENA_ARRAY(sum->arena, int32_t, (int64_t)n + 1);
+    RankMessage *room = ARENA_ARRAY(sum->arena, RankMessage, 4 * (int64_t)n * sum->parts->n + 1);
+    for (int32_t t = 0; tensors && t < n; t++)
+        tensors[t] = t;
+    sum->all = (Gradients){.tensors = tensors, .n = n, .pieces = 1, .room = room};
+    return !arena_failed(sum->arena);
+}
+
 GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces)
 {
     Arena *arena = arena_try_new();
@@ -72,14 +81,9 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
         if (find_gradients(sum, store)) {
             sum->room = arena_array(arena, (size_t)sum->levels, (size_t)sum->bytes);
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
-            sum->messages = ARENA_ARRAY(arena, RankMessage,
-                                        4 * (int64_t)parts->n_tensors * parts->n + 1);
-            sum->all = ARENA_ARRAY(arena, int32_t, (int64_t)parts->n_tensors + 1);
-            for (int32_t t = 0; sum->all && t < parts->n_tensors; t++)
-                sum->all[t] = t;
         }
     }
-    if (sum && sum->all && !arena_failed(arena))
+    if (sum && list_all(sum))
         return sum;
     arena_free(arena);
     return NULL;
@@ -122,6 +126,16 @@ static void run_block(const void *context, int64_t index)
     pass->run(pass, pass->slice.from + begin, left < PART_BLOCK ? left : PART_BLOCK);
 }
 
+/* What the call is about of a tensor's parts next … last, as far as it is contiguous; *next is the part
+ * behind it then. */
+static Slice next_slice(const Parts *parts, Gradients of, int32_t tensor, int *next, int last)
+{
+    int part = *next;
+    *next = of.pieces > 1 ? part + 1 : last + 1;
+    return of.pieces > 1 ? parts_piece(parts, tensor, part, of.piece, of.pieces)
+                         : parts_slice(parts, tensor, part, last);
+}
+
 /* Of all these gradients what parts first … last have of them. */
 static void run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass)
 {
@@ -129,11 +143,12 @@ static void run_parts(GradientSum *sum, Gradients of, int first, int last, Pass 
     pass.sum = sum;
     if (first > last)
         return;
-    team_open(&team, of.behind ? 1 : exec_threads(), NULL);
-    for (int32_t i = 0; i < of.n; i++) {
-        pass.slice = parts_slice(sum->parts, of.tensors[i], first, last);
-        team_run(&team, (int32_t)parts_blocks(pass.slice.count), run_block, &pass);
-    }
+    team_open(&team, of.lane ? 1 : exec_threads(), NULL);
+    for (int32_t i = 0; i < of.n; i++)
+        for (int next = first; next <= last;) {
+            pass.slice = next_slice(sum->parts, of, of.tensors[i], &next, last);
+            team_run(&team, (int32_t)parts_blocks(pass.slice.count), run_block, &pass);
+        }
     team_close(&team);
 }
 
@@ -142,10 +157,7 @@ static void run_all(GradientSum *sum, Gradients of, Pass pass)
     run_parts(sum, of, 0, sum->parts->n - 1, pass);
 }
 
-Gradients gradient_sum_all(const GradientSum *sum)
-{
-    return (Gradients){sum->all, sum->parts->n_tensors, false};
-}
+Gradients gradient_sum_all(const GradientSum *sum) { return sum->all; }
 
 static void keep_block(const Pass *pass, int64_t from, int64_t n)
 {
@@ -205,40 +217,47 @@ static Range owned(const GradientSum *sum, Span span, int rank)
     return (Range){(int)((at * n + size - 1) / size), (int)(((at + 1) * n + size - 1) / size) - 1};
 }
 
-/* A message to or from another rank: what both ranges have of a tensor, where there is anything.
- * It lies in the room of a level, or in the store, where the level is -1. */
-static void add_message(GradientSum *sum, int32_t tensor, Range a, Range b, int level, int other,
-                        bool is_sent)
+void gradients_move(const Ranks *ranks, Gradients of, int64_t n)
 {
-    Range both = {a.first > b.first ? a.first : b.first, a.last < b.last ? a.last : b.last};
-    if (both.first > both.last)
-        return;
-    Slice slice = parts_slice(sum->parts, tensor, both.first, both.last);
-    if (slice.count)
-        sum->messages[sum->n_messages++] =
-            (RankMessage){.data = level < 0 ? store_at_element(sum, &slice, slice.from)
-                                            : room_at_element(sum, &slice, slice.from, level),
-                          .bytes = slice.count * sum->gradients[tensor].size,
-                          .other = other,
-                          .is_sent = is_sent};
+    if (of.lane)
+        ranks_move_behind(ranks, of.room, n, of.lane);
+    else
+        ranks_move(ranks, of.room, n);
 }
 
-/* What this rank sends and receives of a tensor whose sum `have` holds and `want` is to hold. */
-static void add_messages(GradientSum *sum, int32_t tensor, Span have, Span want, int level)
+/* Messages of a tensor to or from another rank, with what both ranges have. They lie in the room of a
+ * level, or in the store, where the level is -1. Gives how many there are then. */
+static int64_t add_message(const GradientSum *sum, Gradients of, int64_t n, int32_t tensor, Range a,
+                           Range b, int level, int other, bool is_sent)
+{
+    int next = a.first > b.first ? a.first : b.first, last = a.last < b.last ? a.last : b.last;
+    while (next <= last) {
+        Slice slice = next_slice(sum->parts, of, tensor, &next, last);
+        if (slice.count)
+            of.room[n++] = (RankMessage){.data = level < 0 ? store_at_element(sum, &slice, slice.from)
+                                                           : room_at_element(sum, &slice, slice.from, level),
+                                         .bytes = slice.count * sum->gradients[tensor].size,
+                                         .other = other,
+                                         .is_sent = is_sent};
+    }
+    return n;
+}
+
+/* What this rank sends and receives of all tensors whose sum `have` holds and `want` is to hold. */
+static int64_t add_messages(const GradientSum *sum, Gradients of, int64_t n, Span have, Span want,
+                            int level)
 {
     int me = ranks_mine(sum->ranks);
-    for (int rank = want.from; span_has(have, me) && rank <= want.to; rank++)
-        if (rank != me)
-            add_message(sum, tensor, owned(sum, have, me), owned(sum, want, rank), level, rank, true);
-    for (int rank = have.from; span_has(want, me) && rank <= have.to; rank++)
-        if (rank != me)
-            add_message(sum, tensor, owned(sum, have, rank), owned(sum, want, me), level, rank, false);
-}
-
-static void move_messages(GradientSum *sum, Gradients of)
-{
-    (of.behind ? ranks_move_behind : ranks_move)(sum->ranks, sum->messages, sum->n_messages);
-    sum->n_messages = 0;
+    Range mine = owned(sum, have, me), wanted = owned(sum, want, me);
+    for (int32_t i = 0; i < of.n; i++) {
+        for (int rank = want.from; span_has(have, me) && rank <= want.to; rank++)
+            if (rank != me)
+                n = add_message(sum, of, n, of.tensors[i], mine, owned(sum, want, rank), level, rank, true);
+        for (int rank = have.from; span_has(want, me) && rank <= have.to; rank++)
+            if (rank != me)
+                n = add_message(sum, of, n, of.tensors[i], owned(sum, have, rank), wanted, level, rank, false);
+    }
+    return n;
 }
 
 /* What this rank has no part in is 0. */
@@ -253,11 +272,8 @@ void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Spa
 {
     int me = ranks_mine(sum->ranks);
     Range mine = owned(sum, whole, me);
-    for (int32_t i = 0; i < of.n; i++) {
-        add_messages(sum, of.tensors[i], left, whole, level);
-        add_messages(sum, of.tensors[i], right, whole, -1);
-    }
-    move_messages(sum, of);
+    int64_t n = add_messages(sum, of, 0, left, whole, level);
+    gradients_move(sum->ranks, of, add_messages(sum, of, n, right, whole, -1));
     run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .run = join_block});
     if (span_has(right, me))
         clear_others(sum, of, mine);
@@ -269,9 +285,7 @@ void gradient_sum_spread(GradientSum *sum, Gradients of, Span span)
     Span all = {0, sum->parts->n - 1};
     if (span.from == all.from && span.to == all.to)
         return; /* it is there already */
-    for (int32_t i = 0; i < of.n; i++)
-        add_messages(sum, of.tensors[i], span, all, -1);
-    move_messages(sum, of);
+    gradients_move(sum->ranks, of, add_messages(sum, of, 0, span, all, -1));
     clear_others(sum, of, (Range){me, me});
 }
 

@@ -27,14 +27,18 @@ int64_t gradient_sum_bytes(const GradientSum *sum);
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 
-/* Gradients: those a call is about, by their tensors' numbers in the parts. `behind`: the calling
- * thread works alone, while others compute; messages are apart from those of other calls. */
+/* Gradients: those a call is about, by their tensors' numbers in the parts; of each one piece of several
+ * (parts_piece). */
 typedef struct Gradients {
     const int32_t *tensors;
     int32_t n;
-    bool behind;
+    int32_t piece, pieces;
+    int lane;          /* > 0: the calling thread works alone, on this lane, while others compute */
+    RankMessage *room; /* four messages a tensor and rank */
 } Gradients;
 Gradients gradient_sum_all(const GradientSum *sum);
+/* The first n messages of the room, as the lane says. */
+void gradients_move(const Ranks *ranks, Gradients of, int64_t n);
 
 /* `level`: of the tree, from 0 at its root. */
 void gradient_sum_keep(GradientSum *sum, Gradients of, int level);

@@ -7,20 +7,31 @@
 
 #include <stdlib.h>
 
-enum { BUCKET = 1 << 20 };
+enum { LANES = 2 };
+enum { BUCKET = 1 << 20, PIECE = 1 << 22 }; /* bytes, at least and about at most */
 
-/* Bucket: tensors first … first + n - 1 of an order, and the step that it waits for, or that waits
- * for it. */
+/* Bucket: tensors first … first + n - 1 of an order, or one piece of one of them; and the step that it
+ * waits for, or that waits for it. */
 typedef struct Bucket {
     int32_t first, n, step;
+    int32_t piece, pieces;
 } Bucket;
 
-/* Order: all tensors of the parts. */
+/* Order: all tensors of the parts, by steps that are done with them, or by those that need them. */
 typedef struct Order {
     int32_t *tensors;
     Bucket *buckets;
     int32_t n;
+    bool ends; /* a bucket waits for the last of its tensors' steps; else its first one waits for it */
 } Order;
+
+/* Lane: a thread, which does jobs number, number + LANES, …. */
+typedef struct Lane {
+    Overlap *overlap;
+    int number;
+    Errands *errands;
+    RankMessage *room;
+} Lane;
 
 struct Overlap {
     Arena *arena;
@@ -28,7 +39,7 @@ struct Overlap {
     GradientSum *sum;
     Exec *compute;
     ExecHook hook;
-    Errands *errands;
+    Lane lanes[LANES];
     Order gradients, params;
     const SumStep *steps;
     int64_t n_steps;
@@ -51,80 +62,134 @@ static int compare_places(const void *a, const void *b)
     return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->tensor - y->tensor;
 }
 
-/* Rank 0's order, as all ranks send in the same. */
+static int64_t bytes_of(const Overlap *o, int32_t tensor)
+{
+    const StoreTensor *param = store_find(o->split->store, o->split->parts->tensors[tensor].param);
+    return param->count * type_bytes(param->type);
+}
+
+static int32_t pieces_of(int64_t bytes) { return (int32_t)((bytes + PIECE - 1) / PIECE); }
+
+/* Puts the i-th tensor of the order into the last bucket if there is room, else into new ones. */
+static void add_tensor(Order *order, int32_t i, int32_t step, int64_t bytes, int64_t *filled)
+{
+    int32_t pieces = pieces_of(bytes);
+    bool goes_on = order->n && *filled < BUCKET && pieces <= 1;
+    Bucket *last = &order->buckets[order->n - 1];
+    if (goes_on) {
+        last->n++;
+        last->step = order->ends ? step : last->step;
+        *filled += bytes;
+        return;
+    }
+    for (int32_t piece = 0; piece == 0 || piece < pieces; piece++)
+        order->buckets[order->n++] = (Bucket){i, 1, step, piece, pieces > 1 ? pieces : 1};
+    *filled = bytes;
+}
+
+/* In rank 0's order, as all ranks send in the same. */
 static void cut(const Overlap *o, Order *order, Place *places)
 {
-    const Parts *parts = o->split->parts;
-    int64_t bytes = 0;
-    qsort(places, (size_t)parts->n_tensors, sizeof *places, compare_places);
-    ranks_share(o->split->ranks, places, parts->n_tensors * (int64_t)sizeof *places);
-    for (int32_t i = 0; i < parts->n_tensors; i++) {
-        const StoreTensor *tensor = store_find(o->split->store, parts->tensors[places[i].tensor].param);
-        if (!order->n || bytes >= BUCKET) {
-            order->buckets[order->n++] = (Bucket){i, 0, places[i].step};
-            bytes = 0;
-        }
-        order->buckets[order->n - 1].n++;
+    int32_t n = o->split->parts->n_tensors;
+    int64_t filled = 0;
+    qsort(places, (size_t)n, sizeof *places, compare_places);
+    ranks_share(o->split->ranks, places, n * (int64_t)sizeof *places);
+    for (int32_t i = 0; i < n; i++) {
         order->tensors[i] = places[i].tensor;
-        bytes += tensor->count * type_bytes(tensor->type);
+        add_tensor(order, i, places[i].step, bytes_of(o, places[i].tensor), &filled);
     }
 }
 
 static bool make_orders(Overlap *o)
 {
     const Parts *parts = o->split->parts;
+    int64_t n_buckets = 1;
+    for (int32_t t = 0; t < parts->n_tensors; t++)
+        n_buckets += 1 + pieces_of(bytes_of(o, t));
     Place *places = ARENA_ARRAY(o->arena, Place, (int64_t)parts->n_tensors + 1);
     Order *orders[] = {&o->gradients, &o->params};
     for (int i = 0; i < 2; i++) {
         orders[i]->tensors = ARENA_ARRAY(o->arena, int32_t, (int64_t)parts->n_tensors + 1);
-        orders[i]->buckets = ARENA_ARRAY(o->arena, Bucket, (int64_t)parts->n_tensors + 1);
+        orders[i]->buckets = ARENA_ARRAY(o->arena, Bucket, n_buckets);
+        orders[i]->ends = i == 0;
     }
     if (arena_failed(o->arena))
         return false;
     for (int32_t t = 0; t < parts->n_tensors; t++)
         places[t] = (Place){t, exec_tensor_span(o->compute, parts->tensors[t].gradient).last};
     cut(o, &o->gradients, places);
-    for (int32_t i = 0; i < o->gradients.n; i++) { /* whole with the last of its tensors */
-        Bucket *bucket = &o->gradients.buckets[i];
-        bucket->step = places[bucket->first + bucket->n - 1].step;
-    }
     for (int32_t t = 0; t < parts->n_tensors; t++)
         places[t] = (Place){t, exec_tensor_span(o->compute, parts->tensors[t].param).first};
     cut(o, &o->params, places);
     return true;
 }
 
-/* ---- what the second thread does: an update's params, then the next one's gradients ---- */
+/* Room for the messages of any bucket. */
+static bool make_rooms(Overlap *o)
+{
+    int64_t most = 1;
+    const Order *orders[] = {&o->gradients, &o->params};
+    for (int i = 0; i < 2; i++)
+        for (int32_t b = 0; b < orders[i]->n; b++)
+            most = orders[i]->buckets[b].n > most ? orders[i]->buckets[b].n : most;
+    for (int l = 0; l < LANES; l++)
+        o->lanes[l].room = ARENA_ARRAY(o->arena, RankMessage, 4 * most * o->split->parts->n);
+    return !arena_failed(o->arena);
+}
 
-static void move_params(Overlap *o, const Bucket *bucket)
+/* ---- what the lanes do: an update's params, then the next one's gradients ---- */
+
+static Gradients gradients_of(const Lane *lane, const Order *order, const Bucket *bucket)
+{
+    return (Gradients){order->tensors + bucket->first, bucket->n,        bucket->piece,
+                       bucket->pieces,                 lane->number + 1, lane->room};
+}
+
+static void move_params(const Lane *lane, const Bucket *bucket)
 {
     int64_t begin = trace_begin();
-    split_share_params(o->split, (Gradients){o->params.tensors + bucket->first, bucket->n, true});
+    split_share_params(lane->overlap->split, gradients_of(lane, &lane->overlap->params, bucket));
     trace_end("share params", begin);
 }
 
-static void sum_gradients(Overlap *o, const Bucket *bucket)
+static void sum_gradients(const Lane *lane, const Bucket *bucket)
 {
+    const Overlap *o = lane->overlap;
     int64_t begin = trace_begin();
-    Gradients gradients = {o->gradients.tensors + bucket->first, bucket->n, true};
     for (int64_t i = 0; i < o->n_steps; i++)
-        sum_tree_do(o->sum, &o->steps[i], gradients);
+        sum_tree_do(o->sum, &o->steps[i], gradients_of(lane, &o->gradients, bucket));
     trace_end("sum gradients", begin);
 }
 
-static void do_job(void *context, int32_t job)
+static void do_job(void *context, int32_t turn)
 {
-    Overlap *o = context;
+    const Lane *lane = context;
+    const Overlap *o = lane->overlap;
+    int32_t job = turn * LANES + lane->number;
     if (job >= o->params.n)
-        sum_gradients(o, &o->gradients.buckets[job - o->params.n]);
+        sum_gradients(lane, &o->gradients.buckets[job - o->params.n]);
     else if (o->moves)
-        move_params(o, &o->params.buckets[job]);
+        move_params(lane, &o->params.buckets[job]);
+}
+
+/* How many of the first jobs are a lane's. */
+static int32_t turns(const Lane *lane, int32_t jobs)
+{
+    return (jobs + LANES - 1 - lane->number) / LANES;
+}
+
+static void allow(Overlap *o, int32_t jobs)
+{
+    for (int l = 0; l < LANES; l++)
+        errands_allow(o->lanes[l].errands, turns(&o->lanes[l], jobs));
 }
 
 static double wait_for(Overlap *o, int32_t jobs, const char *name)
 {
     int64_t begin = trace_begin();
-    double waited = errands_wait(o->errands, jobs);
+    double waited = 0;
+    for (int l = 0; l < LANES; l++)
+        waited += errands_wait(o->lanes[l].errands, turns(&o->lanes[l], jobs));
     if (waited > 0)
         trace_end(name, begin);
     return waited;
@@ -150,17 +215,18 @@ static void after_step(void *context, int32_t step)
     while (o->sums && whole < o->gradients.n && o->gradients.buckets[whole].step <= step)
         whole++;
     if (whole > o->whole)
-        errands_allow(o->errands, o->params.n + whole);
+        allow(o, o->params.n + whole);
     o->whole = whole;
 }
 
 static void begin_update(Overlap *o, bool moves)
 {
-    errands_begin(o->errands, do_job, o, o->params.n + o->gradients.n);
+    for (int l = 0; l < LANES; l++)
+        errands_begin(o->lanes[l].errands, do_job, &o->lanes[l]);
     o->moves = moves;
     o->come = o->whole = 0;
     o->allowed = o->params.n;
-    errands_allow(o->errands, o->allowed);
+    allow(o, o->allowed);
 }
 
 void overlap_begin_params(Overlap *o) { begin_update(o, true); }
@@ -186,27 +252,45 @@ void overlap_allow_sums(Overlap *o)
 {
     o->sums = false;
     o->allowed = o->params.n + o->gradients.n;
-    errands_allow(o->errands, o->allowed);
+    allow(o, o->allowed);
 }
 
 double overlap_wait_sums(Overlap *o) { return wait_for(o, o->allowed, "wait for gradients"); }
 
 /* ---- the overlap ---- */
 
+static void close_lanes(Overlap *o)
+{
+    for (int l = 0; l < LANES; l++)
+        if (o->lanes[l].errands)
+            errands_free(o->lanes[l].errands);
+}
+
+static bool open_lanes(Overlap *o)
+{
+    bool ok = true;
+    for (int l = 0; l < LANES; l++) {
+        o->lanes[l].overlap = o;
+        o->lanes[l].number = l;
+        ok &= (o->lanes[l].errands = errands_new()) != NULL;
+    }
+    if (!ok)
+        close_lanes(o);
+    return ok;
+}
+
 bool overlap_new(Overlap **out, const Split *split, GradientSum *sum, Exec *compute)
 {
     *out = NULL;
-    if (!ranks_two_threads(split->ranks) || ranks_count(split->ranks) < 2)
+    if (!ranks_have_lanes(split->ranks) || ranks_count(split->ranks) < 2)
         return true;
     Arena *arena = arena_try_new();
     Overlap *o = arena ? ARENA_NEW(arena, Overlap) : NULL;
     if (o) {
         *o = (Overlap){.arena = arena, .split = split, .sum = sum, .compute = compute};
         o->hook = (ExecHook){o, before_step, after_step};
-        if (make_orders(o))
-            o->errands = errands_new();
     }
-    if (!o || !o->errands) {
+    if (!o || !make_orders(o) || !make_rooms(o) || !open_lanes(o)) {
         arena_free(arena);
         return false;
     }
@@ -221,6 +305,6 @@ void overlap_free(Overlap *o)
     if (!o)
         return;
     exec_set_hook(o->compute, NULL);
-    errands_free(o->errands);
+    close_lanes(o);
     arena_free(o->arena);
 }

@@ -2,9 +2,10 @@
  *
  * During the last piece of an update, each gradient is summed among the ranks as soon as the backward
  * has done with it. After the update the params go to all ranks while the next forward runs, which
- * waits for each where it first needs it. A second thread does both, bucket after bucket: tensors in
- * the order in which the program is done with them, or needs them, together of BUCKET bytes at least
- * (as gradients are in PyTorch's DDP: Li et al. 2020). */
+ * waits for each where it first needs it. Other threads do both, bucket by bucket: tensors in the order
+ * in which the program is done with them, or needs them, together of a megabyte at least (as gradients
+ * are in PyTorch's DDP: Li et al. 2020); of a larger tensor a piece at a time. There are two, each with
+ * every other bucket: one adds while the other waits for the network. */
 #ifndef RUNTIME_TRAIN_OVERLAP_H
 #define RUNTIME_TRAIN_OVERLAP_H
 

@@ -56,6 +56,16 @@ Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t las
     return (Slice){tensor, bounds[first], bounds[last + 1] - bounds[first]};
 }
 
+Slice parts_piece(const Parts *parts, int32_t tensor, int32_t part, int32_t index, int32_t of)
+{
+    Slice slice = parts_slice(parts, tensor, part, part);
+    int64_t blocks = parts_blocks(slice.count);
+    int64_t from = blocks * index / of * PART_BLOCK, to = blocks * (index + 1) / of * PART_BLOCK;
+    if (to > slice.count)
+        to = slice.count;
+    return (Slice){tensor, slice.from + from, to - from};
+}
+
 int64_t parts_elements(const Parts *parts, int32_t part)
 {
     int64_t elements = 0;

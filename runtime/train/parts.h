@@ -35,6 +35,8 @@ typedef struct Parts {
 const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n);
 /* What parts first … last have of a tensor; perhaps nothing. */
 Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last);
+/* Piece `index` of `of` pieces of about the same size into which a part's slice is cut, between blocks. */
+Slice parts_piece(const Parts *parts, int32_t tensor, int32_t part, int32_t index, int32_t of);
 /* Elements of a part, of all tensors. */
 int64_t parts_elements(const Parts *parts, int32_t part);
 int64_t parts_blocks(int64_t count); /* of a tensor of so many elements */

@@ -23,13 +23,13 @@ static Slice slice_of(const Split *split, int rank, int64_t slot)
 
 /* ---- params ---- */
 
-static int64_t add_message(const Split *split, int64_t at, int32_t tensor, int part, int other,
-                           bool is_sent)
+static int64_t add_message(const Split *split, Gradients of, int64_t at, int32_t tensor, int part,
+                           int other, bool is_sent)
 {
-    Slice slice = parts_slice(split->parts, tensor, part, part);
+    Slice slice = parts_piece(split->parts, tensor, part, of.piece, of.pieces);
     const StoreTensor *param = param_of(split, tensor);
     int64_t size = type_bytes(param->type);
-    split->room[at] =
+    of.room[at] =
         (RankMessage){(char *)param->data + slice.from * size, slice.count * size, other, is_sent};
     return slice.count > 0;
 }
@@ -42,10 +42,10 @@ void split_share_params(const Split *split, Gradients of)
         for (int rank = 0; rank < split->parts->n; rank++) {
             if (rank == me)
                 continue;
-            n += add_message(split, n, of.tensors[i], me, rank, true);
-            n += add_message(split, n, of.tensors[i], rank, rank, false);
+            n += add_message(split, of, n, of.tensors[i], me, rank, true);
+            n += add_message(split, of, n, of.tensors[i], rank, rank, false);
         }
-    (of.behind ? ranks_move_behind : ranks_move)(split->ranks, split->room, n);
+    gradients_move(split->ranks, of, n);
 }
 
 /* ---- slots ---- */

@@ -22,7 +22,6 @@ typedef struct Split {
     Store *own;         /* rows of elements: this rank's part of both, which lies in the store, and slots */
     const SplitSlot *slots;
     int64_t n_slots;
-    RankMessage *room; /* for params: two messages a tensor and rank */
 } Split;
 
 /* Every slot as a checkpoint has it, saving and loading; in the arena, NULL: out of memory. */

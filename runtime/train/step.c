@@ -248,8 +248,9 @@ static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
     int64_t begin = trace_begin();
     double start = trainer_now();
     sum_tree_do(t->sum, step, gradient_sum_all(t->sum));
-    trace_end("sum gradients", begin);
-    if (step->kind == SUM_MEET || step->kind == SUM_SPREAD)
+    bool meets = step->kind == SUM_MEET || step->kind == SUM_SPREAD;
+    trace_end(meets ? "sum gradients" : "sum shards", begin);
+    if (meets)
         t->waited_network += trainer_now() - start;
     return true;
 }

@@ -30,7 +30,7 @@ static void in_order(void **state)
     assert_non_null(errands);
     for (int round = 0; round < 20; round++) {
         Book book = {.in_order = true};
-        errands_begin(errands, note, &book, JOBS);
+        errands_begin(errands, note, &book);
         assert_true(errands_wait(errands, 0) == 0);
         for (int32_t i = 1; i <= JOBS; i += i % 7) {
             book.allowed = i;
@@ -55,7 +55,7 @@ static void ends_with_what_was_allowed(void **state)
 {
     Errands *errands = errands_new();
     Book book = {.in_order = true, .allowed = 3};
-    errands_begin(errands, note, &book, JOBS);
+    errands_begin(errands, note, &book);
     errands_allow(errands, 3);
     errands_free(errands);
     assert_int_equal(book.done, 3);

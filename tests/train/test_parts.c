@@ -50,6 +50,29 @@ static void all_elements_once(void **state)
     arena_free(arena);
 }
 
+/* Pieces of a part's slice are all of it, one after the other. */
+static void pieces_are_whole(void **state)
+{
+    Arena *arena = arena_new();
+    const Parts *parts = parts_new(arena, tensors, N_TENSORS, 2);
+    for (int32_t t = 0; t < N_TENSORS; t++)
+        for (int32_t p = 0; p < parts->n; p++)
+            for (int32_t of = 1; of < 8; of++) {
+                Slice slice = parts_slice(parts, t, p, p);
+                int64_t reached = slice.from;
+                for (int32_t i = 0; i < of; i++) {
+                    Slice piece = parts_piece(parts, t, p, i, of);
+                    assert_int_equal(piece.from, reached);
+                    assert_true(piece.count >= 0);
+                    if (piece.count)
+                        assert_int_equal(piece.from % PART_BLOCK, 0);
+                    reached += piece.count;
+                }
+                assert_int_equal(reached, slice.from + slice.count);
+            }
+    arena_free(arena);
+}
+
 /* What is moved at a time is moved among all. */
 static void each_tensor_is_shared(void **state)
 {
@@ -74,6 +97,7 @@ static void nothing_to_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_elements_once),
+                                       cmocka_unit_test(pieces_are_whole),
                                        cmocka_unit_test(each_tensor_is_shared),
                                        cmocka_unit_test(nothing_to_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,8 @@
 #include <time.h>
 
 enum { MOST = 1 << 30 };           /* bytes of a message; MPI counts in int */
-enum { TAG = 1, TAG_BEHIND = 2 };  /* of messages of the two threads */
-enum { PAUSE = 50 * 1000 };        /* nanoseconds between two looks of the second */
+enum { TAG = 1 };                  /* of messages; a lane's is TAG + lane */
+enum { PAUSE = 50 * 1000 };        /* nanoseconds between two looks of a lane */
 
 static bool start(int *rank, int *size, int silence)
 {
@@ -85,7 +85,7 @@ static void wait_behind(MPI_Request *request)
 
 static void wait(MPI_Request *request) { MPI_Wait(request, MPI_STATUS_IGNORE); }
 
-static void move(const RankMessage *messages, int64_t n, bool behind)
+static void move(const RankMessage *messages, int64_t n, int lane)
 {
     MPI_Request *requests = malloc((size_t)(count_requests(messages, n) + 1) * sizeof *requests);
     int started = 0;
@@ -94,9 +94,9 @@ static void move(const RankMessage *messages, int64_t n, bool behind)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int64_t i = 0; i < n; i++)
-        start_message(&messages[i], behind ? TAG_BEHIND : TAG, requests, &started);
+        start_message(&messages[i], TAG + lane, requests, &started);
     for (int i = 0; i < started; i++)
-        (behind ? wait_behind : wait)(&requests[i]);
+        (lane ? wait_behind : wait)(&requests[i]);
     free(requests);
 }
 
