@@ -27,6 +27,8 @@
     LIMIT(target_length, 1 << 20)                                                             \
     LIMIT(shapes, 1000000)                                                                    \
     LIMIT(warm_up, 1000000)                                                                   \
+    LIMIT(rank_tokens, 1 << 24)                                                               \
+    LIMIT(machine_ranks, 1024)                                                                \
     LIMIT(samples, 1000000)                                                                   \
     LIMIT(accumulate, 1 << 20)                                                                \
     LIMIT(shards, 1024)                                                                       \

@@ -17,6 +17,9 @@ typedef struct Bench {
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */
     bool json, report;
+    bool ranks;              /* predict trainings by many */
+    const char *network;     /* NULL: as measured between ranks */
+    int64_t rank_tokens, machine_ranks, shards;
 } Bench;
 
 typedef struct Measured {
@@ -47,5 +50,7 @@ void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t
  * of the steps, as long as there are steps. The store is to be empty. False after errors. */
 bool bench_program(Session *session, const Bench *o, Store *store, Measured *m);
 bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m);
+/* Measures a step and the network, and prints what follows for more ranks. All ranks call it. */
+bool bench_ranks(Session *session, const Bench *o);
 
 #endif

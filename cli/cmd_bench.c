@@ -5,6 +5,7 @@
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/tracing.h"
 
 #include <inttypes.h>
@@ -166,6 +167,11 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
     Session session;
     if (!session_open(&session, job, options))
         return false;
+    if (o->ranks) {
+        bool done = bench_ranks(&session, o);
+        session_close(&session);
+        return done;
+    }
     Measured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
     map_init(&m.shapes, job->arena);
     Store *store = store_new();
@@ -192,6 +198,11 @@ static int check_usage(const Bench *o)
 {
     bool decode = !strcmp(o->mode, "decode");
     int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
+    if (o->ranks && (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
+        return cli_usage_error("bench: --ranks measures a step of training: leave --mode, --shapes, "
+                               "--lengths, --report and --trace out");
+    if (o->network && !o->ranks)
+        return cli_usage_error("bench: --network goes with --ranks");
     if (decode && !strcmp(o->common.dtype, "bf16"))
         return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
                                "each token");
@@ -217,9 +228,16 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
         return cli_finish(job, false);
     if (o->shapes)
         o->steps = o->shapes;
+    if (o->ranks && (status = cli_ranks_open(job, &o->common)))
+        return cli_ranks_close(o->common.ranks, cli_finish(job, false));
+    if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
+        return cli_ranks_close(o->common.ranks,
+                               cli_usage_error("bench: --ranks measures the network between ranks: start it "
+                                               "with mpirun -np 2, or say --network GBIT,MICROSECONDS"));
     ModelArgument model;
-    return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
-                               bench(job, o, &model.options));
+    status = cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
+                                 bench(job, o, &model.options));
+    return cli_ranks_close(o->common.ranks, status);
 }
 
 static const Option options[] = {
@@ -234,6 +252,15 @@ static const Option options[] = {
     {"shapes", "N", FIELD(Bench, shapes), 1, NULL,
      "measure N steps, each of another shape up to these, and count what is compiled "
      "after the first"},
+    {"ranks", NULL, FIELD(Bench, ranks), 0, NULL,
+     "predict trainings by up to 1,024 ranks, from a step and, under mpirun, the network between ranks"},
+    {"network", "GBIT,MICROSECONDS", FIELD(Bench, network), 0, NULL,
+     "of --ranks: this one instead: each way, and until a message arrives"},
+    {"rank-tokens", "N", FIELD(Bench, rank_tokens), 1, "25000",
+     "of --ranks: tokens of each rank in a step, source and target"},
+    {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1", "of --ranks: how many share a machine"},
+    {"shards", "N", FIELD(Bench, shards), 1, "8", "of --ranks: pieces of a batch, if there are no more ranks"},
+    OPTION_RANK_TIMEOUT(Bench),
     {"beam", "N", FIELD(Bench, beam), 1, "4", "of --mode decode"},
     {"dtype", "f32|bf16", FIELD(Bench, common.dtype), 0, "f32", "type of the products"},
     OPTION_MEMORY(Bench),

@@ -79,6 +79,23 @@ for n in 2 3; do
     python3 -c 'import json; json.load(open("trace.json"))' || fail "the trace is no JSON"
 done
 
+# The network between them, and what follows for more.
+launch $1 2 "$tfc" bench "$root/models/multi30k_tiny.tfg" --set layers=1 --batch 4 --source-length 4 --target-length 4 --steps 1 \
+    --threads 1 --ranks >bench.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "Gbit/s each way, .* until a message arrives, measured" bench.txt || fail "$(cat bench.txt)"
+[ "$(grep -c " 1024 " bench.txt)" = 1 ] || fail "more than one rank tells: $(cat bench.txt)"
+
+# Messages that come 0.1 to 20 ms later, at random.
+mpi=$1
+mkdir slow
+cp "$tfc" slow/tfc
+cc -shared -fPIC -I"$root" "$root/tests/cli/slow_transport.c" -o "slow/tfc-$mpi.so" -ldl
+for n in 2 3 8; do
+    REAL_TRANSPORT="$(dirname "$tfc")/tfc-$mpi.so" launch $mpi $n slow/tfc train model.tfg $text --out slow$n \
+        --steps 12 2>err.txt || fail "slow, $n ranks: $(cat err.txt)"
+    cmp alone/last.safetensors slow$n/last.safetensors || fail "slow: $n ranks learn otherwise"
+done
+
 # start N OUT [OPTION…]: a long training, and when it has saved, the process of rank 1 is $victim.
 cat >note.sh <<'END'
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"

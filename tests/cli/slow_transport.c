@@ -1,0 +1,77 @@
+/* A transport that is late: in the place of an MPI's module, it waits 0.1 to 20 ms, at random, before each
+ * call of the real one, whose path is in the environment. So messages of ranks and of their threads meet
+ * in other orders each time. */
+#define _GNU_SOURCE
+#include "runtime/ranks/transport.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const RankTransport *real;
+extern RankTransport tfc_rank_transport;
+
+static void wait_a_little(void)
+{
+    static _Thread_local unsigned seed;
+    if (!seed)
+        seed = (unsigned)getpid() ^ (unsigned)(uintptr_t)&seed ^ (unsigned)time(NULL);
+    /* most calls by little, some by much: 0.1 · 200^x ms */
+    double x = (double)rand_r(&seed) / RAND_MAX, ms = 0.1;
+    for (int i = 0; i < 53; i++)
+        ms *= 1 + 0.1 * x;
+    if (ms > 20)
+        ms = 20;
+    nanosleep(&(struct timespec){0, (long)(ms * 1e6)}, NULL);
+}
+
+static void send(const void *data, int64_t bytes, int to)
+{
+    wait_a_little();
+    real->send(data, bytes, to);
+}
+
+static void receive(void *data, int64_t bytes, int from)
+{
+    wait_a_little();
+    real->receive(data, bytes, from);
+}
+
+static void move(const RankMessage *messages, int64_t n, int lane)
+{
+    wait_a_little();
+    real->move(messages, n, lane);
+}
+
+static void share(void *data, int64_t bytes, int from)
+{
+    wait_a_little();
+    real->share(data, bytes, from);
+}
+
+static void sum(double *numbers, int64_t n)
+{
+    wait_a_little();
+    real->sum(numbers, n);
+}
+
+RankTransport tfc_rank_transport;
+
+__attribute__((constructor)) static void find_real(void)
+{
+    const char *path = getenv("REAL_TRANSPORT");
+    void *module = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    real = module ? dlsym(module, RANK_TRANSPORT_SYMBOL) : NULL;
+    if (!real) {
+        fprintf(stderr, "no transport: %s\n", path ? dlerror() : "REAL_TRANSPORT is not set");
+        exit(1);
+    }
+    tfc_rank_transport = *real;
+    tfc_rank_transport.send = send;
+    tfc_rank_transport.receive = receive;
+    tfc_rank_transport.move = move;
+    tfc_rank_transport.share = share;
+    tfc_rank_transport.sum = sum;
+}
