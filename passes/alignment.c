@@ -1,6 +1,6 @@
-/* A forward pass that gives what the last attention over the sources looks at, in the place of its
- * outputs: the mean over heads, which is how much each target token is made from each source token
- * (Bahdanau et al. 2015; of Transformers, Garg et al. 2019, section 3). */
+/* A forward pass that gives what its attentions look at, in the place of its outputs: of the last one
+ * over the sources the mean over heads, which is how much each target token is made from each source
+ * token (Bahdanau et al. 2015; of Transformers, Garg et al. 2019, section 3); or all of them, by heads. */
 #include "passes/clone.h"
 #include "passes/pass.h"
 
@@ -45,4 +45,61 @@ bool expose_alignment(Function *forward, const char *source, const char *target)
     build_output(&b, "alignment", mean_of_heads(&b, op_result(found)));
     remove_dead(forward);
     return true;
+}
+
+/* Of what kind the op's weights are; false: it is no attention of the two. */
+static bool attention_kind(const Op *op, const Op *from, const Op *to, AttentionKind *kind)
+{
+    const Dim *source = from ? &from->results[0].type.dims[1] : NULL,
+              *target = to ? &to->results[0].type.dims[1] : NULL;
+    if (source && is_attention(op, *source, *source))
+        *kind = ATTENTION_ENCODER;
+    else if (target && is_attention(op, *target, *target))
+        *kind = ATTENTION_DECODER;
+    else if (source && target && is_attention(op, *source, *target))
+        *kind = ATTENTION_CROSS;
+    else
+        return false;
+    return true;
+}
+
+static int64_t count_heads(const Type *type)
+{
+    int64_t heads = 1;
+    for (int i = 1; i < type->rank - 2; i++)
+        heads *= type->dims[i].size;
+    return heads;
+}
+
+size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
+                         AttentionOutput **outputs)
+{
+    Arena *arena = forward->module->arena;
+    const Op *from = source ? find_input(forward, source) : NULL,
+             *to = target ? find_input(forward, target) : NULL;
+    VEC(AttentionOutput) found = {0};
+    Op *last = forward->body.last;
+    Builder b = builder_at_end(forward);
+    forward->name = "attention"; /* beside a forward of the module */
+    FOR_OPS(op, &forward->body) {
+        AttentionKind kind;
+        bool is_last = op == last; /* outputs of our own come behind it */
+        if (op->kind == OP_output)
+            block_remove(&forward->body, op);
+        else if (attention_kind(op, from, to, &kind) && kinds >> kind & 1) {
+            AttentionOutput one = {.output = arena_printf(arena, "attention.%zu", found.count),
+                                   .scope = op->scope ? op->scope : "",
+                                   .kind = kind,
+                                   .heads = count_heads(&op->results[0].type)};
+            b.loc = op->loc;
+            b.scope = op->scope;
+            build_output(&b, one.output, op_result(op));
+            vec_push(arena, found, one);
+        }
+        if (is_last)
+            break;
+    }
+    remove_dead(forward);
+    *outputs = found.data;
+    return found.count;
 }

@@ -108,6 +108,21 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
  * target (an input's name) over the source, in the mean of its heads. False: there is none.
  * (alignment.c) */
 bool expose_alignment(Function *forward, const char *source, const char *target);
+typedef enum AttentionKind { ATTENTION_ENCODER, ATTENTION_DECODER, ATTENTION_CROSS } AttentionKind;
+/* AttentionOutput: the weights [B, heads …, queries, keys] of one attention. The source attends to itself
+ * (encoder), the target to itself (decoder), or the target to the source (cross).
+ *   scope   of its softmax, "decoder.layer.0.cross"
+ *   heads   all dimensions of heads as one, in their order */
+typedef struct AttentionOutput {
+    const char *output, *scope;
+    AttentionKind kind;
+    int64_t heads;
+} AttentionOutput;
+/* A forward function is named "attention" and gives from now on all attentions among `kinds` (bits
+ * 1 << kind) in the order of the function; source or target NULL: the model has none. How many: at
+ * *outputs, in the module's arena. */
+size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
+                         AttentionOutput **outputs);
 /* "grad.NAME", in the arena. */
 const char *gradient_name(Arena *arena, const char *param);
 /* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
