@@ -33,6 +33,9 @@ install(DIRECTORY editors/vscode DESTINATION ${TFC_SHARE})
 # What compiled models are linked with, as an archive for this system and as C files for
 # others. It has no headers for users: tfc compile writes one beside each model.
 install(TARGETS tfc_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET tfc_runtime_json)
+  install(TARGETS tfc_runtime_json ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 set(TFC_LIBS "-L\${libdir} -ltfc_runtime -pthread -lm")
 foreach(file IN LISTS RUNTIME_SOURCES)
   get_filename_component(folder ${file} DIRECTORY)

@@ -45,6 +45,7 @@ typedef struct Artifact {
     TokenRules rules;             /* its own, or nothing but -1 */
     CorpusKind kind;              /* of the text that the model is for */
     bool has_text;                /* the vocabulary is put inside */
+    bool has_json;                /* it, or the source's, is a tokenizer.json */
     Store *weights;               /* to be put inside; NULL: none */
     RunFolder *members;           /* of an ensemble, beside the first: n_members */
     int n_members;

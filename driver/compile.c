@@ -183,11 +183,11 @@ static void choose_text(Artifact *a)
 {
     if (!a->vocab || !a->names[TFC_DECODE_STEP])
         return;
-    a->has_text =
-        vocab_kind(a->vocab) != VOCAB_JSON && vocab_kind(vocab_source(a->vocab)) != VOCAB_JSON;
+    a->has_json = vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
+    a->has_text = !a->has_json || !artifact_is_foreign(a); /* what reads it is an archive for this system */
     if (!a->has_text)
         diag_note(&a->job->diags, (Loc){0},
-                  "functions of text are left out: a tokenizer.json cannot be put inside");
+                  "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
 }
 
 static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }

@@ -196,6 +196,10 @@ static int32_t line_end(const Artifact *a)
     return newline >= 0 ? newline : a->rules.end;
 }
 
+static const char *const openers[] = {[VOCAB_WORDS] = "tokenizer_words",
+                                      [VOCAB_SENTENCEPIECE] = "tokenizer_sentencepiece",
+                                      [VOCAB_JSON] = "tokenizer_json_inside"};
+
 /* Vocabularies inside, and what is known of text. Only the tokenizers of their kinds are linked. */
 static void put_text(const Artifact *a, Text *out)
 {
@@ -206,7 +210,8 @@ static void put_text(const Artifact *a, Text *out)
     text_add(out,
              "#include <stddef.h>\n"
              "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
-             "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n");
+             "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
+             "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n");
     size_t sizes[2];
     for (int i = 0; i < n; i++) {
         vocab_bytes(sides[i], &sizes[i]);
@@ -219,9 +224,8 @@ static void put_text(const Artifact *a, Text *out)
              "    long long source_begin, source_end, line_end, is_stream;\n"
              "} text_constant = {{");
     for (int i = 0; i < n; i++)
-        text_add(out, "{%s, %s_%s_inside, %zu}, ",
-                 vocab_kind(sides[i]) == VOCAB_WORDS ? "tokenizer_words" : "tokenizer_sentencepiece",
-                 a->name, side_names[i], sizes[i]);
+        text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
+                 sizes[i]);
     text_add(out, "}, %" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", a->rules.source_begin,
              a->rules.source_end, line_end(a), a->kind == CORPUS_STREAM);
 }

@@ -75,14 +75,18 @@ static bool add_path(Link *l, const char *option, const char *path)
     return true;
 }
 
-static bool add_archive(Link *l)
+static bool add_archive(Link *l, const char *name, const char *variable)
 {
-    static const char *const places[] = {"libtfc_runtime.a", "../lib/tfc/libtfc_runtime.a",
-                                         "../lib/libtfc_runtime.a", "../libtfc_runtime.a"};
-    const char *path = find_beside(l->job, places, sizeof places / sizeof *places);
+    static const char *const folders[] = {"", "../lib/tfc/", "../lib/", "../"};
+    enum { N_FOLDERS = sizeof folders / sizeof *folders };
+    const char *places[N_FOLDERS];
+    for (int i = 0; i < N_FOLDERS; i++)
+        places[i] = arena_printf(l->job->arena, "%s%s", folders[i], name);
+    const char *told = getenv(variable);
+    const char *path = told ? told : find_beside(l->job, places, N_FOLDERS);
     return path ? add_path(l, "", path)
-                : job_error(l->job, "libtfc_runtime.a is not beside the program; the variable "
-                                    "TFC_RUNTIME can name it");
+                : job_error(l->job, "%s is not beside the program; the variable %s can name it", name,
+                            variable);
 }
 
 static bool add_sources(Link *l)
@@ -108,10 +112,10 @@ static bool add_sources(Link *l)
 
 static bool add_runtime(Link *l)
 {
-    const char *told = getenv("TFC_RUNTIME");
-    if (told)
-        return add_path(l, "", told);
-    return artifact_is_foreign(l->artifact) ? add_sources(l) : add_archive(l);
+    if (artifact_is_foreign(l->artifact) && !getenv("TFC_RUNTIME"))
+        return add_sources(l);
+    return (!l->artifact->has_json || add_archive(l, "libtfc_runtime_json.a", "TFC_RUNTIME_JSON")) &&
+           add_archive(l, "libtfc_runtime.a", "TFC_RUNTIME");
 }
 
 /* ---- the files ---- */

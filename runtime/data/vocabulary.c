@@ -442,7 +442,7 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
     for (size_t i = 0; i < n; i++)
         assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
     TokenText text = {0};
-    require(tokenizer_decode(vocab->pieces, ids, n, &text));
+    require(tokenizer_decode_text(vocab->pieces, ids, n, &text));
     text_put(out, text.data, text.length);
     token_text_free(&text);
 }

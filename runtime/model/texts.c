@@ -170,7 +170,7 @@ static int put_lines(TfcSession *session, const TokenIds *ids, const char *line_
     for (size_t from = 0, to; ok && from < ids->count; from = to + 1) {
         for (to = from; to < ids->count && ids->data[to] != loaded->model->text->line_end;)
             to++;
-        ok = tokenizer_decode(loaded->target, ids->data + from, to - from, &session->text) &&
+        ok = tokenizer_decode_text(loaded->target, ids->data + from, to - from, &session->text) &&
              (to == ids->count || put(session, line_break, strlen(line_break)));
     }
     return ok ? TFC_OK : tfc_model_no_memory();

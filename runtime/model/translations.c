@@ -144,7 +144,7 @@ static int64_t window_end(const Translation *t, int64_t from)
 static bool put_result(TfcSession *session, const Hypothesis *h)
 {
     Tokens shown = hypothesis_text(h, (int32_t)session->loaded->model->first);
-    return tokenizer_decode(session->loaded->target, shown.ids, (size_t)shown.n, &session->text);
+    return tokenizer_decode_text(session->loaded->target, shown.ids, (size_t)shown.n, &session->text);
 }
 
 static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)

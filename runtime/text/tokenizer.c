@@ -1,6 +1,8 @@
 /* Tokenizers of any kind: arguments are checked here, and what failed leaves nothing behind. */
 #include "runtime/text/kind.h"
 
+#include <string.h>
+
 void tokenizer_free(Tokenizer *tokenizer)
 {
     if (!tokenizer)
@@ -53,5 +55,26 @@ bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, 
     bool ok = tokenizer->kind->decode(tokenizer, ids, n, text);
     if (!ok)
         text->length = before;
+    return ok;
+}
+
+bool tokenizer_decode_text(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+{
+    static const char replacement[] = {'\357', '\277', '\275'};
+    enum { MORE = sizeof replacement - 1 }; /* bytes than a NUL */
+    size_t before = text ? text->length : 0;
+    bool ok = tokenizer_decode(tokenizer, ids, n, text);
+    for (size_t at = before; ok && at < text->length; at++) {
+        if (text->data[at])
+            continue;
+        ok = token_text_reserve(text, MORE);
+        if (!ok) {
+            text->length = before;
+            break;
+        }
+        memmove(text->data + at + MORE, text->data + at, text->length - at);
+        memcpy(text->data + at, replacement, sizeof replacement);
+        text->length += MORE;
+    }
     return ok;
 }

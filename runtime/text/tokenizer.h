@@ -50,5 +50,8 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
 /* Appends the text of ids; those outside the vocabulary count as absent, control symbols have
  * no text. false: no memory, and nothing is appended. */
 bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
+/* The same for texts that people and C strings take: a NUL, which tokens of single bytes may give, stands
+ * as U+FFFD. */
+bool tokenizer_decode_text(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);
 
 #endif

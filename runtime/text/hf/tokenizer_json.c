@@ -299,3 +299,12 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
     tokenizer_free(t);
     return NULL;
 }
+
+Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem)
+{
+    const char *unused;
+    Arena *arena = arena_new();
+    Tokenizer *t = tokenizer_json(arena, bytes, size, &unused);
+    arena_free(arena);
+    return t;
+}

@@ -10,5 +10,7 @@
 /* Of the bytes, which need not outlive it. NULL: what they ask for is not known, and *problem, in
  * the arena, tells where and what. Bytes of a text that are no UTF-8 count as U+FFFD each. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
+/* The same for a library that has the bytes inside, which were read when it was made. */
+Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);
 
 #endif
