@@ -59,7 +59,7 @@ END
 words_backwards
 text="--source train.src --target train.tgt --vocab words:auto --seed 3 --threads 1 --shards 4"
 "$tfc" train model.tfg $text --out alone --steps 12 2>err.txt || fail "$(cat err.txt)"
-for rate in 0 100mbit 5mbit; do
+for rate in 0 10gbit 1gbit 100mbit 5mbit; do
     [ $rate = 0 ] || ip netns exec $one tc qdisc replace dev w$$a root tbf rate $rate burst 64kb latency 50ms 2>/dev/null ||
         continue
     launch "$tfc" train model.tfg $text --out $rate --steps 12 2>err.txt || fail "$rate: $(cat err.txt)"
