@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { HOST = 256 };
+
 struct Ranks {
     const RankTransport *mpi;
     int rank, count, here;
+    char (*hosts)[HOST]; /* of all, on rank 0 */
     bool have_lanes;
 };
 
@@ -69,6 +72,21 @@ static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launche
     return NULL;
 }
 
+/* Every rank tells rank 0 the name of its machine. */
+static void tell_host(Ranks *r, Arena *arena)
+{
+    char host[HOST] = "";
+    gethostname(host, sizeof host - 1);
+    if (r->rank) {
+        r->mpi->send(host, sizeof host, 0);
+        return;
+    }
+    r->hosts = arena_array(arena, (size_t)r->count, sizeof *r->hosts);
+    memcpy(r->hosts[0], host, sizeof host);
+    for (int rank = 1; rank < r->count; rank++)
+        r->mpi->receive(r->hosts[rank], sizeof r->hosts[rank], rank);
+}
+
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
 {
     *ranks = NULL;
@@ -83,6 +101,7 @@ bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
     *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
     r->have_lanes = mpi->open(&r->rank, &r->count, silence);
     *ranks = r;
+    tell_host(r, arena);
     if (silence && !r->have_lanes && !r->rank)
         diag_warning(diags, (Loc){0},
                      "%s has no calls from several threads here: a rank that hangs is not noticed",
@@ -110,9 +129,14 @@ int ranks_here(const Ranks *ranks) { return ranks ? ranks->here : 1; }
 
 const char *ranks_name(const Ranks *ranks, Arena *arena)
 {
-    char host[256] = "";
+    char host[HOST] = "";
     gethostname(host, sizeof host - 1);
     return arena_printf(arena, "rank %d on %s", ranks_mine(ranks), host);
+}
+
+const char *ranks_name_of(const Ranks *ranks, int rank, Arena *arena)
+{
+    return arena_printf(arena, "rank %d on %s", rank, ranks->hosts[rank]);
 }
 
 void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to)

@@ -24,8 +24,10 @@ int ranks_mine(const Ranks *ranks);  /* 0 of a process on its own */
 int ranks_count(const Ranks *ranks); /* 1 of a process on its own */
 /* Of this machine's ranks, how many there are; 1 where mpirun does not say. */
 int ranks_here(const Ranks *ranks);
-/* "rank 2 on HOST"; in the arena. */
+/* "rank 2 on HOST", of this one; in the arena. */
 const char *ranks_name(const Ranks *ranks, Arena *arena);
+/* The same of any rank, which rank 0 alone knows. */
+const char *ranks_name_of(const Ranks *ranks, int rank, Arena *arena);
 
 void ranks_send(const Ranks *ranks, const void *data, int64_t bytes, int to);
 void ranks_receive(const Ranks *ranks, void *data, int64_t bytes, int from);

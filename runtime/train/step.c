@@ -197,15 +197,27 @@ static bool apply_update(Trainer *t, float rate)
 
 static const char *number_text(double value) { return isnan(value) ? "not a number" : "infinite"; }
 
-/* `what` of the next step is not finite: an error. */
-static bool refuse_number(Trainer *t, const char *what, double value)
+/* Who computed a batch of the n of an update, where there are several; "" if that is not known. */
+static const char *computed_by(Trainer *t, int64_t index, int64_t n)
+{
+    const Ranks *ranks = t->settings->ranks;
+    Arena *arena = t->diags->arena;
+    if (ranks_count(ranks) < 2 || index < 0)
+        return "";
+    return arena_printf(arena, ", as %s computed it",
+                        ranks_name_of(ranks, sum_tree_rank(index, n, ranks_count(ranks)), arena));
+}
+
+/* `what` of the next step is not finite: an error. `index`: the batch of n that made it so, -1: not
+ * known. */
+static bool refuse_number(Trainer *t, const char *what, double value, int64_t index, int64_t n)
 {
     if (!trainer_is_first(t)) /* which tells it */
         return false;
     const char *help =
         "a lower rate or clipping may help, and --check-numerics names the operation";
-    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": %s is %s", t->state->step + 1, what,
-               number_text(value));
+    diag_error(t->diags, (Loc){0}, "step %" PRId64 ": %s is %s%s", t->state->step + 1, what,
+               number_text(value), computed_by(t, index, n));
     if (t->saved_step)
         diag_note(t->diags, (Loc){0}, "the last good checkpoint is that of step %" PRId64 "; %s",
                   t->saved_step, help);
@@ -222,16 +234,18 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     if (!trainer_is_first(t))
         return false;
     trainer_settle(t);
+    int64_t bad = -1;
     for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
         if (!batch_tokens(t, i))
             continue;
         batches_fill(t->batches, t->state->batch + i, &t->batch);
         name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
+        bad = name ? i : -1;
     }
     return refuse_number(t,
                          name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
                               : "the norm of the gradient",
-                         value);
+                         value, bad, n);
 }
 
 /* Adds the batch's gradient to the store's. */
@@ -301,7 +315,7 @@ static bool add_losses(Trainer *t, const Update *update)
     for (int64_t i = 0; i < update->n; i++) {
         int64_t tokens = batch_tokens(t, i);
         if (!isfinite(t->losses[i]))
-            return refuse_number(t, "the loss", t->losses[i]);
+            return refuse_number(t, "the loss", t->losses[i], i, update->n);
         t->loss_sum += t->losses[i] * (double)tokens;
         t->loss_tokens += tokens;
     }
@@ -314,7 +328,7 @@ bool trainer_step(Trainer *t)
         return false;
     Update update = {.n = count_batches(t), .rate = (float)trainer_rate(t, t->state->step + 1)};
     if (!isfinite(update.rate))
-        return refuse_number(t, "the rate", update.rate);
+        return refuse_number(t, "the rate", update.rate, -1, update.n);
     for (int64_t i = 0; i < update.n; i++)
         update.tokens += batch_tokens(t, i);
     memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);

@@ -11,9 +11,11 @@ typedef struct Walk {
     int64_t n;
 } Walk;
 
+int sum_tree_rank(int64_t piece, int64_t n, int ranks) { return (int)(piece * ranks / n); }
+
 static int rank_of(const Walk *walk, int64_t piece)
 {
-    return (int)(piece * walk->ranks / walk->pieces);
+    return sum_tree_rank(piece, walk->pieces, walk->ranks);
 }
 
 static Span span_of(const Walk *walk, int64_t first, int64_t n)

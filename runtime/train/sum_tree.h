@@ -23,6 +23,7 @@ typedef struct SumStep {
     Span left, right, whole; /* of MEET; of SPREAD the whole */
 } SumStep;
 
+int sum_tree_rank(int64_t piece, int64_t n, int ranks);
 /* The steps of a rank for n pieces, n > 0, of which there is room for sum_tree_most(n): how many. */
 int64_t sum_tree_steps(SumStep *out, int64_t n, int ranks, int rank);
 int64_t sum_tree_most(int64_t n);

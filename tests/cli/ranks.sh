@@ -85,6 +85,12 @@ launch $1 2 "$tfc" bench "$root/models/multi30k_tiny.tfg" --set layers=1 --batch
 grep -q "Gbit/s each way, .* until a message arrives, measured" bench.txt || fail "$(cat bench.txt)"
 [ "$(grep -c " 1024 " bench.txt)" = 1 ] || fail "more than one rank tells: $(cat bench.txt)"
 
+# A number that is none names the rank that computed it.
+{ grep -v "clip_norm" model.tfg | sed '/^train/i param w : [8] = zeros\nloss = cross_entropy(logits, next(tgt)) + sqrt(sum(w * w))'; } >zeros.tfg
+! launch $1 2 "$tfc" train zeros.tfg $text --out zeros --steps 2 2>err.txt || fail "a NaN was learnt from"
+grep -q "error: step 1: the gradient of 'w' is not a number, as rank 0 on .* computed it" err.txt || fail "$(cat err.txt)"
+[ ! -e zeros/last.safetensors ] || fail "a checkpoint was written"
+
 # Messages that come 0.1 to 20 ms later, at random.
 mpi=$1
 mkdir slow
