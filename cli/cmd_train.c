@@ -223,6 +223,8 @@ static const Option options[] = {
     {"accumulate", "N", FIELD(TrainCommand, o.accumulate), 1, NULL, "batches an update"},
     {"shards", "N", FIELD(TrainCommand, o.shards), 1, NULL,
      "pieces a batch, computed one after the other (less memory) or shared by the ranks of mpirun"},
+    {"gradients", "f32|bf16", FIELD(TrainCommand, o.gradients), 0, "f32",
+     "between ranks; bf16 is half as much to send, but other bits with another number of ranks"},
     {"max-length", "N", FIELD(TrainCommand, o.max_length), 1, NULL,
      "leave out longer sentences; window of a text"},
     OPTION_LINE_LIMIT(TrainCommand),

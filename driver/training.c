@@ -39,7 +39,10 @@ static void make_settings(Training *t)
     const TrainSpec *spec = &t->session.model->train;
     TrainSettings *s = &t->settings;
     *s = (TrainSettings){
-        .seconds = o->minutes * 60, .folder = o->out, .check_numerics = o->check_numerics};
+        .seconds = o->minutes * 60,
+        .folder = o->out,
+        .rounded_gradients = !strcmp(o->gradients, "bf16"),
+        .check_numerics = o->check_numerics};
     s->steps = o->steps ? o->steps : spec->steps;
     if (!s->steps && !o->minutes)
         s->steps = DEFAULT_STEPS;

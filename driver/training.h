@@ -29,6 +29,7 @@ typedef struct TrainOptions {
     TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
     VocabularyChoice vocab;
     const char *out, *dtype;
+    const char *gradients; /* between ranks: f32 or bf16 */
     const char *weights; /* where params begin; NULL: as the model says */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */

@@ -133,6 +133,8 @@ static bool add_facts(Training *t, RunRecord *record)
         add_fact(t, record, "mix", describe_mix(t));
     if (o->best)
         add_fact(t, record, "best", o->best);
+    if (t->settings.rounded_gradients)
+        add_fact(t, record, "gradients between ranks", o->gradients);
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));

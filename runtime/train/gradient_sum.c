@@ -1,5 +1,5 @@
 /* Gradients put aside and added. */
-#include "runtime/train/gradient_sum.h"
+#include "runtime/train/gradient_state.h"
 
 #include "base/team.h"
 #include "runtime/exec/size.h"
@@ -7,27 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Gradient: a tensor of the parts, in the store, and its place in the room of a level. */
-typedef struct Gradient {
-    StoreTensor *tensor;
-    int64_t size;  /* bytes of an element */
-    int64_t at;    /* bytes */
-    int64_t block; /* the number of its first block */
-} Gradient;
-
-struct GradientSum {
-    Arena *arena;
-    const Parts *parts;
-    const Ranks *ranks;
-    Gradient *gradients; /* as parts->tensors */
-    char *room;
-    int64_t bytes; /* of a level */
-    int levels;
-    double *squares; /* a block: the sum of squares */
-    int64_t n_blocks;
-    Gradients all;
-};
 
 int64_t gradient_sum_left(int64_t n)
 {
@@ -71,7 +50,17 @@ static bool list_all(GradientSum *sum)
     return !arena_failed(sum->arena);
 }
 
-GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces)
+static bool make_rounded(GradientSum *sum)
+{
+    int64_t n = sum->bytes / (int64_t)sizeof(float);
+    sum->rest = ARENA_ARRAY(sum->arena, float, n + 1);
+    sum->sent = ARENA_ARRAY(sum->arena, uint16_t, n + 1);
+    sum->received = ARENA_ARRAY(sum->arena, uint16_t, n + 1);
+    return !arena_failed(sum->arena);
+}
+
+GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces,
+                              bool rounded)
 {
     Arena *arena = arena_try_new();
     GradientSum *sum = arena ? ARENA_NEW(arena, GradientSum) : NULL;
@@ -83,7 +72,7 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
         }
     }
-    if (sum && list_all(sum))
+    if (sum && list_all(sum) && (!rounded || make_rounded(sum)))
         return sum;
     arena_free(arena);
     return NULL;
@@ -95,40 +84,21 @@ void gradient_sum_free(GradientSum *sum)
         arena_free(sum->arena);
 }
 
-int64_t gradient_sum_bytes(const GradientSum *sum) { return sum->bytes * sum->levels; }
+int64_t gradient_sum_bytes(const GradientSum *sum)
+{
+    return sum->bytes * (sum->levels + (sum->rest ? 2 : 0));
+}
 
 /* ---- steps over elements ---- */
 
-/* Pass: what is done to a slice of a gradient, a block a task. */
-typedef struct Pass {
-    GradientSum *sum;
-    Slice slice;
-    int level;
-    void (*run)(const struct Pass *pass, int64_t from, int64_t n);
-} Pass;
-
-static char *store_at_element(const GradientSum *sum, const Slice *slice, int64_t from)
-{
-    const Gradient *g = &sum->gradients[slice->tensor];
-    return (char *)g->tensor->data + from * g->size;
-}
-
-static char *room_at_element(const GradientSum *sum, const Slice *slice, int64_t from, int level)
-{
-    const Gradient *g = &sum->gradients[slice->tensor];
-    return sum->room + level * sum->bytes + g->at + from * g->size;
-}
-
-static void run_block(const void *context, int64_t index)
+void gradient_run_block(const void *context, int64_t index)
 {
     const Pass *pass = context;
     int64_t begin = index * PART_BLOCK, left = pass->slice.count - begin;
     pass->run(pass, pass->slice.from + begin, left < PART_BLOCK ? left : PART_BLOCK);
 }
 
-/* What the call is about of a tensor's parts next … last, as far as it is contiguous; *next is the part
- * behind it then. */
-static Slice next_slice(const Parts *parts, Gradients of, int32_t tensor, int *next, int last)
+Slice gradient_next_slice(const Parts *parts, Gradients of, int32_t tensor, int *next, int last)
 {
     int part = *next;
     *next = of.pieces > 1 ? part + 1 : last + 1;
@@ -136,8 +106,7 @@ static Slice next_slice(const Parts *parts, Gradients of, int32_t tensor, int *n
                          : parts_slice(parts, tensor, part, last);
 }
 
-/* Of all these gradients what parts first … last have of them. */
-static void run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass)
+void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass)
 {
     Team team;
     pass.sum = sum;
@@ -146,15 +115,15 @@ static void run_parts(GradientSum *sum, Gradients of, int first, int last, Pass 
     team_open(&team, of.lane ? 1 : exec_threads(), NULL);
     for (int32_t i = 0; i < of.n; i++)
         for (int next = first; next <= last;) {
-            pass.slice = next_slice(sum->parts, of, of.tensors[i], &next, last);
-            team_run(&team, (int32_t)parts_blocks(pass.slice.count), run_block, &pass);
+            pass.slice = gradient_next_slice(sum->parts, of, of.tensors[i], &next, last);
+            team_run(&team, (int32_t)parts_blocks(pass.slice.count), gradient_run_block, &pass);
         }
     team_close(&team);
 }
 
 static void run_all(GradientSum *sum, Gradients of, Pass pass)
 {
-    run_parts(sum, of, 0, sum->parts->n - 1, pass);
+    gradient_run_parts(sum, of, 0, sum->parts->n - 1, pass);
 }
 
 Gradients gradient_sum_all(const GradientSum *sum) { return sum->all; }
@@ -167,13 +136,13 @@ static void keep_block(const Pass *pass, int64_t from, int64_t n)
     memset(data, 0, (size_t)(n * g->size));
 }
 
-static void clear_block(const Pass *pass, int64_t from, int64_t n)
+void gradient_clear_block(const Pass *pass, int64_t from, int64_t n)
 {
     const Gradient *g = &pass->sum->gradients[pass->slice.tensor];
     memset(store_at_element(pass->sum, &pass->slice, from), 0, (size_t)(n * g->size));
 }
 
-static void join_block(const Pass *pass, int64_t from, int64_t n)
+void gradient_join_block(const Pass *pass, int64_t from, int64_t n)
 {
     const Gradient *g = &pass->sum->gradients[pass->slice.tensor];
     char *to = store_at_element(pass->sum, &pass->slice, from);
@@ -198,95 +167,7 @@ void gradient_sum_keep(GradientSum *sum, Gradients of, int level)
 
 void gradient_sum_join(GradientSum *sum, Gradients of, int level)
 {
-    run_all(sum, of, (Pass){.level = level, .run = join_block});
-}
-
-/* ---- between ranks ---- */
-
-/* Range: parts first … last; none where first > last. */
-typedef struct Range {
-    int first, last;
-} Range;
-
-/* What a rank has of the sum that a span holds. */
-static Range owned(const GradientSum *sum, Span span, int rank)
-{
-    int64_t n = sum->parts->n, size = span.to - span.from + 1, at = rank - span.from;
-    if (!span_has(span, rank))
-        return (Range){0, -1};
-    return (Range){(int)((at * n + size - 1) / size), (int)(((at + 1) * n + size - 1) / size) - 1};
-}
-
-void gradients_move(const Ranks *ranks, Gradients of, int64_t n)
-{
-    if (of.lane)
-        ranks_move_behind(ranks, of.room, n, of.lane);
-    else
-        ranks_move(ranks, of.room, n);
-}
-
-/* Messages of a tensor to or from another rank, with what both ranges have. They lie in the room of a
- * level, or in the store, where the level is -1. Gives how many there are then. */
-static int64_t add_message(const GradientSum *sum, Gradients of, int64_t n, int32_t tensor, Range a,
-                           Range b, int level, int other, bool is_sent)
-{
-    int next = a.first > b.first ? a.first : b.first, last = a.last < b.last ? a.last : b.last;
-    while (next <= last) {
-        Slice slice = next_slice(sum->parts, of, tensor, &next, last);
-        if (slice.count)
-            of.room[n++] = (RankMessage){.data = level < 0 ? store_at_element(sum, &slice, slice.from)
-                                                           : room_at_element(sum, &slice, slice.from, level),
-                                         .bytes = slice.count * sum->gradients[tensor].size,
-                                         .other = other,
-                                         .is_sent = is_sent};
-    }
-    return n;
-}
-
-/* What this rank sends and receives of all tensors whose sum `have` holds and `want` is to hold. */
-static int64_t add_messages(const GradientSum *sum, Gradients of, int64_t n, Span have, Span want,
-                            int level)
-{
-    int me = ranks_mine(sum->ranks);
-    Range mine = owned(sum, have, me), wanted = owned(sum, want, me);
-    for (int32_t i = 0; i < of.n; i++) {
-        for (int rank = want.from; span_has(have, me) && rank <= want.to; rank++)
-            if (rank != me)
-                n = add_message(sum, of, n, of.tensors[i], mine, owned(sum, want, rank), level, rank, true);
-        for (int rank = have.from; span_has(want, me) && rank <= have.to; rank++)
-            if (rank != me)
-                n = add_message(sum, of, n, of.tensors[i], owned(sum, have, rank), wanted, level, rank, false);
-    }
-    return n;
-}
-
-/* What this rank has no part in is 0. */
-static void clear_others(GradientSum *sum, Gradients of, Range mine)
-{
-    Pass clear = {.run = clear_block};
-    run_parts(sum, of, 0, mine.first - 1, clear);
-    run_parts(sum, of, mine.last + 1, sum->parts->n - 1, clear);
-}
-
-void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole)
-{
-    int me = ranks_mine(sum->ranks);
-    Range mine = owned(sum, whole, me);
-    int64_t n = add_messages(sum, of, 0, left, whole, level);
-    gradients_move(sum->ranks, of, add_messages(sum, of, n, right, whole, -1));
-    run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .run = join_block});
-    if (span_has(right, me))
-        clear_others(sum, of, mine);
-}
-
-void gradient_sum_spread(GradientSum *sum, Gradients of, Span span)
-{
-    int me = ranks_mine(sum->ranks);
-    Span all = {0, sum->parts->n - 1};
-    if (span.from == all.from && span.to == all.to)
-        return; /* it is there already */
-    gradients_move(sum->ranks, of, add_messages(sum, of, 0, span, all, -1));
-    clear_others(sum, of, (Range){me, me});
+    run_all(sum, of, (Pass){.level = level, .run = gradient_join_block});
 }
 
 /* ---- the norm ---- */
@@ -314,7 +195,7 @@ double gradient_sum_norm(GradientSum *sum)
     double total = 0;
     memset(sum->squares, 0, (size_t)sum->n_blocks * sizeof *sum->squares);
     int me = ranks_mine(sum->ranks);
-    run_parts(sum, gradient_sum_all(sum), me, me, (Pass){.run = square_block});
+    gradient_run_parts(sum, gradient_sum_all(sum), me, me, (Pass){.run = square_block});
     ranks_sum(sum->ranks, sum->squares, sum->n_blocks);
     for (int64_t i = 0; i < sum->n_blocks; i++)
         total += sum->squares[i];

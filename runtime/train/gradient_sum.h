@@ -20,8 +20,12 @@
 typedef struct GradientSum GradientSum;
 
 /* Room for a tree over so many pieces, the size of all gradients a level; NULL: out of memory.
- * There are as many parts as ranks. All outlive it; the store has its gradients already. */
-GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces);
+ * There are as many parts as ranks. All outlive it; the store has its gradients already.
+ * `rounded`: f32 goes between ranks as bf16; what rounding takes is added to what this rank sends of the
+ * same element in the next update (error feedback: Seide et al. 2014). The sum then depends on the number
+ * of ranks, and on where a training was resumed. */
+GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ranks, int64_t pieces,
+                              bool rounded);
 void gradient_sum_free(GradientSum *sum); /* NULL is allowed */
 int64_t gradient_sum_bytes(const GradientSum *sum);
 /* How many of n pieces, n > 1, the left half has. */

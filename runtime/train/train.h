@@ -40,6 +40,7 @@ typedef struct TrainSettings {
     int64_t keep;        /* step-N files; at least `average` are kept */
     int64_t average;     /* 0 or 1: no average.safetensors */
     int64_t patience;    /* validations without a better one before stopping; 0: off */
+    bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
     bool check_numerics; /* name the first op that makes a NaN */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */

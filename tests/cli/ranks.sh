@@ -85,6 +85,20 @@ launch $1 2 "$tfc" bench "$root/models/multi30k_tiny.tfg" --set layers=1 --batch
 grep -q "Gbit/s each way, .* until a message arrives, measured" bench.txt || fail "$(cat bench.txt)"
 [ "$(grep -c " 1024 " bench.txt)" = 1 ] || fail "more than one rank tells: $(cat bench.txt)"
 
+# Gradients as bf16 between ranks: the same each time, near the others, and one process alone is as ever.
+for out in rounded again; do
+    launch $1 2 "$tfc" train model.tfg $text --gradients bf16 --out $out --steps 40 2>err.txt || fail "$(cat err.txt)"
+done
+cmp rounded/last.safetensors again/last.safetensors || fail "rounded gradients: another model the second time"
+"$tfc" train model.tfg $text --shards 8 --out exact --steps 40 2>err.txt || fail "$(cat err.txt)"
+! cmp -s rounded/last.safetensors exact/last.safetensors || fail "nothing was rounded"
+loss() { sed -n 's/.*"step": 40, .*"loss": \([0-9.]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1; }
+awk -v a="$(loss rounded)" -v b="$(loss exact)" 'BEGIN { exit !(a > 0.97 * b && a < 1.03 * b) }' ||
+    fail "rounded gradients: loss $(loss rounded), not $(loss exact)"
+"$tfc" train model.tfg $text --shards 8 --gradients bf16 --out one --steps 12 2>err.txt || fail "$(cat err.txt)"
+cmp alone/last.safetensors one/last.safetensors || fail "one process rounds"
+grep -q '"gradients between ranks": "bf16"' rounded/run.json || fail "run.json does not tell of bf16"
+
 # A number that is none names the rank that computed it.
 { grep -v "clip_norm" model.tfg | sed '/^train/i param w : [8] = zeros\nloss = cross_entropy(logits, next(tgt)) + sqrt(sum(w * w))'; } >zeros.tfg
 ! launch $1 2 "$tfc" train zeros.tfg $text --out zeros --steps 2 2>err.txt || fail "a NaN was learnt from"
