@@ -34,6 +34,7 @@
     LIMIT(shards, 1024)                                                                       \
     LIMIT(retries, 1000000)                                                                   \
     LIMIT(rank_timeout, 1000000) /* seconds */                                                \
+    LIMIT(examples, 1 << 24) /* of tfc data */                                                \
     LIMIT(max_length, 1 << 20)                                                                \
     LIMIT(rows_per_shard, 1000000000)                                                         \
     LIMIT(window_rows, 1000000000)                                                            \
