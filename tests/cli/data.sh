@@ -57,6 +57,15 @@ says '^none.txt: 0 lines$'
 look none.txt none.txt
 says '^none.txt: 0 pairs$'
 
+# What looks like mojibake and is none; and what is, in other scripts.
+printf '%s\n' '„groß“ und „SPÖ“ – ÖVP' '«déjà», «là»' 'CAFÉ» NÃO' 'mit Äž 20 Ü° Maß²' 'naïve…' 'Ä“' >natural.txt
+look natural.txt --json
+found mojibake 0
+printf '%s\n' 'Ð¿Ñ€Ð¸Ð²ÐµÑ‚' 'ä½ å¥½' 'ðŸ˜€' 'Å¼Ã³Å‚w' 'Â£5' 'Ã–sterreich' >mojibake.txt
+look mojibake.txt --json
+found mojibake 6
+found control 0
+
 # Lines that come again are faults of lines that stand alone, not of a text.
 printf 'x\n\nx\n' >p.txt
 look p.txt

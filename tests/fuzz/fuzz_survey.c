@@ -1,0 +1,57 @@
+/* Corpora of arbitrary bytes: tfc data tells of every one, with as many lines as there are. */
+#define _GNU_SOURCE
+#include "driver/survey/survey.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static int64_t count_lines(const uint8_t *bytes, size_t size)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < size; i++)
+        n += bytes[i] == '\n';
+    return n + (size && bytes[size - 1] != '\n');
+}
+
+static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int64_t line_limit)
+{
+    SurveyOptions options = {.train = *text, .line_limit = line_limit, .examples = 1000, .lines = true};
+    Job job = {.arena = arena_new()};
+    diag_init(&job.diags, job.arena);
+    vec_push(job.arena, options.valid, *text);
+    Survey result;
+    bool ok = survey(&job, &options, &result);
+    if (ok == (job.diags.errors != 0) || (ok && result.lines != count_lines(bytes, size)))
+        abort();
+    for (int i = 0; ok && i < SURVEY_KINDS; i++) {
+        const SurveyFinding *finding = &result.findings[i];
+        if (finding->lines < (int64_t)finding->examples.count || finding->lines > 2 * result.lines)
+            abort();
+        for (size_t k = 0; k < finding->examples.count; k++) {
+            const char *shown = finding->examples.data[k].sides[0];
+            for (size_t at = 0, n; shown[at]; at += n)
+                if (!(n = utf8_length(shown + at, strlen(shown + at))) || (unsigned char)shown[at] < ' ')
+                    abort();
+        }
+    }
+    arena_free(job.arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    int file = memfd_create("survey", 0);
+    char path[64];
+    if (file < 0 || write(file, bytes, size) != (ssize_t)size)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    check(&(SurveyText){.data = path}, bytes, size, 0);
+    check(&(SurveyText){.text = path}, bytes, size, 20);
+    check(&(SurveyText){.source = path, .target = path}, bytes, size, 0);
+    close(file);
+    return 0;
+}
