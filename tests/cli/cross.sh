@@ -121,6 +121,8 @@ if has aarch64-linux-gnu-gcc qemu-aarch64; then
 fi
 if has riscv64-linux-gnu-gcc qemu-riscv64; then
     translates riscv64-linux-gnu riscv64
+    library riscv64-linux-gnu rvv sifive-x280
+    emulated=rv64,v=true,vext_spec=v1.0,vlen=512,zba=true,zbb=true,Zfh=true same riscv64-linux-gnu rvv ""
 fi
 if has clang-19 wasm-ld-19 node /usr/include/wasm32-wasi; then
     translates wasm32-wasi translator.wasm

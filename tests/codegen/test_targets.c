@@ -99,6 +99,8 @@ static void test_others(void **state)
     check("aarch64-linux-gnu", NULL, "neon", false);
     check("aarch64-linux-gnu", "neoverse-v1", "sve256", false);
     check("riscv64-linux-gnu", NULL, "rv64", false);
+    check("riscv64-linux-gnu", "sifive-p670", "rvv128", false);
+    check("riscv64-linux-gnu", "sifive-x280", "rvv512", false);
     check("wasm32-wasi", NULL, "wasm_simd", false);
 }
 
