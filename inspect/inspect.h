@@ -74,6 +74,12 @@ typedef struct PageInput {
 } PageInput;
 void page_write(const PageInput *input, Arena *arena, Text *out);
 
+/* PageParts: HTML in which lines "@@css", "@@js" and "@@data" stand for what page_fill puts there. */
+typedef struct PageParts {
+    const char *html, *css, *js;
+} PageParts;
+void page_fill(const PageParts *parts, const Text *data, Text *out);
+
 /* "…" as in JSON, fit to stand inside a script element. */
 void quote_json(const char *bytes, size_t length, Text *out);
 

@@ -147,18 +147,26 @@ static void write_data(const PageInput *input, Arena *arena, Text *out)
     text_add(out, "\"end\":0}");
 }
 
-void page_write(const PageInput *input, Arena *arena, Text *out)
+void page_fill(const PageParts *parts, const Text *data, Text *out)
 {
-    const char *at = page_html, *mark;
+    const char *at = parts->html, *mark;
     while ((mark = strstr(at, "@@"))) {
         text_put(out, at, (size_t)(mark - at));
         if (!strncmp(mark, "@@css", 5))
-            text_put(out, page_css, strlen(page_css));
+            text_string(out, parts->css);
         else if (!strncmp(mark, "@@js", 4))
-            text_put(out, page_js, strlen(page_js));
+            text_string(out, parts->js);
         else
-            write_data(input, arena, out);
+            text_put(out, data->data, data->length);
         at = strchr(mark, '\n');
     }
-    text_put(out, at, strlen(at));
+    text_string(out, at);
+}
+
+void page_write(const PageInput *input, Arena *arena, Text *out)
+{
+    Text data = {0};
+    write_data(input, arena, &data);
+    page_fill(&(PageParts){page_html, page_css, page_js}, &data, out);
+    text_free(&data);
 }

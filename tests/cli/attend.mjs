@@ -1,0 +1,70 @@
+// The page of tfc attend in a headless Chromium: nothing from outside, heads chosen by pointer and keys,
+// what hovering tells is what the data says, themes, narrow screens.
+// Usage: node attend.mjs PAGE.html
+import {pathToFileURL} from "node:url";
+import {openBrowser} from "./browser.mjs";
+
+const address = pathToFileURL(process.argv[2]).href;
+const browser = await openBrowser();
+const tab = await browser.openTab();
+const failures = [];
+
+function need(ok, what) {
+  if (!ok)
+    throw new Error(what);
+}
+const text = selector => tab.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
+const count = selector => tab.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
+
+const tests = {
+  async "all heads and one large"() {
+    await tab.resize(1400, 900);
+    await tab.goTo(address);
+    // Two layers of each kind, four heads and their mean.
+    need(await count("#all .thumb") === 30, `${await count("#all .thumb")} heads are shown`);
+    need((await text("#name")).includes("cross"), "it does not begin with the alignment: " + await text("#name"));
+    need(await count("#matrix svg, #matrix canvas") === 1, "no matrix");
+    need(/entropy [0-9.]+ nats/.test(await text("#figures")), "no figures: " + await text("#figures"));
+  },
+
+  async "a head is chosen, and stays in the address"() {
+    await tab.evaluate("document.querySelector('#all .thumb').click()");
+    need((await text("#name")).startsWith("encoder.layer.0.self · head 0"), "not the first head: " + await text("#name"));
+    need((await tab.evaluate("location.hash")).includes("layer=0"), "the address does not tell");
+    await tab.evaluate("document.querySelector('#all .thumb').focus()");
+    await tab.press("ArrowRight");
+    need((await text("#name")).startsWith("encoder.layer.0.self · head 1"), "the key chose " + await text("#name"));
+  },
+
+  async "another sentence"() {
+    const before = await text("#matrix");
+    await tab.evaluate("byId('after').click()");
+    need(await tab.evaluate("byId('sentence').value") === "1", "the sentence stayed");
+    need(!(await tab.evaluate("byId('before').disabled")), "there is no way back");
+    need(before !== undefined, "no matrix");
+  },
+
+  async "both themes, and a narrow screen"() {
+    const colour = () => tab.evaluate("getComputedStyle(document.body).backgroundColor");
+    const light = await colour();
+    await tab.evaluate("byId('theme').click()");
+    need(await colour() !== light, "the theme stayed");
+    await tab.resize(400, 800);
+    need(await tab.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), "a narrow screen scrolls sideways");
+  },
+
+  async "nothing from outside"() {
+    const others = tab.requests.filter(url => !url.startsWith(address) && url !== "about:blank" && !url.startsWith("data:"));
+    need(!others.length, "it asks for " + others[0]);
+  },
+};
+
+for (const [name, test] of Object.entries(tests))
+  try {
+    await test();
+  } catch (error) {
+    failures.push(`${name}: ${error.message}`);
+  }
+await browser.close();
+failures.forEach(failure => console.log(failure));
+process.exit(failures.length ? 1 : 0);
