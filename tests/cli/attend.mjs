@@ -65,6 +65,8 @@ for (const [name, test] of Object.entries(tests))
   } catch (error) {
     failures.push(`${name}: ${error.message}`);
   }
+if (tab.errors.length)
+  failures.push("an error in the page: " + tab.errors[0]);
 await browser.close();
 failures.forEach(failure => console.log(failure));
 process.exit(failures.length ? 1 : 0);
