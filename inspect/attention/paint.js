@@ -27,7 +27,7 @@ function paintSmall(canvas, sentence, layer, head, theme) {
 
 function legend(theme) {
   const width = 200, steps = [...Array(50).keys()];
-  const marks = [0, .05, .1, .25, .5, 1];
+  const marks = [0, .1, .25, .5, 1];
   return `<svg width="330" height="30" viewBox="-8 0 330 30">` + hatch("legend-mask", theme) +
     steps.map(i => `<rect x="${i * 4}" width="4.3" height="10" fill="${hexOf(colourOf(((i + .5) / 50) ** 2, theme))}"/>`).join("") +
     `<rect width="${width}" height="10" fill="none" stroke="${GREY[theme]}"/>` +
