@@ -315,6 +315,20 @@ static bool find_source(ExecStepper *s)
     return s->source != NULL;
 }
 
+/* Ragged dimensions of which the step reads lengths alone: no cache and no memory has them. */
+static void find_lengths(ExecStepper *s)
+{
+    const TfcProgram *program = s->programs.decode_step, *encode = s->programs.encode;
+    const char *source = s->dim_encode_source < 0 ? "" : encode->dims[s->dim_encode_source].name;
+    for (int i = 0; i < program->n_dims; i++) {
+        if (program->dims[i].batch < 0 || i == s->dim_new)
+            continue;
+        int *dim = strcmp(program->dims[i].name, source) ? &s->dim_past : &s->dim_source;
+        if (*dim < 0)
+            *dim = i;
+    }
+}
+
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out)
 {
     ExecStepper *s = calloc(1, sizeof *s);
@@ -333,6 +347,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
     bool ok = s->step && (s->encode || !programs->encode) && find_memories(s) &&
               find_caches(s, store) && (!programs->encode || find_source(s));
+    if (ok)
+        find_lengths(s);
     *out = (Stepper){s,     (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
                      begin, step,
                      copy,  free_stepper};
