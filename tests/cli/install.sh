@@ -24,8 +24,8 @@ END
 grep -q '^func' graph || fail "$(head -n 3 graph)"
 
 for file in share/man/man1/tfc.1 share/bash-completion/completions/tfc share/zsh/site-functions/_tfc \
-    share/vim/vimfiles/syntax/tfg.vim share/tfc/vscode/package.json share/tfc/models/lib/prelude.tfg \
-    share/tfc/runtime/runtime/model/model.c share/tfc/runtime/base/file.h; do
+    share/vim/vimfiles/syntax/tfg.vim share/tfc/vscode/package.json share/tfc/models/lib/prelude.tfg share/tfc/models/kinds/translator.tfg.in \
+    share/tfc/models/kinds/translator.md.in share/tfc/runtime/runtime/model/model.c share/tfc/runtime/base/file.h; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 grep -q '^complete .* tfc$' "$prefix/share/bash-completion/completions/tfc" || fail "completion"

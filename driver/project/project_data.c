@@ -1,0 +1,180 @@
+/* A project's data: the user's text cut into what trains, validates and tests. */
+#include "base/file.h"
+#include "driver/project/project.h"
+#include "driver/survey/digest.h"
+#include "driver/survey/line_hashes.h"
+#include "driver/survey/raw_text.h"
+
+#include <inttypes.h>
+
+enum {
+    LEAST_LINES = 100,
+    HELD_SHARE = 20,   /* every 20th line validates, and as many test … */
+    HELD_LINES = 1000, /* … but about a thousand of each */
+    MOST_LABELS = 1000
+};
+
+typedef enum Part { TRAIN, VALID, TEST, PARTS } Part;
+static const char *const part_names[] = {"train", "valid", "test"};
+
+typedef struct Cut {
+    Job *job;
+    const ProjectOptions *options;
+    bool is_pairs;
+    const char *folder;
+    FileWriter *files[PARTS][2];
+    int64_t lines[PARTS];
+    int64_t left_out, every; /* of `every` different sources one validates, and one tests */
+    Digest digest;
+    LineHashes sources, labels; /* seen; a source's number tells its part */
+} Cut;
+
+static bool is_text(const Cut *cut) { return !cut->is_pairs; }
+
+static bool open_files(Cut *cut)
+{
+    static const char *const ends[] = {"source", "target"};
+    for (Part part = 0; part < PARTS; part++)
+        for (int k = 0; k < 1 + cut->is_pairs; k++) {
+            const char *path = arena_printf(cut->job->arena, "%s/%s.%s", cut->folder, part_names[part],
+                                            is_text(cut) ? "txt" : ends[k]);
+            cut->files[part][k] = file_create(&cut->job->diags, path);
+            if (!cut->files[part][k])
+                return false;
+        }
+    return true;
+}
+
+static bool close_files(Cut *cut, bool ok)
+{
+    for (Part part = 0; part < PARTS; part++)
+        for (int k = 0; k < 2; k++) {
+            FileWriter *file = cut->files[part][k];
+            if (file && ok)
+                ok = file_commit(file, &cut->job->diags);
+            else if (file)
+                file_discard(file);
+        }
+    return ok;
+}
+
+/* Whether training takes the line; a pair with an empty side teaches nothing. */
+static bool is_usable(const Cut *cut, const RawPair *pair)
+{
+    bool ok = pair->has_tab;
+    int64_t limit = cut->options->data.line_limit ? cut->options->data.line_limit : LINE_LIMIT;
+    for (int k = 0; ok && k < 1 + cut->is_pairs; k++) {
+        const RawLine *side = &pair->sides[k];
+        int column;
+        ok = !side->is_cut && !line_fault(cut->job->arena, &side->line, limit, &column);
+        if (ok && cut->is_pairs) {
+            size_t blanks = 0;
+            while (blanks < side->line.length && (side->line.text[blanks] == ' ' || side->line.text[blanks] == '\t'))
+                blanks++;
+            ok = blanks < side->line.length;
+        }
+    }
+    return ok;
+}
+
+/* A source's part; one that was there before, in other case perhaps, stays in its part: so nothing
+ * that is tested was trained on. */
+static Part part_of_source(Cut *cut, const Line *source)
+{
+    digest_line(&cut->digest, source);
+    int64_t next = (int64_t)cut->sources.count + 1, seen = line_hashes_add(&cut->sources, cut->digest.hash, next);
+    switch ((seen ? seen : next) % cut->every) {
+    case 1: return VALID;
+    case 2: return TEST;
+    default: return TRAIN;
+    }
+}
+
+/* Of a text the last parts are held out. */
+static Part part_of_line(int64_t number, int64_t lines)
+{
+    int64_t held = lines / HELD_SHARE;
+    return number > lines - held ? TEST : number > lines - 2 * held ? VALID : TRAIN;
+}
+
+/* A label is one word to the model. */
+static void write_label(FileWriter *file, const Line *label)
+{
+    size_t begin = 0, end = label->length;
+    while (begin < end && label->text[begin] == ' ')
+        begin++;
+    while (end > begin && label->text[end - 1] == ' ')
+        end--;
+    for (; begin < end; begin++)
+        file_write(file, label->text[begin] == ' ' ? "_" : &label->text[begin], 1);
+}
+
+static void write_row(Cut *cut, Part part, const RawPair *pair)
+{
+    bool labels = project_kind(cut->options->kind)->form == PROJECT_LABELS;
+    for (int k = 0; k < 1 + cut->is_pairs; k++) {
+        FileWriter *file = cut->files[part][k];
+        const Line *line = &pair->sides[k].line;
+        if (k && labels)
+            write_label(file, line);
+        else
+            file_write(file, line->text, line->length);
+        file_write(file, "\n", 1);
+    }
+    cut->lines[part]++;
+    if (labels) {
+        digest_line(&cut->digest, &pair->sides[1].line);
+        line_hashes_add(&cut->labels, cut->digest.hash, 1);
+    }
+}
+
+static bool check_parts(const Cut *cut)
+{
+    int64_t lines = cut->lines[TRAIN] + cut->lines[VALID] + cut->lines[TEST];
+    int64_t labels = (int64_t)cut->labels.count;
+    if (lines < LEAST_LINES || !cut->lines[VALID] || !cut->lines[TEST])
+        return job_error(cut->job, "%" PRId64 " %s are too few to learn from: at least %d different ones are needed",
+                         lines, is_text(cut) ? "lines" : "pairs", LEAST_LINES);
+    if (project_kind(cut->options->kind)->form != PROJECT_LABELS)
+        return true;
+    if (labels < 2)
+        return job_error(cut->job, "all lines have the same label: there is nothing to tell apart");
+    if (labels > MOST_LABELS || labels * 2 > lines)
+        return job_error(cut->job,
+                         "%" PRId64 " different labels for %" PRId64 " lines: is the second column the label? "
+                         "Each line is a text, a tab and its label; a label comes often",
+                         labels, lines);
+    return true;
+}
+
+bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
+                      ProjectParts *parts)
+{
+    int64_t thousandth = survey->lines / HELD_LINES;
+    Cut cut = {.job = job, .options = options, .is_pairs = survey->is_pairs, .folder = folder,
+               .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
+    RawText raw = {0};
+    RawPair pair;
+    bool ok = raw_open(job, &options->data.train, &options->data, &raw) && open_files(&cut);
+    while (ok && raw_next(&raw, &pair)) {
+        if (!is_usable(&cut, &pair))
+            cut.left_out++;
+        else
+            write_row(&cut,
+                      cut.is_pairs ? part_of_source(&cut, &pair.sides[0].line)
+                                   : part_of_line(pair.number, survey->lines),
+                      &pair);
+    }
+    ok = ok && !job->diags.errors && check_parts(&cut);
+    *parts = (ProjectParts){.train = cut.lines[TRAIN],
+                            .valid = cut.lines[VALID],
+                            .test = cut.lines[TEST],
+                            .left_out = cut.left_out,
+                            .labels = (int64_t)cut.labels.count};
+    ok = close_files(&cut, ok);
+    raw_close(&raw);
+    digest_free(&cut.digest);
+    line_hashes_free(&cut.sources);
+    line_hashes_free(&cut.labels);
+    return ok;
+}

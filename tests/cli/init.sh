@@ -1,0 +1,127 @@
+#!/bin/sh
+# tfc init: folders of every kind, whose commands work as README.md has them, with trainings of some
+# steps; questions on a terminal; what it refuses, and that it leaves nothing then.
+# Usage: init.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+command -v python3 >/dev/null || { echo "there is no python3 to make a terminal"; exit 77; }
+enter_work
+mkdir "$work/bin"
+ln -s "$tfc" "$work/bin/tfc"
+PATH=$work/bin:$PATH
+words_backwards
+paste all.src all.tgt >all.tsv
+awk '{ print $0 "\t" (/h/ ? "has  h" : "none") }' all.src >labels.tsv
+awk '{ gsub(/ /, ""); print }' all.src | sort -u >words.src
+awk '{ gsub(/./, "& "); print toupper($0) }' words.src >words.tgt
+
+# follow FOLDER: the commands that its README.md tells, a minute being some steps
+follow() {
+    awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$1/README.md" | sed "s/--minutes 15/--steps $2/" >"$1/commands"
+    grep -q -- "--steps $2" "$1/commands" || fail "$1/README.md tells no training"
+    (cd "$1" && sh -eu ./commands >said 2>errors) || fail "$1/README.md: $(tail -n 20 "$1/errors")"
+    [ "$(wc -l <"$1/commands")" -gt 10 ] || fail "$1/README.md has few commands"
+    if grep -q @ "$1/model.tfg" "$1/README.md"; then fail "$1: a word was not filled in"; fi
+}
+
+# ---- kinds ----
+tfc init my-translator --kind translator --source all.src --target all.tgt >out
+grep -q "^all.src, all.tgt: 1,200 pairs" out || fail "no survey: $(cat out)"
+grep -q "^  data .* to train on, [1-9][0-9]* to validate, [1-9][0-9]* to test$" out || fail "$(cat out)"
+cat my-translator/data/*.source | sort >ours
+sort all.src | cmp - ours || fail "lines were lost"
+sort -u my-translator/data/test.source >held
+sort -u my-translator/data/train.source my-translator/data/valid.source >others
+[ -z "$(comm -12 held others)" ] || fail "a source is in two parts"
+follow my-translator 4
+grep -q '^model my_translator$' my-translator/model.tfg || fail "the model's name"
+[ -x my-translator/my_translator ] && [ -s my-translator/attention.html ] || fail "no program, no page"
+[ "$(wc -l <my-translator/pairs.align)" = "$(wc -l <my-translator/pairs.source)" ] || fail "align"
+
+tfc init say --kind pronouncer --source words.src --target words.tgt >out
+grep -q -- "--source-vocab chars:auto --vocab words:auto" say/README.md || fail "symbols apart are words"
+follow say 4
+[ -s say/libsay.so ] && [ -s say/say.h ] || fail "no library"
+awk '{ gsub(/ /, ""); print }' words.tgt >joined.tgt
+tfc init joined --kind pronouncer --source words.src --target joined.tgt >out
+grep -q -- "--source-vocab chars:auto --vocab chars:auto" joined/README.md || fail "letters in a row are characters"
+
+tfc init book --kind language-model --text all.src >out
+[ "$(cat book/data/train.txt book/data/valid.txt book/data/test.txt | cmp - all.src && echo same)" = same ] ||
+    fail "the text's parts are not in order"
+follow book 4
+[ -s book/libbook.so ] || fail "no library"
+
+tfc init sort-it/ --kind classifier --data labels.tsv --minutes 15 >out
+[ "$(sort -u sort-it/data/train.target | tr '\n' ' ')" = "has__h none " ] || fail "labels: $(sort -u sort-it/data/train.target)"
+follow sort-it 60
+right=$(sed -n 's/^exactly right *\([0-9]*\).*/\1/p' sort-it/said)
+[ "$right" -gt 80 ] || fail "a classifier learns nothing: $right % exactly right"
+tfc check sort-it/model.tfg --samples 1 >out 2>&1 || fail "check: $(cat out)"
+grep -q "^ok *token by token" out || fail "a label is not decoded: $(cat out)"
+tail -n 3 sort-it/said >program
+(cd sort-it && head -n 3 data/test.source | tfc translate run) | cmp - program || fail "the program's labels"
+
+# Sizes follow the text.
+grep -q "layers = 1, d_model = 64" sort-it/model.tfg || fail "$(cat sort-it/model.tfg)"
+awk 'BEGIN { for (i = 0; i < 30000; i++) print "a b c d" i "\te f g h" i }' >large.tsv
+tfc init large --kind translator --data large.tsv >out
+grep -q "layers = 4, d_model = 128" large/model.tfg || fail "$(cat large/model.tfg)"
+[ "$(wc -l <large/data/test.source)" = 1000 ] || fail "a thousand are enough to test: $(wc -l large/data/test.source)"
+
+# What training refuses is left out.
+{
+    cat all.tsv
+    printf 'no tab\nbad \377\tbyte\n \tempty\n'
+} >faulty.tsv
+tfc init faulty --kind translator --data faulty.tsv >out
+grep -q "; 3 left out" out || fail "$(tail -n 30 out)"
+
+# ---- refused, and nothing is left ----
+ls -d */ >before
+refuses 1 "my-translator is not empty" tfc init my-translator --kind translator --data all.tsv
+refuses 1 "all.tsv: a file has that name" tfc init all.tsv --kind translator --data all.tsv
+refuses 2 "kind is needed: translator, pronouncer, language-model or classifier" tfc init new
+refuses 2 "kind poet" tfc init new --kind poet --text all.src
+refuses 2 "begins with --source F and --target F, or --data" tfc init new --kind translator --source all.src
+refuses 2 "begins with --text" tfc init new --kind language-model --data all.tsv
+refuses 2 "lines of text, tab and label" tfc init new --kind classifier --source all.src --target all.tgt
+refuses 1 "cannot read none.tsv" tfc init new --kind translator --data none.tsv
+head -n 30 all.tsv >few.tsv
+refuses 1 "30 pairs are too few" tfc init new --kind translator --data few.tsv
+refuses 1 "is the second column the label" tfc init new --kind classifier --data large.tsv
+awk '{ print $0 "\tsame" }' all.src >same.tsv
+refuses 1 "all lines have the same label" tfc init new --kind classifier --data same.tsv
+refuses 1 "has 1200 lines and words.tgt" tfc init new --kind translator --source all.src --target words.tgt
+ls -d */ >after
+diff before after || fail "a refused project leaves something"
+
+# An empty folder is taken, also the one where we are.
+mkdir empty
+(cd empty && tfc init . --kind translator --data ../all.tsv >../out) || fail "init ."
+[ -s empty/model.tfg ] && grep -q '^model empty$' empty/model.tfg || fail "an empty folder: $(ls empty)"
+
+# ---- on a terminal ----
+cat >terminal.py <<'END'
+import os, pty, sys
+command, answers = sys.argv[1].split(), sys.argv[2].split("|")
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(command[0], command)
+for answer in answers:
+    os.write(terminal, (answer + "\n").encode())
+said = b""
+try:
+    while part := os.read(terminal, 4096):
+        said += part
+except OSError:
+    pass
+print(said.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+python3 terminal.py "tfc init asked" "poet|1|all.src|all.tgt" >out || fail "questions: $(cat out)"
+grep -q "What is it to be?" out && [ -s asked/model.tfg ] || fail "questions: $(cat out)"
+python3 terminal.py "tfc init asked2" "classifier| labels.tsv " >out || fail "questions: $(cat out)"
+grep -q "decoder(tokens, memory)" asked2/model.tfg || fail "a classifier by its name"
+python3 terminal.py "tfc init asked3 --kind translator" "all.tsv" >out && [ -s asked3/model.tfg ] || fail "$(cat out)"
+echo "all is well"
