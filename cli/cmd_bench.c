@@ -203,9 +203,6 @@ static int check_usage(const Bench *o)
                                "--lengths, --report and --trace out");
     if (o->network && !o->ranks)
         return cli_usage_error("bench: --network goes with --ranks");
-    if (decode && !strcmp(o->common.dtype, "bf16"))
-        return cli_usage_error("bench: decoding computes in f32: it would cast every weight for "
-                               "each token");
     if (decode && o->common.memory)
         return cli_usage_error("bench: --memory goes with --mode train or forward");
     if (o->lengths && (o->shapes || decode))
@@ -262,7 +259,7 @@ static const Option options[] = {
     {"shards", "N", FIELD(Bench, shards), 1, "8", "of --ranks: pieces of a batch, if there are no more ranks"},
     OPTION_RANK_TIMEOUT(Bench),
     {"beam", "N", FIELD(Bench, beam), 1, "4", "of --mode decode"},
-    {"dtype", "f32|bf16", FIELD(Bench, common.dtype), 0, "f32", "type of the products"},
+    OPTION_PRODUCTS(Bench),
     OPTION_MEMORY(Bench),
     OPTION_THREADS(Bench),
     OPTION_GEMM(Bench),

@@ -43,6 +43,7 @@ static const Option options[] = {
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
      "what multiplies: OpenBLAS, kernels of its own, or what tfc train takes (auto)\n"
      "(native: nothing else is needed)"},
+    OPTION_PRODUCTS(Compile),
     OPTION_SET(Compile),
 };
 

@@ -190,6 +190,7 @@ static const Option options[] = {
     OPTION_SET(Eval),
     OPTION_WITH(Eval),
     OPTION_LINE_LIMIT(Eval),
+    OPTION_PRODUCTS(Eval),
     OPTION_THREADS(Eval),
     OPTION_GEMM(Eval),
     OPTION_CPU(Eval),

@@ -239,6 +239,7 @@ static const Option options[] = {
     OPTION_TOKEN(Generate, common.vocab.tokens),
     OPTION_SET(Generate),
     OPTION_WITH(Generate),
+    OPTION_PRODUCTS(Generate),
     OPTION_THREADS(Generate),
     OPTION_GEMM(Generate),
     OPTION_CPU(Generate),

@@ -122,6 +122,7 @@ static const Option options[] = {
     OPTION_WITH(Score),
     OPTION_KEEP_GOING(Score),
     OPTION_LINE_LIMIT(Score),
+    OPTION_PRODUCTS(Score),
     OPTION_THREADS(Score),
     OPTION_GEMM(Score),
     OPTION_CPU(Score),

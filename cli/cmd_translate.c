@@ -226,6 +226,7 @@ static const Option options[] = {
     {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
     OPTION_KEEP_GOING(Translate),
     OPTION_LINE_LIMIT(Translate),
+    OPTION_PRODUCTS(Translate),
     OPTION_THREADS(Translate),
     OPTION_RANK_TIMEOUT(Translate),
     OPTION_GEMM(Translate),

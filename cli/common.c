@@ -79,7 +79,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
                               .weights = common->weights,
                               .vocab = common->vocab,
                               .settings = &common->settings,
-                              .with = &common->with};
+                              .with = &common->with,
+                              .dtype = common->dtype};
     bool ok = run_folder_open(job, &source, &run) && tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok) {
         trace_use(trace);

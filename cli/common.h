@@ -44,6 +44,11 @@ typedef struct Common {
     {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
      "type of all floats; bf16: of products"}
 
+/* For commands whose floats are f32 else. */
+#define OPTION_PRODUCTS(record)                                                                    \
+    {"dtype", "f32|bf16", FIELD(record, common.dtype), 0, "f32",                                   \
+     "type of the products; params stay f32"}
+
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
      "params from here (RUN's average, else best, else last)"}

@@ -99,6 +99,13 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
     return NULL;
 }
 
+static bool open_model(Job *job, const RunSource *source, SessionOptions *options, RunFolder *run)
+{
+    if (source->dtype)
+        session_set_dtype(options, source->dtype);
+    return inference_open_model(&run->session, job, options, run->vocab);
+}
+
 static bool open_run(Job *job, const RunSource *source, RunFolder *run)
 {
     const char *path = source->path;
@@ -115,7 +122,7 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     run->kind = record.kind;
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
     run->vocab = vocabulary_of_run(job, path, &record);
-    return run->vocab && inference_open_model(&run->session, job, &options, run->vocab);
+    return run->vocab && open_model(job, source, &options, run);
 }
 
 /* A model's file with weights and vocabulary beside it. */
@@ -130,7 +137,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     SessionOptions options = session_defaults(path);
     for (size_t i = 0; source->settings && i < source->settings->count; i++)
         vec_push(job->arena, options.settings, source->settings->data[i]);
-    if (!inference_open_model(&run->session, job, &options, run->vocab))
+    if (!open_model(job, source, &options, run))
         return false;
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
@@ -172,7 +179,7 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     run->inference.members = ARENA_ARRAY(job->arena, Inference *, n + 1);
     for (int i = 0; i < n; i++) {
         RunFolder *member = &run->with[run->n_with++];
-        if (!open_one(job, &(RunSource){.path = source->with->data[i]}, member) ||
+        if (!open_one(job, &(RunSource){.path = source->with->data[i], .dtype = source->dtype}, member) ||
             !run_check_average(job, run, member))
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;

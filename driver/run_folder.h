@@ -36,6 +36,7 @@ typedef struct RunSource {
     VocabularyChoice vocab;     /* of a run: none, it has its own */
     const TextList *settings;   /* of a model's file: --set; or NULL */
     const TextList *with;       /* folders of further runs, for an ensemble; or NULL */
+    const char *dtype;          /* as session_set_dtype takes it; NULL: f32 */
 } RunSource;
 
 typedef struct RunFolder {

@@ -25,6 +25,7 @@
  * stays as it is. */
 #include "passes/clone.h"
 #include "passes/expand.h"
+#include "passes/params.h"
 
 bool pass_precision(Function *function, PassContext *context);
 
@@ -87,10 +88,15 @@ static Value *half_of(Precision *p, Value *value)
     return info->half;
 }
 
+/* In a decoding step, products by weights alone: caches are f32, and a step would cast all of one to
+ * multiply by its rows. */
 static void cast_products(Precision *p)
 {
+    bool step = function_has(p->function, OP_append);
+    SideTable made = find_made_of_params(p->function);
     FOR_OPS(op, &p->function->body) {
-        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32)
+        if (op->kind != OP_dot || op->args[0]->type.dtype != DT_F32 ||
+            (step && !side_number(&made, op->args[1]->op)))
             continue;
         for (int i = 0; i < op->n_args; i++)
             op_set_arg(op, i, half_of(p, op->args[i]));

@@ -6,34 +6,16 @@
  * read it, once for many runs. That takes memory for a second copy, and pays for products of
  * some hundred rows at most, as a decoding step's hypotheses are; of the thousands that other
  * functions multiply, packing takes a percent. */
-#include "ir/side.h"
-#include "passes/pass.h"
+#include "passes/params.h"
 
 bool pass_prepack(Function *function, PassContext *context);
-
-static bool is_cache(const Value *param)
-{
-    return param->type.rank > 0 && !dim_is_const(param->type.dims[0]);
-}
-
-/* Whether all its operands are; `made`: of the ops before it, those that are. */
-static bool is_made_of_params(const Op *op, const SideTable *made)
-{
-    if (op->kind == OP_param)
-        return !is_cache(op_result((Op *)op));
-    bool all = op->n_args > 0 && op->kind != OP_random;
-    for (int i = 0; i < op->n_args; i++)
-        all &= side_number(made, op->args[i]->op);
-    return all;
-}
 
 bool pass_prepack(Function *function, PassContext *context)
 {
     if (!function_has(function, OP_append)) /* no caches: no decoding step */
         return true;
-    SideTable made = side_new(function->module->arena);
+    SideTable made = find_made_of_params(function);
     FOR_OPS(op, &function->body) {
-        side_set_number(&made, op, is_made_of_params(op, &made));
         if (op->kind != OP_dot || side_number(&made, op) || !side_number(&made, op->args[1]->op))
             continue;
         op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});

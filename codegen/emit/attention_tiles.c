@@ -76,7 +76,7 @@ static void write_functions(Attention *a, DType operand)
     GemmEmit g = {.name = name,
                   .form = {.source = (int64_t)dtype_bytes(dtype),
                            .element = (int64_t)dtype_bytes(dtype),
-                           .joined = 1},
+                           .joined = 1, .kept = 1},
                   .lanes = e->lanes,
                   .vectors = {1, 1, PANEL_VECTORS}};
     bool many = e->target->processor->registers >= GEMM_MANY_REGISTERS;
@@ -89,7 +89,7 @@ static void write_functions(Attention *a, DType operand)
         gemm_tiles(&g, tiles);
         write_rows(&g, tiles);
     }
-    gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS);
+    gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS, false);
     gemm_pack_pitched(&g, "panel", gemm_columns(&g));
     ll_dispose(&g.ll);
 }

@@ -88,6 +88,7 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
         f->widths[i] = g->lanes * shapes->vectors[i];
     /* A product that is not fused needs a register more than 16 leave such a loop. */
     g->unrolled = processor->fused || processor->registers >= GEMM_MANY_REGISTERS ? 4 : 1;
+    g->registers = processor->registers - !processor->fused;
     g->ahead = processor->ahead;
     f->columns = gemm_columns(g);
     f->rows = f->heights[0];
@@ -121,6 +122,7 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
     g->pairs = type == TFC_BF16;
     g->amx = g->pairs && processor->pairs == TARGET_PAIRS_AMX;
     f->joined = g->pairs && processor->pairs != TARGET_PAIRS_WIDENED ? 2 : 1;
+    f->kept = g->pairs ? 2 : 1;
     f->whole = g->amx ? TFC_PAIRS_K : g->pairs ? 2 : 1;
     f->element = type == TFC_F64 ? sizeof(double) : sizeof(float);
     f->source = g->pairs ? (int64_t)sizeof(uint16_t) : f->element;
@@ -139,12 +141,14 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
 
 typedef struct Parts {
     GemmTiles tiles;
-    LlValue highest[TFC_LIES], pack_panel, pack_rows, transpose_rows;
+    LlValue highest[TFC_LIES];
+    GemmTiles of_kept;
+    LlValue pack_panel, pack_kept, pack_rows, transpose_rows;
 } Parts;
 
 static void write_parts(GemmEmit *g, Parts *p)
 {
-    p->pack_panel = gemm_pack(g, "pack_b", gemm_columns(g));
+    p->pack_panel = p->pack_kept = gemm_pack(g, "pack_b", gemm_columns(g), false);
     if (g->amx) {
         p->transpose_rows = gemm_amx_transpose_rows(g);
         gemm_amx_tiles(g, p->tiles);
@@ -152,8 +156,12 @@ static void write_parts(GemmEmit *g, Parts *p)
     }
     p->pack_rows = gemm_pack_rows(g);
     gemm_tiles(g, p->tiles);
-    for (TfcLie lie = TFC_LIE_PANELS; lie < TFC_LIES; lie++)
+    for (TfcLie lie = TFC_LIE_PANELS; lie < TFC_LIE_KEPT; lie++)
         p->highest[lie] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], lie);
+    if (gemm_widens(g)) {
+        p->pack_kept = gemm_pack(g, "pack_kept", gemm_columns(g), true);
+        gemm_kept_tiles(g, p->of_kept);
+    }
 }
 
 /* A TfcForm: its sizes, then a pointer at the place of each part. */
@@ -172,7 +180,9 @@ static void write_record(GemmEmit *g, const Parts *p)
            &p->name, sizeof p->name)
     PART(tiles);
     PART(highest);
+    PART(of_kept);
     PART(pack_panel);
+    PART(pack_kept);
     PART(pack_rows);
     PART(transpose_rows);
 #undef PART

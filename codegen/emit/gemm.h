@@ -11,7 +11,9 @@
  * + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs [k/2][side], an
  * i32 each, or, where the processor has no instruction for pairs, two rows of f32 for each: the
  * odd terms, then the even ones. Tiles of f32 then form the same sums, bit for bit: the product
- * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add.
+ * of two bf16 is exact in f32, if it is a normal number or the target has fused multiply-add. Panels
+ * that are kept hold pairs there, too, which tiles of their own widen as they read them: products of few
+ * rows take as long as memory takes to give the panels.
  * Processors that cannot take denormals for zero differ where a term or sum is below 2^-126.
  *
  * AMX sums 16 pairs at a time, the even terms and the odd ones apart, from zero and by fused
@@ -41,13 +43,16 @@ typedef struct GemmEmit {
     LlType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
     LlType sum;
     bool pairs;               /* bf16 */
+    bool keeps;               /* panels that are kept are written */
     bool amx;
     int lanes;                /* of a vector */
     int vectors[TFC_WIDTHS];  /* of a tile's row */
+    int registers;            /* vectors that a tile's loop may hold, beside what an operation needs */
     int unrolled;             /* terms a turn of a tile's loop, where its strides are constants */
     int ahead;                /* bytes of b that a tile asks for beforehand; 0: none */
 } GemmEmit;
 
+static inline bool gemm_widens(const GemmEmit *g) { return g->form.kept != g->form.joined; }
 static inline bool gemm_joined(const GemmEmit *g) { return g->form.joined > 1; }
 static inline int gemm_bytes(const GemmEmit *g) { return (int)g->form.element; }
 static inline int gemm_columns(const GemmEmit *g) { return g->lanes * g->vectors[GEMM_PANEL]; }
@@ -63,6 +68,9 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
 /* Tiles of every height and width of the form, for operands that lie anyhow; NULL: none. */
 typedef LlValue GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
+/* The same for panels that are kept, of pairs, where other panels are widened; the highest are NULL where
+ * registers do not suffice. */
+void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same by AMX, whose widths are registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
@@ -71,8 +79,8 @@ void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 void gemm_store(GemmEmit *g, LlValue sum, LlValue at, TfcStore store, LlValue stored,
                 LlValue loaded);
 
-/* A TfcPackPanel `width` columns wide. */
-LlValue gemm_pack(GemmEmit *g, const char *part, int width);
+/* A TfcPackPanel `width` columns wide; `kept`: of panels that are kept. */
+LlValue gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
 /* void (…, width): a panel as wide as that says. */
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);
 /* The same of rows of a that lie beside each other. */

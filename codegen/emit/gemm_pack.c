@@ -4,6 +4,8 @@
  *   joined     out[p × width + i]       = the pair x[2p, i], x[2p+1, i] as an i32
  *   widened    out[2p × width + i]      = x[2p+1, i],  out[(2p+1) × width + i] = x[2p, i]
  *
+ * Panels that are kept are joined where others are widened.
+ *
  * A term or pair is a unit: what is read together. A last term without a partner has zero. Where
  * the operand lies along k, squares of lanes × lanes units are transposed in registers. */
 #include "codegen/emit/gemm.h"
@@ -33,7 +35,7 @@ LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
 /* ---- units ---- */
 
 static int terms_of_unit(const GemmEmit *g) { return g->pairs ? 2 : 1; }
-static int rows_of_unit(const GemmEmit *g) { return g->pairs && !gemm_joined(g) ? 2 : 1; }
+static int rows_of_unit(const GemmEmit *g) { return gemm_widens(g) && !g->keeps ? 2 : 1; }
 
 static LlValue half_of_pair(GemmEmit *g, int lanes, LlValue at, LlValue mask, int shift)
 {
@@ -263,9 +265,12 @@ static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched
     return function;
 }
 
-LlValue gemm_pack(GemmEmit *g, const char *part, int width)
+LlValue gemm_pack(GemmEmit *g, const char *part, int width, bool kept)
 {
-    return write_pack(g, part, width, false, false);
+    g->keeps = kept;
+    LlValue function = write_pack(g, part, width, false, false);
+    g->keeps = false;
+    return function;
 }
 
 LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)

@@ -28,7 +28,7 @@ static void start_sums(GemmEmit *g, Tile *t)
     Ll *ll = &g->ll;
     if (t->lie != TFC_LIE_STRIDED)
         t->x[ARG_B_K] = ll_i64(ll, (int64_t)gemm_columns(g) * gemm_bytes(g));
-    if (t->lie != TFC_LIE_STRIDED)
+    if (t->lie == TFC_LIE_PANELS || t->lie == TFC_LIE_ROWS)
         t->x[ARG_A_K] = ll_i64(ll, gemm_bytes(g) * (t->lie == TFC_LIE_PANELS ? g->form.rows : 1));
     t->twice = LLVMBuildShl(ll->builder, t->x[ARG_A_ROW], ll_i64(ll, 1), "");
     LlValue step = gemm_add(g, t->x[ARG_A_ROW], t->twice);
@@ -59,15 +59,34 @@ static LlValue add_pairs(GemmEmit *g, LlValue a, LlValue b, LlValue sum)
     return ll_intrinsic(ll, "llvm.x86.avx512bf16.dpbf16ps.512", 0, NULL, 3, (LlValue[]){sum, a, b});
 }
 
-/* One term of every sum. */
-static void add_term(GemmEmit *g, Tile *t)
+/* The terms of pairs that are odd, or even, as f32. */
+static LlValue half_of_pairs(GemmEmit *g, LlValue pairs, bool odd)
+{
+    Ll *ll = &g->ll;
+    LlType words = ll_of_value(pairs);
+    LlValue bits = odd ? LLVMBuildAnd(ll->builder, pairs, ll_int(words, -0x10000), "")
+                       : LLVMBuildShl(ll->builder, pairs, ll_int(words, 16), "");
+    return LLVMBuildBitCast(ll->builder, bits, ll_like(words, ll->f32), "");
+}
+
+/* One row of b's vectors: a term of every sum; of pairs that are kept its odd or even half. */
+static LlValue load_right(GemmEmit *g, const Tile *t, int v, bool odd)
+{
+    Ll *ll = &g->ll;
+    bool kept = t->lie == TFC_LIE_KEPT;
+    LlValue x = ll_load(ll, ll_vector(kept ? ll->i32 : g->element, g->lanes),
+                        gemm_at(g, t->x[ARG_B], ll_i64(ll, v * g->lanes)), (unsigned)g->form.source);
+    return kept ? half_of_pairs(g, x, odd) : x;
+}
+
+/* One term of every sum; `odd`: of a pair. */
+static void add_term(GemmEmit *g, Tile *t, bool odd)
 {
     Ll *ll = &g->ll;
     unsigned align = (unsigned)g->form.source;
     LlValue right[GEMM_MAX_VECTORS];
     for (int v = 0; v < t->vectors; v++)
-        right[v] = ll_load(ll, ll_vector(g->element, g->lanes),
-                           gemm_at(g, t->x[ARG_B], ll_i64(ll, v * g->lanes)), align);
+        right[v] = load_right(g, t, v, odd);
     for (int r = 0; r < t->height; r++) {
         LlValue left = ll_splat(ll, ll_load(ll, g->element, row_address(g, t, r), align), g->lanes);
         for (int v = 0; v < t->vectors; v++)
@@ -102,6 +121,7 @@ static void prefetch_b(GemmEmit *g, const Tile *t)
 /* While `steps` terms are left of *left: those. */
 static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
 {
+    bool kept = t->lie == TFC_LIE_KEPT;
     LlValue step = ll_i64(&g->ll, steps);
     LlWhile loop = {.values = {&t->x[ARG_B]}, .n = 1};
     for (int p = 0; p < t->pointers; p++)
@@ -111,10 +131,12 @@ static void sum_terms(GemmEmit *g, Tile *t, int steps, LlValue *left)
             loop.values[loop.n++] = &t->sums[r][v];
     ll_while_open(&g->ll, &loop, left, step);
     for (int i = 0; i < steps; i++) {
-        add_term(g, t);
-        if (t->ahead)
+        bool odd = kept && i % 2 == 0, whole = !odd; /* whole: b's row has given all */
+        add_term(g, t, odd);
+        if (t->ahead && whole)
             prefetch_b(g, t);
-        t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
+        if (whole)
+            t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
         for (int p = 0; p < t->pointers; p++)
             t->at[p] = gemm_byte(g, t->at[p], t->x[ARG_A_K]);
     }
@@ -188,7 +210,8 @@ static void store_if(GemmEmit *g, const Tile *t, TfcStore store, bool whole)
 
 LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
 {
-    static const char *const lies[TFC_LIES] = {"", ".panels", ".rows"};
+    static const char *const lies[TFC_LIES] = {"", ".panels", ".rows", ".kept"};
+    int least = lie == TFC_LIE_KEPT ? 2 : 1;
     Ll *ll = &g->ll;
     char part[32];
     snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
@@ -201,7 +224,7 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     prefetch_c(g, &t);
     if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
         sum_terms(g, &t, g->unrolled, &left);
-    sum_terms(g, &t, 1, &left);
+    sum_terms(g, &t, least, &left);
     LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSGE, t.x[ARG_COLUMNS],
                                   ll_i64(ll, vectors * g->lanes), "");
     LlIf full = ll_if_open(ll, whole);
@@ -216,12 +239,23 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     return function;
 }
 
-void gemm_tiles(GemmEmit *g, GemmTiles tiles)
+/* Whether its sums, a row of b and its halves, a mask and an element of a stay in registers. */
+static bool kept_tile_fits(const GemmEmit *g, int height)
+{
+    int widest = g->vectors[GEMM_PANEL];
+    return g->lanes == 1 || height * widest + 2 * widest + 2 <= g->registers;
+}
+
+static void write_tiles(GemmEmit *g, TfcLie lie, GemmTiles tiles)
 {
     for (int h = 0; h < TFC_HEIGHTS && g->form.heights[h]; h++)
-        for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE); w++)
-            tiles[h][w] =
-                w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
-                    ? tiles[h][w - 1]
-                    : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], TFC_LIE_STRIDED);
+        for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE) &&
+                        (lie != TFC_LIE_KEPT || kept_tile_fits(g, (int)g->form.heights[h]));
+             w++)
+            tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
+                              ? tiles[h][w - 1]
+                              : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], lie);
 }
+
+void gemm_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_STRIDED, tiles); }
+void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_KEPT, tiles); }

@@ -135,7 +135,7 @@ static int32_t panels_buffer(Plan *plan, const TfcGemmStep *gemm)
     n = (n + TFC_PANEL_COLUMNS - 1) / TFC_PANEL_COLUMNS * TFC_PANEL_COLUMNS;
     if (gemm->type == TFC_BF16)
         k = (k + TFC_PAIRS_K - 1) / TFC_PAIRS_K * TFC_PAIRS_K;
-    Type type = {.dtype = gemm->type == TFC_F64 ? DT_F64 : DT_F32,
+    Type type = {.dtype = (DType)gemm->type,
                  .rank = 2,
                  .dims = {dim_const(k), dim_const(n)}};
     return add_buffer(plan, TFC_BUFFER_SLAB, &type, 0);

@@ -70,10 +70,12 @@ static int height_for(const TfcFormSizes *f, int64_t rows, int h)
     return h;
 }
 
-static int width_for(const TfcForm *form, int h, int64_t columns)
+typedef TfcTile *const Tiles[TFC_WIDTHS];
+
+static int width_for(const TfcFormSizes *f, Tiles tiles, int64_t columns)
 {
     int w = 0;
-    while (w + 1 < TFC_WIDTHS && form->tiles[h][w + 1] && form->sizes.widths[w] < columns)
+    while (w + 1 < TFC_WIDTHS && tiles[w + 1] && f->widths[w] < columns)
         w++;
     return w;
 }
@@ -88,13 +90,14 @@ static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
                              w->store, rows);
         return;
     }
-    for (int h = 0; rows > 0;) {
+    Tiles *tiles = t.lie == TFC_LIE_KEPT ? form->of_kept : form->tiles;
+    for (int h = tiles[0][0] ? 0 : 1; rows > 0;) {
         h = height_for(f, rows, h);
         for (int64_t j = 0; j < columns;) {
-            int width = width_for(form, h, columns - j);
+            int width = width_for(f, tiles[h], columns - j);
             TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.lie]
                                 ? form->highest[t.lie]
-                                : form->tiles[h][width];
+                                : tiles[h][width];
             tile(w->elements, t.a, t.a_row, t.a_k, t.b + j * f->element, t.b_k,
                  t.c + j * w->c_bytes, t.c_row, columns - j, w->store, rows);
             j += f->widths[width];
@@ -227,7 +230,7 @@ static void run_panel(const Work *w, Group *g, int64_t i)
     place_rows(w, g, i, &t);
     char *c = (char *)p->c + ((g->row + i) * p->c_row + w->column) * w->c_bytes;
     t.c_row = p->c_row * w->c_bytes;
-    TfcLie lie = t.lie;
+    TfcLie lie = p->panels && f->kept != f->joined ? TFC_LIE_KEPT : t.lie;
     for (int64_t j = 0; j < w->columns; j += width) {
         width = least(w->columns - j, w->low ? f->widths[TFC_WIDTHS - 1] : f->columns);
         if (w->low && width < f->widths[TFC_WIDTHS - 1])
@@ -279,9 +282,9 @@ static void find_panels(Work *w)
     w->panels = w->block_room;
     w->panel_pitch = w->elements * f->element;
     if (p->panels) {
-        w->panel_pitch = pack_elements(f, p->k) * f->element;
+        w->panel_pitch = pack_kept_elements(f, p->k) * f->element;
         w->panels = (const char *)p->panels + (p->column + w->column) * w->panel_pitch +
-                    pack_elements(f, w->from) * f->columns * f->element;
+                    pack_kept_elements(f, w->from) * f->columns * f->element;
     }
 }
 

@@ -54,8 +54,9 @@ void tfc_blas_name(char *name, size_t size);
 /* How a tile's operands lie; strides that follow from it are not read.
  *   STRIDED  a and b by strides of any size
  *   PANELS   a and b in panels: side after side, each term's elements beside each other
- *   ROWS     b in panels; a with each row contiguous along k */
-typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIES } TfcLie;
+ *   ROWS     b in panels; a with each row contiguous along k
+ *   KEPT     b in panels that product_pack made, where those are others; a by strides of any size */
+typedef enum TfcLie { TFC_LIE_STRIDED, TFC_LIE_PANELS, TFC_LIE_ROWS, TFC_LIE_KEPT, TFC_LIES } TfcLie;
 
 /* c[height, columns] = Σ a·b, stored as `store` says. Strides are in bytes; k counts elements of
  * panels. b is read up to the tile's whole width. `rows`: how many c has, where a form's tiles
@@ -77,9 +78,10 @@ enum { TFC_HEIGHTS = 4, TFC_WIDTHS = 4 };
 enum { TFC_PANEL_GAP = 64 };
 
 /* The sizes of a form. An element of a panel holds `joined` terms: of bf16 a pair, where the
- * processor multiplies pairs; else one, bf16 widened to f32.
+ * processor multiplies pairs; else one, bf16 widened to f32. Panels that product_pack makes are read
+ * from memory: of bf16 they hold pairs in any case, half as many bytes.
  *   source, element  bytes of an element of a and b; of a panel, which is also a sum's
- *   joined           terms an element of a panel
+ *   joined, kept     terms an element of a panel; of one that product_pack makes
  *   whole            panels hold a multiple of so many terms; those that are missing are zero
  *   depth            terms a pass: what is summed in registers in one go
  *   columns, rows    of a panel of b; of a panel of a, which is the highest tile
@@ -97,7 +99,7 @@ enum { TFC_PANEL_GAP = 64 };
  *   line             bytes that a prefetch brings
  *   heights, widths  of the tiles, in rows, falling, and in columns, rising; 0: none */
 typedef struct TfcFormSizes {
-    int64_t source, element, joined, whole, depth, columns, rows, together, low;
+    int64_t source, element, joined, kept, whole, depth, columns, rows, together, low;
     int64_t strided, in_place_rows, in_place_k, crowded, beside, any_rows, registers, flush;
     int64_t block, line, heights[TFC_HEIGHTS], widths[TFC_WIDTHS];
 } TfcFormSizes;
@@ -105,13 +107,17 @@ typedef struct TfcFormSizes {
 /* All that products of one type of operands need of a processor. What is NULL is not needed.
  *   tiles           by height and width; the widest, for low heights alone
  *   highest         the highest tile as wide as a panel, for operands that lie so
+ *   of_kept         tiles for panels that product_pack made, where joined and kept differ, perhaps but the
+ *                   highest
  *   pack_panel      panels of b
+ *   pack_kept       the same for product_pack
  *   pack_rows       panels of a, of rows that lie beside each other
  *   transpose_rows  the same, where they are to be rows */
 typedef struct TfcForm {
     TfcFormSizes sizes;
     TfcTile *tiles[TFC_HEIGHTS][TFC_WIDTHS], *highest[TFC_LIES];
-    TfcPackPanel *pack_panel, *pack_rows;
+    TfcTile *of_kept[TFC_HEIGHTS][TFC_WIDTHS];
+    TfcPackPanel *pack_panel, *pack_kept, *pack_rows;
     TfcTransposeRows *transpose_rows;
 } TfcForm;
 
@@ -132,8 +138,8 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 
 /* Packs columns [begin, end) of b[k, n] into panels, a multiple of TFC_PANEL_COLUMNS the first.
  * `b` and `panels` point to the whole matrix and to the room for all of it: as many columns as
- * whole multiples of TFC_PANEL_COLUMNS, k elements each of the type that products sum in; for
- * bf16, k is rounded up to TFC_PAIRS_K. */
+ * whole multiples of TFC_PANEL_COLUMNS, k elements each of b's type; for bf16, k is rounded up to
+ * TFC_PAIRS_K. */
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };

@@ -5,23 +5,33 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-int64_t pack_elements(const TfcFormSizes *f, int64_t k)
+static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
 {
-    return f->whole == 1 ? k : (k + f->whole - 1) / f->whole * f->whole / f->joined;
+    return f->whole == 1 ? k : (k + f->whole - 1) / f->whole * f->whole / joined;
 }
+
+int64_t pack_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->joined); }
+int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->kept); }
 
 /* ---- columns of b ---- */
 
+/* How a panel is packed: by what, and terms an element. */
+typedef struct Way {
+    const TfcFormSizes *f;
+    TfcPackPanel *pack;
+    int64_t joined;
+} Way;
+
 /* Zeros first, where terms are missing: those that there are come over them. */
-static void pack_panel(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+static void pack_panel(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
                        int64_t count, char *out)
 {
-    const TfcFormSizes *f = &form->sizes;
+    const TfcFormSizes *f = way->f;
     if (f->whole > 1 && k % f->whole) {
-        int64_t row = f->columns * f->element, begin = k / f->whole * f->whole / f->joined;
-        memset(out + begin * row, 0, (size_t)((pack_elements(f, k) - begin) * row));
+        int64_t row = f->columns * f->element, begin = k / f->whole * f->whole / way->joined;
+        memset(out + begin * row, 0, (size_t)((elements_along(f, k, way->joined) - begin) * row));
     }
-    form->pack_panel(k, x, x_k, x_column, count, out);
+    way->pack(k, x, x_k, x_column, count, out);
 }
 
 static void prefetch_terms(const TfcFormSizes *f, int64_t terms, const char *x, int64_t x_k,
@@ -34,26 +44,26 @@ static void prefetch_terms(const TfcFormSizes *f, int64_t terms, const char *x, 
 
 /* Narrow panels beside each other: some terms of all, while the next are brought near. So the page
  * that a row of b lies in is found once. */
-static void pack_beside(const TfcForm *form, int64_t k, const char *x, int64_t x_k, int64_t columns,
+static void pack_beside(const Way *way, int64_t k, const char *x, int64_t x_k, int64_t columns,
                         char *panels, int64_t pitch)
 {
     enum { TERMS = 16 };
-    const TfcFormSizes *f = &form->sizes;
+    const TfcFormSizes *f = way->f;
     for (int64_t l = 0; l < k; l += TERMS) {
         const char *from = x + l * x_k * f->source;
-        char *to = panels + l / f->joined * f->columns * f->element;
+        char *to = panels + l / way->joined * f->columns * f->element;
         prefetch_terms(f, least(k - l - TERMS, TERMS), from + TERMS * x_k * f->source, x_k,
                        columns);
         for (int64_t j = 0; j < columns; j += f->columns)
-            pack_panel(form, least(k - l, TERMS), from + j * f->source, x_k, 1,
+            pack_panel(way, least(k - l, TERMS), from + j * f->source, x_k, 1,
                        least(columns - j, f->columns), to + j * pitch);
     }
 }
 
-void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
-                  int64_t columns, void *panels, int64_t pitch)
+static void pack_all(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                     int64_t columns, void *panels, int64_t pitch)
 {
-    const TfcFormSizes *f = &form->sizes;
+    const TfcFormSizes *f = way->f;
     const char *from = x;
     char *to = panels;
     bool beside = x_column == 1 && f->columns < TFC_PANEL_COLUMNS;
@@ -61,20 +71,28 @@ void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, in
         step = beside ? TFC_PANEL_COLUMNS : f->columns;
         int64_t count = least(columns - j, step);
         if (beside)
-            pack_beside(form, k, from + j * f->source, x_k, count, to + j * pitch, pitch);
+            pack_beside(way, k, from + j * f->source, x_k, count, to + j * pitch, pitch);
         else
-            pack_panel(form, k, from + j * x_column * f->source, x_k, x_column, count,
+            pack_panel(way, k, from + j * x_column * f->source, x_k, x_column, count,
                        to + j * pitch);
     }
+}
+
+void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                  int64_t columns, void *panels, int64_t pitch)
+{
+    const Way way = {&form->sizes, form->pack_panel, form->sizes.joined};
+    pack_all(&way, k, x, x_k, x_column, columns, panels, pitch);
 }
 
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels)
 {
     const TfcFormSizes *f = &form->sizes;
-    int64_t pitch = pack_elements(f, k) * f->element;
-    pack_columns(form, k, (const char *)b + begin * b_column * f->source, b_row, b_column,
-                 end - begin, (char *)panels + begin * pitch, pitch);
+    const Way way = {f, form->pack_kept, f->kept};
+    int64_t pitch = pack_kept_elements(f, k) * f->element;
+    pack_all(&way, k, (const char *)b + begin * b_column * f->source, b_row, b_column, end - begin,
+             (char *)panels + begin * pitch, pitch);
 }
 
 /* ---- rows of a ---- */

@@ -7,8 +7,9 @@
 /* Terms that are packed in one go, a multiple of every form's `whole`: their misses overlap. */
 enum { PACK_K = 32 };
 
-/* Elements of a panel along k. */
+/* Elements of a panel along k; of one that product_pack makes. */
 int64_t pack_elements(const TfcFormSizes *f, int64_t k);
+int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k);
 
 /* Columns of b[k, columns] into panels, `pitch` bytes from column to column. Strides are in elements,
  * x points to the first term. */

@@ -82,4 +82,29 @@ for case in znver4:vdpbf16ps sapphirerapids:tdpbf16ps; do
     "$tfc" dump model.tfg --dtype bf16 --stage asm --cpu "${case%:*}" >asm
     grep -q "${case#*:}" asm || fail "no ${case#*:} for ${case%:*}"
 done
-refuses 2 'decoding computes in f32' "$tfc" bench model.tfg --mode decode --dtype bf16
+
+# Decoding and scoring in bf16: the weights' products are, caches stay f32. Scores of a search are
+# those of scoring the same pairs, but for rounding; batches and threads change no bit; a compiled program
+# gives the same text.
+scores() { "$tfc" score wide --source valid.src --target "$1" --dtype "$2" >"$3"; }
+# Whether the numbers of two files, a line each, are so many percent apart in their sums of differences.
+near() {
+    paste "$1" "$2" | awk -v most="$3" '{ d = $1 - $2; sum += d < 0 ? -d : d; all += $2 < 0 ? -$2 : $2 }
+        END { exit !(NR > 0 && all > 0 && sum <= all * most / 100) }'
+}
+log_probabilities() { sed -n 's/.*"log_probability": \([-0-9.e]*\).*/\1/p'; }
+scores valid.tgt f32 score.f32
+scores valid.tgt bf16 score.bf16
+cmp -s score.f32 score.bf16 && fail "scoring in bf16 computes in f32"
+near score.bf16 score.f32 1 || fail "scores in bf16 are far from those in f32"
+"$tfc" translate wide --input valid.src --dtype bf16 --beam 2 --length-penalty 0 --output half.out
+"$tfc" translate wide --input valid.src --dtype bf16 --beam 2 --length-penalty 0 --json |
+    log_probabilities >half.scores
+scores half.out bf16 half.again
+near half.scores half.again 1 || fail "a search's scores are not those of scoring in bf16"
+"$tfc" translate wide --input valid.src --dtype bf16 --beam 2 --length-penalty 0 --json \
+    --batch-tokens 8 --threads 1 | log_probabilities | cmp - half.scores || fail "scores in bf16 depend on the batch"
+"$tfc" compile wide --dtype bf16 --cpu native --emit exe -o program
+"$tfc" translate wide --input valid.src --dtype bf16 --output search
+./program <valid.src | cmp - search || fail "a program compiled in bf16 translates otherwise"
+"$tfc" bench model.tfg --mode decode --dtype bf16 --steps 1 >bench.out || fail "no bench of decoding in bf16"

@@ -99,13 +99,14 @@ static void transpose_rows(int64_t k, const void *x, int64_t x_k, int64_t rows, 
 }
 
 static const TfcForm form = {
-    .sizes = {.source = 2, .element = 4, .joined = 2, .whole = WHOLE, .depth = DEPTH,
+    .sizes = {.source = 2, .element = 4, .joined = 2, .kept = 2, .whole = WHOLE, .depth = DEPTH,
               .columns = COLUMNS, .rows = 2 * LINES, .together = GROUP, .in_place_rows = LINES,
               .in_place_k = WHOLE, .crowded = 2048, .beside = TFC_LIE_ROWS, .any_rows = true,
               .flush = true, .block = BLOCK, .line = 64, .heights = {2 * LINES, LINES},
               .widths = {LINES, 2 * LINES}},
     .tiles = {{tile_2x1, tile_2x2}, {tile_1x1, tile_1x2}},
     .pack_panel = pack_panel,
+    .pack_kept = pack_panel,
     .transpose_rows = transpose_rows,
 };
 
