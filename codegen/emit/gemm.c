@@ -88,7 +88,6 @@ static void choose_shapes(GemmEmit *g, const Processor *processor)
         f->widths[i] = g->lanes * shapes->vectors[i];
     /* A product that is not fused needs a register more than 16 leave such a loop. */
     g->unrolled = processor->fused || processor->registers >= GEMM_MANY_REGISTERS ? 4 : 1;
-    g->registers = processor->registers - !processor->fused;
     g->ahead = processor->ahead;
     f->columns = gemm_columns(g);
     f->rows = f->heights[0];

@@ -47,7 +47,6 @@ typedef struct GemmEmit {
     bool amx;
     int lanes;                /* of a vector */
     int vectors[TFC_WIDTHS];  /* of a tile's row */
-    int registers;            /* vectors that a tile's loop may hold, beside what an operation needs */
     int unrolled;             /* terms a turn of a tile's loop, where its strides are constants */
     int ahead;                /* bytes of b that a tile asks for beforehand; 0: none */
 } GemmEmit;
@@ -68,8 +67,7 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
 /* Tiles of every height and width of the form, for operands that lie anyhow; NULL: none. */
 typedef LlValue GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
-/* The same for panels that are kept, of pairs, where other panels are widened; the highest are NULL where
- * registers do not suffice. */
+/* The same for panels that are kept, of pairs, where other panels are widened, without the greatest height. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same by AMX, whose widths are registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);

@@ -239,19 +239,11 @@ LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     return function;
 }
 
-/* Whether its sums, a row of b and its halves, a mask and an element of a stay in registers. */
-static bool kept_tile_fits(const GemmEmit *g, int height)
-{
-    int widest = g->vectors[GEMM_PANEL];
-    return g->lanes == 1 || height * widest + 2 * widest + 2 <= g->registers;
-}
-
+/* Of all heights; of kept pairs without the greatest, since both halves of b's row take registers. */
 static void write_tiles(GemmEmit *g, TfcLie lie, GemmTiles tiles)
 {
-    for (int h = 0; h < TFC_HEIGHTS && g->form.heights[h]; h++)
-        for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE) &&
-                        (lie != TFC_LIE_KEPT || kept_tile_fits(g, (int)g->form.heights[h]));
-             w++)
+    for (int h = lie == TFC_LIE_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)
+        for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE); w++)
             tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
                               ? tiles[h][w - 1]
                               : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], lie);

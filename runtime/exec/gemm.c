@@ -148,9 +148,8 @@ static const void *packed_operand(const BoundGemm *bound, GemmShape p, int64_t b
                                   void *const *buffers)
 {
     const TfcGemmStep *step = bound->step;
-    bool there = step->panels && bound->products->native[step->type];
-    if (!there || p.m > TFC_PANELS_TO || begin % TFC_PANEL_COLUMNS ||
-        !form_for(bound, p))
+    const TfcForm *form = form_for(bound, p);
+    if (!step->panels || !form || p.m > product_panels_to(form) || begin % TFC_PANEL_COLUMNS)
         return NULL;
     return buffers[step->panels - 1];
 }

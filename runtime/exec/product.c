@@ -27,6 +27,7 @@ typedef struct Work {
     char *block_room, *rows_room; /* of the workspace; of rows two halves */
     int64_t half;
     bool packs_b, few, low; /* low: wide tiles first */
+    bool kept;              /* b's panels are for of_kept */
     bool by_columns;        /* run_columns */
     bool along, packs_a;    /* a's rows lie along k; others are packed */
     int64_t c_bytes;        /* of an element of c */
@@ -230,7 +231,7 @@ static void run_panel(const Work *w, Group *g, int64_t i)
     place_rows(w, g, i, &t);
     char *c = (char *)p->c + ((g->row + i) * p->c_row + w->column) * w->c_bytes;
     t.c_row = p->c_row * w->c_bytes;
-    TfcLie lie = p->panels && f->kept != f->joined ? TFC_LIE_KEPT : t.lie;
+    TfcLie lie = w->kept ? TFC_LIE_KEPT : t.lie;
     for (int64_t j = 0; j < w->columns; j += width) {
         width = least(w->columns - j, w->low ? f->widths[TFC_WIDTHS - 1] : f->columns);
         if (w->low && width < f->widths[TFC_WIDTHS - 1])
@@ -385,6 +386,7 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
               .packs_b = packs_b,
               .few = few,
+              .kept = p->panels && f->kept != f->joined,
               .low = !packs_b && p->m <= f->low,
               .along = along,
               .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),

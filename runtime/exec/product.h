@@ -107,8 +107,8 @@ typedef struct TfcFormSizes {
 /* All that products of one type of operands need of a processor. What is NULL is not needed.
  *   tiles           by height and width; the widest, for low heights alone
  *   highest         the highest tile as wide as a panel, for operands that lie so
- *   of_kept         tiles for panels that product_pack made, where joined and kept differ, perhaps but the
- *                   highest
+ *   of_kept         tiles for panels that product_pack made, where joined and kept differ; none of the
+ *                   greatest height
  *   pack_panel      panels of b
  *   pack_kept       the same for product_pack
  *   pack_rows       panels of a, of rows that lie beside each other
@@ -143,5 +143,14 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace);
 void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
                   int64_t b_row, int64_t b_column, void *panels);
 enum { TFC_PANEL_COLUMNS = 64, TFC_PAIRS_K = 32 };
+
+/* Rows of a, at most, for which panels that product_pack made are read. With more rows a product packs b
+ * itself: that costs little beside the product and leaves the panels in the cache. Pairs that are widened
+ * at each reading pay for fewer rows: with AVX2 for 16 and not for 32, with AVX-512 for 64. */
+static inline int64_t product_panels_to(const TfcForm *form)
+{
+    enum { AS_THEY_ARE = 128, WIDENED = 24 };
+    return form->sizes.kept == form->sizes.joined ? AS_THEY_ARE : WIDENED;
+}
 
 #endif

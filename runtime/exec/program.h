@@ -40,11 +40,6 @@ enum { TFC_SIZE_ZERO = 0 };
 typedef struct TfcKernelArgs TfcKernelArgs;
 typedef void (*TfcKernel)(const TfcKernelArgs *args, int64_t begin, int64_t end);
 
-/* Rows of a, at most, for which a product reads the panels of b that a step TFC_STEP_PACK made.
- * With more rows it packs b itself: that costs little beside the product and leaves the panels in
- * the cache. */
-enum { TFC_PANELS_TO = 128 };
-
 typedef enum TfcExtentKind { TFC_EXTENT_SIZE, TFC_EXTENT_LENGTH } TfcExtentKind;
 
 /* STEP(KIND, what reports call it). A pack makes the `panels` of b of the product `gemm`. */
