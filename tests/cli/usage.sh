@@ -107,7 +107,6 @@ mkdir folder
     say opt model.tir
     say opt good.tir --passes fuse
     say opt good.tir --passes zzz
-    say bench good.tfg --mode decode --dtype bf16
     say bench good.tfg --batch 1000000 --source-length 1000000
     say info junk.safetensors
     say info nowhere
