@@ -1,9 +1,10 @@
 /* The proof that attention weights only look back: followed from the weights up to
  * the mask that makes them so.
  *
- *   softmax(select(key position <= query position and …, scores, -inf))
+ *   softmax(select(key position <= query position and …, scores, -inf)), or relu(…)
+ *   select(key position <= query position and …, weights, 0)
  *
- * Between softmax and the weights' use stand only ops that keep zeros. */
+ * Between these and the weights' use stand only ops that keep zeros. */
 #include "passes/causal.h"
 
 /* Axes are counted as in a type of `rank` dimensions to which the value broadcasts,
@@ -57,6 +58,13 @@ static bool is_minus_infinity(const Value *v)
     return v->op->kind == OP_const && op_float(v->op, ATTR_value) <= -1e9;
 }
 
+static bool is_zero(const Value *v)
+{
+    while (v->op->kind == OP_cast || v->op->kind == OP_broadcast)
+        v = v->op->args[0];
+    return v->op->kind == OP_const && op_float(v->op, ATTR_value) == 0;
+}
+
 /* Scores that are -inf wherever key > query. */
 static bool is_masked(const Value *v, int time, int query, int key)
 {
@@ -82,6 +90,10 @@ bool is_causal(const Value *v, int time, int query, int key)
     switch (op->kind) {
     case OP_softmax:
         return key == v->type.rank - 1 && is_masked(op->args[0], time, query, key);
+    case OP_relu:
+        return is_masked(op->args[0], time, query, key);
+    case OP_select:
+        return is_zero(op->args[2]) && implies_causal(op->args[0], time, query, key, v->type.rank);
     case OP_cast:
         return is_causal(op->args[0], time, query, key);
     case OP_mul: case OP_div:

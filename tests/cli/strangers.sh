@@ -46,6 +46,29 @@ grep -q two_forward two.h || fail "no forward"
 "$tfc" check two.tfg --samples 1 >out 2>&1 || fail "check: $(cat out)"
 grep -q '^skipped  *token by token.*`src2`' out || fail "check says: $(cat out)"
 
+# Attention without a softmax is decoded where its weights are seen to look back, and else refused.
+cat >squared.tfg <<'END'
+model squared
+use language_model
+const vocab = 40, layers = 1, d_model = 16
+block decoder_layer(x) {
+  scores = linear as query(x, 8) @ transpose(linear as key(x, 8))
+  return x + WEIGHTS @ linear as value(x, d_model)
+}
+END
+squares() { # squares WEIGHTS
+    sed "s|WEIGHTS|($1)|" squared.tfg >one_squared.tfg
+    "$tfc" check one_squared.tfg --samples 1 >out 2>&1
+}
+for weights in 'relu(mask(scores, causal(T)))' 'select(causal(T), relu(scores) ^ 2, 0) / 4'; do
+    squares "$weights" || fail "$weights: $(cat out)"
+    grep -q '^ok  *token by token' out || fail "$weights is not decoded: $(cat out)"
+done
+for weights in 'relu(scores)' 'select(causal(T), 0, scores)' 'relu(scores) * float(window(3, T))' 'select(causal(T), relu(scores), 1)'; do
+    squares "$weights" || true
+    grep -q 'mixes positions without a causal mask' out || fail "$weights is decoded: $(cat out)"
+done
+
 # A run whose model got an input that its training did not have.
 sed '/src2/d' two.tfg >one.tfg
 echo 'x = mean(e[src], 1)' >x
