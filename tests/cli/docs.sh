@@ -24,55 +24,7 @@ set -eu
 work=$(realpath "$work")
 PATH=$(dirname "$tfc"):$PATH
 export PATH work
-pages=$(ls README.md docs/*.md bench/README.md)
-
-# Prints the page with the output of its commands in the places of what it shows.
-cat >"$work/shown.awk" <<'END'
-function run(command,    file, line, text) {
-    if (command in known) return known[command]
-    printf "%s\n", command >(work "/command")
-    close(work "/command")
-    if (system("sh -eu " work "/command >" work "/output 2>" work "/errors </dev/null") != 0)
-        complain("exits with a failure: ", command)
-    file = work "/output"
-    while ((getline line <file) > 0) text = text line # RS: the whole file, with its last newline
-    if (text != "" && text !~ /\n$/) text = text "\n"
-    close(file)
-    if (text == "") complain("prints nothing: ", command)
-    return known[command] = text
-}
-function complain(what, command) {
-    printf "%s: a command shown %s%s\n", FILENAME, what, command >"/dev/stderr"
-    system("cat " work "/errors >&2")
-    failed = 1
-}
-function words(s) { gsub(/[ \n]+/, " ", s); sub(/^ /, "", s); sub(/ $/, "", s); return s }
-function give(n) { printf "%s", substr(rest, 1, n); rest = substr(rest, n + 1) }
-BEGIN { RS = "\001" }
-{
-    rest = $0
-    while ((at = index(rest, "<!-- shown: "))) {
-        give(at - 1)
-        end = index(rest, "-->")
-        command = substr(rest, 13, end - 13)
-        gsub(/\n/, " ", command)
-        give(end + 2)
-        if (match(rest, /^\n *```[a-z]*\n/)) {
-            give(RLENGTH)
-            printf "%s", run(command)
-            while (rest != "" && rest !~ /^ *```/) rest = substr(rest, index(rest "\n", "\n") + 1)
-        } else if ((end = index(rest, "<!-- end -->"))) {
-            old = substr(rest, 1, end - 1)
-            new = words(run(command))
-            printf "%s", words(old) == new ? old : new
-            rest = substr(rest, end)
-        } else
-            complain("has neither a block nor an end: ", command)
-    }
-    printf "%s", rest
-}
-END { exit failed }
-END
+pages=$(ls README.md docs/*.md docs/tutorials/*.md bench/README.md)
 
 # Files and folders of the project that a page names. A name in capitals and "*" stand for any.
 cat >"$work/names.awk" <<'END'
@@ -117,14 +69,17 @@ END
 
 complain() { echo "FAILED: $*" >&2; failed=yes; }
 failed=
-for page in $pages; do
-    awk -v work="$work" -f "$work/shown.awk" "$page" >"$work/page" || complain "$page"
+compare() {
+    awk -v work="$work" -f tests/pages.awk "$1" >"$work/page" || complain "$1"
     if [ -n "${TFC_UPDATE:-}" ]; then
-        [ -n "$failed" ] || cmp -s "$work/page" "$page" || cat "$work/page" >"$page"
+        [ -n "$failed" ] || cmp -s "$work/page" "$1" || cat "$work/page" >"$1"
     else
-        diff -u "$page" "$work/page" >"$work/diff" || 
-            complain "$page (TFC_UPDATE=1 rewrites what it shows): $(head -n 60 "$work/diff" | cut -c 1-400)"
+        diff -u "$1" "$work/page" >"$work/diff" ||
+            complain "$1 (TFC_UPDATE=1 rewrites what it shows): $(head -n 60 "$work/diff" | cut -c 1-400)"
     fi
+}
+for page in $pages; do
+    case $page in docs/tutorials/*) ;; *) compare "$page" ;; esac # tutorials.sh follows those
 
     awk -f "$work/names.awk" "$page" | sort -u >"$work/names"
     while read -r name; do
