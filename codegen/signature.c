@@ -152,7 +152,7 @@ static uint64_t hash_attr(uint64_t h, const Module *module, const Signature *s, 
     if (attr->name == ATTR_site || attr->name == ATTR_name || attr->name == ATTR_shape ||
         attr->name == ATTR_chunk)
         return h; /* an argument of the kernel; a name; part of the result's type; of the plan */
-    h = hash_u64(h, (uint64_t)attr->name);
+    h = hash_string(h, attr_info[attr->name].name);
     switch (attr_info[attr->name].kind) {
     case FLOAT:
         return hash_bytes(h, &attr->f, sizeof attr->f);
@@ -188,13 +188,13 @@ static uint64_t hash_body(const Module *module, const Signature *s, const Op *op
     uint64_t h = hash_u64(HASH_SEED, (uint64_t)s->range);
     h = hash_u64(hash_u64(h, s->strided), s->epilogue);
     bool named = op_is_own_kernel(op) || op->kind == OP_column || op->kind == OP_attention;
-    h = hash_u64(h, (uint64_t)(named ? op->kind : OP_row));
+    h = hash_string(h, op_info[named ? op->kind : OP_row].name);
     h = hash_u64(h, (uint64_t)body->n_inputs);
     for (int i = 0; i < body->n_inputs; i++)
         h = hash_type(h, module, s, &body->inputs[i]->type);
     for (int i = 0; i < body->n_ops; i++) {
         const Op *inner = body->ops[i].op;
-        h = hash_u64(h, (uint64_t)inner->kind);
+        h = hash_string(h, op_info[inner->kind].name);
         for (int j = 0; j < inner->n_attrs; j++)
             h = hash_attr(h, module, s, &inner->attrs[j]);
         for (int j = 0; j < inner->n_args; j++)

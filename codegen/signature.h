@@ -6,7 +6,8 @@
  *            in that order of first appearance
  *   ints:    the `site` attributes of dropout and random ops in body order
  *   hash:    of the region with values, symbols and sites replaced by their
- *            kernel-local numbers; equal hashes mean the same kernel
+ *            kernel-local numbers; equal hashes mean the same kernel. Ops and attributes
+ *            count by their names: a row more in ops.def changes no other kernel's
  *
  * Every op that runs as a kernel is a region by then (pass `regions` wraps what
  * fusion left alone), but for scatter_add, ctc, ctc_grad, append and concat,
