@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "driver/about.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +48,24 @@ static int run_command(const Command *command, int argc, char **argv)
     return status;
 }
 
+/* The version in the first line, then what it was built with and what it found here. */
+static int print_version(void)
+{
+    Job job = {.arena = arena_new(), .show = cli_flush};
+    About about;
+    diag_init(&job.diags, job.arena);
+    printf("tfc %s\n", TFC_VERSION);
+    bool ok = about_read(&job, &about);
+    if (ok)
+        printf("LLVM        %s\nprocessor   %s\ncode for    %s\nthreads     %d\nOpenBLAS    %s\n"
+               "MPI         %s\n",
+               about.llvm, about.processor ? about.processor : "unknown", about.code, about.threads,
+               about.blas, about.mpi);
+    int status = cli_finish(&job, ok);
+    arena_free(job.arena);
+    return status;
+}
+
 static int unknown_command(const char *name)
 {
     const char *names[sizeof commands / sizeof commands[0]];
@@ -72,8 +91,7 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     if (!strcmp(name, "--version")) {
-        printf("tfc %s\n", TFC_VERSION);
-        return EXIT_DONE;
+        return print_version();
     }
     char *help_argv[] = {argv[1], "--help", NULL};
     bool help = !strcmp(name, "help");

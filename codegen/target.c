@@ -379,6 +379,13 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     return name;
 }
 
+const char *codegen_llvm(Arena *arena)
+{
+    unsigned major, minor, patch;
+    LLVMGetVersion(&major, &minor, &patch);
+    return arena_printf(arena, "%u.%u.%u", major, minor, patch);
+}
+
 bool codegen_is_here(const char *triple)
 {
     const Arch *arch = find_arch(triple);

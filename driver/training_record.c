@@ -1,6 +1,7 @@
 /* What a training writes into run.json: what it was told to do, and all that decides its
  * result. */
 #define _GNU_SOURCE
+#include "driver/about.h"
 #include "driver/training.h"
 
 #include "base/sha256.h"
@@ -164,32 +165,13 @@ static void add_text(const Training *t, RunRecord *record, const char *option, c
     vec_push(arena, record->texts, text);
 }
 
-/* "model name" of the first processor. */
-static const char *processor_name(Arena *arena)
-{
-    const char *name = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char *line = NULL;
-    size_t room = 0;
-    while (file && !name && getline(&line, &room, file) > 0)
-        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
-            const char *at = strchr(line, ':') + 1;
-            at += strspn(at, " ");
-            name = arena_strndup(arena, at, strcspn(at, "\n"));
-        }
-    free(line);
-    if (file)
-        fclose(file);
-    return name;
-}
-
 bool training_record(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
     bool pairs = o->kind == CORPUS_PAIRS;
     *record = (RunRecord){.version = TFC_VERSION,
                           .model = o->record && o->library ? o->record->model : o->model,
-                          .processor = processor_name(t->job->arena),
+                          .processor = about_processor(t->job->arena),
                           .kind = o->kind,
                           .settings = t->session.options.settings,
                           .tokens = o->record ? o->record->tokens : o->vocab.tokens,

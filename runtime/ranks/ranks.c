@@ -54,6 +54,15 @@ static const char *find_module(Arena *arena, const char *name)
     return NULL;
 }
 
+const char *ranks_modules(Arena *arena)
+{
+    const char *names = NULL;
+    for (int i = 0; i < N_LAUNCHERS; i++)
+        if (find_module(arena, launchers[i].module))
+            names = names ? arena_printf(arena, "%s, %s", names, launchers[i].name) : launchers[i].name;
+    return names ? names : "none";
+}
+
 static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launcher *launcher)
 {
     const char *path = find_module(arena, launcher->module);

@@ -17,6 +17,8 @@ typedef struct Ranks Ranks;
 /* False after an error: mpirun started the process, but the module for its MPI is not there.
  * `silence`: a rank of which nothing is heard for so many seconds ends all; 0: never. */
 bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks);
+/* Names of the launchers whose modules are there, apart by ", "; "none". In the arena. */
+const char *ranks_modules(Arena *arena);
 void ranks_close(Ranks *ranks);           /* waits for all ranks */
 void ranks_end(Ranks *ranks, int status); /* ends all ranks now, this one too */
 

@@ -33,7 +33,7 @@ grep -q '^complete .* tfc$' "$prefix/share/bash-completion/completions/tfc" || f
 pc=$(find "$prefix" -name tfc.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
-[ "$(pkg-config --modversion tfc)" = "$("$prefix/bin/tfc" --version | cut -d ' ' -f 2)" ] || fail "pkg-config"
+[ "$(pkg-config --modversion tfc)" = "$("$prefix/bin/tfc" --version | sed -n 's/^tfc //p')" ] || fail "pkg-config"
 [ -s "$(pkg-config --variable=models tfc)/lib/prelude.tfg" ] || fail "pkg-config: models"
 
 # A program with a model inside, as docs/installing.md has it, by pkg-config and by CMake.
