@@ -133,3 +133,20 @@ int64_t machine_memory_free(void)
     int64_t system = kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
     return lesser(system, lesser(control_groups_free(), process_free()));
 }
+
+int64_t resident_bytes(void)
+{
+    long long total = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%lld %lld", &total, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t peak_resident_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
+}

@@ -182,6 +182,18 @@ const char *text_list(Arena *arena, const int64_t *numbers, int n)
     return arena_printf(arena, "%s]", text);
 }
 
+void text_markup(Text *text, const char *string)
+{
+    for (; *string; string++)
+        switch (*string) {
+        case '<': text_string(text, "&lt;"); break;
+        case '>': text_string(text, "&gt;"); break;
+        case '&': text_string(text, "&amp;"); break;
+        case '"': text_string(text, "&quot;"); break;
+        default: text_put(text, (unsigned char)*string < ' ' && *string != '\n' ? " " : string, 1);
+        }
+}
+
 void text_free(Text *text)
 {
     free(text->data);
@@ -267,4 +279,12 @@ const char *text_suggest(Arena *arena, const char *quote, const char *name,
                                             : " or ",
                             quote, found[i], quote);
     return count ? arena_printf(arena, "; did you mean %s?", list) : "";
+}
+
+size_t text_letters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
 }

@@ -29,11 +29,16 @@ void text_quote(Text *text, const char *bytes);
 void text_number(Text *text, double value);
 /* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */
 void text_bytes(Text *text, int64_t bytes);
+/* As it stands in HTML, XML and their attributes: <, >, & and " as names, control characters as blanks. */
+void text_markup(Text *text, const char *string);
 void text_free(Text *text);
 
 /* Bytes of the UTF-8 character that a text of `available` bytes begins with (1–4); 0 where it
  * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */
 size_t utf8_length(const char *text, size_t available);
+
+/* Its characters, of UTF-8. */
+size_t text_letters(const char *text);
 
 /* Whether the text ends so. */
 bool text_ends(const char *text, const char *end);

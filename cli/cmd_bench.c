@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
+#include "base/machine.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/tracing.h"

@@ -1,5 +1,6 @@
 /* The progress line. */
 #define _GNU_SOURCE
+#include "base/machine.h"
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -26,23 +27,6 @@ double wall_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-int64_t resident_bytes(void)
-{
-    long long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%lld %lld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
-int64_t peak_resident_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
 }
 
 const char *bytes_text(int64_t bytes)

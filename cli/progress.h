@@ -17,8 +17,6 @@ void progress_report(Progress *progress, const TrainReport *report, bool due);
 /* Ends the line on the screen, before anything else is printed. */
 void progress_clear(Progress *progress);
 
-int64_t resident_bytes(void);      /* of this process now */
-int64_t peak_resident_bytes(void); /* at most so far */
 /* "412 MB", "1.3 GB"; in a static buffer of four that take turns. */
 const char *bytes_text(int64_t bytes);
 /* "7:12", "1:02:33". */

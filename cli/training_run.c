@@ -3,6 +3,7 @@
 #include "cli/training.h"
 
 #include "cli/forecast.h"
+#include "base/machine.h"
 #include "cli/progress.h"
 #include "runtime/train/runlog.h"
 

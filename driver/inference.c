@@ -214,7 +214,7 @@ static bool add_member(const Inference *member, const Corpus *corpus, int64_t ba
     int64_t n = score_tokens(corpus);
     double *tokens = calloc((size_t)n + 1, sizeof *tokens);
     Scores scores;
-    bool ok = tokens && score_corpus(&member->score, corpus, batch_tokens, tokens, &scores);
+    bool ok = tokens && score_corpus(&member->score, corpus, batch_tokens, tokens, NULL, &scores);
     for (int64_t i = 0; ok && i < n; i++)
         sums[i] = log_sum(sums[i], tokens[i]);
     free(tokens);
@@ -226,9 +226,9 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
 {
     int64_t n = score_tokens(corpus);
     if (!inference->n_members)
-        return score_corpus(&inference->score, corpus, batch_tokens, tokens, out);
+        return score_corpus(&inference->score, corpus, batch_tokens, tokens, NULL, out);
     double *means = tokens ? tokens : calloc((size_t)n + 1, sizeof *means);
-    bool ok = means && score_corpus(&inference->score, corpus, batch_tokens, means, out);
+    bool ok = means && score_corpus(&inference->score, corpus, batch_tokens, means, NULL, out);
     for (int i = 0; ok && i < inference->n_members; i++)
         ok = add_member(inference->members[i], corpus, batch_tokens, means);
     out->log_probability = 0;

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOCK_NAME "lock"
 
 /* ---- what was left behind ---- */
 
@@ -85,7 +88,7 @@ static bool take(Job *job, RunLock *lock)
 
 bool run_lock_take(Job *job, const char *folder, RunLock *lock)
 {
-    *lock = (RunLock){folder, arena_printf(job->arena, "%s/lock", folder), -1};
+    *lock = (RunLock){folder, arena_printf(job->arena, "%s/" LOCK_NAME, folder), -1};
     if (!file_make_folder(&job->diags, folder) || !take(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
@@ -103,4 +106,16 @@ void run_lock_free(RunLock *lock)
     close(lock->fd);
     rmdir(lock->folder);
     lock->fd = -1;
+}
+
+bool run_lock_is_taken(const char *folder)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, LOCK_NAME);
+    int fd = length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    bool taken = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    close(fd);
+    return taken;
 }

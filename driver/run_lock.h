@@ -14,6 +14,8 @@ typedef struct RunLock {
  * left of files they were writing (NAME.tmp-PID). False, with an error, where another
  * process has the lock, which it names. Freed by run_lock_free in any case. */
 bool run_lock_take(Job *job, const char *folder, RunLock *lock);
+/* Whether a training has it now. */
+bool run_lock_is_taken(const char *folder);
 /* Also removes the folder if it is empty: nothing was begun. */
 void run_lock_free(RunLock *lock);
 

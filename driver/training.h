@@ -56,6 +56,9 @@ typedef struct ValidText {
     Corpus *corpus;
 } ValidText;
 
+/* Lines of the first validation text whose translations are kept in the log. */
+enum { TRAINING_SAMPLES = 6 };
+
 /* Mixed: a --mix once it is read. */
 typedef struct Mixed {
     const char *path;
@@ -72,6 +75,8 @@ typedef struct Training {
     Corpus *corpus;
     ValidText *valid;    /* n_valid of them */
     TrainValid *figures; /* of the last validation, one a text */
+    TrainSample samples[TRAINING_SAMPLES]; /* … and what it made of these lines */
+    int n_samples;
     int n_valid;
     Mixed *mixed; /* options->mix.count of them; after training_load_data */
     Session session;

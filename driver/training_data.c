@@ -1,8 +1,7 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
-#include "base/machine.h"
-#include "runtime/data/tmx.h"
+#include "driver/pair_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,24 +33,6 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     return ok;
 }
 
-/* Pairs of one file: with tabs between them, or a translation memory. */
-static Lines *read_columns(Training *t, const char *path, Lines **second)
-{
-    Job *job = t->job;
-    const LineLimits limits = {.line = t->options->line_limit};
-    const Lines *lines;
-    if (text_ends(path, ".tmx")) {
-        const Source *file =
-            file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
-        const Source *pairs =
-            file ? tmx_parse(&job->diags, job->arena, file, t->options->languages) : NULL;
-        lines = pairs ? lines_parse(&job->diags, job->arena, pairs, limits.line) : NULL;
-    } else {
-        lines = lines_read(&job->diags, job->arena, path, &limits);
-    }
-    return lines ? lines_columns(&job->diags, job->arena, lines, second) : NULL;
-}
-
 /* Pairs of one file, or of two. */
 static bool read_pairs(Training *t, const char *data, const char *source, const char *target,
                        Lines *sides[2])
@@ -59,7 +40,7 @@ static bool read_pairs(Training *t, const char *data, const char *source, const 
     Job *job = t->job;
     const LineLimits limits = {.line = t->options->line_limit};
     if (data) {
-        sides[0] = read_columns(t, data, &sides[1]);
+        sides[0] = pair_text_read(job, data, t->options->languages, limits.line, &sides[1]);
     } else {
         sides[0] = lines_read(&job->diags, job->arena, source, &limits);
         sides[1] = lines_read(&job->diags, job->arena, target, &limits);
@@ -176,7 +157,7 @@ static bool read_mixed(Training *t)
         if (!training_mix(job, o->mix.data[i], mixed))
             return false;
         mixed->source = o->kind == CORPUS_PAIRS
-                            ? read_columns(t, mixed->path, &mixed->target)
+                            ? pair_text_read(job, mixed->path, o->languages, o->line_limit, &mixed->target)
                             : lines_read(&job->diags, job->arena, mixed->path, &limits);
         if (!mixed->source)
             return false;

@@ -6,6 +6,18 @@
 
 enum { VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
 
+/* The texts of the first validation, of lines at equal distances: the same at each. */
+static void keep_samples(Training *t, const ValidText *valid, const Decoded *results)
+{
+    int64_t n = valid->corpus->n;
+    t->n_samples = (int)(n < TRAINING_SAMPLES ? n : TRAINING_SAMPLES);
+    for (int i = 0; i < t->n_samples; i++) {
+        int64_t row = (2 * i + 1) * n / (2 * t->n_samples);
+        const char *text = results[row].n ? inference_text(&t->inference, results[row].best, t->job->arena) : "";
+        t->samples[i] = (TrainSample){valid->corpus->line[row], text};
+    }
+}
+
 static bool valid_bleu(Training *t, const ValidText *valid, double *bleu)
 {
     Arena *arena = arena_new();
@@ -22,6 +34,8 @@ static bool valid_bleu(Training *t, const ValidText *valid, double *bleu)
             inference_reference(&t->inference, &valid->target->at[valid->corpus->line[i]], arena);
         bleu_add(&counts, inference_tokenize(&t->inference), output, &reference, 1);
     }
+    if (ok && valid == t->valid)
+        keep_samples(t, valid, results);
     *bleu = bleu_score(&counts);
     arena_free(arena);
     return ok;
@@ -32,7 +46,7 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
     Scores scores;
     int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
     *valid = (TrainValid){.name = text->name, .bleu = NAN};
-    if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, &scores))
+    if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, NULL, &scores))
         return job_error(t->job, "out of memory while validating");
     valid->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
     return !t->inference.has_stepper || valid_bleu(t, text, &valid->bleu);
@@ -57,6 +71,8 @@ bool training_validate(Training *t, TrainReport *report)
     report->valid_bleu = tells->bleu;
     report->valid = valid;
     report->n_valid = n;
+    report->samples = t->samples;
+    report->n_samples = t->n_samples;
     return true;
 }
 

@@ -18,22 +18,11 @@ static void put_colour(double weight, Text *out)
         text_add(out, "%02x", (int)lround(ramp[low][c] + (at - low) * (ramp[low + 1][c] - ramp[low][c])));
 }
 
-static void put_escaped(const char *text, Text *out)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<': text_string(out, "&lt;"); break;
-        case '>': text_string(out, "&gt;"); break;
-        case '&': text_string(out, "&amp;"); break;
-        default: text_put(out, (unsigned char)*text < ' ' ? " " : text, 1);
-        }
-}
-
 /* attributes: of the text element */
 static void put_text(double x, double y, const char *attributes, const char *text, Text *out)
 {
     text_add(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    put_escaped(text, out);
+    text_markup(out, text);
     text_string(out, "</text>\n");
 }
 
@@ -93,7 +82,7 @@ static void put_begin(const AttentionView *view, double width, double height, Te
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
              "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"%d\">\n<title>",
              width, height, width, height, FONT);
-    put_escaped(view->title, out);
+    text_markup(out, view->title);
     text_string(out, "</title>\n<defs><pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
                      "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
                      "stroke-width=\".7\"/></pattern></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
@@ -103,9 +92,7 @@ static int letters(const char *const *tokens, int64_t n)
 {
     int most = 1;
     for (int64_t i = 0; i < n; i++) {
-        int count = 0;
-        for (const char *at = tokens[i]; *at; at++)
-            count += ((unsigned char)*at & 0xc0) != 0x80;
+        int count = (int)text_letters(tokens[i]);
         most = count > most ? count : most;
     }
     return most < MOST_LETTERS ? most : MOST_LETTERS;
@@ -134,7 +121,7 @@ static void put_large(const AttentionView *view, const AttentionSentence *s, con
     for (int64_t k = 0; k < layer->keys; k++) {
         double x = left + ((double)k + 0.5) * CELL + 4, y = top - 6;
         text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\">", x, y);
-        put_escaped(keys[k], out);
+        text_markup(out, keys[k]);
         text_string(out, "</text>\n");
     }
     for (int64_t q = 0; q < layer->queries; q++)

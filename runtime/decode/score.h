@@ -21,9 +21,10 @@ typedef struct Scores {
 
 /* Goes once over the corpus in batches of at most batch_tokens. `tokens` (may be
  * NULL; needs `forward`): the log-probability of each target token, room for score_tokens, 0 at
- * first. false: memory cannot be had. */
+ * first. `guesses` (may be NULL; as large): the most probable token at each place. false: memory
+ * cannot be had. */
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
-                  double *tokens, Scores *out);
+                  double *tokens, int32_t *guesses, Scores *out);
 /* Target tokens of the corpus, ends included, cut ones too. */
 int64_t score_tokens(const Corpus *corpus);
 /* Where those of a row begin: as many as it is long, and its end. Of a stream: the row that

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/train/trainer.h"
 
+#include "base/machine.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
 
@@ -36,6 +37,7 @@ static TrainReport make_report(const Trainer *t)
         .tokens_per_second = seconds > 0 ? (double)t->loss_tokens / seconds : NAN,
         .waited_for_ranks = t->waited_ranks / shared,
         .waited_for_network = t->waited_network / shared,
+        .memory = resident_bytes(),
         .seconds = t->state->seconds,
         .seconds_left = seconds_left(t),
         .valid_loss = NAN,

@@ -45,6 +45,20 @@ static void put_valid(const TrainReport *report, JsonWriter *json)
         json_close(json, '}');
 }
 
+/* "samples": {"LINE": "TEXT", …}, lines from 1. */
+static void put_samples(const TrainReport *report, JsonWriter *json)
+{
+    if (!report->n_samples)
+        return;
+    json_open(json, "samples", '{');
+    for (int i = 0; i < report->n_samples; i++) {
+        char line[24];
+        snprintf(line, sizeof line, "%" PRId64, report->samples[i].line + 1);
+        json_put_text(json, line, report->samples[i].text);
+    }
+    json_close(json, '}');
+}
+
 void runlog_put(const TrainReport *report, JsonWriter *json)
 {
     json_put_integer(json, "step", report->step);
@@ -53,6 +67,7 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     json_put_number(json, "rate", report->rate, DIGITS);
     json_put_number(json, "gradient_norm", report->gradient_norm, DIGITS);
     json_put_number(json, "tokens_per_second", report->tokens_per_second, DIGITS);
+    json_put_integer(json, "memory", report->memory);
     if (isfinite(report->waited_for_ranks)) {
         json_put_number(json, "waited_for_ranks", report->waited_for_ranks, DIGITS);
         json_put_number(json, "waited_for_network", report->waited_for_network, DIGITS);
@@ -63,6 +78,7 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
         json_put_number(json, "valid_bleu", report->valid_bleu, DIGITS);
         json_put_bool(json, "best", report->best);
         put_valid(report, json);
+        put_samples(report, json);
     }
 }
 

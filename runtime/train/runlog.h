@@ -4,6 +4,7 @@
 #define RUNTIME_TRAIN_RUNLOG_H
 
 #include "base/json_write.h"
+#include "base/vec.h"
 #include "runtime/train/train.h"
 
 /* FOLDER/NAME, in the arena. */
@@ -15,6 +16,12 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step);
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds);
 /* Adds the report as a line; false after errors. */
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
+/* RunLog: the lines of a log, in order. */
+typedef VEC(TrainReport) RunLog;
+/* Reads log.jsonl into the arena: empty where there is none; a last line without its end, which is
+ * being written, is left out. A figure that is not there is NAN. False after errors, which name the
+ * line. (runlog_read.c) */
+bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log);
 /* The report as members of the object that is open. */
 void runlog_put(const TrainReport *report, JsonWriter *json);
 

@@ -55,16 +55,25 @@ typedef struct TrainValid {
     double loss, bleu; /* bleu: NAN where there is none */
 } TrainValid;
 
+/* TrainSample: a line of a validation text, from 0, and what the model made of its source. */
+typedef struct TrainSample {
+    int64_t line;
+    const char *text;
+} TrainSample;
+
 /* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
 typedef struct TrainReport {
     int64_t step, epoch;
     double loss, rate, gradient_norm, tokens_per_second;
     double waited_for_ranks, waited_for_network; /* rank 0's share of the time; NAN: it is alone */
+    int64_t memory;      /* bytes that are resident; 0: unknown */
     double seconds;      /* of training, earlier sessions included */
     double seconds_left; /* NAN: unknown */
     double valid_loss, valid_bleu; /* of what tells the best */
     const TrainValid *valid;       /* every text's; the hook's until the next validation */
     int n_valid;
+    const TrainSample *samples;    /* of the first text, always the same lines */
+    int n_samples;
     bool validated, best;
 } TrainReport;
 

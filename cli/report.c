@@ -1,0 +1,338 @@
+/* What the folder of a run tells without running its model. */
+#include "cli/report.h"
+
+#include "base/file.h"
+#include "cli/progress.h"
+#include "driver/pair_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool report_read(Job *job, const char *path, RunReport *report)
+{
+    *report = (RunReport){.path = path};
+    return run_record_read(job, path, &report->record) && runlog_read(&job->diags, job->arena, path, &report->log);
+}
+
+/* ---- texts ---- */
+
+static const RunText *find_text(const RunReport *report, const char *option)
+{
+    for (size_t i = 0; i < report->record.texts.count; i++)
+        if (!strcmp(report->record.texts.data[i].option, option))
+            return &report->record.texts.data[i];
+    return NULL;
+}
+
+const char *report_argument(const RunReport *report, const char *option)
+{
+    const TextList *arguments = &report->record.arguments;
+    for (size_t i = 0; i + 1 < arguments->count; i++)
+        if (!strcmp(arguments->data[i], option))
+            return arguments->data[i + 1];
+    return NULL;
+}
+
+static bool is_there(Job *job, const RunText *text, RunView *view)
+{
+    if (!text)
+        return false;
+    bool there = file_exists(text->file);
+    if (!there)
+        vec_push(job->arena, view->notes, arena_printf(job->arena, "--%s %s is not there any more.", text->option, text->file));
+    return there;
+}
+
+/* One side of pairs in one file, or both. */
+static bool read_pairs(Job *job, const RunReport *report, const char *path, int64_t limit, Lines **sides)
+{
+    sides[0] = pair_text_read(job, path, report_argument(report, "--languages"), limit, &sides[1]);
+    return sides[0] != NULL;
+}
+
+static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view)
+{
+    static const char *const one[] = {"valid-data", "valid"};
+    const LineLimits limits = {.line = limit};
+    StudyText *text = &report->text;
+    Lines *sides[2];
+    if (report->record.kind != CORPUS_PAIRS) {
+        const RunText *valid = find_text(report, "valid-text");
+        valid = valid ? valid : find_text(report, "valid");
+        return !is_there(job, valid, view) ||
+               (text->source = lines_read(&job->diags, job->arena, valid->file, &limits));
+    }
+    const RunText *source = find_text(report, "valid-source"), *target = find_text(report, "valid-target");
+    if (source && target && is_there(job, source, view) && is_there(job, target, view)) {
+        text->source = lines_read(&job->diags, job->arena, source->file, &limits);
+        text->target = text->source ? lines_read(&job->diags, job->arena, target->file, &limits) : NULL;
+        return text->target && corpus_check_counts(&job->diags, text->source, text->target);
+    }
+    for (size_t i = 0; i < sizeof one / sizeof one[0] && !text->source; i++) {
+        const RunText *pairs = find_text(report, one[i]);
+        if (!is_there(job, pairs, view))
+            continue;
+        if (!read_pairs(job, report, pairs->file, limit, sides))
+            return false;
+        text->source = sides[0], text->target = sides[1];
+    }
+    return true;
+}
+
+/* Targets of the training text, unless it is so large that counting its words would take long. */
+static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view)
+{
+    enum { MOST_BYTES = 300000000 };
+    const RunText *target = find_text(report, "target"), *data = find_text(report, "data"), *text = target ? target : data;
+    if (report->record.kind != CORPUS_PAIRS || !is_there(job, text, view))
+        return true;
+    if (text->bytes > MOST_BYTES) {
+        vec_push(job->arena, view->notes, "Rare words are not counted: the training text is large.");
+        return true;
+    }
+    Lines *sides[2] = {0};
+    if (target)
+        sides[1] = lines_read(&job->diags, job->arena, target->file, &(LineLimits){.line = limit});
+    else if (!read_pairs(job, report, data->file, limit, sides))
+        return false;
+    report->text.train = sides[1];
+    return sides[1] != NULL;
+}
+
+bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)
+{
+    if (!read_valid(job, report, line_limit, view))
+        return false;
+    if (!report->text.source)
+        vec_push(job->arena, view->notes, "There is no validation text, so nothing is said about single lines.");
+    return !report->text.source || read_train(job, report, line_limit, view);
+}
+
+/* ---- curves ---- */
+
+typedef double FigureOf(const TrainReport *report, int valid);
+
+static double loss_of(const TrainReport *r, int valid) { return r->loss; }
+static double valid_loss_of(const TrainReport *r, int valid) { return r->valid_loss; }
+static double bleu_of(const TrainReport *r, int valid) { return r->valid_bleu; }
+static double named_loss_of(const TrainReport *r, int valid) { return valid < r->n_valid ? r->valid[valid].loss : NAN; }
+static double named_bleu_of(const TrainReport *r, int valid) { return valid < r->n_valid ? r->valid[valid].bleu : NAN; }
+static double rate_of(const TrainReport *r, int valid) { return r->rate; }
+static double norm_of(const TrainReport *r, int valid) { return r->gradient_norm; }
+static double speed_of(const TrainReport *r, int valid) { return r->tokens_per_second; }
+static double memory_of(const TrainReport *r, int valid) { return r->memory ? (double)r->memory : NAN; }
+
+static void add_series(Job *job, const RunLog *log, RunPlot plot, const char *name, bool marked, FigureOf *figure, int valid,
+                       RunView *view)
+{
+    double *steps = ARENA_ARRAY(job->arena, double, log->count + 1), *minutes = ARENA_ARRAY(job->arena, double, log->count + 1);
+    double *values = ARENA_ARRAY(job->arena, double, log->count + 1);
+    for (size_t i = 0; i < log->count; i++) {
+        steps[i] = (double)log->data[i].step;
+        minutes[i] = log->data[i].seconds / 60;
+        values[i] = figure(&log->data[i], valid);
+    }
+    vec_push(job->arena, view->series, ((RunSeries){plot, name, marked, steps, minutes, values, log->count}));
+}
+
+/* Validation texts with names, as the last validation has them. */
+static void add_named(Job *job, const RunLog *log, RunView *view)
+{
+    const TrainReport *last = NULL;
+    for (size_t i = 0; i < log->count; i++)
+        last = log->data[i].n_valid ? &log->data[i] : last;
+    for (int v = 0; last && v < last->n_valid; v++) {
+        add_series(job, log, RUN_PLOT_loss, last->valid[v].name, true, named_loss_of, v, view);
+        add_series(job, log, RUN_PLOT_bleu, last->valid[v].name, true, named_bleu_of, v, view);
+    }
+}
+
+static void add_curves(Job *job, const RunLog *log, RunView *view)
+{
+    add_series(job, log, RUN_PLOT_loss, "training", false, loss_of, 0, view);
+    add_series(job, log, RUN_PLOT_loss, "validation", true, valid_loss_of, 0, view);
+    add_series(job, log, RUN_PLOT_bleu, NULL, true, bleu_of, 0, view);
+    add_named(job, log, view);
+    add_series(job, log, RUN_PLOT_rate, NULL, false, rate_of, 0, view);
+    add_series(job, log, RUN_PLOT_gradient, NULL, false, norm_of, 0, view);
+    add_series(job, log, RUN_PLOT_speed, NULL, false, speed_of, 0, view);
+    add_series(job, log, RUN_PLOT_memory, NULL, false, memory_of, 0, view);
+}
+
+/* ---- facts ---- */
+
+static void add_detail(Job *job, RunView *view, const char *name, const char *value, bool is_told)
+{
+    if (value && *value)
+        vec_push(job->arena, view->details, ((RunDetail){name, value, is_told}));
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static const char *median_speed(Job *job, const RunLog *log)
+{
+    double *speeds = ARENA_ARRAY(job->arena, double, log->count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < log->count; i++)
+        if (isfinite(log->data[i].tokens_per_second))
+            speeds[n++] = log->data[i].tokens_per_second;
+    qsort(speeds, n, sizeof *speeds, compare_numbers);
+    return n ? arena_printf(job->arena, "%.0f target tokens a second (median)", speeds[n / 2]) : NULL;
+}
+
+/* What the log says of the best validation and of the end. */
+static void add_figures(Job *job, const RunLog *log, RunView *view)
+{
+    const TrainReport *loss = NULL, *bleu = NULL, *last = log->count ? &log->data[log->count - 1] : NULL;
+    int64_t memory = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const TrainReport *r = &log->data[i];
+        loss = isfinite(r->valid_loss) && (!loss || r->valid_loss < loss->valid_loss) ? r : loss;
+        bleu = isfinite(r->valid_bleu) && (!bleu || r->valid_bleu > bleu->valid_bleu) ? r : bleu;
+        memory = r->memory > memory ? r->memory : memory;
+    }
+    if (last)
+        add_detail(job, view, "trained", arena_printf(job->arena, "%" PRId64 " steps, epoch %" PRId64 ", %s", last->step, last->epoch + 1,
+                                                     duration_text(last->seconds)), false);
+    if (loss)
+        add_detail(job, view, "least validation loss", arena_printf(job->arena, "%.4f at step %" PRId64, loss->valid_loss, loss->step), false);
+    if (bleu)
+        add_detail(job, view, "best BLEU", arena_printf(job->arena, "%.2f at step %" PRId64, bleu->valid_bleu, bleu->step), false);
+    add_detail(job, view, "speed", median_speed(job, log), false);
+    if (memory)
+        add_detail(job, view, "memory", arena_printf(job->arena, "%s resident at most", bytes_text(memory)), false);
+}
+
+static void add_told(Job *job, const RunReport *report, RunView *view)
+{
+    static const char *const hidden[] = {"model", "vocabulary", "products", "version", "passes"};
+    const RunRecord *record = &report->record;
+    Text settings = {0};
+    for (size_t i = 0; i < record->settings.count; i++)
+        text_add(&settings, "%s%s", i ? ", " : "", record->settings.data[i]);
+    add_detail(job, view, "model", record->model, true);
+    add_detail(job, view, "settings", arena_strdup(job->arena, settings.data ? settings.data : ""), true);
+    text_free(&settings);
+    for (size_t i = 0; i < record->facts.count; i++) {
+        const RunFact *fact = &record->facts.data[i];
+        bool is_hidden = false;
+        for (size_t h = 0; h < sizeof hidden / sizeof hidden[0]; h++)
+            is_hidden = is_hidden || !strcmp(fact->name, hidden[h]);
+        if (!is_hidden)
+            add_detail(job, view, fact->name, fact->value, true);
+    }
+    for (size_t i = 0; i < record->texts.count; i++) {
+        const RunText *text = &record->texts.data[i];
+        add_detail(job, view, text->option, arena_printf(job->arena, "%s, %" PRId64 " lines", file_name(text->file), text->lines), true);
+    }
+    add_detail(job, view, "processor", record->processor, true);
+    add_detail(job, view, "tfc", record->version, true);
+}
+
+/* ---- samples ---- */
+
+/* At most so many steps, at equal distances, the first and the last among them. */
+static void thin_sample(RunSample *sample, int64_t *steps, const char **texts)
+{
+    enum { MOST = 8 };
+    if (sample->n <= MOST)
+        return;
+    for (size_t i = 0; i < MOST; i++) {
+        size_t at = i * (sample->n - 1) / (MOST - 1);
+        steps[i] = steps[at];
+        texts[i] = texts[at];
+    }
+    sample->n = MOST;
+}
+
+/* The lines that the last validation kept, over all validations. */
+static void add_samples(Job *job, const RunReport *report, RunView *view)
+{
+    const RunLog *log = &report->log;
+    const TrainReport *last = NULL;
+    for (size_t i = 0; i < log->count; i++)
+        last = log->data[i].n_samples ? &log->data[i] : last;
+    for (int s = 0; last && s < last->n_samples; s++) {
+        int64_t line = last->samples[s].line, *steps = ARENA_ARRAY(job->arena, int64_t, log->count);
+        const char **texts = ARENA_ARRAY(job->arena, const char *, log->count);
+        RunSample sample = {.line = line + 1, .steps = steps, .texts = texts};
+        for (size_t i = 0; i < log->count; i++)
+            for (int k = 0; k < log->data[i].n_samples; k++)
+                if (log->data[i].samples[k].line == line) {
+                    steps[sample.n] = log->data[i].step;
+                    texts[sample.n++] = log->data[i].samples[k].text;
+                }
+        thin_sample(&sample, steps, texts);
+        const StudyText *text = &report->text;
+        if (text->source && line >= 0 && line < text->source->n) {
+            sample.source = arena_strndup(job->arena, text->source->at[line].text, text->source->at[line].length);
+            sample.target = text->target ? arena_strndup(job->arena, text->target->at[line].text, text->target->at[line].length) : NULL;
+        }
+        vec_push(job->arena, view->samples, sample);
+    }
+}
+
+/* ---- commands ---- */
+
+static const char *in_shell(Arena *arena, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+    if (*word && !word[strspn(word, plain)])
+        return word;
+    Text text = {0};
+    text_string(&text, "'");
+    for (; *word; word++)
+        text_put(&text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    text_string(&text, "'");
+    const char *quoted = arena_strdup(arena, text.data);
+    text_free(&text);
+    return quoted;
+}
+
+static void add_command(Job *job, RunView *view, const char *format, const char *path)
+{
+    vec_push(job->arena, view->commands, arena_printf(job->arena, format, path));
+}
+
+static void add_commands(Job *job, const RunReport *report, RunView *view)
+{
+    Text text = {0};
+    for (size_t i = 0; i < report->record.command.count; i++)
+        text_add(&text, "%s%s", i ? " " : "", in_shell(job->arena, report->record.command.data[i]));
+    if (text.length)
+        vec_push(job->arena, view->commands, arena_strdup(job->arena, text.data));
+    text_free(&text);
+    const char *path = in_shell(job->arena, report->path);
+    bool pairs = report->record.kind == CORPUS_PAIRS;
+    add_command(job, view, "tfc train %s --resume", path);
+    if (pairs)
+        add_command(job, view, "tfc translate %s --input TEXT", path);
+    else if (report->record.kind != CORPUS_SENTENCES)
+        add_command(job, view, "tfc generate %s --prompt TEXT", path);
+    add_command(job, view, pairs ? "tfc attend %s --source TEXT -o attention.html" : "tfc attend %s --text TEXT -o attention.html", path);
+    add_command(job, view, "tfc compile %s -o model.so", path);
+}
+
+void report_view(Job *job, const RunReport *report, RunView *view)
+{
+    const Source *model = NULL;
+    const char *path = run_path(job->arena, report->path, "model.tfg");
+    if (file_exists(path))
+        model = file_read(&job->diags, job->arena, path, 1 << 20);
+    size_t length = strlen(report->path);
+    while (length > 1 && report->path[length - 1] == '/')
+        length--;
+    view->name = file_name(arena_strndup(job->arena, report->path, length));
+    view->model = model ? model->text : "";
+    add_curves(job, &report->log, view);
+    add_figures(job, &report->log, view);
+    add_told(job, report, view);
+    add_samples(job, report, view);
+    add_commands(job, report, view);
+}

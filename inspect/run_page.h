@@ -1,0 +1,81 @@
+/* The report of training runs: one page with plots, tables, samples and models of several runs, and the
+ * plots as files of their own. All of it stands in the page as HTML and SVG: scripts add what follows the
+ * pointer, no more. */
+#ifndef INSPECT_RUN_PAGE_H
+#define INSPECT_RUN_PAGE_H
+
+#include "base/text.h"
+#include "base/vec.h"
+
+typedef enum RunPlot {
+#define PLOT(name, title, from_zero, is_bytes) RUN_PLOT_##name,
+#include "inspect/run_plots.def"
+#undef PLOT
+    RUN_PLOTS
+} RunPlot;
+
+/* RunSeries: one line of a plot, as n values of a figure over steps and minutes of training.
+ *   name     what of the run, "validation"; NULL: the run's own name says enough
+ *   marked   few values: they are shown as dots */
+typedef struct RunSeries {
+    RunPlot plot;
+    const char *name;
+    bool marked;
+    const double *steps, *minutes, *values;
+    size_t n;
+} RunSeries;
+
+/* RunFact: a name and a value, for a table in which runs are compared.
+ *   is_told   a difference in it is shown among the differences; figures differ in any case */
+typedef struct RunDetail {
+    const char *name, *value;
+    bool is_told;
+} RunDetail;
+
+/* RunTable: a table about one run. Cells that begin with a digit, a minus or a dash stand to the right.
+ *   cells   a row after the other, heads.count each */
+typedef struct RunTable {
+    const char *title, *note;
+    VEC(const char *) heads, cells;
+} RunTable;
+
+/* RunSample: a fixed line of the validation text and what the model made of it at some steps.
+ *   source, target   NULL where the text is gone */
+typedef struct RunSample {
+    int64_t line; /* from 1 */
+    const char *source, *target;
+    const int64_t *steps;
+    const char *const *texts;
+    size_t n;
+} RunSample;
+
+/* RunView: all strings are the maker's.
+ *   model      the text of model.tfg
+ *   tables     about its quality, vocabulary and params
+ *   notes      what could not be shown, and why
+ *   commands   what was typed first, then how to go on */
+typedef struct RunView {
+    const char *name, *model;
+    VEC(RunSeries) series;
+    VEC(RunDetail) details;
+    VEC(RunTable) tables;
+    VEC(RunSample) samples;
+    VEC(const char *) notes, commands;
+} RunView;
+
+/* The plot of that name; RUN_PLOTS: there is none. */
+RunPlot run_plot_find(const char *name);
+/* Whether a run has a value for the plot. */
+bool run_plot_has(const RunView *runs, size_t n, RunPlot plot);
+/* A file of its own, over steps or minutes. */
+void run_plot_put(const RunView *runs, size_t n, RunPlot plot, bool by_minutes, Text *out);
+/* A section of the page: all plots that have values. (run_plots.c) */
+void run_plots_put(const RunView *runs, size_t n, Text *out);
+/* One HTML file without any other. renew: seconds after which the page reads itself again; 0: never. */
+void run_page_put(const RunView *runs, size_t n, int renew, Text *out);
+
+/* The lines of two texts that differ, with two lines around them, as HTML. (text_diff.c) False: there are
+ * none. */
+bool text_diff_put(const char *a, const char *b, Text *out);
+
+#endif

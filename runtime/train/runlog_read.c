@@ -1,0 +1,97 @@
+/* Reading log.jsonl. */
+#include "runtime/train/runlog.h"
+
+#include "base/file.h"
+#include "base/json_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_LOG = 1 << 30 };
+
+static double get_number(const JsonValue *object, const char *key)
+{
+    const JsonValue *value = json_member(object, key);
+    return value && (value->kind == JV_NUMBER || value->kind == JV_INTEGER) ? value->number : NAN;
+}
+
+static int64_t get_integer(const JsonValue *object, const char *key)
+{
+    const JsonValue *value = json_member(object, key);
+    return value && value->kind == JV_INTEGER ? value->integer : 0;
+}
+
+static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
+{
+    const JsonValue *texts = json_member(line, "valid");
+    if (!texts || texts->kind != JV_OBJECT)
+        return;
+    TrainValid *valid = ARENA_ARRAY(arena, TrainValid, texts->n + 1);
+    for (size_t i = 0; i < texts->n; i++)
+        valid[i] = (TrainValid){.name = texts->keys[i],
+                                .loss = get_number(&texts->items[i], "loss"),
+                                .bleu = get_number(&texts->items[i], "bleu")};
+    report->valid = valid;
+    report->n_valid = (int)texts->n;
+}
+
+static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report)
+{
+    const JsonValue *texts = json_member(line, "samples");
+    if (!texts || texts->kind != JV_OBJECT)
+        return;
+    TrainSample *samples = ARENA_ARRAY(arena, TrainSample, texts->n + 1);
+    for (size_t i = 0; i < texts->n; i++)
+        if (texts->items[i].kind == JV_STRING)
+            samples[report->n_samples++] =
+                (TrainSample){.line = strtoll(texts->keys[i], NULL, 10) - 1, .text = texts->items[i].text};
+    report->samples = samples;
+}
+
+static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
+{
+    const JsonValue *best = json_member(line, "best");
+    *report = (TrainReport){.step = get_integer(line, "step"),
+                            .epoch = get_integer(line, "epoch"),
+                            .loss = get_number(line, "loss"),
+                            .rate = get_number(line, "rate"),
+                            .gradient_norm = get_number(line, "gradient_norm"),
+                            .tokens_per_second = get_number(line, "tokens_per_second"),
+                            .waited_for_ranks = get_number(line, "waited_for_ranks"),
+                            .waited_for_network = get_number(line, "waited_for_network"),
+                            .memory = get_integer(line, "memory"),
+                            .seconds = get_number(line, "seconds"),
+                            .seconds_left = NAN,
+                            .valid_loss = get_number(line, "valid_loss"),
+                            .valid_bleu = get_number(line, "valid_bleu"),
+                            .validated = json_member(line, "valid_loss") != NULL,
+                            .best = best && best->kind == JV_TRUE};
+    get_valid(arena, line, report);
+    get_samples(arena, line, report);
+}
+
+bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log)
+{
+    *log = (RunLog){0};
+    const char *path = run_path(arena, folder, "log.jsonl");
+    if (!file_exists(path))
+        return true;
+    const Source *file = file_read(diags, arena, path, LARGEST_LOG);
+    if (!file)
+        return false;
+    int number = 1;
+    for (const char *at = file->text, *end; (end = strchr(at, '\n')); at = end + 1, number++) {
+        const char *problem = NULL;
+        const JsonValue *line = json_read(arena, at, (size_t)(end - at), &problem);
+        TrainReport report;
+        if (!line || line->kind != JV_OBJECT) {
+            diag_error(diags, (Loc){.source = file, .line = number, .column = 1, .length = 1}, "no report of a training: %s",
+                       problem ? problem : "an object is expected");
+            return false;
+        }
+        get_report(arena, line, &report);
+        vec_push(arena, *log, report);
+    }
+    return true;
+}

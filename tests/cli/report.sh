@@ -1,0 +1,114 @@
+#!/bin/sh
+# tfc report: what the page says is what the log and tfc eval say; runs compared; plots; renewal while a
+# run trains; a long log; logs that are damaged; wrong usage; the page in a browser.
+# Usage: report.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+cat >model.tfg <<'END'
+model words
+use transformer
+const layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8, p_drop = 0
+train { rate = constant(0.003); batch = tokens(400) }
+END
+words_backwards
+# Sentences of up to five words: a single row of quality by length, which is the whole text's.
+awk 'NF <= 5' valid.src >short.src
+awk 'NF <= 5' valid.tgt >short.tgt
+texts="--source train.src --target train.tgt --valid-source short.src --valid-target short.tgt --vocab words:auto"
+"$tfc" train model.tfg $texts --seed 3 --out run --steps 120 --validate-every 40 --report-every 5 2>err || fail "$(cat err)"
+sed 's/layers = 1/layers = 2/' model.tfg >deep.tfg
+"$tfc" train deep.tfg $texts --seed 3 --out deep --steps 40 --validate-every 20 --report-every 5 2>err || fail "$(cat err)"
+"$tfc" report run -o page.html 2>err || fail "$(cat err)"
+"$tfc" report run deep -o both.html 2>err || fail "$(cat err)"
+
+# shows PAGE TEXT: as the page has it, without its tags.
+shows() { sed 's/<[^>]*>/ /g; s/  */ /g' "$1" | grep -qF -- "$2" || fail "$1 does not show '$2'"; }
+# member NAME: the numbers of the log
+member() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" run/log.jsonl; }
+
+shows page.html "$(member valid_loss | sort -g | head -n 1 | xargs printf '%.4f at step')"
+shows page.html "$(member valid_bleu | sort -g | tail -n 1 | xargs printf '%.2f at step')"
+[ "$(member memory | sort -g | head -n 1)" -gt 1000000 ] || fail "no memory in the log"
+"$tfc" eval run --source short.src --target short.tgt --beam 4 --json >eval.json
+python3 - eval.json page.html <<'END' || fail "quality is not that of tfc eval"
+import json, re, sys
+want = json.load(open(sys.argv[1]))
+row = re.search(r'1–5</td>(.*?)</tr>', open(sys.argv[2]).read()).group(1)
+n, bleu, exact, loss = [float(c.split()[0]) for c in re.findall(r'>([^<>]+)</td>', row)]
+assert n == want["sentences"], (n, want)
+assert abs(bleu - want["bleu"]) < 0.06 and abs(exact - 100 * want["accuracy"]) < 0.06, (bleu, exact, want)
+assert abs(loss - want["loss"]) < 0.0006, (loss, want)
+END
+# The last text of a sample is the translation of its line by the last checkpoint.
+line=$(tail -n 1 run/log.jsonl | sed 's/.*"samples": {"\([0-9]*\)": "\([^"]*\)".*/\1/')
+text=$(tail -n 1 run/log.jsonl | sed 's/.*"samples": {"\([0-9]*\)": "\([^"]*\)".*/\2/')
+[ "$(sed -n "${line}p" short.src | "$tfc" translate run --checkpoint last.safetensors --beam 1 --length-penalty 0)" = "$text" ] || fail "sample of line $line"
+shows page.html "$text"
+shows page.html "Training text: 1100 lines"
+shows page.html "tfc train run --resume"
+shows both.html "- const layers = 1"
+shows both.html "+ const layers = 2"
+
+# Plots.
+for plot in loss bleu rate gradient speed memory; do
+    "$tfc" report run deep --svg $plot --axis minutes -o plot.svg || fail "no plot of $plot"
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' plot.svg || fail "the plot of $plot is no XML"
+done
+"$tfc" report run --svg loss >loss.svg
+[ "$(grep -o 'line0" d="M[^"]*L[^"]*"' loss.svg | tr -cd L | wc -c)" = "$(($(wc -l <run/log.jsonl) - 1))" ] ||
+    fail "a plot does not have a point for each line of the log"
+
+# A language model, whose text is one stream; a model without a validation text.
+cat >speak.tfg <<'END'
+model speak
+use language_model
+const vocab = 8, layers = 1, d_model = 32, heads = 2, context = 16
+train { rate = constant(0.01); batch = tokens(400); max_length = context }
+END
+"$tfc" train speak.tfg --text train.src --valid-text valid.src --vocab chars:auto --out speak --steps 20 --seed 3 2>err || fail "$(cat err)"
+"$tfc" report speak -o speak.html 2>err || fail "$(cat err)"
+shows speak.html "Lines of the greatest loss"
+"$tfc" train speak.tfg --text train.src --lines --vocab words:auto --out alone --steps 5 2>err || fail "$(cat err)"
+"$tfc" report alone -o alone.html 2>err || fail "$(cat err)"
+shows alone.html "There is no validation text"
+
+# While it trains; killed where it should not end by itself.
+"$tfc" train model.tfg $texts --seed 4 --out live --steps 100000 --report-every 5 --no-bleu 2>/dev/null &
+training=$!
+while ! [ -s live/log.jsonl ]; do kill -0 $training || fail "it does not train"; sleep 0.1; done
+"$tfc" report live --follow -o live.html 2>err &
+following=$!
+while ! [ -s live.html ]; do kill -0 $following || fail "it does not follow: $(cat err)"; sleep 0.1; done
+grep -q 'data-renew="5"' live.html || fail "the page would not renew itself"
+kill -TERM $training
+wait $training || true
+wait $following || fail "following: $(cat err)"
+grep -q 'data-renew="0"' live.html || fail "the page goes on renewing itself"
+
+# Ten thousand lines; a line that is being written; a line that is damaged.
+cp -r run long
+awk 'BEGIN { for (i = 1; i <= 10000; i++) printf "{\"step\": %d, \"epoch\": 0, \"loss\": %.8f, \"rate\": 0.001, \"gradient_norm\": %.8f, " \
+     "\"tokens_per_second\": 1234.5678, \"memory\": 100000000, \"seconds\": %.4f}\n", i, 2 + 1 / i, 1 + i % 7, i / 10 }' >long/log.jsonl
+printf '{"step": 10001, "ep' >>long/log.jsonl
+"$tfc" report long --log-only -o long.html || fail "a long log"
+[ "$(wc -c <long.html)" -lt 2000000 ] || fail "the page of 10,000 steps has $(wc -c <long.html) bytes"
+printf '\n' >>long/log.jsonl
+refuses 1 "log.jsonl:10001" "$tfc" report long -o no.html
+rm short.src
+"$tfc" report run -o gone.html || fail "the validation text is gone"
+shows gone.html "is not there any more"
+
+refuses 2 "is needed" "$tfc" report run
+refuses 2 "not.*svg\|svg.*" "$tfc" report run --svg picture
+refuses 1 "has no run.json" "$tfc" report nothing -o no.html
+refuses 1 "has no bleu in its log" "$tfc" report speak --svg bleu
+[ ! -e no.html ] || fail "a page was written"
+
+if command -v chromium >/dev/null && command -v node >/dev/null; then
+    node "$root/tests/cli/report.mjs" both.html || fail "the page"
+else
+    echo "the page was not tried: no chromium or node"
+fi
+echo "all is well"
