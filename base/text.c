@@ -194,6 +194,21 @@ void text_markup(Text *text, const char *string)
         }
 }
 
+void text_base64(Text *text, const void *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned bits = 0;
+        for (size_t j = 0; j < 3; j++)
+            bits = bits << 8 | (i + j < length ? at[i + j] : 0);
+        char four[4];
+        for (int j = 0; j < 4; j++)
+            four[j] = i + (size_t)j > length ? '=' : digits[bits >> (18 - 6 * j) & 63];
+        text_put(text, four, sizeof four);
+    }
+}
+
 void text_free(Text *text)
 {
     free(text->data);

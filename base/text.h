@@ -31,6 +31,8 @@ void text_number(Text *text, double value);
 void text_bytes(Text *text, int64_t bytes);
 /* As it stands in HTML, XML and their attributes: <, >, & and " as names, control characters as blanks. */
 void text_markup(Text *text, const char *string);
+/* Bytes as base64 (RFC 4648). */
+void text_base64(Text *text, const void *bytes, size_t length);
 void text_free(Text *text);
 
 /* Bytes of the UTF-8 character that a text of `available` bytes begins with (1–4); 0 where it

@@ -21,9 +21,9 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
-    {"emit", "so|obj|exe|llvm|asm|bc", FIELD(Compile, o.emit), 0, NULL,
-     "library, object (to be linked with the runtime), program, text, bitcode\n"
-     "(as FILE is called)"},
+    {"emit", "so|obj|exe|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
+     "library, object (to be linked with the runtime), program, text, bitcode, package of\n"
+     "JavaScript (a folder), page (as FILE is called)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
      "of forward,loss,train_step,encode,decode_step (all that the model has)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,

@@ -30,7 +30,7 @@ typedef struct CompileTarget {
 typedef struct Artifact {
     Job *job;
     Session session;
-    const char *output, *emit;    /* so, obj, exe, llvm, asm, bc */
+    const char *output, *emit;    /* so, obj, exe, llvm, asm, bc, js, html */
     const char *name;             /* that the model declares, as C says it: the prefix of everything */
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
@@ -87,6 +87,8 @@ extern const int generation_field_count;
 
 /* Sets target, cpus and gemm from what the options say (NULL: nothing). */
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
+/* Whether it becomes WebAssembly with JavaScript around it: --emit js and html. */
+bool artifact_is_script(const Artifact *artifact);
 /* Whether the target is not this system. */
 bool artifact_is_foreign(const Artifact *artifact);
 /* What links for the target, unless $CC is set, and Debian's packages that bring it. */
@@ -110,7 +112,9 @@ void compile_python(const Artifact *artifact, Text *out);
 void compile_glue(const Artifact *artifact, Text *out);
 typedef const char *NewFile(void *context, const char *name);
 bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
-/* Writes artifact->output (so, obj or exe); false after errors, and nothing is left. */
+/* Writes a package or a page (compile_script.c); false after errors, and nothing new is left. */
+bool compile_script(const Artifact *artifact, const char *header);
+/* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and nothing is left. */
 bool compile_link(const Artifact *artifact, const char *header);
 
 #endif

@@ -14,7 +14,7 @@
 static const char *emit_of(const char *output)
 {
     static const char *const kinds[][2] = {
-        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}};
+        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}, {".html", "html"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (text_ends(output, kinds[i][0]))
             return kinds[i][1];
@@ -228,7 +228,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
     bool averages = o->with->count > 0;
     if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
-        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe")) || (averages && !check_ensemble(a)))
+        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a)) || (averages && !check_ensemble(a)))
         return false;
     if (is_text(a) || !strcmp(a->emit, "bc"))
         return (!averages || job_error(a->job, "%s holds no weights: leave --with out",
@@ -242,7 +242,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return false;
     Text header = {0};
     compile_header(a, &header);
-    bool ok = compile_link(a, header.data);
+    bool ok = artifact_is_script(a) ? compile_script(a, header.data) : compile_link(a, header.data);
     text_free(&header);
     return ok;
 }

@@ -8,7 +8,7 @@
 
 typedef struct CompileOptions {
     const char *output;    /* the file */
-    const char *emit;      /* so, obj, exe, llvm, asm, bc; NULL: as the file is called */
+    const char *emit;      /* so, obj, exe, llvm, asm, bc, js, html; NULL: as the file is called */
     const char *functions; /* "forward,loss"; NULL: all that the model has */
     const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
     VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */

@@ -287,4 +287,8 @@ void compile_glue(const Artifact *a, Text *out)
         text_add(out, "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
                       "int main(int argc, char **argv)\n"
                       "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
+    if (artifact_is_script(a))
+        text_add(out, "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n"
+                      "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
+                      "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
 }

@@ -180,7 +180,10 @@ static bool add_options(Link *l)
         add_word(l, "-Wl,-z,nodelete");
         add_word(l, arena_printf(l->job->arena, "-Wl,-soname,%s", file_name(a->output)));
     }
+    static const char *const script[] = {"-mexec-model=reactor", "-Wl,--export=malloc,--export=free", NULL};
     add_words(l, a->target->link);
+    if (artifact_is_script(a))
+        add_words(l, script);
     add_word(l, "-s");
     if (a->gemm != GEMM_NATIVE)
         add_word(l, TFC_OPENBLAS);

@@ -25,6 +25,10 @@ static const CompileTarget targets[] = {
 };
 enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
+static const char script_target[] = "wasm32-wasi";
+
+bool artifact_is_script(const Artifact *a) { return !strcmp(a->emit, "js") || !strcmp(a->emit, "html"); }
+
 bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
 
 const char *artifact_compiler(const Artifact *a)
@@ -121,7 +125,9 @@ static bool choose_gemm(Artifact *a, const char *word)
 
 bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, const char *gemm)
 {
-    if (!choose_target(a, triple))
+    if (artifact_is_script(a) && triple && strcmp(triple, script_target))
+        return job_error(a->job, "--emit %s makes WebAssembly: leave --target out", a->emit);
+    if (!choose_target(a, artifact_is_script(a) ? script_target : triple))
         return false;
     if (a->target->is_wasm && !strcmp(a->emit, "so"))
         return job_error(a->job, "%s has no shared libraries: compile a program or an object", triple);

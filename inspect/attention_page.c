@@ -17,20 +17,6 @@ static void put_texts(const char *key, const char *const *texts, int64_t n, Text
     text_string(out, "],");
 }
 
-static void put_base64(const unsigned char *bytes, size_t n, Text *out)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        unsigned bits = 0;
-        for (size_t j = 0; j < 3; j++)
-            bits = bits << 8 | (i + j < n ? bytes[i + j] : 0);
-        char four[4];
-        for (int j = 0; j < 4; j++)
-            four[j] = i + (size_t)j > n ? '=' : digits[bits >> (18 - 6 * j) & 63];
-        text_put(out, four, sizeof four);
-    }
-}
-
 /* Weights in 65535ths, two bytes each, the lower first; 0 is a weight of 0 alone: it is masked. */
 static void put_weights(const AttentionLayer *layer, Text *out)
 {
@@ -42,7 +28,7 @@ static void put_weights(const AttentionLayer *layer, Text *out)
         char pair[] = {(char)(level & 255), (char)(level >> 8)};
         text_put(&bytes, pair, sizeof pair);
     }
-    put_base64((const unsigned char *)bytes.data, bytes.length, out);
+    text_base64(out, bytes.data, bytes.length);
     text_free(&bytes);
 }
 

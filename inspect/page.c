@@ -2,6 +2,8 @@
  * the data of one compilation as JSON. */
 #include "inspect/inspect.h"
 
+#include "base/fill.h"
+
 #include "base/json_write.h"
 
 /* Made from inspect/page/ by cmake/embed.cmake. */
@@ -149,18 +151,8 @@ static void write_data(const PageInput *input, Arena *arena, Text *out)
 
 void page_fill(const PageParts *parts, const Text *data, Text *out)
 {
-    const char *at = parts->html, *mark;
-    while ((mark = strstr(at, "@@"))) {
-        text_put(out, at, (size_t)(mark - at));
-        if (!strncmp(mark, "@@css", 5))
-            text_string(out, parts->css);
-        else if (!strncmp(mark, "@@js", 4))
-            text_string(out, parts->js);
-        else
-            text_put(out, data->data, data->length);
-        at = strchr(mark, '\n');
-    }
-    text_string(out, at);
+    const FillPart lines[] = {{"css", parts->css}, {"js", parts->js}, {"data", data->data ? data->data : ""}};
+    fill_template(parts->html, lines, sizeof lines / sizeof lines[0], out);
 }
 
 void page_write(const PageInput *input, Arena *arena, Text *out)

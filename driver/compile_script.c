@@ -1,0 +1,155 @@
+/* A model as WebAssembly with JavaScript around it: a folder in the layout of a published package
+ * (--emit js), or a page that is one file (--emit html). The templates lie in driver/script. */
+#define _GNU_SOURCE
+#include "driver/artifact.h"
+
+#include "base/file.h"
+#include "base/fill.h"
+#include "base/json_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
+extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
+extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
+extern const char script_page_html[], script_page_css[], script_page_js[];
+
+enum { LARGEST_MODULE = 1 << 30 };
+
+static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
+
+static bool check(const Artifact *a)
+{
+    if (!a->vocab || !a->weights)
+        return job_error(a->job, "--emit %s needs weights and a vocabulary: the folder of a run, or --weights and --vocab",
+                         a->emit);
+    return a->has_text || job_error(a->job, "--emit %s: %s", a->emit,
+                                    a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
+                                                : "the model neither translates nor goes on with a text");
+}
+
+/* Writes the template's file into the folder. */
+static bool write_filled(const Artifact *a, const char *name, const char *template, const FillPart *parts, size_t n)
+{
+    Text text = {0};
+    fill_template(template, parts, n, &text);
+    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/%s", a->output, name), text.data, text.length);
+    text_free(&text);
+    return ok;
+}
+
+static bool write_package(const Artifact *a)
+{
+    bool alone = generates(a);
+    const FillPart parts[] = {{"core", script_core_js},
+                              {"methods", alone ? script_generate_js : script_translate_js},
+                              {"types", alone ? script_generate_ts : script_translate_ts},
+                              {"example", alone ? script_generate_md : script_translate_md},
+                              {"title", arena_printf(a->job->arena, "# %s", a->name)},
+                              {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
+    enum { PARTS = sizeof parts / sizeof parts[0] };
+    Text package = {0};
+    JsonWriter json = {.out = &package, .indent = 2};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "name", a->name);
+    json_put_text(&json, "version", "1.0.0");
+    json_put_text(&json, "description", "A model compiled by tfc to WebAssembly");
+    json_put_text(&json, "type", "module");
+    json_put_text(&json, "main", "index.js");
+    json_put_text(&json, "types", "index.d.ts");
+    json_open(&json, "files", '[');
+    json_put_text(&json, NULL, "index.js");
+    json_put_text(&json, NULL, "index.d.ts");
+    json_put_text(&json, NULL, "model.wasm");
+    json_close(&json, ']');
+    json_close(&json, '}');
+    text_string(&package, "\n");
+    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/package.json", a->output), package.data,
+                             package.length) &&
+              write_filled(a, "index.js", script_package_js, parts, PARTS) &&
+              write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
+              write_filled(a, "README.md", script_package_md, parts, PARTS);
+    text_free(&package);
+    return ok;
+}
+
+/* ---- the page ---- */
+
+/* Whether a list of words is one of single letters, so that a reader's words have to be taken apart;
+ * *lower: none of them is a capital. */
+static bool is_of_letters(const Vocabulary *vocab, bool *lower)
+{
+    *lower = true;
+    if (!vocab_is_words(vocab))
+        return false;
+    const TokenRules *rules = vocab_rules(vocab);
+    for (int32_t i = 0; i < vocab_size(vocab); i++) {
+        const char *token = vocab_token(vocab, i);
+        if (i == rules->pad || i == rules->unk || i == rules->begin || i == rules->end || !*token)
+            continue;
+        if (text_letters(token) != 1)
+            return false;
+        *lower = *lower && !(*token >= 'A' && *token <= 'Z');
+    }
+    return true;
+}
+
+static void put_about(const Artifact *a, Text *out)
+{
+    bool lower, letters = is_of_letters(vocab_source(a->vocab), &lower);
+    JsonWriter json = {.out = out};
+    text_string(out, "<script type=\"application/json\" id=\"about\">");
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "title", a->name);
+    json_put_bool(&json, "letters", letters);
+    json_put_bool(&json, "lower", lower);
+    json_put_bool(&json, "generates", generates(a));
+    json_close(&json, '}');
+    text_string(out, "</script>\n");
+}
+
+static bool write_page(const Artifact *a, const char *module)
+{
+    const Source *bytes = file_read(&a->job->diags, a->job->arena, module, LARGEST_MODULE);
+    if (!bytes)
+        return false;
+    Text data = {0}, page = {0};
+    put_about(a, &data);
+    text_string(&data, "<script type=\"application/wasm;base64\" id=\"module\">");
+    text_base64(&data, bytes->text, bytes->length);
+    text_string(&data, "</script>");
+    const FillPart parts[] = {{"title", a->name},         {"css", script_page_css}, {"data", data.data},
+                              {"core", script_core_js}, {"js", script_page_js}};
+    fill_template(script_page_html, parts, sizeof parts / sizeof parts[0], &page);
+    bool ok = file_write_all(&a->job->diags, a->output, page.data, page.length);
+    text_free(&data);
+    text_free(&page);
+    return ok;
+}
+
+static bool make_page(const Artifact *a, const char *header)
+{
+    char *folder = arena_printf(a->job->arena, "%s.tmp-XXXXXX", a->output);
+    if (!mkdtemp(folder))
+        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
+    Artifact module = *a;
+    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    bool ok = compile_link(&module, header) && write_page(a, module.output);
+    file_remove_tree(folder);
+    return ok;
+}
+
+static bool make_package(const Artifact *a, const char *header)
+{
+    Artifact module = *a;
+    module.output = arena_printf(a->job->arena, "%s/model.wasm", a->output);
+    return file_make_folder(&a->job->diags, a->output) && compile_link(&module, header) && write_package(a);
+}
+
+bool compile_script(const Artifact *a, const char *header)
+{
+    return check(a) && (!strcmp(a->emit, "html") ? make_page : make_package)(a, header);
+}

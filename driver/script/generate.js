@@ -1,0 +1,1 @@
+    generate: (text, settings = {}) => ask({...settings, text: String(text)})[0].text,

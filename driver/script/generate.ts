@@ -1,0 +1,2 @@
+  /** The text and how it goes on. */
+  generate(text: string, settings?: Settings): string;

@@ -1,0 +1,157 @@
+// The page of a model: what is typed is answered as it is typed, by the model in a worker.
+const {title, letters, lower, generates} = JSON.parse(document.getElementById("about").textContent);
+const byId = id => document.getElementById(id);
+const ANSWER_AFTER = 120; // ms without a key
+const media = matchMedia("(prefers-color-scheme: dark)");
+let theme = null;
+
+const bytesOf = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+
+// In a worker, so that typing is never held up; where workers are refused, here.
+function startWorker(bytes) {
+  const body = `${byId("core").textContent}
+    let ask;
+    onmessage = async ({data: {number, bytes, request}}) => {
+      try {
+        if (bytes)
+          ask = await instantiate(bytes);
+        postMessage({number, answers: request ? ask(request) : []});
+      } catch (error) {
+        postMessage({number, error: error.message});
+      }
+    };`;
+  const worker = new Worker(URL.createObjectURL(new Blob([body], {type: "text/javascript"})));
+  const waiting = new Map();
+  let count = 0;
+  worker.onmessage = ({data: {number, answers, error}}) => {
+    const {resolve, reject} = waiting.get(number);
+    waiting.delete(number);
+    if (error)
+      reject(new Error(error));
+    else
+      resolve(answers);
+  };
+  worker.onerror = event => {
+    event.preventDefault();
+    waiting.forEach(({reject}) => reject(new Error(event.message || "the worker does not start")));
+    waiting.clear();
+  };
+  const send = message => new Promise((resolve, reject) => {
+    waiting.set(++count, {resolve, reject});
+    worker.postMessage({number: count, ...message});
+  });
+  return send({bytes}).then(() => request => send({request}));
+}
+const startHere = async bytes => {
+  const ask = await instantiate(bytes);
+  return async request => ask(request);
+};
+
+// Text as the vocabulary has it: where it is of letters, words are taken apart, one a line. A line of
+// letters that stand apart is left as it is.
+function toModel(text) {
+  if (!letters)
+    return text;
+  const apart = word => [...word].join(" ");
+  return (lower ? text.toLowerCase() : text).split("\n").flatMap(line => {
+    const words = line.split(/\s+/).filter(word => word);
+    return words.every(word => [...word].length === 1) ? [words.join(" ")] : words.map(apart);
+  }).join("\n");
+}
+
+function show(lines, answers) {
+  const box = byId("answers");
+  box.replaceChildren();
+  box.classList.remove("old");
+  let last = -1;
+  for (const {line, text, score} of answers) {
+    if (lines.length > 1 && line !== last) {
+      const source = document.createElement("p");
+      source.className = "source";
+      source.textContent = letters ? lines[line].replaceAll(" ", "") : lines[line];
+      box.append(source);
+    }
+    last = line;
+    const row = document.createElement("div");
+    row.className = "answer";
+    const words = document.createElement("span");
+    words.className = "words";
+    words.textContent = text;
+    row.append(words);
+    if (score !== undefined) {
+      const mark = document.createElement("span");
+      mark.className = "score";
+      mark.title = "score: log-probability over a measure of the length";
+      mark.textContent = score.toFixed(2);
+      row.append(mark);
+    }
+    box.append(row);
+  }
+}
+
+let ask = null, busy = false, again = false, timer = 0;
+
+function tell(text, wrong = false) {
+  byId("status").textContent = text;
+  byId("status").classList.toggle("wrong", wrong);
+}
+
+// One request at a time; what was typed meanwhile is asked for next.
+async function answer() {
+  if (!ask)
+    return;
+  if (busy) {
+    again = true;
+    return;
+  }
+  const text = toModel(byId("text").value), count = +byId("count").value;
+  if (!text.trim()) {
+    show([], []);
+    tell("");
+    return;
+  }
+  busy = true;
+  byId("answers").classList.add("old");
+  const begin = performance.now();
+  try {
+    const settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
+    const answers = await ask({text, ...settings});
+    show(text.split("\n"), answers);
+    tell(`${Math.round(performance.now() - begin)} ms`);
+  } catch (error) {
+    tell(error.message, true);
+  }
+  busy = false;
+  if (again) {
+    again = false;
+    answer();
+  }
+}
+
+function showTheme() {
+  const dark = (theme ?? (media.matches ? "dark" : "light")) === "dark";
+  document.documentElement.style.colorScheme = theme ?? "";
+  byId("theme").textContent = dark ? "☀ light" : "☾ dark";
+  return dark;
+}
+
+byId("title").textContent = document.title = title;
+byId("label").textContent = generates ? "a text to go on with" : letters ? "words" : "text";
+byId("count-label").hidden = generates;
+byId("go").hidden = !generates;
+byId("theme").addEventListener("click", () => { theme = showTheme() ? "light" : "dark"; showTheme(); });
+media.addEventListener("change", showTheme);
+byId("count").addEventListener("change", answer);
+byId("go").addEventListener("click", answer);
+if (!generates)
+  byId("text").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(answer, ANSWER_AFTER); });
+showTheme();
+tell("loading…");
+const module = byId("module");
+const bytes = bytesOf(module.textContent);
+module.remove();
+startWorker(bytes).catch(() => startHere(bytes)).then(ready => {
+  ask = ready;
+  tell("");
+  answer();
+}, error => tell(error.message, true));

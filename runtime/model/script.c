@@ -1,0 +1,150 @@
+/* What scripts call of a model compiled for a page or a package: a request as JSON in, the answer as JSON
+ * out, with a model and a session that stay.
+ *
+ *   {"text": "Ein Hund.", "beam": 4, "nbest": 2}
+ *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
+ *   {"error": "line 1 has 900 tokens, the model takes 128 at most"} */
+#include "runtime/model/model.h"
+
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "runtime/model/script.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+/* A setting of a request, by its name in TfcGeneration. */
+typedef struct Setting {
+    const char *name;
+    size_t at;
+    bool is_whole; /* int32_t; else double */
+    double least, most;
+} Setting;
+
+#define WHOLE(field, least, most) {#field, offsetof(TfcGeneration, field), true, least, most}
+#define NUMBER(field, least, most) {#field, offsetof(TfcGeneration, field), false, least, most}
+static const Setting settings_of_requests[] = {
+    WHOLE(beam, 1, 256),           WHOLE(nbest, 1, 256),         WHOLE(length_extra, 0, 100000),
+    WHOLE(length_limit, 0, 100000), WHOLE(sample, 0, 1),          WHOLE(top_k, 0, INT_MAX),
+    WHOLE(no_repeat_ngram, 0, 1000), NUMBER(length_penalty, 0, 100), NUMBER(length_factor, 0, 1000),
+    NUMBER(temperature, 0, 1000),  NUMBER(top_p, 0, 1),          NUMBER(repetition_penalty, 1, 1000),
+};
+
+enum { DIGITS = 7 };
+
+static Text answer; /* of the last request */
+
+static const char *fail(const char *what)
+{
+    JsonWriter json = {.out = &answer};
+    answer.length = 0;
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "error", what);
+    json_close(&json, '}');
+    return answer.data;
+}
+
+static const Setting *find_setting(const char *name)
+{
+    for (size_t i = 0; i < sizeof settings_of_requests / sizeof *settings_of_requests; i++)
+        if (!strcmp(settings_of_requests[i].name, name))
+            return &settings_of_requests[i];
+    return NULL;
+}
+
+/* NULL, or what is wrong with the request. */
+static const char *take_settings(const JsonValue *request, Arena *arena, TfcGeneration *settings)
+{
+    for (size_t i = 0; i < request->n; i++) {
+        const JsonValue *value = &request->items[i];
+        const char *name = request->keys[i];
+        if (!strcmp(name, "text"))
+            continue;
+        if (!strcmp(name, "seed") && value->kind == JV_INTEGER) {
+            settings->seed = (uint64_t)value->integer;
+            continue;
+        }
+        const Setting *setting = find_setting(name);
+        if (!setting)
+            return arena_printf(arena, "there is no setting '%s'", name);
+        bool is_number = value->kind == JV_INTEGER || (value->kind == JV_NUMBER && !setting->is_whole);
+        if (!is_number || !(value->number >= setting->least) || !(value->number <= setting->most))
+            return arena_printf(arena, "%s: expected %s from %g to %g", name,
+                                setting->is_whole ? "a whole number" : "a number", setting->least, setting->most);
+        char *at = (char *)settings + setting->at;
+        if (setting->is_whole)
+            *(int32_t *)(void *)at = (int32_t)value->integer;
+        else
+            *(double *)(void *)at = value->number;
+    }
+    return settings->nbest > settings->beam && !settings->sample ? "nbest is at most beam" : NULL;
+}
+
+static void put_translations(const TfcTranslation *list, int64_t n, JsonWriter *json)
+{
+    for (int64_t i = 0; i < n; i++) {
+        json_open(json, NULL, '{');
+        json_put_integer(json, "line", list[i].line);
+        json_put_text(json, "text", list[i].text);
+        json_put_number(json, "score", list[i].result.score, DIGITS);
+        json_put_number(json, "log_probability", list[i].result.log_probability, DIGITS);
+        json_close(json, '}');
+    }
+}
+
+static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, const TfcGeneration *settings, const char *text)
+{
+    const TfcTranslation *list;
+    const char *generated;
+    int64_t n;
+    int status = model->source ? tfc_model_translations(session, settings, text, (int64_t)strlen(text), &list, &n)
+                               : tfc_model_generate_text(session, settings, text, (int64_t)strlen(text), &generated, &n);
+    if (status)
+        return fail(tfc_model_error_detail());
+    JsonWriter json = {.out = &answer};
+    answer.length = 0;
+    json_open(&json, NULL, '{');
+    json_open(&json, "answers", '[');
+    if (model->source)
+        put_translations(list, n, &json);
+    else {
+        json_open(&json, NULL, '{');
+        json_put_text(&json, "text", generated);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return answer.data;
+}
+
+static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, TfcGeneration *settings,
+                                  const JsonValue *request, Arena *arena)
+{
+    const JsonValue *text = json_member(request, "text");
+    if (!text || text->kind != JV_STRING)
+        return fail("a request is an object with a \"text\"");
+    const char *mistake = take_settings(request, arena, settings);
+    return mistake ? fail(mistake) : put_answer(model, session, settings, text->text);
+}
+
+const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length)
+{
+    static TfcModelHandle *loaded;
+    static TfcSessionHandle *session;
+    TfcGeneration settings;
+    if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
+        (!session && tfc_model_session_new(loaded, &session)) || tfc_model_generation_defaults(loaded, &settings))
+        return fail(tfc_model_error_detail());
+    Arena *arena = arena_try_new();
+    if (!arena || !request || length < 0) {
+        arena_free(arena);
+        return fail(arena ? "there is no request" : "out of memory");
+    }
+    const char *problem = NULL;
+    const JsonValue *value = json_read(arena, request, (size_t)length, &problem);
+    const char *result = value ? answer_request(model, session, &settings, value, arena)
+                               : fail(problem ? problem : "out of memory");
+    arena_free(arena);
+    return result;
+}

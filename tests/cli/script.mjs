@@ -1,0 +1,41 @@
+// The package of tfc compile --emit js under Node: answers are those of tfc translate and tfc generate, and
+// wrong requests are errors after which it goes on.
+// Usage: node script.mjs PACKAGE SPEAKER SOURCES WANTED WANTED.NBEST WANTED.SPOKEN
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+
+const [folder, speaker, ...files] = process.argv.slice(2);
+const [sources, wanted, nbest, spoken] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
+const {load} = await import(pathToFileURL(resolve(folder, "index.js")));
+const model = await load();
+sources.forEach((source, i) => assert.equal(model.translate(source), wanted[i], source));
+assert.deepEqual(model.answers(sources.join("\n")).map(answer => answer.text), wanted);
+
+const lists = sources.map(() => []);
+for (const line of nbest) {
+  const [number, text, score] = line.split(" ||| ");
+  lists[number].push({text, score: +score});
+}
+sources.slice(0, 20).forEach((source, i) => {
+  const found = model.nbest(source, 3);
+  assert.deepEqual(found.map(({text}) => text), lists[i].map(({text}) => text), source);
+  found.forEach(({score}, k) => assert.ok(Math.abs(score - lists[i][k].score) < 1e-4));
+});
+
+assert.equal(model.translate(""), "");
+for (const [settings, message] of [
+  [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is at most beam/],
+  [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/]])
+  assert.throws(() => model.translate("a b", settings), message);
+assert.throws(() => model.answers("a ".repeat(500)), /line 1 has \d+ tokens, the model takes/);
+assert.equal(model.translate(sources[0]), wanted[0]);
+const bytes = readFileSync(resolve(folder, "model.wasm"));
+assert.equal((await load({module: bytes})).translate(sources[1]), wanted[1]);
+const {name, types} = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
+assert.equal(name, "words");
+assert.match(readFileSync(resolve(folder, types), "utf8"), /translate\(text: string, settings\?: Settings\): string;/);
+
+const speaks = await (await import(pathToFileURL(resolve(speaker, "index.js")))).load();
+assert.equal(speaks.generate("a b", {temperature: 0, length_factor: 0, length_extra: 8}), spoken.join("\n"));

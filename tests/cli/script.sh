@@ -1,0 +1,51 @@
+#!/bin/sh
+# tfc compile --emit js and html: the package under Node and the page in a browser give the tokens of tfc
+# translate; requests that are wrong; models and files that cannot be a page.
+# Usage: script.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+cat >model.tfg <<'END'
+model words
+use transformer
+const layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8, p_drop = 0
+train { rate = constant(0.003); batch = tokens(400); max_length = 40 }
+END
+words_backwards
+"$tfc" train model.tfg --source train.src --target train.tgt --vocab words:auto --seed 3 --out run --steps 60 --no-bleu 2>err ||
+    fail "$(cat err)"
+cat >speak.tfg <<'END'
+model speak
+use language_model
+const vocab = 8, layers = 1, d_model = 32, heads = 2, context = 16
+train { rate = constant(0.01); batch = tokens(400); max_length = context }
+END
+"$tfc" train speak.tfg --text train.src --lines --vocab words:auto --out speak --steps 10 --seed 3 2>err || fail "$(cat err)"
+
+# Mistakes are told before anything is compiled.
+refuses 1 "needs weights and a vocabulary" "$tfc" compile model.tfg -o no.html
+refuses 1 "makes WebAssembly: leave --target out" "$tfc" compile run -o no.html --target aarch64-linux-gnu
+refuses 1 "no C compiler 'clang-19'.*clang-19, lld-19" env PATH=/nowhere "$tfc" compile run -o no.html
+refuses 1 "no C compiler 'clang-19'" env PATH=/nowhere "$tfc" compile run --emit js -o no
+[ ! -e no.html ] && [ -z "$(ls -d no.html.* 2>/dev/null)" ] || fail "something is left behind"
+
+missing=
+for need in clang-19 wasm-ld-19 node; do command -v $need >/dev/null || missing="$missing $need"; done
+[ -e /usr/include/wasm32-wasi ] || missing="$missing wasi-libc"
+[ -z "$missing" ] || { echo "skipped: there is no$missing"; exit 77; }
+
+"$tfc" compile run --emit js -o package 2>err || fail "$(cat err)"
+"$tfc" compile speak --emit js -o speaker 2>err || fail "$(cat err)"
+"$tfc" compile run -o page.html 2>err || fail "$(cat err)"
+head -n 200 all.src >some.src
+"$tfc" translate run --input some.src --beam 4 --output wanted
+"$tfc" translate run --input some.src --beam 4 --nbest 3 --output wanted.nbest
+"$tfc" generate speak --prompt 'a b' --temperature 0 --tokens 8 >wanted.spoken
+node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken || fail "the package"
+if command -v chromium >/dev/null; then
+    node "$root/tests/cli/script_page.mjs" page.html some.src wanted || fail "the page"
+else
+    echo "the page was not tried: no chromium"
+fi
+echo "all is well"
