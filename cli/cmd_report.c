@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/report.h"
 #include "driver/run_lock.h"
+#include "inspect/picture_svg.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,10 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
             vec_push(job->arena, view->notes, "The model gives no probabilities of next tokens: nothing is said of single lines.");
         if (ok) {
             vec_push(job->arena, view->tables, ((RunTable){0}));
+            Text drawing = {0};
+            picture_put_model(run.session.model->module, job->arena, &drawing);
+            view->drawing = arena_strdup(job->arena, drawing.data);
+            text_free(&drawing);
             study_params(job, run.session.model->module, &view->tables.data[view->tables.count - 1]);
         }
     }

@@ -12,7 +12,7 @@ const Command *const commands[] = {
     &command_init, &command_train, &command_data, &command_prepare, &command_translate, &command_generate, &command_score,
     &command_eval,  &command_run,       &command_compile,  &command_dump,
     &command_opt,   &command_check,     &command_bench,    &command_tune,
-    &command_info,  &command_align, &command_attend, &command_report, &command_export, &command_import, &command_launch,
+    &command_info,  &command_align, &command_attend, &command_report, &command_draw, &command_export, &command_import, &command_launch,
 };
 const int command_count = sizeof commands / sizeof commands[0];
 

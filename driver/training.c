@@ -22,7 +22,7 @@ static int64_t choose(int64_t option, int64_t model, int64_t otherwise)
     return option >= 0 ? option : model > 0 ? model : otherwise;
 }
 
-static RateSettings rate_settings(const TrainSpec *spec, int64_t steps)
+RateSettings training_rate(const TrainSpec *spec, int64_t steps)
 {
     return (RateSettings){.kind = spec->schedule,
                           .d_model = spec->rate_d_model,
@@ -46,7 +46,7 @@ static void make_settings(Training *t)
     s->steps = o->steps ? o->steps : spec->steps;
     if (!s->steps && !o->minutes)
         s->steps = DEFAULT_STEPS;
-    s->rate = rate_settings(spec, s->steps);
+    s->rate = training_rate(spec, s->steps);
     s->batch = (BatchOptions){.tokens = o->batch_tokens,
                               .sentences = o->batch_sentences,
                               .shuffle = true,

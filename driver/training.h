@@ -89,6 +89,9 @@ typedef struct Training {
     TrainState state;
 } Training;
 
+/* The rate that a train block tells of; `steps`: of the run, where the block does not say how long it
+ * falls. */
+RateSettings training_rate(const TrainSpec *spec, int64_t steps);
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. The same for its kind,

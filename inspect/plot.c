@@ -196,7 +196,7 @@ static void put_legend(const Plot *plot, int rows, Text *out)
 
 static void put_style(Text *out)
 {
-    text_string(out, "<style>text{font:11px Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#444}.title{font-size:13px;"
+    text_string(out, "<style>.plot text{font:11px Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#444}.plot .title{font-size:13px;"
                      "font-weight:bold;fill:#000}.grid{stroke:#ddd;fill:none}.axis{stroke:#888;fill:none}"
                      ".line{fill:none;stroke-width:1.6;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}");
     for (int i = 0; i < PLOT_COLOURS; i++)

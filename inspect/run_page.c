@@ -176,9 +176,11 @@ static void put_run(const RunView *run, Text *out)
     text_string(out, "<div class=\"tables\">\n");
     for (size_t i = 0; i < run->tables.count; i++)
         put_table(&run->tables.data[i], out);
-    text_string(out, "</div>\n<details><summary>The model</summary>\n<pre class=\"model\">");
+    text_string(out, "</div>\n<details><summary>The model</summary>\n<div class=\"both\"><pre class=\"model\">");
     text_markup(out, run->model);
-    text_string(out, "</pre></details>\n");
+    text_string(out, "</pre>");
+    text_string(out, run->drawing ? run->drawing : "");
+    text_string(out, "</div></details>\n");
     put_commands(run, out);
     text_string(out, "</section>\n");
 }

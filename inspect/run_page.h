@@ -51,11 +51,12 @@ typedef struct RunSample {
 
 /* RunView: all strings are the maker's.
  *   model      the text of model.tfg
+ *   drawing    of its blocks, an <svg>; NULL: the model was not opened
  *   tables     about its quality, vocabulary and params
  *   notes      what could not be shown, and why
  *   commands   what was typed first, then how to go on */
 typedef struct RunView {
-    const char *name, *model;
+    const char *name, *model, *drawing;
     VEC(RunSeries) series;
     VEC(RunDetail) details;
     VEC(RunTable) tables;

@@ -123,6 +123,16 @@ typedef struct AttentionOutput {
  * *outputs, in the module's arena. */
 size_t expose_attentions(Function *forward, const char *source, const char *target, unsigned kinds,
                          AttentionOutput **outputs);
+/* PositionOutput: a table of floats [T, D], a row a position, that follows from positions and params
+ * alone.
+ *   scope     of the op that made it, "encoder.positions"
+ *   made_by   that op's name, "cos" */
+typedef struct PositionOutput {
+    const char *output, *scope, *made_by;
+} PositionOutput;
+/* A forward function is named "positions" and gives from now on such tables where they meet what depends
+ * on inputs, in the order of the function. How many: at *outputs, in the module's arena. (positions.c) */
+size_t expose_positions(Function *forward, PositionOutput **outputs);
 /* "grad.NAME", in the arena. */
 const char *gradient_name(Arena *arena, const char *param);
 /* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the

@@ -46,6 +46,8 @@ line=$(tail -n 1 run/log.jsonl | sed 's/.*"samples": {"\([0-9]*\)": "\([^"]*\)".
 text=$(tail -n 1 run/log.jsonl | sed 's/.*"samples": {"\([0-9]*\)": "\([^"]*\)".*/\2/')
 [ "$(sed -n "${line}p" short.src | "$tfc" translate run --checkpoint last.safetensors --beam 1 --length-penalty 0)" = "$text" ] || fail "sample of line $line"
 shows page.html "$text"
+shows page.html "layer"
+grep -q "<text.*>words: [0-9,]* params</text>" page.html || fail "no drawing of the model"
 shows page.html "Training text: 1100 lines"
 shows page.html "tfc train run --resume"
 shows both.html "- const layers = 1"
