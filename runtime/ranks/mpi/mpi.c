@@ -30,8 +30,6 @@ static void stop(void)
     MPI_Finalize();
 }
 
-static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
-
 static int size_at(int64_t at, int64_t bytes)
 {
     return (int)(bytes - at < MOST ? bytes - at : MOST);
@@ -91,7 +89,7 @@ static void move(const RankMessage *messages, int64_t n, int lane)
     int started = 0;
     if (!requests) {
         fputs("tfc: out of memory\n", stderr);
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        end_all_ranks(1);
     }
     for (int64_t i = 0; i < n; i++)
         start_message(&messages[i], TAG + lane, requests, &started);
@@ -112,5 +110,5 @@ static void sum(double *numbers, int64_t n)
 }
 
 extern const RankTransport tfc_rank_transport;
-const RankTransport tfc_rank_transport = {RANK_TRANSPORT_VERSION, start, stop, end,
+const RankTransport tfc_rank_transport = {RANK_TRANSPORT_VERSION, start, stop, end_all_ranks,
                                           send, receive, move, share, sum};

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { PAUSE = 50 * 1000 * 1000 }; /* nanoseconds between two looks */
+enum { TELLING = 1 };              /* seconds until a launcher has read what was told */
 static const double BEAT = 1;      /* seconds between two beats, at most */
 
 /* Beat: what a rank says. */
@@ -79,6 +80,13 @@ static void note_silence(void)
         fclose(file);
 }
 
+void end_all_ranks(int status)
+{
+    fflush(stderr);
+    nanosleep(&(struct timespec){.tv_sec = TELLING}, NULL);
+    MPI_Abort(MPI_COMM_WORLD, status);
+}
+
 static void end_if_silent(const Peer *peer, double time)
 {
     if (peer->heard.is_last || time - peer->at < watch.seconds)
@@ -89,7 +97,7 @@ static void end_if_silent(const Peer *peer, double time)
             peer->rank, peer->heard.host[0] ? peer->heard.host : "a machine", watch.seconds);
     note_silence();
     alarm(5); /* where MPI cannot end either */
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    end_all_ranks(1);
 }
 
 /* Until the last beat is sent to all and heard of all. */
