@@ -51,3 +51,18 @@ same_tensors() {
 
 # number NAME: that field of each line of JSON that has it
 number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"; }
+
+# in_browsers SCRIPT ARGUMENT …: a page's test in Chromium, and in Firefox where npm's puppeteer-core
+# drives it (scripts/setup --tests); BROWSER names the one.
+in_browsers() {
+    if ! command -v node >/dev/null || ! command -v chromium >/dev/null; then
+        echo "the page was not opened: no node or no chromium"
+        return
+    fi
+    BROWSER=chromium node "$@" || fail "$1 in Chromium"
+    if command -v firefox-esr >/dev/null && [ -e "$root/build/npm/node_modules/puppeteer-core" ]; then
+        HOME=$work BROWSER=firefox node "$@" || fail "$1 in Firefox"
+    else
+        echo "the page was not opened in Firefox: no firefox-esr, or no puppeteer-core in build/npm"
+    fi
+}

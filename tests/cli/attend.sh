@@ -56,6 +56,5 @@ refuses 1 "source, and --target or nothing for a translation, are needed" "$tfc"
 refuses 1 "the model has no such layer and head" "$tfc" attend run --source some.src --target some.tgt --layer 7 -o no.html
 refuses 1 "cannot read nothing" "$tfc" attend run --source nothing -o no.html
 
-if command -v chromium >/dev/null && command -v node >/dev/null; then
-    node "$root/tests/cli/attend.mjs" page.html || fail "the page"
-fi
+in_browsers "$root/tests/cli/attend.mjs" page.html all.json
+in_browsers "$root/tests/cli/opens.mjs" translated.html speak.html

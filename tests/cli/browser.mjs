@@ -1,9 +1,10 @@
-// A headless Chromium driven over a pipe by the DevTools protocol: keys and pointer as a
-// reader's, sizes, themes and pictures. No package beside node is needed.
+// A headless browser with keys and pointer as a reader's, sizes, themes and pictures: Chromium, driven
+// over a pipe by the DevTools protocol without a package beside node, or Firefox (firefox.mjs).
 import {spawn} from "node:child_process";
 import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
+import {openFirefox} from "./firefox.mjs";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
   "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
@@ -14,9 +15,12 @@ const KEYS = {Tab: ["Tab", 9], Enter: ["Enter", 13], Escape: ["Escape", 27], " "
   ArrowRight: ["ArrowRight", 39], ArrowDown: ["ArrowDown", 40], PageDown: ["PageDown", 34]};
 const TEXT_OF = {Enter: "\r", " ": " "};
 
-export async function openBrowser(program = "chromium") {
+// name: "chromium" or "firefox"
+export const openBrowser = (name = "chromium") => name === "firefox" ? openFirefox() : openChromium();
+
+async function openChromium() {
   const folder = mkdtempSync(join(tmpdir(), "browser-"));
-  const child = spawn(program, [...FLAGS, "--user-data-dir=" + folder],
+  const child = spawn("chromium", [...FLAGS, "--user-data-dir=" + folder],
     {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
   const waiting = new Map(), listeners = [];
   let last = 0, rest = "";
@@ -106,6 +110,7 @@ function makeTab(call, listen) {
       await call("Input.dispatchKeyEvent", {type: "keyUp", ...event});
     },
     type: text => call("Input.insertText", {text}),
+    point: (x, y) => mouse("mouseMoved", x, y),
     async click(selector) {
       const [x, y] = await middleOf(selector);
       await mouse("mouseMoved", x, y);

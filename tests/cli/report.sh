@@ -108,9 +108,6 @@ refuses 1 "has no run.json" "$tfc" report nothing -o no.html
 refuses 1 "has no bleu in its log" "$tfc" report speak --svg bleu
 [ ! -e no.html ] || fail "a page was written"
 
-if command -v chromium >/dev/null && command -v node >/dev/null; then
-    node "$root/tests/cli/report.mjs" both.html || fail "the page"
-else
-    echo "the page was not tried: no chromium or node"
-fi
+in_browsers "$root/tests/cli/report.mjs" both.html
+in_browsers "$root/tests/cli/opens.mjs" page.html speak.html alone.html long.html
 echo "all is well"

@@ -43,9 +43,5 @@ head -n 200 all.src >some.src
 "$tfc" translate run --input some.src --beam 4 --nbest 3 --output wanted.nbest
 "$tfc" generate speak --prompt 'a b' --temperature 0 --tokens 8 >wanted.spoken
 node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken || fail "the package"
-if command -v chromium >/dev/null; then
-    node "$root/tests/cli/script_page.mjs" page.html some.src wanted || fail "the page"
-else
-    echo "the page was not tried: no chromium"
-fi
+in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted
 echo "all is well"

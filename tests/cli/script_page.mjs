@@ -7,7 +7,7 @@ import {openBrowser} from "./browser.mjs";
 
 const [page, ...files] = process.argv.slice(2), address = pathToFileURL(page).href;
 const [sources, wanted] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
-const browser = await openBrowser();
+const browser = await openBrowser(process.env.BROWSER);
 const tab = await browser.openTab();
 const failures = [];
 
