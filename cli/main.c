@@ -13,6 +13,7 @@ const Command *const commands[] = {
     &command_eval,  &command_run,       &command_compile,  &command_dump,
     &command_opt,   &command_check,     &command_bench,    &command_tune,
     &command_info,  &command_align, &command_attend, &command_report, &command_draw, &command_export, &command_import, &command_launch,
+    &command_bug_report,
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
@@ -54,13 +55,14 @@ static int print_version(void)
     Job job = {.arena = arena_new(), .show = cli_flush};
     About about;
     diag_init(&job.diags, job.arena);
-    printf("tfc %s\n", TFC_VERSION);
+    Text text = {0};
     bool ok = about_read(&job, &about);
     if (ok)
-        printf("LLVM        %s\nprocessor   %s\ncode for    %s\nthreads     %d\nOpenBLAS    %s\n"
-               "MPI         %s\n",
-               about.llvm, about.processor ? about.processor : "unknown", about.code, about.threads,
-               about.blas, about.mpi);
+        about_put(&about, &text);
+    else
+        text_add(&text, "tfc %s\n", TFC_VERSION);
+    fputs(text.data, stdout);
+    text_free(&text);
     int status = cli_finish(&job, ok);
     arena_free(job.arena);
     return status;
