@@ -1,5 +1,5 @@
-// How fast a page of tfc compile --emit html answers in Chromium: from opening it to being ready, the first
-// answer, and then the median of a line and the mean of a word, with beam 4.
+// How fast a page of tfc compile --emit html answers in Chromium, or with BROWSER=firefox in Firefox: from
+// opening it to being ready, the first answer, then the median of a line and the mean of a word, with beam 4.
 // Usage: node bench/page.mjs PAGE.html TEXT   (its first 40 lines)
 import {readFileSync} from "node:fs";
 import {resolve} from "node:path";
@@ -8,7 +8,7 @@ import {openBrowser} from "../tests/cli/browser.mjs";
 
 const [page, text] = process.argv.slice(2);
 const lines = readFileSync(text, "utf8").trim().split("\n").slice(0, 40);
-const browser = await openBrowser(), tab = await browser.openTab();
+const browser = await openBrowser(process.env.BROWSER), tab = await browser.openTab();
 const begin = performance.now();
 await tab.goTo(pathToFileURL(resolve(page)).href);
 while (!await tab.evaluate("ask !== null"))

@@ -28,6 +28,8 @@ static const Option options[] = {
      "of forward,loss,train_step,encode,decode_step (all that the model has)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
      "puts the params of this safetensors file inside (a run's best checkpoint)"},
+    {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,
+     "params of a page or package as they are, or rounded, which halves a page (f32)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,
      "a SentencePiece model or a list of words to be put inside, for text in and out; tells how\n"
      "targets begin and end, too (a run's own); else generation's settings must"},

@@ -2,6 +2,7 @@
  * read or to link. */
 #include "driver/compile.h"
 
+#include "base/bf16.h"
 #include "base/file.h"
 #include "base/functions.h"
 #include "driver/artifact.h"
@@ -153,6 +154,32 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     return weights_load(a->job, a->session.model, a->weights, path, NULL);
 }
 
+/* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which compression
+ * takes away. */
+static void round_params(Store *store)
+{
+    for (int64_t i = 0; i < store_count(store); i++) {
+        const StoreTensor *tensor = store_at(store, i);
+        float *values = tensor->data;
+        for (int64_t k = 0; tensor->type == TFC_F32 && values && k < tensor->count; k++)
+            values[k] = bf16_to_float(bf16_from_float(values[k]));
+    }
+}
+
+static bool round_all(Artifact *a, const CompileOptions *o)
+{
+    if (!o->store || strcmp(o->store, "bf16") != 0)
+        return true;
+    if (!artifact_is_script(a))
+        return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js): %s holds params as they are",
+                         a->emit);
+    if (a->weights)
+        round_params(a->weights);
+    for (int i = 0; i < a->n_members; i++)
+        round_params(a->members[i].store);
+    return true;
+}
+
 /* NULL: there is none, or after an error. */
 static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
 {
@@ -238,7 +265,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
                write_code(a);
     choose_text(a);
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
-        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a))
+        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
+        !round_all(a, o))
         return false;
     Text header = {0};
     compile_header(a, &header);

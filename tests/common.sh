@@ -66,3 +66,13 @@ in_browsers() {
         echo "the page was not opened in Firefox: no firefox-esr, or no puppeteer-core in build/npm"
     fi
 }
+
+# The first Python that has numpy; nothing where there is none.
+python_with_numpy() {
+    for name in python3 /usr/bin/python3; do
+        if $name -c 'import numpy' 2>/dev/null; then
+            echo $name
+            return
+        fi
+    done
+}

@@ -5,7 +5,11 @@ const ANSWER_AFTER = 120; // ms without a key
 const media = matchMedia("(prefers-color-scheme: dark)");
 let theme = null;
 
-const bytesOf = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+// The bytes of base64 of gzip.
+async function unpack(base64) {
+  const packed = new Blob([Uint8Array.from(atob(base64), c => c.charCodeAt(0))]);
+  return new Uint8Array(await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
 
 // In a worker, so that typing is never held up; where workers are refused, here.
 function startWorker(bytes) {
@@ -148,9 +152,9 @@ if (!generates)
 showTheme();
 tell("loading…");
 const module = byId("module");
-const bytes = bytesOf(module.textContent);
+const text = module.textContent;
 module.remove();
-startWorker(bytes).catch(() => startHere(bytes)).then(ready => {
+unpack(text).then(bytes => startWorker(bytes).catch(() => startHere(bytes))).then(ready => {
   ask = ready;
   tell("");
   answer();

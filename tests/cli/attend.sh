@@ -22,10 +22,7 @@ head -n 3 valid.tgt >some.tgt
 for name in encoder.layer.0.self encoder.layer.1.self decoder.layer.0.self decoder.layer.1.cross; do
     grep -q "\"$name\"" all.json || fail "no $name in the JSON"
 done
-python=
-for name in python3 /usr/bin/python3; do
-    [ -n "$python" ] || ! $name -c 'import numpy' 2>/dev/null || python=$name
-done
+python=$(python_with_numpy)
 if [ -n "$python" ]; then
     "$python" "$root/tests/cli/attend.py" run/last.safetensors all.npz 1 4 run/vocab.txt \
         "$(sed -n 2p some.src) </s>" "<s> $(sed -n 2p some.tgt)" || fail "the weights do not follow from the params"
