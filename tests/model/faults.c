@@ -7,16 +7,9 @@
  * Usage: faults SAVED LINK FILE …   (a safetensors file that fits; a link to a file; files that
  * do not fit or are none). "pieces" is a SentencePiece model. The places whose calls were seen go to standard output. */
 #define _GNU_SOURCE
-#include "failing.h"
-#include "filed.h"
-#include "speaking.h"
+#include "faults_calls.h"
 
 #include "faults.h"
-
-#include "runtime/decode/decode.h"
-#include "runtime/text/proto.h"
-#include "runtime/text/sp.h"
-#include "runtime/text/tokenizer.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -27,440 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define N(name) failing_##name
-#define PIPE "pipe" /* somebody reads it */
-enum { BEFORE = 32, MOST_CALLS = 100000, LAST_CALLS = 60 };
-static const int32_t BOS = N(BOS);
+enum { MOST_CALLS = 100000, LAST_CALLS = 60 };
 
 static int wrong;
-
-/* What a call has to do with: made undisturbed before it, freed after it. */
-typedef struct World {
-    const char *path; /* of the file that the call reads or writes */
-    failing *model;
-    N(session) * session;
-    speaking *speaker;
-    speaking_session *speech;
-    double result; /* one number for all that the call gives */
-} World;
-
-typedef struct Scenario {
-    const char *name;
-    void (*prepare)(World *world); /* or NULL */
-    int (*call)(World *world);     /* status; fills world->result */
-    void (*after)(World *world);   /* or NULL: undoes what a call has made */
-    int refused;                   /* status when files fail; 0: the call touches none */
-    const char *path;
-    int expected; /* status undisturbed */
-    int threads; /* of the call in which something fails; 0: one */
-} Scenario;
-
-static void need(int status, const char *what)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s: %d (%s)\n", what, status, N(error_detail)());
-    exit(1);
-}
-
-/* ---- inputs ---- */
-
-static const int32_t source_lengths[] = {3, 1, 2}, target_lengths[] = {2, 4, 1};
-static const int32_t source[] = {4, 5, 6, 7, 8, 9}, target[] = {1, 8, 1, 9, 10, 11, 1};
-static const int32_t next[] = {8, 2, 9, 10, 11, 2, 2};
-
-static double sum_of(const float *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)(1 + i % 7);
-    return sum;
-}
-
-static int forward(World *w)
-{
-    N(forward_in)
-    in = {.B = 3,
-          .S_lengths = source_lengths,
-          .T_lengths = target_lengths,
-          .src = source,
-          .tgt = target};
-    N(forward_out) out;
-    int status = N(forward)(w->session, &in, &out);
-    w->result = status ? 0 : sum_of(out.logits, 7 * N(VOCABULARY));
-    return status;
-}
-
-static int loss(World *w)
-{
-    N(loss_in)
-    in = {.B = 3,
-          .S_lengths = source_lengths,
-          .T_lengths = target_lengths,
-          .src = source,
-          .tgt = target,
-          .tgt_next = next};
-    N(loss_out) out;
-    int status = N(loss)(w->session, &in, &out);
-    w->result = status ? 0 : out.loss;
-    return status;
-}
-
-/* The next tokens are the library's business. */
-static int loss_of_next(World *w)
-{
-    N(loss_in)
-    in = {.B = 3,
-          .S_lengths = source_lengths,
-          .T_lengths = target_lengths,
-          .src = source,
-          .tgt = target};
-    N(loss_out) out;
-    int status = N(loss)(w->session, &in, &out);
-    w->result = status ? 0 : out.loss;
-    return status;
-}
-
-static int train_step(World *w)
-{
-    N(train_step_in)
-    in = {.seed = 3,
-          .B = 3,
-          .S_lengths = source_lengths,
-          .T_lengths = target_lengths,
-          .src = source,
-          .tgt = target,
-          .tgt_next = next,
-          .rate = 1e-3};
-    N(train_step_out) out;
-    int status = N(train_step)(w->session, &in, &out);
-    w->result = status ? 0 : out.loss + (double)N(steps)(w->model);
-    return status;
-}
-
-/* A batch of more rows than a chunk has, so that sums over chunks are kept apart. */
-static int train_long(World *w)
-{
-    enum { LONG = 700 };
-    static int32_t ids[LONG], lengths[] = {LONG};
-    for (int i = 0; i < LONG; i++)
-        ids[i] = 3 + i % 50;
-    N(train_step_in)
-    in = {.seed = 3,
-          .B = 1,
-          .S_lengths = source_lengths,
-          .T_lengths = lengths,
-          .src = source,
-          .tgt = ids,
-          .tgt_next = ids,
-          .rate = 1e-3};
-    N(train_step_out) out;
-    int status = N(train_step)(w->session, &in, &out);
-    w->result = status ? 0 : out.loss;
-    return status;
-}
-
-static int encode(World *w) { return N(encode)(w->session, 3, source_lengths, source, 4); }
-
-static int decode_step(World *w)
-{
-    static const int32_t sentence[] = {0, 1, 2, 2}, slot[] = {3, 1, 2, 0},
-                         token[] = {BOS, BOS, BOS, 5};
-    const float *logits;
-    int status = N(decode_step)(w->session, 4, sentence, slot, token, &logits);
-    w->result = status ? 0 : sum_of(logits, 4 * N(VOCABULARY));
-    return status;
-}
-
-static int generate_with(World *w, int beam, int sample)
-{
-    N(generation) s;
-    N(result) results[9];
-    int status = N(generation_defaults)(w->model, &s);
-    s.beam = s.nbest = beam;
-    s.sample = sample;
-    s.length_limit = 3;
-    s.first = sample ? -1 : 5;
-    if (!status)
-        status = N(generate)(w->session, &s, 3, source_lengths, source, results);
-    w->result = 0;
-    for (int i = 0; !status && i < 3 * beam; i++) {
-        w->result += results[i].log_probability;
-        for (int64_t k = 0; k < results[i].n; k++)
-            w->result += (double)results[i].ids[k] * (double)(k + 1);
-    }
-    return status;
-}
-
-static int generate(World *w) { return generate_with(w, 3, 0); }
-static int sample(World *w) { return generate_with(w, 2, 1); }
-
-/* A model of chains: what comes next depends on the last token alone. */
-enum { LETTERS = 7, MOST_ROWS = 16 };
-static float chain_logits[MOST_ROWS][LETTERS];
-
-static bool chain_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
-{
-    (void)self, (void)sources;
-    return n <= n_slots;
-}
-
-static const float *chain_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                               const int32_t *token)
-{
-    (void)self, (void)sentence, (void)slot;
-    for (int32_t r = 0; r < n; r++)
-        for (int32_t i = 0; i < LETTERS; i++)
-            chain_logits[r][i] = (float)((token[r] * 5 + i * 3) % LETTERS);
-    return chain_logits[0];
-}
-
-static void chain_copy(void *self, int32_t from, int32_t to) { (void)self, (void)from, (void)to; }
-
-/* Rules, forced beginnings and alternatives, on a model that needs no memory of its own. */
-static int decode_with(World *w, bool sample)
-{
-    static const int32_t ids[] = {4, 5, 4};
-    static const Tokens prefixes[] = {{ids, 3}, {ids, 0}};
-    Stepper chain = {NULL, LETTERS, chain_begin, chain_step, chain_copy, NULL};
-    DecodeSettings s = decode_defaults();
-    s.bos = 1;
-    s.eos = 2;
-    s.beam = s.nbest = 2;
-    s.best_of = 4;
-    s.sample = sample;
-    s.alternatives = sample ? 0 : 3;
-    s.no_repeat_ngram = 2;
-    s.repetition_penalty = 1.5;
-    s.length_extra = 6;
-    s.prefixes = prefixes;
-    Decoded decoded[2];
-    Arena *arena = arena_try_new();
-    bool ok = arena && decode_batch(&chain, &s, NULL, NULL, NULL, 2, arena, decoded);
-    w->result = 0;
-    for (int i = 0; ok && i < 2; i++)
-        for (int32_t k = 0; k < decoded[i].n; k++)
-            w->result += (k + 1) * decoded[i].best[k].log_probability + decoded[i].best[k].n;
-    if (arena)
-        arena_free(arena);
-    return ok ? 0 : N(ERROR_MEMORY);
-}
-
-static int search_by_rules(World *w) { return decode_with(w, false); }
-static int sample_by_rules(World *w) { return decode_with(w, true); }
-
-static double sum_of_text(const char *text, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)(unsigned char)text[i] * (double)(1 + i % 7);
-    return sum;
-}
-
-static int translate_text(World *w)
-{
-    static const char lines[] = "1 2 3\n\n4 none 5\n7";
-    const char *text;
-    int64_t length;
-    N(generation) s;
-    int status = N(generation_defaults)(w->model, &s);
-    s.length_limit = 3;
-    if (!status)
-        status = N(translate_text)(w->session, &s, lines, sizeof lines - 1, &text, &length);
-    w->result = status ? 0 : sum_of_text(text, length);
-    return status;
-}
-
-/* Results with forced beginnings, as a list. */
-static int list_translations(World *w)
-{
-    static const char lines[] = "1 2 3\n\n4 none 5\n7", prefix[] = "2 3\n\n\n1";
-    const N(translation) * list;
-    int64_t n;
-    N(generation) s;
-    int status = N(generation_defaults)(w->model, &s);
-    s.length_limit = 3;
-    s.nbest = 2;
-    s.prefix_text = prefix;
-    s.prefix_length = sizeof prefix - 1;
-    if (!status)
-        status = N(translations)(w->session, &s, lines, sizeof lines - 1, &list, &n);
-    w->result = 0;
-    for (int64_t i = 0; !status && i < n; i++)
-        w->result += sum_of_text(list[i].text, list[i].length) + list[i].result.log_probability;
-    return status;
-}
-
-/* Longer than the model sees at once. */
-static int generate_text(World *w)
-{
-    const char *text;
-    int64_t length;
-    speaking_generation s;
-    int status = speaking_generation_defaults(w->speaker, &s);
-    s.length_extra = 20;
-    if (!status)
-        status = speaking_generate_text(w->speech, &s, "ab\nca", 5, &text, &length);
-    w->result = status ? 0 : sum_of_text(text, length);
-    return status;
-}
-
-/* The SentencePiece model as one of another kind, with a piece that is not used. */
-static char *read_pieces(SpKind kind, size_t *size)
-{
-    static const char unused[] = {1 << 3 | PROTO_BYTES, 6, 1 << 3 | PROTO_BYTES, 2, 'a', 'b',
-                                  3 << 3, SP_UNUSED};
-    static char bytes[1 << 20];
-    FILE *file = fopen("pieces", "rb");
-    *size = file ? fread(bytes, 1, sizeof bytes - sizeof unused, file) : 0;
-    if (file)
-        fclose(file);
-    memcpy(bytes + *size, unused, sizeof unused);
-    *size += sizeof unused;
-    Proto model = proto_message(bytes, *size);
-    for (ProtoField f; proto_next(&model, &f);)
-        if (f.number == 2 && f.kind == PROTO_BYTES) {
-            Proto trainer = proto_message(f.bytes, f.size);
-            for (ProtoField t; proto_next(&trainer, &t);)
-                if (t.number == 3 && t.kind == PROTO_VARINT)
-                    bytes[(const char *)trainer.at - bytes - 1] = (char)kind;
-        }
-    return bytes;
-}
-
-static int tokenize(World *w)
-{
-    static const char line[] = "  ab b\xc3\xa9 cabab \xff abba";
-    size_t size;
-    const char *bytes = read_pieces((SpKind)(w->path[0] - '0'), &size), *problem;
-    TokenIds ids = {0};
-    TokenText text = {0};
-    Tokenizer *t = tokenizer_sentencepiece(bytes, size, &problem);
-    bool ok = t && tokenizer_encode(t, line, sizeof line - 1, &ids) &&
-              tokenizer_decode(t, ids.data, ids.count, &text);
-    w->result = ok ? (double)ids.count + sum_of_text(text.data, (int64_t)text.length) : 0;
-    token_ids_free(&ids);
-    token_text_free(&text);
-    tokenizer_free(t);
-    return ok ? 0 : problem ? N(ERROR_ARGUMENT) : N(ERROR_MEMORY);
-}
-
-static int open_file(World *w)
-{
-    int status = N(open)(w->path, &w->model);
-    w->result = status ? 0 : (double)N(parameter_count)(w->model);
-    return status;
-}
-
-static int open_new(World *w) { return N(open_new)(7, &w->model); }
-
-static int open_checkpoint(World *w)
-{
-    int status = N(open_checkpoint)(w->path, &w->model);
-    w->result = status ? 0 : (double)N(steps)(w->model);
-    return status;
-}
-
-/* Two models, whose mean is taken. */
-static int open_ensemble(World *w) { return speaking_open(NULL, &w->speaker); }
-
-static int session_new(World *w) { return N(session_new)(w->model, &w->session); }
-/* Of another model, whose initial values are those of a file: there is no such way. */
-static int open_new_file(World *w)
-{
-    filed *model;
-    return filed_open_new(7, &model);
-}
-
-static int save(World *w) { return N(save)(w->model, w->path); }
-
-/* An error while there is no memory for its words. */
-static int mistake(World *w)
-{
-    int status = N(save)(w->model, NULL);
-    w->result = N(error_detail)() != NULL;
-    return status;
-}
-
-/* ---- what comes before and after ---- */
-
-static const char *saved;
-
-static void with_model(World *w) { need(N(open)(saved, &w->model), "open"); }
-
-static void with_session(World *w)
-{
-    with_model(w);
-    need(N(session_new)(w->model, &w->session), "session_new");
-}
-
-/* All was done once, so that the next batch only makes it larger. */
-static void with_use(World *w)
-{
-    N(forward_in)
-    in = {.B = 1,
-          .S_lengths = source_lengths,
-          .T_lengths = target_lengths,
-          .src = source,
-          .tgt = target};
-    N(forward_out) out;
-    with_session(w);
-    need(N(forward)(w->session, &in, &out), "forward");
-}
-
-static void with_training(World *w)
-{
-    with_session(w);
-    need(train_step(w), "train_step");
-}
-
-static void with_sentences(World *w)
-{
-    with_session(w);
-    need(encode(w), "encode");
-}
-
-/* The next token makes the caches grow. */
-static void with_full_caches(World *w)
-{
-    static const int32_t sentence[] = {0, 1, 2, 2}, slot[] = {3, 1, 2, 0}, token[] = {BOS, 6, 7, 5};
-    const float *logits;
-    with_sentences(w);
-    for (int i = 0; i < BEFORE; i++)
-        need(N(decode_step)(w->session, 4, sentence, slot, token, &logits), "decode_step");
-}
-
-static void with_speaker(World *w)
-{
-    need(speaking_open(NULL, &w->speaker), "open");
-    need(speaking_session_new(w->speaker, &w->speech), "session_new");
-}
-
-static void end(World *w)
-{
-    speaking_session_free(w->speech);
-    speaking_close(w->speaker);
-    N(session_free)(w->session);
-    N(close)(w->model);
-}
-
-static void close_model(World *w)
-{
-    N(close)(w->model);
-    w->model = NULL;
-}
-
-static void close_speaker(World *w)
-{
-    speaking_close(w->speaker);
-    w->speaker = NULL;
-}
-
-static void free_session(World *w)
-{
-    N(session_free)(w->session);
-    w->session = NULL;
-}
 
 /* ---- one failure after the other ---- */
 
@@ -510,7 +72,7 @@ static void check_file(const Attempt *a, const World *w)
     if (!access(beside, F_OK) &&
         (unlink(beside), !a->all)) /* with all calls failing it cannot be removed */
         complain(a, "a file is left", 1, 0);
-    if (strcmp(w->path, PIPE) && open_file(&reader))
+    if (strcmp(w->path, PIPE) && call_open(&reader))
         complain(a, "the file is not whole", 0, 1);
     N(close)(reader.model);
 }
@@ -530,7 +92,7 @@ static void *attempt(void *argument)
     Attempt *a = argument;
     const Scenario *s = a->scenario;
     World world = {.path = s->path};
-    bool is_once = s->call == train_step || s->call == train_long || s->call == decode_step;
+    bool is_once = s->call == call_train_step || s->call == call_train_long || s->call == call_decode_step;
     if (s->prepare)
         s->prepare(&world);
     N(set_threads)(s->threads ? s->threads : 1);
@@ -541,7 +103,7 @@ static void *attempt(void *argument)
     a->done = !failed;
     if (!is_right_status(s, a->kind, failed, status))
         complain(a, "status", status, failed ? N(ERROR_MEMORY) : s->expected);
-    if (s->call == save && !s->expected && strncmp(s->path, "/dev/", 5))
+    if (s->call == call_save && !s->expected && strncmp(s->path, "/dev/", 5))
         check_file(a, &world);
     if (status == s->expected)
         check_result(a, world.result);
@@ -552,7 +114,7 @@ static void *attempt(void *argument)
             complain(a, "status, again", status, s->expected);
         check_result(a, world.result);
     }
-    end(&world);
+    world_end(&world);
     return NULL;
 }
 
@@ -571,7 +133,7 @@ static void run_attempt(Attempt *a)
 static long first_of(const Scenario *s, const Attempt *a)
 {
     World world = {.path = s->path};
-    if (s->call != open_file || !s->expected)
+    if (s->call != call_open || !s->expected)
         return 1;
     fault_at(a->kind, MOST_CALLS);
     s->call(&world);
@@ -608,7 +170,7 @@ static void run_scenario(const Scenario *s)
         s->prepare(&world);
     if (s->call(&world) != s->expected || world.result != a.right)
         complain(&a, "undisturbed", world.result, a.right);
-    end(&world);
+    world_end(&world);
     fprintf(stderr, "%s: %ld calls, %d wrong\n", s->name, calls, wrong);
 }
 
@@ -635,62 +197,25 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
-    saved = argv[1];
     N(set_threads)(1);
-    const int weights = N(ERROR_WEIGHTS), file = N(ERROR_FILE);
     int pipe = open_pipe();
     char open_path[32];
     snprintf(open_path, sizeof open_path, "/dev/fd/%d", pipe);
-    const Scenario scenarios[] = {
-        {"a mistake", with_model, mistake, NULL, 0, NULL, N(ERROR_ARGUMENT)},
-        {"forward", with_session, forward, NULL, 0, NULL, 0},
-        {"open", NULL, open_file, close_model, weights, saved, 0},
-        {"open_new", NULL, open_new, close_model, 0, NULL, 0},
-        {"open_new, of a file", NULL, open_new_file, NULL, 0, NULL, weights},
-        {"open_checkpoint", NULL, open_checkpoint, close_model, weights, "checkpoint.safetensors",
-         0},
-        {"open, an ensemble", NULL, open_ensemble, close_speaker, 0, NULL, 0},
-        {"session_new", with_model, session_new, free_session, 0, NULL, 0},
-        {"forward again", with_use, forward, NULL, 0, NULL, 0},
-        {"loss", with_session, loss, NULL, 0, NULL, 0},
-        {"loss of next", with_session, loss_of_next, NULL, 0, NULL, 0},
-        {"encode", with_session, encode, NULL, 0, NULL, 0},
-        {"decode_step", with_sentences, decode_step, NULL, 0, NULL, 0},
-        {"decode_step, full", with_full_caches, decode_step, NULL, 0, NULL, 0},
-        {"generate", with_session, generate, NULL, 0, NULL, 0},
-        {"generate, by two threads", with_session, generate, NULL, 0, NULL, 0, 2},
-        {"sample", with_session, sample, NULL, 0, NULL, 0},
-        {"search, by rules", NULL, search_by_rules, NULL, 0, NULL, 0},
-        {"sample, by rules", NULL, sample_by_rules, NULL, 0, NULL, 0},
-        {"translate_text", with_session, translate_text, NULL, 0, NULL, 0},
-        {"translations", with_session, list_translations, NULL, 0, NULL, 0},
-        {"generate_text", with_speaker, generate_text, NULL, 0, NULL, 0},
-        {"pieces", NULL, tokenize, NULL, 0, "1", 0},
-        {"pieces, merged", NULL, tokenize, NULL, 0, "2", 0},
-        {"pieces, words", NULL, tokenize, NULL, 0, "3", 0},
-        {"pieces, characters", NULL, tokenize, NULL, 0, "4", 0},
-        {"train_step", with_session, train_step, NULL, 0, NULL, 0},
-        {"train_step, in chunks", with_training, train_long, NULL, 0, NULL, 0},
-        {"save", with_training, save, NULL, file, "written.safetensors", 0},
-        {"save to a link", with_model, save, NULL, file, argv[2], 0},
-        {"save to a pipe", with_model, save, NULL, file, PIPE, 0},
-        {"save to an open file", with_model, save, NULL, file, open_path, 0},
-        {"save to a folder that is not there", with_model, save, NULL, file,
-         "no/written.safetensors", file},
-    };
-    const size_t n = sizeof scenarios / sizeof scenarios[0];
+    size_t n;
+    const Scenario *scenarios = scenarios_of(argv[1], argv[2], open_path, &n);
     for (size_t i = 0; i < n; i++) {
-        if (scenarios[i].call == open_file) { /* the first two make no checkpoint before */
+        if (scenarios[i].call == call_open) { /* the first two make no checkpoint before */
             World trained = {0};
-            with_training(&trained);
-            need(N(save)(trained.model, "checkpoint.safetensors"), "save");
-            need(N(save)(trained.model, "written.safetensors"), "save");
-            end(&trained);
+            world_trained(&trained);
+            world_need(N(save)(trained.model, "checkpoint.safetensors"), "save");
+            world_need(N(save)(trained.model, "written.safetensors"), "save");
+            world_end(&trained);
         }
         run_scenario(&scenarios[i]);
     }
+    const int weights = N(ERROR_WEIGHTS);
     for (int i = 3; i < argc; i++)
-        run_scenario(&(Scenario){argv[i], NULL, open_file, close_model, weights, argv[i], weights});
+        run_scenario(&(Scenario){argv[i], NULL, call_open, close_model, weights, argv[i], weights});
     fault_report(stdout);
     return wrong != 0;
 }
