@@ -4,7 +4,6 @@ project = "tfc"
 html_title = "tfc"
 extensions = ["myst_parser"]
 include_patterns = ["index.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md", "docs/**.md"]
-exclude_patterns = ["build/**"]
 myst_heading_anchors = 4
 highlight_language = "none"
 html_theme = "sphinx_rtd_theme"

@@ -43,14 +43,9 @@ build() {
         -Wl,-rpath,"$work/$run.lib"
 }
 
-# Python needs numpy for arrays alone; the first that has it.
-python= arrays=
-for name in python3 /usr/bin/python3; do
-    if [ -z "$arrays" ] && command -v $name >/dev/null; then
-        python=$name
-        ! $name -c 'import numpy' 2>/dev/null || arrays=$name
-    fi
-done
+# Python needs numpy for arrays alone.
+arrays=$(python_with_numpy)
+python=${arrays:-$(command -v python3 || true)}
 export PYTHONDONTWRITEBYTECODE=1
 
 # Translation.

@@ -1,10 +1,9 @@
 // A headless Firefox with the tabs of browser.mjs, through WebDriver BiDi: npm's puppeteer-core speaks it.
-// What Firefox does not offer a driver, print's media, is no member of its tabs.
+// What no test needs there is no member of its tabs, nor print's media, which BiDi does not offer.
 import {createRequire} from "node:module";
 import {fileURLToPath, pathToFileURL} from "node:url";
 
 const NPM = fileURLToPath(new URL("../../build/npm/", import.meta.url));
-const KEYS = {" ": "Space"};
 
 export async function openFirefox() {
   const {default: puppeteer} = await import(pathToFileURL(createRequire(NPM).resolve("puppeteer-core")));
@@ -34,26 +33,11 @@ function makeTab(page) {
       await page.goto(address, {waitUntil: "load"});
     },
     resize: (width, height) => page.setViewport({width, height}),
-    press: async (key, {shift = false} = {}) => {
-      if (shift)
-        await page.keyboard.down("Shift");
-      await page.keyboard.press(KEYS[key] || key);
-      if (shift)
-        await page.keyboard.up("Shift");
-    },
+    press: key => page.keyboard.press(key),
     type: text => page.keyboard.type(text),
     point: (x, y) => page.mouse.move(x, y),
     async click(selector) {
       await page.mouse.click(...await middleOf(selector));
     },
-    async drag(selector, dx, dy) {
-      const [x, y] = await middleOf(selector);
-      await page.mouse.move(x, y);
-      await page.mouse.down();
-      for (const part of [.5, 1])
-        await page.mouse.move(x + dx * part, y + dy * part);
-      await page.mouse.up();
-    },
-    picture: path => page.screenshot({path}),
   };
 }
