@@ -166,18 +166,13 @@ static void round_params(Store *store)
     }
 }
 
-static bool round_all(Artifact *a, const CompileOptions *o)
+static bool is_rounded(const CompileOptions *o) { return o->store && !strcmp(o->store, "bf16"); }
+
+static void round_all(Artifact *a)
 {
-    if (!o->store || strcmp(o->store, "bf16") != 0)
-        return true;
-    if (!artifact_is_script(a))
-        return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js): %s holds params as they are",
-                         a->emit);
-    if (a->weights)
-        round_params(a->weights);
+    round_params(a->weights);
     for (int i = 0; i < a->n_members; i++)
         round_params(a->members[i].store);
-    return true;
 }
 
 /* NULL: there is none, or after an error. */
@@ -253,6 +248,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
     a->name = artifact_c_name(a->job->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
         return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+    if (is_rounded(o) && !artifact_is_script(a))
+        return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s", a->emit);
     bool averages = o->with->count > 0;
     if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
         !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a)) || (averages && !check_ensemble(a)))
@@ -265,9 +262,10 @@ static bool compile(Artifact *a, const CompileOptions *o)
                write_code(a);
     choose_text(a);
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
-        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a) ||
-        !round_all(a, o))
+        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a))
         return false;
+    if (is_rounded(o) && a->weights)
+        round_all(a);
     Text header = {0};
     compile_header(a, &header);
     bool ok = artifact_is_script(a) ? compile_script(a, header.data) : compile_link(a, header.data);

@@ -28,7 +28,9 @@ refuses 1 "needs weights and a vocabulary" "$tfc" compile model.tfg -o no.html
 refuses 1 "makes WebAssembly: leave --target out" "$tfc" compile run -o no.html --target aarch64-linux-gnu
 refuses 1 "no C compiler 'clang-19'.*clang-19, lld-19" env PATH=/nowhere "$tfc" compile run -o no.html
 refuses 1 "no C compiler 'clang-19'" env PATH=/nowhere "$tfc" compile run --emit js -o no
-refuses 1 "store bf16 is for pages and packages" "$tfc" compile run --store bf16 -o no.so
+for emit in so obj llvm bc; do
+    refuses 1 "store bf16 is for pages and packages" "$tfc" compile run --store bf16 --emit $emit -o no.so
+done
 [ ! -e no.html ] && [ ! -e no.so ] && [ -z "$(ls -d no.html.* 2>/dev/null)" ] || fail "something is left behind"
 
 missing=
@@ -46,14 +48,18 @@ head -n 200 all.src >some.src
 node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken || fail "the package"
 in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted
 
-# Rounded params: the tokens are those of a checkpoint that numpy rounded.
+# Rounded params: tokens and scores are those of a checkpoint that numpy rounded.
 "$tfc" compile run --store bf16 -o rounded.html 2>err || fail "$(cat err)"
 "$tfc" compile run --store bf16 --emit js -o rounded 2>err || fail "$(cat err)"
 [ $(($(wc -c <rounded.html) * 10)) -lt $(($(wc -c <page.html) * 9)) ] || fail "a page of rounded params is not smaller"
 python=$(python_with_numpy)
 if [ -n "$python" ]; then
-    "$python" "$root/tests/cli/script_round.py" "run/$(ls run | grep -qx average.safetensors && echo average || echo last).safetensors" rounded.safetensors
-    "$tfc" translate run --checkpoint rounded.safetensors --input some.src --beam 4 --output rounded.wanted 2>err || fail "$(cat err)"
+    "$python" "$root/tests/cli/script_round.py" run/last.safetensors rounded.safetensors
+    translate_rounded() { "$tfc" translate run --checkpoint rounded.safetensors --input some.src --beam 4 "$@" 2>err || fail "$(cat err)"; }
+    translate_rounded --output rounded.wanted
+    translate_rounded --nbest 3 --output rounded.nbest
+    ! cmp -s wanted.nbest rounded.nbest || fail "rounding changes no score"
+    node "$root/tests/cli/script.mjs" rounded speaker some.src rounded.wanted rounded.nbest wanted.spoken || fail "the package of rounded params"
     in_browsers "$root/tests/cli/script_page.mjs" rounded.html some.src rounded.wanted
 else
     echo "rounded params were not compared: no numpy"
