@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MODEL = 1 << 20 };
-
 typedef struct BugReport {
     Common common;
     const char *output;
@@ -41,20 +39,18 @@ static bool put_machine(Job *job, Text *out)
     return true;
 }
 
-static void put_block(const char *title, const char *language, const char *text, Text *out)
+static void put_block(const char *title, const char *text, Text *out)
 {
-    text_add(out, "\n### %s\n\n```%s\n%s%s```\n", title, language, text, text_ends(text, "\n") ? "" : "\n");
+    const char *fence = strstr(text, "```") ? "~~~~" : "```";
+    text_add(out, "\n### %s\n\n%s\n%s%s%s\n", title, fence, text, text_ends(text, "\n") ? "" : "\n", fence);
 }
 
 /* The model's file and what it uses of its own: the standard library is the version's. */
-static void put_files(Job *job, const Session *session, Text *out)
+static void put_files(const Model *model, Text *out)
 {
-    const char *library = frontend_library(job->arena, &(FrontendOptions){.library = session->options.library});
-    for (size_t i = 0; i < session->model->files.count; i++) {
-        const Source *file = session->model->files.data[i];
-        if (!library || strncmp(file->path, library, strlen(library)) != 0)
-            put_block(file_name(file->path), "", file->text, out);
-    }
+    for (size_t i = 0; i < model->files.count; i++)
+        if (!model_is_library_file(model, model->files.data[i]))
+            put_block(file_name(model->files.data[i]->path), model->files.data[i]->text, out);
 }
 
 static void put_settings(const ModelArgument *model, Text *out)
@@ -76,26 +72,23 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
     Job quiet = *job;
     quiet.show = NULL;
     diag_init(&quiet.diags, job->arena);
-    Session session;
-    if (session_open(&session, &quiet, &model.options)) {
-        Text ir = {0};
-        ir_print_module(session.model->module, &ir);
-        put_settings(&model, out);
-        put_files(job, &session, out);
-        put_block("IR of the model", "", ir.data, out);
-        text_free(&ir);
-        session_close(&session);
-        return true;
-    }
-    const Source *file = file_read(&job->diags, job->arena, model.options.path, MAX_MODEL);
-    if (!file)
-        return false;
-    Text messages = {0};
-    diag_render(&quiet.diags, &messages);
     put_settings(&model, out);
-    put_block(file_name(file->path), "", file->text, out);
-    put_block("What tfc says about the model", "", messages.data, out);
-    text_free(&messages);
+    Session session;
+    Text text = {0};
+    if (session_open(&session, &quiet, &model.options)) {
+        put_files(session.model, out);
+        ir_print_module(session.model->module, &text);
+        put_block("IR of the model", text.data, out);
+        session_close(&session);
+    } else {
+        const Source *file = file_read(&job->diags, job->arena, model.options.path, MODEL_MAX_BYTES);
+        if (!file)
+            return false;
+        put_block(file_name(file->path), file->text, out);
+        diag_render(&quiet.diags, &text);
+        put_block("What tfc says about the model", text.data, out);
+    }
+    text_free(&text);
     return true;
 }
 
@@ -107,7 +100,7 @@ static int run_bug_report(Job *job, void *record, const Arguments *arguments)
                       "### What I expected, and what came instead\n\n<!-- the whole message -->\n");
     bool ok = put_machine(job, &out) &&
               (!arguments->count || put_model(job, &o->common, arguments->words[0], &out)) &&
-              file_write_all(&job->diags, o->output ? o->output : "/dev/stdout", out.data, out.length);
+              cli_write(job, o->output, &out);
     text_free(&out);
     return cli_finish(job, ok);
 }

@@ -210,10 +210,8 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
     Text out = {0};
     bool text = is_word(dump->stage, "tokens", "ast") && !dump->report && strcmp(dump->format, "html");
     bool ok = (text ? dump_text : dump_model)(job, dump, &model.options, &out);
-    if (dump->output)
-        ok = ok && file_write_all(&job->diags, dump->output, out.data ? out.data : "", out.length);
-    else if (out.length)
-        fwrite(out.data, 1, out.length, stdout);
+    /* What was made before a mistake is printed, and puts nothing in a file's place. */
+    ok = (ok || !dump->output) && cli_write(job, dump->output, &out) && ok;
     text_free(&out);
     return cli_finish(job, ok);
 }

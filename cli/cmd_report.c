@@ -54,17 +54,6 @@ static bool make_view(Job *job, const ReportCommand *o, const char *path, bool s
     return !studies || (add_study(job, o, &report, view) && report_survey(job, &report, view));
 }
 
-static bool write_out(Job *job, const char *path, Text *text)
-{
-    bool ok = true;
-    if (path)
-        ok = file_write_all(&job->diags, path, text->data, text->length);
-    else
-        fwrite(text->data, 1, text->length, stdout);
-    text_free(text);
-    return ok;
-}
-
 /* `renew`: training goes on, so the page reads itself again. */
 static bool make_page(Job *job, const ReportCommand *o, const Arguments *arguments, bool studies, bool renew)
 {
@@ -74,7 +63,9 @@ static bool make_page(Job *job, const ReportCommand *o, const Arguments *argumen
             return false;
     Text page = {0};
     run_page_put(views, (size_t)arguments->count, renew ? RENEW_SECONDS : 0, &page);
-    return write_out(job, o->output, &page);
+    bool ok = cli_write(job, o->output, &page);
+    text_free(&page);
+    return ok;
 }
 
 static bool make_plot(Job *job, const ReportCommand *o, const Arguments *arguments)
@@ -91,7 +82,9 @@ static bool make_plot(Job *job, const ReportCommand *o, const Arguments *argumen
         return job_error(job, "%s has no %s in its log", arguments->words[0], o->svg);
     Text svg = {0};
     run_plot_put(views, (size_t)arguments->count, plot, !strcmp(o->axis, "minutes"), &svg);
-    return write_out(job, o->output, &svg);
+    bool ok = cli_write(job, o->output, &svg);
+    text_free(&svg);
+    return ok;
 }
 
 /* ---- following ---- */

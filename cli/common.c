@@ -1,6 +1,7 @@
 /* Messages, and what the options of several commands lead to. */
 #include "cli/common.h"
 
+#include "base/file.h"
 #include "cli/tracing.h"
 
 #include <stdarg.h>
@@ -32,6 +33,15 @@ int cli_finish(Job *job, bool ok)
 {
     cli_flush(job);
     return ok ? EXIT_DONE : EXIT_INPUT;
+}
+
+bool cli_write(Job *job, const char *path, const Text *text)
+{
+    const char *data = text->data ? text->data : "";
+    if (path)
+        return file_write_all(&job->diags, path, data, text->length);
+    fwrite(data, 1, text->length, stdout); /* whether it could be written is asked at the end (main.c) */
+    return true;
 }
 
 int cli_usage_error(const char *format, ...)

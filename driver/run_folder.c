@@ -12,37 +12,21 @@ static const char *in_folder(Job *job, const char *folder, const char *name)
     return arena_printf(job->arena, "%s/%s", folder, name);
 }
 
-static bool is_under(const char *path, const char *folder, size_t length)
-{
-    return !strncmp(path, folder, length) && !strstr(path + length, "..") && path[length] != '/';
-}
-
-/* The folder of the prelude is that of the library; its length with the slash. */
-static const char *library_folder(const Session *session, size_t *length)
-{
-    for (size_t i = 0; i < session->model->files.count; i++) {
-        const char *path = session->model->files.data[i]->path;
-        if (!strcmp(file_name(path), "prelude.tfg")) {
-            *length = (size_t)(file_name(path) - path);
-            return path;
-        }
-    }
-    return NULL;
-}
+static bool is_within(const char *rest) { return !strstr(rest, "..") && *rest != '/'; }
 
 /* Where a file that the model reads goes within the folder: library files into
  * lib/, others where they stand relative to the model; NULL: elsewhere. */
 static const char *place_of_file(Job *job, const Session *session, const Source *file)
 {
-    const char *model = session->model->path;
-    size_t length = 0;
-    const char *library = library_folder(session, &length);
-    if (!strcmp(file->path, model))
+    const Model *model = session->model;
+    if (!strcmp(file->path, model->path))
         return "model.tfg";
-    if (library && is_under(file->path, library, length))
-        return arena_printf(job->arena, "lib/%s", file->path + length);
-    length = (size_t)(file_name(model) - model);
-    return is_under(file->path, model, length) ? file->path + length : NULL;
+    const char *within = model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
+    if (within && is_within(within))
+        return arena_printf(job->arena, "lib/%s", within);
+    size_t length = (size_t)(file_name(model->path) - model->path);
+    within = file->path + length;
+    return !strncmp(file->path, model->path, length) && is_within(within) ? within : NULL;
 }
 
 const char *run_folder_copy(Job *job, const char *folder, const Session *session,

@@ -339,6 +339,7 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
     e->float_type = options ? options->float_type : DT_F32;
     e->model = ARENA_NEW(arena, Model);
     e->model->path = source->path;
+    e->model->library = e->loaded.library;
     train_defaults(&e->model->train);
     for (size_t i = 0; i < e->loaded.files.count; i++)
         vec_push(arena, e->model->files, e->loaded.files.data[i]);

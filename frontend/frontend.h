@@ -53,6 +53,7 @@ typedef struct WeightMap {
 typedef struct Model {
     Module *module;          /* holds one function, "model" */
     const char *path;
+    const char *library; /* folder of the standard library; NULL: there is none */
     TrainSpec train;
     bool has_train, has_loss;
     VEC(WeightMap) weights;
@@ -76,6 +77,12 @@ typedef struct FrontendOptions {
 /* NULL after errors. */
 Model *model_load(Arena *arena, Diagnostics *diags, const char *path, const FrontendOptions *options);
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source, const FrontendOptions *options);
+
+/* Whether it read the file from the standard library. */
+bool model_is_library_file(const Model *model, const Source *file);
+
+/* Largest file of a model, in bytes. */
+enum { MODEL_MAX_BYTES = 1 << 20 };
 
 /* dump --stage tokens and ast. The AST shows what each `use` brought in. */
 /* The folder of the standard library (of options, or NULL); NULL: there is none. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_FILE_BYTES = 1 << 20, MAX_FILES = 64, MAX_USE_DEPTH = 16 };
+enum { MAX_FILES = 64, MAX_USE_DEPTH = 16 };
 
 /* ---- where the library is ---- */
 
@@ -43,11 +43,15 @@ const char *frontend_library(Arena *arena, const FrontendOptions *options)
     return folder ? folder : file_exists("models/lib/prelude.tfg") ? "models/lib" : NULL;
 }
 
-bool is_library_file(const Loaded *loaded, const Source *source)
+static bool is_under(const char *folder, const char *path)
 {
-    size_t length = loaded->library ? strlen(loaded->library) : 0;
-    return length && !strncmp(source->path, loaded->library, length) && source->path[length] == '/';
+    size_t length = folder ? strlen(folder) : 0;
+    return length && !strncmp(path, folder, length) && path[length] == '/';
 }
+
+bool is_library_file(const Loaded *loaded, const Source *source) { return is_under(loaded->library, source->path); }
+
+bool model_is_library_file(const Model *model, const Source *file) { return is_under(model->library, file->path); }
 
 /* Of the names of all libraries. */
 static const char *suggest_library(const Loaded *loaded, const char *name)
@@ -205,7 +209,7 @@ static void load_file(Loaded *loaded, const char *path, Loc loc, int depth)
         loaded->broken = true;
         return;
     }
-    const Source *source = file_read(loaded->diags, loaded->arena, path, MAX_FILE_BYTES);
+    const Source *source = file_read(loaded->diags, loaded->arena, path, MODEL_MAX_BYTES);
     if (!source) {
         diag_note(loaded->diags, loc, "used here");
         loaded->broken = true;

@@ -43,6 +43,16 @@ has '^vocab=' # the run's setting
 "$tfc" dump run --stage graph >ir 2>err || fail "$(cat err)"
 sed -n '/^module/,/^```/p' out | sed '$d' | cmp - ir || fail "the IR is not that of tfc dump"
 
+# The library's folder is no beginning of another folder's name; a fence within the text ends nothing.
+mkdir library
+cp -r "$root/models/lib" lib
+printf '# ```\nmodel words\nuse "library/mine.tfg"\n' >own.tfg
+printf 'use transformer\nconst layers = 1, d_model = 32, d_ff = 64, heads = 4, vocab = 8, p_drop = 0\n' >library/mine.tfg
+TFC_LIBRARY=lib "$tfc" bug-report own.tfg >out 2>err || fail "a file of the model's: $(cat err)"
+has '^### mine.tfg$'
+has '^~~~~$'
+lacks 'block attention'
+
 echo 'input x : f32[B, 3' >>secret/model.tfg
 "$tfc" bug-report secret/model.tfg -o out 2>err || fail "a model with errors: $(cat err)"
 has '^### What tfc says about the model$'
