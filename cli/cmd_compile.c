@@ -25,7 +25,7 @@ static const Option options[] = {
      "library, object (to be linked with the runtime), program, text, bitcode, package of\n"
      "JavaScript (a folder), page (as FILE is called)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
-     "of forward,loss,train_step,encode,decode_step (all that the model has)"},
+     "of forward,loss,train_step,encode,decode_step (all that the model has), and alignment"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
      "puts the params of this safetensors file inside (a run's best checkpoint)"},
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,

@@ -5,17 +5,10 @@
 
 bool aligner_prepare(Aligner *aligner, Inference *inference)
 {
-    const ModelPorts *ports = &inference->ports;
-    Job *job = inference->job;
     *aligner = (Aligner){.inference = inference};
     if (inference->n_members)
-        return job_error(job, "--attention is of one model: leave --with out");
-    Function *forward = ports->source && ports->target
-                            ? session_function(inference->session, "forward")
-                            : NULL;
-    if (!forward || !expose_alignment(forward, ports->source, ports->target))
-        return job_error(job, "--attention: the model has no attention of its target over a source");
-    aligner->program = inference_add_program(inference, forward);
+        return job_error(inference->job, "--attention is of one model: leave --with out");
+    aligner->program = inference_add_program(inference, session_function(inference->session, "alignment"));
     return aligner->program != NULL;
 }
 

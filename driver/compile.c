@@ -75,6 +75,19 @@ static bool add_decoding(Artifact *a, bool asked)
     return true;
 }
 
+/* Where it is there and can be fed. */
+static bool add_alignment(Artifact *a)
+{
+    Diagnostics why;
+    diag_init(&why, a->job->arena);
+    Function *function = session_alignment(&a->session);
+    if (!function || !ports_feed(&a->ports, function, &why))
+        return true;
+    a->functions[TFC_ALIGNMENT] = function;
+    a->names[TFC_ALIGNMENT] = function_names()[TFC_ALIGNMENT];
+    return session_lower(&a->session, function, NULL);
+}
+
 static bool add_named(Artifact *a, const char *name)
 {
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
@@ -94,14 +107,14 @@ static bool check_ensemble(Artifact *a)
     return true;
 }
 
-/* `alone`: those that decode, and no others. */
-static bool add_functions(Artifact *a, const char *list, bool alone)
+/* `alone`: those that decode, and no others but what pages show of attention. */
+static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns)
 {
     if (!list) {
         bool decodes = a->ports.target && a->ports.logits;
         bool trains = a->session.model->has_loss && !alone;
         return (alone || add_function(a, TFC_FORWARD)) &&
-               (!(decodes || alone) || add_decoding(a, alone)) &&
+               (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
                (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
     }
     char *names = arena_strdup(a->job->arena, list), *rest = NULL;
@@ -252,7 +265,9 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s", a->emit);
     bool averages = o->with->count > 0;
     if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
-        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a)) || (averages && !check_ensemble(a)))
+        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
+                       !averages && artifact_is_script(a)) ||
+        (averages && !check_ensemble(a)))
         return false;
     if (is_text(a) || !strcmp(a->emit, "bc"))
         return (!averages || job_error(a->job, "%s holds no weights: leave --with out",

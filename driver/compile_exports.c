@@ -87,6 +87,15 @@ const Export exports[] = {
      " * sentence's best first, and zeros where it has fewer; their ids belong to the session and\n"
      " * are valid until its next generation. With alternatives there are n × alternatives, those\n"
      " * of a sentence in the order of their tokens. settings NULL: the defaults."},
+    {"alignment", "int",
+     SESSION ", int32_t n_source, const int32_t *source, int32_t n_target, "
+             "const int32_t *target, const float **weights",
+     "session, n_source, source, n_target, target, weights", TFC_ALIGNMENT, false,
+     "What each id of a target was made from: the last attention over the source, in the mean of\n"
+     " * its heads. source: the ids of one sentence as of @_encode; target: bos and the ids behind it,\n"
+     " * as they are fed. *weights becomes [n_target, n_source]: row t is what was looked at to predict\n"
+     " * the id behind target[t], eos in the last row, and sums to 1. It is the session's, valid until\n"
+     " * its next alignment; after an error NULL."},
     {"translate_text", "int", TEXT_ARGUMENTS, TEXT_VALUES, TRANSLATES_TEXT, false,
      "The best translation of each line of a text of `length` bytes of UTF-8, as @_generate\n"
      " * would have it of its tokens: as many lines, ended as those of the text, empty for empty\n"

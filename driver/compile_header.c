@@ -172,6 +172,8 @@ static void put_generation(const Artifact *a, Text *out)
             "    const char *text; /* ends with a NUL, which length does not count */\n"
             "    int64_t length;\n"
             "    @_result result;\n"
+            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
+            "    int64_t n_source;\n"
             "} @_translation;\n\n"));
 }
 

@@ -27,18 +27,19 @@ class _Result(ctypes.Structure):
 
 class _Translation(ctypes.Structure):
     _fields_ = [("line", ctypes.c_int64), ("text", ctypes.c_void_p), ("length", ctypes.c_int64),
-                ("result", _Result)]
+                ("result", _Result), ("source", ctypes.POINTER(ctypes.c_int32)),
+                ("n_source", ctypes.c_int64)]
 
 
 class Result(tuple):
     """(ids, log_probability, score). `each`: the parts of log_probability, of each id and then of
-    the end, where it ended so; `text`: of a translation."""
+    the end, where it ended so; `text`: of a translation, `source`: the ids that it is one of."""
 
-    def __new__(cls, result, text=None):
+    def __new__(cls, result, text=None, source=None):
         self = tuple.__new__(cls, (result.ids[:result.n] if result.n else [],
                                    result.log_probability, result.score))
         self.each = result.each[:result.n_each] if result.n_each else []
-        self.text = text
+        self.text, self.source = text, source
         return self
 
     ids, log_probability, score = (property(lambda self, i=i: self[i]) for i in range(3))
@@ -181,6 +182,16 @@ class Model:
             answers = [Result(r) for r in results]
             return [answers[i * each:(i + 1) * each] for i in range(n)]
 
+    if hasattr(_lib, _NAME + "_alignment"):
+        def alignment(self, source, target):
+            """What each id of a target was made from, [len(target), len(source)]: the last attention
+            over the source, in the mean of its heads. `target`: BOS and the ids behind it; row t is
+            what predicted the id behind target[t]."""
+            sides, weights = [(_I * len(ids))(*map(int, ids)) for ids in (source, target)], _P()
+            _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
+                self._session, len(source), sides[0], len(target), sides[1], ctypes.byref(weights)))
+            return _array(weights.value, "f4", (len(target), len(source)))
+
     def _text(self, function, text, changes, prefix=None):
         settings, data = self.settings(**changes), text.encode()
         _begin_with(settings, prefix)
@@ -213,7 +224,8 @@ class Model:
             for i in range(n.value):
                 one = found[i]
                 text = ctypes.string_at(one.text, one.length).decode()
-                answers[one.line].append(Result(one.result, text))
+                source = one.source[:one.n_source] if one.n_source else []
+                answers[one.line].append(Result(one.result, text, source))
             return answers
 
     if hasattr(_lib, _NAME + "_generate_text"):

@@ -175,6 +175,21 @@ bool session_incremental(Session *session, Incremental *out, const char **target
     return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);
 }
 
+Function *session_alignment(Session *session)
+{
+    Module *module = session->model->module;
+    ModelPorts ports = ports_of(module);
+    return ports.source && ports.target ? derive_alignment(module, ports.source, ports.target) : NULL;
+}
+
+static Function *alignment_function(Session *session)
+{
+    Function *function = session_alignment(session);
+    if (!function)
+        job_error(session->job, "%s: the model has no attention of its target over a source", session->model->path);
+    return function;
+}
+
 static Function *incremental_function(Session *session, ModelFunction which)
 {
     Incremental incremental;
@@ -207,6 +222,8 @@ Function *session_function(Session *session, const char *name)
     }
     if (which == FUNCTION_ENCODE || which == FUNCTION_DECODE_STEP)
         return incremental_function(session, which);
+    if (which == FUNCTION_ALIGNMENT)
+        return alignment_function(session);
     OptimizerSpec optimizer = session_optimizer(session);
     return derive_function(module, which, &optimizer);
 }

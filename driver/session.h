@@ -57,6 +57,8 @@ const TfcProgram *session_compile(Session *session, Function *function);
  * model has none such. */
 Function *session_function(Session *session, const char *name);
 OptimizerSpec session_optimizer(const Session *session);
+/* derive_alignment with the model's own names; NULL: the model has no attention of its target over a source. */
+Function *session_alignment(Session *session);
 /* derive_incremental with the model's own names for target and logits. */
 bool session_incremental(Session *session, Incremental *out, const char **target,
                          const char **logits);

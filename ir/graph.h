@@ -109,8 +109,7 @@ struct Op {
 };
 
 typedef struct Function {
-    const char *name; /* of base/functions.def; "model": what the frontend gives; "alignment":
-                         passes/alignment.c */
+    const char *name; /* of base/functions.def; "model": what the frontend gives */
     Block body;
     int next_value, next_op; /* ids */
     struct Module *module;

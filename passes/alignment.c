@@ -26,25 +26,26 @@ static Value *mean_of_heads(Builder *b, Value *x)
     return build_binary(b, OP_mul, sum, build_const(b, x->type.dtype, 1 / heads));
 }
 
-bool expose_alignment(Function *forward, const char *source, const char *target)
+Function *derive_alignment(Module *module, const char *source, const char *target)
 {
-    const Op *from = find_input(forward, source), *to = find_input(forward, target);
+    Function *function = derive_forward(module);
+    const Op *from = find_input(function, source), *to = find_input(function, target);
     Op *found = NULL;
-    FOR_OPS(op, &forward->body) {
+    function->name = function_names()[FUNCTION_ALIGNMENT]; /* beside a forward of the module */
+    FOR_OPS(op, &function->body) {
         if (op->kind == OP_output)
-            block_remove(&forward->body, op);
+            block_remove(&function->body, op);
         else if (from && to && is_attention(op, from->results[0].type.dims[1], to->results[0].type.dims[1]))
             found = op;
     }
     if (!found)
-        return false;
-    forward->name = "alignment"; /* beside a forward of the module */
-    Builder b = builder_at_end(forward);
+        return NULL;
+    Builder b = builder_at_end(function);
     b.loc = found->loc;
     b.scope = found->scope;
     build_output(&b, "alignment", mean_of_heads(&b, op_result(found)));
-    remove_dead(forward);
-    return true;
+    remove_dead(function);
+    return function;
 }
 
 /* Of what kind the op's weights are; false: it is no attention of the two. */

@@ -104,10 +104,9 @@ Function *derive_gradient(Module *module, bool training);
  * model's: "rate" f32[] (learning rate), "step" f32[] (1, 2, …). Outputs "loss",
  * "gradient_norm". */
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
-/* A forward function is named "alignment" and gives that alone from now on, f32[B, T~, S~]: the last attention of the
- * target (an input's name) over the source, in the mean of its heads. False: there is none.
- * (alignment.c) */
-bool expose_alignment(Function *forward, const char *source, const char *target);
+/* alignment: of forward the last attention of the target (an input's name) over the source alone, in the
+ * mean of its heads, as the output "alignment" f32[B, T~, S~]. NULL: there is none. (alignment.c) */
+Function *derive_alignment(Module *module, const char *source, const char *target);
 typedef enum AttentionKind { ATTENTION_ENCODER, ATTENTION_DECODER, ATTENTION_CROSS } AttentionKind;
 /* AttentionOutput: the weights [B, heads …, queries, keys] of one attention. The source attends to itself
  * (encoder), the target to itself (decoder), or the target to the source (cross).

@@ -6,7 +6,7 @@
 #include "runtime/exec/program.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 5 };
+enum { TFC_MODEL_ABI = 6 };
 
 /* As the generated header's constants. */
 typedef enum TfcStatus {

@@ -49,6 +49,8 @@ typedef struct TfcTranslation {
     const char *text;
     int64_t length;
     TfcResult result;
+    const int32_t *source; /* the line's ids, with what stands around them */
+    int64_t n_source;
 } TfcTranslation;
 
 /* A word of a function's arguments or results: all fields of the generated structs
@@ -94,6 +96,9 @@ int tfc_model_decode_copy(TfcSessionHandle *session, int32_t from, int32_t to);
 int tfc_model_generation_defaults(TfcModelHandle *loaded, TfcGeneration *out);
 int tfc_model_generate(TfcSessionHandle *session, const TfcGeneration *settings, int32_t n,
                        const int32_t *lengths, const int32_t *ids, TfcResult *out);
+
+int tfc_model_alignment(TfcSessionHandle *session, int32_t n_source, const int32_t *source,
+                        int32_t n_target, const int32_t *target, const float **weights);
 
 /* Text, of models with a vocabulary inside. */
 int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *settings,

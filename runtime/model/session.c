@@ -114,7 +114,7 @@ static Exec *executor(TfcSession *session, TfcFunction function, const TfcProgra
 
 /* ---- functions ---- */
 
-static int run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out)
+int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out)
 {
     const TfcProgram *program = session_program(session, function);
     if (!program)
@@ -142,12 +142,12 @@ static int call(TfcSessionHandle *handle, TfcFunction function, Use use, const T
 
 int tfc_model_forward(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
 {
-    return call(handle, TFC_FORWARD, USE_READ, in, out, run_function);
+    return call(handle, TFC_FORWARD, USE_READ, in, out, session_run_function);
 }
 
 int tfc_model_loss(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)
 {
-    return call(handle, TFC_LOSS, USE_READ, in, out, run_function);
+    return call(handle, TFC_LOSS, USE_READ, in, out, session_run_function);
 }
 
 /* ---- training ---- */

@@ -1,6 +1,6 @@
 /* Inside a loaded model and its sessions: shared by access.c (who may use them), model.c
  * (params), session.c (sessions and their functions), words.c (arguments and results of these),
- * settings.c (of a generation), generate.c (decoding), and texts.c and
+ * settings.c (of a generation), generate.c (decoding), alignment.c (what was looked at), and texts.c and
  * translations.c (text around it). */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
@@ -92,6 +92,9 @@ enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that takes words */
  * anything is changed. A TfcStatus. (words.c) */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out);
+
+/* The same of one of its functions that go from tensors to tensors, made at the first call. (session.c) */
+int session_run_function(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
 
 /* ---- generate.c ---- */
 

@@ -155,7 +155,7 @@ static bool put_line(TfcSession *session, const Line *line, const Decoded *decod
 }
 
 /* A result's text, or the empty one's, in the arena of the session's results. */
-static bool list_result(Translation *t, int64_t line, const Hypothesis *h)
+static bool list_result(Translation *t, int64_t line, const Tokens *source, const Hypothesis *h)
 {
     TfcSession *session = t->session;
     session->text.length = 0;
@@ -170,16 +170,25 @@ static bool list_result(Translation *t, int64_t line, const Hypothesis *h)
     t->list[t->n_list++] = (TfcTranslation){.line = line,
                                             .text = text,
                                             .length = (int64_t)length,
-                                            .result = h ? session_result(h) : (TfcResult){0}};
+                                            .result = h ? session_result(h) : (TfcResult){0},
+                                            .source = source->ids,
+                                            .n_source = source->n};
     return true;
 }
 
 static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
 {
-    int32_t n = t->lines[line].n ? decoded->n : 0;
-    bool ok = n || list_result(t, line, NULL);
+    const Line *from = &t->lines[line];
+    int32_t n = from->n ? decoded->n : 0;
+    int32_t *ids = ARENA_ARRAY(t->session->results, int32_t, from->n + 1);
+    if (!ids)
+        return false;
+    if (from->n)
+        memcpy(ids, t->ids.data + from->start, (size_t)from->n * sizeof *ids);
+    Tokens source = {ids, from->n};
+    bool ok = n || list_result(t, line, &source, NULL);
     for (int32_t k = 0; ok && k < n; k++)
-        ok = list_result(t, line, &decoded->best[k]);
+        ok = list_result(t, line, &source, &decoded->best[k]);
     return ok;
 }
 

@@ -189,7 +189,13 @@ c' --seed 4 --tokens 30 >expected
 print(speak.Model().generate_text("a b\nc", seed=4, length_extra=30))' | cmp - expected ||
         fail "Python goes on otherwise"
 fi
-[ -z "$arrays" ] || "$arrays" "$root/tests/cli/compile_python.py" words.lib pronounce || fail "arrays in Python"
+if [ -n "$arrays" ]; then
+    "$arrays" "$root/tests/cli/compile_python.py" words.lib pronounce || fail "arrays in Python"
+    mkdir aligned.lib
+    "$tfc" compile words -o aligned.lib/libpronounce.so --function encode,decode_step,alignment || fail "it is not compiled"
+    "$tfc" translate words --input some --attention --json >aligned.json
+    PYTHONPATH=aligned.lib "$arrays" "$root/tests/cli/compile_aligned.py" some aligned.json || fail "alignments in Python"
+fi
 
 # Without a run; without what text needs.
 "$tfc" export words -o words.safetensors

@@ -133,6 +133,18 @@ int call_decode_step(World *w)
     return status;
 }
 
+static int align(World *w)
+{
+    enum { SOURCE = 3, TARGET = 2 };
+    static const int32_t from[SOURCE] = {4, 5, 6}, to[TARGET] = {BOS, 5};
+    const float *weights;
+    int status = N(alignment)(w->session, SOURCE, from, TARGET, to, &weights);
+    w->result = 0;
+    for (int i = 0; !status && i < SOURCE * TARGET; i++)
+        w->result += (double)weights[i] * (i + 1);
+    return status;
+}
+
 static int generate_with(World *w, int beam, int sample)
 {
     N(generation) s;
@@ -445,6 +457,7 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
         {"decode_step", with_sentences, call_decode_step, NULL, 0, NULL, 0},
         {"decode_step, full", with_full_caches, call_decode_step, NULL, 0, NULL, 0},
         {"generate", with_session, generate, NULL, 0, NULL, 0},
+        {"alignment", with_session, align, NULL, 0, NULL, 0},
         {"generate, by two threads", with_session, generate, NULL, 0, NULL, 0, 2},
         {"sample", with_session, sample, NULL, 0, NULL, 0},
         {"search, by rules", NULL, search_by_rules, NULL, 0, NULL, 0},

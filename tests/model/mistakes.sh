@@ -10,7 +10,7 @@ compile() { "$tfc" compile "$model" $small "$@"; }
 
 cd "$work"
 export LD_LIBRARY_PATH="$work"
-compile -o libmulti30k_small.so
+compile -o libmulti30k_small.so --function forward,loss,train_step,encode,decode_step,alignment
 cc "$root/examples/translate.c" -o translate -I. -L. -lmulti30k_small
 cc "$root/examples/fine_tune.c" -o fine_tune -I. -L. -lmulti30k_small
 cc "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small

@@ -239,6 +239,29 @@ static void decode_wrong(N(session) *session)
     WORKS(N(encode)(session, 0, NULL, NULL, 0));
 }
 
+static void align_wrong(N(session) * session)
+{
+    const float *weights;
+    REFUSES(ARGUMENT, "weights is NULL", N(alignment)(session, 3, src, 2, tgt, NULL));
+    REFUSES(ARGUMENT, "session is NULL", N(alignment)(NULL, 3, src, 2, tgt, &weights));
+    REFUSES(ARGUMENT, "n_source is -1", N(alignment)(session, -1, src, 2, tgt, &weights));
+    REFUSES(ARGUMENT, "n_target is 2147483647: from 0 to", N(alignment)(session, 3, src, INT32_MAX, tgt, &weights));
+    REFUSES(ARGUMENT, "source is NULL", N(alignment)(session, 3, NULL, 2, tgt, &weights));
+    REFUSES(ARGUMENT, "target is NULL", N(alignment)(session, 3, src, 2, NULL, &weights));
+    REFUSES(ARGUMENT, "id 1 of 'src' is 40", N(alignment)(session, 2, (int32_t[]){4, N(VOCABULARY)}, 2, tgt, &weights));
+    REFUSES(ARGUMENT, "id 0 of 'tgt' is -1", N(alignment)(session, 3, src, 1, (int32_t[]){-1}, &weights));
+    if (weights)
+        wrong++, fprintf(stderr, "weights after an error\n");
+    WORKS(N(alignment)(session, 0, NULL, 0, NULL, &weights));
+    WORKS(N(alignment)(session, 0, NULL, 2, tgt, &weights));
+    WORKS(N(alignment)(session, 3, src, 2, tgt, &weights));
+    for (int t = 0; t < 2; t++) {
+        float sum = weights[3 * t] + weights[3 * t + 1] + weights[3 * t + 2];
+        if (fabsf(sum - 1) > 1e-5F)
+            wrong++, fprintf(stderr, "row %d sums to %g\n", t, (double)sum);
+    }
+}
+
 static void generate_wrong(multi30k_small *model, N(session) *session)
 {
     N(generation) s;
@@ -396,6 +419,7 @@ int main(int argc, char **argv)
     double before = digest(model, session);
     forward_wrong(session);
     generate_wrong(model, session);
+    align_wrong(session);
     decode_wrong(session);
     train_wrong(session);
     if (N(steps)(model) || digest(model, session) != before)
