@@ -117,3 +117,15 @@ void json_put_fixed(JsonWriter *json, const char *key, double value, int decimal
     else
         text_string(json->out, "null");
 }
+
+void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m, int decimals)
+{
+    json_open(json, key, '[');
+    for (int64_t i = 0; i < n; i++) {
+        json_open(json, NULL, '[');
+        for (int64_t j = 0; j < m; j++)
+            json_put_fixed(json, NULL, rows[i * m + j], decimals);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}

@@ -32,6 +32,10 @@ void json_put_number(JsonWriter *json, const char *key, double value, int digits
 /* With so many digits after the point. */
 void json_put_fixed(JsonWriter *json, const char *key, double value, int decimals);
 
+/* A list of n rows, each a list of m numbers with so many digits after the point. */
+void json_put_rows(JsonWriter *json, const char *key, const float *rows, int64_t n, int64_t m, int decimals);
+enum { ALIGNMENT_DECIMALS = 4 }; /* of the weights of alignments, wherever they are shown */
+
 /* A byte of a string as JSON has it: itself, \", \\, \n, \t or \u00NN, without a NUL; how many
  * bytes. */
 enum { JSON_ESCAPE = 6 };

@@ -1,8 +1,6 @@
 /* Alignments as JSON and as text. */
 #include "cli/alignment.h"
 
-enum { DECIMALS = 4 };
-
 static void put_tokens(JsonWriter *json, const char *key, const Vocabulary *vocab, const int32_t *ids,
                        int64_t n)
 {
@@ -17,14 +15,7 @@ void put_alignment(JsonWriter *json, const Vocabulary *vocab, const Alignment *a
     json_open(json, "attention", '{');
     put_tokens(json, "source", vocab_source(vocab), a->source, a->n_source);
     put_tokens(json, "target", vocab, a->target, a->n_target);
-    json_open(json, "weights", '[');
-    for (int64_t t = 0; t < a->n_target; t++) {
-        json_open(json, NULL, '[');
-        for (int64_t s = 0; s < a->n_source; s++)
-            json_put_fixed(json, NULL, a->weights[t * a->n_source + s], DECIMALS);
-        json_close(json, ']');
-    }
-    json_close(json, ']');
+    json_put_rows(json, "weights", a->weights, a->n_target, a->n_source, ALIGNMENT_DECIMALS);
     json_close(json, '}');
 }
 
@@ -33,5 +24,5 @@ void put_soft_alignment(Text *out, const Alignment *a)
     text_string(out, " |||");
     for (int64_t t = 0; t < a->n_target; t++)
         for (int64_t s = 0; s < a->n_source; s++)
-            text_add(out, "%c%.*f", s ? ',' : ' ', DECIMALS, a->weights[t * a->n_source + s]);
+            text_add(out, "%c%.*f", s ? ',' : ' ', ALIGNMENT_DECIMALS, a->weights[t * a->n_source + s]);
 }

@@ -16,11 +16,15 @@
 extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
 extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
 extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
+extern const char script_attention_js[], script_attention_css[], script_attention_ts[], script_attention_md[];
 extern const char script_page_html[], script_page_css[], script_page_js[];
 
 enum { LARGEST_MODULE = 1 << 30 };
 
 static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
+
+/* The part of a template that tells of attention, where the module has it. */
+static const char *attending(const Artifact *a, const char *part) { return a->names[TFC_ALIGNMENT] ? part : ""; }
 
 static bool check(const Artifact *a)
 {
@@ -48,7 +52,9 @@ static bool write_package(const Artifact *a)
     const FillPart parts[] = {{"core", script_core_js},
                               {"methods", alone ? script_generate_js : script_translate_js},
                               {"types", alone ? script_generate_ts : script_translate_ts},
-                              {"example", alone ? script_generate_md : script_translate_md},
+                              {"example", arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
+                                                       attending(a, script_attention_md))},
+                              {"attention_types", attending(a, script_attention_ts)},
                               {"title", arena_printf(a->job->arena, "# %s", a->name)},
                               {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
     enum { PARTS = sizeof parts / sizeof parts[0] };
@@ -108,6 +114,7 @@ static void put_about(const Artifact *a, Text *out)
     json_put_bool(&json, "letters", letters);
     json_put_bool(&json, "lower", lower);
     json_put_bool(&json, "generates", generates(a));
+    json_put_bool(&json, "attends", a->names[TFC_ALIGNMENT] != NULL);
     json_close(&json, '}');
     text_string(out, "</script>\n");
 }
@@ -147,8 +154,13 @@ static bool write_page(const Artifact *a, const char *module)
     text_string(&data, "<script type=\"application/gzip;base64\" id=\"module\">");
     text_base64(&data, packed, size);
     text_string(&data, "</script>");
-    const FillPart parts[] = {{"title", a->name},         {"css", script_page_css}, {"data", data.data},
-                              {"core", script_core_js}, {"js", script_page_js}};
+    const FillPart parts[] = {{"title", a->name},
+                              {"css", script_page_css},
+                              {"attention_css", attending(a, script_attention_css)},
+                              {"data", data.data},
+                              {"core", script_core_js},
+                              {"attention_js", attending(a, script_attention_js)},
+                              {"js", script_page_js}};
     fill_template(script_page_html, parts, sizeof parts / sizeof parts[0], &page);
     bool ok = file_write_all(&a->job->diags, a->output, page.data, page.length);
     text_free(&data);

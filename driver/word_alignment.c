@@ -1,8 +1,6 @@
 /* Links between words by the greatest weight. */
 #include "driver/word_alignment.h"
 
-#include "driver/token_words.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,9 +122,9 @@ void align_words(const Corpus *corpus, int64_t row, const float *weights, const 
 {
     int64_t n = rows_length(&corpus->target, row), m = rows_length(&corpus->source, row);
     int64_t *from = ARENA_ARRAY(arena, int64_t, m + 1), *to = ARENA_ARRAY(arena, int64_t, n + 1);
-    int64_t n_from = token_words(vocab_source(corpus->vocab), source,
-                                 corpus->source.ids.data + corpus->source.start[row], m, from);
-    int64_t n_to = token_words(corpus->vocab, target, target_ids(corpus, row), n, to);
+    int64_t n_from = vocab_token_words(vocab_source(corpus->vocab), source,
+                                       corpus->source.ids.data + corpus->source.start[row], m, from);
+    int64_t n_to = vocab_token_words(corpus->vocab, target, target_ids(corpus, row), n, to);
     double *sums = ARENA_ARRAY(arena, double, n_from + 1);
     const char *blank = "";
     for (int64_t word = 0; word < n_to && m; word++) {

@@ -35,3 +35,4 @@ export interface Model {
 
 /** The model, ready to answer. `module`: the bytes of model.wasm, where they do not lie beside index.js. */
 export function load(options?: {module?: BufferSource}): Promise<Model>;
+@@attention_types

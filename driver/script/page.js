@@ -1,5 +1,5 @@
 // The page of a model: what is typed is answered as it is typed, by the model in a worker.
-const {title, letters, lower, generates} = JSON.parse(document.getElementById("about").textContent);
+const {title, letters, lower, generates, attends} = JSON.parse(document.getElementById("about").textContent);
 const byId = id => document.getElementById(id);
 const ANSWER_AFTER = 120; // ms without a key
 const media = matchMedia("(prefers-color-scheme: dark)");
@@ -63,33 +63,38 @@ function toModel(text) {
   }).join("\n");
 }
 
+function put(box, kind, name, text) {
+  const made = box.appendChild(document.createElement(kind));
+  made.className = name;
+  made.textContent = text;
+  return made;
+}
+
+// The text that answers follow: nothing where there is one line alone, unless it shows what they look at.
+function putSource(box, lines, {line, attention}) {
+  if (attention)
+    return startPair(box, lines[line], attention, letters);
+  if (lines.length > 1)
+    put(box, "p", "source", letters ? lines[line].replaceAll(" ", "") : lines[line]);
+  return null;
+}
+
 function show(lines, answers) {
   const box = byId("answers");
   box.replaceChildren();
   box.classList.remove("old");
-  let last = -1;
-  for (const {line, text, score} of answers) {
-    if (lines.length > 1 && line !== last) {
-      const source = document.createElement("p");
-      source.className = "source";
-      source.textContent = letters ? lines[line].replaceAll(" ", "") : lines[line];
-      box.append(source);
-    }
+  let last = -1, place = 0, pair = null;
+  for (const found of answers) {
+    const {line, text, score, attention} = found;
+    if (line !== last)
+      pair = putSource(box, lines, found);
+    place = line === last ? place + 1 : 0;
     last = line;
-    const row = document.createElement("div");
-    row.className = "answer";
-    const words = document.createElement("span");
-    words.className = "words";
-    words.textContent = text;
-    row.append(words);
-    if (score !== undefined) {
-      const mark = document.createElement("span");
-      mark.className = "score";
-      mark.title = "score: log-probability over a measure of the length";
-      mark.textContent = score.toFixed(2);
-      row.append(mark);
-    }
-    box.append(row);
+    const row = put(box, "div", "answer", ""), words = put(row, "span", "words", pair ? "" : text);
+    if (pair)
+      addTable(row, attention, addAnswer(pair, words, text, attention), place);
+    if (score !== undefined)
+      put(row, "span", "score", score.toFixed(2)).title = "score: log-probability over a measure of the length";
   }
 }
 
@@ -118,9 +123,10 @@ async function answer() {
   byId("answers").classList.add("old");
   const begin = performance.now();
   try {
-    const settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
-    const answers = await ask({text, ...settings});
-    show(text.split("\n"), answers);
+    const lines = text.split("\n"), settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
+    if (attends && lines.length * count <= MOST_PAIRS)
+      settings.attention = true;
+    show(lines, await ask({text, ...settings}));
     tell(`${Math.round(performance.now() - begin)} ms`);
   } catch (error) {
     tell(error.message, true);

@@ -6,6 +6,7 @@
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
 #include "runtime/text/hf/tokenizer_json.h"
+#include "runtime/text/token_words.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -445,6 +446,13 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
     require(tokenizer_decode_text(vocab->pieces, ids, n, &text));
     text_put(out, text.data, text.length);
     token_text_free(&text);
+}
+
+int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n, int64_t *word)
+{
+    int64_t n_words;
+    require(token_words(vocab->pieces, line->text, line->length, ids, (size_t)n, word, &n_words));
+    return n_words;
 }
 
 const char *vocab_token(const Vocabulary *vocab, int32_t id)

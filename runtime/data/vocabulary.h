@@ -75,6 +75,8 @@ void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids 
 const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length);
 /* Appends the text of ids below vocab_size; special ones are left out. */
 void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *out);
+/* As token_words (runtime/text): the word of each of the text's n ids, and how many words there are. */
+int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n, int64_t *word);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
 /* Equal for equal vocabularies with equal rules: kept in checkpoints to tell when they disagree. */

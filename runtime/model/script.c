@@ -3,7 +3,9 @@
  *
  *   {"text": "Ein Hund.", "beam": 4, "nbest": 2}
  *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
- *   {"error": "line 1 has 900 tokens, the model takes 128 at most"} */
+ *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
+ *
+ * With "attention": true each answer has what its tokens were made from (script_attention.c). */
 #include "runtime/model/model.h"
 
 #include "base/json_read.h"
@@ -53,14 +55,28 @@ static const Setting *find_setting(const char *name)
     return NULL;
 }
 
-/* NULL, or what is wrong with the request. */
-static const char *take_settings(const JsonValue *request, Arena *arena, TfcGeneration *settings)
+/* What a request asks for. */
+typedef struct Wanted {
+    const char *text;
+    TfcGeneration settings;
+    bool attention;
+} Wanted;
+
+/* NULL, or what is wrong with the request. `translates`: so does the model. */
+static const char *take_settings(const JsonValue *request, bool translates, Arena *arena, Wanted *wanted)
 {
+    TfcGeneration *settings = &wanted->settings;
     for (size_t i = 0; i < request->n; i++) {
         const JsonValue *value = &request->items[i];
         const char *name = request->keys[i];
         if (!strcmp(name, "text"))
             continue;
+        if (!strcmp(name, "attention") && translates) {
+            wanted->attention = value->kind == JV_TRUE;
+            if (value->kind != JV_TRUE && value->kind != JV_FALSE)
+                return "attention: expected true or false";
+            continue;
+        }
         if (!strcmp(name, "seed") && value->kind == JV_INTEGER) {
             settings->seed = (uint64_t)value->integer;
             continue;
@@ -81,60 +97,70 @@ static const char *take_settings(const JsonValue *request, Arena *arena, TfcGene
     return settings->nbest > settings->beam && !settings->sample ? "nbest is at most beam" : NULL;
 }
 
-static void put_translations(const TfcTranslation *list, int64_t n, JsonWriter *json)
+static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
 {
-    for (int64_t i = 0; i < n; i++) {
-        json_open(json, NULL, '{');
-        json_put_integer(json, "line", list[i].line);
-        json_put_text(json, "text", list[i].text);
-        json_put_number(json, "score", list[i].result.score, DIGITS);
-        json_put_number(json, "log_probability", list[i].result.log_probability, DIGITS);
-        json_close(json, '}');
-    }
+    json_open(json, NULL, '{');
+    json_put_integer(json, "line", t->line);
+    json_put_text(json, "text", t->text);
+    json_put_number(json, "score", t->result.score, DIGITS);
+    json_put_number(json, "log_probability", t->result.log_probability, DIGITS);
+    int status = wanted->attention ? script_put_attention(session, wanted->text, t, json) : TFC_OK;
+    json_close(json, '}');
+    return status;
 }
 
-static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, const TfcGeneration *settings, const char *text)
+static int put_translations(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
 {
     const TfcTranslation *list;
-    const char *generated;
     int64_t n;
-    int status = model->source ? tfc_model_translations(session, settings, text, (int64_t)strlen(text), &list, &n)
-                               : tfc_model_generate_text(session, settings, text, (int64_t)strlen(text), &generated, &n);
+    int status = tfc_model_translations(session, &wanted->settings, wanted->text, (int64_t)strlen(wanted->text), &list, &n);
+    for (int64_t i = 0; !status && i < n; i++)
+        status = put_translation(&list[i], session, wanted, json);
+    return status;
+}
+
+static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
+{
+    const char *text;
+    int status = tfc_model_generate_text(session, &wanted->settings, wanted->text, (int64_t)strlen(wanted->text), &text, NULL);
     if (status)
-        return fail(tfc_model_error_detail());
+        return status;
+    json_open(json, NULL, '{');
+    json_put_text(json, "text", text);
+    json_close(json, '}');
+    return TFC_OK;
+}
+
+static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, const Wanted *wanted)
+{
     JsonWriter json = {.out = &answer};
     answer.length = 0;
     json_open(&json, NULL, '{');
     json_open(&json, "answers", '[');
-    if (model->source)
-        put_translations(list, n, &json);
-    else {
-        json_open(&json, NULL, '{');
-        json_put_text(&json, "text", generated);
-        json_close(&json, '}');
-    }
+    int status = (model->source ? put_translations : put_generated)(session, wanted, &json);
     json_close(&json, ']');
     json_close(&json, '}');
-    return answer.data;
+    return status ? fail(tfc_model_error_detail()) : answer.data;
 }
 
-static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, TfcGeneration *settings,
+static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, Wanted *wanted,
                                   const JsonValue *request, Arena *arena)
 {
     const JsonValue *text = json_member(request, "text");
     if (!text || text->kind != JV_STRING)
         return fail("a request is an object with a \"text\"");
-    const char *mistake = take_settings(request, arena, settings);
-    return mistake ? fail(mistake) : put_answer(model, session, settings, text->text);
+    wanted->text = text->text;
+    const char *mistake = take_settings(request, model->source != NULL, arena, wanted);
+    return mistake ? fail(mistake) : put_answer(model, session, wanted);
 }
 
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length)
 {
     static TfcModelHandle *loaded;
     static TfcSessionHandle *session;
-    TfcGeneration settings;
+    Wanted wanted = {0};
     if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
-        (!session && tfc_model_session_new(loaded, &session)) || tfc_model_generation_defaults(loaded, &settings))
+        (!session && tfc_model_session_new(loaded, &session)) || tfc_model_generation_defaults(loaded, &wanted.settings))
         return fail(tfc_model_error_detail());
     Arena *arena = arena_try_new();
     if (!arena || !request || length < 0) {
@@ -143,7 +169,7 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
     }
     const char *problem = NULL;
     const JsonValue *value = json_read(arena, request, (size_t)length, &problem);
-    const char *result = value ? answer_request(model, session, &settings, value, arena)
+    const char *result = value ? answer_request(model, session, &wanted, value, arena)
                                : fail(problem ? problem : "out of memory");
     arena_free(arena);
     return result;

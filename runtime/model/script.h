@@ -2,9 +2,14 @@
 #ifndef RUNTIME_MODEL_SCRIPT_H
 #define RUNTIME_MODEL_SCRIPT_H
 
-#include "runtime/model/abi.h"
+#include "base/json_write.h"
+#include "runtime/model/model.h"
 
 /* The answer ends with a NUL and is valid until the next call; never NULL. Any request is allowed. */
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length);
+
+/* The member "attention" of an answer to a line of the text: what its tokens were made from; nothing where
+ * the line has no tokens. A TfcStatus. (script_attention.c) */
+int script_put_attention(TfcSessionHandle *session, const char *text, const TfcTranslation *answer, JsonWriter *json);
 
 #endif

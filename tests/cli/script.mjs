@@ -1,13 +1,13 @@
 // The package of tfc compile --emit js under Node: answers are those of tfc translate and tfc generate, and
 // wrong requests are errors after which it goes on.
-// Usage: node script.mjs PACKAGE SPEAKER SOURCES WANTED WANTED.NBEST WANTED.SPOKEN
+// Usage: node script.mjs PACKAGE SPEAKER SOURCES WANTED WANTED.NBEST WANTED.SPOKEN WANTED.JSON
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 
 const [folder, speaker, ...files] = process.argv.slice(2);
-const [sources, wanted, nbest, spoken] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
+const [sources, wanted, nbest, spoken, aligned] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
 const {load} = await import(pathToFileURL(resolve(folder, "index.js")));
 const model = await load();
 sources.forEach((source, i) => assert.equal(model.translate(source), wanted[i], source));
@@ -24,6 +24,20 @@ sources.slice(0, 20).forEach((source, i) => {
   found.forEach(({score}, k) => assert.ok(Math.abs(score - lists[i][k].score) < 1e-4));
 });
 
+// Attention: that of tfc translate, to the digits that are told.
+const answers = model.answers(sources.join("\n"), {nbest: 3, attention: true});
+assert.equal(answers.length, aligned.length);
+answers.forEach(({text, line, attention}, i) => {
+  const {attention: {source, target, weights}, ...told} = JSON.parse(aligned[i]);
+  assert.deepEqual([text, line, attention.source, attention.target], [told.text, told.line, source, target]);
+  attention.weights.forEach((row, t) => row.forEach((weight, s) => assert.ok(Math.abs(weight - weights[t][s]) <= 1.01e-4, `${text}: ${t} ${s}`)));
+  assert.deepEqual(attention.source_words, source.map((_, s) => s < source.length - 1 ? s : -1));
+  assert.deepEqual(attention.target_words, target.map((_, t) => t < target.length - 1 ? t : -1));
+});
+assert.equal(model.nbest(sources[0], 1)[0].attention, undefined);
+assert.equal(model.answers("\na b", {attention: true})[0].attention, undefined);
+assert.throws(() => model.nbest("a b", 1, {attention: 1}), /attention: expected true or false/);
+
 assert.equal(model.translate(""), "");
 for (const [settings, message] of [
   [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is at most beam/],
@@ -39,3 +53,4 @@ assert.match(readFileSync(resolve(folder, types), "utf8"), /translate\(text: str
 
 const speaks = await (await import(pathToFileURL(resolve(speaker, "index.js")))).load();
 assert.equal(speaks.generate("a b", {temperature: 0, length_factor: 0, length_extra: 8}), spoken.join("\n"));
+assert.throws(() => speaks.generate("a b", {attention: true}), /no setting 'attention'/);

@@ -45,8 +45,21 @@ head -n 200 all.src >some.src
 "$tfc" translate run --input some.src --beam 4 --output wanted
 "$tfc" translate run --input some.src --beam 4 --nbest 3 --output wanted.nbest
 "$tfc" generate speak --prompt 'a b' --temperature 0 --tokens 8 >wanted.spoken
-node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken || fail "the package"
-in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted
+"$tfc" translate run --input some.src --beam 4 --nbest 3 --attention --json --output wanted.json
+node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken wanted.json || fail "the package"
+in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted wanted.json
+
+# What has no attention over a source shows none, and says so.
+"$tfc" compile speak -o speak.html 2>err || fail "$(cat err)"
+"$tfc" compile run --with run --emit js -o both 2>err || fail "$(cat err)"
+grep -q '"attends": true' page.html && grep -q 'function startPair' page.html && grep -q '"attends": false' speak.html && ! grep -q 'function startPair' speak.html ||
+    fail "attention in a page of a language model"
+grep -q 'attention?: Attention' package/index.d.ts && ! grep -q attention speaker/index.d.ts both/index.d.ts ||
+    fail "types of attention"
+node --input-type=module -e '
+    const model = await (await import(process.argv[1])).load()
+    try { model.nbest("a b", 1, {attention: true}) } catch (error) { console.log(error.message) }
+' "$work/both/index.js" | grep -q "compiled without the function .alignment" || fail "attention of an ensemble"
 
 # Rounded params: tokens and scores are those of a checkpoint that numpy rounded.
 "$tfc" compile run --store bf16 -o rounded.html 2>err || fail "$(cat err)"
@@ -58,9 +71,10 @@ if [ -n "$python" ]; then
     translate_rounded() { "$tfc" translate run --checkpoint rounded.safetensors --input some.src --beam 4 "$@" 2>err || fail "$(cat err)"; }
     translate_rounded --output rounded.wanted
     translate_rounded --nbest 3 --output rounded.nbest
+    translate_rounded --nbest 3 --attention --json --output rounded.json
     ! cmp -s wanted.nbest rounded.nbest || fail "rounding changes no score"
-    node "$root/tests/cli/script.mjs" rounded speaker some.src rounded.wanted rounded.nbest wanted.spoken || fail "the package of rounded params"
-    in_browsers "$root/tests/cli/script_page.mjs" rounded.html some.src rounded.wanted
+    node "$root/tests/cli/script.mjs" rounded speaker some.src rounded.wanted rounded.nbest wanted.spoken rounded.json || fail "the package of rounded params"
+    in_browsers "$root/tests/cli/script_page.mjs" rounded.html some.src rounded.wanted rounded.json
 else
     echo "rounded params were not compared: no numpy"
 fi

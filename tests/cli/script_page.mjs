@@ -1,12 +1,12 @@
 // The page of tfc compile --emit html in a headless browser, from the disk: nothing from outside, what is
-// typed is answered with what tfc translate says, several answers, themes, a narrow screen.
-// Usage: node script_page.mjs PAGE.html SOURCES WANTED
+// typed is answered with what tfc translate says, several answers, what they look at, themes, a narrow screen.
+// Usage: node script_page.mjs PAGE.html SOURCES WANTED WANTED.JSON
 import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
 import {openBrowser} from "./browser.mjs";
 
 const [page, ...files] = process.argv.slice(2), address = pathToFileURL(page).href;
-const [sources, wanted] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
+const [sources, wanted, aligned] = files.map(file => readFileSync(file, "utf8").trimEnd().split("\n"));
 const browser = await openBrowser(process.env.BROWSER);
 const tab = await browser.openTab();
 const failures = [];
@@ -50,6 +50,61 @@ const tests = {
       byId("count").dispatchEvent(new Event("change"))`);
     await waitFor(isDone, "no list");
     need((await answers()).length === 4 && (await answers())[0] === wanted[3], "not four answers: " + await answers());
+  },
+
+  async "what answers look at is what tfc translate tells"() {
+    const lines = sources.slice(0, 60), told = aligned.map(line => JSON.parse(line)).filter(({line}) => line < lines.length);
+    const found = await tab.evaluate(`ask({text: ${JSON.stringify(lines.join("\n"))}, nbest: 3, beam: 4, attention: true})`);
+    need(found.length === told.length && found.length > 150, `${found.length} answers, not ${told.length}`);
+    found.forEach(({text, attention}, i) => {
+      const {text: wants, attention: {source, target, weights}} = told[i];
+      need(text === wants && attention.source.join(" ") === source.join(" ") && attention.target.join(" ") === target.join(" "), `${text}, not ${wants}`);
+      attention.weights.forEach((row, t) => row.forEach((weight, s) =>
+        need(Math.abs(weight - weights[t][s]) <= 1.01e-4, `${text}: ${weight}, not ${weights[t][s]}`)));
+    });
+  },
+
+  async "words that are pointed at light the others"() {
+    const lit = side => tab.evaluate(`[...document.querySelectorAll("${side} .unit")].map(unit => +unit.style.getPropertyValue("--w"))`);
+    const middle = (selector, i) => tab.evaluate(`(() => {
+      const {x, y, width, height} = document.querySelectorAll(${JSON.stringify(selector)})[${i}].getBoundingClientRect();
+      return [x + width / 2, y + height / 2]; })()`);
+    const shade = weight => weight < .04 ? 0 : weight ** .7;
+    const near = (found, wants, what) => need(found.length >= wants.length && wants.every((weight, i) => Math.abs(found[i] - shade(weight)) < 2e-3), `${what}: ${found}, not ${wants.map(shade)}`);
+    const {line, attention: {weights, source, target}} = aligned.map(text => JSON.parse(text)).find(({attention}) => attention.target.length > 3);
+    await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[line])}; byId("count").value = "2"; byId("status").textContent = "";
+      byId("text").dispatchEvent(new Event("input"))`);
+    await waitFor(isDone, "no answer");
+    for (const t of [0, 1]) {
+      await tab.point(...await middle(".answer .unit", t));
+      near(await lit(".source"), weights[t], "the source");
+    }
+    await tab.point(...await middle(".source .unit", 1));
+    near(await lit(".answer"), weights.slice(0, -1).map(row => row[1]), "the answer");
+    need(await tab.evaluate(`document.querySelectorAll(".source .pointed").length`) === 1, "the word itself has no mark");
+    await tab.point(2, 2);
+    need((await lit("#answers")).every(weight => weight === 0), "it stays lit");
+    // The same by keys.
+    await tab.evaluate(`document.querySelector(".answer .words").focus()`);
+    await tab.press("ArrowRight");
+    await tab.press("ArrowRight");
+    near(await lit(".source"), weights[1], "by keys");
+    await tab.press("Escape");
+    need((await lit(".source")).every(weight => weight === 0), "Escape leaves it lit");
+    // The table, which stays open for the next answer.
+    await tab.click(".answer .table");
+    const table = () => tab.evaluate(`[...document.querySelectorAll(".weights:not([hidden]) tbody tr")].map(row =>
+      [...row.querySelectorAll("td")].map(cell => +cell.style.getPropertyValue("--w")))`);
+    const cells = await table();
+    need(cells.length === target.length && cells.every((row, t) => row.length === source.length && row.every((weight, s) => Math.abs(weight - weights[t][s]) < 1e-3)), "the table has others");
+    await tab.point(...await middle(".weights td[data-at]", source.length + 1));
+    need(await tab.evaluate(`[".answer .words", ".source"].every(side => [...document.querySelector(side).querySelectorAll(".unit")].findIndex(unit => unit.classList.contains("pointed")) === 1)`),
+      "a cell does not mark its words");
+    await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[4])}; byId("status").textContent = ""; byId("text").dispatchEvent(new Event("input"))`);
+    await waitFor(isDone, "no answer");
+    need((await table()).length > 1, "the table has closed");
+    await tab.click(".answer .table");
+    need((await table()).length === 0, "the table does not close");
   },
 
   async "words of letters are taken apart"() {
