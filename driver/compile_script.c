@@ -85,23 +85,27 @@ static bool write_package(const Artifact *a)
 
 /* ---- the page ---- */
 
-/* Whether a list of words is one of single letters, so that a reader's words have to be taken apart;
- * *lower: none of them is a capital. */
+/* Whether a list of words is one of letters, so that a reader's words have to be taken apart: of single ones,
+ * or, where sources share it with sounds such as "th", half of it and no token longer than three; *lower:
+ * no letter is a capital. */
 static bool is_of_letters(const Vocabulary *vocab, bool *lower)
 {
-    *lower = true;
-    if (!vocab_is_words(vocab))
-        return false;
+    enum { LONGEST = 3 };
     const TokenRules *rules = vocab_rules(vocab);
-    for (int32_t i = 0; i < vocab_size(vocab); i++) {
+    int64_t tokens = 0, single = 0;
+    size_t longest = 0;
+    *lower = true;
+    for (int32_t i = 0; vocab_is_words(vocab) && i < vocab_size(vocab); i++) {
         const char *token = vocab_token(vocab, i);
         if (i == rules->pad || i == rules->unk || i == rules->begin || i == rules->end || !*token)
             continue;
-        if (text_letters(token) != 1)
-            return false;
-        *lower = *lower && !(*token >= 'A' && *token <= 'Z');
+        size_t letters = text_letters(token);
+        longest = letters > longest ? letters : longest;
+        tokens++;
+        single += letters == 1;
+        *lower = *lower && !(letters == 1 && *token >= 'A' && *token <= 'Z');
     }
-    return true;
+    return single && longest <= LONGEST && 2 * single >= tokens;
 }
 
 static void put_about(const Artifact *a, Text *out)

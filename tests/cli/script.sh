@@ -49,6 +49,13 @@ head -n 200 all.src >some.src
 node "$root/tests/cli/script.mjs" package speaker some.src wanted wanted.nbest wanted.spoken wanted.json || fail "the package"
 in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted wanted.json
 
+# A list that letters share with sounds is one of letters, too.
+for part in train valid; do sed 's/a/aa/g; s/b/th/g' $part.tgt >$part.sounds; done
+"$tfc" train model.tfg --source train.src --target train.sounds --vocab words:auto --out sounds --steps 2 --no-bleu 2>err ||
+    fail "$(cat err)"
+"$tfc" compile sounds -o sounds.html 2>err || fail "$(cat err)"
+grep -q '"letters": true, "lower": true' sounds.html || fail "words are not taken apart"
+
 # What has no attention over a source shows none, and says so.
 "$tfc" compile speak -o speak.html 2>err || fail "$(cat err)"
 "$tfc" compile run --with run --emit js -o both 2>err || fail "$(cat err)"
