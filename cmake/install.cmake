@@ -1,6 +1,5 @@
 # cmake --install: the program with its models, documentation, manual page and
 # completions; what other builds need to find them (pkg-config, find_package).
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # The program describes itself (cli/describe.c), whenever it is linked: so whoever has built
@@ -17,7 +16,7 @@ set(TFC_SHARE ${CMAKE_INSTALL_DATADIR}/tfc)
 install(TARGETS tfc)
 foreach(module tfc-openmpi tfc-mpich)
   if(TARGET ${module})
-    install(TARGETS ${module} LIBRARY DESTINATION lib/tfc)
+    install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tfc)
   endif()
 endforeach()
 install(DIRECTORY models DESTINATION ${TFC_SHARE} FILES_MATCHING PATTERN "*.tfg" PATTERN "*.in")

@@ -77,7 +77,7 @@ static bool add_path(Link *l, const char *option, const char *path)
 
 static bool add_archive(Link *l, const char *name, const char *variable)
 {
-    static const char *const folders[] = {"", "../lib/tfc/", "../lib/", "../"};
+    static const char *const folders[] = {"", "../" TFC_LIBDIR "/", "../"};
     enum { N_FOLDERS = sizeof folders / sizeof *folders };
     const char *places[N_FOLDERS];
     for (int i = 0; i < N_FOLDERS; i++)

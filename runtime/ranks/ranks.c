@@ -41,7 +41,7 @@ static const Launcher *find_launcher(void)
 /* Beside the program, or where it is installed; NULL: nowhere. */
 static const char *find_module(Arena *arena, const char *name)
 {
-    static const char *const places[] = {"", "../lib/tfc/"};
+    static const char *const places[] = {"", "../" TFC_LIBDIR "/tfc/"};
     char program[4096];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program);
     const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;

@@ -22,6 +22,7 @@ END
     fail "the installed program: $(cat err)"
 "$prefix/bin/tfc" dump "$prefix/share/tfc/models/gpt.tfg" --stage graph >graph || fail "an installed model"
 grep -q '^func' graph || fail "$(head -n 3 graph)"
+"$prefix/bin/tfc" compile own.tfg -o own.so 2>err || fail "a library, linked with the installed archive: $(cat err)"
 
 for file in share/man/man1/tfc.1 share/bash-completion/completions/tfc share/zsh/site-functions/_tfc \
     share/vim/vimfiles/syntax/tfg.vim share/tfc/vscode/package.json share/tfc/models/lib/prelude.tfg share/tfc/models/kinds/translator.tfg.in \
