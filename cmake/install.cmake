@@ -20,8 +20,12 @@ foreach(module tfc-openmpi tfc-mpich)
   endif()
 endforeach()
 install(DIRECTORY models DESTINATION ${TFC_SHARE} FILES_MATCHING PATTERN "*.tfg" PATTERN "*.in")
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As they lie in the source, so that links between pages, and those to models, lead somewhere.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples bench DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(RELATIVE_PATH TFC_MODELS_LINK /p/${CMAKE_INSTALL_DOCDIR} /p/${TFC_SHARE}/models)
+install(CODE "file(CREATE_LINK ${TFC_MODELS_LINK}
+  \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/models SYMBOLIC)")
 install(FILES ${CMAKE_BINARY_DIR}/tfc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${CMAKE_BINARY_DIR}/tfc.bash RENAME tfc
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

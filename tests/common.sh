@@ -49,6 +49,13 @@ same_tensors() {
     cmp "$work/tensors.1" "$work/tensors.2" || fail "$3"
 }
 
+# dead_links PAGE: the files that a page in Markdown links to and that are not there.
+dead_links() {
+    { grep -oE '\]\([^):#]+[)#]' "$1" || true; } | sed 's/^](//; s/[)#]$//' | sort -u | while read -r link; do
+        [ -e "$(dirname "$1")/$link" ] || echo "$1: the link $link leads nowhere"
+    done
+}
+
 # number NAME: that field of each line of JSON that has it
 number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"; }
 

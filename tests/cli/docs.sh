@@ -86,10 +86,8 @@ for page in $pages; do
         # shellcheck disable=SC2086  # a pattern
         ls -d ${name%/} >/dev/null 2>&1 || complain "$page: $name does not exist"
     done <"$work/names"
-    grep -oE '\]\([^):#]+[)#]' "$page" | sed 's/^](//; s/[)#]$//' | sort -u >"$work/links" || true
-    while read -r link; do
-        [ -e "$(dirname "$page")/$link" ] || complain "$page: the link $link leads nowhere"
-    done <"$work/links"
+    dead_links "$page" >"$work/dead"
+    [ ! -s "$work/dead" ] || complain "$(cat "$work/dead")"
 
     awk -f "$work/options.awk" "$page" | sort -u >"$work/options"
     while read -r command option; do

@@ -31,6 +31,10 @@ for file in share/man/man1/tfc.1 share/bash-completion/completions/tfc share/zsh
 done
 grep -q '^complete .* tfc$' "$prefix/share/bash-completion/completions/tfc" || fail "completion"
 
+find "$prefix/share/doc/tfc" -name '*.md' | while read -r page; do dead_links "$page"; done >dead
+[ ! -s dead ] || fail "$(cat dead)"
+[ -e "$prefix/share/doc/tfc/docs/installing.md" ] || fail "docs/installing.md is not installed"
+
 pc=$(find "$prefix" -name tfc.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
