@@ -349,8 +349,10 @@ bool file_make_folder(Diagnostics *diags, const char *path)
             continue;
         char kept = *c;
         *c = 0;
-        if (mkdir(copy, 0777) && errno != EEXIST) {
-            diag_error(diags, no_place(), "cannot make the folder %s: %s", path, strerror(errno));
+        int error = mkdir(copy, 0777) ? errno : 0;
+        if (error && !(error == EEXIST && file_is_folder(copy))) {
+            diag_error(diags, no_place(), "cannot make the folder %s: %s", path,
+                       error == EEXIST ? "a file has that name" : strerror(error));
             ok = false;
         }
         *c = kept;

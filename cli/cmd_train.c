@@ -70,6 +70,8 @@ static int check_usage(Job *job, const TrainOptions *o)
 {
     if (!o->model && !o->resume)
         return cli_usage_error("train: expected MODEL.tfg; see tfc train --help");
+    if (o->resume && !o->out && !file_exists(o->model))
+        return cli_usage_error("train: there is nothing to resume: %s is not there", o->model);
     if (!o->out)
         return cli_usage_error("train: --out is needed: the folder to write the run to");
     if (o->resume && !file_exists(o->out))

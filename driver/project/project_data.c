@@ -9,6 +9,7 @@
 
 enum {
     LEAST_LINES = 100,
+    MOST_MISREAD = 1, /* percent of lines: with more, the whole text has another encoding */
     HELD_SHARE = 20,   /* every 20th line validates, and as many test … */
     HELD_LINES = 1000, /* … but about a thousand of each */
     MOST_LABELS = 1000
@@ -147,6 +148,17 @@ static bool check_parts(const Cut *cut)
     return true;
 }
 
+/* Left out, the lines of a text in another encoding would be all those with an umlaut. */
+static bool check_encoding(Job *job, const Survey *survey)
+{
+    int64_t misread = survey->findings[SURVEY_not_utf8].lines;
+    return misread * 100 <= survey->lines * MOST_MISREAD ||
+           job_error(job,
+                     "%" PRId64 " of %" PRId64 " lines are not UTF-8: convert the text from its encoding first "
+                     "(if it is Latin-1: iconv -f CP1252 -t UTF-8)",
+                     misread, survey->lines);
+}
+
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
                       ProjectParts *parts)
 {
@@ -155,7 +167,7 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
     RawText raw = {0};
     RawPair pair;
-    bool ok = raw_open(job, &options->data.train, &options->data, &raw) && open_files(&cut);
+    bool ok = check_encoding(job, survey) && raw_open(job, &options->data.train, &options->data, &raw) && open_files(&cut);
     while (ok && raw_next(&raw, &pair)) {
         if (!is_usable(&cut, &pair))
             cut.left_out++;

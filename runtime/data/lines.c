@@ -42,7 +42,8 @@ const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *
         return NULL;
     *column = (int)at + 1;
     return line->text[at]
-               ? arena_printf(arena, "invalid UTF-8: byte 0x%02x", (unsigned char)line->text[at])
+               ? arena_printf(arena, "invalid UTF-8: byte 0x%02x (iconv converts a text of another encoding)",
+                              (unsigned char)line->text[at])
                : "a NUL byte: this is not a text file";
 }
 

@@ -79,6 +79,8 @@ grep -q "; 3 left out" out || fail "$(tail -n 30 out)"
 
 # ---- refused, and nothing is left ----
 ls -d */ >before
+sed 's/a/\xe4/' all.tsv >latin.tsv
+refuses 1 "lines are not UTF-8: convert the text" tfc init new --kind translator --data latin.tsv
 refuses 1 "my-translator is not empty" tfc init my-translator --kind translator --data all.tsv
 refuses 1 "all.tsv: a file has that name" tfc init all.tsv --kind translator --data all.tsv
 refuses 2 "kind is needed: translator, pronouncer, language-model or classifier" tfc init new

@@ -35,6 +35,8 @@ status=0; "$tfc" train one --resume --steps 16 --data less.tsv 2>less.err || sta
 [ $status = 1 ] && grep -q -- '--data .*less.tsv: it was' less.err || fail "resumed on other data: $(cat less.err)"
 
 # Wrong lines are told by file and line, and what contradicts itself is refused.
+refuses 1 "cannot make the folder valid.src: a file has that name" \
+    "$tfc" train model.tfg --vocab words:auto --data train.tsv --steps 8 --out valid.src
 sed '7s/\t/ /g' train.tsv >wrong.tsv
 status=0; train wrong --data wrong.tsv || status=$?
 [ $status = 1 ] && grep -q 'wrong.tsv:7:.*no tab' wrong.err || fail "no tab: $(cat wrong.err)"

@@ -43,6 +43,8 @@ sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' parts/log.jsonl | sort -nc || fail "t
 mv away.tfg model.tfg
 "$tfc" train parts --resume 2>err || fail "a run that is done: $(cat err)"
 
+refuses 2 "nothing to resume: part is not there" "$tfc" train part --resume
+
 # What is another is told by name, with its old and new value, all at once.
 resume() { "$tfc" train model.tfg --out parts --resume "$@"; }
 cp parts/last.safetensors before.safetensors
