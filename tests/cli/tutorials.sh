@@ -17,9 +17,8 @@ set -eu
 . tests/common.sh
 work=$(realpath "$work")
 shift
-TFC_LIBRARY=$root/models/lib
 PATH=$(dirname "$tfc"):$PATH
-export PATH TFC_LIBRARY
+export PATH
 followed=0 failed= absent=
 for page in "$root"/docs/tutorials/*.md; do
     name=$(basename "$page" .md)
