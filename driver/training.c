@@ -116,29 +116,25 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
     return true;
 }
 
-/* Whether an update is a program of its own, after several batches or pieces of one. */
-static bool accumulates(const Training *t)
-{
-    return t->settings.accumulate > 1 || t->settings.batch.shards > 1;
-}
-
-static bool compile_update(Training *t)
+static bool compile_shards(Training *t)
 {
     TrainPrograms *p = &t->programs;
-    if (t->settings.batch.shards > 1)
-        return training_split_compile(t);
-    p->update = session_compile(&t->session, session_function(&t->session, "update"));
-    return p->update != NULL;
+    Function *accumulate = derive_accumulate_rows(t->session.model->module);
+    return training_split_compile(t, accumulate) && limit_memory(t, p->update) &&
+           (p->accumulate = session_compile(&t->session, accumulate));
 }
 
 static bool compile_training(Training *t)
 {
     TrainPrograms *p = &t->programs;
-    if (!accumulates(t))
-        return limit_memory(t, NULL) &&
-               (p->step = session_compile(&t->session, session_function(&t->session, "train_step")));
-    return compile_update(t) && limit_memory(t, p->update) &&
-           (p->accumulate = session_compile(&t->session, session_function(&t->session, "accumulate")));
+    Session *session = &t->session;
+    if (t->settings.batch.shards > 1)
+        return compile_shards(t);
+    if (t->settings.accumulate > 1)
+        return (p->update = session_compile(session, session_function(session, "update"))) &&
+               limit_memory(t, p->update) &&
+               (p->accumulate = session_compile(session, session_function(session, "accumulate")));
+    return limit_memory(t, NULL) && (p->step = session_compile(session, session_function(session, "train_step")));
 }
 
 /* Params, gradients and slots of what was compiled. */

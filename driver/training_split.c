@@ -4,18 +4,27 @@
 #include "passes/optimizer.h"
 #include "runtime/exec/size.h"
 
+static PartTensor tensor_of(Training *t, const Function *accumulate, const ParamInfo *param)
+{
+    Arena *arena = t->job->arena;
+    const char *rows = gradient_rows_name(arena, param->name);
+    PartTensor tensor = {.param = param->name, .gradient = gradient_name(arena, param->name), .count = 1};
+    for (int axis = 0; axis < param->type.rank; axis++)
+        tensor.count *= param->type.dims[axis].size;
+    tensor.rows = module_param(t->session.model->module, rows) ? rows : NULL;
+    tensor.sparse = accumulates_rows(accumulate, tensor.gradient);
+    return tensor;
+}
+
 /* All elements of the params that are trained. */
-static const Parts *make_parts(Training *t)
+static const Parts *make_parts(Training *t, const Function *accumulate)
 {
     Arena *arena = t->job->arena;
     const ParamInfo **params;
     int n = derive_trained(t->session.model->module, &params);
     PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
-    for (int i = 0; i < n; i++) {
-        tensors[i] = (PartTensor){params[i]->name, gradient_name(arena, params[i]->name), 1};
-        for (int axis = 0; axis < params[i]->type.rank; axis++)
-            tensors[i].count *= params[i]->type.dims[axis].size;
-    }
+    for (int i = 0; i < n; i++)
+        tensors[i] = tensor_of(t, accumulate, params[i]);
     return parts_new(arena, tensors, n, ranks_count(t->options->ranks));
 }
 
@@ -47,11 +56,11 @@ static const TfcProgram *compile_part(Training *t, const Parts *parts, int part)
                            derive_update_part(t->session.model->module, &optimizer, counts));
 }
 
-bool training_split_compile(Training *t)
+bool training_split_compile(Training *t, const Function *accumulate)
 {
     Split *split = ARENA_NEW(t->job->arena, Split);
     int me = ranks_mine(t->options->ranks);
-    *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t), .store = t->store};
+    *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t, accumulate), .store = t->store};
     list_slots(t, split);
     t->programs.split = t->split = split;
     if (!parts_elements(split->parts, me))

@@ -4,9 +4,9 @@
 
 #include "driver/training.h"
 
-/* Compiles the update of this rank's part and puts it, with the split, into the programs. False after
- * errors. */
-bool training_split_compile(Training *training);
+/* Compiles the update of this rank's part of the gradients that `accumulate` gives (derive_accumulate_rows),
+ * and puts it, with the split, into the programs. False after errors. */
+bool training_split_compile(Training *training, const Function *accumulate);
 /* The split's own store, once the training's store has params and gradients. */
 bool training_split_store(Training *training);
 

@@ -2,6 +2,7 @@
  * what it is for decided (dropout on or off), and what nobody asks for removed. */
 #include "passes/autodiff.h"
 #include "passes/clone.h"
+#include "passes/gradient_terms.h"
 #include "passes/optimizer.h"
 #include "passes/pass.h"
 
@@ -90,6 +91,11 @@ const char *gradient_name(Arena *arena, const char *param)
     return arena_printf(arena, "grad.%s", param);
 }
 
+const char *gradient_rows_name(Arena *arena, const char *param)
+{
+    return arena_printf(arena, "rows.%s", param);
+}
+
 Function *derive_gradient(Module *module, bool training)
 {
     Function *function = derive(module, FUNCTION_GRADIENT, training, KEEP_LOSS);
@@ -114,30 +120,67 @@ Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
 static Value *gradient_param(Builder *b, const char *name, Type type)
 {
     Module *module = b->function->module;
-    const char *full = gradient_name(module->arena, name);
-    const ParamInfo *info = module_param(module, full);
+    const ParamInfo *info = module_param(module, name);
     if (!info)
-        info = module_add_param(module, (ParamInfo){.name = full, .type = type,
+        info = module_add_param(module, (ParamInfo){.name = name, .type = type,
                                                     .role = PARAM_GRADIENT, .init = INIT_ZEROS});
     return build_param(b, info);
 }
 
+/* Adds a gradient of the param to the tensor `name`, as early as may be. */
+static void accumulate(Function *function, const Value *param, Value *gradient, const char *name)
+{
+    Builder b = builder_behind(function, &function->body, gradient->op);
+    b.loc = param->op->loc;
+    b.scope = param->op->scope;
+    Value *sum = gradient_param(&b, name, param->type);
+    build_assign(&b, sum, build_binary(&b, OP_add, sum, gradient));
+}
+
+static Trained begin_accumulate(Module *module, Function **function)
+{
+    *function = derive(module, FUNCTION_ACCUMULATE, true, KEEP_LOSS);
+    Builder b = builder_at_end(*function);
+    DType type = find_output(*function, "loss")->args[0]->type.dtype;
+    Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
+    return differentiate(*function, weight);
+}
+
 Function *derive_accumulate(Module *module)
 {
-    Function *function = derive(module, FUNCTION_ACCUMULATE, true, KEEP_LOSS);
-    Builder b = builder_at_end(function);
-    DType type = find_output(function, "loss")->args[0]->type.dtype;
-    Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
-    Trained t = differentiate(function, weight);
+    Function *function;
+    Trained t = begin_accumulate(module, &function);
+    for (int i = 0; i < t.n; i++)
+        accumulate(function, t.params[i], t.gradients[i],
+                   gradient_name(module->arena, op_string(t.params[i]->op, ATTR_name)));
+    remove_dead(function);
+    return function;
+}
+
+Function *derive_accumulate_rows(Module *module)
+{
+    Function *function;
+    Trained t = begin_accumulate(module, &function);
+    SideTable sparse = find_sparse(function);
     for (int i = 0; i < t.n; i++) {
-        b = builder_behind(function, &function->body, t.gradients[i]->op); /* whole as early as may be */
-        b.loc = t.params[i]->op->loc;
-        b.scope = t.params[i]->op->scope;
-        Value *sum = gradient_param(&b, op_string(t.params[i]->op, ATTR_name), t.params[i]->type);
-        build_assign(&b, sum, build_binary(&b, OP_add, sum, t.gradients[i]));
+        const char *param = op_string(t.params[i]->op, ATTR_name);
+        GradientTerms terms = split_terms(function, &sparse, t.gradients[i]);
+        Value *whole = terms.dense ? terms.dense : terms.sparse;
+        accumulate(function, t.params[i], whole, gradient_name(module->arena, param));
+        if (terms.dense && terms.sparse)
+            accumulate(function, t.params[i], terms.sparse, gradient_rows_name(module->arena, param));
     }
     remove_dead(function);
     return function;
+}
+
+bool accumulates_rows(const Function *accumulate, const char *gradient)
+{
+    SideTable sparse = find_sparse(accumulate);
+    FOR_OPS(op, &accumulate->body)
+        if (op->kind == OP_assign && !strcmp(op_string(op->args[0]->op, ATTR_name), gradient))
+            return side_number(&sparse, op->args[1]->op->args[1]->op);
+    return false;
 }
 
 int derive_trained(const Module *module, const ParamInfo ***params)
@@ -173,7 +216,8 @@ static void add_param(Update *u, const ParamInfo *info, const Op *read)
     u->b.loc = read->loc;
     u->b.scope = read->scope;
     u->params[u->n] = build_param(&u->b, info);
-    u->gradients[u->n++] = gradient_param(&u->b, info->name, info->type);
+    u->gradients[u->n++] =
+        gradient_param(&u->b, gradient_name(u->b.function->module->arena, info->name), info->type);
 }
 
 /* Updates, and the gradients are 0 again. */

@@ -39,11 +39,11 @@ typedef struct Exchange {
 /* What is done with a slice that goes to or comes from another rank. */
 typedef void Take(Exchange *x, Slice slice, int other);
 
-static void take_both(Exchange *x, int32_t tensor, Range a, Range b, int other, Take *take)
+static void take_both(Exchange *x, int32_t gradient, Range a, Range b, int other, Take *take)
 {
     int next = a.first > b.first ? a.first : b.first, last = a.last < b.last ? a.last : b.last;
     while (next <= last) {
-        Slice slice = gradient_next_slice(x->sum->parts, x->of, tensor, &next, last);
+        Slice slice = gradient_next_slice(x->sum, x->of, gradient, &next, last);
         if (slice.count)
             take(x, slice, other);
     }
@@ -56,7 +56,7 @@ static void each_sent(Exchange *x, Take *take)
     for (int32_t i = 0; span_has(x->have, me) && i < x->of.n; i++)
         for (int rank = x->want.from; rank <= x->want.to; rank++)
             if (rank != me)
-                take_both(x, x->of.tensors[i], mine, owned(x->sum, x->want, rank), rank, take);
+                take_both(x, x->of.numbers[i], mine, owned(x->sum, x->want, rank), rank, take);
 }
 
 static void each_received(Exchange *x, Take *take)
@@ -66,14 +66,7 @@ static void each_received(Exchange *x, Take *take)
     for (int32_t i = 0; span_has(x->want, me) && i < x->of.n; i++)
         for (int rank = x->have.from; rank <= x->have.to; rank++)
             if (rank != me)
-                take_both(x, x->of.tensors[i], owned(x->sum, x->have, rank), mine, rank, take);
-}
-
-static float *place_of(const Pass *pass, int64_t from)
-{
-    const GradientSum *sum = pass->sum;
-    return (float *)(pass->level < 0 ? store_at_element(sum, &pass->slice, from)
-                                     : room_at_element(sum, &pass->slice, from, pass->level));
+                take_both(x, x->of.numbers[i], owned(x->sum, x->have, rank), mine, rank, take);
 }
 
 static int64_t rounded_at(const GradientSum *sum, const Slice *slice, int64_t from)
@@ -83,7 +76,7 @@ static int64_t rounded_at(const GradientSum *sum, const Slice *slice, int64_t fr
 
 static void round_block(const Pass *pass, int64_t from, int64_t n)
 {
-    const float *in = place_of(pass, from);
+    const float *in = (const float *)place_of_element(pass->sum, &pass->slice, from, pass->level);
     int64_t at = rounded_at(pass->sum, &pass->slice, from);
     for (int64_t i = 0; i < n; i++) {
         float value = in[i] + pass->sum->rest[at + i];
@@ -95,64 +88,100 @@ static void round_block(const Pass *pass, int64_t from, int64_t n)
 
 static void widen_block(const Pass *pass, int64_t from, int64_t n)
 {
-    float *out = place_of(pass, from);
+    float *out = (float *)place_of_element(pass->sum, &pass->slice, from, pass->level);
     const uint16_t *in = pass->sum->received + rounded_at(pass->sum, &pass->slice, from);
     for (int64_t i = 0; i < n; i++)
         out[i] = bf16_to_float(in[i]);
 }
 
+static const Gradient *gradient_of(const Exchange *x, Slice slice) { return &x->sum->gradients[slice.tensor]; }
+
 static bool is_rounded(const Exchange *x, Slice slice)
 {
-    return x->sum->rest && x->sum->gradients[slice.tensor].tensor->type == TFC_F32;
+    return x->sum->rest && !gradient_of(x, slice)->sparse && gradient_of(x, slice)->tensor->type == TFC_F32;
 }
 
-static void run_slice(Exchange *x, Slice slice, void (*run)(const Pass *pass, int64_t from, int64_t n))
+static void run_slice(Exchange *x, Slice slice, Pass pass)
 {
-    Pass pass = {.sum = x->sum, .slice = slice, .level = x->level, .run = run};
+    pass.sum = x->sum;
+    pass.slice = slice;
+    pass.level = x->level;
     team_each(x->of.lane ? 1 : exec_threads(), (int32_t)parts_blocks(slice.count), gradient_run_block, &pass);
 }
 
-static void add_message(Exchange *x, Slice slice, int other, bool is_sent)
+static void add_message(Exchange *x, void *data, int64_t bytes, int other, bool is_sent)
 {
-    Pass place = {.sum = x->sum, .slice = slice, .level = x->level};
-    RankMessage *message = &x->of.room[x->n++];
-    *message = (RankMessage){place_of(&place, slice.from), slice.count * x->sum->gradients[slice.tensor].size,
-                             other, is_sent};
-    if (is_rounded(x, slice)) {
-        uint16_t *narrow = is_sent ? x->sum->sent : x->sum->received;
-        message->data = narrow + rounded_at(x->sum, &slice, slice.from);
-        message->bytes = slice.count * (int64_t)sizeof *narrow;
-    }
+    x->of.room[x->n++] = (RankMessage){data, bytes, other, is_sent};
+}
+
+/* The elements themselves; of a sparse gradient only the marks. */
+static void add_slice(Exchange *x, Slice slice, int other, bool is_sent)
+{
+    const GradientSum *sum = x->sum;
+    uint16_t *narrow = is_sent ? sum->sent : sum->received;
+    if (gradient_of(x, slice)->sparse) {
+        uint64_t *marks = gradient_marks(sum, &slice, slice.from, x->level);
+        add_message(x, marks, gradient_mark_words(&slice) * (int64_t)sizeof *marks, other, is_sent);
+    } else if (is_rounded(x, slice))
+        add_message(x, narrow + rounded_at(sum, &slice, slice.from), slice.count * (int64_t)sizeof *narrow, other,
+                    is_sent);
+    else
+        add_message(x, place_of_element(sum, &slice, slice.from, x->level),
+                    slice.count * gradient_of(x, slice)->size, other, is_sent);
 }
 
 static void add_sent(Exchange *x, Slice slice, int other)
 {
     if (is_rounded(x, slice))
-        run_slice(x, slice, round_block);
-    add_message(x, slice, other, true);
+        run_slice(x, slice, (Pass){.run = round_block});
+    if (gradient_of(x, slice)->sparse && x->level < 0)
+        run_slice(x, slice, (Pass){.marks = MARKS_MADE});
+    add_slice(x, slice, other, true);
 }
 
-static void add_received(Exchange *x, Slice slice, int other) { add_message(x, slice, other, false); }
+static void add_received(Exchange *x, Slice slice, int other) { add_slice(x, slice, other, false); }
 
-static void widen(Exchange *x, Slice slice, int other)
+/* Marked groups of a sparse slice, once its marks are known. */
+static void add_marked(Exchange *x, Slice slice, int other, bool is_sent)
+{
+    int64_t marked = gradient_of(x, slice)->sparse ? gradient_marked(x->sum, &slice, x->level) : 0;
+    if (marked && is_sent)
+        gradient_pack(x->sum, &slice, x->level);
+    if (marked)
+        add_message(x, place_of_element(x->sum, &slice, slice.from, x->level),
+                    marked * gradient_of(x, slice)->size, other, is_sent);
+}
+
+static void add_sent_marked(Exchange *x, Slice slice, int other) { add_marked(x, slice, other, true); }
+static void add_received_marked(Exchange *x, Slice slice, int other) { add_marked(x, slice, other, false); }
+
+static void take_received(Exchange *x, Slice slice, int other)
 {
     if (is_rounded(x, slice))
-        run_slice(x, slice, widen_block);
+        run_slice(x, slice, (Pass){.run = widen_block});
+    if (gradient_of(x, slice)->sparse)
+        gradient_unpack(x->sum, &slice, x->level);
 }
 
 /* All messages of n exchanges at once. */
-static void run_exchanges(Exchange *list, int n)
+static void move_all(Exchange *list, int n, Take *sent, Take *received)
 {
     int64_t messages = 0;
     for (int i = 0; i < n; i++) {
         list[i].n = messages;
-        each_sent(&list[i], add_sent);
-        each_received(&list[i], add_received);
+        each_sent(&list[i], sent);
+        each_received(&list[i], received);
         messages = list[i].n;
     }
     gradients_move(list[0].sum->ranks, list[0].of, messages);
+}
+
+static void run_exchanges(Exchange *list, int n)
+{
+    move_all(list, n, add_sent, add_received);
+    move_all(list, n, add_sent_marked, add_received_marked);
     for (int i = 0; i < n; i++)
-        each_received(&list[i], widen);
+        each_received(&list[i], take_received);
 }
 
 /* What this rank has no part in is 0. */
@@ -168,7 +197,7 @@ void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Spa
     int me = ranks_mine(sum->ranks);
     Range mine = owned(sum, whole, me);
     run_exchanges((Exchange[]){{sum, of, left, whole, level, 0}, {sum, of, right, whole, -1, 0}}, 2);
-    gradient_run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .run = gradient_join_block});
+    gradient_run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .marks = MARKS_USED, .run = gradient_join_block});
     if (span_has(right, me))
         clear_others(sum, of, mine);
 }

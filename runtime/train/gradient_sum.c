@@ -25,37 +25,64 @@ static int count_levels(int64_t n)
     return levels;
 }
 
+/* The parts' gradients, then those of their rows. */
 static bool find_gradients(GradientSum *sum, Store *store)
 {
     const Parts *parts = sum->parts;
-    sum->gradients = ARENA_ARRAY(sum->arena, Gradient, (int64_t)parts->n_tensors + 1);
-    for (int32_t t = 0; sum->gradients && t < parts->n_tensors; t++) {
-        StoreTensor *tensor = store_find(store, parts->tensors[t].gradient);
-        sum->gradients[t] =
-            (Gradient){tensor, type_bytes(tensor->type), sum->bytes, sum->n_blocks};
-        sum->bytes += (tensor->count * type_bytes(tensor->type) + 63) / 64 * 64;
-        sum->n_blocks += parts_blocks(tensor->count);
-    }
+    sum->gradients = ARENA_ARRAY(sum->arena, Gradient, 2 * (int64_t)parts->n_tensors + 1);
+    for (int rows = 0; sum->gradients && rows < 2; rows++)
+        for (int32_t t = 0; t < parts->n_tensors; t++) {
+            const PartTensor *of = &parts->tensors[t];
+            if (rows && !of->rows)
+                continue;
+            StoreTensor *tensor = store_find(store, rows ? of->rows : of->gradient);
+            sum->gradients[sum->n++] =
+                (Gradient){tensor, t, rows || of->sparse, type_bytes(tensor->type), 0, sum->n_blocks};
+            sum->n_blocks += parts_blocks(tensor->count);
+        }
     return sum->gradients != NULL;
+}
+
+/* In a level those that may be rounded come first. */
+static void place_gradients(GradientSum *sum)
+{
+    for (int sparse = 0; sparse < 2; sparse++) {
+        for (int32_t i = 0; i < sum->n; i++) {
+            Gradient *g = &sum->gradients[i];
+            if (g->sparse != sparse)
+                continue;
+            g->at = sum->bytes;
+            sum->bytes += (g->tensor->count * g->size + 63) / 64 * 64;
+        }
+        if (!sparse)
+            sum->rounded = sum->bytes / (int64_t)sizeof *sum->rest;
+    }
+}
+
+static int64_t count_marks(const GradientSum *sum)
+{
+    bool any = false;
+    for (int32_t i = 0; i < sum->n; i++)
+        any |= sum->gradients[i].sparse;
+    return any ? (sum->levels + 1) * sum->n_blocks * BLOCK_WORDS : 0;
 }
 
 static bool list_all(GradientSum *sum)
 {
-    int32_t n = sum->parts->n_tensors;
-    int32_t *tensors = ARENA_ARRAY(sum->arena, int32_t, (int64_t)n + 1);
+    int32_t n = sum->n;
+    int32_t *numbers = ARENA_ARRAY(sum->arena, int32_t, (int64_t)n + 1);
     RankMessage *room = ARENA_ARRAY(sum->arena, RankMessage, 4 * (int64_t)n * sum->parts->n + 1);
-    for (int32_t t = 0; tensors && t < n; t++)
-        tensors[t] = t;
-    sum->all = (Gradients){.tensors = tensors, .n = n, .pieces = 1, .room = room};
+    for (int32_t i = 0; numbers && i < n; i++)
+        numbers[i] = i;
+    sum->all = (Gradients){.numbers = numbers, .n = n, .pieces = 1, .room = room};
     return !arena_failed(sum->arena);
 }
 
 static bool make_rounded(GradientSum *sum)
 {
-    int64_t n = sum->bytes / (int64_t)sizeof(float);
-    sum->rest = ARENA_ARRAY(sum->arena, float, n + 1);
-    sum->sent = ARENA_ARRAY(sum->arena, uint16_t, n + 1);
-    sum->received = ARENA_ARRAY(sum->arena, uint16_t, n + 1);
+    sum->rest = ARENA_ARRAY(sum->arena, float, sum->rounded + 1);
+    sum->sent = ARENA_ARRAY(sum->arena, uint16_t, sum->rounded + 1);
+    sum->received = ARENA_ARRAY(sum->arena, uint16_t, sum->rounded + 1);
     return !arena_failed(sum->arena);
 }
 
@@ -68,6 +95,8 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
         *sum = (GradientSum){
             .arena = arena, .parts = parts, .ranks = ranks, .levels = count_levels(pieces)};
         if (find_gradients(sum, store)) {
+            place_gradients(sum);
+            sum->marks = ARENA_ARRAY(arena, uint64_t, count_marks(sum) + 1);
             sum->room = arena_array(arena, (size_t)sum->levels, (size_t)sum->bytes);
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
         }
@@ -86,7 +115,8 @@ void gradient_sum_free(GradientSum *sum)
 
 int64_t gradient_sum_bytes(const GradientSum *sum)
 {
-    return sum->bytes * (sum->levels + (sum->rest ? 2 : 0));
+    int64_t rounded = sum->rest ? sum->rounded * (int64_t)(sizeof *sum->rest + 2 * sizeof *sum->sent) : 0;
+    return sum->bytes * sum->levels + rounded + count_marks(sum) * (int64_t)sizeof *sum->marks;
 }
 
 /* ---- steps over elements ---- */
@@ -94,16 +124,26 @@ int64_t gradient_sum_bytes(const GradientSum *sum)
 void gradient_run_block(const void *context, int64_t index)
 {
     const Pass *pass = context;
-    int64_t begin = index * PART_BLOCK, left = pass->slice.count - begin;
-    pass->run(pass, pass->slice.from + begin, left < PART_BLOCK ? left : PART_BLOCK);
+    int64_t from = pass->slice.from + index * PART_BLOCK, left = pass->slice.from + pass->slice.count - from;
+    int64_t n = left < PART_BLOCK ? left : PART_BLOCK;
+    bool sparse = pass->sum->gradients[pass->slice.tensor].sparse && pass->marks != MARKS_IGNORED;
+    if (sparse && pass->marks == MARKS_MADE)
+        gradient_mark_block(pass, from, n);
+    if (sparse && pass->run)
+        gradient_each_marked(pass, from, n);
+    else if (pass->run)
+        pass->run(pass, from, n);
 }
 
-Slice gradient_next_slice(const Parts *parts, Gradients of, int32_t tensor, int *next, int last)
+Slice gradient_next_slice(const GradientSum *sum, Gradients of, int32_t gradient, int *next, int last)
 {
     int part = *next;
+    int32_t tensor = sum->gradients[gradient].part;
     *next = of.pieces > 1 ? part + 1 : last + 1;
-    return of.pieces > 1 ? parts_piece(parts, tensor, part, of.piece, of.pieces)
-                         : parts_slice(parts, tensor, part, last);
+    Slice slice = of.pieces > 1 ? parts_piece(sum->parts, tensor, part, of.piece, of.pieces)
+                                : parts_slice(sum->parts, tensor, part, last);
+    slice.tensor = gradient;
+    return slice;
 }
 
 void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pass pass)
@@ -115,7 +155,7 @@ void gradient_run_parts(GradientSum *sum, Gradients of, int first, int last, Pas
     team_open(&team, of.lane ? 1 : exec_threads(), NULL);
     for (int32_t i = 0; i < of.n; i++)
         for (int next = first; next <= last;) {
-            pass.slice = gradient_next_slice(sum->parts, of, of.tensors[i], &next, last);
+            pass.slice = gradient_next_slice(sum, of, of.numbers[i], &next, last);
             team_run(&team, (int32_t)parts_blocks(pass.slice.count), gradient_run_block, &pass);
         }
     team_close(&team);
@@ -127,6 +167,20 @@ static void run_all(GradientSum *sum, Gradients of, Pass pass)
 }
 
 Gradients gradient_sum_all(const GradientSum *sum) { return sum->all; }
+
+int32_t gradient_sum_count(const GradientSum *sum) { return sum->n; }
+
+const StoreTensor *gradient_sum_tensor(const GradientSum *sum, int32_t number)
+{
+    return sum->gradients[number].tensor;
+}
+
+Gradients gradient_sum_params(const GradientSum *sum)
+{
+    Gradients params = sum->all;
+    params.n = sum->parts->n_tensors;
+    return params;
+}
 
 static void keep_block(const Pass *pass, int64_t from, int64_t n)
 {
@@ -142,32 +196,56 @@ void gradient_clear_block(const Pass *pass, int64_t from, int64_t n)
     memset(store_at_element(pass->sum, &pass->slice, from), 0, (size_t)(n * g->size));
 }
 
-void gradient_join_block(const Pass *pass, int64_t from, int64_t n)
+/* to = left + to */
+static void add_run(void *to, const void *left, TfcType type, int64_t n)
 {
-    const Gradient *g = &pass->sum->gradients[pass->slice.tensor];
-    char *to = store_at_element(pass->sum, &pass->slice, from);
-    const char *left = room_at_element(pass->sum, &pass->slice, from, pass->level);
-    if (g->tensor->type == TFC_F64) {
-        double *sum = (double *)to;
-        const double *other = (const double *)left;
+    if (type == TFC_F64) {
+        double *sum = to;
+        const double *other = left;
         for (int64_t i = 0; i < n; i++)
             sum[i] = other[i] + sum[i];
     } else {
-        float *sum = (float *)to;
-        const float *other = (const float *)left;
+        float *sum = to;
+        const float *other = left;
         for (int64_t i = 0; i < n; i++)
             sum[i] = other[i] + sum[i];
     }
 }
 
+void gradient_join_block(const Pass *pass, int64_t from, int64_t n)
+{
+    const Gradient *g = &pass->sum->gradients[pass->slice.tensor];
+    add_run(store_at_element(pass->sum, &pass->slice, from),
+            room_at_element(pass->sum, &pass->slice, from, pass->level), g->tensor->type, n);
+}
+
+/* Rows are added to the gradient that they belong to, and 0 then. */
+static void finish_block(const Pass *pass, int64_t from, int64_t n)
+{
+    const Gradient *rows = &pass->sum->gradients[pass->slice.tensor];
+    Slice whole = {.tensor = rows->part};
+    add_run(store_at_element(pass->sum, &whole, from), store_at_element(pass->sum, &pass->slice, from),
+            rows->tensor->type, n);
+    gradient_clear_block(pass, from, n);
+}
+
 void gradient_sum_keep(GradientSum *sum, Gradients of, int level)
 {
-    run_all(sum, of, (Pass){.level = level, .run = keep_block});
+    run_all(sum, of, (Pass){.level = level, .marks = MARKS_MADE, .run = keep_block});
 }
 
 void gradient_sum_join(GradientSum *sum, Gradients of, int level)
 {
-    run_all(sum, of, (Pass){.level = level, .run = gradient_join_block});
+    run_all(sum, of, (Pass){.level = level, .marks = MARKS_USED, .run = gradient_join_block});
+}
+
+void gradient_sum_finish(GradientSum *sum)
+{
+    Gradients rows = sum->all;
+    int me = ranks_mine(sum->ranks);
+    rows.numbers += sum->parts->n_tensors;
+    rows.n -= sum->parts->n_tensors;
+    gradient_run_parts(sum, rows, me, me, (Pass){.level = -1, .marks = MARKS_MADE, .run = finish_block});
 }
 
 /* ---- the norm ---- */
@@ -195,7 +273,7 @@ double gradient_sum_norm(GradientSum *sum)
     double total = 0;
     memset(sum->squares, 0, (size_t)sum->n_blocks * sizeof *sum->squares);
     int me = ranks_mine(sum->ranks);
-    gradient_run_parts(sum, gradient_sum_all(sum), me, me, (Pass){.run = square_block});
+    gradient_run_parts(sum, gradient_sum_params(sum), me, me, (Pass){.run = square_block});
     ranks_sum(sum->ranks, sum->squares, sum->n_blocks);
     for (int64_t i = 0; i < sum->n_blocks; i++)
         total += sum->squares[i];

@@ -9,7 +9,10 @@
  *   gradient_sum_join(sum, level);   // the store's is left + right
  *
  * What several ranks have computed together lies among them, a part of the elements (parts.h) with
- * each; so a sum of halves costs each rank no more than its part. */
+ * each; so a sum of halves costs each rank no more than its part.
+ *
+ * Where the parts have a second tensor of a gradient, that of its rows, the tree sums both, and in the end one
+ * is added to the other. Of a sparse gradient ranks send what is not zero. */
 #ifndef RUNTIME_TRAIN_GRADIENT_SUM_H
 #define RUNTIME_TRAIN_GRADIENT_SUM_H
 
@@ -31,16 +34,20 @@ int64_t gradient_sum_bytes(const GradientSum *sum);
 /* How many of n pieces, n > 1, the left half has. */
 int64_t gradient_sum_left(int64_t n);
 
-/* Gradients: those a call is about, by their tensors' numbers in the parts; of each one piece of several
- * (parts_piece). */
+/* Gradients: those a call is about, by their numbers; of each one piece of several (parts_piece). First come
+ * those of the parts' tensors, whose numbers they have, then those of their rows. */
 typedef struct Gradients {
-    const int32_t *tensors;
+    const int32_t *numbers;
     int32_t n;
     int32_t piece, pieces;
     int lane;          /* > 0: the calling thread works alone, on this lane, while others compute */
-    RankMessage *room; /* four messages a tensor and rank */
+    RankMessage *room; /* four messages a gradient and rank */
 } Gradients;
 Gradients gradient_sum_all(const GradientSum *sum);
+Gradients gradient_sum_params(const GradientSum *sum); /* one a tensor of the parts */
+int32_t gradient_sum_count(const GradientSum *sum);
+/* Of a gradient. */
+const StoreTensor *gradient_sum_tensor(const GradientSum *sum, int32_t number);
 /* The first n messages of the room, as the lane says. */
 void gradients_move(const Ranks *ranks, Gradients of, int64_t n);
 
@@ -59,6 +66,8 @@ static inline bool span_has(Span span, int rank) { return span.from <= rank && r
 void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Span right, Span whole);
 /* Part p goes from the span that holds the sum to rank p; the store's is 0 elsewhere. Called by all. */
 void gradient_sum_spread(GradientSum *sum, Gradients of, Span span);
+/* After that: rows are added to the gradients that they belong to, in this rank's part. */
+void gradient_sum_finish(GradientSum *sum);
 /* The norm of the whole gradient, on all ranks, after that. */
 double gradient_sum_norm(GradientSum *sum);
 

@@ -10,19 +10,20 @@
 enum { LANES = 2 };
 enum { BUCKET = 1 << 20, PIECE = 1 << 22 }; /* bytes, at least and about at most */
 
-/* Bucket: tensors first … first + n - 1 of an order, or one piece of one of them; and the step that it
- * waits for, or that waits for it. */
+/* Bucket: first … first + n - 1 of an order, or one piece of one of them; and the step that it waits for, or
+ * that waits for it. */
 typedef struct Bucket {
     int32_t first, n, step;
     int32_t piece, pieces;
 } Bucket;
 
-/* Order: all tensors of the parts, by steps that are done with them, or by those that need them. */
+/* Order: all gradients, by the steps that are done with them, or all params, by those that need them; by the
+ * numbers that they have in the sum, or the parts. */
 typedef struct Order {
-    int32_t *tensors;
+    int32_t *numbers;
     Bucket *buckets;
     int32_t n;
-    bool ends; /* a bucket waits for the last of its tensors' steps; else its first one waits for it */
+    bool ends; /* a bucket waits for the last of its gradients' steps; else its first param's one waits for it */
 } Order;
 
 /* Lane: a thread, which does jobs number, number + LANES, …. */
@@ -51,77 +52,77 @@ struct Overlap {
 
 /* ---- buckets ---- */
 
-/* Place: a tensor and the step that orders it. */
+/* Place: a gradient or a param, its size, and the step that orders it. */
 typedef struct Place {
-    int32_t tensor, step;
+    int64_t bytes;
+    int32_t number, step;
 } Place;
 
 static int compare_places(const void *a, const void *b)
 {
     const Place *x = a, *y = b;
-    return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->tensor - y->tensor;
-}
-
-static int64_t bytes_of(const Overlap *o, int32_t tensor)
-{
-    const StoreTensor *param = store_find(o->split->store, o->split->parts->tensors[tensor].param);
-    return param->count * type_bytes(param->type);
+    return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->number - y->number;
 }
 
 static int32_t pieces_of(int64_t bytes) { return (int32_t)((bytes + PIECE - 1) / PIECE); }
 
-/* Puts the i-th tensor of the order into the last bucket if there is room, else into new ones. */
-static void add_tensor(Order *order, int32_t i, int32_t step, int64_t bytes, int64_t *filled)
+/* Puts the i-th of the order into the last bucket if there is room, else into new ones. */
+static void add_place(Order *order, int32_t i, const Place *place, int64_t *filled)
 {
-    int32_t pieces = pieces_of(bytes);
+    int32_t pieces = pieces_of(place->bytes);
     bool goes_on = order->n && *filled < BUCKET && pieces <= 1;
     Bucket *last = &order->buckets[order->n - 1];
+    order->numbers[i] = place->number;
     if (goes_on) {
         last->n++;
-        last->step = order->ends ? step : last->step;
-        *filled += bytes;
+        last->step = order->ends ? place->step : last->step;
+        *filled += place->bytes;
         return;
     }
     for (int32_t piece = 0; piece == 0 || piece < pieces; piece++)
-        order->buckets[order->n++] = (Bucket){i, 1, step, piece, pieces > 1 ? pieces : 1};
-    *filled = bytes;
+        order->buckets[order->n++] = (Bucket){i, 1, place->step, piece, pieces > 1 ? pieces : 1};
+    *filled = place->bytes;
 }
 
 /* In rank 0's order, as all ranks send in the same. */
-static void cut(const Overlap *o, Order *order, Place *places)
+static bool cut(Overlap *o, Order *order, Place *places, int32_t n)
 {
-    int32_t n = o->split->parts->n_tensors;
-    int64_t filled = 0;
+    int64_t filled = 0, n_buckets = 1;
+    for (int32_t i = 0; i < n; i++)
+        n_buckets += 1 + pieces_of(places[i].bytes);
+    order->numbers = ARENA_ARRAY(o->arena, int32_t, (int64_t)n + 1);
+    order->buckets = ARENA_ARRAY(o->arena, Bucket, n_buckets);
+    if (arena_failed(o->arena))
+        return false;
     qsort(places, (size_t)n, sizeof *places, compare_places);
     ranks_share(o->split->ranks, places, n * (int64_t)sizeof *places);
-    for (int32_t i = 0; i < n; i++) {
-        order->tensors[i] = places[i].tensor;
-        add_tensor(order, i, places[i].step, bytes_of(o, places[i].tensor), &filled);
-    }
+    for (int32_t i = 0; i < n; i++)
+        add_place(order, i, &places[i], &filled);
+    return true;
+}
+
+static Place place_of(const StoreTensor *tensor, int32_t number, int32_t step)
+{
+    return (Place){tensor->count * type_bytes(tensor->type), number, step};
 }
 
 static bool make_orders(Overlap *o)
 {
     const Parts *parts = o->split->parts;
-    int64_t n_buckets = 1;
-    for (int32_t t = 0; t < parts->n_tensors; t++)
-        n_buckets += 1 + pieces_of(bytes_of(o, t));
-    Place *places = ARENA_ARRAY(o->arena, Place, (int64_t)parts->n_tensors + 1);
-    Order *orders[] = {&o->gradients, &o->params};
-    for (int i = 0; i < 2; i++) {
-        orders[i]->tensors = ARENA_ARRAY(o->arena, int32_t, (int64_t)parts->n_tensors + 1);
-        orders[i]->buckets = ARENA_ARRAY(o->arena, Bucket, n_buckets);
-        orders[i]->ends = i == 0;
+    int32_t n = gradient_sum_count(o->sum);
+    Place *places = ARENA_ARRAY(o->arena, Place, (int64_t)n + 1);
+    o->gradients.ends = true;
+    for (int32_t g = 0; places && g < n; g++) {
+        const StoreTensor *gradient = gradient_sum_tensor(o->sum, g);
+        places[g] = place_of(gradient, g, exec_tensor_span(o->compute, gradient->name).last);
     }
-    if (arena_failed(o->arena))
+    if (!places || !cut(o, &o->gradients, places, n))
         return false;
-    for (int32_t t = 0; t < parts->n_tensors; t++)
-        places[t] = (Place){t, exec_tensor_span(o->compute, parts->tensors[t].gradient).last};
-    cut(o, &o->gradients, places);
-    for (int32_t t = 0; t < parts->n_tensors; t++)
-        places[t] = (Place){t, exec_tensor_span(o->compute, parts->tensors[t].param).first};
-    cut(o, &o->params, places);
-    return true;
+    for (int32_t t = 0; t < parts->n_tensors; t++) {
+        const StoreTensor *param = store_find(o->split->store, parts->tensors[t].param);
+        places[t] = place_of(param, t, exec_tensor_span(o->compute, param->name).first);
+    }
+    return cut(o, &o->params, places, parts->n_tensors);
 }
 
 /* Room for the messages of any bucket. */
@@ -141,7 +142,7 @@ static bool make_rooms(Overlap *o)
 
 static Gradients gradients_of(const Lane *lane, const Order *order, const Bucket *bucket)
 {
-    return (Gradients){order->tensors + bucket->first, bucket->n,        bucket->piece,
+    return (Gradients){order->numbers + bucket->first, bucket->n,        bucket->piece,
                        bucket->pieces,                 lane->number + 1, lane->room};
 }
 

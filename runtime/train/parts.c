@@ -1,7 +1,6 @@
 /* Cutting tensors into parts. */
 #include "runtime/train/parts.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 int64_t parts_blocks(int64_t count) { return (count + PART_BLOCK - 1) / PART_BLOCK; }

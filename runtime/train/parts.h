@@ -10,13 +10,21 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { PART_BLOCK = 1 << 14 };
 
+/* PartTensor: a param and its gradient, by their names.
+ *   count   elements
+ *   rows    a second tensor of the same size, of those terms of the gradient that are mostly zeros; they
+ *           are added to it in the end. NULL: there is none
+ *   sparse  there is none, as all of its terms are so */
 typedef struct PartTensor {
-    const char *param, *gradient; /* names */
-    int64_t count;                /* elements */
+    const char *param, *gradient;
+    int64_t count;
+    const char *rows;
+    bool sparse;
 } PartTensor;
 
 /* Slice: elements from … from + count - 1 of a tensor. */

@@ -42,8 +42,8 @@ void split_share_params(const Split *split, Gradients of)
         for (int rank = 0; rank < split->parts->n; rank++) {
             if (rank == me)
                 continue;
-            n += add_message(split, of, n, of.tensors[i], me, rank, true);
-            n += add_message(split, of, n, of.tensors[i], rank, rank, false);
+            n += add_message(split, of, n, of.numbers[i], me, rank, true);
+            n += add_message(split, of, n, of.numbers[i], rank, rank, false);
         }
     gradients_move(split->ranks, of, n);
 }

@@ -164,7 +164,7 @@ static void share_params(Trainer *t)
         overlap_begin_params(t->overlap);
     else if (ranks_count(t->settings->ranks) > 1) {
         double begin = trainer_now();
-        split_share_params(t->programs->split, gradient_sum_all(t->sum));
+        split_share_params(t->programs->split, gradient_sum_params(t->sum));
         t->waited_network += trainer_now() - begin;
     }
     store_changed(t->store);
@@ -172,13 +172,23 @@ static void share_params(Trainer *t)
 
 void trainer_settle(Trainer *t) { t->waited_network += overlap_wait_params(t->overlap); }
 
+/* The gradient is whole; its norm. */
+static float finish_sum(Trainer *t)
+{
+    int64_t begin = trace_begin();
+    gradient_sum_finish(t->sum);
+    float norm = (float)gradient_sum_norm(t->sum);
+    trace_end("finish gradients", begin);
+    return norm;
+}
+
 /* The params of the next step. */
 static bool apply_update(Trainer *t, float rate)
 {
     const float step = (float)(t->state->step + 1);
     const Split *split = t->programs->split;
     trainer_settle(t);
-    float norm = split ? (float)gradient_sum_norm(t->sum) : NAN;
+    float norm = split ? finish_sum(t) : NAN;
     t->norm = norm;
     if (t->update) {
         exec_input(t->update, "rate", &rate);

@@ -72,6 +72,7 @@ static const Derivation derivations[] = {
     {"train_step adam", NULL, derive_train_step, &adam},
     {"train_step adamw", NULL, derive_train_step, &adamw},
     {"accumulate", derive_accumulate, NULL, NULL},
+    {"accumulate rows", derive_accumulate_rows, NULL, NULL},
     {"update", NULL, derive_update, &adam},
     {"incremental", NULL, NULL, NULL},
 };

@@ -8,10 +8,10 @@
 
 #include "runtime/train/parts.h"
 
+#define TENSOR(name, size) {.param = name, .gradient = "grad." name, .count = size}
 static const PartTensor tensors[] = {
-    {"embedding", "grad.embedding", 5 * PART_BLOCK + 17}, {"bias", "grad.bias", 3},
-    {"empty", "grad.empty", 0},                           {"norm", "grad.norm", 1},
-    {"weight", "grad.weight", 2 * PART_BLOCK},            {"last", "grad.last", PART_BLOCK - 1},
+    TENSOR("embedding", 5 * PART_BLOCK + 17), TENSOR("bias", 3), TENSOR("empty", 0), TENSOR("norm", 1),
+    TENSOR("weight", 2 * PART_BLOCK),         TENSOR("last", PART_BLOCK - 1),
 };
 enum { N_TENSORS = sizeof tensors / sizeof tensors[0], TOTAL = 8 * PART_BLOCK + 20 };
 
