@@ -59,6 +59,23 @@ for mpi in $found; do
         fail "$mpi: another log"
 done
 
+# Embeddings of several blocks, of which a batch has some rows: one that the logits use, too, and one that only
+# gathers read; with batches of two, clipped.
+{ sed 's/d_ff = 1100/d_ff = 40/' model.tfg; cat <<'END'; } >rows.tfg
+param codes : [vocab, d_model] = normal(0, 0.1)
+block embed_source(tokens) { return embedding[tokens] * sqrt(d_model) + codes[tokens] }
+END
+awk 'BEGIN { srand(1); for (i = 0; i < 300; i++) { s = ""; for (k = 0; k < 5; k++) s = s "w" int(1200 * rand()) " "; print s } }' >words.txt
+for dtype in f32 bf16; do
+    set -- --source words.txt --target words.txt --vocab words:auto --seed 3 --threads 1 --steps 4 --accumulate 2 --dtype $dtype
+    "$tfc" train rows.tfg "$@" --shards 8 --out rows-$dtype 2>err.txt || fail "$(cat err.txt)"
+    for n in 1 2 3 4 8; do
+        rm -rf rows
+        launch ${found##* } $n "$tfc" train rows.tfg "$@" --out rows 2>err.txt || fail "rows, $n ranks: $(cat err.txt)"
+        cmp rows-$dtype/last.safetensors rows/last.safetensors || fail "rows in $dtype: $n ranks learn otherwise"
+    done
+done
+
 # What ranks wait for, and one timeline of all; without the overlap nothing is another.
 set -- $found
 for n in 2 3; do
