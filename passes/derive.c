@@ -61,6 +61,25 @@ static Map params_read(const Function *function)
     return reads;
 }
 
+/* Those of the model that its loss depends on: name → Value*. */
+static Map params_of_loss(const Function *model)
+{
+    Arena *arena = model->module->arena;
+    SideTable needed = side_new(arena);
+    Map reads;
+    map_init(&reads, arena);
+    side_set_number(&needed, find_output(model, "loss"), 1);
+    for (Op *op = model->body.last; op; op = op->previous) {
+        if (!side_number(&needed, op))
+            continue;
+        if (op->kind == OP_param)
+            map_set(&reads, op_string(op, ATTR_name), op_result(op));
+        for (int a = 0; a < op->n_args; a++)
+            side_set_number(&needed, op->args[a]->op, 1);
+    }
+    return reads;
+}
+
 /* Differentiates the loss by every trained param the function uses. */
 static Trained differentiate(Function *function, Value *scale)
 {
@@ -185,7 +204,7 @@ bool accumulates_rows(const Function *accumulate, const char *gradient)
 
 int derive_trained(const Module *module, const ParamInfo ***params)
 {
-    Map reads = params_read(module_function(module, "model"));
+    Map reads = params_of_loss(module_function(module, "model"));
     int n = 0;
     *params = ARENA_ARRAY(module->arena, const ParamInfo *, module->params.count + 1);
     for (size_t i = 0; i < module->params.count; i++) {
@@ -236,7 +255,7 @@ static Function *end_update(Update *u, const OptimizerSpec *optimizer, Value *no
 
 Function *derive_update(Module *module, const OptimizerSpec *optimizer)
 {
-    Map reads = params_read(module_function(module, "model"));
+    Map reads = params_of_loss(module_function(module, "model"));
     const ParamInfo **params;
     int n = derive_trained(module, &params);
     Update u = begin_update(module, n);
@@ -248,7 +267,7 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer)
 Function *derive_update_part(const Module *whole, const OptimizerSpec *optimizer,
                              const int64_t *counts)
 {
-    Map reads = params_read(module_function(whole, "model"));
+    Map reads = params_of_loss(module_function(whole, "model"));
     const ParamInfo **params;
     int n = derive_trained(whole, &params);
     Module *module = module_new(whole->arena, whole->diags, whole->name);

@@ -67,3 +67,11 @@ train large --steps 1 --shards 1 --batch-tokens 4000
 train small --steps 1 --shards 8 --batch-tokens 4000
 echo "$(values large) MB of activations in one piece, $(values small) MB in eight"
 awk "BEGIN { exit !($(values small) < 0.4 * $(values large)) }" || fail "pieces take as much memory"
+
+# A param that the loss does not depend on is none of them.
+{ cat model.tfg; cat <<'END'; } >other.tfg
+param aside : [8] = ones
+output other = sum(aside * aside)
+END
+"$tfc" train other.tfg --source train.src --target train.tgt --vocab words:auto --out other --seed 3 --steps 2 \
+    --shards 3 2>err || fail "$(cat err)"
