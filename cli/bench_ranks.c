@@ -98,7 +98,10 @@ static bool measure_step(Session *session, Bench o, int64_t batch, Measured *m, 
         if (tensor->role != TFC_TRAINED)
             continue;
         s->bytes += bytes;
-        s->largest = bytes > s->largest ? bytes : s->largest;
+        if (bytes <= s->largest)
+            continue;
+        s->largest = bytes;
+        s->rows = tensor->rank ? (double)tensor->dims[0] : 1;
     }
     store_free(store);
     return ok;
