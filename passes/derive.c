@@ -112,7 +112,7 @@ const char *gradient_name(Arena *arena, const char *param)
 
 const char *gradient_rows_name(Arena *arena, const char *param)
 {
-    return arena_printf(arena, "rows.%s", param);
+    return arena_printf(arena, "grad.%s:rows", param);
 }
 
 Function *derive_gradient(Module *module, bool training)

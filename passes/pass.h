@@ -132,14 +132,14 @@ typedef struct PositionOutput {
 /* A forward function is named "positions" and gives from now on such tables where they meet what depends
  * on inputs, in the order of the function. How many: at *outputs, in the module's arena. (positions.c) */
 size_t expose_positions(Function *forward, PositionOutput **outputs);
-/* "grad.NAME", and "rows.NAME" of the terms that lie apart, in the arena. */
+/* "grad.NAME", and "grad.NAME:rows" of the terms that lie apart, in the arena. */
 const char *gradient_name(Arena *arena, const char *param);
 const char *gradient_rows_name(Arena *arena, const char *param);
 /* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
  * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
 Function *derive_accumulate(Module *module);
 /* The same for shards: where some terms of a gradient are sparse, such as the rows that gathers give
- * (gradient_terms.h), and others are not, the sparse ones are added to the param "rows.NAME" instead. So
+ * (gradient_terms.h), and others are not, the sparse ones are added to the param "grad.NAME:rows" instead. So
  * the others are whole without them, and each may be summed among ranks as it should be. */
 Function *derive_accumulate_rows(Module *module);
 /* Whether what such a function adds to a gradient, by its name, is sparse. */

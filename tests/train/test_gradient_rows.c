@@ -13,10 +13,10 @@
 
 enum { COUNT = 3 * PART_BLOCK + 2 * GROUP + 17, LEVELS = 1 };
 
-static const char *const names[] = {"grad.w", "rows.w", "grad.rows"};
+static const char *const names[] = {"grad.w", "grad.w:rows", "grad.rows"};
 enum { DENSE, ROWS, ALONE, N };
 static const PartTensor tensors[] = {
-    {.param = "w", .gradient = "grad.w", .count = COUNT, .rows = "rows.w"},
+    {.param = "w", .gradient = "grad.w", .count = COUNT, .rows = "grad.w:rows"},
     {.param = "rows", .gradient = "grad.rows", .count = COUNT, .sparse = true},
 };
 static const int32_t number[N] = {0, 2, 1}; /* of the sum's gradients */
@@ -112,12 +112,12 @@ static void sums_are_dense_ones(void **state)
             for (int64_t e = 0; e < COUNT; e++)
                 assert_true(element(type, store_find(c.store, names[i])->data, e) ==
                             sum_of(type, element(type, left[i], e), element(type, right[i], e)));
-        void *rows = copy(&c, "rows.w"), *dense = copy(&c, "grad.w"), *alone = copy(&c, "grad.rows");
+        void *rows = copy(&c, "grad.w:rows"), *dense = copy(&c, "grad.w"), *alone = copy(&c, "grad.rows");
         gradient_sum_finish(c.sum);
         for (int64_t e = 0; e < COUNT; e++) {
             assert_true(element(type, store_find(c.store, "grad.w")->data, e) ==
                         sum_of(type, element(type, rows, e), element(type, dense, e)));
-            assert_true(element(type, store_find(c.store, "rows.w")->data, e) == 0);
+            assert_true(element(type, store_find(c.store, "grad.w:rows")->data, e) == 0);
         }
         assert_memory_equal(alone, store_find(c.store, "grad.rows")->data, bytes_of(store_find(c.store, "grad.rows")));
         void *all[] = {left[0], left[1], left[2], right[0], right[1], right[2], rows, dense, alone};
