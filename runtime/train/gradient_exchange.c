@@ -197,7 +197,8 @@ void gradient_sum_meet(GradientSum *sum, Gradients of, int level, Span left, Spa
     int me = ranks_mine(sum->ranks);
     Range mine = owned(sum, whole, me);
     run_exchanges((Exchange[]){{sum, of, left, whole, level, 0}, {sum, of, right, whole, -1, 0}}, 2);
-    gradient_run_parts(sum, of, mine.first, mine.last, (Pass){.level = level, .marks = MARKS_USED, .run = gradient_join_block});
+    gradient_run_parts(sum, of, mine.first, mine.last,
+                       (Pass){.level = level, .marks = MARKS_USED, .run = gradient_join_block});
     if (span_has(right, me))
         clear_others(sum, of, mine);
 }

@@ -119,7 +119,8 @@ static void sums_are_dense_ones(void **state)
                         sum_of(type, element(type, rows, e), element(type, dense, e)));
             assert_true(element(type, store_find(c.store, "grad.w:rows")->data, e) == 0);
         }
-        assert_memory_equal(alone, store_find(c.store, "grad.rows")->data, bytes_of(store_find(c.store, "grad.rows")));
+        const StoreTensor *other = store_find(c.store, "grad.rows");
+        assert_memory_equal(alone, other->data, bytes_of(other));
         void *all[] = {left[0], left[1], left[2], right[0], right[1], right[2], rows, dense, alone};
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
             free(all[i]);
