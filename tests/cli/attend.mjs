@@ -1,7 +1,6 @@
 // The page of tfc attend in a headless browser: nothing from outside, heads chosen by pointer and keys,
-// what hovering tells is what the data says, themes, narrow screens.
-// Usage: node attend.mjs PAGE.html ALL.json
-import {readFileSync} from "node:fs";
+// themes, narrow screens; attend_run.mjs has its numbers.
+// Usage: node attend.mjs PAGE.html
 import {pathToFileURL} from "node:url";
 import {openBrowser} from "./browser.mjs";
 
@@ -9,7 +8,6 @@ const address = pathToFileURL(process.argv[2]).href;
 const browser = await openBrowser(process.env.BROWSER);
 const tab = await browser.openTab();
 const failures = [];
-const wanted = JSON.parse(readFileSync(process.argv[3], "utf8")).sentences[0];
 
 function need(ok, what) {
   if (!ok)
@@ -36,26 +34,6 @@ const tests = {
     await tab.evaluate("document.querySelector('#all .thumb').focus()");
     await tab.press("ArrowRight");
     need((await text("#name")).startsWith("encoder.layer.0.self · head 1"), "the key chose " + await text("#name"));
-  },
-
-  // The text has the pointer's cell of every row, as --json has it; weights in the page are of 16 bits.
-  async "what lies under the pointer"() {
-    const {weights} = wanted.attentions[0].heads[1], words = wanted.source;
-    for (let q = 0; q < words.length; q++) {
-      const k = (q + 1) % words.length;
-      const [x, y] = await tab.evaluate(`(() => {
-        const svg = document.querySelector("#matrix svg");
-        svg.scrollIntoView({block: "nearest"});
-        const [query, key] = ["query", "key"].map(name => svg.querySelectorAll("." + name)[name === "key" ? ${k} : ${q}].getBoundingClientRect());
-        return [key.x + key.width / 2, query.y + query.height / 2];
-      })()`);
-      await tab.point(x, y);
-      const [, query, key, weight] = (await text("#readout")).match(/^(.*) → (.*): ([0-9.]+)$/) ?? [];
-      need(query === words[q] && key === words[k] && Math.abs(weight - weights[q][k]) < 1e-4,
-        `at row ${q}, column ${k}, of weight ${weights[q][k]}, it says: ${await text("#readout")}`);
-    }
-    await tab.point(2, 2);
-    need((await text("#readout")).startsWith("Rows look at columns"), "it still says: " + await text("#readout"));
   },
 
   async "another sentence"() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tfc attend: every head's weights as they follow from the params (attend.py, in f64), the same in JSON,
-# arrays, figure and page, for given pairs and translations, of models with one side, too; wrong usage.
+# arrays, figure and page, for given pairs and translations, of models with one side, too; what the pages
+# show is what tfc run gives (attend_run.mjs); wrong usage. (reference.attention compares with PyTorch.)
 # Usage: attend.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -49,9 +50,30 @@ END
 "$tfc" train speak.tfg --text train.src --lines --vocab words:auto --out speak --steps 10 --seed 3 2>err || fail "$(cat err)"
 "$tfc" attend speak --text some.src --json speak.json -o speak.html || fail "a decoder alone is not attended"
 
+# An encoder alone.
+printf '%s\n' '<pad>' '<unk>' '<s>' '</s>' t4 t5 t6 t7 t8 >bert.txt
+seq 9 39 | sed 's/^/t/' >>bert.txt
+printf '%s\n' 't31 t5 t5 t17 t38' 't6' >bert.src
+bert="--weights $root/tests/fixtures/bert_published.safetensors"
+"$tfc" attend "$root/tests/fixtures/bert_published.tfg" $bert --vocab bert.txt --text bert.src --json bert.json -o bert.html ||
+    fail "an encoder alone is not attended"
+[ "$(grep -o '"name": "[^"]*", "kind": "[^"]*"' bert.json | sort -u)" = '"name": "encoder.layer.0.self", "kind": "encoder"
+"name": "encoder.layer.1.self", "kind": "encoder"' ] || fail "other attentions of an encoder alone: $(cat bert.json)"
+
 refuses 1 "source, and --target or nothing for a translation, are needed" "$tfc" attend run --text some.src -o no.html
 refuses 1 "the model has no such layer and head" "$tfc" attend run --source some.src --target some.tgt --layer 7 -o no.html
 refuses 1 "cannot read nothing" "$tfc" attend run --source nothing -o no.html
 
-in_browsers "$root/tests/cli/attend.mjs" page.html all.json
-in_browsers "$root/tests/cli/opens.mjs" translated.html speak.html
+in_browsers "$root/tests/cli/attend.mjs" page.html
+in_browsers "$root/tests/cli/opens.mjs" translated.html speak.html bert.html
+
+# Of the same models with their attentions as outputs.
+printf '%s\n' 'use "run/model.tfg"' 'output encoder.layer.*.self.weights' 'output decoder.layer.*.self.weights' \
+    'output decoder.layer.*.cross.weights' >watched.tfg
+in_browsers "$root/tests/cli/attend_run.mjs" page.html run/vocab.txt src=source,tgt=target \
+    "$tfc" watched.tfg --weights run/last.safetensors --set "vocab=$(grep -c "" run/vocab.txt)"
+printf '%s\n' 'use "speak/model.tfg"' 'output layer.*.self.weights' >watched.tfg
+in_browsers "$root/tests/cli/attend_run.mjs" speak.html speak/vocab.txt tokens=target \
+    "$tfc" watched.tfg --weights speak/last.safetensors --set "vocab=$(grep -c "" speak/vocab.txt)"
+printf '%s\n' "use \"$root/tests/fixtures/bert_published.tfg\"" 'output encoder.layer.*.self.weights' >watched.tfg
+in_browsers "$root/tests/cli/attend_run.mjs" bert.html bert.txt tokens=source,labels=source "$tfc" watched.tfg $bert
