@@ -21,7 +21,7 @@ typedef struct Figures {
     double loss, perplexity;
     int64_t sentences, tokens;
     bool decoded;
-    double bleu, accuracy, symbol_error_rate;
+    Judgement judgement; /* of what was decoded */
     const char *signature;
 } Figures;
 
@@ -49,26 +49,10 @@ static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus
         bleu_parse_tokenize(o->tokenize, &tokenize);
     bool ok =
         inference_decode(&run->inference, corpus, &settings, EVAL_DECODE_TOKENS, arena, results);
-    Bleu bleu = {0};
-    int64_t exact = 0, errors = 0, symbols = 0;
-    for (int64_t i = 0; ok && i < corpus->n; i++) {
-        Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
-        const char *reference =
-            inference_reference(&run->inference, &target->at[corpus->line[i]], arena);
-        bleu_add(&bleu, tokenize, best->n ? inference_text(&run->inference, best, arena) : "",
-                 &reference, 1);
-        const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
-        int64_t length = rows_length(&corpus->target, i);
-        int64_t wrong = edit_distance(best->ids, best->n, ids, length);
-        exact += wrong == 0;
-        errors += wrong;
-        symbols += length;
-    }
+    if (ok)
+        f->judgement = inference_judge(&run->inference, tokenize, corpus, target, results);
     f->decoded = true;
-    f->bleu = bleu_score(&bleu);
     f->signature = bleu_signature(job->arena, tokenize, 1, TFC_VERSION);
-    f->accuracy = corpus->n ? (double)exact / (double)corpus->n : NAN;
-    f->symbol_error_rate = symbols ? (double)errors / (double)symbols : NAN;
     arena_free(arena);
     return ok;
 }
@@ -82,10 +66,10 @@ static void print_json(const Figures *f)
     json_put_number(&json, "loss", f->loss, DIGITS);
     json_put_number(&json, "perplexity", f->perplexity, DIGITS);
     if (f->decoded) {
-        json_put_number(&json, "bleu", f->bleu, DIGITS);
+        json_put_number(&json, "bleu", f->judgement.bleu, DIGITS);
         json_put_text(&json, "signature", f->signature);
-        json_put_number(&json, "accuracy", f->accuracy, DIGITS);
-        json_put_number(&json, "symbol_error_rate", f->symbol_error_rate, DIGITS);
+        json_put_number(&json, "accuracy", f->judgement.exact, DIGITS);
+        json_put_number(&json, "symbol_error_rate", f->judgement.symbol_error_rate, DIGITS);
     }
     json_put_integer(&json, "sentences", f->sentences);
     json_put_integer(&json, "tokens", f->tokens);
@@ -99,9 +83,9 @@ static void print_figures(const Figures *f)
     printf("loss               %.4f nats a target token\n", f->loss);
     printf("perplexity         %.3f\n", f->perplexity);
     if (f->decoded) {
-        printf("BLEU               %.2f  %s\n", f->bleu, f->signature);
-        printf("exactly right      %.2f %%\n", 100 * f->accuracy);
-        printf("symbol error rate  %.2f %%\n", 100 * f->symbol_error_rate);
+        printf("BLEU               %.2f  %s\n", f->judgement.bleu, f->signature);
+        printf("exactly right      %.2f %%\n", 100 * f->judgement.exact);
+        printf("symbol error rate  %.2f %%\n", 100 * f->judgement.symbol_error_rate);
     }
     printf("sentences          %" PRId64 "\n", f->sentences);
     printf("tokens             %" PRId64 "\n", f->tokens);

@@ -2,11 +2,10 @@
 #include "cli/commands.h"
 #include "cli/decoding.h"
 #include "cli/stream.h"
+#include "driver/continuation.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { ROWS = 16 /* prompts that are continued side by side */ };
 
 typedef struct Generate {
     Common common;
@@ -15,112 +14,11 @@ typedef struct Generate {
     Decoding decoding;
 } Generate;
 
-/* A text that grows. */
-typedef struct Growing {
-    int64_t number; /* of the prompt, from 0: the key of its random numbers */
-    int64_t left;   /* tokens still to come */
-    Ids ids;
-} Growing;
-
-/* The token between lines of a stream, which also comes before its first. */
-static int32_t line_end(const Vocabulary *vocab)
+static bool continue_texts(const Generate *o, RunFolder *run, Continuation *texts, int n)
 {
-    int32_t newline = vocab_is_characters(vocab) ? vocab_find(vocab, "\n") : -1;
-    return newline >= 0 ? newline : vocab_rules(vocab)->end;
-}
-
-static void encode_prompt(const RunFolder *run, const char *prompt, Ids *ids)
-{
-    for (const char *at = prompt; *at;) {
-        size_t length = strcspn(at, "\n");
-        vocab_encode(run->vocab, at, length, ids);
-        at += length;
-        if (*at == '\n') {
-            ids_push(ids, line_end(run->vocab));
-            at++;
-        }
-    }
-}
-
-static void put_ids(const RunFolder *run, const Ids *ids, const char *line_break, Text *text)
-{
-    int32_t end = line_end(run->vocab);
-    for (size_t i = 0; i < ids->count;) {
-        size_t stop = i;
-        while (stop < ids->count && ids->data[stop] != end)
-            stop++;
-        vocab_decode(run->vocab, ids->data + i, stop - i, text);
-        if (stop < ids->count)
-            text_add(text, "%s", line_break);
-        i = stop + 1;
-    }
-}
-
-static DecodeSettings decode_settings(const Generate *o, const RunFolder *run)
-{
-    DecodeSettings s = inference_decode_settings(&run->inference);
-    s.sample = true;
-    decoding_set_draw(&o->decoding, &s);
-    if (run->kind == CORPUS_STREAM) {
-        const TokenRules *rules = vocab_rules(run->vocab);
-        s.bos = line_end(run->vocab);
-        s.until_eos = false;
-        s.forbidden[1] = rules->begin == s.bos ? -1 : rules->begin;
-        s.forbidden[3] = rules->end == s.bos ? -1 : rules->end;
-    }
-    return s;
-}
-
-/* One piece more of each text that is to go on: as much as fits the model's length after
- * the last half of what is there. How many texts that were; -1 after an error. */
-static int continue_once(Job *job, RunFolder *run, DecodeSettings settings, int64_t piece,
-                         Growing *texts, int n)
-{
-    int64_t window = inference_max_length(&run->inference) - 1, numbers[ROWS];
-    int32_t limits[ROWS];
-    int row[ROWS], rows = 0;
-    Tokens prompts[ROWS];
-    Decoded decoded[ROWS];
-    for (int i = 0; i < n; i++) {
-        Growing *text = &texts[i];
-        if (text->left <= 0)
-            continue;
-        int64_t seen =
-            (int64_t)text->ids.count < window / 2 ? (int64_t)text->ids.count : window / 2;
-        prompts[rows] = (Tokens){text->ids.data + text->ids.count - seen, (int32_t)seen};
-        limits[rows] = (int32_t)(text->left < window - seen ? text->left : window - seen);
-        numbers[rows] = text->number << 32 | piece;
-        if (limits[rows] < 1) {
-            job_error(job, "%s: the model is too short-sighted to go on", run->path);
-            return -1;
-        }
-        row[rows++] = i;
-    }
-    Arena *arena = arena_new();
-    settings.limits = limits;
-    bool ok = decode_batch(&run->inference.stepper, &settings, NULL, prompts, numbers, rows, arena,
-                           decoded);
-    for (int i = 0; ok && i < rows; i++) {
-        Growing *text = &texts[row[i]];
-        ok = decoded[i].n > 0;
-        for (int32_t k = 0; ok && k < decoded[i].best[0].n; k++)
-            ids_push(&text->ids, decoded[i].best[0].ids[k]);
-        text->left = !ok || settings.until_eos ? 0 : text->left - decoded[i].best[0].n;
-    }
-    arena_free(arena);
-    if (!ok)
-        job_error(job, "decoding failed: out of memory, or the model gives no numbers%s",
-                  settings.no_repeat_ngram ? ", or --no-repeat-ngram leaves no token" : "");
-    return ok ? rows : -1;
-}
-
-static bool continue_texts(Job *job, const Generate *o, RunFolder *run, Growing *texts, int n)
-{
-    DecodeSettings settings = decode_settings(o, run);
-    int rows = 1;
-    for (int64_t piece = 0; rows > 0; piece++)
-        rows = continue_once(job, run, settings, piece, texts, n);
-    return rows == 0;
+    DecodeSettings settings = continuation_settings(&run->inference, run->kind);
+    decoding_set_draw(&o->decoding, &settings);
+    return continuation_run(&run->inference, &settings, texts, n);
 }
 
 /* ---- one prompt ---- */
@@ -135,12 +33,12 @@ static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
 
 static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 {
-    Growing growing = {.left = o->tokens};
+    Continuation growing = {.left = o->tokens};
     Text text = {0};
     tell_unknown(job, run, o->prompt);
-    encode_prompt(run, o->prompt, &growing.ids);
-    bool ok = continue_texts(job, o, run, &growing, 1);
-    put_ids(run, &growing.ids, "\n", &text);
+    continuation_encode(run->vocab, o->prompt, &growing.ids);
+    bool ok = continue_texts(o, run, &growing, 1);
+    continuation_put(run->vocab, &growing.ids, "\n", &text);
     text_add(&text, "\n");
     if (ok && o->output)
         ok = file_write_all(&job->diags, o->output, text.data, text.length);
@@ -156,7 +54,7 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
 {
     const Rows *rows = &stream->corpus->target;
-    Growing texts[ROWS] = {0};
+    Continuation texts[CONTINUATION_ROWS] = {0};
     Text out = {0};
     for (int64_t i = 0; i < stream->n; i++) {
         int64_t row = stream->row[i];
@@ -165,9 +63,9 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream 
         for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
             ids_push(&texts[i].ids, rows->ids.data[k]);
     }
-    bool ok = continue_texts(job, o, run, texts, (int)stream->n);
+    bool ok = continue_texts(o, run, texts, (int)stream->n);
     for (int64_t i = 0; i < stream->n; i++) {
-        put_ids(run, &texts[i].ids, "\\n", &out);
+        continuation_put(run->vocab, &texts[i].ids, "\\n", &out);
         text_add(&out, "\n");
         ids_free(&texts[i].ids);
     }
@@ -204,7 +102,7 @@ static bool generate(Job *job, const void *record, RunFolder *run)
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_LINES,
-                             .window_lines = ROWS,
+                             .window_lines = CONTINUATION_ROWS,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going,
                              .tell_unknown = true};

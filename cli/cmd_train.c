@@ -186,7 +186,7 @@ static const Option options[] = {
      "validate on more pairs, as --data has them (or a text), under a name; may be given again"},
     {"best", "NAME", FIELD(TrainCommand, o.best), 0, NULL,
      "which of these tells the best checkpoint; mean: their mean (the text without a name, or mean)"},
-    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone"},
+    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
     {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,

@@ -50,9 +50,9 @@ const char *duration_text(double seconds)
     return text;
 }
 
-void progress_init(Progress *progress, int64_t steps)
+void progress_init(Progress *progress, int64_t steps, bool counts_errors)
 {
-    *progress = (Progress){.terminal = isatty(STDERR_FILENO), .steps = steps};
+    *progress = (Progress){.terminal = isatty(STDERR_FILENO), .counts_errors = counts_errors, .steps = steps};
     progress->next = progress->terminal ? 0 : wall_seconds() + LINE_SECONDS;
 }
 
@@ -63,14 +63,23 @@ void progress_clear(Progress *progress)
     progress->drawn = false;
 }
 
+/* Of what was translated; `blanks` stand before each figure. */
+static void put_answers(const Progress *progress, const TrainFigures *figures, const char *blanks, Text *out)
+{
+    if (isfinite(figures->bleu))
+        text_add(out, "%sBLEU %.2f", blanks, figures->bleu);
+    if (progress->counts_errors && isfinite(figures->symbol_error_rate))
+        text_add(out, "%swrong %.1f %% of lines, %.1f %% of symbols", blanks, 100 * figures->line_error_rate,
+                 100 * figures->symbol_error_rate);
+}
+
 /* A validation text that has a name. */
-static void put_valid(const TrainValid *valid, Text *out)
+static void put_valid(const Progress *progress, const TrainValid *valid, Text *out)
 {
     if (!valid->name)
         return;
-    text_add(out, "  %s %.4f", valid->name, valid->loss);
-    if (isfinite(valid->bleu))
-        text_add(out, " BLEU %.2f", valid->bleu);
+    text_add(out, "  %s %.4f", valid->name, valid->figures.loss);
+    put_answers(progress, &valid->figures, " ", out);
 }
 
 static void format_report(const Progress *progress, const TrainReport *report, Text *out)
@@ -92,13 +101,12 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     if (isfinite(report->seconds_left))
         text_add(out, "  %s left", duration_text(report->seconds_left));
     if (report->validated) {
-        text_add(out, "  valid loss %.4f", report->valid_loss);
-        if (isfinite(report->valid_bleu))
-            text_add(out, "  BLEU %.2f", report->valid_bleu);
+        text_add(out, "  valid loss %.4f", report->figures.loss);
+        put_answers(progress, &report->figures, "  ", out);
         if (report->best)
             text_add(out, "  best so far");
         for (int i = 0; i < report->n_valid; i++)
-            put_valid(&report->valid[i], out);
+            put_valid(progress, &report->valid[i], out);
     }
 }
 

@@ -8,11 +8,12 @@
 
 typedef struct Progress {
     bool terminal, drawn; /* drawn: a line without its end is on the screen */
+    bool counts_errors;   /* validations tell what share of lines and symbols is wrong */
     int64_t steps;        /* in all; 0: unknown */
     double next;          /* when to draw again, or to print a line though none is due */
 } Progress;
 
-void progress_init(Progress *progress, int64_t steps);
+void progress_init(Progress *progress, int64_t steps, bool counts_errors);
 void progress_report(Progress *progress, const TrainReport *report, bool due);
 /* Ends the line on the screen, before anything else is printed. */
 void progress_clear(Progress *progress);

@@ -115,10 +115,16 @@ bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView 
 typedef double FigureOf(const TrainReport *report, int valid);
 
 static double loss_of(const TrainReport *r, int valid) { return r->loss; }
-static double valid_loss_of(const TrainReport *r, int valid) { return r->valid_loss; }
-static double bleu_of(const TrainReport *r, int valid) { return r->valid_bleu; }
-static double named_loss_of(const TrainReport *r, int valid) { return valid < r->n_valid ? r->valid[valid].loss : NAN; }
-static double named_bleu_of(const TrainReport *r, int valid) { return valid < r->n_valid ? r->valid[valid].bleu : NAN; }
+/* Of what tells the best, or of one text. */
+enum { TELLING = -1 };
+static TrainFigures figures_of(const TrainReport *r, int valid)
+{
+    return valid == TELLING ? r->figures : valid < r->n_valid ? r->valid[valid].figures : train_no_figures();
+}
+static double valid_loss_of(const TrainReport *r, int valid) { return figures_of(r, valid).loss; }
+static double bleu_of(const TrainReport *r, int valid) { return figures_of(r, valid).bleu; }
+static double lines_of(const TrainReport *r, int valid) { return 100 * figures_of(r, valid).line_error_rate; }
+static double symbols_of(const TrainReport *r, int valid) { return 100 * figures_of(r, valid).symbol_error_rate; }
 static double rate_of(const TrainReport *r, int valid) { return r->rate; }
 static double norm_of(const TrainReport *r, int valid) { return r->gradient_norm; }
 static double speed_of(const TrainReport *r, int valid) { return r->tokens_per_second; }
@@ -144,16 +150,21 @@ static void add_named(Job *job, const RunLog *log, RunView *view)
     for (size_t i = 0; i < log->count; i++)
         last = log->data[i].n_valid ? &log->data[i] : last;
     for (int v = 0; last && v < last->n_valid; v++) {
-        add_series(job, log, RUN_PLOT_loss, last->valid[v].name, true, named_loss_of, v, view);
-        add_series(job, log, RUN_PLOT_bleu, last->valid[v].name, true, named_bleu_of, v, view);
+        const char *name = last->valid[v].name;
+        add_series(job, log, RUN_PLOT_loss, name, true, valid_loss_of, v, view);
+        add_series(job, log, RUN_PLOT_bleu, name, true, bleu_of, v, view);
+        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, lines", name), true, lines_of, v, view);
+        add_series(job, log, RUN_PLOT_errors, arena_printf(job->arena, "%s, symbols", name), true, symbols_of, v, view);
     }
 }
 
 static void add_curves(Job *job, const RunLog *log, RunView *view)
 {
     add_series(job, log, RUN_PLOT_loss, "training", false, loss_of, 0, view);
-    add_series(job, log, RUN_PLOT_loss, "validation", true, valid_loss_of, 0, view);
-    add_series(job, log, RUN_PLOT_bleu, NULL, true, bleu_of, 0, view);
+    add_series(job, log, RUN_PLOT_loss, "validation", true, valid_loss_of, TELLING, view);
+    add_series(job, log, RUN_PLOT_bleu, NULL, true, bleu_of, TELLING, view);
+    add_series(job, log, RUN_PLOT_errors, "lines", true, lines_of, TELLING, view);
+    add_series(job, log, RUN_PLOT_errors, "symbols", true, symbols_of, TELLING, view);
     add_named(job, log, view);
     add_series(job, log, RUN_PLOT_rate, NULL, false, rate_of, 0, view);
     add_series(job, log, RUN_PLOT_gradient, NULL, false, norm_of, 0, view);
@@ -189,21 +200,27 @@ static const char *median_speed(Job *job, const RunLog *log)
 /* What the log says of the best validation and of the end. */
 static void add_figures(Job *job, const RunLog *log, RunView *view)
 {
-    const TrainReport *loss = NULL, *bleu = NULL, *last = log->count ? &log->data[log->count - 1] : NULL;
+    const TrainReport *loss = NULL, *bleu = NULL, *errors = NULL, *last = log->count ? &log->data[log->count - 1] : NULL;
     int64_t memory = 0;
     for (size_t i = 0; i < log->count; i++) {
         const TrainReport *r = &log->data[i];
-        loss = isfinite(r->valid_loss) && (!loss || r->valid_loss < loss->valid_loss) ? r : loss;
-        bleu = isfinite(r->valid_bleu) && (!bleu || r->valid_bleu > bleu->valid_bleu) ? r : bleu;
+        const TrainFigures *f = &r->figures;
+        loss = isfinite(f->loss) && (!loss || f->loss < loss->figures.loss) ? r : loss;
+        bleu = isfinite(f->bleu) && (!bleu || f->bleu > bleu->figures.bleu) ? r : bleu;
+        errors = isfinite(f->symbol_error_rate) && (!errors || f->symbol_error_rate < errors->figures.symbol_error_rate) ? r : errors;
         memory = r->memory > memory ? r->memory : memory;
     }
     if (last)
         add_detail(job, view, "trained", arena_printf(job->arena, "%" PRId64 " steps, epoch %" PRId64 ", %s", last->step, last->epoch + 1,
                                                      duration_text(last->seconds)), false);
     if (loss)
-        add_detail(job, view, "least validation loss", arena_printf(job->arena, "%.4f at step %" PRId64, loss->valid_loss, loss->step), false);
+        add_detail(job, view, "least validation loss", arena_printf(job->arena, "%.4f at step %" PRId64, loss->figures.loss, loss->step), false);
     if (bleu)
-        add_detail(job, view, "best BLEU", arena_printf(job->arena, "%.2f at step %" PRId64, bleu->valid_bleu, bleu->step), false);
+        add_detail(job, view, "best BLEU", arena_printf(job->arena, "%.2f at step %" PRId64, bleu->figures.bleu, bleu->step), false);
+    if (errors)
+        add_detail(job, view, "fewest errors", arena_printf(job->arena, "%.2f %% of symbols, %.2f %% of lines, at step %" PRId64,
+                                                            100 * errors->figures.symbol_error_rate,
+                                                            100 * errors->figures.line_error_rate, errors->step), false);
     add_detail(job, view, "speed", median_speed(job, log), false);
     if (memory)
         add_detail(job, view, "memory", arena_printf(job->arena, "%s resident at most", bytes_text(memory)), false);
@@ -259,9 +276,10 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
     for (size_t i = 0; i < log->count; i++)
         last = log->data[i].n_samples ? &log->data[i] : last;
     for (int s = 0; last && s < last->n_samples; s++) {
-        int64_t line = last->samples[s].line, *steps = ARENA_ARRAY(job->arena, int64_t, log->count);
+        const TrainSample *kept = &last->samples[s];
+        int64_t line = kept->line, *steps = ARENA_ARRAY(job->arena, int64_t, log->count);
         const char **texts = ARENA_ARRAY(job->arena, const char *, log->count);
-        RunSample sample = {.line = line + 1, .steps = steps, .texts = texts};
+        RunSample sample = {.line = line + 1, .prompt = kept->prompt, .steps = steps, .texts = texts};
         for (size_t i = 0; i < log->count; i++)
             for (int k = 0; k < log->data[i].n_samples; k++)
                 if (log->data[i].samples[k].line == line) {

@@ -145,7 +145,8 @@ static void add_samples(Job *job, const RunFolder *run, const StudyRow *rows, in
         const char **text = ARENA_ARRAY(job->arena, const char *, 1);
         *text = row->output;
         vec_push(job->arena, view->samples,
-                 ((RunSample){row->line + 1, row->source, row->target, step, text, 1}));
+                 ((RunSample){.line = row->line + 1, .source = row->source, .target = row->target,
+                              .steps = step, .texts = text, .n = 1}));
     }
 }
 

@@ -51,8 +51,7 @@ static void on_report(void *user, const TrainReport *report, bool due)
         return;
     s->last = *report;
     if (!report->validated) {
-        s->last.valid_loss = was.valid_loss;
-        s->last.valid_bleu = was.valid_bleu;
+        s->last.figures = was.figures;
         s->last.valid = was.valid;
         s->last.n_valid = was.n_valid;
     }
@@ -153,8 +152,7 @@ static Shown shown_of(Training *t)
                         .waited_for_ranks = NAN,
                         .waited_for_network = NAN,
                         .seconds = t->state.seconds,
-                        .valid_loss = NAN,
-                        .valid_bleu = NAN}};
+                        .figures = train_no_figures()}};
     forecast_init(&s.forecast, t->job, &t->settings,
                   !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
     return s;
@@ -173,7 +171,7 @@ int training_run(Training *t)
                         .validate = t->n_valid ? on_validate : NULL,
                         .find_bad_gradient = on_bad_gradient};
     cli_flush(t->job);
-    progress_init(&s.progress, t->settings.steps);
+    progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab));
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);

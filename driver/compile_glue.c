@@ -5,6 +5,7 @@
 
 #include "base/element.h"
 #include "base/file.h"
+#include "driver/continuation.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -189,13 +190,6 @@ static int put_ids(const Artifact *a, Text *out)
     return n;
 }
 
-/* The token between the lines of a stream of text, which also comes before its first. */
-static int32_t line_end(const Artifact *a)
-{
-    int32_t newline = vocab_is_characters(a->vocab) ? vocab_find(a->vocab, "\n") : -1;
-    return newline >= 0 ? newline : a->rules.end;
-}
-
 static const char *const openers[] = {[VOCAB_WORDS] = "tokenizer_words",
                                       [VOCAB_SENTENCEPIECE] = "tokenizer_sentencepiece",
                                       [VOCAB_JSON] = "tokenizer_json_inside"};
@@ -227,7 +221,7 @@ static void put_text(const Artifact *a, Text *out)
         text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
                  sizes[i]);
     text_add(out, "}, %" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", a->rules.source_begin,
-             a->rules.source_end, line_end(a), a->kind == CORPUS_STREAM);
+             a->rules.source_end, continuation_break(a->vocab), a->kind == CORPUS_STREAM);
 }
 
 static void put_model(const Artifact *a, int n_ids, Text *out)

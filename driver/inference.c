@@ -332,3 +332,28 @@ const char *inference_reference(const Inference *inference, const Line *line, Ar
     *to = 0;
     return text;
 }
+
+Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
+                          const Decoded *results)
+{
+    Arena *arena = arena_new();
+    Bleu bleu = {0};
+    int64_t exact = 0, errors = 0, symbols = 0;
+    for (int64_t i = 0; i < corpus->n; i++) {
+        Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
+        const char *reference = inference_reference(inference, &target->at[corpus->line[i]], arena);
+        bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference, 1);
+        const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
+        int64_t length = rows_length(&corpus->target, i);
+        int64_t wrong = edit_distance(best->ids, best->n, ids, length);
+        exact += wrong == 0;
+        errors += wrong;
+        symbols += length;
+    }
+    arena_free(arena);
+    double n = (double)corpus->n;
+    return (Judgement){.bleu = bleu_score(&bleu),
+                       .exact = corpus->n ? (double)exact / n : NAN,
+                       .line_error_rate = corpus->n ? (double)(corpus->n - exact) / n : NAN,
+                       .symbol_error_rate = symbols ? (double)errors / (double)symbols : NAN};
+}

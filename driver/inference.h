@@ -70,6 +70,17 @@ int64_t inference_max_length(const Inference *inference);
 
 /* How BLEU is counted for a vocabulary: text that was split before stays split. */
 BleuTokenize inference_tokenize(const Inference *inference);
+/* Judgement: answers of a model beside their references.
+ *   bleu                0 … 100
+ *   exact               share of the answers that are the reference, token for token
+ *   line_error_rate     share of the others
+ *   symbol_error_rate   edits that make answers references (edit_distance), over the tokens of those */
+typedef struct Judgement {
+    double bleu, exact, line_error_rate, symbol_error_rate;
+} Judgement;
+/* Of what inference_decode gave for pairs, whose references are the lines of `target`. */
+Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
+                          const Decoded *results);
 /* Reference text in the form that decoding gives: joiners undone for word lists. */
 const char *inference_reference(const Inference *inference, const Line *line, Arena *arena);
 

@@ -56,7 +56,8 @@ typedef struct ValidText {
     Corpus *corpus;
 } ValidText;
 
-/* Lines of the first validation text whose translations are kept in the log. */
+/* Lines of the first validation text of which the log keeps translations, or of a language model what it
+ * goes on with after their first halves. */
 enum { TRAINING_SAMPLES = 6 };
 
 /* Mixed: a --mix once it is read. */
@@ -128,7 +129,7 @@ bool training_record(Training *training, RunRecord *record);
  * (training_changes.c) */
 bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
                         bool *changed);
-/* The hooks of train(): the loss on each validation text and, of translations, BLEU; the param
+/* The hooks of train(): each validation text's figures, and samples; the param
  * whose gradient is not finite, found by a program that is compiled then. (training_hooks.c) */
 bool training_validate(Training *training, TrainReport *report);
 const char *training_find_bad(Training *training, const Batch *batch, uint64_t stream, double *value);

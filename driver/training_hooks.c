@@ -1,24 +1,35 @@
 /* What a training's loop asks for while it runs: validation, and which gradient went wrong. */
 #include "driver/training.h"
 
+#include "driver/continuation.h"
+
 #include <math.h>
 #include <string.h>
 
 enum { VALID_TOKENS = 2048, VALID_STREAM_TOKENS = 8192 };
+/* Continuations: bytes of a prompt at most, tokens behind it, and the seed of tfc generate, so that every
+ * validation draws with the same numbers. */
+enum { LONGEST_PROMPT = 80, CONTINUED_TOKENS = 80, SAMPLE_SEED = 1 };
 
-/* The texts of the first validation, of lines at equal distances: the same at each. */
-static void keep_samples(Training *t, const ValidText *valid, const Decoded *results)
+/* The number of line i of n that samples are of: at equal distances, the same at each validation. */
+static int64_t sampled(int64_t lines, int i, int n) { return (2 * i + 1) * lines / (2 * n); }
+
+static int samples_of(int64_t lines) { return (int)(lines < TRAINING_SAMPLES ? lines : TRAINING_SAMPLES); }
+
+/* ---- translations ---- */
+
+static void keep_translations(Training *t, const ValidText *valid, const Decoded *results)
 {
     int64_t n = valid->corpus->n;
-    t->n_samples = (int)(n < TRAINING_SAMPLES ? n : TRAINING_SAMPLES);
+    t->n_samples = samples_of(n);
     for (int i = 0; i < t->n_samples; i++) {
-        int64_t row = (2 * i + 1) * n / (2 * t->n_samples);
+        int64_t row = sampled(n, i, t->n_samples);
         const char *text = results[row].n ? inference_text(&t->inference, results[row].best, t->job->arena) : "";
-        t->samples[i] = (TrainSample){valid->corpus->line[row], text};
+        t->samples[i] = (TrainSample){.line = valid->corpus->line[row], .text = text};
     }
 }
 
-static bool valid_bleu(Training *t, const ValidText *valid, double *bleu)
+static bool judge_translations(Training *t, const ValidText *valid, TrainFigures *figures)
 {
     Arena *arena = arena_new();
     DecodeSettings settings = inference_decode_settings(&t->inference);
@@ -26,30 +37,108 @@ static bool valid_bleu(Training *t, const ValidText *valid, double *bleu)
     settings.length_penalty = 0;
     Decoded *results = ARENA_ARRAY(arena, Decoded, valid->corpus->n + 1);
     bool ok = inference_decode(&t->inference, valid->corpus, &settings, VALID_TOKENS, arena, results);
-    Bleu counts = {0};
-    for (int64_t i = 0; ok && i < valid->corpus->n; i++) {
-        const char *output =
-            results[i].n ? inference_text(&t->inference, results[i].best, arena) : "";
-        const char *reference =
-            inference_reference(&t->inference, &valid->target->at[valid->corpus->line[i]], arena);
-        bleu_add(&counts, inference_tokenize(&t->inference), output, &reference, 1);
+    if (ok) {
+        Judgement judged = inference_judge(&t->inference, inference_tokenize(&t->inference), valid->corpus,
+                                           valid->target, results);
+        figures->bleu = judged.bleu;
+        figures->line_error_rate = judged.line_error_rate;
+        figures->symbol_error_rate = judged.symbol_error_rate;
     }
     if (ok && valid == t->valid)
-        keep_samples(t, valid, results);
-    *bleu = bleu_score(&counts);
+        keep_translations(t, valid, results);
     arena_free(arena);
     return ok;
 }
+
+/* ---- continuations ---- */
+
+/* How many bytes of a line are its first half, in whole words; of a line without blanks, in whole
+ * characters, or none of a model's whose tokens are words. */
+static size_t first_half(const Line *line, const Vocabulary *vocab)
+{
+    size_t half = line->length / 2 < LONGEST_PROMPT ? line->length / 2 : LONGEST_PROMPT, at = half;
+    while (at && line->text[at] != ' ')
+        at--;
+    if (at || vocab_is_words(vocab))
+        return at;
+    while (at < half)
+        at += utf8_length(line->text + at, line->length - at);
+    return at;
+}
+
+/* Begins a continuation of line `number`, or of the next that is not empty. */
+static TrainSample begin_sample(Training *t, const Lines *lines, int64_t number, Continuation *text)
+{
+    while (number + 1 < lines->n && !lines->at[number].length)
+        number++;
+    const Line *line = &lines->at[number];
+    TrainSample sample = {.line = number,
+                          .prompt = arena_strndup(t->job->arena, line->text, first_half(line, t->vocab))};
+    continuation_encode(t->vocab, sample.prompt, &text->ids);
+    return sample;
+}
+
+/* What came behind the prompt. */
+static const char *text_behind(Training *t, const Continuation *text, size_t prompt)
+{
+    Text whole = {0}, begin = {0};
+    continuation_put(t->vocab, &text->ids, "\n", &whole);
+    continuation_put(t->vocab, &(Ids){.data = text->ids.data, .count = prompt}, "\n", &begin);
+    size_t skipped = whole.data && begin.data && !strncmp(whole.data, begin.data, begin.length) ? begin.length : 0;
+    const char *behind = whole.data ? arena_strdup(t->job->arena, whole.data + skipped) : "";
+    text_free(&whole);
+    text_free(&begin);
+    return behind;
+}
+
+/* Beginnings of lines of the first validation text are gone on with as tfc generate does. */
+static bool keep_continuations(Training *t)
+{
+    const Lines *lines = t->valid[0].source;
+    Continuation texts[TRAINING_SAMPLES] = {0};
+    size_t prompts[TRAINING_SAMPLES];
+    t->n_samples = samples_of(lines->n);
+    for (int i = 0; i < t->n_samples; i++) {
+        texts[i] = (Continuation){.number = i, .left = CONTINUED_TOKENS};
+        t->samples[i] = begin_sample(t, lines, sampled(lines->n, i, t->n_samples), &texts[i]);
+        prompts[i] = texts[i].ids.count;
+    }
+    DecodeSettings settings = continuation_settings(&t->inference, t->options->kind);
+    settings.seed = SAMPLE_SEED;
+    bool ok = continuation_run(&t->inference, &settings, texts, t->n_samples);
+    for (int i = 0; i < t->n_samples; i++) {
+        t->samples[i].text = ok ? text_behind(t, &texts[i], prompts[i]) : "";
+        ids_free(&texts[i].ids);
+    }
+    return ok;
+}
+
+/* ---- validation ---- */
 
 static bool measure(Training *t, const ValidText *text, TrainValid *valid)
 {
     Scores scores;
     int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
-    *valid = (TrainValid){.name = text->name, .bleu = NAN};
+    *valid = (TrainValid){text->name, train_no_figures()};
     if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, NULL, &scores))
         return job_error(t->job, "out of memory while validating");
-    valid->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
-    return !t->inference.has_stepper || valid_bleu(t, text, &valid->bleu);
+    valid->figures.loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
+    if (!t->inference.has_stepper)
+        return true;
+    if (t->options->kind == CORPUS_PAIRS)
+        return judge_translations(t, text, &valid->figures);
+    return text != t->valid || keep_continuations(t);
+}
+
+static TrainFigures mean_figures(const TrainValid *valid, int n)
+{
+    TrainFigures mean = {0};
+    for (int i = 0; i < n; i++) {
+#define FIGURE(name) mean.name += valid[i].figures.name / n;
+#include "runtime/train/figures.def"
+#undef FIGURE
+    }
+    return mean;
 }
 
 bool training_validate(Training *t, TrainReport *report)
@@ -61,14 +150,7 @@ bool training_validate(Training *t, TrainReport *report)
         ok = measure(t, &t->valid[i], &valid[i]);
     if (!ok)
         return false;
-    TrainValid mean = {0};
-    for (int i = 0; i < n; i++) {
-        mean.loss += valid[i].loss / n;
-        mean.bleu += valid[i].bleu / n;
-    }
-    const TrainValid *tells = best < 0 ? &mean : &valid[best];
-    report->valid_loss = tells->loss;
-    report->valid_bleu = tells->bleu;
+    report->figures = best < 0 ? mean_figures(valid, n) : valid[best].figures;
     report->valid = valid;
     report->n_valid = n;
     report->samples = t->samples;

@@ -132,16 +132,39 @@ static void put_pair(const char *name, const char *text, Text *out)
     text_string(out, "</tr>\n");
 }
 
+/* What the model made of a line; breaks of a continuation as marks. */
+static void put_made(const char *text, Text *out)
+{
+    if (!*text) {
+        put_cell("td", "(nothing)", "note", out);
+        return;
+    }
+    text_string(out, "<td>");
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        Text line = {0};
+        text_put(&line, text, length);
+        text_markup(out, line.data);
+        text_free(&line);
+        if (!text[length])
+            break;
+        text_string(out, " <span class=\"break\">↵</span> ");
+        text += length + 1;
+    }
+    text_string(out, "</td>");
+}
+
 /* Steps whose text is that of the step before are left out, but for the last. */
 static void put_sample(const RunSample *sample, Text *out)
 {
     text_add(out, "<table class=\"sample\"><caption>line %lld</caption>\n", (long long)sample->line);
-    put_pair("source", sample->source, out);
+    put_pair("prompt", sample->prompt, out);
+    put_pair(sample->prompt ? "the line" : "source", sample->source, out);
     for (size_t i = 0; i < sample->n; i++) {
         if (i && i + 1 < sample->n && !strcmp(sample->texts[i], sample->texts[i - 1]))
             continue;
         text_add(out, "<tr><th>step %lld</th>", (long long)sample->steps[i]);
-        put_cell("td", *sample->texts[i] ? sample->texts[i] : "(nothing)", *sample->texts[i] ? "" : "note", out);
+        put_made(sample->texts[i], out);
         text_string(out, "</tr>\n");
     }
     put_pair("reference", sample->target, out);
@@ -169,7 +192,8 @@ static void put_run(const RunView *run, Text *out)
         text_string(out, "</p>\n");
     }
     if (run->samples.count)
-        text_string(out, "<h3>The same sentences, as training went on</h3>\n<div class=\"samples\">\n");
+        text_add(out, "<h3>The same %s, as training went on</h3>\n<div class=\"samples\">\n",
+                 run->samples.data[0].prompt ? "beginnings, continued" : "sentences");
     for (size_t i = 0; i < run->samples.count; i++)
         put_sample(&run->samples.data[i], out);
     text_string(out, run->samples.count ? "</div>\n" : "");

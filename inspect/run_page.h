@@ -40,10 +40,11 @@ typedef struct RunTable {
 } RunTable;
 
 /* RunSample: a fixed line of the validation text and what the model made of it at some steps.
- *   source, target   NULL where the text is gone */
+ *   prompt           its beginning, with which a language model went on; NULL: it was translated
+ *   source, target   NULL where the text is gone, or there is none */
 typedef struct RunSample {
     int64_t line; /* from 1 */
-    const char *source, *target;
+    const char *prompt, *source, *target;
     const int64_t *steps;
     const char *const *texts;
     size_t n;

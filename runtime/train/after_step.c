@@ -40,8 +40,7 @@ static TrainReport make_report(const Trainer *t)
         .memory = resident_bytes(),
         .seconds = t->state->seconds,
         .seconds_left = seconds_left(t),
-        .valid_loss = NAN,
-        .valid_bleu = NAN,
+        .figures = train_no_figures(),
     };
 }
 
@@ -49,7 +48,8 @@ static TrainReport make_report(const Trainer *t)
  * never the best. */
 static void judge(Trainer *t, TrainReport *report)
 {
-    double figure = report->valid_bleu >= LEAST_BLEU ? -report->valid_bleu : report->valid_loss;
+    const TrainFigures *figures = &report->figures;
+    double figure = figures->bleu >= LEAST_BLEU ? -figures->bleu : figures->loss;
     report->best = isfinite(figure) && (!t->state->best_step || figure < t->state->best);
     if (report->best) {
         t->state->best = figure;

@@ -25,7 +25,16 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
 
 enum { DIGITS = 9 };
 
-/* "valid": {"NAME": {"loss": …, "bleu": …}, …}, of texts with names. */
+TrainFigures train_no_figures(void)
+{
+#define FIGURE(name) .name = NAN,
+    return (TrainFigures){
+#include "runtime/train/figures.def"
+    };
+#undef FIGURE
+}
+
+/* "valid": {"NAME": {figures}, …}, of texts with names. */
 static void put_valid(const TrainReport *report, JsonWriter *json)
 {
     bool open = false;
@@ -37,24 +46,34 @@ static void put_valid(const TrainReport *report, JsonWriter *json)
             json_open(json, "valid", '{');
         open = true;
         json_open(json, valid->name, '{');
-        json_put_number(json, "loss", valid->loss, DIGITS);
-        json_put_number(json, "bleu", valid->bleu, DIGITS);
+#define FIGURE(name) json_put_number(json, #name, valid->figures.name, DIGITS);
+#include "runtime/train/figures.def"
+#undef FIGURE
         json_close(json, '}');
     }
     if (open)
         json_close(json, '}');
 }
 
-/* "samples": {"LINE": "TEXT", …}, lines from 1. */
+/* "samples": {"LINE": "TEXT", …}, lines from 1; of a language model
+ * "continuations": {"LINE": {"prompt": "TEXT", "text": "TEXT"}, …}. */
 static void put_samples(const TrainReport *report, JsonWriter *json)
 {
     if (!report->n_samples)
         return;
-    json_open(json, "samples", '{');
+    json_open(json, report->samples[0].prompt ? "continuations" : "samples", '{');
     for (int i = 0; i < report->n_samples; i++) {
+        const TrainSample *sample = &report->samples[i];
         char line[24];
-        snprintf(line, sizeof line, "%" PRId64, report->samples[i].line + 1);
-        json_put_text(json, line, report->samples[i].text);
+        snprintf(line, sizeof line, "%" PRId64, sample->line + 1);
+        if (!sample->prompt) {
+            json_put_text(json, line, sample->text);
+            continue;
+        }
+        json_open(json, line, '{');
+        json_put_text(json, "prompt", sample->prompt);
+        json_put_text(json, "text", sample->text);
+        json_close(json, '}');
     }
     json_close(json, '}');
 }
@@ -74,8 +93,9 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     }
     json_put_number(json, "seconds", report->seconds, DIGITS);
     if (report->validated) {
-        json_put_number(json, "valid_loss", report->valid_loss, DIGITS);
-        json_put_number(json, "valid_bleu", report->valid_bleu, DIGITS);
+#define FIGURE(name) json_put_number(json, "valid_" #name, report->figures.name, DIGITS);
+#include "runtime/train/figures.def"
+#undef FIGURE
         json_put_bool(json, "best", report->best);
         put_valid(report, json);
         put_samples(report, json);

@@ -28,24 +28,37 @@ static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
     if (!texts || texts->kind != JV_OBJECT)
         return;
     TrainValid *valid = ARENA_ARRAY(arena, TrainValid, texts->n + 1);
-    for (size_t i = 0; i < texts->n; i++)
-        valid[i] = (TrainValid){.name = texts->keys[i],
-                                .loss = get_number(&texts->items[i], "loss"),
-                                .bleu = get_number(&texts->items[i], "bleu")};
+    for (size_t i = 0; i < texts->n; i++) {
+        valid[i].name = texts->keys[i];
+#define FIGURE(of) valid[i].figures.of = get_number(&texts->items[i], #of);
+#include "runtime/train/figures.def"
+#undef FIGURE
+    }
     report->valid = valid;
     report->n_valid = (int)texts->n;
 }
 
+/* NULL: it is none. */
+static const char *get_text(const JsonValue *value)
+{
+    return value && value->kind == JV_STRING ? value->text : NULL;
+}
+
 static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report)
 {
-    const JsonValue *texts = json_member(line, "samples");
+    const JsonValue *translations = json_member(line, "samples");
+    const JsonValue *texts = translations ? translations : json_member(line, "continuations");
     if (!texts || texts->kind != JV_OBJECT)
         return;
     TrainSample *samples = ARENA_ARRAY(arena, TrainSample, texts->n + 1);
-    for (size_t i = 0; i < texts->n; i++)
-        if (texts->items[i].kind == JV_STRING)
-            samples[report->n_samples++] =
-                (TrainSample){.line = strtoll(texts->keys[i], NULL, 10) - 1, .text = texts->items[i].text};
+    for (size_t i = 0; i < texts->n; i++) {
+        const JsonValue *item = &texts->items[i];
+        TrainSample sample = {.line = strtoll(texts->keys[i], NULL, 10) - 1,
+                              .prompt = translations ? NULL : get_text(json_member(item, "prompt")),
+                              .text = get_text(translations ? item : json_member(item, "text"))};
+        if (sample.text && (translations || sample.prompt))
+            samples[report->n_samples++] = sample;
+    }
     report->samples = samples;
 }
 
@@ -63,10 +76,11 @@ static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
                             .memory = get_integer(line, "memory"),
                             .seconds = get_number(line, "seconds"),
                             .seconds_left = NAN,
-                            .valid_loss = get_number(line, "valid_loss"),
-                            .valid_bleu = get_number(line, "valid_bleu"),
                             .validated = json_member(line, "valid_loss") != NULL,
                             .best = best && best->kind == JV_TRUE};
+#define FIGURE(of) report->figures.of = get_number(line, "valid_" #of);
+#include "runtime/train/figures.def"
+#undef FIGURE
     get_valid(arena, line, report);
     get_samples(arena, line, report);
 }

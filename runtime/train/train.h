@@ -49,16 +49,26 @@ typedef struct TrainSettings {
                            and writes. A rank whose training fails with an error has to end all */
 } TrainSettings;
 
-/* TrainValid: one validation text's figures. */
+/* TrainFigures: figures.def; NAN: there is none. */
+typedef struct TrainFigures {
+#define FIGURE(name) double name;
+#include "runtime/train/figures.def"
+#undef FIGURE
+} TrainFigures;
+TrainFigures train_no_figures(void); /* all NAN */
+
+/* TrainValid: one validation text's.
+ *   name   NULL: the run's own, which has none */
 typedef struct TrainValid {
-    const char *name;  /* NULL: the run's own, which has none */
-    double loss, bleu; /* bleu: NAN where there is none */
+    const char *name;
+    TrainFigures figures;
 } TrainValid;
 
-/* TrainSample: a line of a validation text, from 0, and what the model made of its source. */
+/* TrainSample: a line of a validation text, from 0, and what the model made of it.
+ *   prompt   the beginning that a language model went on with; NULL: the text is a translation */
 typedef struct TrainSample {
     int64_t line;
-    const char *text;
+    const char *prompt, *text;
 } TrainSample;
 
 /* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
@@ -69,10 +79,10 @@ typedef struct TrainReport {
     int64_t memory;      /* bytes that are resident; 0: unknown */
     double seconds;      /* of training, earlier sessions included */
     double seconds_left; /* NAN: unknown */
-    double valid_loss, valid_bleu; /* of what tells the best */
-    const TrainValid *valid;       /* every text's; the hook's until the next validation */
+    TrainFigures figures;       /* of what tells the best */
+    const TrainValid *valid;    /* every text's; the hook's until the next validation */
     int n_valid;
-    const TrainSample *samples;    /* of the first text, always the same lines */
+    const TrainSample *samples; /* of the first text, always the same lines */
     int n_samples;
     bool validated, best;
 } TrainReport;
@@ -84,8 +94,8 @@ typedef struct TrainHooks {
     /* After every step. `due`: the report is a line of log.jsonl, too; else it is only for a
      * progress line that is redrawn. */
     void (*report)(void *user, const TrainReport *report, bool due);
-    /* Measures the params: fills the report's valid…; NULL: no validation. valid_bleu stays NAN
-     * where there is none. false: an error is in the diagnostics. */
+    /* Measures the params: fills the report's figures, valid and samples; NULL: no validation.
+     * false: an error is in the diagnostics. */
     bool (*validate)(void *user, TrainReport *report);
     /* After a step whose gradient is not finite, which has updated nothing: the name of a param
      * whose gradient of this batch is not finite, and in *value its first such element. Gives

@@ -30,6 +30,7 @@ member() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" run/log.jsonl; }
 
 shows page.html "$(member valid_loss | sort -g | head -n 1 | xargs printf '%.4f at step')"
 shows page.html "$(member valid_bleu | sort -g | tail -n 1 | xargs printf '%.2f at step')"
+shows page.html "$(member valid_symbol_error_rate | sort -g | head -n 1 | awk '{ printf "%.2f % of symbols", 100 * $1 }')"
 [ "$(member memory | sort -g | head -n 1)" -gt 1000000 ] || fail "no memory in the log"
 "$tfc" eval run --source short.src --target short.tgt --beam 4 --json >eval.json
 python3 - eval.json page.html <<'END' || fail "quality is not that of tfc eval"
@@ -40,6 +41,34 @@ n, bleu, exact, loss = [float(c.split()[0]) for c in re.findall(r'>([^<>]+)</td>
 assert n == want["sentences"], (n, want)
 assert abs(bleu - want["bleu"]) < 0.06 and abs(exact - 100 * want["accuracy"]) < 0.06, (bleu, exact, want)
 assert abs(loss - want["loss"]) < 0.0006, (loss, want)
+END
+# The errors in the log, of a run and of a text with a name, are those of tfc eval and of a count of them.
+"$tfc" eval run --checkpoint last.safetensors --source short.src --target short.tgt --beam 1 --length-penalty 0 --json >eval.json
+paste short.src short.tgt >short.tsv
+"$tfc" train model.tfg --source train.src --target train.tgt --valid short=short.tsv --vocab words:auto --seed 3 --out named \
+    --steps 120 --validate-every 40 2>named.err || fail "$(cat named.err)"
+"$tfc" translate run --checkpoint last.safetensors --input short.src --beam 1 --length-penalty 0 >said
+python3 - eval.json run/log.jsonl named/log.jsonl short.tgt said named.err <<'END' || fail "other errors in the log"
+import json, re, sys
+want = json.load(open(sys.argv[1]))
+run, named = (json.loads(open(path).read().splitlines()[-1]) for path in sys.argv[2:4])
+def edits(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        row, last = [i + 1], row
+        for j, y in enumerate(b):
+            row.append(min(last[j] + (x != y), last[j + 1] + 1, row[j] + 1))
+    return row[-1]
+references, said = ([line.split() for line in open(path)] for path in sys.argv[4:6])
+wrong = [edits(a, b) for a, b in zip(said, references)]
+lines, symbols = sum(n > 0 for n in wrong) / len(wrong), sum(wrong) / sum(map(len, references))
+assert 0 < symbols < lines < 1, (lines, symbols)
+for figures, name in ((run, "valid_%s"), (named, "valid_%s"), (named["valid"]["short"], "%s")):
+    assert abs(figures[name % "line_error_rate"] - lines) < 1e-8, (figures, lines)
+    assert abs(figures[name % "symbol_error_rate"] - symbols) < 1e-8, (figures, symbols)
+assert abs(want["accuracy"] - (1 - lines)) < 1e-8 and abs(want["symbol_error_rate"] - symbols) < 1e-8, want
+told = "wrong %.1f %% of lines, %.1f %% of symbols" % (100 * lines, 100 * symbols)
+assert open(sys.argv[6]).read().count(told) == 2, told
 END
 # The last text of a sample is the translation of its line by the last checkpoint.
 line=$(tail -n 1 run/log.jsonl | sed 's/.*"samples": {"\([0-9]*\)": "\([^"]*\)".*/\1/')
@@ -54,7 +83,7 @@ shows both.html "- const layers = 1"
 shows both.html "+ const layers = 2"
 
 # Plots.
-for plot in loss bleu rate gradient speed memory; do
+for plot in loss bleu errors rate gradient speed memory; do
     "$tfc" report run deep --svg $plot --axis minutes -o plot.svg || fail "no plot of $plot"
     python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' plot.svg || fail "the plot of $plot is no XML"
 done
@@ -72,6 +101,36 @@ END
 "$tfc" train speak.tfg --text train.src --valid-text valid.src --vocab chars:auto --out speak --steps 20 --seed 3 2>err || fail "$(cat err)"
 "$tfc" report speak -o speak.html 2>err || fail "$(cat err)"
 shows speak.html "Lines of the greatest loss"
+# Its continuations: the same lines at each validation, and what tfc generate says of them.
+"$tfc" train speak.tfg --text train.src --valid-text valid.src --lines --vocab words:auto --out lines-of --steps 20 \
+    --validate-every 10 --seed 3 2>err || fail "$(cat err)"
+for run in speak lines-of; do
+    python3 - $run valid.src <<'END' || fail "the prompts of $run"
+import json, sys
+validations = [json.loads(line) for line in open(sys.argv[1] + "/log.jsonl") if "continuations" in line]
+text = open(sys.argv[2]).read().splitlines()
+kept = [validation["continuations"] for validation in validations]
+assert len(kept) == (2 if sys.argv[1] == "lines-of" else 1) and len(kept[-1]) == 6, kept
+for line, item in kept[-1].items():
+    assert item["prompt"] and text[int(line) - 1].startswith(item["prompt"] + " "), item
+    assert all(other[line]["prompt"] == item["prompt"] for other in kept)
+with open("prompts", "w") as prompts, open("wanted", "w") as wanted:
+    for item in kept[-1].values():
+        print(item["prompt"], file=prompts)
+        print((item["prompt"] + item["text"]).replace("\n", "\\n"), file=wanted)
+END
+    "$tfc" generate $run --checkpoint last.safetensors --input prompts --tokens 80 >generated || fail "generate $run"
+    cmp generated wanted || fail "$run: tfc generate goes on otherwise"
+    "$tfc" report $run --log-only -o continued.html
+    shows continued.html "The same beginnings, continued"
+    shows continued.html "prompt $(head -n 1 prompts)"
+done
+sed 's/model speak/model wide/; s/^train/block attention(x, memory, allowed) { return x + mean(x, 1) }\ntrain/' speak.tfg >wide.tfg
+"$tfc" train wide.tfg --text train.src --valid-text valid.src --vocab chars:auto --out wide --steps 2 2>err || fail "$(cat err)"
+grep -q "validations keep no continuations" err || fail "nothing tells that there are no continuations: $(cat err)"
+! grep -q continuations wide/log.jsonl || fail "a model that cannot go on token by token went on"
+"$tfc" train speak.tfg --text train.src --valid-text valid.src --vocab chars:auto --no-bleu --out mute --steps 2 2>err || fail "$(cat err)"
+! grep -q continuations mute/log.jsonl || fail "--no-bleu: there is more than the loss"
 "$tfc" train speak.tfg --text train.src --lines --vocab words:auto --out alone --steps 5 2>err || fail "$(cat err)"
 "$tfc" report alone -o alone.html 2>err || fail "$(cat err)"
 shows alone.html "There is no validation text"
@@ -106,6 +165,7 @@ refuses 2 "is needed" "$tfc" report run
 refuses 2 "not.*svg\|svg.*" "$tfc" report run --svg picture
 refuses 1 "has no run.json" "$tfc" report nothing -o no.html
 refuses 1 "has no bleu in its log" "$tfc" report speak --svg bleu
+refuses 1 "has no errors in its log" "$tfc" report speak --svg errors
 [ ! -e no.html ] || fail "a page was written"
 
 in_browsers "$root/tests/cli/report.mjs" both.html

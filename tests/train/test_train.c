@@ -169,7 +169,7 @@ static void on_report(void *user, const TrainReport *report, bool due)
 static bool on_validate(void *user, TrainReport *report)
 {
     Bench *bench = user;
-    report->valid_loss = bench->valid[bench->n_valid++];
+    report->figures.loss = bench->valid[bench->n_valid++];
     return true;
 }
 
