@@ -150,23 +150,22 @@ static bool fill_store(Training *t)
 
 /* Pairs are translated, and beginnings continued where the model can do so token by token: that is no part of
  * what was asked for, so a language model that cannot trains without, and a note tells. */
-static bool decodes_at_validations(Training *t)
+static bool prepare_decode(Training *t)
 {
     CorpusKind kind = t->options->kind;
     if (!t->ports.logits || t->options->no_bleu || kind == CORPUS_SENTENCES)
-        return false;
-    if (kind == CORPUS_PAIRS)
         return true;
-    Diagnostics unsaid;
-    Incremental incremental;
-    diag_init(&unsaid, t->job->arena);
-    bool can = t->ports.target && derive_incremental(t->session.model->module, t->ports.target, t->ports.logits,
-                                                     &incremental, &unsaid);
+    if (kind == CORPUS_PAIRS)
+        return inference_prepare_decode(&t->inference);
+    Diagnostics *diags = &t->job->diags, said = *diags;
+    diag_init(diags, t->job->arena);
+    bool can = inference_prepare_decode(&t->inference);
+    *diags = said;
     if (!can)
-        diag_note(&t->job->diags, (Loc){0},
+        diag_note(diags, (Loc){0},
                   "validations keep no continuations: the model cannot go on with a text token by token (tfc check "
                   "tells why)");
-    return can;
+    return true;
 }
 
 /* Training computes in the type asked for, validation in f32, as tfc eval does: a run
@@ -184,8 +183,7 @@ static bool compile_programs(Training *t)
     inference_init(&t->inference, &t->session, t->store, t->vocab);
     if (!t->n_valid)
         return true;
-    return inference_prepare_score(&t->inference) &&
-           (!decodes_at_validations(t) || inference_prepare_decode(&t->inference));
+    return inference_prepare_score(&t->inference) && prepare_decode(t);
 }
 
 /* The run's checkpoint; its tensors are all there are, so nothing is initialised. */

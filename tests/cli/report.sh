@@ -30,7 +30,7 @@ member() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" run/log.jsonl; }
 
 shows page.html "$(member valid_loss | sort -g | head -n 1 | xargs printf '%.4f at step')"
 shows page.html "$(member valid_bleu | sort -g | tail -n 1 | xargs printf '%.2f at step')"
-shows page.html "$(member valid_symbol_error_rate | sort -g | head -n 1 | awk '{ printf "%.2f % of symbols", 100 * $1 }')"
+shows page.html "$(member valid_symbol_error_rate | sort -g | head -n 1 | awk '{ printf "%.2f %% of symbols", 100 * $1 }')"
 [ "$(member memory | sort -g | head -n 1)" -gt 1000000 ] || fail "no memory in the log"
 "$tfc" eval run --source short.src --target short.tgt --beam 4 --json >eval.json
 python3 - eval.json page.html <<'END' || fail "quality is not that of tfc eval"
