@@ -1,0 +1,528 @@
+/* Ops and constants, one after the other; see build.h. */
+#include "codegen/loop/build.h"
+
+#include "base/map.h"
+
+#include <assert.h>
+#include <string.h>
+
+static Arena *arena_of(const Lo *lo) { return lo->module->arena; }
+
+void lo_begin(Lo *lo, LoModule *module, LoFunction *function)
+{
+    *lo = (Lo){module, function, function->body, function->body, NULL};
+}
+
+LoValue lo_param(Lo *lo, int i)
+{
+    assert(i < lo->function->n_params);
+    return lo->function->params[i];
+}
+
+/* ---- constants ---- */
+
+static uint64_t hash_constant(const LoOp *x)
+{
+    return hash_u64(hash_u64(HASH_SEED, (uint64_t)x->kind << 32 | x->type), (uint64_t)x->number);
+}
+
+static bool same_constant(const LoOp *a, const LoOp *b)
+{
+    return a->kind == b->kind && a->type == b->type && a->number == b->number;
+}
+
+static void grow_slots(Lo *lo)
+{
+    LoFunction *f = lo->function;
+    f->n_constant_slots = f->n_constant_slots ? 2 * f->n_constant_slots : 64;
+    f->constant_slots = ARENA_ARRAY(arena_of(lo), uint32_t, f->n_constant_slots);
+    for (size_t i = 0; i < f->constants.count; i++) {
+        size_t at = hash_constant(f->constants.data[i]) % f->n_constant_slots;
+        while (f->constant_slots[at])
+            at = (at + 1) % f->n_constant_slots;
+        f->constant_slots[at] = (uint32_t)i + 1;
+    }
+}
+
+/* Each constant is one value, so that equal ones are the same pointer. */
+static LoValue constant(Lo *lo, LoOp wanted)
+{
+    LoFunction *f = lo->function;
+    if (2 * f->constants.count >= f->n_constant_slots)
+        grow_slots(lo);
+    size_t at = hash_constant(&wanted) % f->n_constant_slots;
+    for (; f->constant_slots[at]; at = (at + 1) % f->n_constant_slots) {
+        LoValue x = f->constants.data[f->constant_slots[at] - 1];
+        if (same_constant(x, &wanted))
+            return x;
+    }
+    LoOp *x = ARENA_NEW(arena_of(lo), LoOp);
+    *x = wanted;
+    vec_push(arena_of(lo), f->constants, x);
+    f->constant_slots[at] = (uint32_t)f->constants.count;
+    return x;
+}
+
+/* The low bits, as a signed number. */
+static int64_t wrapped(LoType type, int64_t value)
+{
+    int unused = 64 - lo_bits(type);
+    return (int64_t)((uint64_t)value << unused) >> unused;
+}
+
+LoValue lo_int(Lo *lo, LoType type, int64_t value)
+{
+    assert(!lo_is_float(type));
+    return constant(lo, (LoOp){.kind = LO_int, .type = type, .number = wrapped(type, value)});
+}
+
+LoValue lo_real(Lo *lo, LoType type, double value)
+{
+    assert(lo_is_float(type));
+    if (lo_element(type) == lo_f32)
+        value = (float)value;
+    return constant(lo, (LoOp){.kind = LO_real, .type = type, .real = value});
+}
+
+LoValue lo_zero(Lo *lo, LoType type)
+{
+    return lo_is_float(type) ? lo_real(lo, type, 0) : lo_int(lo, type, 0);
+}
+
+LoValue lo_i64_of(Lo *lo, int64_t value) { return lo_int(lo, lo_i64, value); }
+
+LoValue lo_iota_of(Lo *lo, LoType element, int lanes)
+{
+    return lanes == 1 ? lo_int(lo, element, 0)
+                      : constant(lo, (LoOp){.kind = LO_iota, .type = lo_vector(element, lanes)});
+}
+
+bool lo_same(LoValue a, LoValue b)
+{
+    return a == b;
+}
+
+/* ---- ops ---- */
+
+static void insert(Lo *lo, LoOp *op)
+{
+    LoBlock *block = lo->at;
+    op->block = block;
+    op->after = lo->before;
+    op->before = lo->before ? lo->before->before : block->last;
+    *(op->before ? &op->before->after : &block->first) = op;
+    *(op->after ? &op->after->before : &block->last) = op;
+}
+
+static LoOp *add(Lo *lo, LoOp op, int n, LoValue const *args)
+{
+    LoOp *new = ARENA_NEW(arena_of(lo), LoOp);
+    *new = op;
+    new->n_args = n;
+    new->args = arena_copy(arena_of(lo), args, (size_t)n * sizeof *args);
+    insert(lo, new);
+    return new;
+}
+
+static LoValue unary(Lo *lo, LoKind kind, LoValue a, LoType type)
+{
+    return add(lo, (LoOp){.kind = kind, .type = type}, 1, &a);
+}
+
+/* Of numbers of so many bits; false where it is left to be computed. */
+static bool fold(LoKind kind, LoType type, int64_t a, int64_t b, int64_t *out)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b, mask = UINT64_MAX >> (64 - lo_bits(type));
+    switch (kind) {
+    case LO_add: case LO_iadd: *out = (int64_t)(x + y); return true;
+    case LO_sub: case LO_isub: *out = (int64_t)(x - y); return true;
+    case LO_mul: case LO_imul: *out = (int64_t)(x * y); return true;
+    case LO_div: *out = b > 0 ? a / b : 0; return b > 0;
+    case LO_rem: *out = b > 0 ? a % b : 0; return b > 0;
+    case LO_and: *out = a & b; return true;
+    case LO_or: *out = a | b; return true;
+    case LO_xor: *out = a ^ b; return true;
+    case LO_shl: *out = (int64_t)(x << y); return y < 64;
+    case LO_lshr: *out = (int64_t)((x & mask) >> y); return y < 64;
+    case LO_ashr: *out = a >> b; return y < 64;
+    case LO_lt: *out = a < b; return true;
+    case LO_le: *out = a <= b; return true;
+    case LO_gt: *out = a > b; return true;
+    case LO_ge: *out = a >= b; return true;
+    case LO_eq: *out = a == b; return true;
+    case LO_ne: *out = a != b; return true;
+    case LO_ult: *out = (x & mask) < (y & mask); return true;
+    case LO_ule: *out = (x & mask) <= (y & mask); return true;
+    case LO_uge: *out = (x & mask) >= (y & mask); return true;
+    default: return false;
+    }
+}
+
+static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
+{
+    LoType type = lo_info[kind].result == LO_RESULT_TRUTH ? lo_like(a->type, lo_i1) : a->type;
+    int64_t number;
+    assert(a->type == b->type || kind == LO_copysign);
+    if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
+        return lo_int(lo, type, number);
+    return add(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
+}
+
+#define LO_UNARY(name)                                                                             \
+    LoValue lo_##name(Lo *lo, LoValue a) { return unary(lo, LO_##name, a, a->type); }
+#define LO_BINARY(name)                                                                            \
+    LoValue lo_##name(Lo *lo, LoValue a, LoValue b) { return binary(lo, LO_##name, a, b); }
+LO_OPERATIONS
+
+LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c)
+{
+    assert(a->type == b->type && a->type == c->type && lo_is_float(a->type));
+    return add(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
+}
+
+LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
+{
+    return add(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
+}
+
+LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }
+
+LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b)
+{
+    assert(a->type == b->type && lo_element(condition->type) == lo_i1);
+    if (lo_is_int(condition))
+        return condition->number ? a : b;
+    return add(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
+}
+
+LoValue lo_min(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_lt(lo, a, b), a, b); }
+
+LoValue lo_max(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_gt(lo, a, b), a, b); }
+
+LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x)
+{
+    LoOp op = {.kind = LO_math, .type = x[0]->type, .name = arena_strdup(arena_of(lo), name)};
+    return add(lo, op, n, x);
+}
+
+LoValue lo_strict(LoValue operation)
+{
+    operation->strict = !lo_is_constant(operation);
+    return operation;
+}
+
+LoValue lo_index_add(Lo *lo, LoValue a, LoValue b)
+{
+    bool no_a = !a || (lo_is_int(a) && a->number == 0), no_b = !b || (lo_is_int(b) && b->number == 0);
+    if (no_a || no_b)
+        return no_a && no_b ? NULL : no_a ? b : a;
+    return lo_iadd(lo, a, b);
+}
+
+LoValue lo_index_mul(Lo *lo, LoValue a, LoValue b)
+{
+    if (!a || !b || (lo_is_int(a) && a->number == 0) || (lo_is_int(b) && b->number == 0))
+        return NULL;
+    if (lo_is_int(a) && a->number == 1)
+        return b;
+    return lo_is_int(b) && b->number == 1 ? a : lo_imul(lo, a, b);
+}
+
+/* ---- types ---- */
+
+/* Constants are as their type holds them, signed. */
+static LoValue resized(Lo *lo, LoKind kind, LoValue x, LoType type)
+{
+    int64_t unsigned_mask = (int64_t)(UINT64_MAX >> (64 - lo_bits(x->type)));
+    assert(lo_lanes(x->type) == lo_lanes(type));
+    if (lo_is_int(x))
+        return lo_int(lo, type, kind == LO_zext ? x->number & unsigned_mask : x->number);
+    return unary(lo, kind, x, type);
+}
+
+LoValue lo_trunc(Lo *lo, LoValue x, LoType type) { return resized(lo, LO_trunc, x, type); }
+LoValue lo_zext(Lo *lo, LoValue x, LoType type) { return resized(lo, LO_zext, x, type); }
+LoValue lo_sext(Lo *lo, LoValue x, LoType type) { return resized(lo, LO_sext, x, type); }
+
+LoValue lo_fcast(Lo *lo, LoValue x, LoType type)
+{
+    return x->type == type ? x : unary(lo, LO_fcast, x, type);
+}
+LoValue lo_from_int(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_from_int, x, type); }
+LoValue lo_from_uint(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_from_uint, x, type); }
+LoValue lo_to_int(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_to_int, x, type); }
+
+LoValue lo_bitcast(Lo *lo, LoValue x, LoType type)
+{
+    assert(lo_bits(x->type) * lo_lanes(x->type) == lo_bits(type) * lo_lanes(type));
+    return x->type == type ? x : unary(lo, LO_bitcast, x, type);
+}
+
+/* ---- bf16 ---- */
+
+/* What is cut off decides by being added to, with half an ulp and the last bit that
+ * stays. A NaN is made quiet instead: the bits that say so might be all cut off. */
+LoValue lo_bf16_round(Lo *lo, LoValue x)
+{
+    LoType word = lo_like(x->type, lo_i32);
+    LoValue bits = lo_bitcast(lo, x, word);
+    LoValue last = lo_and(lo, lo_lshr(lo, bits, lo_int(lo, word, 16)), lo_int(lo, word, 1));
+    LoValue nearest = lo_add(lo, bits, lo_add(lo, last, lo_int(lo, word, 0x7FFF)));
+    LoValue quiet = lo_or(lo, bits, lo_int(lo, word, 0x400000));
+    LoValue rounded = lo_select(lo, lo_unordered(lo, x, x), quiet, nearest);
+    return lo_bitcast(lo, lo_and(lo, rounded, lo_int(lo, word, -0x10000)), x->type);
+}
+
+LoValue lo_bf16_bits(Lo *lo, LoValue rounded)
+{
+    LoType word = lo_like(rounded->type, lo_i32);
+    LoValue high = lo_lshr(lo, lo_bitcast(lo, rounded, word), lo_int(lo, word, 16));
+    return lo_trunc(lo, high, lo_like(word, lo_i16));
+}
+
+LoValue lo_bf16_value(Lo *lo, LoValue bits)
+{
+    LoType word = lo_like(bits->type, lo_i32);
+    LoValue wide = lo_shl(lo, lo_zext(lo, bits, word), lo_int(lo, word, 16));
+    return lo_bitcast(lo, wide, lo_like(word, lo_f32));
+}
+
+/* ---- lanes ---- */
+
+LoValue lo_splat(Lo *lo, LoValue x, int lanes)
+{
+    LoType type = lo_vector(x->type, lanes);
+    assert(lo_lanes(x->type) == 1);
+    if (lanes == 1)
+        return x;
+    return x->kind == LO_int    ? lo_int(lo, type, x->number)
+           : x->kind == LO_real ? lo_real(lo, type, x->real)
+                                : unary(lo, LO_splat, x, type);
+}
+
+static LoValue reorder(Lo *lo, LoOp op, int n_args, LoValue *args, const int *lanes)
+{
+    op.order = arena_copy(arena_of(lo), lanes, (size_t)op.n_order * sizeof *lanes);
+    return add(lo, op, n_args, args);
+}
+
+LoValue lo_extract(Lo *lo, LoValue vector, int lane)
+{
+    LoOp op = {.kind = LO_extract, .type = lo_element(vector->type), .n_order = 1};
+    return reorder(lo, op, 1, &vector, &lane);
+}
+
+LoValue lo_shuffle(Lo *lo, LoValue a, LoValue b, const int *lanes, int n)
+{
+    LoOp op = {.kind = LO_shuffle, .type = lo_vector(lo_element(a->type), n), .n_order = n};
+    assert(a->type == b->type && n <= LO_MAX_LANES);
+    return reorder(lo, op, 2, (LoValue[]){a, b}, lanes);
+}
+
+LoValue lo_lanes_below(Lo *lo, LoValue count, int64_t first, int lanes)
+{
+    LoValue left = lo_sub(lo, lo_trunc(lo, count, lo_i32), lo_int(lo, lo_i32, first));
+    return lo_gt(lo, lo_splat(lo, left, lanes), lo_iota_of(lo, lo_i32, lanes));
+}
+
+/* ---- memory ---- */
+
+LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *name)
+{
+    LoOp op = {.kind = LO_scratch, .type = lo_ptr, .align = (uint16_t)align, .element = element, .name = name};
+    return add(lo, op, 1, &n);
+}
+
+LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name)
+{
+    LoBlock *start = lo->function->body;
+    lo->at = start;
+    lo->before = start->first;
+    LoValue memory = lo_scratch_of(lo, element, lo_i64_of(lo, n), align, name);
+    lo_resume(lo);
+    return memory;
+}
+
+LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index)
+{
+    if (!index)
+        return pointer;
+    LoOp op = {.kind = LO_at, .type = lo_like(index->type, lo_ptr), .element = element};
+    return add(lo, op, 2, (LoValue[]){pointer, index});
+}
+
+LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align)
+{
+    return add(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
+}
+
+LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
+{
+    return lo_load(lo, lo_ptr, lo_at(lo, lo_ptr, pointers, lo_i64_of(lo, i)), 0);
+}
+
+void lo_store(Lo *lo, LoValue value, LoValue pointer, int align)
+{
+    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
+}
+
+LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align)
+{
+    return add(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
+               (LoValue[]){pointer, mask});
+}
+
+void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align)
+{
+    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3, (LoValue[]){value, pointer, mask});
+}
+
+void lo_prefetch(Lo *lo, LoValue pointer) { add(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
+
+void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args)
+{
+    assert(n == lo_info[kind].args);
+    add(lo, (LoOp){.kind = kind}, n, args);
+}
+
+/* ---- control ---- */
+
+void lo_resume(Lo *lo)
+{
+    lo->at = lo->block;
+    lo->before = NULL;
+}
+
+void lo_before(Lo *lo, LoOp *op)
+{
+    lo->at = op->block;
+    lo->before = op;
+}
+
+LoOp *lo_seam(Lo *lo)
+{
+    lo_resume(lo);
+    return add(lo, (LoOp){.kind = LO_seam}, 0, NULL);
+}
+
+void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args)
+{
+    assert(n == callee->n_params);
+    add(lo, (LoOp){.kind = LO_call, .callee = callee}, n, args);
+}
+
+void lo_return(Lo *lo) { add(lo, (LoOp){.kind = LO_return}, 0, NULL); }
+
+/* An op with a block, in which straight-line code goes on. */
+static LoBlock *enter(Lo *lo, LoOp *parent)
+{
+    LoBlock *block = ARENA_NEW(arena_of(lo), LoBlock);
+    *block = (LoBlock){.parent = parent, .function = lo->function};
+    lo->block = block;
+    lo_resume(lo);
+    return block;
+}
+
+static void leave(Lo *lo, const LoOp *parent)
+{
+    lo->block = parent->block;
+    lo_resume(lo);
+}
+
+LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name)
+{
+    lo_resume(lo);
+    LoOp *loop = add(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
+                     (LoValue[]){start, end});
+    loop->body = enter(lo, loop);
+    return (LoLoop){loop, lo_i64_of(lo, step)};
+}
+
+void lo_for_close(Lo *lo, LoLoop *loop) { leave(lo, loop->index); }
+
+void lo_while_open(Lo *lo, LoWhile *loop, LoValue *left, LoValue step)
+{
+    LoValue args[LO_MAX_CARRIED + 1];
+    loop->values[loop->n++] = left;
+    for (int i = 0; i < loop->n; i++) {
+        loop->carries[i] = unary(lo, LO_carry, *loop->values[i], (*loop->values[i])->type);
+        *loop->values[i] = args[i] = loop->carries[i];
+    }
+    args[loop->n] = step;
+    loop->op = add(lo, (LoOp){.kind = LO_while}, loop->n + 1, args);
+    loop->op->body = enter(lo, loop->op);
+}
+
+void lo_while_close(Lo *lo, LoWhile *loop)
+{
+    LoValue next[LO_MAX_CARRIED];
+    for (int i = 0; i < loop->n; i++) {
+        next[i] = *loop->values[i];
+        *loop->values[i] = loop->carries[i];
+    }
+    add(lo, (LoOp){.kind = LO_next}, loop->n, next);
+    leave(lo, loop->op);
+}
+
+LoIf lo_if_open(Lo *lo, LoValue condition)
+{
+    lo_resume(lo);
+    LoOp *branch = add(lo, (LoOp){.kind = LO_if}, 1, &condition);
+    branch->body = enter(lo, branch);
+    return (LoIf){branch};
+}
+
+void lo_else(Lo *lo, LoIf *branch) { branch->op->other = enter(lo, branch->op); }
+
+void lo_if_close(Lo *lo, LoIf *branch) { leave(lo, branch->op); }
+
+/* ---- the end ---- */
+
+static void take_out(LoOp *op)
+{
+    *(op->before ? &op->before->after : &op->block->first) = op->after;
+    *(op->after ? &op->after->before : &op->block->last) = op->before;
+    op->block = NULL;
+}
+
+static bool has_effect(const LoOp *op)
+{
+    return op->type == lo_none || op->body || op->kind == LO_carry;
+}
+
+/* Backwards, so that what only a dead op uses is dead, too. `id` counts uses here. */
+static void take_out_dead(LoBlock *block)
+{
+    for (LoOp *op = block->last, *before; op; op = before) {
+        before = op->before;
+        bool dead = op->kind == LO_seam || (!has_effect(op) && op->id == 0);
+        if (op->other)
+            take_out_dead(op->other);
+        if (op->body)
+            take_out_dead(op->body);
+        if (!dead)
+            continue;
+        for (int i = 0; i < op->n_args; i++)
+            op->args[i]->id--;
+        take_out(op);
+    }
+}
+
+static void count_uses(LoBlock *block)
+{
+    FOR_LOOP_OPS(op, block) {
+        for (int i = 0; i < op->n_args; i++)
+            op->args[i]->id++;
+        if (op->body)
+            count_uses(op->body);
+        if (op->other)
+            count_uses(op->other);
+    }
+}
+
+void lo_end(Lo *lo)
+{
+    count_uses(lo->function->body);
+    take_out_dead(lo->function->body);
+    lo_number(lo->function);
+}

@@ -1,0 +1,136 @@
+/* Builds loop IR: one function being written, op after op.
+ *
+ * Every call takes scalars or vectors alike. Operations on constant integers give constants. Types
+ * that do not fit are our mistake: an assertion. */
+#ifndef CODEGEN_LOOP_BUILD_H
+#define CODEGEN_LOOP_BUILD_H
+
+#include "codegen/loop/loop.h"
+
+typedef struct Lo {
+    LoModule *module;
+    LoFunction *function;
+    LoBlock *block; /* where straight-line code goes on, at its end */
+    LoBlock *at;    /* where the next op goes: before `before`, or at the end where that is NULL */
+    LoOp *before;
+} Lo;
+
+/* Opens a function without ops. */
+void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
+/* The function is whole: seams and values that nothing uses are gone. */
+void lo_end(Lo *lo);
+
+static inline LoType lo_type(LoValue x) { return x->type; }
+LoValue lo_param(Lo *lo, int i);
+
+/* ---- constants: the same in every lane of the type ---- */
+LoValue lo_int(Lo *lo, LoType type, int64_t value);
+LoValue lo_real(Lo *lo, LoType type, double value);
+LoValue lo_zero(Lo *lo, LoType type);
+LoValue lo_i64_of(Lo *lo, int64_t value);
+LoValue lo_iota_of(Lo *lo, LoType element, int lanes); /* 0, 1, 2, … */
+bool lo_same(LoValue a, LoValue b);                    /* one value, or equal constants */
+
+/* ---- arithmetic ---- */
+#define LO_UNARY(name) LoValue lo_##name(Lo *lo, LoValue a);
+#define LO_BINARY(name) LoValue lo_##name(Lo *lo, LoValue a, LoValue b);
+#define LO_OPERATIONS                                                                              \
+    LO_UNARY(neg) LO_UNARY(sqrt) LO_UNARY(floor) LO_UNARY(abs)                                     \
+    LO_BINARY(add) LO_BINARY(sub) LO_BINARY(mul) LO_BINARY(div) LO_BINARY(rem) \
+    LO_BINARY(udiv) LO_BINARY(urem) \
+    LO_BINARY(iadd) LO_BINARY(isub) LO_BINARY(imul)                                                \
+    LO_BINARY(copysign) LO_BINARY(scale2)                                                          \
+    LO_BINARY(and) LO_BINARY(or) LO_BINARY(xor) LO_BINARY(shl) LO_BINARY(lshr) LO_BINARY(ashr)     \
+    LO_BINARY(lt) LO_BINARY(le) LO_BINARY(gt) LO_BINARY(ge) LO_BINARY(eq) LO_BINARY(ne)            \
+    LO_BINARY(ult) LO_BINARY(ule) LO_BINARY(uge) LO_BINARY(unordered)
+LO_OPERATIONS
+#undef LO_UNARY
+#undef LO_BINARY
+LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c);
+LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b);
+LoValue lo_not(Lo *lo, LoValue a);
+LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b);
+LoValue lo_min(Lo *lo, LoValue a, LoValue b); /* of signed integers */
+LoValue lo_max(Lo *lo, LoValue a, LoValue b);
+LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x);
+/* The float operation as written: no other is fused with it. Gives it back. */
+LoValue lo_strict(LoValue operation);
+/* Of i64 that do not overflow; NULL stands for zero, and zero is given as NULL. */
+LoValue lo_index_add(Lo *lo, LoValue a, LoValue b);
+LoValue lo_index_mul(Lo *lo, LoValue a, LoValue b);
+
+/* ---- types ---- */
+LoValue lo_trunc(Lo *lo, LoValue x, LoType type);
+LoValue lo_zext(Lo *lo, LoValue x, LoType type);
+LoValue lo_sext(Lo *lo, LoValue x, LoType type);
+LoValue lo_fcast(Lo *lo, LoValue x, LoType type);
+LoValue lo_from_int(Lo *lo, LoValue x, LoType type);
+LoValue lo_from_uint(Lo *lo, LoValue x, LoType type);
+LoValue lo_to_int(Lo *lo, LoValue x, LoType type);
+LoValue lo_bitcast(Lo *lo, LoValue x, LoType type);
+
+/* ---- bf16: in memory the upper half of an f32 as i16, in registers an f32 ----
+ *
+ * Integer arithmetic on every target: vcvtneps2bf16 takes denormals for zero, so
+ * that a machine that has it would give other bits than one that has not. */
+LoValue lo_bf16_round(Lo *lo, LoValue x);      /* f32: to nearest, ties to even; NaN stays NaN */
+LoValue lo_bf16_bits(Lo *lo, LoValue rounded); /* f32 that bf16 holds → i16 */
+LoValue lo_bf16_value(Lo *lo, LoValue bits);   /* i16 → f32 */
+
+/* ---- lanes ---- */
+LoValue lo_splat(Lo *lo, LoValue scalar, int lanes); /* the scalar itself for one lane */
+LoValue lo_extract(Lo *lo, LoValue vector, int lane);
+/* The n listed lanes of a, then of b. */
+LoValue lo_shuffle(Lo *lo, LoValue a, LoValue b, const int *lanes, int n);
+/* The mask of lanes l with first + l < count, an i64 that an i32 holds. */
+LoValue lo_lanes_below(Lo *lo, LoValue count, int64_t first, int lanes);
+
+/* ---- memory ---- */
+/* n elements, taken once a call; `align` 0: as the type has. */
+LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name);
+/* The same of a number that is known here, outside of loops. */
+LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *name);
+LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index); /* index NULL: the pointer */
+LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align);
+LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i); /* of an array of them */
+void lo_store(Lo *lo, LoValue value, LoValue pointer, int align);
+/* Lanes whose mask is off are neither read nor written; read ones are zero. The pointer may be a
+ * vector of them. */
+LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align);
+void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align);
+void lo_prefetch(Lo *lo, LoValue pointer);
+/* An op of tile registers. */
+void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args);
+
+/* ---- control ---- */
+void lo_resume(Lo *lo);               /* ops go to where straight-line code goes on */
+void lo_before(Lo *lo, LoOp *op);     /* … before this op, until lo_resume */
+LoOp *lo_seam(Lo *lo);                /* at the end of straight-line code */
+void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args);
+void lo_return(Lo *lo);
+
+/* for (index = start; index < end; index += step) */
+typedef struct LoLoop {
+    LoValue index, step;
+} LoLoop;
+LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name);
+void lo_for_close(Lo *lo, LoLoop *loop);
+/* while (*left >= step): every value is in the loop what it was before or at the end of the turn
+ * before, and after the loop what it was last. The caller gives n values; `left` becomes one more. */
+enum { LO_MAX_CARRIED = 72 };
+typedef struct LoWhile {
+    LoValue *values[LO_MAX_CARRIED], carries[LO_MAX_CARRIED];
+    int n;
+    LoOp *op;
+} LoWhile;
+void lo_while_open(Lo *lo, LoWhile *loop, LoValue *left, LoValue step);
+void lo_while_close(Lo *lo, LoWhile *loop);
+/* if (condition) { … } else { … } */
+typedef struct LoIf {
+    LoOp *op;
+} LoIf;
+LoIf lo_if_open(Lo *lo, LoValue condition);
+void lo_else(Lo *lo, LoIf *branch);
+void lo_if_close(Lo *lo, LoIf *branch);
+
+#endif

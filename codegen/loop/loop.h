@@ -1,0 +1,154 @@
+/* Loop IR: what kernels are between regions and a renderer (LLVM, C, OpenCL).
+ *
+ * A module holds functions; a function is a block of ops; `for`, `while` and `if` hold blocks of
+ * their own. Values are the results of ops, in SSA form: one op, one value. Vectors are explicit,
+ * memory is pointers and elements. What the ops are, ops.def tells, a row each; the text form
+ * (text.h) is exact.
+ *
+ * A `carry` is a variable: an op of the block that the `while` after it stands in. Within the
+ * loop it has the value of the turn, after the loop the last one. */
+#ifndef CODEGEN_LOOP_LOOP_H
+#define CODEGEN_LOOP_LOOP_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- types ---- */
+
+typedef enum LoElement {
+    LO_NONE, LO_I1, LO_I8, LO_I16, LO_I32, LO_I64, LO_F32, LO_F64, LO_PTR, LO_ELEMENTS
+} LoElement;
+
+/* LoType: an element and how many lanes of it; a scalar has 1. Equal types are equal numbers. */
+typedef uint16_t LoType;
+enum { LO_MAX_LANES = 64, LO_LANES_SHIFT = 4 };
+
+#define LO_TYPE(element, lanes) ((LoType)((element) | (lanes) << LO_LANES_SHIFT))
+static inline int lo_lanes(LoType type) { return type >> LO_LANES_SHIFT; }
+static inline LoElement lo_element_kind(LoType type) { return (LoElement)(type & ((1 << LO_LANES_SHIFT) - 1)); }
+static inline LoType lo_element(LoType type) { return LO_TYPE(lo_element_kind(type), 1); }
+static inline bool lo_is_vector(LoType type) { return lo_lanes(type) > 1; }
+static inline LoType lo_vector(LoType element, int lanes) { return LO_TYPE(lo_element_kind(element), lanes); }
+/* The element with the lanes of `shape`. */
+static inline LoType lo_like(LoType shape, LoType element) { return lo_vector(element, lo_lanes(shape)); }
+static inline bool lo_is_float(LoType type)
+{
+    return lo_element_kind(type) == LO_F32 || lo_element_kind(type) == LO_F64;
+}
+int lo_bits(LoType element);               /* of one lane; a pointer has 64 */
+const char *lo_element_name(LoElement element); /* "f32" */
+
+/* Scalars. */
+enum {
+    lo_none = 0,
+    lo_i1 = LO_TYPE(LO_I1, 1), lo_i8 = LO_TYPE(LO_I8, 1), lo_i16 = LO_TYPE(LO_I16, 1),
+    lo_i32 = LO_TYPE(LO_I32, 1), lo_i64 = LO_TYPE(LO_I64, 1), lo_f32 = LO_TYPE(LO_F32, 1),
+    lo_f64 = LO_TYPE(LO_F64, 1), lo_ptr = LO_TYPE(LO_PTR, 1)
+};
+
+/* ---- ops ---- */
+
+typedef enum LoKind {
+    LO_param, /* of the function; its number */
+    LO_int,   /* a constant of integers or bools, the same in every lane */
+    LO_real,  /* … of floats */
+    LO_iota,  /* 0, 1, 2, … in the lanes */
+#define OP(name, ...) LO_##name,
+#include "codegen/loop/ops.def"
+    LO_KINDS
+} LoKind;
+
+typedef enum LoResult { LO_RESULT_NONE, LO_RESULT_SAME, LO_RESULT_TRUTH, LO_RESULT_GIVEN } LoResult;
+typedef enum LoForm {
+    LO_FORM_PLAIN, LO_FORM_ALIGN, LO_FORM_ELEMENT, LO_FORM_ORDER, LO_FORM_NAME, LO_FORM_BLOCKS
+} LoForm;
+
+enum { LO_ANY_ARGS = -1 };
+
+typedef struct LoInfo {
+    const char *name; /* NULL: a param or a constant, which stands in no block */
+    int args;         /* LO_ANY_ARGS: its comment in ops.def says */
+    LoResult result;
+    LoForm form;
+} LoInfo;
+extern const LoInfo lo_info[LO_KINDS];
+
+typedef struct LoOp LoOp;
+typedef LoOp *LoValue;
+typedef struct LoFunction LoFunction;
+
+typedef struct LoBlock {
+    LoOp *first, *last;
+    LoOp *parent;         /* NULL: the function's own */
+    LoFunction *function;
+} LoBlock;
+
+struct LoOp {
+    LoKind kind;
+    LoType type;          /* lo_none: no value */
+    bool strict;          /* of floats: as written, never fused with another op */
+    uint16_t align;       /* load, store, scratch: bytes */
+    LoType element;       /* at, scratch */
+    int n_args, n_order;
+    int id;               /* of the value in the text; lo_number gives them */
+    LoOp **args;
+    int *order;           /* extract, shuffle */
+    const char *name;     /* math; for, while, scratch: a word for readers, or NULL */
+    LoFunction *callee;   /* call */
+    LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
+    union {
+        int64_t number;   /* int; param: which; for: the step */
+        double real;
+    };
+    LoBlock *block;       /* that it stands in; NULL: none */
+    LoOp *before, *after; /* in the block */
+};
+
+struct LoFunction {
+    const char *name;
+    bool is_kernel;       /* seen outside of the module */
+    int n_params;
+    LoValue *params;
+    LoBlock *body;
+    VEC(LoValue) constants; /* each once */
+    uint32_t *constant_slots;
+    size_t n_constant_slots;
+    int n_ids;            /* values that have a number */
+};
+
+/* A record: numbers, then functions (NULL: none), constant and seen outside. */
+typedef struct LoRecord {
+    const char *name;
+    int n_numbers, n_functions;
+    int64_t *numbers;
+    LoFunction **functions;
+} LoRecord;
+
+typedef struct LoModule {
+    Arena *arena;
+    VEC(LoFunction *) functions;
+    VEC(LoRecord *) records;
+} LoModule;
+
+LoModule *lo_module_new(Arena *arena);
+LoFunction *lo_find_function(const LoModule *module, const char *name); /* NULL: none */
+/* A function of these parameters without ops; the name is copied. */
+LoFunction *lo_add_function(LoModule *module, const char *name, bool is_kernel, int n_params,
+                            const LoType *params);
+LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n_functions);
+
+#define FOR_LOOP_OPS(op, b) for (LoOp *op = (b)->first; op; op = op->after)
+
+/* Numbers values in the order of the text. */
+void lo_number(LoFunction *function);
+
+static inline bool lo_is_constant(const LoOp *x)
+{
+    return x->kind == LO_int || x->kind == LO_real || x->kind == LO_iota;
+}
+static inline bool lo_is_int(const LoOp *x) { return x->kind == LO_int; }
+
+#endif
