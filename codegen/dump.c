@@ -1,6 +1,8 @@
 /* dump --stage llvm and asm: the kernels of a function as text, for any CPU. */
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
+#include "codegen/llvm/render.h"
+#include "codegen/target.h"
 #include "codegen/plan/plan.h"
 #include "codegen/tables.h"
 
@@ -24,16 +26,14 @@ static bool print_module(const Target *target, LLVMModuleRef module, bool assemb
 }
 
 /* Native products go with the kernels where they are asked for. */
-static bool add_products(const TfcProgram *program, const Target *target, LLVMModuleRef module,
-                         Diagnostics *diags)
+static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const Target *target, Arena *arena)
 {
-    bool added = false;
+    LoModule *loops = lo_module_new(arena);
+    emit_kernels(loops, set, 0, (int)set->list.count, "", &target->code);
     for (int type = 0; program && type < TFC_PRODUCT_TYPES; type++)
-        if (program_has_product(program, (TfcType)type, target->gemm)) {
-            emit_gemm(LLVMGetModuleContext(module), module, target, (TfcType)type, product_names[type]);
-            added = true;
-        }
-    return !added || target_optimise(target, module, diags);
+        if (program_has_product(program, (TfcType)type, target->gemm))
+            emit_gemm(loops, &target->code, (TfcType)type, product_names[type]);
+    return loops;
 }
 
 bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetOptions *options,
@@ -42,14 +42,15 @@ bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetO
     Target target;
     bool ok = target_init(&target, options, true, diags);
     if (ok) {
+        Arena *arena = arena_new();
         LLVMContextRef context = LLVMContextCreate();
-        LLVMModuleRef module =
-            emit_kernels(set, 0, (int)set->list.count, "", &target, context, diags);
-        ok = module && add_products(program, &target, module, diags) &&
-             print_module(&target, module, assembly, out, diags);
+        LoModule *loops = loops_of(set, program, &target, arena);
+        LLVMModuleRef module = render_module(loops, &target, context, "kernels", diags);
+        ok = module && print_module(&target, module, assembly, out, diags);
         if (module)
             LLVMDisposeModule(module);
         LLVMContextDispose(context);
+        arena_free(arena);
     }
     target_dispose(&target);
     return ok;

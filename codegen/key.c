@@ -51,8 +51,8 @@ static void add_target(Sha256 *sha, const Target *target)
     LLVMDisposeMessage(triple);
     add_text(sha, target->cpu, strlen(target->cpu));
     add_text(sha, target->features, strlen(target->features));
-    add_text(sha, target->processor->name, strlen(target->processor->name));
-    add_number(sha, target->scalar);
+    add_text(sha, target->code.processor->name, strlen(target->code.processor->name));
+    add_number(sha, target->code.scalar);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);
     sha256_add(sha, &target->choice, sizeof target->choice);

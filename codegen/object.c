@@ -3,6 +3,7 @@
 
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
+#include "codegen/llvm/render.h"
 #include "codegen/plan/plan.h"
 #include "codegen/tables.h"
 
@@ -61,14 +62,25 @@ static LLVMModuleRef emit_product(const Job *job, int product, const Target *tar
 {
     TfcType types[TFC_PRODUCT_TYPES];
     char symbol[256];
-    LLVMModuleRef module = target_new_module(target, context, "products");
+    Arena *arena = arena_new();
+    LoModule *loops = lo_module_new(arena);
     product_types(job, target->gemm, types);
     snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
-    emit_gemm(context, module, target, types[product], symbol);
-    if (target_optimise(target, module, diags))
-        return module;
-    LLVMDisposeModule(module);
-    return NULL;
+    emit_gemm(loops, &target->code, types[product], symbol);
+    LLVMModuleRef module = render_module(loops, target, context, "products", diags);
+    arena_free(arena);
+    return module;
+}
+
+static LLVMModuleRef emit_some_kernels(const Job *job, int begin, int end, const Target *target,
+                                       LLVMContextRef context, Diagnostics *diags)
+{
+    Arena *arena = arena_new();
+    LoModule *loops = lo_module_new(arena);
+    emit_kernels(loops, job->set, begin, end, job->prefix, &target->code);
+    LLVMModuleRef module = render_module(loops, target, context, "kernels", diags);
+    arena_free(arena);
+    return module;
 }
 
 /* File 0 has the tables, the next ones kernels, the last products. NULL after errors. */
@@ -81,7 +93,7 @@ static LLVMModuleRef emit_file(const Job *job, int file, const Target *target, L
         end = (int)job->set->list.count;
     return file == 0      ? emit_tables(job, target, context)
            : product >= 0 ? emit_product(job, product, target, context, diags)
-                          : emit_kernels(job->set, begin, end, job->prefix, target, context, diags);
+                          : emit_some_kernels(job, begin, end, target, context, diags);
 }
 
 static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *target,

@@ -7,7 +7,7 @@
 #define CODEGEN_TABLES_H
 
 #include "codegen/codegen.h"
-#include "codegen/llvm_builder.h"
+#include "codegen/llvm/llvm.h"
 #include "runtime/exec/program.h"
 
 /* Defines the constant <prefix><program name> of type TfcProgram. Kernels are the

@@ -148,7 +148,7 @@ static void set_cpu(Target *target, const Processor *processor, const char *name
 {
     target->cpu = strdup(name);
     target->features = strdup(features);
-    target->processor = target->scalar ? &processors[AT_scalar] : processor;
+    target->code.processor = target->code.scalar ? &processors[AT_scalar] : processor;
 }
 
 static void set_host(Target *target, const Arch *arch, const char *name, bool amx)
@@ -188,7 +188,7 @@ static bool choose_cpu(Target *target, const Arch *arch, const TargetOptions *op
     const CpuInfo *cpu = find_cpu(arch, name);
     char *host = LLVMGetHostCPUName();
     bool ok = true;
-    target->mxcsr = arch->mxcsr;
+    target->code.mxcsr = arch->mxcsr;
     target->granule = arch->granule;
     if (arch == arch_here() && !general && (!name || !strcmp(name, "native")))
         set_host(target, arch, host, may_use_amx(name, foreign));
@@ -257,7 +257,7 @@ static bool make_machine(Target *target, const Arch *arch, const char *triple, D
         LLVMDisposeMessage(message);
         return false;
     }
-    bool optimise = target->opt_level > 0 && !target->scalar;
+    bool optimise = target->opt_level > 0 && !target->code.scalar;
     LLVMTargetMachineOptionsRef o = LLVMCreateTargetMachineOptions();
     LLVMTargetMachineOptionsSetCPU(o, target->cpu);
     LLVMTargetMachineOptionsSetFeatures(o, target->features);
@@ -275,7 +275,7 @@ static bool make_machine(Target *target, const Arch *arch, const char *triple, D
 
 bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
 {
-    *target = (Target){.scalar = options && options->scalar,
+    *target = (Target){.code.scalar = options && options->scalar,
                        .opt_level = options ? options->opt_level : 2,
                        .gemm = options ? options->gemm : GEMM_BLAS,
                        .choice = options ? options->choice : (TfcChoice){{0}}};
@@ -313,10 +313,10 @@ LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, co
  * they are long enough. */
 static void tell_lengths(const Target *target, LLVMModuleRef module)
 {
-    if (target->processor->vector_bits <= target->granule || !target->granule)
+    if (target->code.processor->vector_bits <= target->granule || !target->granule)
         return;
     static const char name[] = "vscale_range";
-    uint64_t least = (uint64_t)(target->processor->vector_bits / target->granule);
+    uint64_t least = (uint64_t)(target->code.processor->vector_bits / target->granule);
     LLVMAttributeRef range =
         LLVMCreateEnumAttribute(LLVMGetModuleContext(module),
                                 LLVMGetEnumAttributeKindForName(name, sizeof name - 1), least << 32);
@@ -337,7 +337,7 @@ bool target_optimise(const Target *target, LLVMModuleRef module, Diagnostics *di
     LLVMDisposeMessage(text);
 #endif
     tell_lengths(target, module);
-    if (target->opt_level == 0 || target->scalar)
+    if (target->opt_level == 0 || target->code.scalar)
         return true;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(
@@ -373,7 +373,7 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     const char *name = NULL;
     if (target_init(&target, options, false, diags)) {
         name = arena_printf(arena, "%s, %d bits%s", target.cpu,
-                            target.processor->vector_bits, pairs[target.processor->pairs]);
+                            target.code.processor->vector_bits, pairs[target.code.processor->pairs]);
         target_dispose(&target);
     }
     return name;

@@ -4,34 +4,15 @@
 #define CODEGEN_TARGET_H
 
 #include "codegen/codegen.h"
-#include "codegen/llvm_builder.h"
+#include "codegen/llvm/llvm.h"
+#include "codegen/processor.h"
 
 #include <llvm-c/TargetMachine.h>
 
-/* How pairs of bf16 are multiplied. */
-typedef enum TargetPairs {
-    TARGET_PAIRS_WIDENED, /* as f32 */
-    TARGET_PAIRS_DOTS,    /* vdpbf16ps, 512 bits wide */
-    TARGET_PAIRS_AMX      /* tdpbf16ps */
-} TargetPairs;
-
-/* A row of targets.def, where its columns are explained. */
-typedef struct Processor {
-    const char *name, *arch;
-    int level;
-    const char *feature, *features;
-    int vector_bits, registers;
-    bool fused, masks_are_free, scales_at_once;
-    TargetPairs pairs;
-    int line, ahead, second_level; /* bytes */
-} Processor;
-
 typedef struct Target {
     char *cpu, *features;  /* LLVM's names; owned */
-    const Processor *processor;
-    bool mxcsr;            /* a control register of this name says what denormals are */
+    CodeTarget code;
     int granule;           /* see Arch */
-    bool scalar;
     int opt_level;
     GemmChoice gemm;
     TfcChoice choice;

@@ -16,56 +16,54 @@
 
 /* Σ coordinate × stride: scalar parts by depth, and what differs between lanes. */
 typedef struct Sum {
-    LlValue scalar[3];
-    LlValue lanes;  /* vector, DEPTH_BODY */
-    bool unit;      /* lane i is also i further on */
-    bool moves;     /* depends on the column */
+    LoValue scalar[3];
+    LoValue lanes; /* vector, DEPTH_BODY */
+    bool unit;     /* lane i is also i further on */
+    bool moves;    /* depends on the column */
 } Sum;
 
-static void sum_scalar(Emit *e, Sum *sum, Depth depth, LlValue x, LlValue stride)
+static void sum_scalar(Emit *e, Sum *sum, Depth depth, LoValue x, LoValue stride)
 {
     emit_at(e, depth);
-    sum->scalar[depth] = ll_index_add(&e->ll, sum->scalar[depth], ll_index_mul(&e->ll, x, stride));
+    sum->scalar[depth] = lo_index_add(&e->lo, sum->scalar[depth], lo_index_mul(&e->lo, x, stride));
 }
 
-static void sum_lanes(Emit *e, Sum *sum, LlValue lanes)
+static void sum_lanes(Emit *e, Sum *sum, LoValue lanes)
 {
     emit_at(e, DEPTH_BODY);
-    sum->lanes = sum->lanes ? LLVMBuildNSWAdd(e->ll.builder, sum->lanes, lanes, "") : lanes;
+    sum->lanes = sum->lanes ? lo_iadd(&e->lo, sum->lanes, lanes) : lanes;
 }
 
-static void sum_coord(Emit *e, Sum *sum, const Coord *c, LlValue stride)
+static void sum_coord(Emit *e, Sum *sum, const Coord *c, LoValue stride)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     if (c->base)
         sum_scalar(e, sum, c->depth, c->base, stride);
     if (c->step) {
-        bool unit =
-            c->step == 1 && LLVMIsAConstantInt(stride) && LLVMConstIntGetSExtValue(stride) == 1;
+        bool unit = c->step == 1 && lo_is_int(stride) && stride->number == 1;
         emit_at(e, DEPTH_ENTRY);
-        LlValue each =
-            c->step == 1 ? stride : LLVMBuildNSWMul(ll->builder, stride, ll_i64(ll, c->step), "");
+        LoValue each = c->step == 1 ? stride : lo_imul(lo, stride, lo_i64_of(lo, c->step));
         sum_scalar(e, sum, DEPTH_BODY, e->column, each);
         sum->moves = true;
         if (unit && !sum->unit) {
             sum->unit = true;
         } else if (e->lanes > 1) {
             emit_at(e, DEPTH_ENTRY);
-            LlValue steps = LLVMBuildNSWMul(ll->builder, ll_iota(ll, ll->i64, e->lanes),
-                                            ll_splat(ll, each, e->lanes), "");
+            LoValue steps =
+                lo_imul(lo, lo_iota_of(lo, lo_i64, e->lanes), lo_splat(lo, each, e->lanes));
             sum_lanes(e, sum, steps);
         }
     }
     if (c->lanes) {
         sum->moves = true;
         emit_at(e, DEPTH_ENTRY);
-        LlValue strides = ll_splat(ll, stride, e->lanes);
+        LoValue strides = lo_splat(lo, stride, e->lanes);
         emit_at(e, DEPTH_BODY);
-        LlValue part = LLVMBuildNSWMul(ll->builder, c->lanes, strides, "");
+        LoValue part = lo_imul(lo, c->lanes, strides);
         if (e->lanes > 1)
             sum_lanes(e, sum, part);
         else
-            sum_scalar(e, sum, DEPTH_BODY, part, ll_i64(ll, 1));
+            sum_scalar(e, sum, DEPTH_BODY, part, lo_i64_of(lo, 1));
     }
 }
 
@@ -85,7 +83,7 @@ static Coord axis_coord(Emit *e, const Type *type, const Axis *axis, const Place
 }
 
 static Sum sum_place(Emit *e, const Type *type, const Layout *layout, const Place *place,
-                     LlValue (*stride)(Emit *e, void *data, int axis), void *data)
+                     LoValue (*stride)(Emit *e, void *data, int axis), void *data)
 {
     Sum sum = {0};
     for (int i = 0; i < layout->n; i++) {
@@ -96,15 +94,15 @@ static Sum sum_place(Emit *e, const Type *type, const Layout *layout, const Plac
     return sum;
 }
 
-static LlValue buffer_stride(Emit *e, void *data, int axis)
+static LoValue buffer_stride(Emit *e, void *data, int axis)
 {
     Buffer *buffer = data;
     if (axis == buffer->layout.n - 1 && !buffer->strided)
-        return ll_i64(&e->ll, 1);
+        return lo_i64_of(&e->lo, 1);
     if (!buffer->strides[axis]) {
-        LlValue all = argument_field(e, TFC_WORD(TfcKernelArgs, strides), e->ll.ptr);
+        LoValue all = argument_field(e, TFC_WORD(TfcKernelArgs, strides), lo_ptr);
         buffer->strides[axis] =
-            load_word(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, e->ll.i64);
+            load_word(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, lo_i64);
     }
     return buffer->strides[axis];
 }
@@ -120,31 +118,29 @@ static Sum sum_flat(Emit *e, const Type *type)
 }
 
 typedef struct Address {
-    LlValue pointer; /* scalar, or a vector of pointers */
+    LoValue pointer; /* scalar, or a vector of pointers */
     Depth depth;
-    LlType type;     /* in memory */
-    bool vector;     /* the access is one of `lanes` elements */
-    LlValue mask;    /* vectors only; NULL: all lanes */
+    LoType type;  /* in memory */
+    bool vector;  /* the access is one of `lanes` elements */
+    LoValue mask; /* vectors only; NULL: all lanes */
     unsigned align;
 } Address;
 
-static LlValue access_mask(Emit *e, const Place *place)
+static LoValue access_mask(Emit *e, const Place *place)
 {
-    LlValue valid = place->valid.v ? emit_widen(e, place->valid, DEPTH_BODY) : NULL;
+    LoValue valid = place->valid.v ? emit_widen(e, place->valid, DEPTH_BODY) : NULL;
     emit_at(e, DEPTH_BODY);
-    return valid && e->mask ? LLVMBuildAnd(e->ll.builder, valid, e->mask, "")
-           : valid          ? valid
-                            : e->mask;
+    return valid && e->mask ? lo_and(&e->lo, valid, e->mask) : valid ? valid : e->mask;
 }
 
 static Address address_of(Emit *e, int number, const Place *place)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Buffer *buffer = &e->buffers[number];
     bool flat = e->signature->range == RANGE_ELEMENTS;
     Sum sum = flat ? sum_flat(e, buffer->type)
                    : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
-    LlType element = emit_memory_type(e, buffer->type->dtype);
+    LoType element = emit_memory_type(e, buffer->type->dtype);
     Address a = {.pointer = buffer->base,
                  .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY,
                  .type = element,
@@ -152,7 +148,7 @@ static Address address_of(Emit *e, int number, const Place *place)
     for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
         if (sum.scalar[d]) {
             emit_at(e, d);
-            a.pointer = ll_gep(ll, element, a.pointer, sum.scalar[d]);
+            a.pointer = lo_at(lo, element, a.pointer, sum.scalar[d]);
             a.depth = depth_max(a.depth, d);
         }
     if (place->valid.v)
@@ -162,26 +158,26 @@ static Address address_of(Emit *e, int number, const Place *place)
         return a;
     a.mask = access_mask(e, place);
     if (sum.unit && !sum.lanes) {
-        a.type = ll_vector(element, e->lanes);
+        a.type = lo_vector(element, e->lanes);
         return a;
     }
     if (sum.unit)
-        sum_lanes(e, &sum, ll_iota(ll, ll->i64, e->lanes));
-    LlValue lanes = sum.lanes ? sum.lanes : ll_int(ll_vector(ll->i64, e->lanes), 0);
+        sum_lanes(e, &sum, lo_iota_of(lo, lo_i64, e->lanes));
+    LoValue lanes = sum.lanes ? sum.lanes : lo_int(lo, lo_vector(lo_i64, e->lanes), 0);
     emit_at(e, DEPTH_BODY);
-    a.pointer = LLVMBuildGEP2(ll->builder, element, a.pointer, &lanes, 1, "");
-    a.type = ll_vector(element, e->lanes);
+    a.pointer = lo_at(lo, element, a.pointer, lanes);
+    a.type = lo_vector(element, e->lanes);
     return a;
 }
 
-LlValue emit_address(Emit *e, int buffer, const Place *place)
+LoValue emit_address(Emit *e, int buffer, const Place *place)
 {
     Address a = address_of(e, buffer, place);
     assert(!a.vector && a.depth != DEPTH_BODY);
     return a.pointer;
 }
 
-LlValue emit_stride(Emit *e, int buffer, int dim)
+LoValue emit_stride(Emit *e, int buffer, int dim)
 {
     const Layout *layout = &e->buffers[buffer].layout;
     for (int i = 0; i < layout->n; i++)
@@ -191,53 +187,49 @@ LlValue emit_stride(Emit *e, int buffer, int dim)
     return NULL;
 }
 
-static bool is_pointers(LlValue pointer)
-{
-    return ll_is_vector(LLVMTypeOf(pointer));
-}
+static bool is_pointers(LoValue pointer) { return lo_is_vector(lo_type(pointer)); }
 
 /* What is there, as kernels compute with it. */
-static LlValue read_at(Emit *e, int number, const Place *place, const Address *a)
+static LoValue read_at(Emit *e, int number, const Place *place, const Address *a)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     DType dtype = e->buffers[number].type->dtype;
-    LlValue x;
+    LoValue x;
     emit_at(e, a->depth);
     if (!a->vector) {
-        LlValue pointer = a->pointer;
+        LoValue pointer = a->pointer;
         if (place->valid.v)
-            pointer = LLVMBuildSelect(ll->builder, place->valid.v, pointer, e->spare, "");
-        x = ll_load(ll, a->type, pointer, a->align);
+            pointer = lo_select(lo, place->valid.v, pointer, e->spare);
+        x = lo_load(lo, a->type, pointer, a->align);
     } else if (is_pointers(a->pointer)) {
-        LlValue all = ll_int(ll_vector(ll->i1, e->lanes), 1);
-        x = ll_gather(ll, a->type, a->pointer, a->mask ? a->mask : all, a->align);
+        LoValue all = lo_int(lo, lo_vector(lo_i1, e->lanes), 1);
+        x = lo_masked_load(lo, a->type, a->pointer, a->mask ? a->mask : all, a->align);
     } else {
-        x = a->mask ? ll_masked_load(ll, a->type, a->pointer, a->mask, a->align)
-                    : ll_load(ll, a->type, a->pointer, a->align);
+        x = a->mask ? lo_masked_load(lo, a->type, a->pointer, a->mask, a->align)
+                    : lo_load(lo, a->type, a->pointer, a->align);
     }
-    return dtype == DT_BOOL   ? LLVMBuildICmp(ll->builder, LLVMIntNE, x,
-                                              LLVMConstNull(LLVMTypeOf(x)), "")
-           : dtype == DT_BF16 ? ll_bf16_value(ll, x)
+    return dtype == DT_BOOL   ? lo_ne(lo, x, lo_zero(lo, lo_type(x)))
+           : dtype == DT_BF16 ? lo_bf16_value(lo, x)
                               : x;
 }
 
-static void write_at(Emit *e, int number, const Address *a, LlValue x)
+static void write_at(Emit *e, int number, const Address *a, LoValue x)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     emit_at(e, a->depth);
     if (e->buffers[number].type->dtype == DT_BOOL)
-        x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
+        x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
     else if (e->buffers[number].type->dtype == DT_BF16)
-        x = ll_bf16_bits(ll, x);
+        x = lo_bf16_bits(lo, x);
     if (!a->vector)
-        ll_store(ll, x, a->pointer, a->align);
+        lo_store(lo, x, a->pointer, a->align);
     else if (is_pointers(a->pointer))
-        ll_scatter(ll, x, a->pointer,
-                   a->mask ? a->mask : ll_int(ll_vector(ll->i1, e->lanes), 1), a->align);
+        lo_masked_store(lo, x, a->pointer,
+                        a->mask ? a->mask : lo_int(lo, lo_vector(lo_i1, e->lanes), 1), a->align);
     else if (a->mask)
-        ll_masked_store(ll, x, a->pointer, a->mask, a->align);
+        lo_masked_store(lo, x, a->pointer, a->mask, a->align);
     else
-        ll_store(ll, x, a->pointer, a->align);
+        lo_store(lo, x, a->pointer, a->align);
 }
 
 /* Memory that changes is touched where the builder stands in the loops, however little its
@@ -258,7 +250,7 @@ Val emit_load_at(Emit *e, int number, const Place *place)
 void emit_store_at(Emit *e, int number, const Place *place, Val value)
 {
     Address a = address_of_result(e, number, place, value.depth);
-    LlValue x = emit_widen(e, value, a.depth);
+    LoValue x = emit_widen(e, value, a.depth);
     write_at(e, number, &a, x);
 }
 
@@ -266,29 +258,28 @@ void emit_add_at(Emit *e, int number, const Place *place, Val term)
 {
     DType dtype = e->buffers[number].type->dtype;
     Address a = address_of_result(e, number, place, term.depth);
-    LlValue x = emit_widen(e, term, a.depth), sum = read_at(e, number, place, &a);
-    sum = dtype_is_float(dtype) ? ll_fadd(&e->ll, sum, x)
-                                : LLVMBuildAdd(e->ll.builder, sum, x, "");
+    LoValue x = emit_widen(e, term, a.depth), sum = read_at(e, number, place, &a);
+    sum = dtype_is_float(dtype) ? lo_add(&e->lo, sum, x) : lo_add(&e->lo, sum, x);
     write_at(e, number, &a, emit_rounded(e, dtype, sum));
 }
 
 /* ---- the number of an element ---- */
 
-static LlValue contiguous_stride(Emit *e, void *data, int axis)
+static LoValue contiguous_stride(Emit *e, void *data, int axis)
 {
     const Layout *layout = data;
-    LlValue stride = ll_i64(&e->ll, 1);
+    LoValue stride = lo_i64_of(&e->lo, 1);
     for (int i = layout->n - 1; i > axis; i--) {
-        LlValue extent = extent_of(e, &layout->axes[i]);
+        LoValue extent = extent_of(e, &layout->axes[i]);
         emit_at(e, DEPTH_ENTRY);
-        stride = LLVMBuildNSWMul(e->ll.builder, stride, extent, "");
+        stride = lo_imul(&e->lo, stride, extent);
     }
     return stride;
 }
 
 Val element_number(Emit *e, const Type *type, const Place *place, bool *unit)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Layout layout = layout_of(e->module, type);
     Sum sum = e->signature->range == RANGE_ELEMENTS
                   ? sum_flat(e, type)
@@ -299,14 +290,14 @@ Val element_number(Emit *e, const Type *type, const Place *place, bool *unit)
             number.depth = depth_max(number.depth, d);
     emit_at(e, number.depth);
     for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
-        number.v = ll_index_add(ll, number.v, sum.scalar[d]);
+        number.v = lo_index_add(lo, number.v, sum.scalar[d]);
     if (!number.v)
-        number.v = ll_i64(ll, 0);
+        number.v = lo_i64_of(lo, 0);
     *unit = sum.unit && !sum.lanes;
     if (sum.lanes && !*unit) {
-        number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes), sum.lanes, "");
+        number.v = lo_iadd(lo, lo_splat(lo, number.v, e->lanes), sum.lanes);
         if (sum.unit)
-            number.v = LLVMBuildNSWAdd(ll->builder, number.v, ll_iota(ll, ll->i64, e->lanes), "");
+            number.v = lo_iadd(lo, number.v, lo_iota_of(lo, lo_i64, e->lanes));
     }
     return number;
 }

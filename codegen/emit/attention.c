@@ -20,16 +20,16 @@
 
 /* ---- levels ---- */
 
-typedef void (*UseProduct)(Attention *a, const TileProduct *p, LlValue accumulate);
+typedef void (*UseProduct)(Attention *a, const TileProduct *p, LoValue accumulate);
 
-static void use_columns(Attention *a, const TileProduct *p, LlValue accumulate)
+static void use_columns(Attention *a, const TileProduct *p, LoValue accumulate)
 {
     (void)accumulate;
     tile_columns(a, p);
 }
 
 /* One strip of one level. */
-static void emit_strip(Attention *a, int sweep, bool again, LlValue accumulate)
+static void emit_strip(Attention *a, int sweep, bool again, LoValue accumulate)
 {
     Emit *e = a->e;
     for (int i = 0; i < a->tiles.n; i++) {
@@ -52,7 +52,7 @@ static void emit_strip(Attention *a, int sweep, bool again, LlValue accumulate)
 }
 
 /* One strip of all sweeps, its scores computed once. */
-static void emit_online_strip(Attention *a, LlValue accumulate)
+static void emit_online_strip(Attention *a, LoValue accumulate)
 {
     Emit *e = a->e;
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
@@ -65,26 +65,26 @@ static void emit_online_strip(Attention *a, LlValue accumulate)
 }
 
 /* Every strip from `first` to `last`, of this sweep or of all; one without keys clears rows. */
-static void each_strip(Attention *a, int sweep, LlValue first, LlValue last)
+static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
 {
-    Ll *ll = &a->e->ll;
-    ll_resume(ll);
-    LlValue one = LLVMBuildNSWAdd(ll->builder, first, ll_i64(ll, 1), "");
-    LlLoop loop = ll_loop_open(ll, first, ll_max(ll, last, one), PART_KEYS, "strips");
-    LlValue rest = LLVMBuildNSWAdd(ll->builder, loop.index, loop.step, "");
-    LlValue whole = LLVMBuildICmp(ll->builder, LLVMIntSLT, rest, last, "");
+    Lo *lo = &a->e->lo;
+    lo_resume(lo);
+    LoValue one = lo_iadd(lo, first, lo_i64_of(lo, 1));
+    LoLoop loop = lo_for_open(lo, first, lo_max(lo, last, one), PART_KEYS, "strips");
+    LoValue rest = lo_iadd(lo, loop.index, loop.step);
+    LoValue whole = lo_lt(lo, rest, last);
     a->key = loop.index;
-    a->end = LLVMBuildSelect(ll->builder, whole, rest, last, "");
-    LlValue later = LLVMBuildICmp(ll->builder, LLVMIntNE, loop.index, first, "");
-    LlValue accumulate = LLVMBuildZExt(ll->builder, later, ll->i64, "");
+    a->end = lo_select(lo, whole, rest, last);
+    LoValue later = lo_ne(lo, loop.index, first);
+    LoValue accumulate = lo_zext(lo, later, lo_i64);
     row_seam(a->e);
     memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
     if (a->online)
         emit_online_strip(a, accumulate);
     else
         emit_strip(a, sweep, true, accumulate);
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
     row_seam(a->e);
     memo_forget(a->e, DEPTH_ROW);
 }
@@ -105,7 +105,7 @@ static void start_levels(Attention *a, bool one_strip)
     }
 }
 
-static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_strip)
+static void emit_levels(Attention *a, LoValue first, LoValue last, bool one_strip)
 {
     start_levels(a, one_strip);
     row_seam(a->e);
@@ -120,14 +120,14 @@ static void emit_levels(Attention *a, LlValue first, LlValue last, bool one_stri
         if (one_strip) {
             a->key = first;
             a->end = last;
-            emit_strip(a, sweep, false, ll_i64(&a->e->ll, 0));
+            emit_strip(a, sweep, false, lo_i64_of(&a->e->lo, 0));
         } else {
             each_strip(a, sweep, first, last);
         }
     }
     tile_store_rows(a);
     tile_round_rows(a);
-    ll_resume(&a->e->ll);
+    lo_resume(&a->e->lo);
 }
 
 /* ---- blocks of queries ---- */
@@ -156,19 +156,18 @@ static int64_t block_vectors(const Attention *a)
     return vectors;
 }
 
-static void stand_at_block(Attention *a, LlValue query)
+static void stand_at_block(Attention *a, LoValue query)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     int queries = tile_queries(&a->tiles);
     const Axis *tokens = token_axis(e);
-    LlValue left = LLVMBuildNSWSub(ll->builder, a->n_queries, query, "");
-    LlValue lanes = ll_i64(ll, e->lanes), beyond = ll_i64(ll, e->lanes - 1);
+    LoValue left = lo_isub(lo, a->n_queries, query);
+    LoValue lanes = lo_i64_of(lo, e->lanes), beyond = lo_i64_of(lo, e->lanes - 1);
     a->query = query;
-    a->count = ll_min(ll, left, ll_i64(ll, block_vectors(a) * e->lanes));
-    a->vectors =
-        LLVMBuildSDiv(ll->builder, LLVMBuildNSWAdd(ll->builder, a->count, beyond, ""), lanes, "");
-    a->pitch = LLVMBuildNSWMul(ll->builder, a->vectors, lanes, "");
+    a->count = lo_min(lo, left, lo_i64_of(lo, block_vectors(a) * e->lanes));
+    a->vectors = lo_div(lo, lo_iadd(lo, a->count, beyond), lanes);
+    a->pitch = lo_imul(lo, a->vectors, lanes);
     e->space.at[queries] = (Coord){.step = 1};
     if (tokens) {
         int symbol = e->layout.axes[0].extent.symbol;
@@ -183,24 +182,24 @@ static void stand_at_block(Attention *a, LlValue query)
 
 /* From the first to the last key that some query of the block can see; the first is
  * never behind the last. */
-static LlValue first_key(Attention *a)
+static LoValue first_key(Attention *a)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     const Attr *before = op_attr(a->e->op, ATTR_before);
     if (!before || before->i < 0)
-        return ll_i64(ll, 0);
-    LlValue first = LLVMBuildNSWSub(ll->builder, a->query, ll_i64(ll, before->i), "");
-    return ll_min(ll, ll_max(ll, first, ll_i64(ll, 0)), a->n_keys);
+        return lo_i64_of(lo, 0);
+    LoValue first = lo_isub(lo, a->query, lo_i64_of(lo, before->i));
+    return lo_min(lo, lo_max(lo, first, lo_i64_of(lo, 0)), a->n_keys);
 }
 
-static LlValue last_key(Attention *a)
+static LoValue last_key(Attention *a)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     const Attr *after = op_attr(a->e->op, ATTR_after);
     if (!after || after->i < 0)
         return a->n_keys;
-    LlValue last = LLVMBuildNSWAdd(ll->builder, a->query, a->count, "");
-    return ll_min(ll, LLVMBuildNSWAdd(ll->builder, last, ll_i64(ll, after->i), ""), a->n_keys);
+    LoValue last = lo_iadd(lo, a->query, a->count);
+    return lo_min(lo, lo_iadd(lo, last, lo_i64_of(lo, after->i)), a->n_keys);
 }
 
 /* Whether no block sees more keys than a strip holds, by the window or the number of keys. */
@@ -222,59 +221,54 @@ static bool is_one_level(const Emit *e)
     return true;
 }
 
-static void emit_block(Attention *a, LlValue query)
+static void emit_block(Attention *a, LoValue query)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     row_seam(a->e);
     stand_at_block(a, query);
     row_seam(a->e);
     tile_turn_queries(a);
-    LlValue first = first_key(a), last = last_key(a);
-    LlValue keys = LLVMBuildNSWSub(ll->builder, last, first, "");
-    LlValue vectors = LLVMBuildNSWMul(ll->builder, keys, a->vectors, "");
-    LlValue fits = LLVMBuildICmp(ll->builder, LLVMIntSLE, vectors, ll_i64(ll, STRIP_VECTORS), "");
+    LoValue first = first_key(a), last = last_key(a);
+    LoValue keys = lo_isub(lo, last, first);
+    LoValue vectors = lo_imul(lo, keys, a->vectors);
+    LoValue fits = lo_le(lo, vectors, lo_i64_of(lo, STRIP_VECTORS));
     if (a->one_level || always_fits(a)) {
         emit_levels(a, first, last, !a->one_level);
     } else {
-        LlBlock one = ll_new_block(ll, "one"), many = ll_new_block(ll, "many");
-        LlBlock done = ll_new_block(ll, "");
-        LLVMBuildCondBr(ll->builder, fits, one, many);
-        ll_at_block(ll, one);
+        LoIf one = lo_if_open(lo, fits);
         emit_levels(a, first, last, true);
-        LLVMBuildBr(ll->builder, done);
-        ll_at_block(ll, many);
+        lo_else(lo, &one);
         emit_levels(a, first, last, false);
-        LLVMBuildBr(ll->builder, done);
-        ll_at_block(ll, done);
+        lo_if_close(lo, &one);
     }
 }
 
 /* ---- units ---- */
 
-static LlValue length_of(Attention *a, int dim)
+static LoValue length_of(Attention *a, int dim)
 {
     Coord length = dim_length(a->e, dim);
-    LlValue n = coord_value(a->e, &length, a->e->ll.i64).v;
-    ll_resume(&a->e->ll);
+    LoValue n = coord_value(a->e, &length, lo_i64).v;
+    lo_resume(&a->e->lo);
     return n;
 }
 
 /* Coordinates of the axes that units go along, the last one fastest. */
-static void stand_at_unit(Attention *a, LlValue unit)
+static void stand_at_unit(Attention *a, LoValue unit)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Axis *tokens = token_axis(e);
-    LlValue extents[MAX_RANK] = {0};
+    LoValue extents[MAX_RANK] = {0};
     for (int i = 0; i < a->tiles.scores.rank; i++)
         if (a->tiles.unit[i])
             extents[i] = extent_of(e, &(Axis){i, -1, a->tiles.scores.dims[i]});
-    ll_resume(ll);
+    lo_resume(lo);
     for (int i = a->tiles.scores.rank - 1; i >= 0; i--) {
         if (!a->tiles.unit[i])
             continue;
-        e->space.at[i] = coord_of(LLVMBuildSRem(ll->builder, unit, extents[i], ""), DEPTH_ROW);
-        unit = LLVMBuildSDiv(ll->builder, unit, extents[i], "");
+        e->space.at[i] = coord_of(lo_rem(lo, unit, extents[i]), DEPTH_ROW);
+        unit = lo_div(lo, unit, extents[i]);
         if (tokens && tokens->batch_dim == i)
             e->space.at[i].token = tokens->extent.symbol + 1;
     }
@@ -285,39 +279,39 @@ static void stand_at_unit(Attention *a, LlValue unit)
 static void each_group(Attention *a, int axis)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     while (axis < tile_queries(&a->tiles) && a->tiles.unit[axis])
         axis++;
     if (axis < tile_queries(&a->tiles)) {
-        LlValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
-        ll_resume(ll);
-        LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), extent, 1, "groups");
+        LoValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
+        lo_resume(lo);
+        LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), extent, 1, "groups");
         e->space.at[axis] = coord_of(loop.index, DEPTH_ROW);
         each_group(a, axis + 1);
-        ll_resume(ll);
-        ll_loop_close(ll, &loop);
+        lo_resume(lo);
+        lo_for_close(lo, &loop);
         return;
     }
-    ll_resume(ll);
-    LlLoop loop =
-        ll_loop_open(ll, ll_i64(ll, 0), a->n_queries, block_vectors(a) * e->lanes, "queries");
+    lo_resume(lo);
+    LoLoop loop =
+        lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, block_vectors(a) * e->lanes, "queries");
     emit_block(a, loop.index);
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
 }
 
 void kernel_attention(Emit *e)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Attention a = {.e = e,
                    .tiles = tiles_of(e->op),
                    .one_level = is_one_level(e),
-                   .sums = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
-                   .slots = ARENA_ARRAY(e->arena, LlValue, e->body.n_ops + 1),
-                   .words = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1)};
+                   .sums = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
+                   .slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
+                   .words = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1)};
     tile_open(&a);
-    ll_resume(ll);
-    LlLoop units = ll_loop_open(ll, e->begin, e->end, 1, "units");
+    lo_resume(lo);
+    LoLoop units = lo_for_open(lo, e->begin, e->end, 1, "units");
     stand_at_unit(&a, units.index);
     a.n_queries = length_of(&a, tile_queries(&a.tiles));
     a.n_keys = length_of(&a, tile_keys(&a.tiles));
@@ -326,6 +320,6 @@ void kernel_attention(Emit *e)
         if (a.tiles.products[i].use == TILE_COLUMNS)
             tile_clear_columns(&a, &a.tiles.products[i]);
     each_group(&a, 0);
-    ll_resume(ll);
-    ll_loop_close(ll, &units);
+    lo_resume(lo);
+    lo_for_close(lo, &units);
 }

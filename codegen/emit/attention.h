@@ -32,39 +32,39 @@ typedef struct Attention {
     SweepPlan plan;
     bool one_level;    /* no reductions */
     int panel;         /* columns that tiles take at once */
-    LlValue *strips;   /* by value number */
-    LlValue *turned;   /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
-    LlValue most_keys; /* of a sentence of this batch */
-    LlValue room;      /* vectors of a strip in this batch */
-    LlValue packed;    /* a part of a product's right operand */
-    LlValue *unrounded; /* by value number: sums of a block's rows that are given as bf16 */
+    LoValue *strips;   /* by value number */
+    LoValue *turned;   /* by operand: its block of queries, [d][BLOCK_VECTORS × lanes] */
+    LoValue most_keys; /* of a sentence of this batch */
+    LoValue room;      /* vectors of a strip in this batch */
+    LoValue packed;    /* a part of a product's right operand */
+    LoValue *unrounded; /* by value number: sums of a block's rows that are given as bf16 */
     const Online *online; /* NULL: level by level */
     /* where the code being written stands */
-    LlValue n_queries, n_keys; /* of the unit's sentence */
-    LlValue query, count;      /* the block's first, and how many */
-    LlValue vectors, pitch;    /* … and elements of a strip's row */
-    LlValue vector;            /* the one being swept */
-    LlValue key, end;          /* this strip's keys */
-    LlValue *sums;             /* of reductions, by body op: of each vector */
-    LlValue *slots;            /* … of the vector being swept */
-    LlValue *words;            /* strips of random words, by random number */
+    LoValue n_queries, n_keys; /* of the unit's sentence */
+    LoValue query, count;      /* the block's first, and how many */
+    LoValue vectors, pitch;    /* … and elements of a strip's row */
+    LoValue vector;            /* the one being swept */
+    LoValue key, end;          /* this strip's keys */
+    LoValue *sums;             /* of reductions, by body op: of each vector */
+    LoValue *slots;            /* … of the vector being swept */
+    LoValue *words;            /* strips of random words, by random number */
 } Attention;
 
 /* ---- attention_memory.c ---- */
 /* Declares the module's functions and takes memory for strips. */
 void tile_open(Attention *a);
-LlValue tile_strip(Attention *a, int number); /* of a value of the scores' shape */
+LoValue tile_strip(Attention *a, int number); /* of a value of the scores' shape */
 /* Memory for the vectors of a strip and some more. */
-LlValue tile_memory(Attention *a, LlType element, const char *name);
+LoValue tile_memory(Attention *a, LoType element, const char *name);
 
 /* ---- attention_products.c ---- */
 void tile_turn_queries(Attention *a); /* left operands of scores, for this block */
 void tile_scores(Attention *a, const TileProduct *p);
 /* rows: added to what the strips before gave, if i64 `accumulate` is not 0. */
-void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate);
+void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate);
 void tile_columns(Attention *a, const TileProduct *p);
 /* Each row times its query's factor, of BLOCK_VECTORS vectors in memory. */
-void tile_scale_rows(Attention *a, const TileProduct *p, LlValue factors);
+void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors);
 void tile_round_rows(Attention *a); /* results of rows that are given as bf16, once they are whole */
 void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 
@@ -72,7 +72,7 @@ void tile_clear_columns(Attention *a, const TileProduct *p); /* of all keys */
 /* Writes the functions for operands of this type, unless the module has them. */
 void tile_need_functions(Attention *a, DType operand);
 /* "rows", "queries" or "panel". */
-LlValue tile_function(Attention *a, DType operand, const char *part);
+LoFunction *tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- attention_sweep.c ---- */
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
@@ -94,7 +94,7 @@ const bool *online_ready(const Online *o);
  * (i64 `later`: not 0 if there were strips before). */
 void online_keep_maxima(Attention *a);
 void online_follow(Attention *a, int sweep);
-void online_scale_rows(Attention *a, const TileProduct *p, LlValue later);
+void online_scale_rows(Attention *a, const TileProduct *p, LoValue later);
 void online_stand(Attention *a);  /* values of the row that a strip's sweeps read */
 void online_finish(Attention *a); /* rows times their factors, after the last strip */
 

@@ -9,53 +9,48 @@
 enum { STRIP_GAP = 20 };
 static_assert(STRIP_GAP >= 3 * BLOCK_VECTORS, "room for three rows of words more");
 
-static LlValue take_memory(Attention *a, int64_t elements, const char *name)
+static LoValue take_memory(Attention *a, int64_t elements, const char *name)
 {
-    LlType type = LLVMArrayType2(element_type(a), (uint64_t)elements);
-    LlValue memory = ll_alloca(&a->e->ll, type, name);
-    LLVMSetAlignment(memory, 64);
-    return memory;
+    return lo_scratch(&a->e->lo, element_type(a), elements, 64, name);
 }
 
 /* The longest sentence along an axis of the scores, but `most`; known at the entry. */
-static LlValue longest(Attention *a, int axis, int64_t most)
+static LoValue longest(Attention *a, int axis, int64_t most)
 {
     Emit *e = a->e;
-    LlValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
+    LoValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
     emit_at(e, DEPTH_ENTRY);
-    return ll_min(&e->ll, extent, number(a, most));
+    return lo_min(&e->lo, extent, number(a, most));
 }
 
 /* Vectors of the largest strip. */
-static LlValue strip_room(Attention *a)
+static LoValue strip_room(Attention *a)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
-    LlValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
-    queries = LLVMBuildNSWAdd(ll->builder, queries, number(a, e->lanes - 1), "");
-    LlValue vectors = LLVMBuildSDiv(ll->builder, queries, number(a, e->lanes), "");
-    return ll_min(ll, LLVMBuildNSWMul(ll->builder, a->most_keys, vectors, ""),
-                  number(a, STRIP_VECTORS));
+    Lo *lo = &e->lo;
+    LoValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
+    queries = lo_iadd(lo, queries, number(a, e->lanes - 1));
+    LoValue vectors = lo_div(lo, queries, number(a, e->lanes));
+    return lo_min(lo, lo_imul(lo, a->most_keys, vectors), number(a, STRIP_VECTORS));
 }
 
-static LlValue memory_of(Attention *a, LlType type, LlValue elements, const char *name)
+static LoValue memory_of(Attention *a, LoType type, LoValue elements, const char *name)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     emit_at(a->e, DEPTH_ENTRY);
-    LlValue memory = LLVMBuildArrayAlloca(ll->builder, type, elements, name);
-    LLVMSetAlignment(memory, 64);
-    ll_resume(ll);
+    LoValue memory = lo_scratch_of(lo, type, elements, 64, name);
+    lo_resume(lo);
     return memory;
 }
 
-LlValue tile_memory(Attention *a, LlType element, const char *name)
+LoValue tile_memory(Attention *a, LoType element, const char *name)
 {
     emit_at(a->e, DEPTH_ENTRY);
-    LlValue vectors = LLVMBuildNSWAdd(a->e->ll.builder, a->room, number(a, STRIP_GAP), "");
-    return memory_of(a, ll_vector(element, a->e->lanes), vectors, name);
+    LoValue vectors = lo_iadd(&a->e->lo, a->room, number(a, STRIP_GAP));
+    return memory_of(a, lo_vector(element, a->e->lanes), vectors, name);
 }
 
-LlValue tile_strip(Attention *a, int number)
+LoValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])
         a->strips[number] = tile_memory(a, element_type(a), "strip");
@@ -70,9 +65,9 @@ void tile_open(Attention *a)
     a->panel = e->lanes * PANEL_VECTORS;
     a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_VECTORS);
     a->room = strip_room(a);
-    a->strips = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
-    a->turned = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
-    a->unrounded = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
+    a->strips = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
+    a->turned = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
+    a->unrounded = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
         int operand = body_number(&e->body, p->op->args[0]);

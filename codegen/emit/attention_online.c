@@ -38,8 +38,8 @@ struct Online {
     Form *forms;             /* by value number */
     bool *late;              /* by value number: a factor of some product, 1 until the end */
     int *maximum;            /* by value number of a top: its maximum; or NONE */
-    LlValue *before;         /* by value number of a top: maxima of the strips before */
-    LlValue *scale;          /* … exp(top before − top now); of a product: its factors */
+    LoValue *before;         /* by value number of a top: maxima of the strips before */
+    LoValue *scale;          /* … exp(top before − top now); of a product: its factors */
 };
 
 static const Form base = {.known = true, .top = NONE}, unknown = {0};
@@ -64,8 +64,7 @@ static Form multiplied(Form x, Form y, bool divides)
         x.n_factors + y.n_factors > MAX_FACTORS)
         return unknown;
     for (int i = 0; i < y.n_factors; i++)
-        x.factors[x.n_factors++] =
-            (Factor){y.factors[i].number, y.factors[i].divides != divides};
+        x.factors[x.n_factors++] = (Factor){y.factors[i].number, y.factors[i].divides != divides};
     x.top = x.top != NONE ? x.top : y.top;
     return x;
 }
@@ -129,13 +128,17 @@ static Form form_of_op(const Attention *a, Online *o, const Op *op)
     Form condition;
     switch (op->kind) {
     case OP_exp: return exponential(a, o, x[0]);
-    case OP_neg: case OP_cast: case OP_dropout: case OP_broadcast:
+    case OP_neg:
+    case OP_cast:
+    case OP_dropout:
+    case OP_broadcast:
         return dtype_is_float(x[0]->type.dtype) && dtype_is_float(op->results[0].type.dtype)
                    ? form_of(a, o, x[0])
                    : unknown;
-    case OP_mul: case OP_div:
-        return multiplied(form_of(a, o, x[0]), form_of(a, o, x[1]), op->kind == OP_div);
-    case OP_add: case OP_sub: return added(a, o, x[0], x[1]);
+    case OP_mul:
+    case OP_div: return multiplied(form_of(a, o, x[0]), form_of(a, o, x[1]), op->kind == OP_div);
+    case OP_add:
+    case OP_sub: return added(a, o, x[0], x[1]);
     case OP_select:
         condition = form_of(a, o, x[0]);
         return is_base(&condition) ? added(a, o, x[1], x[2]) : unknown;
@@ -187,8 +190,8 @@ const Online *online_of(const Attention *a)
                   .forms = ARENA_ARRAY(e->arena, Form, n),
                   .late = ARENA_ARRAY(e->arena, bool, n),
                   .maximum = ARENA_ARRAY(e->arena, int, n),
-                  .before = ARENA_ARRAY(e->arena, LlValue, n),
-                  .scale = ARENA_ARRAY(e->arena, LlValue, n)};
+                  .before = ARENA_ARRAY(e->arena, LoValue, n),
+                  .scale = ARENA_ARRAY(e->arena, LoValue, n)};
     memset(o->maximum, NONE, sizeof *o->maximum * n);
     for (int i = 0; i < e->body.n_ops; i++) {
         int number = e->body.n_inputs + i;
@@ -202,33 +205,33 @@ const bool *online_ready(const Online *o) { return o->late; }
 
 /* ---- values of rows between strips ---- */
 
-static LlType lanes_type(Attention *a)
+static LoType lanes_type(Attention *a)
 {
-    return ll_vector(emit_type(a->e, a->tiles.scores.dtype), a->e->lanes);
+    return lo_vector(emit_type(a->e, a->tiles.scores.dtype), a->e->lanes);
 }
 
 static unsigned lanes_align(Attention *a) { return (unsigned)dtype_bytes(a->tiles.scores.dtype); }
 
-static LlValue vectors_of_block(Attention *a, const char *name)
+static LoValue vectors_of_block(Attention *a, const char *name)
 {
-    return ll_alloca(&a->e->ll, LLVMArrayType2(lanes_type(a), BLOCK_VECTORS), name);
+    return lo_scratch(&a->e->lo, lanes_type(a), BLOCK_VECTORS, 0, name);
 }
 
 /* What a vector of the block has in such memory. */
-static LlValue of_vector(Attention *a, LlValue memory)
+static LoValue of_vector(Attention *a, LoValue memory)
 {
-    ll_resume(&a->e->ll);
-    return ll_gep(&a->e->ll, lanes_type(a), memory, a->vector);
+    lo_resume(&a->e->lo);
+    return lo_at(&a->e->lo, lanes_type(a), memory, a->vector);
 }
 
 /* Before any key the maximum is -inf: what is finite instead has differences. */
-static LlValue finite(Attention *a, LlValue x)
+static LoValue finite(Attention *a, LoValue x)
 {
-    Ll *ll = &a->e->ll;
-    LlType type = LLVMTypeOf(x);
-    LlValue least = ll_real(type, ll_element(type) == ll->f64 ? -DBL_MAX : -FLT_MAX);
-    LlValue none = LLVMBuildFCmp(ll->builder, LLVMRealOLT, x, least, "");
-    return LLVMBuildSelect(ll->builder, none, least, x, "");
+    Lo *lo = &a->e->lo;
+    LoType type = lo_type(x);
+    LoValue least = lo_real(lo, type, lo_element(type) == lo_f64 ? -DBL_MAX : -FLT_MAX);
+    LoValue none = lo_lt(lo, x, least);
+    return lo_select(lo, none, least, x);
 }
 
 /* In strips factors are 1, and maxima those of the keys so far. */
@@ -238,7 +241,7 @@ void online_stand(Attention *a)
     for (int n = 0; n < e->n_values; n++) {
         int maximum = a->online->maximum[n];
         if (a->online->late[n])
-            e->reduced[n] = (Val){ll_real(lanes_type(a), 1), DEPTH_BODY};
+            e->reduced[n] = (Val){lo_real(&e->lo, lanes_type(a), 1), DEPTH_BODY};
         if (maximum != NONE && e->reduced[maximum].v)
             e->reduced[maximum].v = finite(a, e->reduced[maximum].v);
     }
@@ -247,8 +250,8 @@ void online_stand(Attention *a)
 void online_keep_maxima(Attention *a)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
-    ll_resume(ll);
+    Lo *lo = &e->lo;
+    lo_resume(lo);
     for (int n = 0; n < e->n_values; n++) {
         int maximum = a->online->maximum[n];
         if (maximum == NONE)
@@ -258,45 +261,45 @@ void online_keep_maxima(Attention *a)
             a->online->scale[n] = vectors_of_block(a, "scale");
         }
         for (int v = 0; v < BLOCK_VECTORS; v++) {
-            LlValue at = ll_i64(ll, v), sums = a->sums[maximum - e->body.n_inputs];
-            LlValue x = ll_load(ll, lanes_type(a), ll_gep(ll, lanes_type(a), sums, at),
-                                lanes_align(a));
-            ll_store(ll, x, ll_gep(ll, lanes_type(a), a->online->before[n], at), lanes_align(a));
+            LoValue at = lo_i64_of(lo, v), sums = a->sums[maximum - e->body.n_inputs];
+            LoValue x =
+                lo_load(lo, lanes_type(a), lo_at(lo, lanes_type(a), sums, at), lanes_align(a));
+            lo_store(lo, x, lo_at(lo, lanes_type(a), a->online->before[n], at), lanes_align(a));
         }
     }
 }
 
 /* The value of the row `n` here. */
-static LlValue row_value(Attention *a, int n)
+static LoValue row_value(Attention *a, int n)
 {
     Emit *e = a->e;
     memo_forget(e, DEPTH_ROW);
     const Value *value = &sweep_op(e, n)->results[0];
-    LlValue x = emit_widen(e, emit_aligned(e, value, &e->space), DEPTH_BODY);
-    ll_resume(&e->ll);
+    LoValue x = emit_widen(e, emit_aligned(e, value, &e->space), DEPTH_BODY);
+    lo_resume(&e->lo);
     return x;
 }
 
 static void follow_top(Attention *a, int n)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     int maximum = a->online->maximum[n];
     Val now = e->reduced[maximum];
-    LlValue top = row_value(a, n);
-    LlValue before = ll_load(ll, lanes_type(a), of_vector(a, a->online->before[n]), lanes_align(a));
+    LoValue top = row_value(a, n);
+    LoValue before = lo_load(lo, lanes_type(a), of_vector(a, a->online->before[n]), lanes_align(a));
     e->reduced[maximum].v = finite(a, before);
-    LlValue scale = math_call(e, "exp", ll_fsub(ll, row_value(a, n), top));
+    LoValue scale = math_call(e, "exp", lo_sub(lo, row_value(a, n), top));
     e->reduced[maximum] = now;
     memo_forget(e, DEPTH_ROW);
-    ll_store(ll, scale, of_vector(a, a->online->scale[n]), lanes_align(a));
+    lo_store(lo, scale, of_vector(a, a->online->scale[n]), lanes_align(a));
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (op->kind != OP_reduce_sum || form_of(a, a->online, op->args[0]).top != n)
             continue;
-        LlValue at = of_vector(a, a->sums[i]);
-        LlValue sum = ll_load(ll, lanes_type(a), at, lanes_align(a));
-        ll_store(ll, ll_fmul(ll, sum, scale), at, lanes_align(a));
+        LoValue at = of_vector(a, a->sums[i]);
+        LoValue sum = lo_load(lo, lanes_type(a), at, lanes_align(a));
+        lo_store(lo, lo_mul(lo, sum, scale), at, lanes_align(a));
     }
 }
 
@@ -312,44 +315,44 @@ void online_follow(Attention *a, int sweep) { tile_each_vector(a, sweep, follow_
 
 /* ---- rows ---- */
 
-void online_scale_rows(Attention *a, const TileProduct *p, LlValue later)
+void online_scale_rows(Attention *a, const TileProduct *p, LoValue later)
 {
     Form f = form_of(a, a->online, p->op->args[0]);
     if (f.top == NONE)
         return;
-    ll_resume(&a->e->ll);
-    LlValue zero = ll_i64(&a->e->ll, 0);
-    LlValue some_before = LLVMBuildICmp(a->e->ll.builder, LLVMIntNE, later, zero, "");
-    LlIf some = ll_if_open(&a->e->ll, some_before);
+    lo_resume(&a->e->lo);
+    LoValue zero = lo_i64_of(&a->e->lo, 0);
+    LoValue some_before = lo_ne(&a->e->lo, later, zero);
+    LoIf some = lo_if_open(&a->e->lo, some_before);
     tile_scale_rows(a, p, a->online->scale[f.top]);
-    ll_if_close(&a->e->ll, &some);
+    lo_if_close(&a->e->lo, &some);
 }
 
 /* The factors of every product, one after the other. */
 static void store_factors(Attention *a, int sweep)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     (void)sweep;
     for (int i = 0; i < a->tiles.n; i++) {
         const Op *op = a->tiles.products[i].op;
-        LlValue memory = a->online->scale[body_number(&e->body, &op->results[0])];
-        LlValue product = ll_real(lanes_type(a), 1);
+        LoValue memory = a->online->scale[body_number(&e->body, &op->results[0])];
+        LoValue product = lo_real(lo, lanes_type(a), 1);
         if (!memory)
             continue;
         Form f = form_of(a, a->online, op->args[0]);
         for (int k = 0; k < f.n_factors; k++) {
-            LlValue x = row_value(a, f.factors[k].number);
-            product = (f.factors[k].divides ? ll_fdiv : ll_fmul)(ll, product, x);
+            LoValue x = row_value(a, f.factors[k].number);
+            product = (f.factors[k].divides ? lo_div : lo_mul)(lo, product, x);
         }
-        ll_store(ll, product, of_vector(a, memory), lanes_align(a));
+        lo_store(lo, product, of_vector(a, memory), lanes_align(a));
     }
 }
 
 void online_finish(Attention *a)
 {
     Emit *e = a->e;
-    LlValue *scale = a->online->scale;
+    LoValue *scale = a->online->scale;
     bool some = false;
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];

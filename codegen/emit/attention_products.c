@@ -15,11 +15,10 @@
 
 #include <assert.h>
 
-static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
+static void call(Attention *a, LoFunction *function, int n, LoValue *args)
 {
-    ll_resume(&a->e->ll);
-    return LLVMBuildCall2(a->e->ll.builder, LLVMGlobalGetValueType(function), function, args, n,
-                          "");
+    lo_resume(&a->e->lo);
+    lo_call(&a->e->lo, function, n, args);
 }
 
 /* ---- operands ---- */
@@ -27,10 +26,10 @@ static LlValue call(Attention *a, LlValue function, unsigned n, LlValue *args)
 /* Row `first` of an operand or result, and the way to the next: the rows go along
  * `axis` of the scores. */
 typedef struct TileRows {
-    LlValue at, stride;
+    LoValue at, stride;
 } TileRows;
 
-static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LlValue first)
+static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LoValue first)
 {
     Emit *e = a->e;
     Place place = {.rank = e->buffers[buffer].type->rank};
@@ -56,16 +55,16 @@ static int result_buffer(const Attention *a, const TileProduct *p)
     return -1;
 }
 
-static LlValue element_at(Attention *a, LlValue base, LlValue index)
+static LoValue element_at(Attention *a, LoValue base, LoValue index)
 {
-    ll_resume(&a->e->ll);
-    return ll_gep(&a->e->ll, element_type(a), base, index);
+    lo_resume(&a->e->lo);
+    return lo_at(&a->e->lo, element_type(a), base, index);
 }
 
-static LlValue keys_here(Attention *a)
+static LoValue keys_here(Attention *a)
 {
-    ll_resume(&a->e->ll);
-    return LLVMBuildNSWSub(a->e->ll.builder, a->end, a->key, "");
+    lo_resume(&a->e->lo);
+    return lo_isub(&a->e->lo, a->end, a->key);
 }
 
 /* ---- parts ---- */
@@ -74,59 +73,58 @@ static LlValue keys_here(Attention *a)
  * tiles cannot read it where it lies, and where several vectors of queries meet it: its
  * rows are far apart, often by a power of two, and would share a few sets of the caches. */
 typedef struct Part {
-    LlLoop loop;
-    LlValue count; /* of rows */
+    LoLoop loop;
+    LoValue count; /* of rows */
     TileRows rows;
 } Part;
 
 static void pack_part(Attention *a, const TileProduct *p, const Part *part)
 {
     const Value *operand = p->op->args[1];
-    LlType type = emit_memory_type(a->e, operand->type.dtype);
+    LoType type = emit_memory_type(a->e, operand->type.dtype);
     for (int64_t column = 0; column < p->depth; column += a->panel) {
         int64_t columns = p->depth - column < a->panel ? p->depth - column : a->panel;
-        LlValue from = ll_gep(&a->e->ll, type, part->rows.at, number(a, column));
+        LoValue from = lo_at(&a->e->lo, type, part->rows.at, number(a, column));
         call(a, tile_function(a, operand->type.dtype, "panel"), 7,
-             (LlValue[]){part->count, from, part->rows.stride, number(a, 1), number(a, columns),
+             (LoValue[]){part->count, from, part->rows.stride, number(a, 1), number(a, columns),
                          element_at(a, a->packed, number(a, column)), number(a, packed_row(a, p))});
     }
 }
 
 /* Of no rows there is one part: a product without terms gives zeros. */
-static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, LlValue n)
+static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, LoValue n)
 {
-    Ll *ll = &a->e->ll;
-    LlType type = emit_memory_type(a->e, p->op->args[1]->type.dtype);
-    ll_resume(ll);
+    Lo *lo = &a->e->lo;
+    LoType type = emit_memory_type(a->e, p->op->args[1]->type.dtype);
+    lo_resume(lo);
     Part part = {
-        .loop = ll_loop_open(ll, number(a, 0), ll_max(ll, n, number(a, 1)), PACKED_ROWS, "parts")};
-    LlValue left = LLVMBuildNSWSub(ll->builder, n, part.loop.index, "");
-    LlValue first = LLVMBuildNSWMul(ll->builder, part.loop.index, rows->stride, "");
-    part.count = ll_min(ll, left, number(a, PACKED_ROWS));
-    part.rows = (TileRows){ll_gep(ll, type, rows->at, first), rows->stride};
-    LlValue packs = LLVMBuildICmp(ll->builder, LLVMIntSGT, a->vectors, number(a, 1), "");
+        .loop = lo_for_open(lo, number(a, 0), lo_max(lo, n, number(a, 1)), PACKED_ROWS, "parts")};
+    LoValue left = lo_isub(lo, n, part.loop.index);
+    LoValue first = lo_imul(lo, part.loop.index, rows->stride);
+    part.count = lo_min(lo, left, number(a, PACKED_ROWS));
+    part.rows = (TileRows){lo_at(lo, type, rows->at, first), rows->stride};
+    LoValue packs = lo_gt(lo, a->vectors, number(a, 1));
     if (must_pack(a, p))
-        packs = ll_int(ll->i1, 1);
-    LlIf packing = ll_if_open(ll, packs);
+        packs = lo_int(lo, lo_i1, 1);
+    LoIf packing = lo_if_open(lo, packs);
     pack_part(a, p, &part);
-    ll_if_close(ll, &packing);
-    part.rows.at = LLVMBuildSelect(ll->builder, packs, a->packed, part.rows.at, "");
-    part.rows.stride =
-        LLVMBuildSelect(ll->builder, packs, number(a, packed_row(a, p)), part.rows.stride, "");
+    lo_if_close(lo, &packing);
+    part.rows.at = lo_select(lo, packs, a->packed, part.rows.at);
+    part.rows.stride = lo_select(lo, packs, number(a, packed_row(a, p)), part.rows.stride);
     return part;
 }
 
 static void part_close(Attention *a, Part *part)
 {
-    ll_resume(&a->e->ll);
-    ll_loop_close(&a->e->ll, &part->loop);
+    lo_resume(&a->e->lo);
+    lo_for_close(&a->e->lo, &part->loop);
 }
 
 /* ---- products ---- */
 
 /* c[rows][columns] = Σ_k a·b (+ c); see attention_tiles.c. */
 typedef struct Call {
-    LlValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
+    LoValue k, a, a_row, a_k, b, b_k, c, c_row, columns, accumulate, rows;
 } Call;
 
 static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate is a store mode");
@@ -134,7 +132,7 @@ static_assert(TFC_STORE_OVER == 0 && TFC_STORE_ADD == 1, "accumulate is a store 
 static void call_rows(Attention *a, const Call *c)
 {
     call(a, tile_function(a, a->tiles.scores.dtype, "rows"), 11,
-         (LlValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
+         (LoValue[]){c->k, c->a, c->a_row, c->a_k, c->b, c->b_k, c->c, c->c_row, c->columns,
                      c->accumulate, c->rows});
 }
 
@@ -150,19 +148,19 @@ void tile_turn_queries(Attention *a)
             continue;
         TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
         call(a, tile_function(a, p->op->args[0]->type.dtype, "queries"), 6,
-             (LlValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
+             (LoValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
     }
 }
 
 void tile_scores(Attention *a, const TileProduct *p)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     const Body *body = &a->e->body;
     TileRows keys =
         rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
-    LlValue turned = a->turned[body_number(body, p->op->args[0])];
-    LlValue strip = tile_strip(a, number_of(a, p));
+    LoValue turned = a->turned[body_number(body, p->op->args[0])];
+    LoValue strip = tile_strip(a, number_of(a, p));
     Part part = part_open(a, p, &keys, keys_here(a));
     Call c = {.k = number(a, p->depth),
               .a = part.rows.at,
@@ -172,30 +170,30 @@ void tile_scores(Attention *a, const TileProduct *p)
               .c_row = a->pitch,
               .accumulate = number(a, TFC_STORE_OVER),
               .rows = part.count};
-    LlValue first = LLVMBuildNSWMul(ll->builder, part.loop.index, a->pitch, "");
-    LlLoop panels = ll_loop_open(ll, number(a, 0), a->pitch, a->panel, "panels");
-    LlValue left = LLVMBuildNSWSub(ll->builder, a->pitch, panels.index, "");
-    c.columns = ll_min(ll, left, number(a, a->panel));
+    LoValue first = lo_imul(lo, part.loop.index, a->pitch);
+    LoLoop panels = lo_for_open(lo, number(a, 0), a->pitch, a->panel, "panels");
+    LoValue left = lo_isub(lo, a->pitch, panels.index);
+    c.columns = lo_min(lo, left, number(a, a->panel));
     c.b = element_at(a, turned, panels.index);
-    c.c = element_at(a, strip, LLVMBuildNSWAdd(ll->builder, first, panels.index, ""));
+    c.c = element_at(a, strip, lo_iadd(lo, first, panels.index));
     call_rows(a, &c);
-    ll_loop_close(ll, &panels);
+    lo_for_close(lo, &panels);
     part_close(a, &part);
 }
 
 /* Sums over `terms` of the right operand's rows; c holds the rest of the product. */
-static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *terms, LlValue n,
+static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows *terms, LoValue n,
                      const TileRows *result)
 {
-    Ll *ll = &a->e->ll;
-    LlValue strip = tile_strip(a, body_number(&a->e->body, p->op->args[0]));
+    Lo *lo = &a->e->lo;
+    LoValue strip = tile_strip(a, body_number(&a->e->body, p->op->args[0]));
     Part part = part_open(a, p, terms, n);
-    LlValue later = LLVMBuildICmp(ll->builder, LLVMIntSGT, part.loop.index, number(a, 0), "");
+    LoValue later = lo_gt(lo, part.loop.index, number(a, 0));
     c.k = part.count;
-    c.a = element_at(a, strip, LLVMBuildNSWMul(ll->builder, part.loop.index, c.a_k, ""));
+    c.a = element_at(a, strip, lo_imul(lo, part.loop.index, c.a_k));
     c.b_k = part.rows.stride;
     c.c_row = result->stride;
-    c.accumulate = LLVMBuildSelect(ll->builder, later, number(a, TFC_STORE_ADD), c.accumulate, "");
+    c.accumulate = lo_select(lo, later, number(a, TFC_STORE_ADD), c.accumulate);
     for (int64_t column = 0; column < p->depth; column += a->panel) {
         c.columns = number(a, p->depth - column < a->panel ? p->depth - column : a->panel);
         c.b = element_at(a, part.rows.at, number(a, column));
@@ -217,7 +215,7 @@ static TileRows summed_rows(Attention *a, const TileProduct *p)
     return is_rounded(a, p) ? sums : given_rows(a, p);
 }
 
-void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
+void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
 {
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
@@ -227,63 +225,63 @@ void tile_rows(Attention *a, const TileProduct *p, LlValue accumulate)
 }
 
 /* One row of sums, as bf16. */
-static void round_row(Attention *a, int64_t depth, LlValue from, LlValue to)
+static void round_row(Attention *a, int64_t depth, LoValue from, LoValue to)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     for (int64_t column = 0; column < depth; column += a->e->lanes) {
         int64_t left = depth - column;
         int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
-        LlValue sums = ll_load(ll, ll_vector(element_type(a), lanes),
+        LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes),
                                element_at(a, from, number(a, column)), 4);
-        LlValue bits = ll_bf16_bits(ll, ll_bf16_round(ll, sums));
-        ll_store(ll, bits, ll_gep(ll, ll->i16, to, number(a, column)), 2);
+        LoValue bits = lo_bf16_bits(lo, lo_bf16_round(lo, sums));
+        lo_store(lo, bits, lo_at(lo, lo_i16, to, number(a, column)), 2);
     }
 }
 
 void tile_round_rows(Attention *a)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     for (int i = 0; i < a->tiles.n; i++) {
         const TileProduct *p = &a->tiles.products[i];
         if (!is_rounded(a, p))
             continue;
         TileRows result = given_rows(a, p);
-        ll_resume(ll);
-        LlLoop rows = ll_loop_open(ll, number(a, 0), a->count, 1, "round");
-        LlValue sums = LLVMBuildNSWMul(ll->builder, rows.index, number(a, p->depth), "");
-        LlValue to = LLVMBuildNSWMul(ll->builder, rows.index, result.stride, "");
+        lo_resume(lo);
+        LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "round");
+        LoValue sums = lo_imul(lo, rows.index, number(a, p->depth));
+        LoValue to = lo_imul(lo, rows.index, result.stride);
         round_row(a, p->depth, element_at(a, a->unrounded[number_of(a, p)], sums),
-                  ll_gep(ll, ll->i16, result.at, to));
-        ll_loop_close(ll, &rows);
+                  lo_at(lo, lo_i16, result.at, to));
+        lo_for_close(lo, &rows);
     }
 }
 
 /* One row of sums, times a factor. */
-static void scale_row(Attention *a, int64_t depth, LlValue factor, LlValue row)
+static void scale_row(Attention *a, int64_t depth, LoValue factor, LoValue row)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     unsigned align = (unsigned)dtype_bytes(a->tiles.scores.dtype);
     for (int64_t column = 0; column < depth; column += a->e->lanes) {
         int64_t left = depth - column;
         int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
-        LlValue at = element_at(a, row, number(a, column));
-        LlValue sums = ll_load(ll, ll_vector(element_type(a), lanes), at, align);
-        LlValue factors = lanes > 1 ? ll_splat(ll, factor, lanes) : factor;
-        ll_store(ll, ll_fmul(ll, sums, factors), at, align);
+        LoValue at = element_at(a, row, number(a, column));
+        LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes), at, align);
+        LoValue factors = lanes > 1 ? lo_splat(lo, factor, lanes) : factor;
+        lo_store(lo, lo_mul(lo, sums, factors), at, align);
     }
 }
 
-void tile_scale_rows(Attention *a, const TileProduct *p, LlValue factors)
+void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
 {
-    Ll *ll = &a->e->ll;
+    Lo *lo = &a->e->lo;
     TileRows sums = summed_rows(a, p);
-    ll_resume(ll);
-    LlLoop rows = ll_loop_open(ll, number(a, 0), a->count, 1, "scale");
-    LlValue factor = ll_load(ll, element_type(a), element_at(a, factors, rows.index),
+    lo_resume(lo);
+    LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "scale");
+    LoValue factor = lo_load(lo, element_type(a), element_at(a, factors, rows.index),
                              (unsigned)dtype_bytes(a->tiles.scores.dtype));
-    LlValue first = LLVMBuildNSWMul(ll->builder, rows.index, sums.stride, "");
+    LoValue first = lo_imul(lo, rows.index, sums.stride);
     scale_row(a, p->depth, factor, element_at(a, sums.at, first));
-    ll_loop_close(ll, &rows);
+    lo_for_close(lo, &rows);
 }
 
 void tile_columns(Attention *a, const TileProduct *p)
@@ -301,7 +299,7 @@ void tile_columns(Attention *a, const TileProduct *p)
 /* A product without terms gives zeros. */
 void tile_clear_columns(Attention *a, const TileProduct *p)
 {
-    LlValue zero = number(a, 0);
+    LoValue zero = number(a, 0);
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), zero);
     TileRows nothing = {result.at, zero};
     for (int64_t column = 0; column < p->depth; column += a->panel) {

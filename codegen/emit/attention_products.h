@@ -7,9 +7,9 @@
 
 enum { PACKED_ROWS = 256 }; /* a part: rows of a right operand that are packed together */
 
-static inline LlValue number(Attention *a, int64_t value) { return ll_i64(&a->e->ll, value); }
+static inline LoValue number(Attention *a, int64_t value) { return lo_i64_of(&a->e->lo, value); }
 
-static inline LlType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
+static inline LoType element_type(Attention *a) { return emit_type(a->e, a->tiles.scores.dtype); }
 
 /* Tiles take elements of keys for scores one by one, other rows by whole vectors. */
 static inline bool must_pack(const Attention *a, const TileProduct *p)

@@ -8,9 +8,9 @@
 
 static unsigned align_of(const Value *value) { return (unsigned)dtype_bytes(value->type.dtype); }
 
-static LlType lanes_of(Emit *e, const Value *value)
+static LoType lanes_of(Emit *e, const Value *value)
 {
-    return ll_vector(emit_type(e, value->type.dtype), e->lanes);
+    return lo_vector(emit_type(e, value->type.dtype), e->lanes);
 }
 
 /* ---- values of rows ---- */
@@ -36,31 +36,31 @@ static void row_values(Attention *a, int sweep)
 
 static unsigned sum_align(const Op *op) { return align_of(&op->results[0]); }
 
-static LlType sum_type(Emit *e, const Op *op) { return lanes_of(e, &op->results[0]); }
+static LoType sum_type(Emit *e, const Op *op) { return lanes_of(e, &op->results[0]); }
 
 /* Where the reduction's sums of the vector being swept are. */
-static LlValue sum_at(Attention *a, int i)
+static LoValue sum_at(Attention *a, int i)
 {
     const Op *op = a->e->body.ops[i].op;
-    ll_resume(&a->e->ll);
-    return ll_gep(&a->e->ll, sum_type(a->e, op), a->sums[i], a->vector);
+    lo_resume(&a->e->lo);
+    return lo_at(&a->e->lo, sum_type(a->e, op), a->sums[i], a->vector);
 }
 
 void tile_open_reductions(Attention *a, int sweep)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        LlType type = sum_type(e, op);
+        LoType type = sum_type(e, op);
         if (!a->sums[i])
-            a->sums[i] = ll_alloca(ll, LLVMArrayType2(type, BLOCK_VECTORS), "sums");
-        ll_resume(ll);
+            a->sums[i] = lo_scratch(lo, type, BLOCK_VECTORS, 0, "sums");
+        lo_resume(lo);
         for (int v = 0; v < BLOCK_VECTORS; v++)
-            ll_store(ll, reduce_identity(e, op, type), ll_gep(ll, type, a->sums[i], ll_i64(ll, v)),
-                     sum_align(op));
+            lo_store(lo, reduce_identity(e, op, type),
+                     lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
     }
 }
 
@@ -73,7 +73,7 @@ static void read_reductions(Attention *a, int sweep)
         for (int before = 0; before < sweep; before++) {
             if (!sweep_reduces(e, &a->plan, before, op))
                 continue;
-            LlValue sum = ll_load(&e->ll, sum_type(e, op), sum_at(a, i), sum_align(op));
+            LoValue sum = lo_load(&e->lo, sum_type(e, op), sum_at(a, i), sum_align(op));
             sum = emit_rounded(e, op->results[0].type.dtype, sum);
             e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
         }
@@ -88,9 +88,9 @@ static void take_sums(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        a->slots[i] = ll_alloca(&e->ll, sum_type(e, op), "sum");
-        LlValue sum = ll_load(&e->ll, sum_type(e, op), sum_at(a, i), sum_align(op));
-        ll_store(&e->ll, sum, a->slots[i], sum_align(op));
+        a->slots[i] = lo_scratch(&e->lo, sum_type(e, op), 1, 0, "sum");
+        LoValue sum = lo_load(&e->lo, sum_type(e, op), sum_at(a, i), sum_align(op));
+        lo_store(&e->lo, sum, a->slots[i], sum_align(op));
     }
 }
 
@@ -101,16 +101,16 @@ static void put_sums_back(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
-        LlValue at = sum_at(a, i);
-        LlValue sum = ll_load(&e->ll, sum_type(e, op), a->slots[i], sum_align(op));
-        ll_store(&e->ll, sum, at, sum_align(op));
+        LoValue at = sum_at(a, i);
+        LoValue sum = lo_load(&e->lo, sum_type(e, op), a->slots[i], sum_align(op));
+        lo_store(&e->lo, sum, at, sum_align(op));
     }
 }
 
 /* ---- random words ---- */
 
 /* The element's number that a lane's words begin with, `lane` being 0 or 1. */
-static LlValue first_number(Attention *a, const Value *value, int lane)
+static LoValue first_number(Attention *a, const Value *value, int lane)
 {
     Emit *e = a->e;
     Place place = e->space;
@@ -122,18 +122,18 @@ static LlValue first_number(Attention *a, const Value *value, int lane)
 }
 
 /* Of the vector being swept, in a row of a strip. */
-static LlValue vector_at(Attention *a)
+static LoValue vector_at(Attention *a)
 {
-    Ll *ll = &a->e->ll;
-    ll_resume(ll);
-    return LLVMBuildNSWMul(ll->builder, a->vector, ll_i64(ll, a->e->lanes), "");
+    Lo *lo = &a->e->lo;
+    lo_resume(lo);
+    return lo_imul(lo, a->vector, lo_i64_of(lo, a->e->lanes));
 }
 
 /* Makes the words that this sweep draws for the strip. */
 static void fill_words(Attention *a, int sweep)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i], *first = b->random < 0 ? NULL : random_first(e, b);
         const Value *value = &b->op->results[0];
@@ -142,12 +142,12 @@ static void fill_words(Attention *a, int sweep)
             continue;
         if (!e->random_rows[first->random]) {
             if (!a->words[first->random])
-                a->words[first->random] = tile_memory(a, ll->i32, "words");
-            LlValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
-            ll_resume(ll);
-            LlValue words = ll_gep(ll, ll->i32, a->words[first->random], vector_at(a));
-            random_fill_strip(e, first, zero, LLVMBuildNSWSub(ll->builder, one, zero, ""),
-                              LLVMBuildNSWSub(ll->builder, a->end, a->key, ""), words, a->pitch);
+                a->words[first->random] = tile_memory(a, lo_i32, "words");
+            LoValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
+            lo_resume(lo);
+            LoValue words = lo_at(lo, lo_i32, a->words[first->random], vector_at(a));
+            random_fill_strip(e, first, zero, lo_isub(lo, one, zero), lo_isub(lo, a->end, a->key),
+                              words, a->pitch);
             e->random_rows[first->random] = a->words[first->random];
         }
         e->random_rows[b->random] = e->random_rows[first->random];
@@ -156,10 +156,10 @@ static void fill_words(Attention *a, int sweep)
 
 /* ---- the loop ---- */
 
-static LlValue lanes_at_place(Emit *e, const Value *value)
+static LoValue lanes_at_place(Emit *e, const Value *value)
 {
     Place place = place_aligned(&value->type, &e->space);
-    LlValue x = emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY);
+    LoValue x = emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY);
     emit_at(e, DEPTH_BODY);
     return x;
 }
@@ -167,11 +167,11 @@ static LlValue lanes_at_place(Emit *e, const Value *value)
 static void store_in_strip(Attention *a, int number, const Value *value)
 {
     Emit *e = a->e;
-    LlValue x = lanes_at_place(e, value);
-    LlType element = value->type.dtype == DT_BOOL ? e->ll.i8 : emit_type(e, value->type.dtype);
+    LoValue x = lanes_at_place(e, value);
+    LoType element = value->type.dtype == DT_BOOL ? lo_i8 : emit_type(e, value->type.dtype);
     if (value->type.dtype == DT_BOOL)
-        x = LLVMBuildZExt(e->ll.builder, x, ll_like(LLVMTypeOf(x), e->ll.i8), "");
-    ll_store(&e->ll, x, ll_gep(&e->ll, element, tile_strip(a, number), e->cache_at),
+        x = lo_zext(&e->lo, x, lo_like(lo_type(x), lo_i8));
+    lo_store(&e->lo, x, lo_at(&e->lo, element, tile_strip(a, number), e->cache_at),
              align_of(value));
 }
 
@@ -214,22 +214,22 @@ static bool has_work(const Attention *a, int sweep)
 static void sweep_keys(Attention *a, int sweep)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     int keys = tile_keys(&a->tiles);
     row_values(a, sweep);
     take_sums(a, sweep);
     fill_words(a, sweep);
-    LlValue first = vector_at(a);
-    LlLoop loop = ll_loop_open(ll, a->key, a->end, 1, "keys");
-    LlValue row = LLVMBuildNSWSub(ll->builder, loop.index, a->key, "");
-    e->cache_at = LLVMBuildNSWMul(ll->builder, row, a->pitch, "");
-    e->cache_at = LLVMBuildNSWAdd(ll->builder, e->cache_at, first, "");
+    LoValue first = vector_at(a);
+    LoLoop loop = lo_for_open(lo, a->key, a->end, 1, "keys");
+    LoValue row = lo_isub(lo, loop.index, a->key);
+    e->cache_at = lo_imul(lo, row, a->pitch);
+    e->cache_at = lo_iadd(lo, e->cache_at, first);
     e->space.at[keys] = coord_of(loop.index, DEPTH_ROW);
     row_seam(e);
     memo_forget(e, DEPTH_ROW);
     sweep_key(a, sweep);
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
     e->space.at[keys] = (Coord){0};
     put_sums_back(a, sweep);
 }
@@ -239,12 +239,12 @@ static void sweep_keys(Attention *a, int sweep)
 void tile_each_vector(Attention *a, int sweep, VectorBody body)
 {
     Emit *e = a->e;
-    Ll *ll = &e->ll;
-    ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), a->vectors, 1, "vectors");
+    Lo *lo = &e->lo;
+    lo_resume(lo);
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), a->vectors, 1, "vectors");
     a->vector = loop.index;
-    e->column = LLVMBuildNSWAdd(ll->builder, a->query, vector_at(a), "");
-    LlValue left = LLVMBuildNSWSub(ll->builder, a->n_queries, e->column, "");
+    e->column = lo_iadd(lo, a->query, vector_at(a));
+    LoValue left = lo_isub(lo, a->n_queries, e->column);
     e->mask = e->lanes > 1 ? lane_mask(e, left) : NULL;
     row_seam(e);
     memo_forget(e, DEPTH_ROW);
@@ -253,8 +253,8 @@ void tile_each_vector(Attention *a, int sweep, VectorBody body)
     if (a->online && sweep < a->plan.n_sweeps)
         online_stand(a);
     body(a, sweep);
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
     row_seam(e);
     memo_forget(e, DEPTH_ROW);
     e->mask = NULL;

@@ -16,10 +16,7 @@
 
 /* ---- the output's coordinates ---- */
 
-static int out_shift(const Emit *e)
-{
-    return e->signature->space.rank - e->signature->output.rank;
-}
+static int out_shift(const Emit *e) { return e->signature->space.rank - e->signature->output.rank; }
 
 static bool is_kept(const Emit *e, int dim)
 {
@@ -28,32 +25,32 @@ static bool is_kept(const Emit *e, int dim)
 }
 
 /* From the unit's number to where the output stands, and its columns. */
-static void place_unit(Emit *e, Columns *c, LlValue unit)
+static void place_unit(Emit *e, Columns *c, LoValue unit)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Layout out = layout_of(e->module, &e->signature->output);
     int64_t chunks = out.n ? signature_chunks(&out.axes[out.n - 1]) : 1;
-    LlValue rest = unit, chunk = ll_i64(ll, 0), extents[MAX_RANK];
+    LoValue rest = unit, chunk = lo_i64_of(lo, 0), extents[MAX_RANK];
     for (int i = 0; i < out.n; i++)
         extents[i] = extent_of(e, &out.axes[i]);
-    ll_resume(ll);
+    lo_resume(lo);
     if (chunks > 1) {
-        chunk = LLVMBuildSRem(ll->builder, unit, ll_i64(ll, chunks), "");
-        rest = LLVMBuildSDiv(ll->builder, unit, ll_i64(ll, chunks), "");
+        chunk = lo_rem(lo, unit, lo_i64_of(lo, chunks));
+        rest = lo_div(lo, unit, lo_i64_of(lo, chunks));
     }
-    LlValue at[MAX_RANK];
+    LoValue at[MAX_RANK];
     for (int i = out.n - 2; i >= 0; i--) {
-        at[i] = i ? LLVMBuildSRem(ll->builder, rest, extents[i], "") : rest;
-        rest = i ? LLVMBuildSDiv(ll->builder, rest, extents[i], "") : rest;
+        at[i] = i ? lo_rem(lo, rest, extents[i]) : rest;
+        rest = i ? lo_div(lo, rest, extents[i]) : rest;
     }
-    c->start = LLVMBuildNSWMul(ll->builder, chunk, ll_i64(ll, COLUMN_CHUNK), "");
-    c->end = out.n ? extents[out.n - 1] : ll_i64(ll, 1);
+    c->start = lo_imul(lo, chunk, lo_i64_of(lo, COLUMN_CHUNK));
+    c->end = out.n ? extents[out.n - 1] : lo_i64_of(lo, 1);
     if (chunks > 1) {
-        LlValue full = LLVMBuildNSWAdd(ll->builder, c->start, ll_i64(ll, COLUMN_CHUNK), "");
-        LlValue less = LLVMBuildICmp(ll->builder, LLVMIntSLT, full, c->end, "");
+        LoValue full = lo_iadd(lo, c->start, lo_i64_of(lo, COLUMN_CHUNK));
+        LoValue less = lo_lt(lo, full, c->end);
         c->even = dim_is_const(out.axes[out.n - 1].extent) &&
                   out.axes[out.n - 1].extent.size % COLUMN_CHUNK == 0;
-        c->end = c->even ? full : LLVMBuildSelect(ll->builder, less, full, c->end, "");
+        c->end = c->even ? full : lo_select(lo, less, full, c->end);
     }
     row_seam(e);
     for (int i = 0; i + 1 < out.n; i++) {
@@ -70,38 +67,35 @@ static void place_unit(Emit *e, Columns *c, LlValue unit)
 
 /* ---- loops over what is reduced ---- */
 
-static void loop_axis(Emit *e, Columns *c, LlValue from, LlValue to)
+static void loop_axis(Emit *e, Columns *c, LoValue from, LoValue to)
 {
-    ll_resume(&e->ll);
-    c->loops[c->n_loops++] = ll_loop_open(&e->ll, from, to, 1, "reduced");
+    lo_resume(&e->lo);
+    c->loops[c->n_loops++] = lo_for_open(&e->lo, from, to, 1, "reduced");
     row_seam(e);
 }
 
-static LlValue current(const Columns *c)
-{
-    return c->loops[c->n_loops - 1].index;
-}
+static LoValue current(const Columns *c) { return c->loops[c->n_loops - 1].index; }
 
 static void loop_tokens(Emit *e, Columns *c, const Axis *axis)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Type *space = &e->signature->space;
     int symbol = space->dims[axis->dim].symbol;
     bool b = is_kept(e, axis->batch_dim), s = is_kept(e, axis->dim);
     if (b && s)
         return;
     if (!b && !s) {
-        loop_axis(e, c, ll_i64(ll, 0), extent_of(e, axis));
+        loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, axis));
         bind_tokens(e, space, axis, coord_of(current(c), DEPTH_ROW));
         c->bound[axis->dim] = true;
     } else if (b) {
         Coord length = table_lookup(e, symbol, DIM_LENGTH, e->space.at[axis->batch_dim]);
-        loop_axis(e, c, ll_i64(ll, 0), coord_value(e, &length, ll->i64).v);
+        loop_axis(e, c, lo_i64_of(lo, 0), coord_value(e, &length, lo_i64).v);
         e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
         c->bound[axis->dim] = true;
     } else {
         Dim batch = space->dims[axis->batch_dim];
-        loop_axis(e, c, ll_i64(ll, 0), extent_of(e, &(Axis){axis->batch_dim, -1, batch}));
+        loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, &(Axis){axis->batch_dim, -1, batch}));
         e->space.at[axis->batch_dim] = coord_of(current(c), DEPTH_ROW);
     }
 }
@@ -109,7 +103,7 @@ static void loop_tokens(Emit *e, Columns *c, const Axis *axis)
 /* Opens the loops, innermost last, and stands in a row that exists. */
 static void open_loops(Emit *e, Columns *c)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     c->n_loops = 0;
     for (int i = 0; i < e->signature->space.rank; i++)
         c->bound[i] = false;
@@ -119,25 +113,25 @@ static void open_loops(Emit *e, Columns *c)
         if (axis->batch_dim >= 0) {
             loop_tokens(e, c, axis);
         } else if (!columns && !is_kept(e, axis->dim) && !dim_is_one(axis->extent)) {
-            loop_axis(e, c, ll_i64(ll, 0), extent_of(e, axis));
+            loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, axis));
             e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
         }
     }
     Val exists = row_exists(e, c->bound);
     c->guarded = exists.v != NULL;
     if (c->guarded) {
-        c->exists = ll_if_open(ll, exists.v);
+        c->exists = lo_if_open(lo, exists.v);
         row_seam(e);
     }
 }
 
 static void close_loops(Emit *e, Columns *c)
 {
-    ll_resume(&e->ll);
+    lo_resume(&e->lo);
     if (c->guarded)
-        ll_if_close(&e->ll, &c->exists);
+        lo_if_close(&e->lo, &c->exists);
     while (c->n_loops)
-        ll_loop_close(&e->ll, &c->loops[--c->n_loops]);
+        lo_for_close(&e->lo, &c->loops[--c->n_loops]);
 }
 
 /* Whether the columns of a row end at a length that depends on the row. */
@@ -156,52 +150,52 @@ static bool limit_varies(const Emit *e)
 }
 
 /* Lanes of the vector at `column` within the unit and within this row. */
-static LlValue row_mask(Emit *e, const Columns *c, LlValue column)
+static LoValue row_mask(Emit *e, const Columns *c, LoValue column)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     int batch = e->module->symbols.data[last->extent.symbol].batch, dim = 0;
     while (e->signature->space.dims[dim].symbol != batch)
         dim++;
     Coord length = table_lookup(e, last->extent.symbol, DIM_LENGTH, e->space.at[dim]);
-    LlValue n = coord_value(e, &length, ll->i64).v;
-    ll_resume(ll);
-    LlValue less = LLVMBuildICmp(ll->builder, LLVMIntSLT, n, c->end, "");
-    LlValue end = LLVMBuildSelect(ll->builder, less, n, c->end, "");
-    return lane_mask(e, LLVMBuildNSWSub(ll->builder, end, column, ""));
+    LoValue n = coord_value(e, &length, lo_i64).v;
+    lo_resume(lo);
+    LoValue less = lo_lt(lo, n, c->end);
+    LoValue end = lo_select(lo, less, n, c->end);
+    return lane_mask(e, lo_isub(lo, end, column));
 }
 
 /* ---- a unit ---- */
 
 void column_at(Emit *e, const Columns *c, int u, bool masked)
 {
-    Ll *ll = &e->ll;
-    ll_resume(ll);
-    LlValue column = ll_index_add(ll, c->first, ll_i64(ll, (int64_t)u * e->lanes));
-    e->column = column ? column : ll_i64(ll, 0);
+    Lo *lo = &e->lo;
+    lo_resume(lo);
+    LoValue column = lo_index_add(lo, c->first, lo_i64_of(lo, (int64_t)u * e->lanes));
+    e->column = column ? column : lo_i64_of(lo, 0);
     e->mask = NULL;
     if (masked && e->lanes > 1)
-        e->mask = lane_mask(e, LLVMBuildNSWSub(ll->builder, c->end, e->column, ""));
+        e->mask = lane_mask(e, lo_isub(lo, c->end, e->column));
 }
 
 /* One vector in one row: where the row ends early, its lanes end with it. */
 static void row_vector(Emit *e, Columns *c, int u, bool masked)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     bool varies = masked && limit_varies(e);
-    LlIf here;
+    LoIf here;
     column_at(e, c, u, masked);
     if (varies) {
-        LlValue mask = row_mask(e, c, e->column);
+        LoValue mask = row_mask(e, c, e->column);
         if (e->lanes > 1)
             e->mask = mask;
         else
-            here = ll_if_open(ll, mask);
+            here = lo_if_open(lo, mask);
     }
     memo_forget(e, DEPTH_BODY);
     c->work->vector(e, c, u);
     if (varies && e->lanes == 1)
-        ll_if_close(ll, &here);
+        lo_if_close(lo, &here);
 }
 
 /* n vectors of columns from c->first on; masked: the one vector may be partial. */
@@ -230,35 +224,35 @@ static void group(Emit *e, Columns *c, int n, bool masked)
 /* Kept columns: groups of vectors while they are whole, then vector by vector. */
 static void unit_of_columns(Emit *e, Columns *c)
 {
-    Ll *ll = &e->ll;
-    LlValue whole = c->start;
+    Lo *lo = &e->lo;
+    LoValue whole = c->start;
     e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.step = 1};
-    ll_resume(ll);
+    lo_resume(lo);
     if (!limit_varies(e)) {
         int64_t width = (int64_t)GROUP * e->lanes;
-        LlValue count = LLVMBuildNSWSub(ll->builder, c->end, c->start, "");
-        LlValue odd = LLVMBuildAnd(ll->builder, count, ll_i64(ll, width - 1), "");
-        whole = c->even ? c->end : LLVMBuildNSWSub(ll->builder, c->end, odd, "");
+        LoValue count = lo_isub(lo, c->end, c->start);
+        LoValue odd = lo_and(lo, count, lo_i64_of(lo, width - 1));
+        whole = c->even ? c->end : lo_isub(lo, c->end, odd);
         if (whole != c->start) {
-            LlLoop loop = ll_loop_open(ll, c->start, whole, width, "groups");
+            LoLoop loop = lo_for_open(lo, c->start, whole, width, "groups");
             c->first = loop.index;
             group(e, c, GROUP, false);
-            ll_resume(ll);
-            ll_loop_close(ll, &loop);
+            lo_resume(lo);
+            lo_for_close(lo, &loop);
         }
     }
     if (c->even)
         return;
-    LlLoop loop = ll_loop_open(ll, whole, c->end, e->lanes, "rest");
+    LoLoop loop = lo_for_open(lo, whole, c->end, e->lanes, "rest");
     c->first = loop.index;
     group(e, c, 1, true);
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
 }
 
 void columns_run(Emit *e, const ColumnWork *work, void *data)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Columns c = {.work = work, .data = data};
     const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
     Layout out = layout_of(e->module, &e->signature->output);
@@ -274,41 +268,35 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
         extent_of(e, &out.axes[i]);
     for (int i = 0; i < e->layout.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, e->begin, e->end, 1, "units");
+    lo_resume(lo);
+    LoLoop loop = lo_for_open(lo, e->begin, e->end, 1, "units");
     place_unit(e, &c, loop.index);
     if (c.folds) {
         if (c.loops_columns)
             columns_begin(e);
-        c.first = ll_i64(ll, 0);
+        c.first = lo_i64_of(lo, 0);
         group(e, &c, 1, false);
     } else {
         unit_of_columns(e, &c);
     }
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
 }
 
 /* ---- column regions ---- */
 
 typedef struct Sums {
-    LlValue slots[64][GROUP]; /* by body op, by vector */
+    LoValue slots[64][GROUP]; /* by body op, by vector */
 } Sums;
 
-static bool is_reduction(const Op *op)
+static bool is_reduction(const Op *op) { return op_family(op) == FAMILY_reduce; }
+
+static LoType sum_type(Emit *e, const Op *op)
 {
-    return op_family(op) == FAMILY_reduce;
+    return lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
 }
 
-static LlType sum_type(Emit *e, const Op *op)
-{
-    return ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-}
-
-static unsigned sum_align(const Op *op)
-{
-    return (unsigned)dtype_bytes(op->results[0].type.dtype);
-}
+static unsigned sum_align(const Op *op) { return (unsigned)dtype_bytes(op->results[0].type.dtype); }
 
 static void begin_sums(Emit *e, Columns *c, int n)
 {
@@ -316,8 +304,8 @@ static void begin_sums(Emit *e, Columns *c, int n)
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         for (int u = 0; is_reduction(op) && u < n; u++) {
-            sums->slots[i][u] = ll_alloca(&e->ll, sum_type(e, op), "sum");
-            ll_store(&e->ll, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u],
+            sums->slots[i][u] = lo_scratch(&e->lo, sum_type(e, op), 1, 0, "sum");
+            lo_store(&e->lo, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u],
                      sum_align(op));
         }
     }
@@ -337,7 +325,7 @@ static void add_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
-        LlValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
+        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
         emit_at(e, DEPTH_BODY);
         reduce_into(e, op, fold->sums->slots[i][fold->vector], x, e->mask);
     }
@@ -351,8 +339,8 @@ static void add_row(Emit *e, Columns *c, int u)
         return;
     }
     Coord limit = column_limit(e);
-    LlValue end = coord_value(e, &limit, e->ll.i64).v;
-    each_column(e, ll_i64(&e->ll, 0), end, add_vector, &fold);
+    LoValue end = coord_value(e, &limit, lo_i64).v;
+    each_column(e, lo_i64_of(&e->lo, 0), end, add_vector, &fold);
 }
 
 static void finish_sums(Emit *e, Columns *c, int u)
@@ -363,7 +351,7 @@ static void finish_sums(Emit *e, Columns *c, int u)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
-        LlValue sum = ll_load(&e->ll, sum_type(e, op), sums->slots[i][u], sum_align(op));
+        LoValue sum = lo_load(&e->lo, sum_type(e, op), sums->slots[i][u], sum_align(op));
         if (c->folds)
             sum = reduce_lanes(e, op, sum);
         sum = emit_rounded(e, op->results[0].type.dtype, sum);

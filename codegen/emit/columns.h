@@ -15,11 +15,11 @@ typedef struct Columns {
     bool folds;          /* the unit is one column, or the last axis is reduced too … */
     bool loops_columns;  /* … and vector is called once a row, to loop over it */
     bool even;           /* every chunk is COLUMN_CHUNK columns */
-    LlValue start, end;  /* columns of this unit */
-    LlValue first;       /* of this group */
+    LoValue start, end;  /* columns of this unit */
+    LoValue first;       /* of this group */
     int n_loops;
-    LlLoop loops[MAX_RANK];
-    LlIf exists;
+    LoLoop loops[MAX_RANK];
+    LoIf exists;
     bool guarded;
     bool bound[MAX_RANK];
 } Columns;

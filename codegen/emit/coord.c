@@ -11,14 +11,11 @@ Depth coord_depth(const Coord *c)
     return c->step || c->lanes ? DEPTH_BODY : c->base ? c->depth : DEPTH_ENTRY;
 }
 
-Coord coord_of(LlValue base, Depth depth)
-{
-    return (Coord){.base = base, .depth = depth};
-}
+Coord coord_of(LoValue base, Depth depth) { return (Coord){.base = base, .depth = depth}; }
 
 Coord coord_const(Emit *e, int64_t value)
 {
-    return coord_of(value ? ll_i64(&e->ll, value) : NULL, DEPTH_ENTRY);
+    return coord_of(value ? lo_i64_of(&e->lo, value) : NULL, DEPTH_ENTRY);
 }
 
 Coord coord_add(Emit *e, Coord a, Coord b)
@@ -26,11 +23,11 @@ Coord coord_add(Emit *e, Coord a, Coord b)
     Coord sum = {.depth = depth_max(a.base ? a.depth : DEPTH_ENTRY, b.base ? b.depth : DEPTH_ENTRY),
                  .step = a.step + b.step};
     emit_at(e, sum.depth);
-    sum.base = ll_index_add(&e->ll, a.base, b.base);
+    sum.base = lo_index_add(&e->lo, a.base, b.base);
     sum.lanes = a.lanes ? a.lanes : b.lanes;
     if (a.lanes && b.lanes) {
         emit_at(e, DEPTH_BODY);
-        sum.lanes = LLVMBuildNSWAdd(e->ll.builder, a.lanes, b.lanes, "");
+        sum.lanes = lo_iadd(&e->lo, a.lanes, b.lanes);
     }
     return sum;
 }
@@ -42,94 +39,92 @@ Coord coord_scale(Emit *e, Coord c, int64_t factor)
         return c;
     if (c.base) {
         emit_at(e, c.depth);
-        scaled.base = ll_index_mul(&e->ll, c.base, ll_i64(&e->ll, factor));
+        scaled.base = lo_index_mul(&e->lo, c.base, lo_i64_of(&e->lo, factor));
     }
     if (c.lanes) {
         emit_at(e, DEPTH_BODY);
-        scaled.lanes =
-            LLVMBuildNSWMul(e->ll.builder, c.lanes, ll_int(LLVMTypeOf(c.lanes), factor), "");
+        scaled.lanes = lo_imul(&e->lo, c.lanes, lo_int(&e->lo, lo_type(c.lanes), factor));
     }
     return scaled;
 }
 
-static LlValue resized(Emit *e, LlValue x, LlType element)
+static LoValue resized(Emit *e, LoValue x, LoType element)
 {
-    LlType type = ll_like(LLVMTypeOf(x), element);
-    return LLVMTypeOf(x) == type ? x : LLVMBuildTrunc(e->ll.builder, x, type, "");
+    LoType type = lo_like(lo_type(x), element);
+    return lo_type(x) == type ? x : lo_trunc(&e->lo, x, type);
 }
 
-Val coord_value(Emit *e, const Coord *c, LlType element)
+Val coord_value(Emit *e, const Coord *c, LoType element)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Val value = {.depth = coord_depth(c)};
     emit_at(e, value.depth);
-    LlValue base = c->base;
+    LoValue base = c->base;
     if (c->step)
-        base = ll_index_add(ll, base, ll_index_mul(ll, e->column, ll_i64(ll, c->step)));
-    value.v = base ? resized(e, base, element) : ll_int(element, 0);
+        base = lo_index_add(lo, base, lo_index_mul(lo, e->column, lo_i64_of(lo, c->step)));
+    value.v = base ? resized(e, base, element) : lo_int(lo, element, 0);
     if (value.depth != DEPTH_BODY || e->lanes == 1) {
         if (c->lanes)
-            value.v = LLVMBuildNSWAdd(ll->builder, value.v, resized(e, c->lanes, element), "");
+            value.v = lo_iadd(lo, value.v, resized(e, c->lanes, element));
         return value;
     }
-    LlType vector = ll_vector(element, e->lanes);
-    value.v = ll_splat(ll, value.v, e->lanes);
+    LoType vector = lo_vector(element, e->lanes);
+    value.v = lo_splat(lo, value.v, e->lanes);
     if (c->step)
-        value.v = LLVMBuildAdd(ll->builder, value.v,
-                               LLVMBuildMul(ll->builder, ll_iota(ll, element, e->lanes),
-                                            ll_int(vector, c->step), ""), "");
+        value.v =
+            lo_add(lo, value.v,
+                   lo_mul(lo, lo_iota_of(lo, element, e->lanes), lo_int(lo, vector, c->step)));
     if (c->lanes)
-        value.v = LLVMBuildAdd(ll->builder, value.v, resized(e, c->lanes, element), "");
+        value.v = lo_add(lo, value.v, resized(e, c->lanes, element));
     return value;
 }
 
 /* ---- dimensions ---- */
 
-LlValue load_word(Emit *e, LlValue record, int64_t word, LlType type)
+LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type)
 {
-    return ll_load(&e->ll, type, ll_gep(&e->ll, e->ll.i64, record, ll_i64(&e->ll, word)), 8);
+    return lo_load(&e->lo, type, lo_at(&e->lo, lo_i64, record, lo_i64_of(&e->lo, word)), 8);
 }
 
-LlValue argument_field(Emit *e, int64_t word, LlType type)
+LoValue argument_field(Emit *e, int64_t word, LoType type)
 {
     emit_at(e, DEPTH_ENTRY);
     return load_word(e, e->args, word, type);
 }
 
-LlValue dim_field(Emit *e, int symbol, DimField field)
+LoValue dim_field(Emit *e, int symbol, DimField field)
 {
     int number = signature_dim(e->signature, symbol);
     assert(number >= 0 && "a kernel knows the dimensions of its types");
-    LlValue *slot = &e->dim_fields[number][field];
+    LoValue *slot = &e->dim_fields[number][field];
     if (*slot)
         return *slot;
-    LlValue dims = argument_field(e, TFC_WORD(TfcKernelArgs, dims), e->ll.ptr);
-    LlValue dim = ll_load_pointer(&e->ll, dims, number);
-    *slot = load_word(e, dim, field, field <= DIM_TOTAL ? e->ll.i64 : e->ll.ptr);
+    LoValue dims = argument_field(e, TFC_WORD(TfcKernelArgs, dims), lo_ptr);
+    LoValue dim = lo_load_pointer(&e->lo, dims, number);
+    *slot = load_word(e, dim, field, field <= DIM_TOTAL ? lo_i64 : lo_ptr);
     return *slot;
 }
 
-LlValue extent_of(Emit *e, const Axis *axis)
+LoValue extent_of(Emit *e, const Axis *axis)
 {
     if (dim_is_const(axis->extent))
-        return ll_i64(&e->ll, axis->extent.size);
+        return lo_i64_of(&e->lo, axis->extent.size);
     return dim_field(e, axis->extent.symbol, axis->batch_dim >= 0 ? DIM_TOTAL : DIM_EXTENT);
 }
 
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
 {
-    Ll *ll = &e->ll;
-    LlValue base = dim_field(e, symbol, table);
-    Val i = coord_value(e, &index, ll->i64);
+    Lo *lo = &e->lo;
+    LoValue base = dim_field(e, symbol, table);
+    Val i = coord_value(e, &index, lo_i64);
     emit_at(e, i.depth);
-    LlValue address = LLVMBuildGEP2(ll->builder, ll->i32, base, &i.v, 1, "");
-    LlType type = ll_like(LLVMTypeOf(i.v), ll->i32), wide = ll_like(type, ll->i64);
-    if (!ll_is_vector(type))
-        return coord_of(LLVMBuildSExt(ll->builder, ll_load(ll, type, address, 4), wide, ""),
-                        i.depth);
-    LlValue all = ll_int(ll_like(type, ll->i1), 1);
-    LlValue entry = ll_gather(ll, type, address, e->mask ? e->mask : all, 4);
-    return (Coord){.lanes = LLVMBuildSExt(ll->builder, entry, wide, "")};
+    LoValue address = lo_at(lo, lo_i32, base, i.v);
+    LoType type = lo_like(lo_type(i.v), lo_i32), wide = lo_like(type, lo_i64);
+    if (!lo_is_vector(type))
+        return coord_of(lo_sext(lo, lo_load(lo, type, address, 4), wide), i.depth);
+    LoValue all = lo_int(lo, lo_like(type, lo_i1), 1);
+    LoValue entry = lo_masked_load(lo, type, address, e->mask ? e->mask : all, 4);
+    return (Coord){.lanes = lo_sext(lo, entry, wide)};
 }
 
 /* The space stands at this token: its sentence and position follow. */

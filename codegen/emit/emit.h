@@ -16,23 +16,23 @@
 
 #include "codegen/body.h"
 #include "codegen/kernels.h"
-#include "codegen/llvm_builder.h"
+#include "codegen/loop/build.h"
 #include "codegen/signature.h"
-#include "codegen/target.h"
+#include "codegen/processor.h"
 
 typedef enum Depth { DEPTH_ENTRY, DEPTH_ROW, DEPTH_BODY } Depth;
 
 typedef struct Val {
-    LlValue v; /* NULL: none */
+    LoValue v; /* NULL: none */
     Depth depth;
 } Val;
 
 /* base + step × (column + lane) + lanes[lane], as i64. */
 typedef struct Coord {
-    LlValue base; /* scalar, NULL: 0 */
+    LoValue base; /* scalar, NULL: 0 */
     Depth depth;  /* of base */
     int64_t step;
-    LlValue lanes; /* DEPTH_BODY; NULL: 0 */
+    LoValue lanes; /* DEPTH_BODY; NULL: 0 */
     int token;     /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
                        0: neither */
 } Coord;
@@ -44,10 +44,10 @@ typedef struct Place {
 } Place;
 
 typedef struct Buffer {
-    LlValue base;
+    LoValue base;
     const Type *type;
     Layout layout;
-    LlValue strides[MAX_RANK]; /* filled when first asked for */
+    LoValue strides[MAX_RANK]; /* filled when first asked for */
     bool strided;
 } Buffer;
 
@@ -68,38 +68,38 @@ typedef struct Memo {
 } Memo;
 
 typedef struct Emit {
-    Ll ll;
+    Lo lo;
     Arena *arena;
     const Module *module;
     const Op *op;
     const Signature *signature;
-    const Target *target;
+    const CodeTarget *target;
     Body body;
     int n_values; /* inputs and body ops */
     int lanes;    /* columns a vector */
-    LlValue args, begin, end;
-    LlValue anchors[2]; /* jumps before which entry and row code goes */
+    LoValue args, begin, end;
+    LoOp *anchors[2];    /* before which entry and row code goes */
     int n_buffers;
     Buffer *buffers;
-    LlValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
+    LoValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
     Layout layout;        /* of the space */
     Place space;          /* where each logical dimension of the space stands */
     Coord token;          /* of the tokens axis bound last; its own `token` says which */
-    LlValue column;       /* first column of the vector being emitted */
-    LlValue mask;         /* its lanes that exist; NULL: all */
+    LoValue column;       /* first column of the vector being emitted */
+    LoValue mask;         /* its lanes that exist; NULL: all */
     Memo *memo;           /* by value number */
     Val *reduced;         /* results of reductions that are done, by value number */
-    LlValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
+    LoValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
     bool *cached;         /* … which may be read already */
-    LlValue cache_at;     /* where in it; NULL: at the column */
-    LlValue *random_rows; /* by random number: words of this row, or NULL */
-    LlValue spare;        /* somewhere harmless to read */
+    LoValue cache_at;     /* where in it; NULL: at the column */
+    LoValue *random_rows; /* by random number: words of this row, or NULL */
+    LoValue spare;        /* somewhere harmless to read */
 } Emit;
 
 /* ---- depth (value.c) ---- */
 void emit_at(Emit *e, Depth depth); /* the builder goes there */
 Depth depth_max(Depth a, Depth b);
-LlValue emit_widen(Emit *e, Val x, Depth depth); /* for use at `depth`: splat if needed */
+LoValue emit_widen(Emit *e, Val x, Depth depth); /* for use at `depth`: splat if needed */
 Val val_select(Emit *e, Val condition, Val x, Val y);
 Val val_and(Emit *e, Val a, Val b); /* of i1; a missing one is true */
 
@@ -118,21 +118,21 @@ void memo_forget(Emit *e, Depth from); /* what was emitted at `from` or deeper *
 /* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that
  * is rounded as soon as it is computed, so that what is stored in between changes no
  * bit, and i16. */
-LlType emit_type(Emit *e, DType dtype);
-LlType emit_memory_type(Emit *e, DType dtype);
-LlValue emit_rounded(Emit *e, DType dtype, LlValue x); /* as the type holds it */
+LoType emit_type(Emit *e, DType dtype);
+LoType emit_memory_type(Emit *e, DType dtype);
+LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
 
 /* ---- coordinates and dimensions (coord.c) ---- */
 Depth coord_depth(const Coord *c);
 Coord coord_const(Emit *e, int64_t value);
-Coord coord_of(LlValue base, Depth depth);
+Coord coord_of(LoValue base, Depth depth);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
-Val coord_value(Emit *e, const Coord *c, LlType element);    /* as i32 or i64 */
-LlValue load_word(Emit *e, LlValue record, int64_t word, LlType type); /* TFC_WORD of a record */
-LlValue argument_field(Emit *e, int64_t word, LlType type); /* of TfcKernelArgs, at entry */
-LlValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
-LlValue extent_of(Emit *e, const Axis *axis);                /* at entry */
+Val coord_value(Emit *e, const Coord *c, LoType element);    /* as i32 or i64 */
+LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type); /* TFC_WORD of a record */
+LoValue argument_field(Emit *e, int64_t word, LoType type); /* of TfcKernelArgs, at entry */
+LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
+LoValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 
@@ -141,9 +141,9 @@ Val emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
 void emit_add_at(Emit *e, int buffer, const Place *place, Val term); /* to what is there */
 /* Of one element, at a place that does not move with the column. */
-LlValue emit_address(Emit *e, int buffer, const Place *place);
+LoValue emit_address(Emit *e, int buffer, const Place *place);
 /* From one element to the next along a logical dimension that is a storage axis. */
-LlValue emit_stride(Emit *e, int buffer, int dim);
+LoValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a contiguous tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
 Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
@@ -152,11 +152,11 @@ Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
  * e->space set. */
 typedef struct Rows {
-    LlLoop loop;
-    LlIf some, exists;
+    LoLoop loop;
+    LoIf some, exists;
     bool guarded;
     int n;
-    LlValue slots[MAX_RANK];
+    LoValue slots[MAX_RANK];
     Coord limit; /* columns of this row */
 } Rows;
 Rows rows_open(Emit *e);
@@ -172,33 +172,33 @@ Coord column_limit(Emit *e);
 Coord dim_length(Emit *e, int dim);
 /* Calls body for every vector of columns [start, limit), the last one masked. */
 typedef void (*ColumnBody)(Emit *e, void *data);
-void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *data);
-LlValue lane_mask(Emit *e, LlValue count); /* lanes below count (i64) */
+void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
+LoValue lane_mask(Emit *e, LoValue count); /* lanes below count (i64) */
 
 /* ---- reductions (reduce.c) ---- */
-LlValue reduce_identity(Emit *e, const Op *op, LlType type);
-LlValue reduce_combine(Emit *e, const Op *op, LlValue a, LlValue b);
-LlValue reduce_lanes(Emit *e, const Op *op, LlValue vector); /* a fixed tree */
+LoValue reduce_identity(Emit *e, const Op *op, LoType type);
+LoValue reduce_combine(Emit *e, const Op *op, LoValue a, LoValue b);
+LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector); /* a fixed tree */
 /* acc ← acc combined with x; lanes whose mask is off keep theirs. */
-void reduce_into(Emit *e, const Op *op, LlValue slot, LlValue x, LlValue mask);
+void reduce_into(Emit *e, const Op *op, LoValue slot, LoValue x, LoValue mask);
 
 /* ---- elements (elementwise.c, math.c, random.c, shape.c, index.c) ---- */
 /* One element of a result from one of each operand; dropout's second is its word. */
-LlValue emit_elementwise(Emit *e, const Op *op, LlValue *x);
-LlValue math_call(Emit *e, const char *name, LlValue x); /* exp log tanh erf sin cos sigmoid */
-LlValue math_pow(Emit *e, LlValue x, LlValue y);
-LlValue emit_convert(Emit *e, LlValue x, DType from, DType to);
+LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
+LoValue math_call(Emit *e, const char *name, LoValue x); /* exp log tanh erf sin cos sigmoid */
+LoValue math_pow(Emit *e, LoValue x, LoValue y);
+LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
 Val random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
 const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */
-void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch);
-LlValue random_scratch(Emit *e, LlValue columns);
+void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
+LoValue random_scratch(Emit *e, LoValue columns);
 /* Makes words for a strip: `steps` vectors, `pitch` elements apart, in which lane l's words
  * are those of the elements from number first + l × stride on; there is room for three
  * steps more. */
-void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
-                       LlValue strip, LlValue pitch);
+void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
+                       LoValue strip, LoValue pitch);
 int random_lanes(const Emit *e);
 Val value_shape(Emit *e, const Op *op, const Place *place);
 Val value_gather(Emit *e, const Op *op, const Place *place);
@@ -213,10 +213,9 @@ void kernel_concat(Emit *e);
 void kernel_ctc(Emit *e);
 void kernel_ctc_grad(Emit *e);
 
-/* A new module of the kernels [begin, end) of the set, optimised; their symbols are
- * hidden and begin with the prefix. Reads the set and the graph alone, so that threads
- * may call it at once, each with a context and a target of its own. NULL after errors. */
-LLVMModuleRef emit_kernels(const KernelSet *set, int begin, int end, const char *prefix,
-                           const Target *target, LLVMContextRef context, Diagnostics *diags);
+/* The kernels [begin, end) of the set as loop IR, in the module; their names begin with the prefix.
+ * Reads the set and the graph alone, so that threads may call it at once. */
+void emit_kernels(LoModule *module, const KernelSet *set, int begin, int end, const char *prefix,
+                  const CodeTarget *target);
 
 #endif

@@ -10,9 +10,9 @@
 #define BLOCK_BYTES(second_level) ((second_level) / 2)
 enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
 enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
-#define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales,     \
-                  pairs, line, ahead, second_level)                                                \
-    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                       \
+#define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales, \
+                  pairs, line, ahead, second_level)                                            \
+    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                   \
                   "the workspace holds both");
 #define CPU(...)
 #include "codegen/targets.def"
@@ -20,43 +20,38 @@ static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed
 
 /* ---- helpers ---- */
 
-LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, LlValue *params)
+LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers,
+                      LoValue *params)
 {
-    Ll *ll = &g->ll;
-    LlType types[16];
+    Lo *lo = &g->lo;
+    LoType types[16];
     char name[96];
     assert(n_params <= 16);
     for (int i = 0; i < n_params; i++)
-        types[i] = pointers >> i & 1 ? ll->ptr : ll->i64;
+        types[i] = pointers >> i & 1 ? lo_ptr : lo_i64;
     snprintf(name, sizeof name, "%s.%s", g->name, part);
-    LlType type =
-        LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, (unsigned)n_params, false);
-    LlValue function = LLVMAddFunction(ll->module, name, type);
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(ll->context, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
-    ll_begin_function(ll, function);
-    for (unsigned i = 0; i < (unsigned)n_params; i++)
-        params[i] = LLVMGetParam(function, i);
+    LoFunction *function = lo_add_function(g->module, name, false, n_params, types);
+    lo_begin(lo, g->module, function);
+    for (int i = 0; i < n_params; i++)
+        params[i] = lo_param(lo, i);
     return function;
 }
 
-void gemm_return(GemmEmit *g) { LLVMBuildRetVoid(g->ll.builder); }
+void gemm_return(GemmEmit *g) { lo_return(&g->lo); }
 
-LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index)
+LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index)
 {
-    return ll_gep(&g->ll, g->element, pointer, index);
+    return lo_at(&g->lo, g->element, pointer, index);
 }
 
-LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index)
+LoValue gemm_source(GemmEmit *g, LoValue pointer, LoValue index)
 {
-    return ll_gep(&g->ll, g->source, pointer, index);
+    return lo_at(&g->lo, g->source, pointer, index);
 }
 
-LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue bytes)
+LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes)
 {
-    return ll_gep(&g->ll, g->ll.i8, pointer, bytes);
+    return lo_at(&g->lo, lo_i8, pointer, bytes);
 }
 
 /* ---- shapes ---- */
@@ -76,7 +71,7 @@ static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
 static void choose_shapes(GemmEmit *g, const Processor *processor)
 {
     enum { LOW_ROWS = 2 };
-    const TileShapes *shapes = g->amx ? &tile_registers
+    const TileShapes *shapes = g->amx                                        ? &tile_registers
                                : processor->registers >= GEMM_MANY_REGISTERS ? &many_registers
                                                                              : &few_registers;
     TfcFormSizes *f = &g->form;
@@ -113,9 +108,8 @@ static void choose_reading(GemmEmit *g)
     f->registers = g->amx;
 }
 
-static void choose_form(GemmEmit *g, const Target *target, TfcType type)
+static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
 {
-    Ll *ll = &g->ll;
     TfcFormSizes *f = &g->form;
     const Processor *processor = target->processor;
     g->pairs = type == TFC_BF16;
@@ -125,9 +119,9 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
     f->whole = g->amx ? TFC_PAIRS_K : g->pairs ? 2 : 1;
     f->element = type == TFC_F64 ? sizeof(double) : sizeof(float);
     f->source = g->pairs ? (int64_t)sizeof(uint16_t) : f->element;
-    g->sum = type == TFC_F64 ? ll->f64 : ll->f32;
-    g->source = g->pairs ? ll->i16 : g->sum;
-    g->element = gemm_joined(g) ? ll->i32 : g->sum;
+    g->sum = type == TFC_F64 ? lo_f64 : lo_f32;
+    g->source = g->pairs ? lo_i16 : g->sum;
+    g->element = gemm_joined(g) ? lo_i32 : g->sum;
     f->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / f->element;
     f->flush = g->pairs && target->mxcsr;
     f->block = BLOCK_BYTES(processor->second_level);
@@ -140,9 +134,9 @@ static void choose_form(GemmEmit *g, const Target *target, TfcType type)
 
 typedef struct Parts {
     GemmTiles tiles;
-    LlValue highest[TFC_LIES];
+    LoFunction *highest[TFC_LIES];
     GemmTiles of_kept;
-    LlValue pack_panel, pack_kept, pack_rows, transpose_rows;
+    LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows;
 } Parts;
 
 static void write_parts(GemmEmit *g, Parts *p)
@@ -166,16 +160,14 @@ static void write_parts(GemmEmit *g, Parts *p)
 /* A TfcForm: its sizes, then a pointer at the place of each part. */
 static void write_record(GemmEmit *g, const Parts *p)
 {
-    enum { SIZES = sizeof g->form / sizeof(int64_t), POINTERS = sizeof *p / sizeof(LlValue) };
-    static_assert(sizeof(TfcForm) ==
-                      SIZES * sizeof(int64_t) + POINTERS * sizeof(void (*)(void)),
+    enum { SIZES = sizeof g->form / sizeof(int64_t), POINTERS = sizeof *p / sizeof(LoFunction *) };
+    static_assert(sizeof(TfcForm) == SIZES * sizeof(int64_t) + POINTERS * sizeof(void (*)(void)),
                   "every pointer of a form is a part");
-    Ll *ll = &g->ll;
-    LlValue sizes[SIZES], pointers[POINTERS];
-    int64_t values[SIZES];
-    memcpy(values, &g->form, sizeof values);
-#define PART(name)                                                                                 \
-    memcpy(&pointers[(offsetof(TfcForm, name) - sizeof(TfcFormSizes)) / sizeof(void (*)(void))],    \
+    LoRecord *record = lo_add_record(g->module, g->name, SIZES, POINTERS);
+    memcpy(record->numbers, &g->form, sizeof g->form);
+#define PART(name)                                                               \
+    memcpy(&record->functions[(offsetof(TfcForm, name) - sizeof(TfcFormSizes)) / \
+                              sizeof(void (*)(void))],                           \
            &p->name, sizeof p->name)
     PART(tiles);
     PART(highest);
@@ -185,29 +177,13 @@ static void write_record(GemmEmit *g, const Parts *p)
     PART(pack_rows);
     PART(transpose_rows);
 #undef PART
-    for (int i = 0; i < SIZES; i++)
-        sizes[i] = ll_i64(ll, values[i]);
-    for (int i = 0; i < POINTERS; i++)
-        if (!pointers[i])
-            pointers[i] = LLVMConstNull(ll->ptr);
-    LlValue fields[] = {LLVMConstArray2(ll->i64, sizes, SIZES),
-                        LLVMConstArray2(ll->ptr, pointers, POINTERS)};
-    LlValue record = LLVMConstStructInContext(ll->context, fields, 2, false);
-    LlValue form = LLVMAddGlobal(ll->module, LLVMTypeOf(record), g->name);
-    LLVMSetInitializer(form, record);
-    LLVMSetGlobalConstant(form, true);
-    LLVMSetVisibility(form, LLVMHiddenVisibility);
-    LLVMSetAlignment(form, 8);
 }
 
-void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,
-               const char *name)
+void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name)
 {
-    GemmEmit g = {.name = name};
+    GemmEmit g = {.name = name, .module = module};
     Parts parts = {0};
-    ll_init(&g.ll, context, module);
     choose_form(&g, target, type);
     write_parts(&g, &parts);
     write_record(&g, &parts);
-    ll_dispose(&g.ll);
 }

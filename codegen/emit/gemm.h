@@ -22,7 +22,8 @@
 #ifndef CODEGEN_EMIT_GEMM_H
 #define CODEGEN_EMIT_GEMM_H
 
-#include "codegen/target.h"
+#include "codegen/loop/build.h"
+#include "codegen/processor.h"
 #include "runtime/exec/program.h"
 
 /* As many registers hold a tile of 6 × 4 vectors. */
@@ -36,12 +37,13 @@ enum { AMX_LINES = 16, AMX_LANES = 16, AMX_BYTES = 64 };
 enum { GEMM_ONE_VECTOR, GEMM_HALF, GEMM_PANEL, GEMM_WIDE };
 
 typedef struct GemmEmit {
-    Ll ll;
+    Lo lo;
+    LoModule *module;
     const char *name;
     TfcFormSizes form;
-    LlType source;  /* an element of a and b */
-    LlType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
-    LlType sum;
+    LoType source;  /* an element of a and b */
+    LoType element; /* of a panel: the same, or of bf16 a pair as i32 or a widened f32 */
+    LoType sum;
     bool pairs;               /* bf16 */
     bool keeps;               /* panels that are kept are written */
     bool amx;
@@ -63,9 +65,9 @@ enum {
     ARG_POINTERS = 1 << ARG_A | 1 << ARG_B | 1 << ARG_C
 };
 /* A TfcTile of so many rows and vectors. */
-LlValue gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
+LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie);
 /* Tiles of every height and width of the form, for operands that lie anyhow; NULL: none. */
-typedef LlValue GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
+typedef LoFunction *GemmTiles[TFC_HEIGHTS][TFC_WIDTHS];
 void gemm_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same for panels that are kept, of pairs, where other panels are widened, without the greatest height. */
 void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
@@ -74,56 +76,55 @@ void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
 /* One vector of sums to c; of masks `stored` may be NULL, which stores all; `loaded`, which lanes are
  * added to what is there, is NULL where none is. */
-void gemm_store(GemmEmit *g, LlValue sum, LlValue at, TfcStore store, LlValue stored,
-                LlValue loaded);
+void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
+                LoValue loaded);
 
 /* A TfcPackPanel `width` columns wide; `kept`: of panels that are kept. */
-LlValue gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
+LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept);
 /* void (…, width): a panel as wide as that says. */
-LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width);
+LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width);
 /* The same of rows of a that lie beside each other. */
-LlValue gemm_pack_rows(GemmEmit *g);
+LoFunction *gemm_pack_rows(GemmEmit *g);
 /* A TfcTransposeRows, into rows of pairs. */
-LlValue gemm_amx_transpose_rows(GemmEmit *g);
+LoFunction *gemm_amx_transpose_rows(GemmEmit *g);
 
 /* One or several elements of an operand, widened to what sums are of; lanes whose mask is off are
  * not read, and zero. NULL: all are read. */
-LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask);
+LoValue gemm_load(GemmEmit *g, int lanes, LoValue at, LoValue mask);
 /* Transposes the square of `lanes` vectors. */
-void gemm_transpose(GemmEmit *g, LlValue *rows);
+void gemm_transpose(GemmEmit *g, LoValue *rows);
 
 /* A function "<name>.<part>" of operands that are i64, but pointers where their bit is set; the
  * builder stands in its entry, and `params` has them. */
-LlValue gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, LlValue *params);
+LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers, LoValue *params);
 void gemm_return(GemmEmit *g);
 /* Address of element `index` of a panel, of an operand; of a byte. */
-LlValue gemm_at(GemmEmit *g, LlValue pointer, LlValue index);
-LlValue gemm_source(GemmEmit *g, LlValue pointer, LlValue index);
-LlValue gemm_byte(GemmEmit *g, LlValue pointer, LlValue bytes);
+LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index);
+LoValue gemm_source(GemmEmit *g, LoValue pointer, LoValue index);
+LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes);
 /* Of indices: a + b, a − b, a × b, a ÷ 2^bits, rounded down. */
-static inline LlValue gemm_add(GemmEmit *g, LlValue a, LlValue b)
+static inline LoValue gemm_add(GemmEmit *g, LoValue a, LoValue b)
 {
-    return LLVMBuildNSWAdd(g->ll.builder, a, b, "");
+    return lo_iadd(&g->lo, a, b);
 }
-static inline LlValue gemm_sub(GemmEmit *g, LlValue a, LlValue b)
+static inline LoValue gemm_sub(GemmEmit *g, LoValue a, LoValue b)
 {
-    return LLVMBuildNSWSub(g->ll.builder, a, b, "");
+    return lo_isub(&g->lo, a, b);
 }
-static inline LlValue gemm_mul(GemmEmit *g, LlValue a, LlValue b)
+static inline LoValue gemm_mul(GemmEmit *g, LoValue a, LoValue b)
 {
-    return LLVMBuildNSWMul(g->ll.builder, a, b, "");
+    return lo_imul(&g->lo, a, b);
 }
-static inline LlValue gemm_times(GemmEmit *g, LlValue a, int64_t factor)
+static inline LoValue gemm_times(GemmEmit *g, LoValue a, int64_t factor)
 {
-    return factor == 1 ? a : gemm_mul(g, a, ll_i64(&g->ll, factor));
+    return factor == 1 ? a : gemm_mul(g, a, lo_i64_of(&g->lo, factor));
 }
-static inline LlValue gemm_plus(GemmEmit *g, LlValue a, int64_t more)
+static inline LoValue gemm_plus(GemmEmit *g, LoValue a, int64_t more)
 {
-    return more == 0 ? a : gemm_add(g, a, ll_i64(&g->ll, more));
+    return more == 0 ? a : gemm_add(g, a, lo_i64_of(&g->lo, more));
 }
 
 /* Writes the form of products of operands of this type, a constant under this name. */
-void emit_gemm(LLVMContextRef context, LLVMModuleRef module, const Target *target, TfcType type,
-               const char *name);
+void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name);
 
 #endif

@@ -18,18 +18,13 @@ enum { SPAN = 2 };
 
 /* ---- registers ---- */
 
-static void use_register(GemmEmit *g, const char *name, int n_args, LlValue *args)
-{
-    ll_intrinsic(&g->ll, name, 0, NULL, n_args, args);
-}
-
-static LlValue number(GemmEmit *g, int n) { return ll_int(g->ll.i8, n); }
-static LlValue c_register(GemmEmit *g, int row, int column)
+static LoValue number(GemmEmit *g, int n) { return lo_int(&g->lo, lo_i8, n); }
+static LoValue c_register(GemmEmit *g, int row, int column)
 {
     return number(g, row * SPAN + column);
 }
-static LlValue a_register(GemmEmit *g, int row) { return number(g, SPAN * SPAN + row); }
-static LlValue b_register(GemmEmit *g, int column)
+static LoValue a_register(GemmEmit *g, int row) { return number(g, SPAN * SPAN + row); }
+static LoValue b_register(GemmEmit *g, int column)
 {
     return number(g, SPAN * SPAN + SPAN + column);
 }
@@ -38,108 +33,103 @@ static LlValue b_register(GemmEmit *g, int column)
 
 typedef struct Tile {
     int rows, columns; /* registers of a, of b */
-    LlValue x[ARGS];
-    LlValue sums; /* where the registers of c are stored */
+    LoValue x[ARGS];
+    LoValue sums; /* where the registers of c are stored */
 } Tile;
 
 /* The sums of 16 pairs of terms more, from pair `pair` on. */
-static void add_pairs(GemmEmit *g, const Tile *t, LlValue pair)
+static void add_pairs(GemmEmit *g, const Tile *t, LoValue pair)
 {
-    Ll *ll = &g->ll;
-    LlValue a = gemm_at(g, t->x[ARG_A], pair);
-    LlValue b = gemm_at(g, t->x[ARG_B], gemm_times(g, pair, gemm_columns(g)));
-    LlValue pitch = ll_i64(ll, (int64_t)gemm_columns(g) * gemm_bytes(g));
+    Lo *lo = &g->lo;
+    LoValue a = gemm_at(g, t->x[ARG_A], pair);
+    LoValue b = gemm_at(g, t->x[ARG_B], gemm_times(g, pair, gemm_columns(g)));
+    LoValue pitch = lo_i64_of(lo, (int64_t)gemm_columns(g) * gemm_bytes(g));
     for (int c = 0; c < t->columns; c++)
-        use_register(
-            g, "llvm.x86.tileloaddt164", 3,
-            (LlValue[]){b_register(g, c), gemm_at(g, b, ll_i64(ll, c * AMX_LANES)), pitch});
+        lo_tile(&g->lo, LO_tile_stream, 3,
+                (LoValue[]){b_register(g, c), gemm_at(g, b, lo_i64_of(lo, c * AMX_LANES)), pitch});
     for (int r = 0; r < t->rows; r++) {
-        LlValue at = gemm_byte(g, a, gemm_times(g, t->x[ARG_A_ROW], r * AMX_LINES));
-        use_register(g, "llvm.x86.tileloadd64", 3,
-                     (LlValue[]){a_register(g, r), at, t->x[ARG_A_ROW]});
+        LoValue at = gemm_byte(g, a, gemm_times(g, t->x[ARG_A_ROW], r * AMX_LINES));
+        lo_tile(&g->lo, LO_tile_load, 3, (LoValue[]){a_register(g, r), at, t->x[ARG_A_ROW]});
         for (int c = 0; c < t->columns; c++)
-            use_register(g, "llvm.x86.tdpbf16ps", 3,
-                         (LlValue[]){c_register(g, r, c), a_register(g, r), b_register(g, c)});
+            lo_tile(&g->lo, LO_tile_dot, 3,
+                    (LoValue[]){c_register(g, r, c), a_register(g, r), b_register(g, c)});
     }
 }
 
 /* The registers of c, rows of `pitch` bytes from `at` on. */
-static void store_registers(GemmEmit *g, const Tile *t, LlValue at, LlValue pitch)
+static void store_registers(GemmEmit *g, const Tile *t, LoValue at, LoValue pitch)
 {
-    Ll *ll = &g->ll;
+    Lo *lo = &g->lo;
     for (int r = 0; r < t->rows; r++)
         for (int c = 0; c < t->columns; c++) {
-            LlValue to = gemm_byte(g, at, gemm_times(g, pitch, r * AMX_LINES));
-            use_register(g, "llvm.x86.tilestored64", 3,
-                         (LlValue[]){c_register(g, r, c),
-                                     gemm_byte(g, to, ll_i64(ll, c * AMX_BYTES)), pitch});
+            LoValue to = gemm_byte(g, at, gemm_times(g, pitch, r * AMX_LINES));
+            lo_tile(&g->lo, LO_tile_store, 3,
+                    (LoValue[]){c_register(g, r, c), gemm_byte(g, to, lo_i64_of(lo, c * AMX_BYTES)),
+                                pitch});
         }
 }
 
 /* Straight into c, if that is stored over and has all rows and columns of the registers. */
 static void store_whole(GemmEmit *g, const Tile *t)
 {
-    Ll *ll = &g->ll;
-    LlValue over =
-        LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[ARG_STORE], ll_i64(ll, TFC_STORE_OVER), "");
-    LlValue high =
-        LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[ARG_ROWS], ll_i64(ll, t->rows * AMX_LINES), "");
-    LlValue broad = LLVMBuildICmp(ll->builder, LLVMIntSGE, t->x[ARG_COLUMNS],
-                                  ll_i64(ll, t->columns * AMX_LANES), "");
-    LlValue whole = LLVMBuildAnd(ll->builder, over, LLVMBuildAnd(ll->builder, high, broad, ""), "");
-    LlIf here = ll_if_open(ll, whole);
+    Lo *lo = &g->lo;
+    LoValue over = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, TFC_STORE_OVER));
+    LoValue high = lo_ge(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
+    LoValue broad = lo_ge(lo, t->x[ARG_COLUMNS], lo_i64_of(lo, t->columns * AMX_LANES));
+    LoValue whole = lo_and(lo, over, lo_and(lo, high, broad));
+    LoIf here = lo_if_open(lo, whole);
     store_registers(g, t, t->x[ARG_C], t->x[ARG_C_ROW]);
     gemm_return(g);
-    ll_at_block(ll, here.done);
+    lo_if_close(lo, &here);
 }
 
 static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
 {
-    Ll *ll = &g->ll;
-    LlType vector = ll_vector(g->sum, AMX_LANES);
-    LlType unit = store == TFC_STORE_ROUNDED ? ll->i16 : g->sum;
-    LlValue masks[SPAN];
+    Lo *lo = &g->lo;
+    LoType vector = lo_vector(g->sum, AMX_LANES);
+    LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
+    LoValue masks[SPAN];
     for (int c = 0; c < t->columns; c++)
-        masks[c] = ll_lanes_below(ll, t->x[ARG_COLUMNS], c * AMX_LANES, AMX_LANES);
-    LlValue end = ll_min(ll, t->x[ARG_ROWS], ll_i64(ll, t->rows * AMX_LINES));
-    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), end, 1, "store");
-    LlValue to = gemm_byte(g, t->x[ARG_C], gemm_mul(g, rows.index, t->x[ARG_C_ROW]));
-    LlValue from = gemm_byte(g, t->sums, gemm_times(g, rows.index, SPAN * AMX_BYTES));
+        masks[c] = lo_lanes_below(lo, t->x[ARG_COLUMNS], c * AMX_LANES, AMX_LANES);
+    LoValue end = lo_min(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
+    LoLoop rows = lo_for_open(lo, lo_i64_of(lo, 0), end, 1, "store");
+    LoValue to = gemm_byte(g, t->x[ARG_C], gemm_mul(g, rows.index, t->x[ARG_C_ROW]));
+    LoValue from = gemm_byte(g, t->sums, gemm_times(g, rows.index, SPAN * AMX_BYTES));
     for (int c = 0; c < t->columns; c++) {
-        LlValue sum = ll_load(ll, vector, gemm_byte(g, from, ll_i64(ll, c * AMX_BYTES)), AMX_BYTES);
-        gemm_store(g, sum, ll_gep(ll, unit, to, ll_i64(ll, c * AMX_LANES)), store, masks[c],
+        LoValue sum =
+            lo_load(lo, vector, gemm_byte(g, from, lo_i64_of(lo, c * AMX_BYTES)), AMX_BYTES);
+        gemm_store(g, sum, lo_at(lo, unit, to, lo_i64_of(lo, c * AMX_LANES)), store, masks[c],
                    masks[c]);
     }
-    ll_loop_close(ll, &rows);
+    lo_for_close(lo, &rows);
 }
 
 static void store_if(GemmEmit *g, const Tile *t, TfcStore store)
 {
-    Ll *ll = &g->ll;
-    LlValue asked = LLVMBuildICmp(ll->builder, LLVMIntEQ, t->x[ARG_STORE], ll_i64(ll, store), "");
-    LlIf here = ll_if_open(ll, asked);
+    Lo *lo = &g->lo;
+    LoValue asked = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, store));
+    LoIf here = lo_if_open(lo, asked);
     store_rows(g, t, store);
-    ll_if_close(ll, &here);
+    lo_if_close(lo, &here);
 }
 
 /* A TfcTile of rows and columns that so many registers hold, or fewer. */
-static LlValue amx_tile(GemmEmit *g, int rows, int columns)
+static LoFunction *amx_tile(GemmEmit *g, int rows, int columns)
 {
-    Ll *ll = &g->ll;
+    Lo *lo = &g->lo;
     char part[32];
     snprintf(part, sizeof part, "tile_amx%dx%d", rows, columns);
     Tile t = {.rows = rows, .columns = columns};
-    LlValue function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
-    t.sums = ll_alloca(ll, ll_vector(g->sum, SPAN * AMX_LINES * SPAN * AMX_LANES), "sums");
-    LLVMSetAlignment(t.sums, AMX_BYTES);
+    LoFunction *function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
+    t.sums = lo_scratch(lo, g->sum, SPAN * AMX_LINES * SPAN * AMX_LANES, AMX_BYTES, "sums");
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
-            use_register(g, "llvm.x86.tilezero", 1, (LlValue[]){c_register(g, r, c)});
-    LlLoop pairs = ll_loop_open(ll, ll_i64(ll, 0), t.x[ARG_K], AMX_LINES, "pairs");
+            lo_tile(&g->lo, LO_tile_zero, 1, (LoValue[]){c_register(g, r, c)});
+    LoLoop pairs = lo_for_open(lo, lo_i64_of(lo, 0), t.x[ARG_K], AMX_LINES, "pairs");
     add_pairs(g, &t, pairs.index);
-    ll_loop_close(ll, &pairs);
+    lo_for_close(lo, &pairs);
     store_whole(g, &t);
-    store_registers(g, &t, t.sums, ll_i64(ll, SPAN * AMX_BYTES));
+    store_registers(g, &t, t.sums, lo_i64_of(lo, SPAN * AMX_BYTES));
     for (TfcStore store = TFC_STORE_OVER; store <= TFC_STORE_ROUNDED; store++)
         store_if(g, &t, store);
     gemm_return(g);
@@ -160,45 +150,45 @@ void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles)
 enum { P_K, P_X, P_X_K, P_ROWS, P_OUT, P_PITCH, P_PARAMS };
 
 /* Term `term` of 16 rows that lie beside each other, as i32; zeros past the last. */
-static LlValue load_term(GemmEmit *g, const LlValue *x, LlValue from, LlValue term, LlValue mask)
+static LoValue load_term(GemmEmit *g, const LoValue *x, LoValue from, LoValue term, LoValue mask)
 {
-    Ll *ll = &g->ll;
-    LlValue there = LLVMBuildICmp(ll->builder, LLVMIntSLT, term, x[P_K], "");
-    mask = LLVMBuildAnd(ll->builder, mask, ll_splat(ll, there, AMX_LANES), "");
-    LlValue at = gemm_source(g, from, gemm_mul(g, term, x[P_X_K]));
-    LlValue halves = ll_masked_load(ll, ll_vector(ll->i16, AMX_LANES), at, mask, 2);
-    return LLVMBuildZExt(ll->builder, halves, ll_vector(ll->i32, AMX_LANES), "");
+    Lo *lo = &g->lo;
+    LoValue there = lo_lt(lo, term, x[P_K]);
+    mask = lo_and(lo, mask, lo_splat(lo, there, AMX_LANES));
+    LoValue at = gemm_source(g, from, gemm_mul(g, term, x[P_X_K]));
+    LoValue halves = lo_masked_load(lo, lo_vector(lo_i16, AMX_LANES), at, mask, 2);
+    return lo_zext(lo, halves, lo_vector(lo_i32, AMX_LANES));
 }
 
 /* 16 pairs of 16 rows from `row` on; rows that x has not are written, too. */
-static void transpose_square(GemmEmit *g, const LlValue *x, LlValue row, LlValue term)
+static void transpose_square(GemmEmit *g, const LoValue *x, LoValue row, LoValue term)
 {
-    Ll *ll = &g->ll;
-    LlValue pairs[GEMM_MAX_LANES], from = gemm_source(g, x[P_X], row);
-    LlValue mask = ll_lanes_below(ll, gemm_sub(g, x[P_ROWS], row), 0, AMX_LANES);
+    Lo *lo = &g->lo;
+    LoValue pairs[GEMM_MAX_LANES], from = gemm_source(g, x[P_X], row);
+    LoValue mask = lo_lanes_below(lo, gemm_sub(g, x[P_ROWS], row), 0, AMX_LANES);
     for (int i = 0; i < AMX_LANES; i++) {
-        LlValue high = load_term(g, x, from, gemm_plus(g, term, 2 * i + 1), mask);
-        high = LLVMBuildShl(ll->builder, high, ll_int(LLVMTypeOf(high), 16), "");
-        LlValue low = load_term(g, x, from, gemm_plus(g, term, 2 * i), mask);
-        pairs[i] = LLVMBuildOr(ll->builder, low, high, "");
+        LoValue high = load_term(g, x, from, gemm_plus(g, term, 2 * i + 1), mask);
+        high = lo_shl(lo, high, lo_int(lo, lo_type(high), 16));
+        LoValue low = load_term(g, x, from, gemm_plus(g, term, 2 * i), mask);
+        pairs[i] = lo_or(lo, low, high);
     }
     gemm_transpose(g, pairs);
     for (int i = 0; i < AMX_LANES; i++) {
-        LlValue to = gemm_byte(g, x[P_OUT], gemm_mul(g, gemm_plus(g, row, i), x[P_PITCH]));
-        ll_store(ll, pairs[i], gemm_source(g, to, term), 2);
+        LoValue to = gemm_byte(g, x[P_OUT], gemm_mul(g, gemm_plus(g, row, i), x[P_PITCH]));
+        lo_store(lo, pairs[i], gemm_source(g, to, term), 2);
     }
 }
 
-LlValue gemm_amx_transpose_rows(GemmEmit *g)
+LoFunction *gemm_amx_transpose_rows(GemmEmit *g)
 {
-    Ll *ll = &g->ll;
-    LlValue x[P_PARAMS];
-    LlValue function = gemm_open(g, "transpose_rows", P_PARAMS, 1 << P_X | 1 << P_OUT, x);
-    LlLoop terms = ll_loop_open(ll, ll_i64(ll, 0), x[P_K], TFC_PAIRS_K, "terms");
-    LlLoop rows = ll_loop_open(ll, ll_i64(ll, 0), x[P_ROWS], AMX_LINES, "transpose");
+    Lo *lo = &g->lo;
+    LoValue x[P_PARAMS];
+    LoFunction *function = gemm_open(g, "transpose_rows", P_PARAMS, 1 << P_X | 1 << P_OUT, x);
+    LoLoop terms = lo_for_open(lo, lo_i64_of(lo, 0), x[P_K], TFC_PAIRS_K, "terms");
+    LoLoop rows = lo_for_open(lo, lo_i64_of(lo, 0), x[P_ROWS], AMX_LINES, "transpose");
     transpose_square(g, x, rows.index, terms.index);
-    ll_loop_close(ll, &rows);
-    ll_loop_close(ll, &terms);
+    lo_for_close(lo, &rows);
+    lo_for_close(lo, &terms);
     gemm_return(g);
     return function;
 }

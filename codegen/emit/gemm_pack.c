@@ -18,18 +18,18 @@ enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
 enum { K, X, X_K, X_SIDE, COUNT, OUT, WIDTH, PARAMS };
 
 typedef struct Pack {
-    LlValue k, x, x_k, x_side, count, out, width;
+    LoValue k, x, x_k, x_side, count, out, width;
     int groups; /* vectors a row of a panel */
 } Pack;
 
-LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
+LoValue gemm_load(GemmEmit *g, int lanes, LoValue at, LoValue mask)
 {
-    Ll *ll = &g->ll;
-    bool widen = g->source == ll->i16;
-    LlType type = lanes > 1 ? ll_vector(g->source, lanes) : g->source;
+    Lo *lo = &g->lo;
+    bool widen = g->source == lo_i16;
+    LoType type = lanes > 1 ? lo_vector(g->source, lanes) : g->source;
     unsigned align = widen ? BF16_BYTES : (unsigned)gemm_bytes(g);
-    LlValue x = mask ? ll_masked_load(ll, type, at, mask, align) : ll_load(ll, type, at, align);
-    return widen ? ll_bf16_value(ll, x) : x;
+    LoValue x = mask ? lo_masked_load(lo, type, at, mask, align) : lo_load(lo, type, at, align);
+    return widen ? lo_bf16_value(lo, x) : x;
 }
 
 /* ---- units ---- */
@@ -37,93 +37,93 @@ LlValue gemm_load(GemmEmit *g, int lanes, LlValue at, LlValue mask)
 static int terms_of_unit(const GemmEmit *g) { return g->pairs ? 2 : 1; }
 static int rows_of_unit(const GemmEmit *g) { return gemm_widens(g) && !g->keeps ? 2 : 1; }
 
-static LlValue half_of_pair(GemmEmit *g, int lanes, LlValue at, LlValue mask, int shift)
+static LoValue half_of_pair(GemmEmit *g, int lanes, LoValue at, LoValue mask, int shift)
 {
-    Ll *ll = &g->ll;
-    LlType halves = ll_vector(ll->i16, lanes), words = ll_vector(ll->i32, lanes);
-    LlValue x = mask ? ll_masked_load(ll, halves, at, mask, BF16_BYTES)
-                     : ll_load(ll, halves, at, BF16_BYTES);
-    x = LLVMBuildZExt(ll->builder, x, words, "");
-    return shift ? LLVMBuildShl(ll->builder, x, ll_int(words, shift), "") : x;
+    Lo *lo = &g->lo;
+    LoType halves = lo_vector(lo_i16, lanes), words = lo_vector(lo_i32, lanes);
+    LoValue x = mask ? lo_masked_load(lo, halves, at, mask, BF16_BYTES)
+                     : lo_load(lo, halves, at, BF16_BYTES);
+    x = lo_zext(lo, x, words);
+    return shift ? lo_shl(lo, x, lo_int(lo, words, shift)) : x;
 }
 
 /* Unit `unit` of sides that lie beside each other from `side` on. */
-static LlValue load_unit(GemmEmit *g, const Pack *p, LlValue unit, LlValue side, int lanes,
-                         LlValue mask, bool partner)
+static LoValue load_unit(GemmEmit *g, const Pack *p, LoValue unit, LoValue side, int lanes,
+                         LoValue mask, bool partner)
 {
-    LlValue from = gemm_mul(g, gemm_times(g, unit, terms_of_unit(g)), p->x_k);
+    LoValue from = gemm_mul(g, gemm_times(g, unit, terms_of_unit(g)), p->x_k);
     from = gemm_source(g, gemm_source(g, p->x, from), side);
     if (!g->pairs)
         return gemm_load(g, lanes, from, mask);
-    LlValue low = half_of_pair(g, lanes, from, mask, 0);
+    LoValue low = half_of_pair(g, lanes, from, mask, 0);
     if (!partner)
         return low;
-    LlValue high = half_of_pair(g, lanes, gemm_source(g, from, p->x_k), mask, 16);
-    return LLVMBuildOr(g->ll.builder, low, high, "");
+    LoValue high = half_of_pair(g, lanes, gemm_source(g, from, p->x_k), mask, 16);
+    return lo_or(&g->lo, low, high);
 }
 
 /* Row `row` of the unit's rows in a panel. */
-static void store_unit(GemmEmit *g, const Pack *p, LlValue words, LlValue unit, int row,
-                       LlValue side)
+static void store_unit(GemmEmit *g, const Pack *p, LoValue words, LoValue unit, int row,
+                       LoValue side)
 {
-    Ll *ll = &g->ll;
-    LlType type = ll_of_value(words);
-    LlValue at = gemm_mul(g, gemm_plus(g, gemm_times(g, unit, rows_of_unit(g)), row), p->width);
+    Lo *lo = &g->lo;
+    LoType type = lo_type(words);
+    LoValue at = gemm_mul(g, gemm_plus(g, gemm_times(g, unit, rows_of_unit(g)), row), p->width);
     if (rows_of_unit(g) > 1) {
-        words = row == 0 ? LLVMBuildAnd(ll->builder, words, ll_int(type, -0x10000), "")
-                         : LLVMBuildShl(ll->builder, words, ll_int(type, 16), "");
-        words = LLVMBuildBitCast(ll->builder, words, ll_like(type, ll->f32), "");
+        words = row == 0 ? lo_and(lo, words, lo_int(lo, type, -0x10000))
+                         : lo_shl(lo, words, lo_int(lo, type, 16));
+        words = lo_bitcast(lo, words, lo_like(type, lo_f32));
     }
-    ll_store(ll, words, gemm_at(g, gemm_at(g, p->out, at), side), (unsigned)gemm_bytes(g));
+    lo_store(lo, words, gemm_at(g, gemm_at(g, p->out, at), side), (unsigned)gemm_bytes(g));
 }
 
-static LlValue whole_units(GemmEmit *g, const Pack *p)
+static LoValue whole_units(GemmEmit *g, const Pack *p)
 {
-    return g->pairs ? LLVMBuildAShr(g->ll.builder, p->k, ll_i64(&g->ll, 1), "") : p->k;
+    return g->pairs ? lo_ashr(&g->lo, p->k, lo_i64_of(&g->lo, 1)) : p->k;
 }
 
 /* ---- contiguous along the side: rows are copied ----
  *
  * The last vector of a row may reach into the next one, which is written after it. */
 
-static void copy_unit(GemmEmit *g, const Pack *p, LlValue unit, const LlValue *masks, bool partner)
+static void copy_unit(GemmEmit *g, const Pack *p, LoValue unit, const LoValue *masks, bool partner)
 {
-    LlValue words[MAX_GROUPS];
+    LoValue words[MAX_GROUPS];
     for (int v = 0; v < p->groups; v++)
-        words[v] = load_unit(g, p, unit, ll_i64(&g->ll, v * g->lanes), g->lanes,
+        words[v] = load_unit(g, p, unit, lo_i64_of(&g->lo, v * g->lanes), g->lanes,
                              masks ? masks[v] : NULL, partner);
     for (int row = 0; row < rows_of_unit(g); row++)
         for (int v = 0; v < p->groups; v++)
-            store_unit(g, p, words[v], unit, row, ll_i64(&g->ll, v * g->lanes));
+            store_unit(g, p, words[v], unit, row, lo_i64_of(&g->lo, v * g->lanes));
 }
 
 /* `masks`: which sides of each vector there are, or NULL: all. */
-static void copy_units(GemmEmit *g, const Pack *p, const LlValue *masks)
+static void copy_units(GemmEmit *g, const Pack *p, const LoValue *masks)
 {
-    Ll *ll = &g->ll;
-    LlValue n = whole_units(g, p);
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), n, 1, "copy");
+    Lo *lo = &g->lo;
+    LoValue n = whole_units(g, p);
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), n, 1, "copy");
     copy_unit(g, p, loop.index, masks, true);
-    ll_loop_close(ll, &loop);
+    lo_for_close(lo, &loop);
     if (!g->pairs)
         return;
-    LlValue odd = LLVMBuildICmp(ll->builder, LLVMIntSLT, gemm_times(g, n, 2), p->k, "");
-    LlIf last = ll_if_open(ll, odd);
+    LoValue odd = lo_lt(lo, gemm_times(g, n, 2), p->k);
+    LoIf last = lo_if_open(lo, odd);
     copy_unit(g, p, n, masks, false);
-    ll_if_close(ll, &last);
+    lo_if_close(lo, &last);
 }
 
 static void pack_copied(GemmEmit *g, const Pack *p)
 {
-    Ll *ll = &g->ll;
-    LlValue masks[MAX_GROUPS];
-    LlValue all = ll_i64(ll, p->groups * g->lanes);
-    LlIf whole = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSGE, p->count, all, ""));
+    Lo *lo = &g->lo;
+    LoValue masks[MAX_GROUPS];
+    LoValue all = lo_i64_of(lo, p->groups * g->lanes);
+    LoIf whole = lo_if_open(lo, lo_ge(lo, p->count, all));
     copy_units(g, p, NULL);
     gemm_return(g);
-    ll_at_block(ll, whole.done);
+    lo_if_close(lo, &whole);
     for (int v = 0; v < p->groups; v++)
-        masks[v] = ll_lanes_below(ll, p->count, v * g->lanes, g->lanes);
+        masks[v] = lo_lanes_below(lo, p->count, v * g->lanes, g->lanes);
     copy_units(g, p, masks);
     gemm_return(g);
 }
@@ -131,28 +131,26 @@ static void pack_copied(GemmEmit *g, const Pack *p)
 /* ---- contiguous along k: squares are transposed ---- */
 
 /* a0 b0 a1 b1 … of the low or high halves of each `block` of elements. */
-static LlValue interleave(GemmEmit *g, LlValue a, LlValue b, int block, bool high)
+static LoValue interleave(GemmEmit *g, LoValue a, LoValue b, int block, bool high)
 {
-    Ll *ll = &g->ll;
-    LlValue lanes[GEMM_MAX_LANES];
+    int lanes[GEMM_MAX_LANES];
     for (int i = 0; i < g->lanes; i++) {
         int pair = i / block, from = pair & 1;
         int source = (pair & ~1) * block + (high ? block : 0) + i % block;
-        lanes[i] = ll_int(ll->i32, source + from * g->lanes);
+        lanes[i] = source + from * g->lanes;
     }
-    return LLVMBuildShuffleVector(ll->builder, a, b, LLVMConstVector(lanes, (unsigned)g->lanes),
-                                  "");
+    return lo_shuffle(&g->lo, a, b, lanes, g->lanes);
 }
 
 /* By swapping, for each power of two below its size, the off-diagonal blocks of that size
  * (Eklundh 1972). */
-void gemm_transpose(GemmEmit *g, LlValue *rows)
+void gemm_transpose(GemmEmit *g, LoValue *rows)
 {
     for (int block = g->lanes / 2; block >= 1; block /= 2)
         for (int r = 0; r < g->lanes; r++) {
             if (r & block)
                 continue;
-            LlValue low = interleave(g, rows[r], rows[r + block], block, false);
+            LoValue low = interleave(g, rows[r], rows[r + block], block, false);
             rows[r + block] = interleave(g, rows[r], rows[r + block], block, true);
             rows[r] = low;
         }
@@ -160,70 +158,68 @@ void gemm_transpose(GemmEmit *g, LlValue *rows)
 
 /* The squares of one vector of sides; what the panel after this one needs is brought near. Where
  * the sides end their last is read again. */
-static void transpose_group(GemmEmit *g, const Pack *p, int group, LlValue whole)
+static void transpose_group(GemmEmit *g, const Pack *p, int group, LoValue whole)
 {
-    Ll *ll = &g->ll;
-    LlValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES], last = gemm_plus(g, p->count, -1);
+    Lo *lo = &g->lo;
+    LoValue starts[GEMM_MAX_LANES], rows[GEMM_MAX_LANES], last = gemm_plus(g, p->count, -1);
     for (int r = 0; r < g->lanes; r++) {
-        LlValue side = ll_min(ll, ll_i64(ll, group * g->lanes + r), last);
+        LoValue side = lo_min(lo, lo_i64_of(lo, group * g->lanes + r), last);
         starts[r] = gemm_source(g, p->x, gemm_mul(g, side, p->x_side));
     }
-    LlValue next = gemm_mul(g, p->x_side, p->width);
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), whole, g->lanes, "transpose");
-    LlValue term = gemm_times(g, loop.index, terms_of_unit(g));
+    LoValue next = gemm_mul(g, p->x_side, p->width);
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), whole, g->lanes, "transpose");
+    LoValue term = gemm_times(g, loop.index, terms_of_unit(g));
     for (int r = 0; r < g->lanes; r++) {
-        LlValue at = gemm_source(g, starts[r], term);
-        rows[r] = g->pairs ? ll_load(ll, ll_vector(ll->i32, g->lanes), at, BF16_BYTES)
+        LoValue at = gemm_source(g, starts[r], term);
+        rows[r] = g->pairs ? lo_load(lo, lo_vector(lo_i32, g->lanes), at, BF16_BYTES)
                            : gemm_load(g, g->lanes, at, NULL);
-        ll_prefetch(ll, gemm_source(g, at, next));
+        lo_prefetch(lo, gemm_source(g, at, next));
     }
     gemm_transpose(g, rows);
     for (int r = 0; r < g->lanes; r++)
         for (int row = 0; row < rows_of_unit(g); row++)
             store_unit(g, p, rows[r], gemm_plus(g, loop.index, r), row,
-                       ll_i64(ll, group * g->lanes));
-    ll_loop_close(ll, &loop);
+                       lo_i64_of(lo, group * g->lanes));
+    lo_for_close(lo, &loop);
 }
 
 /* Unit `unit` of every side, one by one. */
-static void copy_sides(GemmEmit *g, const Pack *p, LlValue unit, bool partner)
+static void copy_sides(GemmEmit *g, const Pack *p, LoValue unit, bool partner)
 {
-    Ll *ll = &g->ll;
-    LlLoop sides = ll_loop_open(ll, ll_i64(ll, 0), p->count, 1, "side");
-    LlValue words = load_unit(g, p, unit, gemm_mul(g, sides.index, p->x_side), 1, NULL, partner);
+    Lo *lo = &g->lo;
+    LoLoop sides = lo_for_open(lo, lo_i64_of(lo, 0), p->count, 1, "side");
+    LoValue words = load_unit(g, p, unit, gemm_mul(g, sides.index, p->x_side), 1, NULL, partner);
     for (int row = 0; row < rows_of_unit(g); row++)
         store_unit(g, p, words, unit, row, sides.index);
-    ll_loop_close(ll, &sides);
+    lo_for_close(lo, &sides);
 }
 
-static void copy_rest(GemmEmit *g, const Pack *p, LlValue whole)
+static void copy_rest(GemmEmit *g, const Pack *p, LoValue whole)
 {
-    Ll *ll = &g->ll;
-    LlValue n = whole_units(g, p);
-    LlLoop units = ll_loop_open(ll, whole, n, 1, "rest");
+    Lo *lo = &g->lo;
+    LoValue n = whole_units(g, p);
+    LoLoop units = lo_for_open(lo, whole, n, 1, "rest");
     copy_sides(g, p, units.index, true);
-    ll_loop_close(ll, &units);
+    lo_for_close(lo, &units);
     if (!g->pairs)
         return;
-    LlValue odd = LLVMBuildICmp(ll->builder, LLVMIntSLT, gemm_times(g, n, 2), p->k, "");
-    LlIf last = ll_if_open(ll, odd);
+    LoValue odd = lo_lt(lo, gemm_times(g, n, 2), p->k);
+    LoIf last = lo_if_open(lo, odd);
     copy_sides(g, p, n, false);
-    ll_if_close(ll, &last);
+    lo_if_close(lo, &last);
 }
 
 /* The last group of the side first: its vectors may reach into the next row of the panel, where
  * the first group then stores what belongs there. */
 static void pack_transposed(GemmEmit *g, const Pack *p)
 {
-    Ll *ll = &g->ll;
-    LlValue whole =
-        LLVMBuildAnd(ll->builder, whole_units(g, p), ll_i64(ll, -(int64_t)g->lanes), "");
+    Lo *lo = &g->lo;
+    LoValue whole = lo_and(lo, whole_units(g, p), lo_i64_of(lo, -(int64_t)g->lanes));
     for (int v = p->groups - 1; v >= 0; v--) {
-        LlValue some =
-            LLVMBuildICmp(ll->builder, LLVMIntSGT, p->count, ll_i64(ll, v * g->lanes), "");
-        LlIf used = ll_if_open(ll, some);
+        LoValue some = lo_gt(lo, p->count, lo_i64_of(lo, v * g->lanes));
+        LoIf used = lo_if_open(lo, some);
         transpose_group(g, p, v, whole);
-        ll_if_close(ll, &used);
+        lo_if_close(lo, &used);
     }
     copy_rest(g, p, whole);
 }
@@ -232,53 +228,53 @@ static void pack_transposed(GemmEmit *g, const Pack *p)
 
 /* `pitched`: the width is a parameter too, at most `width`. `copies`: sides always lie beside each
  * other. */
-static LlValue write_pack(GemmEmit *g, const char *part, int width, bool pitched, bool copies)
+static LoFunction *write_pack(GemmEmit *g, const char *part, int width, bool pitched, bool copies)
 {
-    Ll *ll = &g->ll;
-    LlValue x[PARAMS];
-    LlValue function = gemm_open(g, part, pitched ? PARAMS : WIDTH, 1 << X | 1 << OUT, x);
+    Lo *lo = &g->lo;
+    LoValue x[PARAMS];
+    LoFunction *function = gemm_open(g, part, pitched ? PARAMS : WIDTH, 1 << X | 1 << OUT, x);
     Pack p = {.k = x[K],
               .x = x[X],
               .x_k = x[X_K],
               .x_side = x[X_SIDE],
               .count = x[COUNT],
               .out = x[OUT],
-              .width = pitched ? x[WIDTH] : ll_i64(ll, width),
+              .width = pitched ? x[WIDTH] : lo_i64_of(lo, width),
               .groups = (width + g->lanes - 1) / g->lanes};
     assert(g->lanes <= GEMM_MAX_LANES && (g->lanes == 1 || p.groups <= MAX_GROUPS));
     if (g->lanes == 1) {
-        p.count = ll_min(ll, p.count, ll_i64(ll, width));
-        copy_rest(g, &p, ll_i64(ll, 0));
+        p.count = lo_min(lo, p.count, lo_i64_of(lo, width));
+        copy_rest(g, &p, lo_i64_of(lo, 0));
     } else if (copies) {
         pack_copied(g, &p);
         return function;
     } else {
-        LlValue one = ll_i64(ll, 1);
-        LlValue beside = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.x_side, one, "");
-        LlValue single = LLVMBuildICmp(ll->builder, LLVMIntEQ, p.count, one, "");
-        LlIf copied = ll_if_open(ll, LLVMBuildOr(ll->builder, beside, single, ""));
+        LoValue one = lo_i64_of(lo, 1);
+        LoValue beside = lo_eq(lo, p.x_side, one);
+        LoValue single = lo_eq(lo, p.count, one);
+        LoIf copied = lo_if_open(lo, lo_or(lo, beside, single));
         pack_copied(g, &p);
-        ll_at_block(ll, copied.done);
+        lo_if_close(lo, &copied);
         pack_transposed(g, &p);
     }
     gemm_return(g);
     return function;
 }
 
-LlValue gemm_pack(GemmEmit *g, const char *part, int width, bool kept)
+LoFunction *gemm_pack(GemmEmit *g, const char *part, int width, bool kept)
 {
     g->keeps = kept;
-    LlValue function = write_pack(g, part, width, false, false);
+    LoFunction *function = write_pack(g, part, width, false, false);
     g->keeps = false;
     return function;
 }
 
-LlValue gemm_pack_pitched(GemmEmit *g, const char *part, int width)
+LoFunction *gemm_pack_pitched(GemmEmit *g, const char *part, int width)
 {
     return write_pack(g, part, width, true, false);
 }
 
-LlValue gemm_pack_rows(GemmEmit *g)
+LoFunction *gemm_pack_rows(GemmEmit *g)
 {
     return write_pack(g, "pack_rows", (int)g->form.rows, false, true);
 }

@@ -9,8 +9,8 @@
  * indices in order. So rows that meet are added in order, by one thread. */
 
 typedef struct Scatter {
-    LlValue row;  /* i64, this row's index */
-    LlIf inside;
+    LoValue row; /* i64, this row's index */
+    LoIf inside;
 } Scatter;
 
 static Place table_place(Emit *e, Coord row)
@@ -21,32 +21,32 @@ static Place table_place(Emit *e, Coord row)
     return place;
 }
 
-static LlValue table_rows(Emit *e)
+static LoValue table_rows(Emit *e)
 {
-    return ll_i64(&e->ll, e->op->results[0].type.dims[0].size);
+    return lo_i64_of(&e->lo, e->op->results[0].type.dims[0].size);
 }
 
 static void clear_columns(Emit *e, Columns *c, int n)
 {
-    Ll *ll = &e->ll;
-    ll_resume(ll);
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), table_rows(e), 1, "clear");
+    Lo *lo = &e->lo;
+    lo_resume(lo);
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), table_rows(e), 1, "clear");
     row_seam(e);
     Place place = table_place(e, coord_of(loop.index, DEPTH_ROW));
-    LlType type = emit_type(e, e->op->results[0].type.dtype);
+    LoType type = emit_type(e, e->op->results[0].type.dtype);
     for (int u = 0; u < n; u++) {
         column_at(e, c, u, n == 1 && !c->folds);
-        emit_store_at(e, 2, &place, (Val){LLVMConstNull(type), DEPTH_ENTRY});
+        emit_store_at(e, 2, &place, (Val){lo_zero(lo, type), DEPTH_ENTRY});
     }
-    ll_resume(ll);
-    ll_loop_close(ll, &loop);
+    lo_resume(lo);
+    lo_for_close(lo, &loop);
     e->mask = NULL;
     memo_forget(e, DEPTH_ROW);
 }
 
 static void find_row(Emit *e, Columns *c)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Scatter *scatter = c->data;
     const Type *index = &e->op->args[1]->type;
     Place place = {.rank = index->rank};
@@ -55,9 +55,9 @@ static void find_row(Emit *e, Columns *c)
             place.at[i] = e->space.at[i];
     Val row = emit_load_at(e, 1, &place);
     emit_at(e, DEPTH_ROW);
-    scatter->row = LLVMBuildSExt(ll->builder, row.v, ll->i64, "");
-    LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntULT, scatter->row, table_rows(e), "");
-    scatter->inside = ll_if_open(ll, inside);
+    scatter->row = lo_sext(lo, row.v, lo_i64);
+    LoValue inside = lo_ult(lo, scatter->row, table_rows(e));
+    scatter->inside = lo_if_open(lo, inside);
     row_seam(e);
 }
 
@@ -72,8 +72,8 @@ static void add_to_row(Emit *e, Columns *c, int u)
 static void leave_row(Emit *e, Columns *c)
 {
     Scatter *scatter = c->data;
-    ll_resume(&e->ll);
-    ll_if_close(&e->ll, &scatter->inside);
+    lo_resume(&e->lo);
+    lo_if_close(&e->lo, &scatter->inside);
 }
 
 void kernel_scatter_add(Emit *e)
@@ -102,8 +102,8 @@ static void append_vector(Emit *e, void *data)
 void kernel_append(Emit *e)
 {
     Rows rows = rows_open(e);
-    LlValue limit = coord_value(e, &rows.limit, e->ll.i64).v;
-    each_column(e, ll_i64(&e->ll, 0), limit, append_vector, NULL);
+    LoValue limit = coord_value(e, &rows.limit, lo_i64).v;
+    each_column(e, lo_i64_of(&e->lo, 0), limit, append_vector, NULL);
     rows_close(e, &rows);
 }
 
@@ -121,36 +121,36 @@ static void copy_vector(Emit *e, void *data)
 }
 
 /* Along a row axis: whether this row is the operand's. */
-static LlValue is_part(Emit *e, const Coord *at, int64_t start, int64_t size)
+static LoValue is_part(Emit *e, const Coord *at, int64_t start, int64_t size)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Coord own = coord_add(e, *at, coord_const(e, -start));
-    Val x = coord_value(e, &own, ll->i64);
+    Val x = coord_value(e, &own, lo_i64);
     emit_at(e, DEPTH_ROW);
-    return LLVMBuildICmp(ll->builder, LLVMIntULT, x.v, ll_i64(ll, size), "");
+    return lo_ult(lo, x.v, lo_i64_of(lo, size));
 }
 
 static void copy_part(Emit *e, int operand, int axis, int64_t start, const Rows *rows)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Type *type = &e->op->args[operand]->type;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     bool along = last->dim == axis; /* the columns are what is joined */
     int64_t size = type->dims[axis].size;
     Part part = {operand, place_aligned(type, &e->space), e->space};
-    LlIf mine;
+    LoIf mine;
     if (along) {
         part.to.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, start));
     } else {
-        mine = ll_if_open(ll, is_part(e, &e->space.at[axis], start, size));
+        mine = lo_if_open(lo, is_part(e, &e->space.at[axis], start, size));
         row_seam(e);
         if (size > 1)
             part.from.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, -start));
     }
-    LlValue limit = along ? ll_i64(ll, size) : coord_value(e, &rows->limit, ll->i64).v;
-    each_column(e, ll_i64(ll, 0), limit, copy_vector, &part);
+    LoValue limit = along ? lo_i64_of(lo, size) : coord_value(e, &rows->limit, lo_i64).v;
+    each_column(e, lo_i64_of(lo, 0), limit, copy_vector, &part);
     if (!along)
-        ll_if_close(ll, &mine);
+        lo_if_close(lo, &mine);
 }
 
 void kernel_concat(Emit *e)

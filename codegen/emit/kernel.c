@@ -13,9 +13,8 @@ static int choose_lanes(const Emit *e)
     if (e->signature->range == RANGE_ROWS && e->layout.n == 1 && e->layout.axes[0].batch_dim >= 0)
         return 1;
     for (int i = 0; i < e->n_values; i++) {
-        const Value *v = i < e->body.n_inputs
-                             ? e->body.inputs[i]
-                             : &e->body.ops[i - e->body.n_inputs].op->results[0];
+        const Value *v = i < e->body.n_inputs ? e->body.inputs[i]
+                                              : &e->body.ops[i - e->body.n_inputs].op->results[0];
         size_t own = dtype_bytes(v->type.dtype);
         bytes = own > bytes ? own : bytes;
     }
@@ -24,8 +23,8 @@ static int choose_lanes(const Emit *e)
 
 static void open_buffers(Emit *e)
 {
-    Ll *ll = &e->ll;
-    LlValue table = load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), ll->ptr);
+    Lo *lo = &e->lo;
+    LoValue table = load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), lo_ptr);
     e->n_buffers = e->body.n_inputs + e->body.n_results;
     e->buffers = ARENA_ARRAY(e->arena, Buffer, e->n_buffers + 1);
     for (int i = 0; i < e->n_buffers; i++) {
@@ -35,7 +34,7 @@ static void open_buffers(Emit *e)
         buffer->type = &value->type;
         buffer->layout = layout_of(e->module, &value->type);
         buffer->strided = i < 64 && (e->signature->strided >> i & 1);
-        buffer->base = ll_load_pointer(ll, table, i);
+        buffer->base = lo_load_pointer(lo, table, i);
     }
 }
 
@@ -44,32 +43,22 @@ static void open_state(Emit *e)
     e->n_values = e->body.n_inputs + e->body.n_ops;
     e->memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1);
     e->reduced = ARENA_ARRAY(e->arena, Val, e->n_values + 1);
-    e->row_cache = ARENA_ARRAY(e->arena, LlValue, e->n_values + 1);
+    e->row_cache = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     e->cached = ARENA_ARRAY(e->arena, bool, e->n_values + 1);
-    e->random_rows = ARENA_ARRAY(e->arena, LlValue, e->signature->n_sites + 1);
+    e->random_rows = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1);
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
     e->lanes = choose_lanes(e);
 }
 
 /* void name(const TfcKernelArgs *args, int64_t begin, int64_t end) */
-static void open_function(Emit *e, const char *name)
+static void open_function(Emit *e, LoModule *module, const char *name)
 {
-    Ll *ll = &e->ll;
-    LlType types[] = {ll->ptr, ll->i64, ll->i64};
-    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 3, false);
-    LlValue function = LLVMAddFunction(ll->module, name, type);
-    const char *nounwind = "nounwind", *probe = "probe-stack";
-    LLVMAddAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateEnumAttribute(ll->context, LLVMGetEnumAttributeKindForName(nounwind, 8), 0));
-    /* Rows of scratch may be longer than a guard page: touch each page in turn. */
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(ll->context, probe, 11, "inline-asm", 10));
-    ll_begin_function(ll, function);
-    e->args = LLVMGetParam(function, 0);
-    e->begin = LLVMGetParam(function, 1);
-    e->end = LLVMGetParam(function, 2);
+    static const LoType params[] = {lo_ptr, lo_i64, lo_i64};
+    lo_begin(&e->lo, module, lo_add_function(module, name, true, 3, params));
+    e->args = lo_param(&e->lo, 0);
+    e->begin = lo_param(&e->lo, 1);
+    e->end = lo_param(&e->lo, 2);
 }
 
 static void write_body(Emit *e)
@@ -87,41 +76,34 @@ static void write_body(Emit *e)
 }
 
 /* Writes an entry's kernel into the module under this name. */
-static LlValue emit_kernel(const KernelEntry *entry, LLVMContextRef context, LLVMModuleRef llvm,
-                           const Target *target, const char *name)
+static void emit_kernel(const KernelEntry *entry, LoModule *module, const CodeTarget *target,
+                        const char *name)
 {
     Arena *arena = arena_new();
-    Emit e = {.arena = arena, .module = entry->module, .op = entry->op,
-              .signature = &entry->signature, .target = target, .body = body_of(arena, entry->op)};
-    ll_init(&e.ll, context, llvm);
+    Emit e = {.arena = arena,
+              .module = entry->module,
+              .op = entry->op,
+              .signature = &entry->signature,
+              .target = target,
+              .body = body_of(arena, entry->op)};
     open_state(&e);
-    open_function(&e, name);
+    open_function(&e, module, name);
     open_buffers(&e);
-    e.spare = ll_alloca(&e.ll, LLVMArrayType2(e.ll.i64, 8), "nothing");
-    e.anchors[DEPTH_ENTRY] = ll_seam(&e.ll, "start");
+    e.spare = lo_scratch(&e.lo, lo_i64, 8, 0, "nothing");
+    e.anchors[DEPTH_ENTRY] = lo_seam(&e.lo);
     write_body(&e);
-    ll_resume(&e.ll);
-    LLVMBuildRetVoid(e.ll.builder);
-    ll_dispose(&e.ll);
     arena_free(arena);
-    return e.ll.function;
 }
 
-LLVMModuleRef emit_kernels(const KernelSet *set, int begin, int end, const char *prefix,
-                           const Target *target, LLVMContextRef context, Diagnostics *diags)
+void emit_kernels(LoModule *module, const KernelSet *set, int begin, int end, const char *prefix,
+                  const CodeTarget *target)
 {
-    LLVMModuleRef module = target_new_module(target, context, "kernels");
-    Text symbol = {0};
+    Text name = {0};
     for (int k = begin; k < end; k++) {
         const KernelEntry *entry = &set->list.data[k];
-        symbol.length = 0;
-        text_add(&symbol, "%s%s", prefix, entry->name);
-        LLVMSetVisibility(emit_kernel(entry, context, module, target, symbol.data),
-                          LLVMHiddenVisibility);
+        name.length = 0;
+        text_add(&name, "%s%s", prefix, entry->name);
+        emit_kernel(entry, module, target, name.data);
     }
-    text_free(&symbol);
-    if (target_optimise(target, module, diags))
-        return module;
-    LLVMDisposeModule(module);
-    return NULL;
+    text_free(&name);
 }

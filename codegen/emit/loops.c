@@ -8,18 +8,14 @@
 
 #include <assert.h>
 
-void row_seam(Emit *e)
-{
-    e->anchors[DEPTH_ROW] = ll_seam(&e->ll, "row");
-}
+void row_seam(Emit *e) { e->anchors[DEPTH_ROW] = lo_seam(&e->lo); }
 
-LlValue lane_mask(Emit *e, LlValue count)
+LoValue lane_mask(Emit *e, LoValue count)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     emit_at(e, DEPTH_BODY);
-    LlValue narrow = LLVMBuildTrunc(ll->builder, count, ll->i32, ""); /* columns of a row fit */
-    return LLVMBuildICmp(ll->builder, LLVMIntSLT, ll_iota(ll, ll->i32, e->lanes),
-                         ll_splat(ll, narrow, e->lanes), "");
+    LoValue narrow = lo_trunc(lo, count, lo_i32); /* columns of a row fit */
+    return lo_lt(lo, lo_iota_of(lo, lo_i32, e->lanes), lo_splat(lo, narrow, e->lanes));
 }
 
 /* ---- what exists ---- */
@@ -48,7 +44,7 @@ static bool length_here(Emit *e, int dim, Coord *length)
 
 Val row_exists(Emit *e, const bool *bound)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Val exists = {0};
     if (layout_is_packed(&e->layout) && e->layout.n == 1)
         return exists; /* tokens alone: all exist, and no row says of which sentence */
@@ -58,10 +54,10 @@ Val row_exists(Emit *e, const bool *bound)
             continue;
         if (coord_depth(&length) == DEPTH_BODY)
             continue; /* it ends column by column: what lies past it is computed for nothing */
-        Val at = coord_value(e, &c, ll->i64), n = coord_value(e, &length, ll->i64), inside;
+        Val at = coord_value(e, &c, lo_i64), n = coord_value(e, &length, lo_i64), inside;
         inside.depth = depth_max(at.depth, n.depth);
         emit_at(e, inside.depth);
-        inside.v = LLVMBuildICmp(ll->builder, LLVMIntSLT, at.v, n.v, "");
+        inside.v = lo_lt(lo, at.v, n.v);
         exists = val_and(e, exists, inside);
     }
     return exists;
@@ -91,40 +87,39 @@ Coord column_limit(Emit *e)
 /* Coordinates of row `begin`, into the odometer. */
 static void start_odometer(Emit *e, Rows *rows)
 {
-    Ll *ll = &e->ll;
-    LlValue rest = e->begin;
+    Lo *lo = &e->lo;
+    LoValue rest = e->begin;
     for (int i = rows->n - 1; i >= 0; i--) {
-        LlValue extent = extent_of(e, &e->layout.axes[i]);
-        rows->slots[i] = ll_alloca(ll, ll->i64, "at");
-        ll_store(ll, i ? LLVMBuildSRem(ll->builder, rest, extent, "") : rest, rows->slots[i], 8);
-        rest = i ? LLVMBuildSDiv(ll->builder, rest, extent, "") : rest;
+        LoValue extent = extent_of(e, &e->layout.axes[i]);
+        rows->slots[i] = lo_scratch(lo, lo_i64, 1, 0, "at");
+        lo_store(lo, i ? lo_rem(lo, rest, extent) : rest, rows->slots[i], 8);
+        rest = i ? lo_div(lo, rest, extent) : rest;
     }
 }
 
 static void step_odometer(Emit *e, Rows *rows)
 {
-    Ll *ll = &e->ll;
-    LlValue carry = ll_i64(ll, 1);
+    Lo *lo = &e->lo;
+    LoValue carry = lo_i64_of(lo, 1);
     for (int i = rows->n - 1; i >= 0; i--) {
-        LlValue at =
-            LLVMBuildNSWAdd(ll->builder, ll_load(ll, ll->i64, rows->slots[i], 8), carry, "");
+        LoValue at = lo_iadd(lo, lo_load(lo, lo_i64, rows->slots[i], 8), carry);
         if (i) {
-            LlValue extent = extent_of(e, &e->layout.axes[i]);
-            ll_resume(ll);
-            LlValue full = LLVMBuildICmp(ll->builder, LLVMIntEQ, at, extent, "");
-            at = LLVMBuildSelect(ll->builder, full, ll_i64(ll, 0), at, "");
-            carry = LLVMBuildZExt(ll->builder, full, ll->i64, "");
+            LoValue extent = extent_of(e, &e->layout.axes[i]);
+            lo_resume(lo);
+            LoValue full = lo_eq(lo, at, extent);
+            at = lo_select(lo, full, lo_i64_of(lo, 0), at);
+            carry = lo_zext(lo, full, lo_i64);
         }
-        ll_store(ll, at, rows->slots[i], 8);
+        lo_store(lo, at, rows->slots[i], 8);
     }
 }
 
 static void read_odometer(Emit *e, Rows *rows)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Coord at[MAX_RANK];
     for (int i = 0; i < rows->n; i++)
-        at[i] = coord_of(ll_load(ll, ll->i64, rows->slots[i], 8), DEPTH_ROW);
+        at[i] = coord_of(lo_load(lo, lo_i64, rows->slots[i], 8), DEPTH_ROW);
     row_seam(e);
     for (int i = 0; i < rows->n; i++) {
         const Axis *axis = &e->layout.axes[i];
@@ -147,17 +142,17 @@ Rows rows_open(Emit *e)
     Rows rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
     for (int i = 0; i < rows.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    ll_resume(&e->ll);
+    lo_resume(&e->lo);
     /* Without rows an extent may be 0: nothing must be divided by it. */
-    rows.some = ll_if_open(&e->ll, LLVMBuildICmp(e->ll.builder, LLVMIntSLT, e->begin, e->end, ""));
+    rows.some = lo_if_open(&e->lo, lo_lt(&e->lo, e->begin, e->end));
     start_odometer(e, &rows);
-    rows.loop = ll_loop_open(&e->ll, e->begin, e->end, 1, "rows");
+    rows.loop = lo_for_open(&e->lo, e->begin, e->end, 1, "rows");
     read_odometer(e, &rows);
     columns_begin(e);
     Val exists = row_exists(e, NULL);
     if (exists.v) {
         rows.guarded = true;
-        rows.exists = ll_if_open(&e->ll, exists.v);
+        rows.exists = lo_if_open(&e->lo, exists.v);
         row_seam(e);
     }
     rows.limit = column_limit(e);
@@ -166,67 +161,66 @@ Rows rows_open(Emit *e)
 
 void rows_close(Emit *e, Rows *rows)
 {
-    ll_resume(&e->ll);
+    lo_resume(&e->lo);
     if (rows->guarded)
-        ll_if_close(&e->ll, &rows->exists);
+        lo_if_close(&e->lo, &rows->exists);
     step_odometer(e, rows);
-    ll_loop_close(&e->ll, &rows->loop);
-    ll_if_close(&e->ll, &rows->some);
+    lo_for_close(&e->lo, &rows->loop);
+    lo_if_close(&e->lo, &rows->some);
 }
 
 /* ---- columns ---- */
 
-static bool is_multiple(LlValue start, LlValue limit, int lanes)
+static bool is_multiple(LoValue start, LoValue limit, int lanes)
 {
-    return LLVMIsAConstantInt(start) && LLVMIsAConstantInt(limit) &&
-           (LLVMConstIntGetSExtValue(limit) - LLVMConstIntGetSExtValue(start)) % lanes == 0;
+    return lo_is_int(start) && lo_is_int(limit) && (limit->number - start->number) % lanes == 0;
 }
 
 /* Columns that end at a sentence's length are few: where masks are free, one
  * loop under a mask is shorter than two. Those of an epilogue end at an argument, too,
  * but are a product's: many, and mostly whole vectors, which need no mask. */
-static bool masks_throughout(const Emit *e, LlValue limit)
+static bool masks_throughout(const Emit *e, LoValue limit)
 {
     return e->target->processor->masks_are_free && e->signature->range == RANGE_ROWS &&
-           !e->signature->epilogue && !LLVMIsAConstantInt(limit);
+           !e->signature->epilogue && !lo_is_int(limit);
 }
 
-static void masked_vector(Emit *e, LlValue column, LlValue limit, ColumnBody body, void *data)
+static void masked_vector(Emit *e, LoValue column, LoValue limit, ColumnBody body, void *data)
 {
     e->column = column;
-    e->mask = lane_mask(e, LLVMBuildNSWSub(e->ll.builder, limit, column, ""));
+    e->mask = lane_mask(e, lo_isub(&e->lo, limit, column));
     memo_forget(e, DEPTH_BODY);
     body(e, data);
     e->mask = NULL;
 }
 
 /* The vectors without a mask, and then the rest under one. */
-void each_column(Emit *e, LlValue start, LlValue limit, ColumnBody body, void *data)
+void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data)
 {
-    Ll *ll = &e->ll;
-    ll_resume(ll);
-    LlValue whole = limit;
+    Lo *lo = &e->lo;
+    lo_resume(lo);
+    LoValue whole = limit;
     bool rest = e->lanes > 1 && !is_multiple(start, limit, e->lanes);
     bool masked = rest && masks_throughout(e, limit);
     if (rest && !masked) {
-        LlValue count = LLVMBuildNSWSub(ll->builder, limit, start, "");
-        LlValue odd = LLVMBuildAnd(ll->builder, count, ll_i64(ll, e->lanes - 1), "");
-        whole = LLVMBuildNSWSub(ll->builder, limit, odd, "");
+        LoValue count = lo_isub(lo, limit, start);
+        LoValue odd = lo_and(lo, count, lo_i64_of(lo, e->lanes - 1));
+        whole = lo_isub(lo, limit, odd);
     }
     memo_forget(e, DEPTH_BODY);
     if (whole != start) { /* constants are unique: start = whole means no full vector */
-        LlLoop loop = ll_loop_open(ll, start, whole, e->lanes, "columns");
+        LoLoop loop = lo_for_open(lo, start, whole, e->lanes, "columns");
         e->column = loop.index;
         if (masked)
             masked_vector(e, loop.index, limit, body, data);
         else
             body(e, data);
-        ll_loop_close(ll, &loop);
+        lo_for_close(lo, &loop);
     }
     if (rest && !masked) {
-        LlIf some = ll_if_open(ll, LLVMBuildICmp(ll->builder, LLVMIntSLT, whole, limit, ""));
+        LoIf some = lo_if_open(lo, lo_lt(lo, whole, limit));
         masked_vector(e, whole, limit, body, data);
-        ll_if_close(ll, &some);
+        lo_if_close(lo, &some);
     }
     memo_forget(e, DEPTH_BODY);
 }

@@ -18,90 +18,89 @@
 /* Four words for each lane, in the low halves of i64, where they are multiplied; the high
  * halves are of no account. */
 typedef struct Philox {
-    LlValue x[4];
+    LoValue x[4];
 } Philox;
 
-static LlValue low_half(Ll *ll, LlValue x)
+static LoValue low_half(Lo *lo, LoValue x)
 {
-    return LLVMBuildAnd(ll->builder, x, ll_int(LLVMTypeOf(x), UINT32_MAX), "");
+    return lo_and(lo, x, lo_int(lo, lo_type(x), UINT32_MAX));
 }
 
 /* An i32 in every lane: in both halves, which takes one broadcast of it. */
-static LlValue in_low_halves(Ll *ll, LlValue x, int lanes)
+static LoValue in_low_halves(Lo *lo, LoValue x, int lanes)
 {
-    LlValue halves = ll_splat(ll, x, 2 * lanes);
-    return LLVMBuildBitCast(ll->builder, halves, ll_vector(ll->i64, lanes), "");
+    LoValue halves = lo_splat(lo, x, 2 * lanes);
+    return lo_bitcast(lo, halves, lo_vector(lo_i64, lanes));
 }
 
-static Philox philox(Ll *ll, Philox c, LlValue key0, LlValue key1)
+static Philox philox(Lo *lo, Philox c, LoValue key0, LoValue key1)
 {
-    LLVMBuilderRef b = ll->builder;
-    LlType wide = LLVMTypeOf(c.x[0]);
-    int lanes = ll_lanes(wide);
+    LoType wide = lo_type(c.x[0]);
+    int lanes = lo_lanes(wide);
     for (int round = 0; round < 10; round++) {
-        LlValue k0 = in_low_halves(ll, key0, lanes), k1 = in_low_halves(ll, key1, lanes);
-        LlValue product0 = LLVMBuildMul(b, low_half(ll, c.x[0]), ll_int(wide, 0xD2511F53), "");
-        LlValue product1 = LLVMBuildMul(b, low_half(ll, c.x[2]), ll_int(wide, 0xCD9E8D57), "");
-        LlValue high0 = LLVMBuildLShr(b, product0, ll_int(wide, 32), "");
-        LlValue high1 = LLVMBuildLShr(b, product1, ll_int(wide, 32), "");
-        c.x[0] = LLVMBuildXor(b, LLVMBuildXor(b, high1, c.x[1], ""), k0, "");
-        c.x[2] = LLVMBuildXor(b, LLVMBuildXor(b, high0, c.x[3], ""), k1, "");
+        LoValue k0 = in_low_halves(lo, key0, lanes), k1 = in_low_halves(lo, key1, lanes);
+        LoValue product0 = lo_mul(lo, low_half(lo, c.x[0]), lo_int(lo, wide, 0xD2511F53));
+        LoValue product1 = lo_mul(lo, low_half(lo, c.x[2]), lo_int(lo, wide, 0xCD9E8D57));
+        LoValue high0 = lo_lshr(lo, product0, lo_int(lo, wide, 32));
+        LoValue high1 = lo_lshr(lo, product1, lo_int(lo, wide, 32));
+        c.x[0] = lo_xor(lo, lo_xor(lo, high1, c.x[1]), k0);
+        c.x[2] = lo_xor(lo, lo_xor(lo, high0, c.x[3]), k1);
         c.x[1] = product1;
         c.x[3] = product0;
-        key0 = LLVMBuildAdd(b, key0, ll_int(ll->i32, 0x9E3779B9), "");
-        key1 = LLVMBuildAdd(b, key1, ll_int(ll->i32, 0xBB67AE85), "");
+        key0 = lo_add(lo, key0, lo_int(lo, lo_i32, 0x9E3779B9));
+        key1 = lo_add(lo, key1, lo_int(lo, lo_i32, 0xBB67AE85));
     }
     return c;
 }
 
 /* Key and the counter's words that all elements share. */
 typedef struct Stream {
-    LlValue key0, key1, high, site, step; /* i32 */
+    LoValue key0, key1, high, site, step; /* i32 */
 } Stream;
 
-static Stream read_stream(Ll *ll, LlValue rng, LlValue site)
+static Stream read_stream(Lo *lo, LoValue rng, LoValue site)
 {
-    LlValue words[4];
+    LoValue words[4];
     for (int i = 0; i < 4; i++)
-        words[i] = ll_load(ll, ll->i32, ll_gep(ll, ll->i32, rng, ll_i64(ll, i)), 4);
+        words[i] = lo_load(lo, lo_i32, lo_at(lo, lo_i32, rng, lo_i64_of(lo, i)), 4);
     return (Stream){.key0 = words[0],
                     .key1 = words[1],
                     .step = words[2],
-                    .high = LLVMBuildShl(ll->builder, words[3], ll_int(ll->i32, 16), ""),
-                    .site = LLVMBuildTrunc(ll->builder, site, ll->i32, "")};
+                    .high = lo_shl(lo, words[3], lo_int(lo, lo_i32, 16)),
+                    .site = lo_trunc(lo, site, lo_i32)};
 }
 
 /* Four words for each group of four elements (i64, scalar or vector). */
-static Philox group_philox(Ll *ll, const Stream *s, LlValue group)
+static Philox group_philox(Lo *lo, const Stream *s, LoValue group)
 {
-    LlType wide = LLVMTypeOf(group);
-    int lanes = ll_lanes(wide);
-    LlValue top = LLVMBuildLShr(ll->builder, group, ll_int(wide, 32), "");
-    top = LLVMBuildXor(ll->builder, top, in_low_halves(ll, s->high, lanes), "");
-    Philox c = {{group, top, in_low_halves(ll, s->site, lanes), in_low_halves(ll, s->step, lanes)}};
-    return philox(ll, c, s->key0, s->key1);
+    LoType wide = lo_type(group);
+    int lanes = lo_lanes(wide);
+    LoValue top = lo_lshr(lo, group, lo_int(lo, wide, 32));
+    top = lo_xor(lo, top, in_low_halves(lo, s->high, lanes));
+    Philox c = {{group, top, in_low_halves(lo, s->site, lanes), in_low_halves(lo, s->step, lanes)}};
+    return philox(lo, c, s->key0, s->key1);
 }
 
 /* The same as i32. */
-static Philox group_words(Ll *ll, const Stream *s, LlValue group)
+static Philox group_words(Lo *lo, const Stream *s, LoValue group)
 {
-    Philox words = group_philox(ll, s, group);
-    LlType narrow = ll_like(LLVMTypeOf(group), ll->i32);
+    Philox words = group_philox(lo, s, group);
+    LoType narrow = lo_like(lo_type(group), lo_i32);
     for (int w = 0; w < 4; w++)
-        words.x[w] = LLVMBuildTrunc(ll->builder, words.x[w], narrow, "");
+        words.x[w] = lo_trunc(lo, words.x[w], narrow);
     return words;
 }
 
 /* The kernel's generator state, and the site of one of its streams. */
-static LlValue state_argument(Emit *e)
+static LoValue state_argument(Emit *e)
 {
-    return load_word(e, e->args, TFC_WORD(TfcKernelArgs, rng), e->ll.ptr);
+    return load_word(e, e->args, TFC_WORD(TfcKernelArgs, rng), lo_ptr);
 }
 
-static LlValue site_argument(Emit *e, const BodyOp *op)
+static LoValue site_argument(Emit *e, const BodyOp *op)
 {
-    LlValue ints = load_word(e, e->args, TFC_WORD(TfcKernelArgs, ints), e->ll.ptr);
-    return load_word(e, ints, op->random, e->ll.i64);
+    LoValue ints = load_word(e, e->args, TFC_WORD(TfcKernelArgs, ints), lo_ptr);
+    return load_word(e, ints, op->random, lo_i64);
 }
 
 const BodyOp *random_first(const Emit *e, const BodyOp *op)
@@ -118,32 +117,29 @@ const BodyOp *random_first(const Emit *e, const BodyOp *op)
 
 Val random_word(Emit *e, const BodyOp *op, const Place *place)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     bool unit;
-    LlValue row = e->random_rows[op->random];
+    LoValue row = e->random_rows[op->random];
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
         emit_at(e, DEPTH_BODY);
-        return (Val){ll_load(ll, ll_vector(ll->i32, e->lanes),
-                             ll_gep(ll, ll->i32, row, e->cache_at ? e->cache_at : e->column), 4),
+        return (Val){lo_load(lo, lo_vector(lo_i32, e->lanes),
+                             lo_at(lo, lo_i32, row, e->cache_at ? e->cache_at : e->column), 4),
                      DEPTH_BODY};
     }
     Val number = element_number(e, &op->op->results[0].type, place, &unit);
     emit_at(e, DEPTH_ENTRY);
-    LlValue site = site_argument(e, op);
-    Stream stream = read_stream(ll, state_argument(e), site);
+    LoValue site = site_argument(e, op);
+    Stream stream = read_stream(lo, state_argument(e), site);
     emit_at(e, number.depth);
     if (unit && e->lanes > 1)
-        number.v = LLVMBuildNSWAdd(ll->builder, ll_splat(ll, number.v, e->lanes),
-                                   ll_iota(ll, ll->i64, e->lanes), "");
-    LlType wide = LLVMTypeOf(number.v), narrow = ll_like(wide, ll->i32);
-    Philox words =
-        group_words(ll, &stream, LLVMBuildLShr(ll->builder, number.v, ll_int(wide, 2), ""));
-    LlValue which = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number.v, narrow, ""),
-                                 ll_int(narrow, 3), "");
-    LlValue word = words.x[0];
+        number.v = lo_iadd(lo, lo_splat(lo, number.v, e->lanes), lo_iota_of(lo, lo_i64, e->lanes));
+    LoType wide = lo_type(number.v), narrow = lo_like(wide, lo_i32);
+    Philox words = group_words(lo, &stream, lo_lshr(lo, number.v, lo_int(lo, wide, 2)));
+    LoValue which = lo_and(lo, lo_trunc(lo, number.v, narrow), lo_int(lo, narrow, 3));
+    LoValue word = words.x[0];
     for (int i = 1; i < 4; i++) {
-        LlValue here = LLVMBuildICmp(ll->builder, LLVMIntEQ, which, ll_int(narrow, i), "");
-        word = LLVMBuildSelect(ll->builder, here, words.x[i], word, "");
+        LoValue here = lo_eq(lo, which, lo_int(lo, narrow, i));
+        word = lo_select(lo, here, words.x[i], word);
     }
     return (Val){word, number.depth};
 }
@@ -154,159 +150,141 @@ enum { MAX_COUNTERS = 16 }; /* a step of the fill */
 
 /* Words in the order of elements, two in an i64, of which memory has the low half first:
  * lane l has elements 4 l … 4 l + 3. */
-static LlValue interleave(Ll *ll, const Philox *words, int lanes)
+static LoValue interleave(Lo *lo, const Philox *words, int lanes)
 {
-    LlValue order[2 * MAX_COUNTERS], pairs[2];
-    LlType wide = LLVMTypeOf(words->x[0]);
+    LoValue pairs[2];
+    int order[2 * MAX_COUNTERS];
+    LoType wide = lo_type(words->x[0]);
     for (int p = 0; p < 2; p++) {
-        LlValue second = LLVMBuildShl(ll->builder, words->x[2 * p + 1], ll_int(wide, 32), "");
-        pairs[p] = LLVMBuildOr(ll->builder, low_half(ll, words->x[2 * p]), second, "");
+        LoValue second = lo_shl(lo, words->x[2 * p + 1], lo_int(lo, wide, 32));
+        pairs[p] = lo_or(lo, low_half(lo, words->x[2 * p]), second);
     }
     assert(lanes <= MAX_COUNTERS);
     for (int i = 0; i < 2 * lanes; i++)
-        order[i] = ll_int(ll->i32, i % 2 * lanes + i / 2);
-    return LLVMBuildShuffleVector(ll->builder, pairs[0], pairs[1],
-                                  LLVMConstVector(order, (unsigned)(2 * lanes)), "");
+        order[i] = i % 2 * lanes + i / 2;
+    return lo_shuffle(lo, pairs[0], pairs[1], order, 2 * lanes);
 }
 
 /* void fill(words, first group, groups, generator, site): writes whole vectors. */
-static LlValue fill_function(Emit *e, int lanes)
+static LoFunction *fill_function(Emit *e, int lanes)
 {
-    LlValue function = LLVMGetNamedFunction(e->ll.module, "philox.fill");
+    LoFunction *function = lo_find_function(e->lo.module, "philox.fill");
     if (function)
         return function;
-    Ll inner, *ll = &inner;
-    ll_init(ll, e->ll.context, e->ll.module);
-    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->ptr, ll->i64};
-    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 5, false);
-    function = LLVMAddFunction(ll->module, "philox.fill", type);
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    ll_begin_function(ll, function);
-    Stream stream = read_stream(ll, LLVMGetParam(function, 3), LLVMGetParam(function, 4));
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 2), lanes, "groups");
-    LlValue group = LLVMBuildNSWAdd(ll->builder, LLVMGetParam(function, 1), loop.index, "");
-    group = LLVMBuildAdd(ll->builder, ll_splat(ll, group, lanes), ll_iota(ll, ll->i64, lanes), "");
-    Philox words = group_philox(ll, &stream, group);
-    LlValue to = LLVMBuildShl(ll->builder, loop.index, ll_i64(ll, 2), "");
-    ll_store(ll, interleave(ll, &words, lanes), ll_gep(ll, ll->i32, LLVMGetParam(function, 0), to),
-             4);
-    ll_loop_close(ll, &loop);
-    LLVMBuildRetVoid(ll->builder);
-    ll_dispose(ll);
+    Lo inner, *lo = &inner;
+    LoType types[] = {lo_ptr, lo_i64, lo_i64, lo_ptr, lo_i64};
+    function = lo_add_function(e->lo.module, "philox.fill", false, 5, types);
+    lo_begin(lo, e->lo.module, function);
+    Stream stream = read_stream(lo, lo_param(lo, 3), lo_param(lo, 4));
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), lo_param(lo, 2), lanes, "groups");
+    LoValue group = lo_iadd(lo, lo_param(lo, 1), loop.index);
+    group = lo_add(lo, lo_splat(lo, group, lanes), lo_iota_of(lo, lo_i64, lanes));
+    Philox words = group_philox(lo, &stream, group);
+    LoValue to = lo_shl(lo, loop.index, lo_i64_of(lo, 2));
+    lo_store(lo, interleave(lo, &words, lanes), lo_at(lo, lo_i32, lo_param(lo, 0), to), 4);
+    lo_for_close(lo, &loop);
     return function;
 }
 
-void random_fill(Emit *e, const BodyOp *op, LlValue start, LlValue count, LlValue scratch)
+void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Type *type = &op->op->results[0].type;
     Place place = place_aligned(type, &e->space);
     bool unit;
     e->column = start;
     Val number = element_number(e, type, &place, &unit);
     assert(unit && "rows of words are for lanes that are neighbours");
-    LlValue fill = fill_function(e, random_lanes(e));
+    LoFunction *fill = fill_function(e, random_lanes(e));
     emit_at(e, DEPTH_BODY);
-    LlValue within = LLVMBuildAnd(ll->builder, number.v, ll_i64(ll, 3), "");
-    LlValue groups = LLVMBuildNSWAdd(ll->builder, LLVMBuildNSWAdd(ll->builder, within, count, ""),
-                                     ll_i64(ll, 3), "");
-    groups = LLVMBuildLShr(ll->builder, groups, ll_i64(ll, 2), "");
-    LlValue args[] = {scratch, LLVMBuildLShr(ll->builder, number.v, ll_i64(ll, 2), ""), groups,
-                      state_argument(e), site_argument(e, op)};
-    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 5, "");
-    LlValue first = LLVMBuildNSWSub(ll->builder, within, start, "");
-    e->random_rows[op->random] = ll_gep(ll, ll->i32, scratch, first);
+    LoValue within = lo_and(lo, number.v, lo_i64_of(lo, 3));
+    LoValue groups = lo_iadd(lo, lo_iadd(lo, within, count), lo_i64_of(lo, 3));
+    groups = lo_lshr(lo, groups, lo_i64_of(lo, 2));
+    LoValue args[] = {scratch, lo_lshr(lo, number.v, lo_i64_of(lo, 2)), groups, state_argument(e),
+                      site_argument(e, op)};
+    lo_call(lo, fill, 5, args);
+    LoValue first = lo_isub(lo, within, start);
+    e->random_rows[op->random] = lo_at(lo, lo_i32, scratch, first);
 }
 
 /* ---- strips ---- */
 
 /* Word j of each lane: its phase says how far into `words`, of two counters, it begins. */
-static LlValue lane_word(Ll *ll, const LlValue words[8], int j, LlValue phase)
+static LoValue lane_word(Lo *lo, const LoValue words[8], int j, LoValue phase)
 {
-    LlValue word = words[j];
+    LoValue word = words[j];
     for (int p = 1; p < 4; p++) {
-        LlValue here =
-            LLVMBuildICmp(ll->builder, LLVMIntEQ, phase, ll_int(LLVMTypeOf(phase), p), "");
-        word = LLVMBuildSelect(ll->builder, here, words[j + p], word, "");
+        LoValue here = lo_eq(lo, phase, lo_int(lo, lo_type(phase), p));
+        word = lo_select(lo, here, words[j + p], word);
     }
     return word;
 }
 
 /* Four steps of the strip from a counter's words and the next one's. */
-static void store_steps(Ll *ll, const LlValue words[8], LlValue phase, LlValue out, LlValue pitch)
+static void store_steps(Lo *lo, const LoValue words[8], LoValue phase, LoValue out, LoValue pitch)
 {
-    for (int j = 0; j < 4; j++, out = ll_gep(ll, ll->i32, out, pitch))
-        ll_store(ll, lane_word(ll, words, j, phase), out, 4);
+    for (int j = 0; j < 4; j++, out = lo_at(lo, lo_i32, out, pitch))
+        lo_store(lo, lane_word(lo, words, j, phase), out, 4);
 }
 
 /* void strip(words, pitch, first, stride, steps, generator, site): word l of step s is that
  * of element first + l × stride + s, at words[s × pitch + l]. Writes four steps at a time. */
-static LlValue strip_function(Emit *e, int lanes)
+static LoFunction *strip_function(Emit *e, int lanes)
 {
     char name[32];
     snprintf(name, sizeof name, "philox.strip.%d", lanes);
-    LlValue function = LLVMGetNamedFunction(e->ll.module, name);
+    LoFunction *function = lo_find_function(e->lo.module, name);
     if (function)
         return function;
-    Ll inner, *ll = &inner;
-    ll_init(ll, e->ll.context, e->ll.module);
-    LlType types[] = {ll->ptr, ll->i64, ll->i64, ll->i64, ll->i64, ll->ptr, ll->i64};
-    LlType type = LLVMFunctionType(LLVMVoidTypeInContext(ll->context), types, 7, false);
-    function = LLVMAddFunction(ll->module, name, type);
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    ll_begin_function(ll, function);
-    Stream stream = read_stream(ll, LLVMGetParam(function, 5), LLVMGetParam(function, 6));
-    LlValue pitch = LLVMGetParam(function, 1);
-    LlType wide = ll_vector(ll->i64, lanes), narrow = ll_vector(ll->i32, lanes);
-    LlValue stride = ll_splat(ll, LLVMGetParam(function, 3), lanes);
-    LlValue number = LLVMBuildMul(ll->builder, stride, ll_iota(ll, ll->i64, lanes), "");
-    number = LLVMBuildAdd(ll->builder, number, ll_splat(ll, LLVMGetParam(function, 2), lanes), "");
-    LlValue phase = LLVMBuildAnd(ll->builder, LLVMBuildTrunc(ll->builder, number, narrow, ""),
-                                 ll_int(narrow, 3), "");
-    LlValue group = LLVMBuildLShr(ll->builder, number, ll_int(wide, 2), ""), words[8], slots[4];
-    Philox ahead = group_words(ll, &stream, group);
+    Lo inner, *lo = &inner;
+    LoType types[] = {lo_ptr, lo_i64, lo_i64, lo_i64, lo_i64, lo_ptr, lo_i64};
+    function = lo_add_function(e->lo.module, name, false, 7, types);
+    lo_begin(lo, e->lo.module, function);
+    Stream stream = read_stream(lo, lo_param(lo, 5), lo_param(lo, 6));
+    LoValue pitch = lo_param(lo, 1);
+    LoType wide = lo_vector(lo_i64, lanes), narrow = lo_vector(lo_i32, lanes);
+    LoValue stride = lo_splat(lo, lo_param(lo, 3), lanes);
+    LoValue number = lo_mul(lo, stride, lo_iota_of(lo, lo_i64, lanes));
+    number = lo_add(lo, number, lo_splat(lo, lo_param(lo, 2), lanes));
+    LoValue phase = lo_and(lo, lo_trunc(lo, number, narrow), lo_int(lo, narrow, 3));
+    LoValue group = lo_lshr(lo, number, lo_int(lo, wide, 2)), words[8], slots[4];
+    Philox ahead = group_words(lo, &stream, group);
     for (int w = 0; w < 4; w++) {
-        slots[w] = ll_alloca(ll, narrow, "ahead");
-        ll_store(ll, ahead.x[w], slots[w], 4);
+        slots[w] = lo_scratch(lo, narrow, 1, 0, "ahead");
+        lo_store(lo, ahead.x[w], slots[w], 4);
     }
-    LlLoop loop = ll_loop_open(ll, ll_i64(ll, 0), LLVMGetParam(function, 4), 4, "steps");
-    LlValue next = LLVMBuildLShr(ll->builder, loop.index, ll_i64(ll, 2), "");
-    next = LLVMBuildAdd(ll->builder, next, ll_i64(ll, 1), "");
-    ahead =
-        group_words(ll, &stream, LLVMBuildAdd(ll->builder, group, ll_splat(ll, next, lanes), ""));
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), lo_param(lo, 4), 4, "steps");
+    LoValue next = lo_lshr(lo, loop.index, lo_i64_of(lo, 2));
+    next = lo_add(lo, next, lo_i64_of(lo, 1));
+    ahead = group_words(lo, &stream, lo_add(lo, group, lo_splat(lo, next, lanes)));
     for (int w = 0; w < 4; w++) {
-        words[w] = ll_load(ll, narrow, slots[w], 4);
+        words[w] = lo_load(lo, narrow, slots[w], 4);
         words[4 + w] = ahead.x[w];
-        ll_store(ll, ahead.x[w], slots[w], 4);
+        lo_store(lo, ahead.x[w], slots[w], 4);
     }
-    LlValue at = LLVMBuildMul(ll->builder, loop.index, pitch, "");
-    store_steps(ll, words, phase, ll_gep(ll, ll->i32, LLVMGetParam(function, 0), at), pitch);
-    ll_loop_close(ll, &loop);
-    LLVMBuildRetVoid(ll->builder);
-    ll_dispose(ll);
+    LoValue at = lo_mul(lo, loop.index, pitch);
+    store_steps(lo, words, phase, lo_at(lo, lo_i32, lo_param(lo, 0), at), pitch);
+    lo_for_close(lo, &loop);
     return function;
 }
 
-void random_fill_strip(Emit *e, const BodyOp *op, LlValue first, LlValue stride, LlValue steps,
-                       LlValue strip, LlValue pitch)
+void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
+                       LoValue strip, LoValue pitch)
 {
-    Ll *ll = &e->ll;
-    LlValue fill = strip_function(e, e->lanes);
+    Lo *lo = &e->lo;
+    LoFunction *fill = strip_function(e, e->lanes);
     emit_at(e, DEPTH_BODY);
-    LlValue args[] = {
-        strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
-    LLVMBuildCall2(ll->builder, LLVMGlobalGetValueType(fill), fill, args, 7, "");
+    LoValue args[] = {strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
+    lo_call(lo, fill, 7, args);
 }
 
 /* Counters a step of the fill. */
 int random_lanes(const Emit *e) { return e->target->processor->vector_bits / 32; }
 
-LlValue random_scratch(Emit *e, LlValue columns)
+LoValue random_scratch(Emit *e, LoValue columns)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     emit_at(e, DEPTH_ENTRY);
-    LlValue words = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, 4 * random_lanes(e) + 8), "");
-    LlValue scratch = LLVMBuildArrayAlloca(ll->builder, ll->i32, words, "words");
-    LLVMSetAlignment(scratch, 64);
-    return scratch;
+    LoValue words = lo_iadd(lo, columns, lo_i64_of(lo, 4 * random_lanes(e) + 8));
+    return lo_scratch_of(lo, lo_i32, words, 64, "words");
 }

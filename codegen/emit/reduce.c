@@ -8,53 +8,47 @@
 #include <assert.h>
 #include <math.h>
 
-LlValue reduce_identity(Emit *e, const Op *op, LlType type)
+LoValue reduce_identity(Emit *e, const Op *op, LoType type)
 {
-    bool real = LLVMGetTypeKind(ll_element(type)) != LLVMIntegerTypeKind;
+    Lo *lo = &e->lo;
     if (op->kind == OP_reduce_sum)
-        return LLVMConstNull(type);
-    return real ? ll_real(type, -INFINITY) : ll_int(type, INT32_MIN);
+        return lo_zero(lo, type);
+    return lo_is_float(type) ? lo_real(lo, type, -INFINITY) : lo_int(lo, type, INT32_MIN);
 }
 
-LlValue reduce_combine(Emit *e, const Op *op, LlValue a, LlValue b)
+LoValue reduce_combine(Emit *e, const Op *op, LoValue a, LoValue b)
 {
-    Ll *ll = &e->ll;
-    bool real = LLVMGetTypeKind(ll_element(LLVMTypeOf(a))) != LLVMIntegerTypeKind;
+    Lo *lo = &e->lo;
     if (op->kind == OP_reduce_sum)
-        return real ? ll_fadd(ll, a, b) : LLVMBuildAdd(ll->builder, a, b, "");
+        return lo_add(lo, a, b);
     assert(op->kind == OP_reduce_max);
     /* A NaN in b is kept, as maxps keeps its second operand. */
-    LlValue greater = real ? LLVMBuildFCmp(ll->builder, LLVMRealOGT, a, b, "")
-                           : LLVMBuildICmp(ll->builder, LLVMIntSGT, a, b, "");
-    return LLVMBuildSelect(ll->builder, greater, a, b, "");
+    return lo_select(lo, lo_gt(lo, a, b), a, b);
 }
 
-LlValue reduce_lanes(Emit *e, const Op *op, LlValue vector)
+LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector)
 {
-    Ll *ll = &e->ll;
-    LlValue order[64];
-    for (int lanes = ll_lanes(LLVMTypeOf(vector)); lanes > 1; lanes /= 2) {
-        LlValue halves[2];
+    Lo *lo = &e->lo;
+    int order[LO_MAX_LANES];
+    for (int lanes = lo_lanes(lo_type(vector)); lanes > 1; lanes /= 2) {
+        LoValue halves[2];
         for (int h = 0; h < 2; h++) {
             for (int i = 0; i < lanes / 2; i++)
-                order[i] = ll_int(ll->i32, h * lanes / 2 + i);
-            halves[h] =
-                lanes == 2
-                    ? LLVMBuildExtractElement(ll->builder, vector, order[0], "")
-                    : LLVMBuildShuffleVector(ll->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
-                                             LLVMConstVector(order, (unsigned)lanes / 2), "");
+                order[i] = h * lanes / 2 + i;
+            halves[h] = lanes == 2 ? lo_extract(lo, vector, order[0])
+                                   : lo_shuffle(lo, vector, vector, order, lanes / 2);
         }
         vector = reduce_combine(e, op, halves[0], halves[1]);
     }
     return vector;
 }
 
-void reduce_into(Emit *e, const Op *op, LlValue slot, LlValue x, LlValue mask)
+void reduce_into(Emit *e, const Op *op, LoValue slot, LoValue x, LoValue mask)
 {
-    Ll *ll = &e->ll;
-    LlType type = LLVMTypeOf(x);
+    Lo *lo = &e->lo;
+    LoType type = lo_type(x);
     unsigned align = (unsigned)dtype_bytes(op->results[0].type.dtype);
     if (mask)
-        x = LLVMBuildSelect(ll->builder, mask, x, reduce_identity(e, op, type), "");
-    ll_store(ll, reduce_combine(e, op, ll_load(ll, type, slot, align), x), slot, align);
+        x = lo_select(lo, mask, x, reduce_identity(e, op, type));
+    lo_store(lo, reduce_combine(e, op, lo_load(lo, type, slot, align), x), slot, align);
 }

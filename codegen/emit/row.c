@@ -21,7 +21,7 @@ enum { MAX_SAVED_COLUMNS = 16384 }; /* of constant length: a saved row lives on 
 typedef struct Sweep {
     SweepPlan *plan;
     int number;
-    LlValue *slots; /* of reductions, by body op */
+    LoValue *slots; /* of reductions, by body op */
 } Sweep;
 
 static bool may_save(const Emit *e)
@@ -36,31 +36,30 @@ static bool may_save(const Emit *e)
 /* A row of scratch for each saved value, with room for a whole last vector. */
 static void allocate_rows(Emit *e, const SweepPlan *plan)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     for (int n = 0; n < e->n_values; n++) {
         if (!plan->saved[n])
             continue;
         DType dtype = sweep_type(e, n)->dtype;
-        LlValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
+        LoValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         emit_at(e, DEPTH_ENTRY);
-        LlValue room = LLVMBuildNSWAdd(ll->builder, columns, ll_i64(ll, e->lanes), "");
-        e->row_cache[n] = LLVMBuildArrayAlloca(
-            ll->builder, dtype == DT_BOOL ? ll->i8 : emit_type(e, dtype), room, "saved");
-        LLVMSetAlignment(e->row_cache[n], 64);
+        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->lanes));
+        LoType element = dtype == DT_BOOL ? lo_i8 : emit_type(e, dtype);
+        e->row_cache[n] = lo_scratch_of(lo, element, room, 64, "saved");
     }
 }
 
 static void keep_value(Emit *e, int number)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Type *type = sweep_type(e, number);
     Place place = place_aligned(type, &e->space);
-    LlValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place), DEPTH_BODY);
+    LoValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place), DEPTH_BODY);
     emit_at(e, DEPTH_BODY);
-    LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
+    LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
-        x = LLVMBuildZExt(ll->builder, x, ll_like(LLVMTypeOf(x), ll->i8), "");
-    ll_store(ll, x, ll_gep(ll, element, e->row_cache[number], e->column),
+        x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
+    lo_store(lo, x, lo_at(lo, element, e->row_cache[number], e->column),
              (unsigned)dtype_bytes(type->dtype));
 }
 
@@ -79,7 +78,7 @@ static void bind_column(Emit *e)
  * sentence: none is sure to have all positions. */
 static Val owns_result(Emit *e, const Type *type)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Val owner = {0};
     bool tokens = false; /* the result has a part of the tokens' pair */
     int shift = e->signature->space.rank - type->rank;
@@ -90,9 +89,9 @@ static Val owns_result(Emit *e, const Type *type)
             tokens |= has && c.token;
             if (pass == 0 || has || (c.token && tokens) || coord_depth(&c) != DEPTH_ROW)
                 continue;
-            Val at = coord_value(e, c.token ? &e->token : &c, ll->i64);
+            Val at = coord_value(e, c.token ? &e->token : &c, lo_i64);
             emit_at(e, at.depth);
-            at.v = LLVMBuildICmp(ll->builder, LLVMIntEQ, at.v, ll_i64(ll, 0), "");
+            at.v = lo_eq(lo, at.v, lo_i64_of(lo, 0));
             owner = val_and(e, owner, at);
         }
     return owner;
@@ -103,14 +102,14 @@ static void store_result(Emit *e, int i, Val x)
     const Type *type = &e->body.yields[i]->type;
     Place place = place_aligned(type, &e->space);
     Val owner = owns_result(e, type);
-    LlIf mine;
+    LoIf mine;
     if (owner.v)
-        mine = ll_if_open(&e->ll, owner.v);
+        mine = lo_if_open(&e->lo, owner.v);
     if (owner.v && x.depth != DEPTH_BODY)
         row_seam(e);
     emit_store_at(e, e->body.n_inputs + i, &place, x);
     if (owner.v)
-        ll_if_close(&e->ll, &mine);
+        lo_if_close(&e->lo, &mine);
 }
 
 static void sweep_vector(Emit *e, void *data)
@@ -122,7 +121,7 @@ static void sweep_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
-        LlValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
+        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
         emit_at(e, DEPTH_BODY);
         reduce_into(e, op, sweep->slots[i], x, e->mask);
     }
@@ -139,7 +138,7 @@ static void sweep_vector(Emit *e, void *data)
 
 /* Words of random values that this sweep computes in whole vectors; those that another
  * value has drawn for the row already are its own, too. */
-static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit)
+static void fill_words(Emit *e, const Sweep *sweep, LoValue start, LoValue limit)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
@@ -149,9 +148,9 @@ static void fill_words(Emit *e, const Sweep *sweep, LlValue start, LlValue limit
             continue;
         const BodyOp *first = random_first(e, b);
         if (!e->random_rows[first->random]) {
-            LlValue scratch = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
+            LoValue scratch = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
             emit_at(e, DEPTH_ROW);
-            LlValue count = LLVMBuildNSWSub(e->ll.builder, limit, start, "");
+            LoValue count = lo_isub(&e->lo, limit, start);
             random_fill(e, first, start, count, scratch);
         }
         e->random_rows[b->random] = e->random_rows[first->random];
@@ -175,9 +174,9 @@ static void open_reductions(Emit *e, Sweep *sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
-        LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-        sweep->slots[i] = ll_alloca(&e->ll, type, "sum");
-        ll_store(&e->ll, reduce_identity(e, op, type), sweep->slots[i],
+        LoType type = lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
+        sweep->slots[i] = lo_scratch(&e->lo, type, 1, 0, "sum");
+        lo_store(&e->lo, reduce_identity(e, op, type), sweep->slots[i],
                  (unsigned)dtype_bytes(op->results[0].type.dtype));
     }
 }
@@ -188,8 +187,8 @@ static void close_reductions(Emit *e, Sweep *sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
-        LlType type = ll_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-        LlValue sum = ll_load(&e->ll, type, sweep->slots[i],
+        LoType type = lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
+        LoValue sum = lo_load(&e->lo, type, sweep->slots[i],
                               (unsigned)dtype_bytes(op->results[0].type.dtype));
         sum = emit_rounded(e, op->results[0].type.dtype, reduce_lanes(e, op, sum));
         e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_ROW};
@@ -207,7 +206,7 @@ static void reduce_single(Emit *e, const Sweep *sweep)
     }
 }
 
-static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit)
+static void emit_sweep(Emit *e, Sweep *sweep, LoValue start, LoValue limit)
 {
     row_seam(e);
     reduce_single(e, sweep);
@@ -215,9 +214,9 @@ static void emit_sweep(Emit *e, Sweep *sweep, LlValue start, LlValue limit)
         return;
     open_reductions(e, sweep);
     fill_words(e, sweep, start, limit);
-    ll_resume(&e->ll);
+    lo_resume(&e->lo);
     each_column(e, start, limit, sweep_vector, sweep);
-    ll_resume(&e->ll);
+    lo_resume(&e->lo);
     close_reductions(e, sweep);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= sweep->plan->saved[n] && sweep->plan->saved_in[n] == sweep->number;
@@ -235,10 +234,10 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
     }
 }
 
-static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
+static void emit_sweeps(Emit *e, LoValue start, LoValue limit)
 {
     SweepPlan plan = plan_sweeps(e, may_save(e), NULL);
-    Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LlValue, e->body.n_ops)};
+    Sweep sweep = {&plan, 0, ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)};
     allocate_rows(e, &plan);
     for (; sweep.number < plan.n_sweeps; sweep.number++)
         emit_sweep(e, &sweep, start, limit);
@@ -246,14 +245,14 @@ static void emit_sweeps(Emit *e, LlValue start, LlValue limit)
 }
 
 /* An epilogue does the columns that it is told. */
-static void clip_columns(Emit *e, LlValue *start, LlValue *limit)
+static void clip_columns(Emit *e, LoValue *start, LoValue *limit)
 {
-    Ll *ll = &e->ll;
-    *start = argument_field(e, TFC_WORD(TfcKernelArgs, column_begin), ll->i64);
-    LlValue end = argument_field(e, TFC_WORD(TfcKernelArgs, column_end), ll->i64);
+    Lo *lo = &e->lo;
+    *start = argument_field(e, TFC_WORD(TfcKernelArgs, column_begin), lo_i64);
+    LoValue end = argument_field(e, TFC_WORD(TfcKernelArgs, column_end), lo_i64);
     emit_at(e, DEPTH_ROW);
-    LlValue inside = LLVMBuildICmp(ll->builder, LLVMIntSLT, end, *limit, "");
-    *limit = LLVMBuildSelect(ll->builder, inside, end, *limit, "");
+    LoValue inside = lo_lt(lo, end, *limit);
+    *limit = lo_select(lo, inside, end, *limit);
 }
 
 void kernel_row(Emit *e)
@@ -266,7 +265,7 @@ void kernel_row(Emit *e)
         return;
     }
     Rows rows = rows_open(e);
-    LlValue start = ll_i64(&e->ll, 0), limit = coord_value(e, &rows.limit, e->ll.i64).v;
+    LoValue start = lo_i64_of(&e->lo, 0), limit = coord_value(e, &rows.limit, lo_i64).v;
     if (e->signature->epilogue)
         clip_columns(e, &start, &limit);
     emit_sweeps(e, start, limit);

@@ -12,7 +12,7 @@
 
 static Val zero_of(Emit *e, const Value *value)
 {
-    return (Val){LLVMConstNull(emit_type(e, value->type.dtype)), DEPTH_ENTRY};
+    return (Val){lo_zero(&e->lo, emit_type(e, value->type.dtype)), DEPTH_ENTRY};
 }
 
 static Coord coord_plus(Emit *e, Coord c, int64_t constant)
@@ -48,14 +48,14 @@ static Val shape_flip(Emit *e, const Op *op, const Place *place)
 
 static Val shape_pad(Emit *e, const Op *op, const Place *place)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
     int64_t n = op->args[0]->type.dims[axis].size;
     Coord c = coord_plus(e, in.at[axis], -op_int(op, ATTR_start));
-    Val at = coord_value(e, &c, ll->i64), inside = {.depth = at.depth};
+    Val at = coord_value(e, &c, lo_i64), inside = {.depth = at.depth};
     emit_at(e, at.depth);
-    inside.v = LLVMBuildICmp(ll->builder, LLVMIntULT, at.v, ll_int(LLVMTypeOf(at.v), n), "");
+    inside.v = lo_ult(lo, at.v, lo_int(lo, lo_type(at.v), n));
     in.at[axis] = c;
     in.valid = val_and(e, in.valid, inside);
     return val_select(e, inside, eval_at(e, op->args[0], in), zero_of(e, op->args[0]));
@@ -78,16 +78,15 @@ static Val shape_broadcast(Emit *e, const Op *op, const Place *place)
 /* c / divisor, or its remainder, of a coordinate that is not negative. */
 static Coord coord_divide(Emit *e, const Coord *c, int64_t divisor, bool remainder)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     bool lanes = coord_depth(c) == DEPTH_BODY && e->lanes > 1 && (c->step || c->lanes);
-    Val x = coord_value(e, c, lanes ? ll->i32 : ll->i64);
+    Val x = coord_value(e, c, lanes ? lo_i32 : lo_i64);
     emit_at(e, x.depth);
-    LlValue d = ll_int(LLVMTypeOf(x.v), divisor);
-    x.v =
-        remainder ? LLVMBuildURem(ll->builder, x.v, d, "") : LLVMBuildUDiv(ll->builder, x.v, d, "");
+    LoValue d = lo_int(lo, lo_type(x.v), divisor);
+    x.v = remainder ? lo_urem(lo, x.v, d) : lo_udiv(lo, x.v, d);
     if (!lanes)
         return coord_of(x.v, x.depth);
-    return (Coord){.lanes = LLVMBuildZExt(ll->builder, x.v, ll_vector(ll->i64, e->lanes), "")};
+    return (Coord){.lanes = lo_zext(lo, x.v, lo_vector(lo_i64, e->lanes))};
 }
 
 /* One group: dims [from, to) of the result hold the elements of dims [a, b) of the operand. */
@@ -166,15 +165,12 @@ static const ShapeRule rules[OP_COUNT] = {
 #include "ir/ops.def"
 };
 
-Val value_shape(Emit *e, const Op *op, const Place *place)
-{
-    return rules[op->kind](e, op, place);
-}
+Val value_shape(Emit *e, const Op *op, const Place *place) { return rules[op->kind](e, op, place); }
 
 /* Rows of a table at the indices; an index outside gives zeros and reads row 0. */
 Val value_gather(Emit *e, const Op *op, const Place *place)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Value *table = op->args[0], *index = op->args[1];
     Place at_index = {.rank = index->type.rank, .valid = place->valid};
     Place at_table = {.rank = table->type.rank, .valid = place->valid};
@@ -184,19 +180,18 @@ Val value_gather(Emit *e, const Op *op, const Place *place)
         at_table.at[i] = place->at[index->type.rank + i - 1];
     Val row = eval_at(e, index, at_index), inside = {.depth = row.depth};
     Dim rows = table->type.dims[0];
-    LlValue n = dim_is_const(rows) ? ll_int(ll->i32, rows.size) : NULL;
+    LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size) : NULL;
     if (!n) {
-        LlValue extent = dim_field(e, rows.symbol, DIM_EXTENT);
+        LoValue extent = dim_field(e, rows.symbol, DIM_EXTENT);
         emit_at(e, DEPTH_ENTRY);
-        n = LLVMBuildTrunc(ll->builder, extent, ll->i32, "");
+        n = lo_trunc(lo, extent, lo_i32);
     }
     n = emit_widen(e, (Val){n, DEPTH_ENTRY}, row.depth);
     emit_at(e, row.depth);
-    inside.v = LLVMBuildICmp(ll->builder, LLVMIntULT, row.v, n, "");
-    LlValue safe =
-        LLVMBuildSelect(ll->builder, inside.v, row.v, LLVMConstNull(LLVMTypeOf(row.v)), "");
-    LlValue wide = LLVMBuildZExt(ll->builder, safe, ll_like(LLVMTypeOf(safe), ll->i64), "");
+    inside.v = lo_ult(lo, row.v, n);
+    LoValue safe = lo_select(lo, inside.v, row.v, lo_zero(lo, lo_type(row.v)));
+    LoValue wide = lo_zext(lo, safe, lo_like(lo_type(safe), lo_i64));
     at_table.at[0] =
-        ll_is_vector(LLVMTypeOf(wide)) ? (Coord){.lanes = wide} : coord_of(wide, row.depth);
+        lo_is_vector(lo_type(wide)) ? (Coord){.lanes = wide} : coord_of(wide, row.depth);
     return val_select(e, inside, eval_at(e, table, at_table), zero_of(e, table));
 }

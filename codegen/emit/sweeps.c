@@ -16,15 +16,9 @@ const Type *sweep_type(const Emit *e, int number)
     return op ? &op->results[0].type : &e->body.inputs[number]->type;
 }
 
-int sweep_yield(const Emit *e, int result)
-{
-    return body_number(&e->body, e->body.yields[result]);
-}
+int sweep_yield(const Emit *e, int result) { return body_number(&e->body, e->body.yields[result]); }
 
-static bool is_reduction(const Op *op)
-{
-    return op && op_family(op) == FAMILY_reduce;
-}
+static bool is_reduction(const Op *op) { return op && op_family(op) == FAMILY_reduce; }
 
 static bool varies_in_columns(const Emit *e, const Type *type)
 {

@@ -16,31 +16,28 @@
 void emit_at(Emit *e, Depth depth)
 {
     if (depth == DEPTH_BODY)
-        ll_resume(&e->ll);
+        lo_resume(&e->lo);
     else
-        LLVMPositionBuilderBefore(e->ll.builder, e->anchors[depth]);
+        lo_before(&e->lo, e->anchors[depth]);
 }
 
-Depth depth_max(Depth a, Depth b)
-{
-    return a > b ? a : b;
-}
+Depth depth_max(Depth a, Depth b) { return a > b ? a : b; }
 
-LlValue emit_widen(Emit *e, Val x, Depth depth)
+LoValue emit_widen(Emit *e, Val x, Depth depth)
 {
-    if (depth != DEPTH_BODY || e->lanes == 1 || ll_is_vector(LLVMTypeOf(x.v)))
+    if (depth != DEPTH_BODY || e->lanes == 1 || lo_is_vector(lo_type(x.v)))
         return x.v;
     emit_at(e, x.depth);
-    return ll_splat(&e->ll, x.v, e->lanes);
+    return lo_splat(&e->lo, x.v, e->lanes);
 }
 
 Val val_select(Emit *e, Val condition, Val x, Val y)
 {
     Depth depth = depth_max(condition.depth, depth_max(x.depth, y.depth));
-    LlValue c = emit_widen(e, condition, depth), a = emit_widen(e, x, depth),
+    LoValue c = emit_widen(e, condition, depth), a = emit_widen(e, x, depth),
             b = emit_widen(e, y, depth);
     emit_at(e, depth);
-    return (Val){LLVMBuildSelect(e->ll.builder, c, a, b, ""), depth};
+    return (Val){lo_select(&e->lo, c, a, b), depth};
 }
 
 Val val_and(Emit *e, Val a, Val b)
@@ -48,32 +45,33 @@ Val val_and(Emit *e, Val a, Val b)
     if (!a.v || !b.v)
         return a.v ? a : b;
     Depth depth = depth_max(a.depth, b.depth);
-    LlValue x = emit_widen(e, a, depth), y = emit_widen(e, b, depth);
+    LoValue x = emit_widen(e, a, depth), y = emit_widen(e, b, depth);
     emit_at(e, depth);
-    return (Val){LLVMBuildAnd(e->ll.builder, x, y, ""), depth};
+    return (Val){lo_and(&e->lo, x, y), depth};
 }
 
-LlType emit_type(Emit *e, DType dtype)
+LoType emit_type(Emit *e, DType dtype)
 {
     switch (dtype) {
-    case DT_F32: case DT_BF16: return e->ll.f32;
-    case DT_F64: return e->ll.f64;
-    case DT_I32: return e->ll.i32;
-    case DT_BOOL: return e->ll.i1;
+    case DT_F32:
+    case DT_BF16: return lo_f32;
+    case DT_F64: return lo_f64;
+    case DT_I32: return lo_i32;
+    case DT_BOOL: return lo_i1;
     case DT_COUNT: break;
     }
     assert(!"an element type");
-    return NULL;
+    return lo_none;
 }
 
-LlType emit_memory_type(Emit *e, DType dtype)
+LoType emit_memory_type(Emit *e, DType dtype)
 {
-    return dtype == DT_BOOL ? e->ll.i8 : dtype == DT_BF16 ? e->ll.i16 : emit_type(e, dtype);
+    return dtype == DT_BOOL ? lo_i8 : dtype == DT_BF16 ? lo_i16 : emit_type(e, dtype);
 }
 
-LlValue emit_rounded(Emit *e, DType dtype, LlValue x)
+LoValue emit_rounded(Emit *e, DType dtype, LoValue x)
 {
-    return dtype == DT_BF16 ? ll_bf16_round(&e->ll, x) : x;
+    return dtype == DT_BF16 ? lo_bf16_round(&e->lo, x) : x;
 }
 
 /* ---- places ---- */
@@ -122,21 +120,22 @@ void memo_forget(Emit *e, Depth from)
 static Val to_dtype(Emit *e, Val x, DType dtype)
 {
     emit_at(e, x.depth);
-    if (LLVMTypeOf(x.v) == e->ll.i64)
-        x.v = LLVMBuildTrunc(e->ll.builder, x.v, e->ll.i32, "");
+    if (lo_type(x.v) == lo_i64)
+        x.v = lo_trunc(&e->lo, x.v, lo_i32);
     return (Val){emit_convert(e, x.v, DT_I32, dtype), x.depth};
 }
 
 static Val value_const(Emit *e, const BodyOp *b, const Place *place)
 {
     DType dtype = b->op->results[0].type.dtype;
-    LlType type = emit_type(e, dtype);
+    LoType type = emit_type(e, dtype);
     double value = op_float(b->op, ATTR_value);
     if (dtype == DT_BOOL)
-        return (Val){ll_int(type, value != 0), DEPTH_ENTRY};
+        return (Val){lo_int(&e->lo, type, value != 0), DEPTH_ENTRY};
     if (dtype == DT_BF16)
         value = bf16_to_float(bf16_from_float((float)value));
-    return (Val){dtype_is_float(dtype) ? ll_real(type, value) : ll_int(type, (int64_t)value),
+    return (Val){dtype_is_float(dtype) ? lo_real(&e->lo, type, value)
+                                       : lo_int(&e->lo, type, (int64_t)value),
                  DEPTH_ENTRY};
 }
 
@@ -150,7 +149,7 @@ static Coord leaf_coord(Emit *e, const BodyOp *b, const Place *place)
 static Val value_iota(Emit *e, const BodyOp *b, const Place *place)
 {
     Coord at = leaf_coord(e, b, place);
-    return coord_value(e, &at, e->ll.i32);
+    return coord_value(e, &at, lo_i32);
 }
 
 static Val value_size(Emit *e, const BodyOp *b, const Place *place)
@@ -161,18 +160,18 @@ static Val value_size(Emit *e, const BodyOp *b, const Place *place)
 
 static Val value_lengths(Emit *e, const BodyOp *b, const Place *place)
 {
-    Coord length = table_lookup(e, (int)op_int(b->op, ATTR_dim), DIM_LENGTH,
-                                leaf_coord(e, b, place));
-    return to_dtype(e, coord_value(e, &length, e->ll.i32), b->op->results[0].type.dtype);
+    Coord length =
+        table_lookup(e, (int)op_int(b->op, ATTR_dim), DIM_LENGTH, leaf_coord(e, b, place));
+    return to_dtype(e, coord_value(e, &length, lo_i32), b->op->results[0].type.dtype);
 }
 
-static LlValue random_unit(Emit *e, LlValue word, DType dtype)
+static LoValue random_unit(Emit *e, LoValue word, DType dtype)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     int kept = dtype == DT_BF16 ? 8 : 24; /* bits that no rounding makes 1 */
-    LlValue bits = LLVMBuildLShr(ll->builder, word, ll_int(LLVMTypeOf(word), 32 - kept), "");
-    LlType type = ll_like(LLVMTypeOf(word), emit_type(e, dtype));
-    return ll_fmul(ll, LLVMBuildUIToFP(ll->builder, bits, type, ""), ll_real(type, ldexp(1, -kept)));
+    LoValue bits = lo_lshr(lo, word, lo_int(lo, lo_type(word), 32 - kept));
+    LoType type = lo_like(lo_type(word), emit_type(e, dtype));
+    return lo_mul(lo, lo_from_uint(lo, bits, type), lo_real(lo, type, ldexp(1, -kept)));
 }
 
 static Val value_random(Emit *e, const BodyOp *b, const Place *place)
@@ -200,7 +199,7 @@ static Val value_elementwise(Emit *e, const BodyOp *b, const Place *place)
 {
     const Op *op = b->op;
     Val args[MAX_ELEMENT_ARGS];
-    LlValue x[MAX_ELEMENT_ARGS];
+    LoValue x[MAX_ELEMENT_ARGS];
     int n = op->n_args;
     Depth depth = DEPTH_ENTRY;
     for (int i = 0; i < n; i++)
@@ -240,15 +239,16 @@ static const ValueRule rules[OP_COUNT] = {
 /* The row that an earlier sweep saved. */
 static Val value_cached(Emit *e, int number)
 {
-    Ll *ll = &e->ll;
+    Lo *lo = &e->lo;
     const Type *type = &e->body.ops[number - e->body.n_inputs].op->results[0].type;
-    LlType element = type->dtype == DT_BOOL ? ll->i8 : emit_type(e, type->dtype);
+    LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
     emit_at(e, DEPTH_BODY);
-    LlValue x = ll_load(ll, ll_vector(element, e->lanes),
-                        ll_gep(ll, element, e->row_cache[number], e->cache_at ? e->cache_at : e->column),
-                        (unsigned)dtype_bytes(type->dtype));
+    LoValue x =
+        lo_load(lo, lo_vector(element, e->lanes),
+                lo_at(lo, element, e->row_cache[number], e->cache_at ? e->cache_at : e->column),
+                (unsigned)dtype_bytes(type->dtype));
     if (type->dtype == DT_BOOL)
-        x = LLVMBuildICmp(ll->builder, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+        x = lo_ne(lo, x, lo_zero(lo, lo_type(x)));
     return (Val){x, DEPTH_BODY};
 }
 

@@ -97,10 +97,7 @@ LoValue lo_iota_of(Lo *lo, LoType element, int lanes)
                       : constant(lo, (LoOp){.kind = LO_iota, .type = lo_vector(element, lanes)});
 }
 
-bool lo_same(LoValue a, LoValue b)
-{
-    return a == b;
-}
+bool lo_same(LoValue a, LoValue b) { return a == b; }
 
 /* ---- ops ---- */
 
@@ -134,9 +131,12 @@ static bool fold(LoKind kind, LoType type, int64_t a, int64_t b, int64_t *out)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b, mask = UINT64_MAX >> (64 - lo_bits(type));
     switch (kind) {
-    case LO_add: case LO_iadd: *out = (int64_t)(x + y); return true;
-    case LO_sub: case LO_isub: *out = (int64_t)(x - y); return true;
-    case LO_mul: case LO_imul: *out = (int64_t)(x * y); return true;
+    case LO_add:
+    case LO_iadd: *out = (int64_t)(x + y); return true;
+    case LO_sub:
+    case LO_isub: *out = (int64_t)(x - y); return true;
+    case LO_mul:
+    case LO_imul: *out = (int64_t)(x * y); return true;
     case LO_div: *out = b > 0 ? a / b : 0; return b > 0;
     case LO_rem: *out = b > 0 ? a % b : 0; return b > 0;
     case LO_and: *out = a & b; return true;
@@ -168,9 +168,9 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     return add(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
 }
 
-#define LO_UNARY(name)                                                                             \
+#define LO_UNARY(name) \
     LoValue lo_##name(Lo *lo, LoValue a) { return unary(lo, LO_##name, a, a->type); }
-#define LO_BINARY(name)                                                                            \
+#define LO_BINARY(name) \
     LoValue lo_##name(Lo *lo, LoValue a, LoValue b) { return binary(lo, LO_##name, a, b); }
 LO_OPERATIONS
 
@@ -213,7 +213,8 @@ LoValue lo_strict(LoValue operation)
 
 LoValue lo_index_add(Lo *lo, LoValue a, LoValue b)
 {
-    bool no_a = !a || (lo_is_int(a) && a->number == 0), no_b = !b || (lo_is_int(b) && b->number == 0);
+    bool no_a = !a || (lo_is_int(a) && a->number == 0),
+         no_b = !b || (lo_is_int(b) && b->number == 0);
     if (no_a || no_b)
         return no_a && no_b ? NULL : no_a ? b : a;
     return lo_iadd(lo, a, b);
@@ -252,9 +253,18 @@ LoValue lo_from_int(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_from_i
 LoValue lo_from_uint(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_from_uint, x, type); }
 LoValue lo_to_int(Lo *lo, LoValue x, LoType type) { return unary(lo, LO_to_int, x, type); }
 
+static int32_t bits_of(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 LoValue lo_bitcast(Lo *lo, LoValue x, LoType type)
 {
     assert(lo_bits(x->type) * lo_lanes(x->type) == lo_bits(type) * lo_lanes(type));
+    if (x->type == lo_like(type, lo_f32) && x->kind == LO_real && lo_element(type) == lo_i32)
+        return lo_int(lo, type, bits_of((float)x->real));
     return x->type == type ? x : unary(lo, LO_bitcast, x, type);
 }
 
@@ -329,7 +339,11 @@ LoValue lo_lanes_below(Lo *lo, LoValue count, int64_t first, int lanes)
 
 LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *name)
 {
-    LoOp op = {.kind = LO_scratch, .type = lo_ptr, .align = (uint16_t)align, .element = element, .name = name};
+    LoOp op = {.kind = LO_scratch,
+               .type = lo_ptr,
+               .align = (uint16_t)align,
+               .element = element,
+               .name = name};
     return add(lo, op, 1, &n);
 }
 
@@ -374,10 +388,16 @@ LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int a
 
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align)
 {
-    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3, (LoValue[]){value, pointer, mask});
+    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
+        (LoValue[]){value, pointer, mask});
 }
 
 void lo_prefetch(Lo *lo, LoValue pointer) { add(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
+
+void lo_prefetch_write(Lo *lo, LoValue pointer)
+{
+    add(lo, (LoOp){.kind = LO_prefetch_write}, 1, &pointer);
+}
 
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args)
 {
@@ -510,7 +530,8 @@ static void take_out_dead(LoBlock *block)
 
 static void count_uses(LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS(op, block)
+    {
         for (int i = 0; i < op->n_args; i++)
             op->args[i]->id++;
         if (op->body)
@@ -520,9 +541,12 @@ static void count_uses(LoBlock *block)
     }
 }
 
-void lo_end(Lo *lo)
+void lo_finish(LoModule *module)
 {
-    count_uses(lo->function->body);
-    take_out_dead(lo->function->body);
-    lo_number(lo->function);
+    for (size_t i = 0; i < module->functions.count; i++) {
+        LoFunction *f = module->functions.data[i];
+        count_uses(f->body);
+        take_out_dead(f->body);
+        lo_number(f);
+    }
 }

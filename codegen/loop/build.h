@@ -17,8 +17,8 @@ typedef struct Lo {
 
 /* Opens a function without ops. */
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
-/* The function is whole: seams and values that nothing uses are gone. */
-void lo_end(Lo *lo);
+/* Every function is whole: seams and values that nothing uses are gone. */
+void lo_finish(LoModule *module);
 
 static inline LoType lo_type(LoValue x) { return x->type; }
 LoValue lo_param(Lo *lo, int i);
@@ -34,15 +34,15 @@ bool lo_same(LoValue a, LoValue b);                    /* one value, or equal co
 /* ---- arithmetic ---- */
 #define LO_UNARY(name) LoValue lo_##name(Lo *lo, LoValue a);
 #define LO_BINARY(name) LoValue lo_##name(Lo *lo, LoValue a, LoValue b);
-#define LO_OPERATIONS                                                                              \
-    LO_UNARY(neg) LO_UNARY(sqrt) LO_UNARY(floor) LO_UNARY(abs)                                     \
-    LO_BINARY(add) LO_BINARY(sub) LO_BINARY(mul) LO_BINARY(div) LO_BINARY(rem) \
-    LO_BINARY(udiv) LO_BINARY(urem) \
-    LO_BINARY(iadd) LO_BINARY(isub) LO_BINARY(imul)                                                \
-    LO_BINARY(copysign) LO_BINARY(scale2)                                                          \
-    LO_BINARY(and) LO_BINARY(or) LO_BINARY(xor) LO_BINARY(shl) LO_BINARY(lshr) LO_BINARY(ashr)     \
-    LO_BINARY(lt) LO_BINARY(le) LO_BINARY(gt) LO_BINARY(ge) LO_BINARY(eq) LO_BINARY(ne)            \
-    LO_BINARY(ult) LO_BINARY(ule) LO_BINARY(uge) LO_BINARY(unordered)
+#define LO_OPERATIONS                                                                            \
+    LO_UNARY(neg)                                                                                \
+    LO_UNARY(sqrt) LO_UNARY(floor) LO_UNARY(abs) LO_BINARY(add) LO_BINARY(sub) LO_BINARY(mul)    \
+        LO_BINARY(div) LO_BINARY(rem) LO_BINARY(udiv) LO_BINARY(urem) LO_BINARY(iadd)            \
+            LO_BINARY(isub) LO_BINARY(imul) LO_BINARY(copysign) LO_BINARY(scale2) LO_BINARY(and) \
+                LO_BINARY(or) LO_BINARY(xor) LO_BINARY(shl) LO_BINARY(lshr) LO_BINARY(ashr)      \
+                    LO_BINARY(lt) LO_BINARY(le) LO_BINARY(gt) LO_BINARY(ge) LO_BINARY(eq)        \
+                        LO_BINARY(ne) LO_BINARY(ult) LO_BINARY(ule) LO_BINARY(uge)               \
+                            LO_BINARY(unordered)
 LO_OPERATIONS
 #undef LO_UNARY
 #undef LO_BINARY
@@ -99,13 +99,14 @@ void lo_store(Lo *lo, LoValue value, LoValue pointer, int align);
 LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align);
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align);
 void lo_prefetch(Lo *lo, LoValue pointer);
+void lo_prefetch_write(Lo *lo, LoValue pointer);
 /* An op of tile registers. */
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args);
 
 /* ---- control ---- */
-void lo_resume(Lo *lo);               /* ops go to where straight-line code goes on */
-void lo_before(Lo *lo, LoOp *op);     /* … before this op, until lo_resume */
-LoOp *lo_seam(Lo *lo);                /* at the end of straight-line code */
+void lo_resume(Lo *lo);           /* ops go to where straight-line code goes on */
+void lo_before(Lo *lo, LoOp *op); /* … before this op, until lo_resume */
+LoOp *lo_seam(Lo *lo);            /* at the end of straight-line code */
 void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args);
 void lo_return(Lo *lo);
 

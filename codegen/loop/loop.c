@@ -6,7 +6,8 @@
 
 #define ANY LO_ANY_ARGS
 const LoInfo lo_info[LO_KINDS] = {
-#define OP(name, args, result, form) [LO_##name] = {#name, args, LO_RESULT_##result, LO_FORM_##form},
+#define OP(name, args, result, form) \
+    [LO_##name] = {#name, args, LO_RESULT_##result, LO_FORM_##form},
 #include "codegen/loop/ops.def"
 };
 #undef ANY
@@ -17,7 +18,7 @@ typedef struct Element {
 } Element;
 
 static const Element elements[LO_ELEMENTS] = {
-    [LO_I1] = {"i1", 1},   [LO_I8] = {"i8", 8},    [LO_I16] = {"i16", 16}, [LO_I32] = {"i32", 32},
+    [LO_I1] = {"i1", 1},    [LO_I8] = {"i8", 8},    [LO_I16] = {"i16", 16}, [LO_I32] = {"i32", 32},
     [LO_I64] = {"i64", 64}, [LO_F32] = {"f32", 32}, [LO_F64] = {"f64", 64}, [LO_PTR] = {"ptr", 64},
 };
 
@@ -74,7 +75,8 @@ LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n
 
 static void number_block(LoFunction *f, LoBlock *block)
 {
-    FOR_LOOP_OPS(op, block) {
+    FOR_LOOP_OPS(op, block)
+    {
         if (op->type != lo_none)
             op->id = f->n_ids++;
         if (op->body)

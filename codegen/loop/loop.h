@@ -19,7 +19,16 @@
 /* ---- types ---- */
 
 typedef enum LoElement {
-    LO_NONE, LO_I1, LO_I8, LO_I16, LO_I32, LO_I64, LO_F32, LO_F64, LO_PTR, LO_ELEMENTS
+    LO_NONE,
+    LO_I1,
+    LO_I8,
+    LO_I16,
+    LO_I32,
+    LO_I64,
+    LO_F32,
+    LO_F64,
+    LO_PTR,
+    LO_ELEMENTS
 } LoElement;
 
 /* LoType: an element and how many lanes of it; a scalar has 1. Equal types are equal numbers. */
@@ -28,25 +37,39 @@ enum { LO_MAX_LANES = 64, LO_LANES_SHIFT = 4 };
 
 #define LO_TYPE(element, lanes) ((LoType)((element) | (lanes) << LO_LANES_SHIFT))
 static inline int lo_lanes(LoType type) { return type >> LO_LANES_SHIFT; }
-static inline LoElement lo_element_kind(LoType type) { return (LoElement)(type & ((1 << LO_LANES_SHIFT) - 1)); }
+static inline LoElement lo_element_kind(LoType type)
+{
+    return (LoElement)(type & ((1 << LO_LANES_SHIFT) - 1));
+}
 static inline LoType lo_element(LoType type) { return LO_TYPE(lo_element_kind(type), 1); }
 static inline bool lo_is_vector(LoType type) { return lo_lanes(type) > 1; }
-static inline LoType lo_vector(LoType element, int lanes) { return LO_TYPE(lo_element_kind(element), lanes); }
+static inline LoType lo_vector(LoType element, int lanes)
+{
+    return LO_TYPE(lo_element_kind(element), lanes);
+}
 /* The element with the lanes of `shape`. */
-static inline LoType lo_like(LoType shape, LoType element) { return lo_vector(element, lo_lanes(shape)); }
+static inline LoType lo_like(LoType shape, LoType element)
+{
+    return lo_vector(element, lo_lanes(shape));
+}
 static inline bool lo_is_float(LoType type)
 {
     return lo_element_kind(type) == LO_F32 || lo_element_kind(type) == LO_F64;
 }
-int lo_bits(LoType element);               /* of one lane; a pointer has 64 */
+int lo_bits(LoType element);                    /* of one lane; a pointer has 64 */
 const char *lo_element_name(LoElement element); /* "f32" */
 
 /* Scalars. */
 enum {
     lo_none = 0,
-    lo_i1 = LO_TYPE(LO_I1, 1), lo_i8 = LO_TYPE(LO_I8, 1), lo_i16 = LO_TYPE(LO_I16, 1),
-    lo_i32 = LO_TYPE(LO_I32, 1), lo_i64 = LO_TYPE(LO_I64, 1), lo_f32 = LO_TYPE(LO_F32, 1),
-    lo_f64 = LO_TYPE(LO_F64, 1), lo_ptr = LO_TYPE(LO_PTR, 1)
+    lo_i1 = LO_TYPE(LO_I1, 1),
+    lo_i8 = LO_TYPE(LO_I8, 1),
+    lo_i16 = LO_TYPE(LO_I16, 1),
+    lo_i32 = LO_TYPE(LO_I32, 1),
+    lo_i64 = LO_TYPE(LO_I64, 1),
+    lo_f32 = LO_TYPE(LO_F32, 1),
+    lo_f64 = LO_TYPE(LO_F64, 1),
+    lo_ptr = LO_TYPE(LO_PTR, 1)
 };
 
 /* ---- ops ---- */
@@ -63,7 +86,12 @@ typedef enum LoKind {
 
 typedef enum LoResult { LO_RESULT_NONE, LO_RESULT_SAME, LO_RESULT_TRUTH, LO_RESULT_GIVEN } LoResult;
 typedef enum LoForm {
-    LO_FORM_PLAIN, LO_FORM_ALIGN, LO_FORM_ELEMENT, LO_FORM_ORDER, LO_FORM_NAME, LO_FORM_BLOCKS
+    LO_FORM_PLAIN,
+    LO_FORM_ALIGN,
+    LO_FORM_ELEMENT,
+    LO_FORM_ORDER,
+    LO_FORM_NAME,
+    LO_FORM_BLOCKS
 } LoForm;
 
 enum { LO_ANY_ARGS = -1 };
@@ -82,25 +110,25 @@ typedef struct LoFunction LoFunction;
 
 typedef struct LoBlock {
     LoOp *first, *last;
-    LoOp *parent;         /* NULL: the function's own */
+    LoOp *parent; /* NULL: the function's own */
     LoFunction *function;
 } LoBlock;
 
 struct LoOp {
     LoKind kind;
-    LoType type;          /* lo_none: no value */
-    bool strict;          /* of floats: as written, never fused with another op */
-    uint16_t align;       /* load, store, scratch: bytes */
-    LoType element;       /* at, scratch */
+    LoType type;    /* lo_none: no value */
+    bool strict;    /* of floats: as written, never fused with another op */
+    uint16_t align; /* load, store, scratch: bytes */
+    LoType element; /* at, scratch */
     int n_args, n_order;
-    int id;               /* of the value in the text; lo_number gives them */
+    int id; /* of the value in the text; lo_number gives them */
     LoOp **args;
-    int *order;           /* extract, shuffle */
-    const char *name;     /* math; for, while, scratch: a word for readers, or NULL */
-    LoFunction *callee;   /* call */
+    int *order;            /* extract, shuffle */
+    const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
+    LoFunction *callee;    /* call */
     LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
     union {
-        int64_t number;   /* int; param: which; for: the step */
+        int64_t number; /* int; param: which; for: the step */
         double real;
     };
     LoBlock *block;       /* that it stands in; NULL: none */
@@ -109,14 +137,14 @@ struct LoOp {
 
 struct LoFunction {
     const char *name;
-    bool is_kernel;       /* seen outside of the module */
+    bool is_kernel; /* seen outside of the module */
     int n_params;
     LoValue *params;
     LoBlock *body;
     VEC(LoValue) constants; /* each once */
     uint32_t *constant_slots;
     size_t n_constant_slots;
-    int n_ids;            /* values that have a number */
+    int n_ids; /* values that have a number */
 };
 
 /* A record: numbers, then functions (NULL: none), constant and seen outside. */

@@ -62,9 +62,9 @@ static void check(const char *triple, const char *cpu, const char *row, bool sca
     diag_init(&diags, arena);
     TargetOptions options = {.cpu = cpu, .triple = triple, .opt_level = 2, .scalar = scalar};
     assert_true(target_init(&target, &options, true, &diags));
-    const Processor *p = target.processor;
+    const Processor *p = target.code.processor;
     assert_string_equal(p->name, row);
-    if (target.mxcsr && !scalar) {
+    if (target.code.mxcsr && !scalar) {
         const char *code = assembly_of(&target, arena, &diags);
         int bits = strstr(code, "%zmm") ? 512 : strstr(code, "%ymm") ? 256 : 128;
         assert_int_equal(bits, p->vector_bits);

@@ -1,0 +1,32 @@
+/* What code generation knows of the processor that kernels are for. */
+#ifndef CODEGEN_PROCESSOR_H
+#define CODEGEN_PROCESSOR_H
+
+#include <stdbool.h>
+
+/* How pairs of bf16 are multiplied. */
+typedef enum TargetPairs {
+    TARGET_PAIRS_WIDENED, /* as f32 */
+    TARGET_PAIRS_DOTS,    /* vdpbf16ps, 512 bits wide */
+    TARGET_PAIRS_AMX      /* tdpbf16ps */
+} TargetPairs;
+
+/* A row of targets.def, where its columns are explained. */
+typedef struct Processor {
+    const char *name, *arch;
+    int level;
+    const char *feature, *features;
+    int vector_bits, registers;
+    bool fused, masks_are_free, scales_at_once;
+    TargetPairs pairs;
+    int line, ahead, second_level; /* bytes */
+} Processor;
+
+/* CodeTarget: what builders of loop IR are told. */
+typedef struct CodeTarget {
+    const Processor *processor;
+    bool scalar; /* the reference: functions are the C library's */
+    bool mxcsr;  /* a control register of this name says what denormals are */
+} CodeTarget;
+
+#endif
