@@ -3,7 +3,7 @@
 #define CODEGEN_LLVM_RENDER_H
 
 #include "codegen/loop/loop.h"
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 
 /* Finishes the module, and gives its functions and records for this target, optimised. Kernels and
  * records have hidden visibility, other functions are internal. NULL after errors. */

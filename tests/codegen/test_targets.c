@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 
 #include <llvm-c/IRReader.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "codegen/emit/gemm.h"
 #include "codegen/llvm/render.h"
 #include "codegen/plan/plan.h"
-#include "codegen/tables.h"
+#include "codegen/llvm/tables.h"
 
 #include "base/team.h"
 

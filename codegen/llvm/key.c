@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 #include "codegen/build_id.h"
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Tables as LLVM constants; see tables.h. */
-#include "codegen/tables.h"
+#include "codegen/llvm/tables.h"
 
 #include "codegen/records.h"
 

@@ -2,9 +2,9 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
 #include "codegen/llvm/render.h"
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 #include "codegen/plan/plan.h"
-#include "codegen/tables.h"
+#include "codegen/llvm/tables.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Targets: CPU names to rows of targets.def, and LLVM's optimiser and code generator. */
 #define _POSIX_C_SOURCE 200809L
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 
 #include "base/cpu.h"
 

@@ -7,7 +7,7 @@
 #include "codegen/jit.h"
 
 #include "codegen/cache.h"
-#include "codegen/target.h"
+#include "codegen/llvm/target.h"
 
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
