@@ -5,8 +5,7 @@
  * both coordinates of the pair come from it; otherwise the token is
  * offset[sentence] + position.
  *
- * An address is summed by depth, so that what belongs to the row is added once a
- * row. Lanes are contiguous when exactly one coordinate moves with the column,
+ * What moves with the column is added last, so that the rest is computed once a row. Lanes are contiguous when exactly one coordinate moves with the column,
  * on an axis whose stride is known to be 1; otherwise they are gathered. */
 #include "codegen/emit/emit.h"
 
@@ -14,56 +13,46 @@
 
 /* ---- addresses ---- */
 
-/* Σ coordinate × stride: scalar parts by depth, and what differs between lanes. */
+/* Σ coordinate × stride: what does not move with the column, what does, and what differs between lanes. */
 typedef struct Sum {
-    LoValue scalar[3];
-    LoValue lanes; /* vector, DEPTH_BODY */
-    bool unit;     /* lane i is also i further on */
-    bool moves;    /* depends on the column */
+    LoValue fixed, moving; /* scalars; NULL: 0 */
+    LoValue lanes;         /* vector */
+    bool unit;             /* lane i is also i further on */
+    bool moves;            /* depends on the column */
 } Sum;
-
-static void sum_scalar(Emit *e, Sum *sum, Depth depth, LoValue x, LoValue stride)
-{
-    emit_at(e, depth);
-    sum->scalar[depth] = lo_index_add(&e->lo, sum->scalar[depth], lo_index_mul(&e->lo, x, stride));
-}
 
 static void sum_lanes(Emit *e, Sum *sum, LoValue lanes)
 {
-    emit_at(e, DEPTH_BODY);
     sum->lanes = sum->lanes ? lo_iadd(&e->lo, sum->lanes, lanes) : lanes;
+}
+
+static void add_term(Emit *e, LoValue *sum, LoValue x, LoValue stride)
+{
+    *sum = lo_index_add(&e->lo, *sum, lo_index_mul(&e->lo, x, stride));
 }
 
 static void sum_coord(Emit *e, Sum *sum, const Coord *c, LoValue stride)
 {
     Lo *lo = &e->lo;
     if (c->base)
-        sum_scalar(e, sum, c->depth, c->base, stride);
+        add_term(e, &sum->fixed, c->base, stride);
+    sum->moves |= coord_moves(c);
     if (c->step) {
         bool unit = c->step == 1 && lo_is_int(stride) && stride->number == 1;
-        emit_at(e, DEPTH_ENTRY);
         LoValue each = c->step == 1 ? stride : lo_imul(lo, stride, lo_i64_of(lo, c->step));
-        sum_scalar(e, sum, DEPTH_BODY, e->column, each);
-        sum->moves = true;
-        if (unit && !sum->unit) {
+        add_term(e, &sum->moving, e->column, each);
+        if (unit && !sum->unit)
             sum->unit = true;
-        } else if (e->lanes > 1) {
-            emit_at(e, DEPTH_ENTRY);
-            LoValue steps =
-                lo_imul(lo, lo_iota_of(lo, lo_i64, e->lanes), lo_splat(lo, each, e->lanes));
-            sum_lanes(e, sum, steps);
-        }
+        else if (e->lanes > 1)
+            sum_lanes(e, sum,
+                      lo_imul(lo, lo_iota_of(lo, lo_i64, e->lanes), lo_splat(lo, each, e->lanes)));
     }
     if (c->lanes) {
-        sum->moves = true;
-        emit_at(e, DEPTH_ENTRY);
-        LoValue strides = lo_splat(lo, stride, e->lanes);
-        emit_at(e, DEPTH_BODY);
-        LoValue part = lo_imul(lo, c->lanes, strides);
+        LoValue part = lo_imul(lo, c->lanes, lo_splat(lo, stride, e->lanes));
         if (e->lanes > 1)
             sum_lanes(e, sum, part);
         else
-            sum_scalar(e, sum, DEPTH_BODY, part, lo_i64_of(lo, 1));
+            add_term(e, &sum->moving, part, lo_i64_of(lo, 1));
     }
 }
 
@@ -100,9 +89,11 @@ static LoValue buffer_stride(Emit *e, void *data, int axis)
     if (axis == buffer->layout.n - 1 && !buffer->strided)
         return lo_i64_of(&e->lo, 1);
     if (!buffer->strides[axis]) {
-        LoValue all = argument_field(e, TFC_WORD(TfcKernelArgs, strides), lo_ptr);
-        buffer->strides[axis] =
-            load_word(e, all, (buffer - e->buffers) * TFC_MAX_AXES + axis, lo_i64);
+        int64_t word = (buffer - e->buffers) * TFC_MAX_AXES + axis;
+        emit_at_entry(e);
+        LoValue all = load_word(e, e->args, TFC_WORD(TfcKernelArgs, strides), lo_ptr);
+        buffer->strides[axis] = load_word(e, all, word, lo_i64);
+        lo_resume(&e->lo);
     }
     return buffer->strides[axis];
 }
@@ -113,13 +104,12 @@ static Sum sum_flat(Emit *e, const Type *type)
     Sum sum = {0};
     for (int i = 0; i < type->rank; i++)
         if (!dim_is_one(type->dims[i]))
-            sum = (Sum){.scalar = {[DEPTH_BODY] = e->column}, .unit = true, .moves = true};
+            sum = (Sum){.moving = e->column, .unit = true, .moves = true};
     return sum;
 }
 
 typedef struct Address {
     LoValue pointer; /* scalar, or a vector of pointers */
-    Depth depth;
     LoType type;  /* in memory */
     bool vector;  /* the access is one of `lanes` elements */
     LoValue mask; /* vectors only; NULL: all lanes */
@@ -128,8 +118,7 @@ typedef struct Address {
 
 static LoValue access_mask(Emit *e, const Place *place)
 {
-    LoValue valid = place->valid.v ? emit_widen(e, place->valid, DEPTH_BODY) : NULL;
-    emit_at(e, DEPTH_BODY);
+    LoValue valid = place->valid ? emit_widen(e, place->valid) : NULL;
     return valid && e->mask ? lo_and(&e->lo, valid, e->mask) : valid ? valid : e->mask;
 }
 
@@ -141,19 +130,11 @@ static Address address_of(Emit *e, int number, const Place *place)
     Sum sum = flat ? sum_flat(e, buffer->type)
                    : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
     LoType element = emit_memory_type(e, buffer->type->dtype);
-    Address a = {.pointer = buffer->base,
-                 .depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY,
+    Address a = {.pointer = lo_at(lo, element, buffer->base, sum.fixed),
                  .type = element,
                  .align = (unsigned)dtype_bytes(buffer->type->dtype)};
-    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
-        if (sum.scalar[d]) {
-            emit_at(e, d);
-            a.pointer = lo_at(lo, element, a.pointer, sum.scalar[d]);
-            a.depth = depth_max(a.depth, d);
-        }
-    if (place->valid.v)
-        a.depth = depth_max(a.depth, place->valid.depth);
-    a.vector = a.depth == DEPTH_BODY && e->lanes > 1;
+    a.pointer = lo_at(lo, element, a.pointer, sum.moving);
+    a.vector = e->lanes > 1 && (sum.moves || (place->valid && lo_is_vector(lo_type(place->valid))));
     if (!a.vector)
         return a;
     a.mask = access_mask(e, place);
@@ -164,7 +145,6 @@ static Address address_of(Emit *e, int number, const Place *place)
     if (sum.unit)
         sum_lanes(e, &sum, lo_iota_of(lo, lo_i64, e->lanes));
     LoValue lanes = sum.lanes ? sum.lanes : lo_int(lo, lo_vector(lo_i64, e->lanes), 0);
-    emit_at(e, DEPTH_BODY);
     a.pointer = lo_at(lo, element, a.pointer, lanes);
     a.type = lo_vector(element, e->lanes);
     return a;
@@ -173,7 +153,7 @@ static Address address_of(Emit *e, int number, const Place *place)
 LoValue emit_address(Emit *e, int buffer, const Place *place)
 {
     Address a = address_of(e, buffer, place);
-    assert(!a.vector && a.depth != DEPTH_BODY);
+    assert(!a.vector);
     return a.pointer;
 }
 
@@ -195,11 +175,10 @@ static LoValue read_at(Emit *e, int number, const Place *place, const Address *a
     Lo *lo = &e->lo;
     DType dtype = e->buffers[number].type->dtype;
     LoValue x;
-    emit_at(e, a->depth);
     if (!a->vector) {
         LoValue pointer = a->pointer;
-        if (place->valid.v)
-            pointer = lo_select(lo, place->valid.v, pointer, e->spare);
+        if (place->valid)
+            pointer = lo_select(lo, place->valid, pointer, e->spare);
         x = lo_load(lo, a->type, pointer, a->align);
     } else if (is_pointers(a->pointer)) {
         LoValue all = lo_int(lo, lo_vector(lo_i1, e->lanes), 1);
@@ -216,7 +195,6 @@ static LoValue read_at(Emit *e, int number, const Place *place, const Address *a
 static void write_at(Emit *e, int number, const Address *a, LoValue x)
 {
     Lo *lo = &e->lo;
-    emit_at(e, a->depth);
     if (e->buffers[number].type->dtype == DT_BOOL)
         x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
     else if (e->buffers[number].type->dtype == DT_BF16)
@@ -232,35 +210,24 @@ static void write_at(Emit *e, int number, const Address *a, LoValue x)
         lo_store(lo, x, a->pointer, a->align);
 }
 
-/* Memory that changes is touched where the builder stands in the loops, however little its
- * address depends on them: never above a row, which may not exist. */
-static Address address_of_result(Emit *e, int number, const Place *place, Depth depth)
+LoValue emit_load_at(Emit *e, int number, const Place *place)
 {
     Address a = address_of(e, number, place);
-    a.depth = depth_max(depth_max(a.depth, depth), DEPTH_ROW);
-    return a;
+    return read_at(e, number, place, &a);
 }
 
-Val emit_load_at(Emit *e, int number, const Place *place)
+void emit_store_at(Emit *e, int number, const Place *place, LoValue value)
 {
     Address a = address_of(e, number, place);
-    return (Val){read_at(e, number, place, &a), a.depth};
+    write_at(e, number, &a, a.vector ? emit_widen(e, value) : value);
 }
 
-void emit_store_at(Emit *e, int number, const Place *place, Val value)
-{
-    Address a = address_of_result(e, number, place, value.depth);
-    LoValue x = emit_widen(e, value, a.depth);
-    write_at(e, number, &a, x);
-}
-
-void emit_add_at(Emit *e, int number, const Place *place, Val term)
+void emit_add_at(Emit *e, int number, const Place *place, LoValue term)
 {
     DType dtype = e->buffers[number].type->dtype;
-    Address a = address_of_result(e, number, place, term.depth);
-    LoValue x = emit_widen(e, term, a.depth), sum = read_at(e, number, place, &a);
-    sum = dtype_is_float(dtype) ? lo_add(&e->lo, sum, x) : lo_add(&e->lo, sum, x);
-    write_at(e, number, &a, emit_rounded(e, dtype, sum));
+    Address a = address_of(e, number, place);
+    LoValue x = a.vector ? emit_widen(e, term) : term, sum = read_at(e, number, place, &a);
+    write_at(e, number, &a, emit_rounded(e, dtype, lo_add(&e->lo, sum, x)));
 }
 
 /* ---- the number of an element ---- */
@@ -271,33 +238,26 @@ static LoValue contiguous_stride(Emit *e, void *data, int axis)
     LoValue stride = lo_i64_of(&e->lo, 1);
     for (int i = layout->n - 1; i > axis; i--) {
         LoValue extent = extent_of(e, &layout->axes[i]);
-        emit_at(e, DEPTH_ENTRY);
         stride = lo_imul(&e->lo, stride, extent);
     }
     return stride;
 }
 
-Val element_number(Emit *e, const Type *type, const Place *place, bool *unit)
+LoValue element_number(Emit *e, const Type *type, const Place *place, bool *unit)
 {
     Lo *lo = &e->lo;
     Layout layout = layout_of(e->module, type);
     Sum sum = e->signature->range == RANGE_ELEMENTS
                   ? sum_flat(e, type)
                   : sum_place(e, type, &layout, place, contiguous_stride, &layout);
-    Val number = {.depth = sum.moves ? DEPTH_BODY : DEPTH_ENTRY};
-    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
-        if (sum.scalar[d])
-            number.depth = depth_max(number.depth, d);
-    emit_at(e, number.depth);
-    for (Depth d = DEPTH_ENTRY; d <= DEPTH_BODY; d++)
-        number.v = lo_index_add(lo, number.v, sum.scalar[d]);
-    if (!number.v)
-        number.v = lo_i64_of(lo, 0);
+    LoValue number = lo_index_add(lo, sum.fixed, sum.moving);
+    if (!number)
+        number = lo_i64_of(lo, 0);
     *unit = sum.unit && !sum.lanes;
     if (sum.lanes && !*unit) {
-        number.v = lo_iadd(lo, lo_splat(lo, number.v, e->lanes), sum.lanes);
+        number = lo_iadd(lo, lo_splat(lo, number, e->lanes), sum.lanes);
         if (sum.unit)
-            number.v = lo_iadd(lo, number.v, lo_iota_of(lo, lo_i64, e->lanes));
+            number = lo_iadd(lo, number, lo_iota_of(lo, lo_i64, e->lanes));
     }
     return number;
 }

@@ -68,7 +68,6 @@ static void emit_online_strip(Attention *a, LoValue accumulate)
 static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
 {
     Lo *lo = &a->e->lo;
-    lo_resume(lo);
     LoValue one = lo_iadd(lo, first, lo_i64_of(lo, 1));
     LoLoop loop = lo_for_open(lo, first, lo_max(lo, last, one), PART_KEYS, "strips");
     LoValue rest = lo_iadd(lo, loop.index, loop.step);
@@ -77,16 +76,12 @@ static void each_strip(Attention *a, int sweep, LoValue first, LoValue last)
     a->end = lo_select(lo, whole, rest, last);
     LoValue later = lo_ne(lo, loop.index, first);
     LoValue accumulate = lo_zext(lo, later, lo_i64);
-    row_seam(a->e);
     memset(a->e->random_rows, 0, sizeof *a->e->random_rows * (size_t)a->e->signature->n_sites);
     if (a->online)
         emit_online_strip(a, accumulate);
     else
         emit_strip(a, sweep, true, accumulate);
-    lo_resume(lo);
     lo_for_close(lo, &loop);
-    row_seam(a->e);
-    memo_forget(a->e, DEPTH_ROW);
 }
 
 static void start_levels(Attention *a, bool one_strip)
@@ -96,7 +91,6 @@ static void start_levels(Attention *a, bool one_strip)
     a->plan = plan_sweeps(e, one_strip || a->online, a->online ? online_ready(a->online) : NULL);
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
     memset(e->random_rows, 0, sizeof *e->random_rows * (size_t)e->signature->n_sites);
-    memo_forget(e, DEPTH_ROW);
     for (int n = 0; n < e->n_values; n++) {
         const Op *op = sweep_op(e, n);
         bool scores =
@@ -108,7 +102,6 @@ static void start_levels(Attention *a, bool one_strip)
 static void emit_levels(Attention *a, LoValue first, LoValue last, bool one_strip)
 {
     start_levels(a, one_strip);
-    row_seam(a->e);
     for (int sweep = 0; a->online && sweep < a->plan.n_sweeps; sweep++)
         tile_open_reductions(a, sweep);
     if (a->online) {
@@ -127,7 +120,6 @@ static void emit_levels(Attention *a, LoValue first, LoValue last, bool one_stri
     }
     tile_store_rows(a);
     tile_round_rows(a);
-    lo_resume(&a->e->lo);
 }
 
 /* ---- blocks of queries ---- */
@@ -224,9 +216,7 @@ static bool is_one_level(const Emit *e)
 static void emit_block(Attention *a, LoValue query)
 {
     Lo *lo = &a->e->lo;
-    row_seam(a->e);
     stand_at_block(a, query);
-    row_seam(a->e);
     tile_turn_queries(a);
     LoValue first = first_key(a), last = last_key(a);
     LoValue keys = lo_isub(lo, last, first);
@@ -248,8 +238,7 @@ static void emit_block(Attention *a, LoValue query)
 static LoValue length_of(Attention *a, int dim)
 {
     Coord length = dim_length(a->e, dim);
-    LoValue n = coord_value(a->e, &length, lo_i64).v;
-    lo_resume(&a->e->lo);
+    LoValue n = coord_value(a->e, &length, lo_i64);
     return n;
 }
 
@@ -263,16 +252,14 @@ static void stand_at_unit(Attention *a, LoValue unit)
     for (int i = 0; i < a->tiles.scores.rank; i++)
         if (a->tiles.unit[i])
             extents[i] = extent_of(e, &(Axis){i, -1, a->tiles.scores.dims[i]});
-    lo_resume(lo);
     for (int i = a->tiles.scores.rank - 1; i >= 0; i--) {
         if (!a->tiles.unit[i])
             continue;
-        e->space.at[i] = coord_of(lo_rem(lo, unit, extents[i]), DEPTH_ROW);
+        e->space.at[i] = coord_of(lo_rem(lo, unit, extents[i]));
         unit = lo_div(lo, unit, extents[i]);
         if (tokens && tokens->batch_dim == i)
             e->space.at[i].token = tokens->extent.symbol + 1;
     }
-    row_seam(e);
 }
 
 /* Loops over the axes that are neither the units' nor the last two. */
@@ -284,19 +271,15 @@ static void each_group(Attention *a, int axis)
         axis++;
     if (axis < tile_queries(&a->tiles)) {
         LoValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
-        lo_resume(lo);
         LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), extent, 1, "groups");
-        e->space.at[axis] = coord_of(loop.index, DEPTH_ROW);
+        e->space.at[axis] = coord_of(loop.index);
         each_group(a, axis + 1);
-        lo_resume(lo);
         lo_for_close(lo, &loop);
         return;
     }
-    lo_resume(lo);
     LoLoop loop =
         lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, block_vectors(a) * e->lanes, "queries");
     emit_block(a, loop.index);
-    lo_resume(lo);
     lo_for_close(lo, &loop);
 }
 
@@ -310,16 +293,13 @@ void kernel_attention(Emit *e)
                    .slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops + 1),
                    .words = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1)};
     tile_open(&a);
-    lo_resume(lo);
     LoLoop units = lo_for_open(lo, e->begin, e->end, 1, "units");
     stand_at_unit(&a, units.index);
     a.n_queries = length_of(&a, tile_queries(&a.tiles));
     a.n_keys = length_of(&a, tile_keys(&a.tiles));
-    row_seam(e);
     for (int i = 0; i < a.tiles.n; i++)
         if (a.tiles.products[i].use == TILE_COLUMNS)
             tile_clear_columns(&a, &a.tiles.products[i]);
     each_group(&a, 0);
-    lo_resume(lo);
     lo_for_close(lo, &units);
 }

@@ -19,8 +19,10 @@ static LoValue longest(Attention *a, int axis, int64_t most)
 {
     Emit *e = a->e;
     LoValue extent = extent_of(e, &(Axis){axis, -1, a->tiles.scores.dims[axis]});
-    emit_at(e, DEPTH_ENTRY);
-    return lo_min(&e->lo, extent, number(a, most));
+    emit_at_entry(e);
+    LoValue least = lo_min(&e->lo, extent, number(a, most));
+    lo_resume(&e->lo);
+    return least;
 }
 
 /* Vectors of the largest strip. */
@@ -29,25 +31,22 @@ static LoValue strip_room(Attention *a)
     Emit *e = a->e;
     Lo *lo = &e->lo;
     LoValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
+    emit_at_entry(e);
     queries = lo_iadd(lo, queries, number(a, e->lanes - 1));
     LoValue vectors = lo_div(lo, queries, number(a, e->lanes));
-    return lo_min(lo, lo_imul(lo, a->most_keys, vectors), number(a, STRIP_VECTORS));
-}
-
-static LoValue memory_of(Attention *a, LoType type, LoValue elements, const char *name)
-{
-    Lo *lo = &a->e->lo;
-    emit_at(a->e, DEPTH_ENTRY);
-    LoValue memory = lo_scratch_of(lo, type, elements, 64, name);
+    LoValue room = lo_min(lo, lo_imul(lo, a->most_keys, vectors), number(a, STRIP_VECTORS));
     lo_resume(lo);
-    return memory;
+    return room;
 }
 
 LoValue tile_memory(Attention *a, LoType element, const char *name)
 {
-    emit_at(a->e, DEPTH_ENTRY);
-    LoValue vectors = lo_iadd(&a->e->lo, a->room, number(a, STRIP_GAP));
-    return memory_of(a, lo_vector(element, a->e->lanes), vectors, name);
+    Lo *lo = &a->e->lo;
+    emit_at_entry(a->e);
+    LoValue vectors = lo_iadd(lo, a->room, number(a, STRIP_GAP));
+    LoValue memory = lo_scratch_of(lo, lo_vector(element, a->e->lanes), vectors, 64, name);
+    lo_resume(lo);
+    return memory;
 }
 
 LoValue tile_strip(Attention *a, int number)

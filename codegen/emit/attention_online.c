@@ -220,7 +220,6 @@ static LoValue vectors_of_block(Attention *a, const char *name)
 /* What a vector of the block has in such memory. */
 static LoValue of_vector(Attention *a, LoValue memory)
 {
-    lo_resume(&a->e->lo);
     return lo_at(&a->e->lo, lanes_type(a), memory, a->vector);
 }
 
@@ -241,9 +240,9 @@ void online_stand(Attention *a)
     for (int n = 0; n < e->n_values; n++) {
         int maximum = a->online->maximum[n];
         if (a->online->late[n])
-            e->reduced[n] = (Val){lo_real(&e->lo, lanes_type(a), 1), DEPTH_BODY};
-        if (maximum != NONE && e->reduced[maximum].v)
-            e->reduced[maximum].v = finite(a, e->reduced[maximum].v);
+            e->reduced[n] = lo_real(&e->lo, lanes_type(a), 1);
+        if (maximum != NONE && e->reduced[maximum])
+            e->reduced[maximum] = finite(a, e->reduced[maximum]);
     }
 }
 
@@ -251,7 +250,6 @@ void online_keep_maxima(Attention *a)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    lo_resume(lo);
     for (int n = 0; n < e->n_values; n++) {
         int maximum = a->online->maximum[n];
         if (maximum == NONE)
@@ -273,10 +271,9 @@ void online_keep_maxima(Attention *a)
 static LoValue row_value(Attention *a, int n)
 {
     Emit *e = a->e;
-    memo_forget(e, DEPTH_ROW);
     const Value *value = &sweep_op(e, n)->results[0];
-    LoValue x = emit_widen(e, emit_aligned(e, value, &e->space), DEPTH_BODY);
-    lo_resume(&e->lo);
+    memo_forget(e);
+    LoValue x = emit_widen(e, emit_aligned(e, value, &e->space));
     return x;
 }
 
@@ -285,13 +282,13 @@ static void follow_top(Attention *a, int n)
     Emit *e = a->e;
     Lo *lo = &e->lo;
     int maximum = a->online->maximum[n];
-    Val now = e->reduced[maximum];
+    LoValue now = e->reduced[maximum];
     LoValue top = row_value(a, n);
     LoValue before = lo_load(lo, lanes_type(a), of_vector(a, a->online->before[n]), lanes_align(a));
-    e->reduced[maximum].v = finite(a, before);
+    e->reduced[maximum] = finite(a, before);
     LoValue scale = math_call(e, "exp", lo_sub(lo, row_value(a, n), top));
     e->reduced[maximum] = now;
-    memo_forget(e, DEPTH_ROW);
+    memo_forget(e);
     lo_store(lo, scale, of_vector(a, a->online->scale[n]), lanes_align(a));
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
@@ -320,7 +317,6 @@ void online_scale_rows(Attention *a, const TileProduct *p, LoValue later)
     Form f = form_of(a, a->online, p->op->args[0]);
     if (f.top == NONE)
         return;
-    lo_resume(&a->e->lo);
     LoValue zero = lo_i64_of(&a->e->lo, 0);
     LoValue some_before = lo_ne(&a->e->lo, later, zero);
     LoIf some = lo_if_open(&a->e->lo, some_before);

@@ -17,7 +17,6 @@
 
 static void call(Attention *a, LoFunction *function, int n, LoValue *args)
 {
-    lo_resume(&a->e->lo);
     lo_call(&a->e->lo, function, n, args);
 }
 
@@ -36,7 +35,7 @@ static TileRows rows_of(Attention *a, int buffer, const int *axes, int axis, LoV
     TileRows rows = {0};
     for (int i = 0; i < place.rank; i++)
         if (axes[i] == axis) {
-            place.at[i] = coord_of(first, DEPTH_ROW);
+            place.at[i] = coord_of(first);
             rows.stride = emit_stride(e, buffer, i);
         } else if (axes[i] != DEPTH_AXIS) {
             place.at[i] = e->space.at[axes[i]];
@@ -57,13 +56,11 @@ static int result_buffer(const Attention *a, const TileProduct *p)
 
 static LoValue element_at(Attention *a, LoValue base, LoValue index)
 {
-    lo_resume(&a->e->lo);
     return lo_at(&a->e->lo, element_type(a), base, index);
 }
 
 static LoValue keys_here(Attention *a)
 {
-    lo_resume(&a->e->lo);
     return lo_isub(&a->e->lo, a->end, a->key);
 }
 
@@ -96,7 +93,6 @@ static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, 
 {
     Lo *lo = &a->e->lo;
     LoType type = emit_memory_type(a->e, p->op->args[1]->type.dtype);
-    lo_resume(lo);
     Part part = {
         .loop = lo_for_open(lo, number(a, 0), lo_max(lo, n, number(a, 1)), PACKED_ROWS, "parts")};
     LoValue left = lo_isub(lo, n, part.loop.index);
@@ -116,7 +112,6 @@ static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, 
 
 static void part_close(Attention *a, Part *part)
 {
-    lo_resume(&a->e->lo);
     lo_for_close(&a->e->lo, &part->loop);
 }
 
@@ -246,7 +241,6 @@ void tile_round_rows(Attention *a)
         if (!is_rounded(a, p))
             continue;
         TileRows result = given_rows(a, p);
-        lo_resume(lo);
         LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "round");
         LoValue sums = lo_imul(lo, rows.index, number(a, p->depth));
         LoValue to = lo_imul(lo, rows.index, result.stride);
@@ -275,7 +269,6 @@ void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
 {
     Lo *lo = &a->e->lo;
     TileRows sums = summed_rows(a, p);
-    lo_resume(lo);
     LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "scale");
     LoValue factor = lo_load(lo, element_type(a), element_at(a, factors, rows.index),
                              (unsigned)dtype_bytes(a->tiles.scores.dtype));

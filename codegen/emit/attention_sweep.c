@@ -24,7 +24,7 @@ static void row_values(Attention *a, int sweep)
         bool own = op ? e->body.ops[n - e->body.n_inputs].aligned && op->kind != OP_dot &&
                             op_family(op) != FAMILY_reduce
                       : e->body.input_aligned[n];
-        if (!own || a->plan.columnar[n] || a->plan.level[n] > sweep || e->reduced[n].v)
+        if (!own || a->plan.columnar[n] || a->plan.level[n] > sweep || e->reduced[n])
             continue;
         const Value *value = op ? &op->results[0] : e->body.inputs[n];
         Place place = place_aligned(&value->type, &e->space);
@@ -42,7 +42,6 @@ static LoType sum_type(Emit *e, const Op *op) { return lanes_of(e, &op->results[
 static LoValue sum_at(Attention *a, int i)
 {
     const Op *op = a->e->body.ops[i].op;
-    lo_resume(&a->e->lo);
     return lo_at(&a->e->lo, sum_type(a->e, op), a->sums[i], a->vector);
 }
 
@@ -57,7 +56,6 @@ void tile_open_reductions(Attention *a, int sweep)
         LoType type = sum_type(e, op);
         if (!a->sums[i])
             a->sums[i] = lo_scratch(lo, type, BLOCK_VECTORS, 0, "sums");
-        lo_resume(lo);
         for (int v = 0; v < BLOCK_VECTORS; v++)
             lo_store(lo, reduce_identity(e, op, type),
                      lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
@@ -75,7 +73,7 @@ static void read_reductions(Attention *a, int sweep)
                 continue;
             LoValue sum = lo_load(&e->lo, sum_type(e, op), sum_at(a, i), sum_align(op));
             sum = emit_rounded(e, op->results[0].type.dtype, sum);
-            e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_BODY};
+            e->reduced[e->body.n_inputs + i] = sum;
         }
     }
 }
@@ -116,16 +114,15 @@ static LoValue first_number(Attention *a, const Value *value, int lane)
     Place place = e->space;
     bool unit;
     place.at[tile_queries(&a->tiles)] =
-        coord_add(e, coord_of(e->column, DEPTH_ROW), coord_const(e, lane));
-    place.at[tile_keys(&a->tiles)] = coord_of(a->key, DEPTH_ROW);
-    return element_number(e, &value->type, &place, &unit).v;
+        coord_add(e, coord_of(e->column), coord_const(e, lane));
+    place.at[tile_keys(&a->tiles)] = coord_of(a->key);
+    return element_number(e, &value->type, &place, &unit);
 }
 
 /* Of the vector being swept, in a row of a strip. */
 static LoValue vector_at(Attention *a)
 {
     Lo *lo = &a->e->lo;
-    lo_resume(lo);
     return lo_imul(lo, a->vector, lo_i64_of(lo, a->e->lanes));
 }
 
@@ -144,7 +141,6 @@ static void fill_words(Attention *a, int sweep)
             if (!a->words[first->random])
                 a->words[first->random] = tile_memory(a, lo_i32, "words");
             LoValue zero = first_number(a, value, 0), one = first_number(a, value, 1);
-            lo_resume(lo);
             LoValue words = lo_at(lo, lo_i32, a->words[first->random], vector_at(a));
             random_fill_strip(e, first, zero, lo_isub(lo, one, zero), lo_isub(lo, a->end, a->key),
                               words, a->pitch);
@@ -159,8 +155,7 @@ static void fill_words(Attention *a, int sweep)
 static LoValue lanes_at_place(Emit *e, const Value *value)
 {
     Place place = place_aligned(&value->type, &e->space);
-    LoValue x = emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY);
-    emit_at(e, DEPTH_BODY);
+    LoValue x = emit_widen(e, emit_eval(e, value, &place));
     return x;
 }
 
@@ -224,11 +219,8 @@ static void sweep_keys(Attention *a, int sweep)
     LoValue row = lo_isub(lo, loop.index, a->key);
     e->cache_at = lo_imul(lo, row, a->pitch);
     e->cache_at = lo_iadd(lo, e->cache_at, first);
-    e->space.at[keys] = coord_of(loop.index, DEPTH_ROW);
-    row_seam(e);
-    memo_forget(e, DEPTH_ROW);
+    e->space.at[keys] = coord_of(loop.index);
     sweep_key(a, sweep);
-    lo_resume(lo);
     lo_for_close(lo, &loop);
     e->space.at[keys] = (Coord){0};
     put_sums_back(a, sweep);
@@ -240,23 +232,17 @@ void tile_each_vector(Attention *a, int sweep, VectorBody body)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    lo_resume(lo);
     LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), a->vectors, 1, "vectors");
     a->vector = loop.index;
     e->column = lo_iadd(lo, a->query, vector_at(a));
     LoValue left = lo_isub(lo, a->n_queries, e->column);
     e->mask = e->lanes > 1 ? lane_mask(e, left) : NULL;
-    row_seam(e);
-    memo_forget(e, DEPTH_ROW);
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     read_reductions(a, sweep);
     if (a->online && sweep < a->plan.n_sweeps)
         online_stand(a);
     body(a, sweep);
-    lo_resume(lo);
     lo_for_close(lo, &loop);
-    row_seam(e);
-    memo_forget(e, DEPTH_ROW);
     e->mask = NULL;
 }
 
@@ -279,7 +265,7 @@ static void store_rows(Attention *a, int sweep)
         if (value->op->kind == OP_dot)
             continue;
         Place place = place_aligned(&value->type, &e->space);
-        Val x = {emit_widen(e, emit_eval(e, value, &place), DEPTH_BODY), DEPTH_BODY};
+        LoValue x = emit_widen(e, emit_eval(e, value, &place));
         emit_store_at(e, e->body.n_inputs + i, &place, x);
     }
 }

@@ -33,7 +33,6 @@ static void place_unit(Emit *e, Columns *c, LoValue unit)
     LoValue rest = unit, chunk = lo_i64_of(lo, 0), extents[MAX_RANK];
     for (int i = 0; i < out.n; i++)
         extents[i] = extent_of(e, &out.axes[i]);
-    lo_resume(lo);
     if (chunks > 1) {
         chunk = lo_rem(lo, unit, lo_i64_of(lo, chunks));
         rest = lo_div(lo, unit, lo_i64_of(lo, chunks));
@@ -52,16 +51,15 @@ static void place_unit(Emit *e, Columns *c, LoValue unit)
                   out.axes[out.n - 1].extent.size % COLUMN_CHUNK == 0;
         c->end = c->even ? full : lo_select(lo, less, full, c->end);
     }
-    row_seam(e);
     for (int i = 0; i + 1 < out.n; i++) {
         const Axis *axis = &out.axes[i];
         Axis in_space = *axis;
         in_space.dim += out_shift(e);
         in_space.batch_dim += axis->batch_dim >= 0 ? out_shift(e) : 0;
         if (axis->batch_dim >= 0)
-            bind_tokens(e, &e->signature->space, &in_space, coord_of(at[i], DEPTH_ROW));
+            bind_tokens(e, &e->signature->space, &in_space, coord_of(at[i]));
         else if (!dim_is_one(axis->extent))
-            e->space.at[in_space.dim] = coord_of(at[i], DEPTH_ROW);
+            e->space.at[in_space.dim] = coord_of(at[i]);
     }
 }
 
@@ -69,9 +67,7 @@ static void place_unit(Emit *e, Columns *c, LoValue unit)
 
 static void loop_axis(Emit *e, Columns *c, LoValue from, LoValue to)
 {
-    lo_resume(&e->lo);
     c->loops[c->n_loops++] = lo_for_open(&e->lo, from, to, 1, "reduced");
-    row_seam(e);
 }
 
 static LoValue current(const Columns *c) { return c->loops[c->n_loops - 1].index; }
@@ -86,17 +82,17 @@ static void loop_tokens(Emit *e, Columns *c, const Axis *axis)
         return;
     if (!b && !s) {
         loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, axis));
-        bind_tokens(e, space, axis, coord_of(current(c), DEPTH_ROW));
+        bind_tokens(e, space, axis, coord_of(current(c)));
         c->bound[axis->dim] = true;
     } else if (b) {
         Coord length = table_lookup(e, symbol, DIM_LENGTH, e->space.at[axis->batch_dim]);
-        loop_axis(e, c, lo_i64_of(lo, 0), coord_value(e, &length, lo_i64).v);
-        e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
+        loop_axis(e, c, lo_i64_of(lo, 0), coord_value(e, &length, lo_i64));
+        e->space.at[axis->dim] = coord_of(current(c));
         c->bound[axis->dim] = true;
     } else {
         Dim batch = space->dims[axis->batch_dim];
         loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, &(Axis){axis->batch_dim, -1, batch}));
-        e->space.at[axis->batch_dim] = coord_of(current(c), DEPTH_ROW);
+        e->space.at[axis->batch_dim] = coord_of(current(c));
     }
 }
 
@@ -114,20 +110,18 @@ static void open_loops(Emit *e, Columns *c)
             loop_tokens(e, c, axis);
         } else if (!columns && !is_kept(e, axis->dim) && !dim_is_one(axis->extent)) {
             loop_axis(e, c, lo_i64_of(lo, 0), extent_of(e, axis));
-            e->space.at[axis->dim] = coord_of(current(c), DEPTH_ROW);
+            e->space.at[axis->dim] = coord_of(current(c));
         }
     }
-    Val exists = row_exists(e, c->bound);
-    c->guarded = exists.v != NULL;
+    LoValue exists = row_exists(e, c->bound);
+    c->guarded = exists != NULL;
     if (c->guarded) {
-        c->exists = lo_if_open(lo, exists.v);
-        row_seam(e);
+        c->exists = lo_if_open(lo, exists);
     }
 }
 
 static void close_loops(Emit *e, Columns *c)
 {
-    lo_resume(&e->lo);
     if (c->guarded)
         lo_if_close(&e->lo, &c->exists);
     while (c->n_loops)
@@ -158,8 +152,7 @@ static LoValue row_mask(Emit *e, const Columns *c, LoValue column)
     while (e->signature->space.dims[dim].symbol != batch)
         dim++;
     Coord length = table_lookup(e, last->extent.symbol, DIM_LENGTH, e->space.at[dim]);
-    LoValue n = coord_value(e, &length, lo_i64).v;
-    lo_resume(lo);
+    LoValue n = coord_value(e, &length, lo_i64);
     LoValue less = lo_lt(lo, n, c->end);
     LoValue end = lo_select(lo, less, n, c->end);
     return lane_mask(e, lo_isub(lo, end, column));
@@ -170,7 +163,6 @@ static LoValue row_mask(Emit *e, const Columns *c, LoValue column)
 void column_at(Emit *e, const Columns *c, int u, bool masked)
 {
     Lo *lo = &e->lo;
-    lo_resume(lo);
     LoValue column = lo_index_add(lo, c->first, lo_i64_of(lo, (int64_t)u * e->lanes));
     e->column = column ? column : lo_i64_of(lo, 0);
     e->mask = NULL;
@@ -192,7 +184,6 @@ static void row_vector(Emit *e, Columns *c, int u, bool masked)
         else
             here = lo_if_open(lo, mask);
     }
-    memo_forget(e, DEPTH_BODY);
     c->work->vector(e, c, u);
     if (varies && e->lanes == 1)
         lo_if_close(lo, &here);
@@ -202,7 +193,6 @@ static void row_vector(Emit *e, Columns *c, int u, bool masked)
 static void group(Emit *e, Columns *c, int n, bool masked)
 {
     c->work->begin(e, c, n);
-    row_seam(e);
     open_loops(e, c);
     if (c->work->enter)
         c->work->enter(e, c);
@@ -211,12 +201,9 @@ static void group(Emit *e, Columns *c, int n, bool masked)
     if (c->work->leave)
         c->work->leave(e, c);
     close_loops(e, c);
-    memo_forget(e, DEPTH_ROW);
     for (int u = 0; c->work->finish && u < n; u++) {
-        row_seam(e);
         column_at(e, c, u, masked);
         c->work->finish(e, c, u);
-        memo_forget(e, DEPTH_ROW);
     }
     e->mask = NULL;
 }
@@ -227,7 +214,6 @@ static void unit_of_columns(Emit *e, Columns *c)
     Lo *lo = &e->lo;
     LoValue whole = c->start;
     e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.step = 1};
-    lo_resume(lo);
     if (!limit_varies(e)) {
         int64_t width = (int64_t)GROUP * e->lanes;
         LoValue count = lo_isub(lo, c->end, c->start);
@@ -237,7 +223,6 @@ static void unit_of_columns(Emit *e, Columns *c)
             LoLoop loop = lo_for_open(lo, c->start, whole, width, "groups");
             c->first = loop.index;
             group(e, c, GROUP, false);
-            lo_resume(lo);
             lo_for_close(lo, &loop);
         }
     }
@@ -246,7 +231,6 @@ static void unit_of_columns(Emit *e, Columns *c)
     LoLoop loop = lo_for_open(lo, whole, c->end, e->lanes, "rest");
     c->first = loop.index;
     group(e, c, 1, true);
-    lo_resume(lo);
     lo_for_close(lo, &loop);
 }
 
@@ -268,7 +252,6 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
         extent_of(e, &out.axes[i]);
     for (int i = 0; i < e->layout.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    lo_resume(lo);
     LoLoop loop = lo_for_open(lo, e->begin, e->end, 1, "units");
     place_unit(e, &c, loop.index);
     if (c.folds) {
@@ -279,7 +262,6 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     } else {
         unit_of_columns(e, &c);
     }
-    lo_resume(lo);
     lo_for_close(lo, &loop);
 }
 
@@ -310,7 +292,7 @@ static void begin_sums(Emit *e, Columns *c, int n)
         }
     }
     for (int i = 0; i < e->n_values; i++)
-        e->reduced[i] = (Val){0};
+        e->reduced[i] = NULL;
 }
 
 typedef struct Fold {
@@ -325,8 +307,7 @@ static void add_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
-        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
-        emit_at(e, DEPTH_BODY);
+        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space));
         reduce_into(e, op, fold->sums->slots[i][fold->vector], x, e->mask);
     }
 }
@@ -339,7 +320,7 @@ static void add_row(Emit *e, Columns *c, int u)
         return;
     }
     Coord limit = column_limit(e);
-    LoValue end = coord_value(e, &limit, lo_i64).v;
+    LoValue end = coord_value(e, &limit, lo_i64);
     each_column(e, lo_i64_of(&e->lo, 0), end, add_vector, &fold);
 }
 
@@ -355,9 +336,8 @@ static void finish_sums(Emit *e, Columns *c, int u)
         if (c->folds)
             sum = reduce_lanes(e, op, sum);
         sum = emit_rounded(e, op->results[0].type.dtype, sum);
-        e->reduced[e->body.n_inputs + i] = (Val){sum, c->folds ? DEPTH_ROW : DEPTH_BODY};
+        e->reduced[e->body.n_inputs + i] = sum;
     }
-    row_seam(e);
     for (int i = 0; i < e->signature->space.rank; i++)
         if (!is_kept(e, i))
             out.at[i] = (Coord){0};
@@ -366,7 +346,7 @@ static void finish_sums(Emit *e, Columns *c, int u)
         emit_store_at(e, e->body.n_inputs + i, &place, emit_eval(e, e->body.yields[i], &place));
     }
     for (int i = 0; i < e->n_values; i++)
-        e->reduced[i] = (Val){0};
+        e->reduced[i] = NULL;
 }
 
 void kernel_column(Emit *e)

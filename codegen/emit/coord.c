@@ -6,45 +6,26 @@
 
 /* ---- coordinates ---- */
 
-Depth coord_depth(const Coord *c)
-{
-    return c->step || c->lanes ? DEPTH_BODY : c->base ? c->depth : DEPTH_ENTRY;
-}
+Coord coord_of(LoValue base) { return (Coord){.base = base}; }
 
-Coord coord_of(LoValue base, Depth depth) { return (Coord){.base = base, .depth = depth}; }
-
-Coord coord_const(Emit *e, int64_t value)
-{
-    return coord_of(value ? lo_i64_of(&e->lo, value) : NULL, DEPTH_ENTRY);
-}
+Coord coord_const(Emit *e, int64_t value) { return coord_of(value ? lo_i64_of(&e->lo, value) : NULL); }
 
 Coord coord_add(Emit *e, Coord a, Coord b)
 {
-    Coord sum = {.depth = depth_max(a.base ? a.depth : DEPTH_ENTRY, b.base ? b.depth : DEPTH_ENTRY),
-                 .step = a.step + b.step};
-    emit_at(e, sum.depth);
-    sum.base = lo_index_add(&e->lo, a.base, b.base);
-    sum.lanes = a.lanes ? a.lanes : b.lanes;
-    if (a.lanes && b.lanes) {
-        emit_at(e, DEPTH_BODY);
-        sum.lanes = lo_iadd(&e->lo, a.lanes, b.lanes);
-    }
+    Coord sum = {.base = lo_index_add(&e->lo, a.base, b.base), .step = a.step + b.step,
+                 .varies = a.varies || b.varies};
+    sum.lanes = a.lanes && b.lanes ? lo_iadd(&e->lo, a.lanes, b.lanes) : a.lanes ? a.lanes : b.lanes;
     return sum;
 }
 
 Coord coord_scale(Emit *e, Coord c, int64_t factor)
 {
-    Coord scaled = {.depth = c.depth, .step = c.step * factor};
+    Coord scaled = {.step = c.step * factor, .varies = c.varies};
     if (factor == 1)
         return c;
-    if (c.base) {
-        emit_at(e, c.depth);
-        scaled.base = lo_index_mul(&e->lo, c.base, lo_i64_of(&e->lo, factor));
-    }
-    if (c.lanes) {
-        emit_at(e, DEPTH_BODY);
+    scaled.base = lo_index_mul(&e->lo, c.base, lo_i64_of(&e->lo, factor));
+    if (c.lanes)
         scaled.lanes = lo_imul(&e->lo, c.lanes, lo_int(&e->lo, lo_type(c.lanes), factor));
-    }
     return scaled;
 }
 
@@ -54,28 +35,23 @@ static LoValue resized(Emit *e, LoValue x, LoType element)
     return lo_type(x) == type ? x : lo_trunc(&e->lo, x, type);
 }
 
-Val coord_value(Emit *e, const Coord *c, LoType element)
+LoValue coord_value(Emit *e, const Coord *c, LoType element)
 {
     Lo *lo = &e->lo;
-    Val value = {.depth = coord_depth(c)};
-    emit_at(e, value.depth);
     LoValue base = c->base;
     if (c->step)
         base = lo_index_add(lo, base, lo_index_mul(lo, e->column, lo_i64_of(lo, c->step)));
-    value.v = base ? resized(e, base, element) : lo_int(lo, element, 0);
-    if (value.depth != DEPTH_BODY || e->lanes == 1) {
-        if (c->lanes)
-            value.v = lo_iadd(lo, value.v, resized(e, c->lanes, element));
-        return value;
-    }
+    LoValue value = base ? resized(e, base, element) : lo_int(lo, element, 0);
+    if (!coord_moves(c) || e->lanes == 1)
+        return c->lanes ? lo_iadd(lo, value, resized(e, c->lanes, element)) : value;
     LoType vector = lo_vector(element, e->lanes);
-    value.v = lo_splat(lo, value.v, e->lanes);
+    value = lo_splat(lo, value, e->lanes);
     if (c->step)
-        value.v =
-            lo_add(lo, value.v,
+        value =
+            lo_add(lo, value,
                    lo_mul(lo, lo_iota_of(lo, element, e->lanes), lo_int(lo, vector, c->step)));
     if (c->lanes)
-        value.v = lo_add(lo, value.v, resized(e, c->lanes, element));
+        value = lo_add(lo, value, resized(e, c->lanes, element));
     return value;
 }
 
@@ -88,8 +64,10 @@ LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type)
 
 LoValue argument_field(Emit *e, int64_t word, LoType type)
 {
-    emit_at(e, DEPTH_ENTRY);
-    return load_word(e, e->args, word, type);
+    emit_at_entry(e);
+    LoValue field = load_word(e, e->args, word, type);
+    lo_resume(&e->lo);
+    return field;
 }
 
 LoValue dim_field(Emit *e, int symbol, DimField field)
@@ -99,9 +77,11 @@ LoValue dim_field(Emit *e, int symbol, DimField field)
     LoValue *slot = &e->dim_fields[number][field];
     if (*slot)
         return *slot;
-    LoValue dims = argument_field(e, TFC_WORD(TfcKernelArgs, dims), lo_ptr);
+    emit_at_entry(e);
+    LoValue dims = load_word(e, e->args, TFC_WORD(TfcKernelArgs, dims), lo_ptr);
     LoValue dim = lo_load_pointer(&e->lo, dims, number);
     *slot = load_word(e, dim, field, field <= DIM_TOTAL ? lo_i64 : lo_ptr);
+    lo_resume(&e->lo);
     return *slot;
 }
 
@@ -116,12 +96,12 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
 {
     Lo *lo = &e->lo;
     LoValue base = dim_field(e, symbol, table);
-    Val i = coord_value(e, &index, lo_i64);
-    emit_at(e, i.depth);
-    LoValue address = lo_at(lo, lo_i32, base, i.v);
-    LoType type = lo_like(lo_type(i.v), lo_i32), wide = lo_like(type, lo_i64);
+    LoValue i = coord_value(e, &index, lo_i64);
+    LoValue address = lo_at(lo, lo_i32, base, i);
+    LoType type = lo_like(lo_type(i), lo_i32), wide = lo_like(type, lo_i64);
     if (!lo_is_vector(type))
-        return coord_of(lo_sext(lo, lo_load(lo, type, address, 4), wide), i.depth);
+        return (Coord){.base = lo_sext(lo, lo_load(lo, type, address, 4), wide),
+                       .varies = coord_moves(&index)};
     LoValue all = lo_int(lo, lo_like(type, lo_i1), 1);
     LoValue entry = lo_masked_load(lo, type, address, e->mask ? e->mask : all, 4);
     return (Coord){.lanes = lo_sext(lo, entry, wide)};

@@ -57,7 +57,7 @@ static LoValue count_of(Ctc *c, int operand)
     if (!symbol_is_ragged(e->module, dim.symbol))
         return extent_of(e, &(Axis){1, -1, dim});
     Coord length = table_lookup(e, dim.symbol, DIM_LENGTH, c->sentence);
-    return coord_value(e, &length, lo_i64).v;
+    return coord_value(e, &length, lo_i64);
 }
 
 static LoValue longest(Emit *e, int operand)
@@ -72,13 +72,12 @@ static LoValue class_of(Ctc *c, LoValue state)
     Lo *lo = &e->lo;
     Dim classes = e->op->args[0]->type.dims[2];
     LoValue n = extent_of(e, &(Axis){2, -1, classes});
-    lo_resume(lo);
     LoValue odd = lo_trunc(lo, state, lo_i1);
     LoValue at = lo_ashr(lo, state, lo_i64_of(lo, 1));
     Place place = {
-        .rank = 2, .at = {c->sentence, coord_of(at, DEPTH_BODY)}, .valid = {odd, DEPTH_BODY}};
-    Val label = emit_load_at(e, 1, &place);
-    LoValue wide = lo_sext(lo, label.v, lo_i64);
+        .rank = 2, .at = {c->sentence, coord_of(at)}, .valid = odd};
+    LoValue label = emit_load_at(e, 1, &place);
+    LoValue wide = lo_sext(lo, label, lo_i64);
     LoValue fits = lo_ult(lo, wide, n);
     fits = lo_and(lo, fits, odd);
     return lo_select(lo, fits, wide, lo_i64_of(lo, 0));
@@ -99,13 +98,13 @@ static LoValue may_skip(Ctc *c, LoValue state)
 static Place frame_place(Ctc *c, LoValue t, LoValue k)
 {
     return (Place){.rank = 3,
-                   .at = {c->sentence, coord_of(t, DEPTH_BODY), coord_of(k, DEPTH_BODY)}};
+                   .at = {c->sentence, coord_of(t), coord_of(k)}};
 }
 
 static LoValue log_prob(Ctc *c, LoValue t, LoValue state)
 {
     Place place = frame_place(c, t, class_of(c, state));
-    return emit_load_at(c->e, 0, &place).v;
+    return emit_load_at(c->e, 0, &place);
 }
 
 /* log(e^x + e^y + e^z), which is -inf if all are. */
@@ -176,7 +175,6 @@ static Ctc open_ctc(Emit *e)
     c.sentence = e->space.at[0];
     c.frames = count_of(&c, 0);
     c.labels = count_of(&c, 1);
-    lo_resume(lo);
     c.states = add(&c, lo_shl(lo, c.labels, lo_i64_of(lo, 1)), 1);
     c.width = add(&c, c.states, 2);
     return c;
@@ -186,7 +184,7 @@ static LoValue scratch_row(Emit *e, LoType type, bool every_frame)
 {
     Lo *lo = &e->lo;
     LoValue frames = longest(e, 0), labels = longest(e, 1);
-    emit_at(e, DEPTH_ENTRY);
+    emit_at_entry(e);
     LoValue n = lo_iadd(lo, lo_shl(lo, labels, lo_i64_of(lo, 1)), lo_i64_of(lo, 3));
     if (every_frame)
         n = lo_imul(lo, n, lo_iadd(lo, frames, lo_i64_of(lo, 1)));
@@ -203,7 +201,7 @@ void kernel_ctc(Emit *e)
     Ctc c = open_ctc(e);
     LoValue value = forward(&c, a, lo_i64_of(&e->lo, 0));
     Place place = sentence_place(&c);
-    emit_store_at(e, 2, &place, (Val){lo_neg(&e->lo, value), DEPTH_BODY});
+    emit_store_at(e, 2, &place, lo_neg(&e->lo, value));
     rows_close(e, &c.rows);
 }
 
@@ -214,12 +212,10 @@ static void clear_gradient(Ctc *c)
     Emit *e = c->e;
     Lo *lo = &e->lo;
     LoValue classes = extent_of(e, &(Axis){2, -1, e->op->args[0]->type.dims[2]});
-    lo_resume(lo);
     LoLoop frames = lo_for_open(lo, lo_i64_of(lo, 0), c->frames, 1, "frames");
     LoLoop columns = lo_for_open(lo, lo_i64_of(lo, 0), classes, 1, "classes");
     Place place = frame_place(c, frames.index, columns.index);
-    emit_store_at(e, 3, &place, (Val){lo_real(lo, c->type, 0), DEPTH_BODY});
-    lo_resume(lo);
+    emit_store_at(e, 3, &place, lo_real(lo, c->type, 0));
     lo_for_close(lo, &columns);
     lo_for_close(lo, &frames);
 }
@@ -239,7 +235,7 @@ static void backward_state(Ctc *c, LoValue a, LoValue g, LoValue t, LoValue s, L
     LoValue share = lo_sub(lo, lo_add(lo, element_load(c, a, at), b), total);
     Place place = frame_place(c, t, class_of(c, s));
     LoValue term = lo_mul(lo, scale, math_call(e, "exp", share));
-    emit_add_at(e, 3, &place, (Val){lo_neg(lo, term), DEPTH_BODY});
+    emit_add_at(e, 3, &place, lo_neg(lo, term));
     element_store(c, lo_add(lo, b, log_prob(c, t, s)), g, s);
 }
 
@@ -255,8 +251,7 @@ void kernel_ctc_grad(Emit *e)
     LoIf some = lo_if_open(lo, possible);
     clear(&c, g, c.width, add(&c, c.states, -1));
     Place place = sentence_place(&c);
-    LoValue scale = emit_load_at(e, 2, &place).v;
-    lo_resume(lo);
+    LoValue scale = emit_load_at(e, 2, &place);
     LoLoop frames = lo_for_open(lo, lo_i64_of(lo, 0), c.frames, 1, "frames");
     LoValue t = lo_isub(lo, add(&c, c.frames, -1), frames.index);
     LoLoop states = lo_for_open(lo, lo_i64_of(lo, 0), c.states, 1, "states");

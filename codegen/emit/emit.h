@@ -1,16 +1,9 @@
-/* Inside the emitters: the state of one kernel being written.
+/* Inside the emitters: the state of one kernel being built as loop IR.
  *
  * Values are pulled: emit_eval(value, place) gives the value at a place, a coordinate
  * for each of its logical dimensions. A coordinate is scalar, or moves with the
- * column vector. What a value depends on says how deep in the loops it is
- * computed, and it is emitted there, once:
- *
- *   DEPTH_ENTRY  once a call of the kernel
- *   DEPTH_ROW    once a row (in column kernels: once a row that is summed over)
- *   DEPTH_BODY   for each vector of columns; a vector of `lanes` unless lanes is 1
- *
- * So hoisting needs no analysis: a row's mean, a gathered row's address or the
- * scalar learning rate land outside the loop because of their coordinates. */
+ * column vector. Values are computed where they are asked for, once in a block; passes of
+ * loop IR take out of a loop what does not change in it. */
 #ifndef CODEGEN_EMIT_EMIT_H
 #define CODEGEN_EMIT_EMIT_H
 
@@ -20,19 +13,12 @@
 #include "codegen/signature.h"
 #include "codegen/processor.h"
 
-typedef enum Depth { DEPTH_ENTRY, DEPTH_ROW, DEPTH_BODY } Depth;
-
-typedef struct Val {
-    LoValue v; /* NULL: none */
-    Depth depth;
-} Val;
-
 /* base + step × (column + lane) + lanes[lane], as i64. */
 typedef struct Coord {
-    LoValue base; /* scalar, NULL: 0 */
-    Depth depth;  /* of base */
+    LoValue base;  /* scalar, NULL: 0 */
     int64_t step;
-    LoValue lanes; /* DEPTH_BODY; NULL: 0 */
+    LoValue lanes; /* vector; NULL: 0 */
+    bool varies;   /* a scalar that is another in each column, one column at a time */
     int token;     /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
                        0: neither */
 } Coord;
@@ -40,7 +26,7 @@ typedef struct Coord {
 typedef struct Place {
     int rank;
     Coord at[MAX_RANK];
-    Val valid; /* i1: whether memory may be touched */
+    LoValue valid; /* i1: whether memory may be touched; NULL: it may */
 } Place;
 
 typedef struct Buffer {
@@ -63,8 +49,9 @@ typedef enum DimField {
 } DimField;
 
 typedef struct Memo {
-    Val val;
+    LoValue value; /* NULL: none */
     Place place;
+    LoValue column;
 } Memo;
 
 typedef struct Emit {
@@ -78,7 +65,7 @@ typedef struct Emit {
     int n_values; /* inputs and body ops */
     int lanes;    /* columns a vector */
     LoValue args, begin, end;
-    LoOp *anchors[2];    /* before which entry and row code goes */
+    LoOp *entry;         /* what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
     LoValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
@@ -88,7 +75,7 @@ typedef struct Emit {
     LoValue column;       /* first column of the vector being emitted */
     LoValue mask;         /* its lanes that exist; NULL: all */
     Memo *memo;           /* by value number */
-    Val *reduced;         /* results of reductions that are done, by value number */
+    LoValue *reduced;     /* results of reductions that are done, by value number */
     LoValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
     bool *cached;         /* … which may be read already */
     LoValue cache_at;     /* where in it; NULL: at the column */
@@ -96,25 +83,25 @@ typedef struct Emit {
     LoValue spare;        /* somewhere harmless to read */
 } Emit;
 
-/* ---- depth (value.c) ---- */
-void emit_at(Emit *e, Depth depth); /* the builder goes there */
-Depth depth_max(Depth a, Depth b);
-LoValue emit_widen(Emit *e, Val x, Depth depth); /* for use at `depth`: splat if needed */
-Val val_select(Emit *e, Val condition, Val x, Val y);
-Val val_and(Emit *e, Val a, Val b); /* of i1; a missing one is true */
+/* ---- lanes (value.c) ---- */
+void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
+LoValue emit_widen(Emit *e, LoValue x); /* as a vector */
+/* A scalar among vectors is widened. */
+LoValue val_select(Emit *e, LoValue condition, LoValue x, LoValue y);
+LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
 
 /* ---- values (value.c) ---- */
-Val emit_eval(Emit *e, const Value *value, const Place *place);
+LoValue emit_eval(Emit *e, const Value *value, const Place *place);
 /* Of an operand whose type is right-aligned with a result standing at `place`. */
 Place place_aligned(const Type *type, const Place *place);
 /* Whether this is where the space stands, for a value of this type. */
 bool place_is_own(const Emit *e, const Type *type, const Place *place);
-static inline Val emit_aligned(Emit *e, const Value *value, const Place *place)
+static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *place)
 {
     Place own = place_aligned(&value->type, place);
     return emit_eval(e, value, &own);
 }
-void memo_forget(Emit *e, Depth from); /* what was emitted at `from` or deeper */
+void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 /* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that
  * is rounded as soon as it is computed, so that what is stored in between changes no
  * bit, and i16. */
@@ -123,12 +110,12 @@ LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
 
 /* ---- coordinates and dimensions (coord.c) ---- */
-Depth coord_depth(const Coord *c);
+static inline bool coord_moves(const Coord *c) { return c->step || c->lanes || c->varies; }
 Coord coord_const(Emit *e, int64_t value);
-Coord coord_of(LoValue base, Depth depth);
+Coord coord_of(LoValue base);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
-Val coord_value(Emit *e, const Coord *c, LoType element);    /* as i32 or i64 */
+LoValue coord_value(Emit *e, const Coord *c, LoType element);    /* as i32 or i64 */
 LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type); /* TFC_WORD of a record */
 LoValue argument_field(Emit *e, int64_t word, LoType type); /* of TfcKernelArgs, at entry */
 LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
@@ -137,16 +124,16 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 
 /* ---- memory (access.c) ---- */
-Val emit_load_at(Emit *e, int buffer, const Place *place);
-void emit_store_at(Emit *e, int buffer, const Place *place, Val value);
-void emit_add_at(Emit *e, int buffer, const Place *place, Val term); /* to what is there */
+LoValue emit_load_at(Emit *e, int buffer, const Place *place);
+void emit_store_at(Emit *e, int buffer, const Place *place, LoValue value);
+void emit_add_at(Emit *e, int buffer, const Place *place, LoValue term); /* to what is there */
 /* Of one element, at a place that does not move with the column. */
 LoValue emit_address(Emit *e, int buffer, const Place *place);
 /* From one element to the next along a logical dimension that is a storage axis. */
 LoValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a contiguous tensor of this type, i64;
  * *unit: whether lanes are neighbours, then only lane 0's number is given. */
-Val element_number(Emit *e, const Type *type, const Place *place, bool *unit);
+LoValue element_number(Emit *e, const Type *type, const Place *place, bool *unit);
 
 /* ---- loops (loops.c) ---- */
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
@@ -162,10 +149,9 @@ typedef struct Rows {
 Rows rows_open(Emit *e);
 void rows_close(Emit *e, Rows *rows);
 void columns_begin(Emit *e); /* the space's last axis moves with the column from now on */
-void row_seam(Emit *e);      /* row code goes here from now on */
 /* Whether the row stands at positions that exist (NULL: always), and how many
  * columns it has. `bound`: logical dimensions that loops keep within lengths. */
-Val row_exists(Emit *e, const bool *bound);
+LoValue row_exists(Emit *e, const bool *bound);
 Coord column_limit(Emit *e);
 /* How many positions the space's dimension has here: the sentence's, where it is ragged
  * and the sentence is known and does not stand at one of its tokens. */
@@ -188,7 +174,7 @@ LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
 LoValue math_call(Emit *e, const char *name, LoValue x); /* exp log tanh erf sin cos sigmoid */
 LoValue math_pow(Emit *e, LoValue x, LoValue y);
 LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
-Val random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
+LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
 const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
 /* Makes the words of columns [start, start + count) of the row ready for random_word,
  * in memory from random_scratch with room for as many columns. */
@@ -200,8 +186,8 @@ LoValue random_scratch(Emit *e, LoValue columns);
 void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
                        LoValue strip, LoValue pitch);
 int random_lanes(const Emit *e);
-Val value_shape(Emit *e, const Op *op, const Place *place);
-Val value_gather(Emit *e, const Op *op, const Place *place);
+LoValue value_shape(Emit *e, const Op *op, const Place *place);
+LoValue value_gather(Emit *e, const Op *op, const Place *place);
 
 /* ---- kernels ---- */
 void kernel_row(Emit *e);

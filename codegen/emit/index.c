@@ -29,19 +29,15 @@ static LoValue table_rows(Emit *e)
 static void clear_columns(Emit *e, Columns *c, int n)
 {
     Lo *lo = &e->lo;
-    lo_resume(lo);
     LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), table_rows(e), 1, "clear");
-    row_seam(e);
-    Place place = table_place(e, coord_of(loop.index, DEPTH_ROW));
+    Place place = table_place(e, coord_of(loop.index));
     LoType type = emit_type(e, e->op->results[0].type.dtype);
     for (int u = 0; u < n; u++) {
         column_at(e, c, u, n == 1 && !c->folds);
-        emit_store_at(e, 2, &place, (Val){lo_zero(lo, type), DEPTH_ENTRY});
+        emit_store_at(e, 2, &place, lo_zero(lo, type));
     }
-    lo_resume(lo);
     lo_for_close(lo, &loop);
     e->mask = NULL;
-    memo_forget(e, DEPTH_ROW);
 }
 
 static void find_row(Emit *e, Columns *c)
@@ -53,26 +49,23 @@ static void find_row(Emit *e, Columns *c)
     for (int i = 0; i < index->rank; i++)
         if (!dim_is_one(index->dims[i]))
             place.at[i] = e->space.at[i];
-    Val row = emit_load_at(e, 1, &place);
-    emit_at(e, DEPTH_ROW);
-    scatter->row = lo_sext(lo, row.v, lo_i64);
+    LoValue row = emit_load_at(e, 1, &place);
+    scatter->row = lo_sext(lo, row, lo_i64);
     LoValue inside = lo_ult(lo, scatter->row, table_rows(e));
     scatter->inside = lo_if_open(lo, inside);
-    row_seam(e);
 }
 
 static void add_to_row(Emit *e, Columns *c, int u)
 {
     Scatter *scatter = c->data;
     Place from = place_aligned(&e->op->args[0]->type, &e->space);
-    Place to = table_place(e, coord_of(scatter->row, DEPTH_ROW));
+    Place to = table_place(e, coord_of(scatter->row));
     emit_add_at(e, 2, &to, emit_load_at(e, 0, &from));
 }
 
 static void leave_row(Emit *e, Columns *c)
 {
     Scatter *scatter = c->data;
-    lo_resume(&e->lo);
     lo_if_close(&e->lo, &scatter->inside);
 }
 
@@ -91,7 +84,7 @@ static void append_vector(Emit *e, void *data)
     const Type *cache = &e->op->args[0]->type, *rows = &e->op->args[1]->type;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     if (last->batch_dim >= 0)
-        bind_tokens(e, rows, last, coord_of(e->column, DEPTH_BODY));
+        bind_tokens(e, rows, last, coord_of(e->column));
     Place to = place_aligned(cache, &e->space), from = place_aligned(rows, &e->space);
     Coord all = table_lookup(e, cache->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
     Coord new = table_lookup(e, rows->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
@@ -102,7 +95,7 @@ static void append_vector(Emit *e, void *data)
 void kernel_append(Emit *e)
 {
     Rows rows = rows_open(e);
-    LoValue limit = coord_value(e, &rows.limit, lo_i64).v;
+    LoValue limit = coord_value(e, &rows.limit, lo_i64);
     each_column(e, lo_i64_of(&e->lo, 0), limit, append_vector, NULL);
     rows_close(e, &rows);
 }
@@ -125,9 +118,8 @@ static LoValue is_part(Emit *e, const Coord *at, int64_t start, int64_t size)
 {
     Lo *lo = &e->lo;
     Coord own = coord_add(e, *at, coord_const(e, -start));
-    Val x = coord_value(e, &own, lo_i64);
-    emit_at(e, DEPTH_ROW);
-    return lo_ult(lo, x.v, lo_i64_of(lo, size));
+    LoValue x = coord_value(e, &own, lo_i64);
+    return lo_ult(lo, x, lo_i64_of(lo, size));
 }
 
 static void copy_part(Emit *e, int operand, int axis, int64_t start, const Rows *rows)
@@ -143,11 +135,10 @@ static void copy_part(Emit *e, int operand, int axis, int64_t start, const Rows 
         part.to.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, start));
     } else {
         mine = lo_if_open(lo, is_part(e, &e->space.at[axis], start, size));
-        row_seam(e);
         if (size > 1)
             part.from.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, -start));
     }
-    LoValue limit = along ? lo_i64_of(lo, size) : coord_value(e, &rows->limit, lo_i64).v;
+    LoValue limit = along ? lo_i64_of(lo, size) : coord_value(e, &rows->limit, lo_i64);
     each_column(e, lo_i64_of(lo, 0), limit, copy_vector, &part);
     if (!along)
         lo_if_close(lo, &mine);
@@ -159,7 +150,6 @@ void kernel_concat(Emit *e)
     int64_t start = 0;
     Rows rows = rows_open(e);
     for (int i = 0; i < e->op->n_args; i++) {
-        row_seam(e);
         copy_part(e, i, axis, start, &rows);
         start += e->op->args[i]->type.dims[axis].size;
     }

@@ -42,7 +42,7 @@ static void open_state(Emit *e)
 {
     e->n_values = e->body.n_inputs + e->body.n_ops;
     e->memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1);
-    e->reduced = ARENA_ARRAY(e->arena, Val, e->n_values + 1);
+    e->reduced = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     e->row_cache = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     e->cached = ARENA_ARRAY(e->arena, bool, e->n_values + 1);
     e->random_rows = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1);
@@ -90,7 +90,7 @@ static void emit_kernel(const KernelEntry *entry, LoModule *module, const CodeTa
     open_function(&e, module, name);
     open_buffers(&e);
     e.spare = lo_scratch(&e.lo, lo_i64, 8, 0, "nothing");
-    e.anchors[DEPTH_ENTRY] = lo_seam(&e.lo);
+    e.entry = lo_seam(&e.lo);
     write_body(&e);
     arena_free(arena);
 }

@@ -8,12 +8,9 @@
 
 #include <assert.h>
 
-void row_seam(Emit *e) { e->anchors[DEPTH_ROW] = lo_seam(&e->lo); }
-
 LoValue lane_mask(Emit *e, LoValue count)
 {
     Lo *lo = &e->lo;
-    emit_at(e, DEPTH_BODY);
     LoValue narrow = lo_trunc(lo, count, lo_i32); /* columns of a row fit */
     return lo_lt(lo, lo_iota_of(lo, lo_i32, e->lanes), lo_splat(lo, narrow, e->lanes));
 }
@@ -42,23 +39,29 @@ static bool length_here(Emit *e, int dim, Coord *length)
     return true;
 }
 
-Val row_exists(Emit *e, const bool *bound)
+/* Whether the dimension ends column by column: what lies past that is computed for nothing. */
+static bool ends_by_column(const Emit *e, int dim)
+{
+    int symbol = e->signature->space.dims[dim].symbol;
+    if (!symbol_is_ragged(e->module, symbol))
+        return false;
+    int batch = space_dim(e, e->module->symbols.data[symbol].batch);
+    return batch >= 0 && coord_moves(&e->space.at[batch]);
+}
+
+LoValue row_exists(Emit *e, const bool *bound)
 {
     Lo *lo = &e->lo;
-    Val exists = {0};
+    LoValue exists = NULL;
     if (layout_is_packed(&e->layout) && e->layout.n == 1)
         return exists; /* tokens alone: all exist, and no row says of which sentence */
     for (int i = 0; i < e->signature->space.rank; i++) {
         Coord length, c = e->space.at[i];
-        if ((bound && bound[i]) || coord_depth(&c) == DEPTH_BODY || !length_here(e, i, &length))
+        if ((bound && bound[i]) || coord_moves(&c) || ends_by_column(e, i) ||
+            !length_here(e, i, &length))
             continue;
-        if (coord_depth(&length) == DEPTH_BODY)
-            continue; /* it ends column by column: what lies past it is computed for nothing */
-        Val at = coord_value(e, &c, lo_i64), n = coord_value(e, &length, lo_i64), inside;
-        inside.depth = depth_max(at.depth, n.depth);
-        emit_at(e, inside.depth);
-        inside.v = lo_lt(lo, at.v, n.v);
-        exists = val_and(e, exists, inside);
+        LoValue at = coord_value(e, &c, lo_i64), n = coord_value(e, &length, lo_i64);
+        exists = val_and(e, exists, lo_lt(lo, at, n));
     }
     return exists;
 }
@@ -68,7 +71,7 @@ Coord dim_length(Emit *e, int dim)
     Coord length;
     if (length_here(e, dim, &length))
         return length;
-    return coord_of(extent_of(e, &(Axis){dim, -1, e->signature->space.dims[dim]}), DEPTH_ENTRY);
+    return coord_of(extent_of(e, &(Axis){dim, -1, e->signature->space.dims[dim]}));
 }
 
 Coord column_limit(Emit *e)
@@ -79,7 +82,7 @@ Coord column_limit(Emit *e)
     Coord length;
     if (last->batch_dim < 0 && length_here(e, last->dim, &length))
         return length;
-    return coord_of(extent_of(e, last), DEPTH_ENTRY);
+    return coord_of(extent_of(e, last));
 }
 
 /* ---- rows ---- */
@@ -105,7 +108,6 @@ static void step_odometer(Emit *e, Rows *rows)
         LoValue at = lo_iadd(lo, lo_load(lo, lo_i64, rows->slots[i], 8), carry);
         if (i) {
             LoValue extent = extent_of(e, &e->layout.axes[i]);
-            lo_resume(lo);
             LoValue full = lo_eq(lo, at, extent);
             at = lo_select(lo, full, lo_i64_of(lo, 0), at);
             carry = lo_zext(lo, full, lo_i64);
@@ -119,8 +121,7 @@ static void read_odometer(Emit *e, Rows *rows)
     Lo *lo = &e->lo;
     Coord at[MAX_RANK];
     for (int i = 0; i < rows->n; i++)
-        at[i] = coord_of(lo_load(lo, lo_i64, rows->slots[i], 8), DEPTH_ROW);
-    row_seam(e);
+        at[i] = coord_of(lo_load(lo, lo_i64, rows->slots[i], 8));
     for (int i = 0; i < rows->n; i++) {
         const Axis *axis = &e->layout.axes[i];
         if (axis->batch_dim >= 0)
@@ -142,18 +143,16 @@ Rows rows_open(Emit *e)
     Rows rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
     for (int i = 0; i < rows.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    lo_resume(&e->lo);
     /* Without rows an extent may be 0: nothing must be divided by it. */
     rows.some = lo_if_open(&e->lo, lo_lt(&e->lo, e->begin, e->end));
     start_odometer(e, &rows);
     rows.loop = lo_for_open(&e->lo, e->begin, e->end, 1, "rows");
     read_odometer(e, &rows);
     columns_begin(e);
-    Val exists = row_exists(e, NULL);
-    if (exists.v) {
+    LoValue exists = row_exists(e, NULL);
+    if (exists) {
         rows.guarded = true;
-        rows.exists = lo_if_open(&e->lo, exists.v);
-        row_seam(e);
+        rows.exists = lo_if_open(&e->lo, exists);
     }
     rows.limit = column_limit(e);
     return rows;
@@ -161,7 +160,6 @@ Rows rows_open(Emit *e)
 
 void rows_close(Emit *e, Rows *rows)
 {
-    lo_resume(&e->lo);
     if (rows->guarded)
         lo_if_close(&e->lo, &rows->exists);
     step_odometer(e, rows);
@@ -189,7 +187,6 @@ static void masked_vector(Emit *e, LoValue column, LoValue limit, ColumnBody bod
 {
     e->column = column;
     e->mask = lane_mask(e, lo_isub(&e->lo, limit, column));
-    memo_forget(e, DEPTH_BODY);
     body(e, data);
     e->mask = NULL;
 }
@@ -198,7 +195,6 @@ static void masked_vector(Emit *e, LoValue column, LoValue limit, ColumnBody bod
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data)
 {
     Lo *lo = &e->lo;
-    lo_resume(lo);
     LoValue whole = limit;
     bool rest = e->lanes > 1 && !is_multiple(start, limit, e->lanes);
     bool masked = rest && masks_throughout(e, limit);
@@ -207,7 +203,6 @@ void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *d
         LoValue odd = lo_and(lo, count, lo_i64_of(lo, e->lanes - 1));
         whole = lo_isub(lo, limit, odd);
     }
-    memo_forget(e, DEPTH_BODY);
     if (whole != start) { /* constants are unique: start = whole means no full vector */
         LoLoop loop = lo_for_open(lo, start, whole, e->lanes, "columns");
         e->column = loop.index;
@@ -222,5 +217,4 @@ void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *d
         masked_vector(e, whole, limit, body, data);
         lo_if_close(lo, &some);
     }
-    memo_forget(e, DEPTH_BODY);
 }

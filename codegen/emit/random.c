@@ -115,33 +115,28 @@ const BodyOp *random_first(const Emit *e, const BodyOp *op)
     return op;
 }
 
-Val random_word(Emit *e, const BodyOp *op, const Place *place)
+LoValue random_word(Emit *e, const BodyOp *op, const Place *place)
 {
     Lo *lo = &e->lo;
     bool unit;
     LoValue row = e->random_rows[op->random];
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
-        emit_at(e, DEPTH_BODY);
-        return (Val){lo_load(lo, lo_vector(lo_i32, e->lanes),
-                             lo_at(lo, lo_i32, row, e->cache_at ? e->cache_at : e->column), 4),
-                     DEPTH_BODY};
+        LoValue at = e->cache_at ? e->cache_at : e->column;
+        return lo_load(lo, lo_vector(lo_i32, e->lanes), lo_at(lo, lo_i32, row, at), 4);
     }
-    Val number = element_number(e, &op->op->results[0].type, place, &unit);
-    emit_at(e, DEPTH_ENTRY);
-    LoValue site = site_argument(e, op);
-    Stream stream = read_stream(lo, state_argument(e), site);
-    emit_at(e, number.depth);
+    LoValue number = element_number(e, &op->op->results[0].type, place, &unit);
+    Stream stream = read_stream(lo, state_argument(e), site_argument(e, op));
     if (unit && e->lanes > 1)
-        number.v = lo_iadd(lo, lo_splat(lo, number.v, e->lanes), lo_iota_of(lo, lo_i64, e->lanes));
-    LoType wide = lo_type(number.v), narrow = lo_like(wide, lo_i32);
-    Philox words = group_words(lo, &stream, lo_lshr(lo, number.v, lo_int(lo, wide, 2)));
-    LoValue which = lo_and(lo, lo_trunc(lo, number.v, narrow), lo_int(lo, narrow, 3));
+        number = lo_iadd(lo, lo_splat(lo, number, e->lanes), lo_iota_of(lo, lo_i64, e->lanes));
+    LoType wide = lo_type(number), narrow = lo_like(wide, lo_i32);
+    Philox words = group_words(lo, &stream, lo_lshr(lo, number, lo_int(lo, wide, 2)));
+    LoValue which = lo_and(lo, lo_trunc(lo, number, narrow), lo_int(lo, narrow, 3));
     LoValue word = words.x[0];
     for (int i = 1; i < 4; i++) {
         LoValue here = lo_eq(lo, which, lo_int(lo, narrow, i));
         word = lo_select(lo, here, words.x[i], word);
     }
-    return (Val){word, number.depth};
+    return word;
 }
 
 /* ---- whole rows ---- */
@@ -193,14 +188,13 @@ void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValu
     Place place = place_aligned(type, &e->space);
     bool unit;
     e->column = start;
-    Val number = element_number(e, type, &place, &unit);
+    LoValue number = element_number(e, type, &place, &unit);
     assert(unit && "rows of words are for lanes that are neighbours");
     LoFunction *fill = fill_function(e, random_lanes(e));
-    emit_at(e, DEPTH_BODY);
-    LoValue within = lo_and(lo, number.v, lo_i64_of(lo, 3));
+    LoValue within = lo_and(lo, number, lo_i64_of(lo, 3));
     LoValue groups = lo_iadd(lo, lo_iadd(lo, within, count), lo_i64_of(lo, 3));
     groups = lo_lshr(lo, groups, lo_i64_of(lo, 2));
-    LoValue args[] = {scratch, lo_lshr(lo, number.v, lo_i64_of(lo, 2)), groups, state_argument(e),
+    LoValue args[] = {scratch, lo_lshr(lo, number, lo_i64_of(lo, 2)), groups, state_argument(e),
                       site_argument(e, op)};
     lo_call(lo, fill, 5, args);
     LoValue first = lo_isub(lo, within, start);
@@ -273,7 +267,6 @@ void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride,
 {
     Lo *lo = &e->lo;
     LoFunction *fill = strip_function(e, e->lanes);
-    emit_at(e, DEPTH_BODY);
     LoValue args[] = {strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
     lo_call(lo, fill, 7, args);
 }
@@ -284,7 +277,9 @@ int random_lanes(const Emit *e) { return e->target->processor->vector_bits / 32;
 LoValue random_scratch(Emit *e, LoValue columns)
 {
     Lo *lo = &e->lo;
-    emit_at(e, DEPTH_ENTRY);
+    emit_at_entry(e);
     LoValue words = lo_iadd(lo, columns, lo_i64_of(lo, 4 * random_lanes(e) + 8));
-    return lo_scratch_of(lo, lo_i32, words, 64, "words");
+    LoValue scratch = lo_scratch_of(lo, lo_i32, words, 64, "words");
+    lo_resume(lo);
+    return scratch;
 }

@@ -42,10 +42,11 @@ static void allocate_rows(Emit *e, const SweepPlan *plan)
             continue;
         DType dtype = sweep_type(e, n)->dtype;
         LoValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
-        emit_at(e, DEPTH_ENTRY);
-        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->lanes));
         LoType element = dtype == DT_BOOL ? lo_i8 : emit_type(e, dtype);
+        emit_at_entry(e);
+        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->lanes));
         e->row_cache[n] = lo_scratch_of(lo, element, room, 64, "saved");
+        lo_resume(lo);
     }
 }
 
@@ -54,8 +55,7 @@ static void keep_value(Emit *e, int number)
     Lo *lo = &e->lo;
     const Type *type = sweep_type(e, number);
     Place place = place_aligned(type, &e->space);
-    LoValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place), DEPTH_BODY);
-    emit_at(e, DEPTH_BODY);
+    LoValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place));
     LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
         x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
@@ -70,16 +70,16 @@ static void bind_column(Emit *e)
         return;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     if (last->batch_dim >= 0)
-        bind_tokens(e, &e->signature->space, last, coord_of(e->column, DEPTH_BODY));
+        bind_tokens(e, &e->signature->space, last, (Coord){.base = e->column, .varies = true});
 }
 
 /* Whether this row stores the result. A result that lacks some of the rows' axes is stored by
  * the first row along them. One that has the position but not the sentence is stored by every
  * sentence: none is sure to have all positions. */
-static Val owns_result(Emit *e, const Type *type)
+static LoValue owns_result(Emit *e, const Type *type)
 {
     Lo *lo = &e->lo;
-    Val owner = {0};
+    LoValue owner = NULL;
     bool tokens = false; /* the result has a part of the tokens' pair */
     int shift = e->signature->space.rank - type->rank;
     for (int pass = 0; pass < 2; pass++)
@@ -87,28 +87,24 @@ static Val owns_result(Emit *e, const Type *type)
             Coord c = e->space.at[i];
             bool has = i >= shift && !dim_is_one(type->dims[i - shift]);
             tokens |= has && c.token;
-            if (pass == 0 || has || (c.token && tokens) || coord_depth(&c) != DEPTH_ROW)
+            if (pass == 0 || has || (c.token && tokens) || !c.base || coord_moves(&c))
                 continue;
-            Val at = coord_value(e, c.token ? &e->token : &c, lo_i64);
-            emit_at(e, at.depth);
-            at.v = lo_eq(lo, at.v, lo_i64_of(lo, 0));
-            owner = val_and(e, owner, at);
+            LoValue at = coord_value(e, c.token ? &e->token : &c, lo_i64);
+            owner = val_and(e, owner, lo_eq(lo, at, lo_i64_of(lo, 0)));
         }
     return owner;
 }
 
-static void store_result(Emit *e, int i, Val x)
+static void store_result(Emit *e, int i, LoValue x)
 {
     const Type *type = &e->body.yields[i]->type;
     Place place = place_aligned(type, &e->space);
-    Val owner = owns_result(e, type);
+    LoValue owner = owns_result(e, type);
     LoIf mine;
-    if (owner.v)
-        mine = lo_if_open(&e->lo, owner.v);
-    if (owner.v && x.depth != DEPTH_BODY)
-        row_seam(e);
+    if (owner)
+        mine = lo_if_open(&e->lo, owner);
     emit_store_at(e, e->body.n_inputs + i, &place, x);
-    if (owner.v)
+    if (owner)
         lo_if_close(&e->lo, &mine);
 }
 
@@ -121,15 +117,14 @@ static void sweep_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
-        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space), DEPTH_BODY);
-        emit_at(e, DEPTH_BODY);
+        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space));
         reduce_into(e, op, sweep->slots[i], x, e->mask);
     }
     for (int i = 0; i < e->body.n_results; i++) {
         if (!sweep_stores(e, plan, sweep->number, i))
             continue;
-        Val x = emit_aligned(e, e->body.yields[i], &e->space);
-        store_result(e, i, (Val){emit_widen(e, x, DEPTH_BODY), DEPTH_BODY});
+        LoValue x = emit_aligned(e, e->body.yields[i], &e->space);
+        store_result(e, i, emit_widen(e, x));
     }
     for (int n = 0; n < e->n_values; n++)
         if (plan->saved[n] && plan->saved_in[n] == sweep->number)
@@ -149,7 +144,6 @@ static void fill_words(Emit *e, const Sweep *sweep, LoValue start, LoValue limit
         const BodyOp *first = random_first(e, b);
         if (!e->random_rows[first->random]) {
             LoValue scratch = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
-            emit_at(e, DEPTH_ROW);
             LoValue count = lo_isub(&e->lo, limit, start);
             random_fill(e, first, start, count, scratch);
         }
@@ -191,7 +185,7 @@ static void close_reductions(Emit *e, Sweep *sweep)
         LoValue sum = lo_load(&e->lo, type, sweep->slots[i],
                               (unsigned)dtype_bytes(op->results[0].type.dtype));
         sum = emit_rounded(e, op->results[0].type.dtype, reduce_lanes(e, op, sum));
-        e->reduced[e->body.n_inputs + i] = (Val){sum, DEPTH_ROW};
+        e->reduced[e->body.n_inputs + i] = sum;
     }
 }
 
@@ -208,15 +202,12 @@ static void reduce_single(Emit *e, const Sweep *sweep)
 
 static void emit_sweep(Emit *e, Sweep *sweep, LoValue start, LoValue limit)
 {
-    row_seam(e);
     reduce_single(e, sweep);
     if (!has_roots(e, sweep->plan, sweep->number))
         return;
     open_reductions(e, sweep);
     fill_words(e, sweep, start, limit);
-    lo_resume(&e->lo);
     each_column(e, start, limit, sweep_vector, sweep);
-    lo_resume(&e->lo);
     close_reductions(e, sweep);
     for (int n = 0; n < e->n_values; n++)
         e->cached[n] |= sweep->plan->saved[n] && sweep->plan->saved_in[n] == sweep->number;
@@ -229,8 +220,7 @@ static void store_scalars(Emit *e, const SweepPlan *plan)
         const Value *value = e->body.yields[i];
         if (plan->columnar[sweep_yield(e, i)])
             continue;
-        row_seam(e);
-        store_result(e, i, (Val){emit_aligned(e, value, &e->space).v, DEPTH_ROW});
+        store_result(e, i, emit_aligned(e, value, &e->space));
     }
 }
 
@@ -250,7 +240,6 @@ static void clip_columns(Emit *e, LoValue *start, LoValue *limit)
     Lo *lo = &e->lo;
     *start = argument_field(e, TFC_WORD(TfcKernelArgs, column_begin), lo_i64);
     LoValue end = argument_field(e, TFC_WORD(TfcKernelArgs, column_end), lo_i64);
-    emit_at(e, DEPTH_ROW);
     LoValue inside = lo_lt(lo, end, *limit);
     *limit = lo_select(lo, inside, end, *limit);
 }
@@ -260,12 +249,11 @@ void kernel_row(Emit *e)
     if (e->signature->range == RANGE_ELEMENTS) {
         e->space.at[e->signature->space.rank ? e->signature->space.rank - 1 : 0] =
             (Coord){.step = 1};
-        row_seam(e);
         emit_sweeps(e, e->begin, e->end);
         return;
     }
     Rows rows = rows_open(e);
-    LoValue start = lo_i64_of(&e->lo, 0), limit = coord_value(e, &rows.limit, lo_i64).v;
+    LoValue start = lo_i64_of(&e->lo, 0), limit = coord_value(e, &rows.limit, lo_i64);
     if (e->signature->epilogue)
         clip_columns(e, &start, &limit);
     emit_sweeps(e, start, limit);

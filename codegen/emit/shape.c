@@ -10,9 +10,9 @@
 
 #include <assert.h>
 
-static Val zero_of(Emit *e, const Value *value)
+static LoValue zero_of(Emit *e, const Value *value)
 {
-    return (Val){lo_zero(&e->lo, emit_type(e, value->type.dtype)), DEPTH_ENTRY};
+    return lo_zero(&e->lo, emit_type(e, value->type.dtype));
 }
 
 static Coord coord_plus(Emit *e, Coord c, int64_t constant)
@@ -21,7 +21,7 @@ static Coord coord_plus(Emit *e, Coord c, int64_t constant)
 }
 
 /* The operand's own place: its dimensions of 1 stand at 0. */
-static Val eval_at(Emit *e, const Value *value, Place place)
+static LoValue eval_at(Emit *e, const Value *value, Place place)
 {
     for (int i = 0; i < place.rank; i++)
         if (dim_is_one(value->type.dims[i]))
@@ -29,7 +29,7 @@ static Val eval_at(Emit *e, const Value *value, Place place)
     return emit_eval(e, value, &place);
 }
 
-static Val shape_slice(Emit *e, const Op *op, const Place *place)
+static LoValue shape_slice(Emit *e, const Op *op, const Place *place)
 {
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
@@ -37,7 +37,7 @@ static Val shape_slice(Emit *e, const Op *op, const Place *place)
     return eval_at(e, op->args[0], in);
 }
 
-static Val shape_flip(Emit *e, const Op *op, const Place *place)
+static LoValue shape_flip(Emit *e, const Op *op, const Place *place)
 {
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
@@ -46,22 +46,21 @@ static Val shape_flip(Emit *e, const Op *op, const Place *place)
     return eval_at(e, op->args[0], in);
 }
 
-static Val shape_pad(Emit *e, const Op *op, const Place *place)
+static LoValue shape_pad(Emit *e, const Op *op, const Place *place)
 {
     Lo *lo = &e->lo;
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
     int64_t n = op->args[0]->type.dims[axis].size;
     Coord c = coord_plus(e, in.at[axis], -op_int(op, ATTR_start));
-    Val at = coord_value(e, &c, lo_i64), inside = {.depth = at.depth};
-    emit_at(e, at.depth);
-    inside.v = lo_ult(lo, at.v, lo_int(lo, lo_type(at.v), n));
+    LoValue at = coord_value(e, &c, lo_i64);
+    LoValue inside = lo_ult(lo, at, lo_int(lo, lo_type(at), n));
     in.at[axis] = c;
     in.valid = val_and(e, in.valid, inside);
     return val_select(e, inside, eval_at(e, op->args[0], in), zero_of(e, op->args[0]));
 }
 
-static Val shape_transpose(Emit *e, const Op *op, const Place *place)
+static LoValue shape_transpose(Emit *e, const Op *op, const Place *place)
 {
     Place in = *place;
     const Attr *perm = op_attr(op, ATTR_perm);
@@ -70,7 +69,7 @@ static Val shape_transpose(Emit *e, const Op *op, const Place *place)
     return eval_at(e, op->args[0], in);
 }
 
-static Val shape_broadcast(Emit *e, const Op *op, const Place *place)
+static LoValue shape_broadcast(Emit *e, const Op *op, const Place *place)
 {
     return emit_aligned(e, op->args[0], place);
 }
@@ -79,14 +78,11 @@ static Val shape_broadcast(Emit *e, const Op *op, const Place *place)
 static Coord coord_divide(Emit *e, const Coord *c, int64_t divisor, bool remainder)
 {
     Lo *lo = &e->lo;
-    bool lanes = coord_depth(c) == DEPTH_BODY && e->lanes > 1 && (c->step || c->lanes);
-    Val x = coord_value(e, c, lanes ? lo_i32 : lo_i64);
-    emit_at(e, x.depth);
-    LoValue d = lo_int(lo, lo_type(x.v), divisor);
-    x.v = remainder ? lo_urem(lo, x.v, d) : lo_udiv(lo, x.v, d);
-    if (!lanes)
-        return coord_of(x.v, x.depth);
-    return (Coord){.lanes = lo_zext(lo, x.v, lo_vector(lo_i64, e->lanes))};
+    bool lanes = coord_moves(c) && e->lanes > 1;
+    LoValue x = coord_value(e, c, lanes ? lo_i32 : lo_i64), d = lo_int(lo, lo_type(x), divisor);
+    x = remainder ? lo_urem(lo, x, d) : lo_udiv(lo, x, d);
+    return lanes ? (Coord){.lanes = lo_zext(lo, x, lo_vector(lo_i64, e->lanes))}
+                 : (Coord){.base = x, .varies = coord_moves(c)};
 }
 
 /* One group: dims [from, to) of the result hold the elements of dims [a, b) of the operand. */
@@ -132,7 +128,7 @@ static bool keep_equal(const Type *result, int from, int to, const Place *place,
     return true;
 }
 
-static Val shape_reshape(Emit *e, const Op *op, const Place *place)
+static LoValue shape_reshape(Emit *e, const Op *op, const Place *place)
 {
     const Type *result = &op->results[0].type, *operand = &op->args[0]->type;
     Place in = {.rank = operand->rank, .valid = place->valid};
@@ -152,23 +148,23 @@ static Val shape_reshape(Emit *e, const Op *op, const Place *place)
 }
 
 /* Concatenations are kernels of their own (index.c). */
-static Val shape_concat(Emit *e, const Op *op, const Place *place)
+static LoValue shape_concat(Emit *e, const Op *op, const Place *place)
 {
     (void)e, (void)op, (void)place;
     assert(!"concat is no part of a body");
-    return (Val){0};
+    return NULL;
 }
 
-typedef Val (*ShapeRule)(Emit *e, const Op *op, const Place *place);
+typedef LoValue (*ShapeRule)(Emit *e, const Op *op, const Place *place);
 static const ShapeRule rules[OP_COUNT] = {
 #define SHAPE(name, ...) [OP_##name] = shape_##name,
 #include "ir/ops.def"
 };
 
-Val value_shape(Emit *e, const Op *op, const Place *place) { return rules[op->kind](e, op, place); }
+LoValue value_shape(Emit *e, const Op *op, const Place *place) { return rules[op->kind](e, op, place); }
 
 /* Rows of a table at the indices; an index outside gives zeros and reads row 0. */
-Val value_gather(Emit *e, const Op *op, const Place *place)
+LoValue value_gather(Emit *e, const Op *op, const Place *place)
 {
     Lo *lo = &e->lo;
     const Value *table = op->args[0], *index = op->args[1];
@@ -178,20 +174,15 @@ Val value_gather(Emit *e, const Op *op, const Place *place)
         at_index.at[i] = place->at[i];
     for (int i = 1; i < table->type.rank; i++)
         at_table.at[i] = place->at[index->type.rank + i - 1];
-    Val row = eval_at(e, index, at_index), inside = {.depth = row.depth};
+    LoValue row = eval_at(e, index, at_index);
     Dim rows = table->type.dims[0];
-    LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size) : NULL;
-    if (!n) {
-        LoValue extent = dim_field(e, rows.symbol, DIM_EXTENT);
-        emit_at(e, DEPTH_ENTRY);
-        n = lo_trunc(lo, extent, lo_i32);
-    }
-    n = emit_widen(e, (Val){n, DEPTH_ENTRY}, row.depth);
-    emit_at(e, row.depth);
-    inside.v = lo_ult(lo, row.v, n);
-    LoValue safe = lo_select(lo, inside.v, row.v, lo_zero(lo, lo_type(row.v)));
+    LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size)
+                                   : lo_trunc(lo, dim_field(e, rows.symbol, DIM_EXTENT), lo_i32);
+    if (lo_is_vector(lo_type(row)))
+        n = emit_widen(e, n);
+    LoValue inside = lo_ult(lo, row, n);
+    LoValue safe = lo_select(lo, inside, row, lo_zero(lo, lo_type(row)));
     LoValue wide = lo_zext(lo, safe, lo_like(lo_type(safe), lo_i64));
-    at_table.at[0] =
-        lo_is_vector(lo_type(wide)) ? (Coord){.lanes = wide} : coord_of(wide, row.depth);
+    at_table.at[0] = lo_is_vector(lo_type(wide)) ? (Coord){.lanes = wide} : coord_of(wide);
     return val_select(e, inside, eval_at(e, table, at_table), zero_of(e, table));
 }

@@ -11,43 +11,39 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- depth ---- */
+/* ---- lanes ---- */
 
-void emit_at(Emit *e, Depth depth)
+void emit_at_entry(Emit *e) { lo_before(&e->lo, e->entry); }
+
+LoValue emit_widen(Emit *e, LoValue x)
 {
-    if (depth == DEPTH_BODY)
-        lo_resume(&e->lo);
-    else
-        lo_before(&e->lo, e->anchors[depth]);
+    return lo_is_vector(lo_type(x)) ? x : lo_splat(&e->lo, x, e->lanes);
 }
 
-Depth depth_max(Depth a, Depth b) { return a > b ? a : b; }
-
-LoValue emit_widen(Emit *e, Val x, Depth depth)
+/* Scalars as they are; where one is a vector, all become one. */
+static void widen_alike(Emit *e, int n, LoValue *x)
 {
-    if (depth != DEPTH_BODY || e->lanes == 1 || lo_is_vector(lo_type(x.v)))
-        return x.v;
-    emit_at(e, x.depth);
-    return lo_splat(&e->lo, x.v, e->lanes);
+    bool some = false;
+    for (int i = 0; i < n; i++)
+        some |= lo_is_vector(lo_type(x[i]));
+    for (int i = 0; some && i < n; i++)
+        x[i] = emit_widen(e, x[i]);
 }
 
-Val val_select(Emit *e, Val condition, Val x, Val y)
+LoValue val_select(Emit *e, LoValue condition, LoValue x, LoValue y)
 {
-    Depth depth = depth_max(condition.depth, depth_max(x.depth, y.depth));
-    LoValue c = emit_widen(e, condition, depth), a = emit_widen(e, x, depth),
-            b = emit_widen(e, y, depth);
-    emit_at(e, depth);
-    return (Val){lo_select(&e->lo, c, a, b), depth};
+    LoValue all[] = {condition, x, y};
+    widen_alike(e, 3, all);
+    return lo_select(&e->lo, all[0], all[1], all[2]);
 }
 
-Val val_and(Emit *e, Val a, Val b)
+LoValue val_and(Emit *e, LoValue a, LoValue b)
 {
-    if (!a.v || !b.v)
-        return a.v ? a : b;
-    Depth depth = depth_max(a.depth, b.depth);
-    LoValue x = emit_widen(e, a, depth), y = emit_widen(e, b, depth);
-    emit_at(e, depth);
-    return (Val){lo_and(&e->lo, x, y), depth};
+    LoValue both[] = {a, b};
+    if (!a || !b)
+        return a ? a : b;
+    widen_alike(e, 2, both);
+    return lo_and(&e->lo, both[0], both[1]);
 }
 
 LoType emit_type(Emit *e, DType dtype)
@@ -94,7 +90,7 @@ static bool same_coord(const Coord *a, const Coord *b)
 
 static bool same_place(const Place *a, const Place *b)
 {
-    if (a->rank != b->rank || a->valid.v != b->valid.v)
+    if (a->rank != b->rank || a->valid != b->valid)
         return false;
     for (int i = 0; i < a->rank; i++)
         if (!same_coord(&a->at[i], &b->at[i]))
@@ -108,35 +104,31 @@ bool place_is_own(const Emit *e, const Type *type, const Place *place)
     return same_place(&own, place);
 }
 
-void memo_forget(Emit *e, Depth from)
+void memo_forget(Emit *e)
 {
     for (int i = 0; i < e->n_values; i++)
-        if (e->memo[i].val.v && e->memo[i].val.depth >= from)
-            e->memo[i].val = (Val){0};
+        e->memo[i].value = NULL;
 }
 
 /* ---- leaves ---- */
 
-static Val to_dtype(Emit *e, Val x, DType dtype)
+static LoValue to_dtype(Emit *e, LoValue x, DType dtype)
 {
-    emit_at(e, x.depth);
-    if (lo_type(x.v) == lo_i64)
-        x.v = lo_trunc(&e->lo, x.v, lo_i32);
-    return (Val){emit_convert(e, x.v, DT_I32, dtype), x.depth};
+    if (lo_type(x) == lo_i64)
+        x = lo_trunc(&e->lo, x, lo_i32);
+    return emit_convert(e, x, DT_I32, dtype);
 }
 
-static Val value_const(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_const(Emit *e, const BodyOp *b, const Place *place)
 {
     DType dtype = b->op->results[0].type.dtype;
     LoType type = emit_type(e, dtype);
     double value = op_float(b->op, ATTR_value);
     if (dtype == DT_BOOL)
-        return (Val){lo_int(&e->lo, type, value != 0), DEPTH_ENTRY};
+        return lo_int(&e->lo, type, value != 0);
     if (dtype == DT_BF16)
         value = bf16_to_float(bf16_from_float((float)value));
-    return (Val){dtype_is_float(dtype) ? lo_real(&e->lo, type, value)
-                                       : lo_int(&e->lo, type, (int64_t)value),
-                 DEPTH_ENTRY};
+    return dtype_is_float(dtype) ? lo_real(&e->lo, type, value) : lo_int(&e->lo, type, (int64_t)value);
 }
 
 /* Where a leaf with ones around its dimension stands along that dimension. */
@@ -146,19 +138,19 @@ static Coord leaf_coord(Emit *e, const BodyOp *b, const Place *place)
     return dim >= 0 ? place->at[dim] : coord_const(e, 0);
 }
 
-static Val value_iota(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_iota(Emit *e, const BodyOp *b, const Place *place)
 {
     Coord at = leaf_coord(e, b, place);
     return coord_value(e, &at, lo_i32);
 }
 
-static Val value_size(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_size(Emit *e, const BodyOp *b, const Place *place)
 {
-    Val total = {dim_field(e, (int)op_int(b->op, ATTR_dim), DIM_TOTAL), DEPTH_ENTRY};
+    LoValue total = dim_field(e, (int)op_int(b->op, ATTR_dim), DIM_TOTAL);
     return to_dtype(e, total, b->op->results[0].type.dtype);
 }
 
-static Val value_lengths(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_lengths(Emit *e, const BodyOp *b, const Place *place)
 {
     Coord length =
         table_lookup(e, (int)op_int(b->op, ATTR_dim), DIM_LENGTH, leaf_coord(e, b, place));
@@ -174,18 +166,17 @@ static LoValue random_unit(Emit *e, LoValue word, DType dtype)
     return lo_mul(lo, lo_from_uint(lo, bits, type), lo_real(lo, type, ldexp(1, -kept)));
 }
 
-static Val value_random(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_random(Emit *e, const BodyOp *b, const Place *place)
 {
-    Val word = random_word(e, b, place);
-    emit_at(e, word.depth);
-    return (Val){random_unit(e, word.v, b->op->results[0].type.dtype), word.depth};
+    LoValue word = random_word(e, b, place);
+    return random_unit(e, word, b->op->results[0].type.dtype);
 }
 
-static Val value_outside(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_outside(Emit *e, const BodyOp *b, const Place *place)
 {
     (void)e, (void)b, (void)place;
     assert(!"inputs and params are operands of kernels, and `training` was resolved before");
-    return (Val){0};
+    return NULL;
 }
 #define value_input value_outside
 #define value_param value_outside
@@ -195,35 +186,29 @@ static Val value_outside(Emit *e, const BodyOp *b, const Place *place)
 
 enum { MAX_ELEMENT_ARGS = 4 };
 
-static Val value_elementwise(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_elementwise(Emit *e, const BodyOp *b, const Place *place)
 {
     const Op *op = b->op;
-    Val args[MAX_ELEMENT_ARGS];
     LoValue x[MAX_ELEMENT_ARGS];
     int n = op->n_args;
-    Depth depth = DEPTH_ENTRY;
     for (int i = 0; i < n; i++)
-        args[i] = emit_aligned(e, op->args[i], place);
+        x[i] = emit_aligned(e, op->args[i], place);
     if (op->kind == OP_dropout)
-        args[n++] = random_word(e, b, place);
-    for (int i = 0; i < n; i++)
-        depth = depth_max(depth, args[i].depth);
-    for (int i = 0; i < n; i++)
-        x[i] = emit_widen(e, args[i], depth);
-    emit_at(e, depth);
-    return (Val){emit_elementwise(e, op, x), depth};
+        x[n++] = random_word(e, b, place);
+    widen_alike(e, n, x);
+    return emit_elementwise(e, op, x);
 }
 
 /* ---- the table ---- */
 
-typedef Val (*ValueRule)(Emit *e, const BodyOp *op, const Place *place);
+typedef LoValue (*ValueRule)(Emit *e, const BodyOp *op, const Place *place);
 
-static Val value_of_shape(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_of_shape(Emit *e, const BodyOp *b, const Place *place)
 {
     return value_shape(e, b->op, place);
 }
 
-static Val value_of_gather(Emit *e, const BodyOp *b, const Place *place)
+static LoValue value_of_gather(Emit *e, const BodyOp *b, const Place *place)
 {
     return value_gather(e, b->op, place);
 }
@@ -237,42 +222,52 @@ static const ValueRule rules[OP_COUNT] = {
 };
 
 /* The row that an earlier sweep saved. */
-static Val value_cached(Emit *e, int number)
+static LoValue value_cached(Emit *e, int number)
 {
     Lo *lo = &e->lo;
     const Type *type = &e->body.ops[number - e->body.n_inputs].op->results[0].type;
     LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
-    emit_at(e, DEPTH_BODY);
     LoValue x =
         lo_load(lo, lo_vector(element, e->lanes),
                 lo_at(lo, element, e->row_cache[number], e->cache_at ? e->cache_at : e->column),
                 (unsigned)dtype_bytes(type->dtype));
     if (type->dtype == DT_BOOL)
         x = lo_ne(lo, x, lo_zero(lo, lo_type(x)));
-    return (Val){x, DEPTH_BODY};
+    return x;
 }
 
-Val emit_eval(Emit *e, const Value *value, const Place *place)
+/* Whether what was computed holds here: for this column, in this block or one around it. */
+static bool is_known(const Emit *e, const Memo *memo)
+{
+    bool moves = false;
+    for (int i = 0; i < memo->place.rank; i++)
+        moves |= memo->place.at[i].step != 0;
+    return memo->value && (!moves || memo->column == e->column) && lo_is_visible(&e->lo, memo->value);
+}
+
+static LoValue value_at(Emit *e, int number, const Value *value, const Place *place)
+{
+    if (number < e->body.n_inputs)
+        return emit_load_at(e, number, place);
+    if (e->cached[number] && place_is_own(e, &value->type, place))
+        return value_cached(e, number);
+    const BodyOp *op = &e->body.ops[number - e->body.n_inputs];
+    assert(rules[op->op->kind] &&
+           "bodies hold leaves, elementwise and shape ops, reductions, gather");
+    return rules[op->op->kind](e, op, place);
+}
+
+LoValue emit_eval(Emit *e, const Value *value, const Place *place)
 {
     int number = body_number(&e->body, value);
     assert(number >= 0 && "a body reads its operands and its own values");
     Memo *memo = &e->memo[number];
-    if (memo->val.v && same_place(&memo->place, place))
-        return memo->val;
-    Val val;
-    if (e->reduced[number].v) {
+    if (e->reduced[number])
         return e->reduced[number];
-    } else if (number < e->body.n_inputs) {
-        val = emit_load_at(e, number, place);
-    } else if (e->cached[number] && place_is_own(e, &value->type, place)) {
-        val = value_cached(e, number);
-    } else {
-        const BodyOp *op = &e->body.ops[number - e->body.n_inputs];
-        assert(rules[op->op->kind] &&
-               "bodies hold leaves, elementwise and shape ops, reductions, gather");
-        val = rules[op->op->kind](e, op, place);
-    }
-    if (!memo->val.v)
-        *memo = (Memo){val, *place};
-    return val;
+    if (is_known(e, memo) && same_place(&memo->place, place))
+        return memo->value;
+    LoValue x = value_at(e, number, value, place);
+    if (!is_known(e, memo))
+        *memo = (Memo){x, *place, e->column};
+    return x;
 }

@@ -99,6 +99,14 @@ LoValue lo_iota_of(Lo *lo, LoType element, int lanes)
 
 bool lo_same(LoValue a, LoValue b) { return a == b; }
 
+bool lo_is_visible(const Lo *lo, LoValue x)
+{
+    for (const LoBlock *b = lo->block; b; b = b->parent ? b->parent->block : NULL)
+        if (x->block == b)
+            return true;
+    return !x->block; /* params and constants */
+}
+
 /* ---- ops ---- */
 
 static void insert(Lo *lo, LoOp *op)

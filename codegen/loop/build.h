@@ -30,6 +30,8 @@ LoValue lo_zero(Lo *lo, LoType type);
 LoValue lo_i64_of(Lo *lo, int64_t value);
 LoValue lo_iota_of(Lo *lo, LoType element, int lanes); /* 0, 1, 2, … */
 bool lo_same(LoValue a, LoValue b);                    /* one value, or equal constants */
+/* Whether straight-line code may use the value: it stands in this block or one around it. */
+bool lo_is_visible(const Lo *lo, LoValue x);
 
 /* ---- arithmetic ---- */
 #define LO_UNARY(name) LoValue lo_##name(Lo *lo, LoValue a);
