@@ -170,7 +170,7 @@ LoValue emit_stride(Emit *e, int buffer, int dim)
 static bool is_pointers(LoValue pointer) { return lo_is_vector(lo_type(pointer)); }
 
 /* What is there, as kernels compute with it. */
-static LoValue read_at(Emit *e, int number, const Place *place, const Address *a)
+static LoValue read_at(Emit *e, int number, const Place *place, const Address *a, LoMemory memory)
 {
     Lo *lo = &e->lo;
     DType dtype = e->buffers[number].type->dtype;
@@ -187,6 +187,7 @@ static LoValue read_at(Emit *e, int number, const Place *place, const Address *a
         x = a->mask ? lo_masked_load(lo, a->type, a->pointer, a->mask, a->align)
                     : lo_load(lo, a->type, a->pointer, a->align);
     }
+    lo_reads(x, memory);
     return dtype == DT_BOOL   ? lo_ne(lo, x, lo_zero(lo, lo_type(x)))
            : dtype == DT_BF16 ? lo_bf16_value(lo, x)
                               : x;
@@ -213,7 +214,7 @@ static void write_at(Emit *e, int number, const Address *a, LoValue x)
 LoValue emit_load_at(Emit *e, int number, const Place *place)
 {
     Address a = address_of(e, number, place);
-    return read_at(e, number, place, &a);
+    return read_at(e, number, place, &a, number < e->body.n_inputs ? LO_FIXED : LO_CHANGES);
 }
 
 void emit_store_at(Emit *e, int number, const Place *place, LoValue value)
@@ -226,7 +227,7 @@ void emit_add_at(Emit *e, int number, const Place *place, LoValue term)
 {
     DType dtype = e->buffers[number].type->dtype;
     Address a = address_of(e, number, place);
-    LoValue x = a.vector ? emit_widen(e, term) : term, sum = read_at(e, number, place, &a);
+    LoValue x = a.vector ? emit_widen(e, term) : term, sum = read_at(e, number, place, &a, LO_CHANGES);
     write_at(e, number, &a, emit_rounded(e, dtype, lo_add(&e->lo, sum, x)));
 }
 

@@ -286,7 +286,7 @@ static void follow_top(Attention *a, int n)
     LoValue top = row_value(a, n);
     LoValue before = lo_load(lo, lanes_type(a), of_vector(a, a->online->before[n]), lanes_align(a));
     e->reduced[maximum] = finite(a, before);
-    LoValue scale = math_call(e, "exp", lo_sub(lo, row_value(a, n), top));
+    LoValue less = lo_sub(lo, row_value(a, n), top), scale = lo_math(lo, "exp", 1, &less);
     e->reduced[maximum] = now;
     memo_forget(e);
     lo_store(lo, scale, of_vector(a, a->online->scale[n]), lanes_align(a));

@@ -59,7 +59,8 @@ LoValue coord_value(Emit *e, const Coord *c, LoType element)
 
 LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type)
 {
-    return lo_load(&e->lo, type, lo_at(&e->lo, lo_i64, record, lo_i64_of(&e->lo, word)), 8);
+    LoValue at = lo_at(&e->lo, lo_i64, record, lo_i64_of(&e->lo, word));
+    return lo_reads(lo_load(&e->lo, type, at, 8), LO_GIVEN);
 }
 
 LoValue argument_field(Emit *e, int64_t word, LoType type)
@@ -100,10 +101,11 @@ Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
     LoValue address = lo_at(lo, lo_i32, base, i);
     LoType type = lo_like(lo_type(i), lo_i32), wide = lo_like(type, lo_i64);
     if (!lo_is_vector(type))
-        return (Coord){.base = lo_sext(lo, lo_load(lo, type, address, 4), wide),
+        return (Coord){.base = lo_sext(lo, lo_reads(lo_load(lo, type, address, 4), LO_FIXED), wide),
                        .varies = coord_moves(&index)};
     LoValue all = lo_int(lo, lo_like(type, lo_i1), 1);
     LoValue entry = lo_masked_load(lo, type, address, e->mask ? e->mask : all, 4);
+    lo_reads(entry, LO_FIXED);
     return (Coord){.lanes = lo_sext(lo, entry, wide)};
 }
 

@@ -107,6 +107,8 @@ static LoValue log_prob(Ctc *c, LoValue t, LoValue state)
     return emit_load_at(c->e, 0, &place);
 }
 
+static LoValue exp_of(Ctc *c, LoValue x) { return lo_math(&c->e->lo, "exp", 1, &x); }
+
 /* log(e^x + e^y + e^z), which is -inf if all are. */
 static LoValue log_sum(Ctc *c, LoValue x, LoValue y, LoValue z)
 {
@@ -119,8 +121,8 @@ static LoValue log_sum(Ctc *c, LoValue x, LoValue y, LoValue z)
     LoValue none = lo_eq(lo, greatest, lo_real(lo, c->type, -INFINITY));
     LoValue base = lo_select(lo, none, lo_real(lo, c->type, 0), greatest);
     for (int i = 0; i < 3; i++)
-        sum = lo_add(lo, sum, math_call(c->e, "exp", lo_sub(lo, terms[i], base)));
-    return lo_add(lo, base, math_call(c->e, "log", sum));
+        sum = lo_add(lo, sum, exp_of(c, lo_sub(lo, terms[i], base)));
+    return lo_add(lo, base, lo_math(lo, "log", 1, &sum));
 }
 
 /* x if the condition holds, else -inf. */
@@ -234,7 +236,7 @@ static void backward_state(Ctc *c, LoValue a, LoValue g, LoValue t, LoValue s, L
     LoValue at = lo_iadd(lo, row, add(c, s, 2));
     LoValue share = lo_sub(lo, lo_add(lo, element_load(c, a, at), b), total);
     Place place = frame_place(c, t, class_of(c, s));
-    LoValue term = lo_mul(lo, scale, math_call(e, "exp", share));
+    LoValue term = lo_mul(lo, scale, exp_of(c, share));
     emit_add_at(e, 3, &place, lo_neg(lo, term));
     element_store(c, lo_add(lo, b, log_prob(c, t, s)), g, s);
 }

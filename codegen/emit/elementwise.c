@@ -10,16 +10,27 @@ typedef LoValue (*ElementRule)(Emit *e, const Op *op, LoValue *x);
 
 static LoValue emit_neg(Emit *e, const Op *op, LoValue *x) { return lo_neg(&e->lo, x[0]); }
 static LoValue emit_abs(Emit *e, const Op *op, LoValue *x) { return lo_abs(&e->lo, x[0]); }
-static LoValue emit_exp(Emit *e, const Op *op, LoValue *x) { return math_call(e, "exp", x[0]); }
-static LoValue emit_log(Emit *e, const Op *op, LoValue *x) { return math_call(e, "log", x[0]); }
-static LoValue emit_tanh(Emit *e, const Op *op, LoValue *x) { return math_call(e, "tanh", x[0]); }
-static LoValue emit_erf(Emit *e, const Op *op, LoValue *x) { return math_call(e, "erf", x[0]); }
-static LoValue emit_sin(Emit *e, const Op *op, LoValue *x) { return math_call(e, "sin", x[0]); }
-static LoValue emit_cos(Emit *e, const Op *op, LoValue *x) { return math_call(e, "cos", x[0]); }
+static LoValue emit_exp(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "exp", 1, x); }
+static LoValue emit_log(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "log", 1, x); }
+static LoValue emit_tanh(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "tanh", 1, x); }
+static LoValue emit_erf(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "erf", 1, x); }
+static LoValue emit_sin(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "sin", 1, x); }
+static LoValue emit_cos(Emit *e, const Op *op, LoValue *x) { return lo_math(&e->lo, "cos", 1, x); }
+
+/* With t = e^-|x| nothing overflows: 1 / (1 + t), and t / (1 + t) for x < 0. What
+ * the sum 1 + t rounds away is made good in the quotient (1 / (1 + t) ≈ 1 there). */
 static LoValue emit_sigmoid(Emit *e, const Op *op, LoValue *x)
 {
-    return math_call(e, "sigmoid", x[0]);
+    Lo *lo = &e->lo;
+    LoType type = lo_type(x[0]);
+    LoValue one = lo_real(lo, type, 1), less = lo_neg(lo, lo_abs(lo, x[0]));
+    LoValue t = lo_math(lo, "exp", 1, &less), sum = lo_add(lo, one, t);
+    LoValue negative = lo_lt(lo, x[0], lo_zero(lo, type));
+    LoValue quotient = lo_div(lo, lo_select(lo, negative, t, one), sum);
+    LoValue lost = lo_sub(lo, t, lo_sub(lo, sum, one));
+    return lo_muladd(lo, lo_neg(lo, quotient), lost, quotient);
 }
+
 static LoValue emit_sqrt(Emit *e, const Op *op, LoValue *x) { return lo_sqrt(&e->lo, x[0]); }
 static LoValue emit_floor(Emit *e, const Op *op, LoValue *x) { return lo_floor(&e->lo, x[0]); }
 static LoValue emit_stop_gradient(Emit *e, const Op *op, LoValue *x) { return x[0]; }
@@ -109,12 +120,12 @@ static LoValue emit_pow(Emit *e, const Op *op, LoValue *x)
     }
     bool whole = y == floor(y) && fabs(y) <= 16;
     if (!whole && lo_is_float(lo_type(x[0])))
-        return math_pow(e, x[0], x[1]);
+        return lo_math(&e->lo, "pow", 2, x);
+    LoValue wide[2] = {x[0], x[1]};
+    for (int i = 0; !whole && i < 2; i++)
+        wide[i] = emit_convert(e, x[i], DT_I32, DT_F64);
     if (!whole)
-        return emit_convert(e,
-                            math_pow(e, emit_convert(e, x[0], DT_I32, DT_F64),
-                                     emit_convert(e, x[1], DT_I32, DT_F64)),
-                            DT_F64, DT_I32);
+        return emit_convert(e, lo_math(lo, "pow", 2, wide), DT_F64, DT_I32);
     LoValue power = NULL, square = x[0];
     for (int n = (int)fabs(y); n; n >>= 1) {
         if (n & 1)

@@ -168,11 +168,9 @@ LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector); /* a fixed tree */
 /* acc ← acc combined with x; lanes whose mask is off keep theirs. */
 void reduce_into(Emit *e, const Op *op, LoValue slot, LoValue x, LoValue mask);
 
-/* ---- elements (elementwise.c, math.c, random.c, shape.c, index.c) ---- */
+/* ---- elements (elementwise.c, random.c, shape.c, index.c) ---- */
 /* One element of a result from one of each operand; dropout's second is its word. */
 LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
-LoValue math_call(Emit *e, const char *name, LoValue x); /* exp log tanh erf sin cos sigmoid */
-LoValue math_pow(Emit *e, LoValue x, LoValue y);
 LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
 LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
 const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */

@@ -2,6 +2,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
 #include "codegen/llvm/render.h"
+#include "codegen/loop/passes.h"
 #include "codegen/llvm/target.h"
 #include "codegen/plan/plan.h"
 #include "codegen/llvm/tables.h"
@@ -33,6 +34,7 @@ static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const
     for (int type = 0; program && type < TFC_PRODUCT_TYPES; type++)
         if (program_has_product(program, (TfcType)type, target->gemm))
             emit_gemm(loops, &target->code, (TfcType)type, product_names[type]);
+    lo_run_passes(loops, &target->code);
     return loops;
 }
 

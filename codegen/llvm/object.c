@@ -4,6 +4,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
 #include "codegen/llvm/render.h"
+#include "codegen/loop/passes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/llvm/tables.h"
 
@@ -67,6 +68,7 @@ static LLVMModuleRef emit_product(const Job *job, int product, const Target *tar
     product_types(job, target->gemm, types);
     snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
     emit_gemm(loops, &target->code, types[product], symbol);
+    lo_run_passes(loops, &target->code);
     LLVMModuleRef module = render_module(loops, target, context, "products", diags);
     arena_free(arena);
     return module;
@@ -78,6 +80,7 @@ static LLVMModuleRef emit_some_kernels(const Job *job, int begin, int end, const
     Arena *arena = arena_new();
     LoModule *loops = lo_module_new(arena);
     emit_kernels(loops, job->set, begin, end, job->prefix, &target->code);
+    lo_run_passes(loops, &target->code);
     LLVMModuleRef module = render_module(loops, target, context, "kernels", diags);
     arena_free(arena);
     return module;

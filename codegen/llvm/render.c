@@ -1,8 +1,6 @@
 /* Functions, blocks and constants; see render.h. */
 #include "codegen/llvm/render_state.h"
 
-#include "codegen/loop/build.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
@@ -230,11 +228,10 @@ static void add_record(const Render *r, const LoRecord *record)
     free(functions);
 }
 
-LLVMModuleRef render_module(LoModule *from, const Target *target, LLVMContextRef context,
+LLVMModuleRef render_module(const LoModule *from, const Target *target, LLVMContextRef context,
                             const char *name, Diagnostics *diags)
 {
     Render r = {.context = context, .module = target_new_module(target, context, name)};
-    lo_finish(from);
     r.builder = LLVMCreateBuilderInContext(context);
     for (size_t i = 0; i < from->functions.count; i++)
         declare(&r, from->functions.data[i]);

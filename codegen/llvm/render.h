@@ -5,9 +5,9 @@
 #include "codegen/loop/loop.h"
 #include "codegen/llvm/target.h"
 
-/* Finishes the module, and gives its functions and records for this target, optimised. Kernels and
+/* The functions and records of a module after its passes, for this target, optimised. Kernels and
  * records have hidden visibility, other functions are internal. NULL after errors. */
-LLVMModuleRef render_module(LoModule *from, const Target *target, LLVMContextRef context,
+LLVMModuleRef render_module(const LoModule *from, const Target *target, LLVMContextRef context,
                             const char *name, Diagnostics *diags);
 
 #endif

@@ -13,6 +13,11 @@ void lo_begin(Lo *lo, LoModule *module, LoFunction *function)
     *lo = (Lo){module, function, function->body, function->body, NULL};
 }
 
+void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before)
+{
+    *lo = (Lo){module, function, before->block, before->block, before};
+}
+
 LoValue lo_param(Lo *lo, int i)
 {
     assert(i < lo->function->n_params);
@@ -109,23 +114,13 @@ bool lo_is_visible(const Lo *lo, LoValue x)
 
 /* ---- ops ---- */
 
-static void insert(Lo *lo, LoOp *op)
-{
-    LoBlock *block = lo->at;
-    op->block = block;
-    op->after = lo->before;
-    op->before = lo->before ? lo->before->before : block->last;
-    *(op->before ? &op->before->after : &block->first) = op;
-    *(op->after ? &op->after->before : &block->last) = op;
-}
-
 static LoOp *add(Lo *lo, LoOp op, int n, LoValue const *args)
 {
     LoOp *new = ARENA_NEW(arena_of(lo), LoOp);
     *new = op;
     new->n_args = n;
     new->args = arena_copy(arena_of(lo), args, (size_t)n * sizeof *args);
-    insert(lo, new);
+    lo_insert(new, lo->at, lo->before);
     return new;
 }
 
@@ -211,6 +206,12 @@ LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x)
 {
     LoOp op = {.kind = LO_math, .type = x[0]->type, .name = arena_strdup(arena_of(lo), name)};
     return add(lo, op, n, x);
+}
+
+LoValue lo_reads(LoValue load, LoMemory memory)
+{
+    load->memory = memory;
+    return load;
 }
 
 LoValue lo_strict(LoValue operation)
@@ -503,58 +504,3 @@ LoIf lo_if_open(Lo *lo, LoValue condition)
 void lo_else(Lo *lo, LoIf *branch) { branch->op->other = enter(lo, branch->op); }
 
 void lo_if_close(Lo *lo, LoIf *branch) { leave(lo, branch->op); }
-
-/* ---- the end ---- */
-
-static void take_out(LoOp *op)
-{
-    *(op->before ? &op->before->after : &op->block->first) = op->after;
-    *(op->after ? &op->after->before : &op->block->last) = op->before;
-    op->block = NULL;
-}
-
-static bool has_effect(const LoOp *op)
-{
-    return op->type == lo_none || op->body || op->kind == LO_carry;
-}
-
-/* Backwards, so that what only a dead op uses is dead, too. `id` counts uses here. */
-static void take_out_dead(LoBlock *block)
-{
-    for (LoOp *op = block->last, *before; op; op = before) {
-        before = op->before;
-        bool dead = op->kind == LO_seam || (!has_effect(op) && op->id == 0);
-        if (op->other)
-            take_out_dead(op->other);
-        if (op->body)
-            take_out_dead(op->body);
-        if (!dead)
-            continue;
-        for (int i = 0; i < op->n_args; i++)
-            op->args[i]->id--;
-        take_out(op);
-    }
-}
-
-static void count_uses(LoBlock *block)
-{
-    FOR_LOOP_OPS(op, block)
-    {
-        for (int i = 0; i < op->n_args; i++)
-            op->args[i]->id++;
-        if (op->body)
-            count_uses(op->body);
-        if (op->other)
-            count_uses(op->other);
-    }
-}
-
-void lo_finish(LoModule *module)
-{
-    for (size_t i = 0; i < module->functions.count; i++) {
-        LoFunction *f = module->functions.data[i];
-        count_uses(f->body);
-        take_out_dead(f->body);
-        lo_number(f);
-    }
-}

@@ -17,8 +17,8 @@ typedef struct Lo {
 
 /* Opens a function without ops. */
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
-/* Every function is whole: seams and values that nothing uses are gone. */
-void lo_finish(LoModule *module);
+/* The function goes on before this op. */
+void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
 static inline LoType lo_type(LoValue x) { return x->type; }
 LoValue lo_param(Lo *lo, int i);
@@ -95,6 +95,7 @@ LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *
 LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index); /* index NULL: the pointer */
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align);
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i); /* of an array of them */
+LoValue lo_reads(LoValue load, LoMemory memory); /* says what the load reads; gives it back */
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align);
 /* Lanes whose mask is off are neither read nor written; read ones are zero. The pointer may be a
  * vector of them. */

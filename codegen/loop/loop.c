@@ -73,6 +73,22 @@ LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n
     return record;
 }
 
+void lo_insert(LoOp *op, LoBlock *block, LoOp *before)
+{
+    op->block = block;
+    op->after = before;
+    op->before = before ? before->before : block->last;
+    *(op->before ? &op->before->after : &block->first) = op;
+    *(op->after ? &op->after->before : &block->last) = op;
+}
+
+void lo_remove(LoOp *op)
+{
+    *(op->before ? &op->before->after : &op->block->first) = op->after;
+    *(op->after ? &op->after->before : &op->block->last) = op->before;
+    op->block = NULL;
+}
+
 static void number_block(LoFunction *f, LoBlock *block)
 {
     FOR_LOOP_OPS(op, block)

@@ -104,6 +104,10 @@ typedef struct LoInfo {
 } LoInfo;
 extern const LoInfo lo_info[LO_KINDS];
 
+/* What a load reads: memory that may change; memory that nothing changes before the kernel has read
+ * it as often as it does; such memory that is also there whatever the ifs around say. */
+typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
+
 typedef struct LoOp LoOp;
 typedef LoOp *LoValue;
 typedef struct LoFunction LoFunction;
@@ -117,7 +121,8 @@ typedef struct LoBlock {
 struct LoOp {
     LoKind kind;
     LoType type;    /* lo_none: no value */
-    bool strict;    /* of floats: as written, never fused with another op */
+    LoMemory memory; /* load */
+    bool strict; /* of floats: as written, never fused with another op */
     uint16_t align; /* load, store, scratch: bytes */
     LoType element; /* at, scratch */
     int n_args, n_order;
@@ -133,6 +138,7 @@ struct LoOp {
     };
     LoBlock *block;       /* that it stands in; NULL: none */
     LoOp *before, *after; /* in the block */
+    LoOp *instead;        /* during a pass: the value that replaces it */
 };
 
 struct LoFunction {
@@ -169,6 +175,10 @@ LoFunction *lo_add_function(LoModule *module, const char *name, bool is_kernel, 
 LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n_functions);
 
 #define FOR_LOOP_OPS(op, b) for (LoOp *op = (b)->first; op; op = op->after)
+
+/* Puts an op that stands nowhere before another of the block; NULL: at the end. */
+void lo_insert(LoOp *op, LoBlock *block, LoOp *before);
+void lo_remove(LoOp *op);
 
 /* Numbers values in the order of the text. */
 void lo_number(LoFunction *function);

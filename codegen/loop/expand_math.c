@@ -1,16 +1,18 @@
-/* Functions of one element. In f32 our own polynomials, at any width, at most
- * 2 ulp from the true value (tests/codegen/test_math.c); in f64, the oracle's
- * type, and in the scalar reference the C library, lane by lane.
+/* Pass expand_math: functions of f32 become our own polynomials, at any width.
+ *
+ *   f32x16 %9 = math "exp" %8     →     some twenty ops of arithmetic
+ *
+ * They are at most 2 ulp from the true value (tests/codegen/test_math.c). f64, the oracle's type,
+ * and the scalar reference keep the C library, lane by lane, and so does pow.
  *
  * exp, log and tanh follow Cephes' single-precision functions (Moshier); erf is
  * two minimax polynomials (after Juffa): an odd one near zero and
  * 1 - exp(polynomial) beyond. sin and cos reduce and evaluate in f64, as they
  * serve positions, where arguments are large and time is not spent. */
-#include "codegen/emit/emit.h"
+#include "codegen/loop/build.h"
+#include "codegen/loop/passes.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- small words for polynomials ---- */
@@ -66,12 +68,11 @@ static LoValue scale_by_halves(Lo *lo, LoValue p, LoValue n)
 /* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. Where a
  * product underflows to zero, a processor takes a hundred times as long, and every masked score of
  * attention is such a place. So p 2^n is not computed there, or with an n for which it is fast. */
-static LoValue exp_f32(Emit *e, LoValue x)
+static LoValue exp_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
     enum { TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };
-    Lo *lo = &e->lo;
     const double magic = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
-    const Processor *processor = e->target->processor;
+    const Processor *processor = target->processor;
     bool at_once = processor->scales_at_once && lo_lanes(lo_type(x)) * 32 == processor->vector_bits;
     LoValue inside = pick(lo, lo_gt, x, TO_INFINITY, real_like(lo, x, TO_INFINITY), x);
     inside = pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, at_once ? FAR : 0), inside);
@@ -91,7 +92,7 @@ static LoValue exp_f32(Emit *e, LoValue x)
 }
 
 /* x = 2^k m, √½ ≤ m < √2; log x = k ln 2 + log(1 + (m - 1)). */
-static LoValue log_f32(Lo *lo, LoValue x)
+static LoValue log_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
     LoType real = lo_type(x), bits = lo_like(real, lo_i32);
     LoValue small = lo_lt(lo, x, lo_real(lo, real, 0x1p-126));
@@ -115,21 +116,19 @@ static LoValue log_f32(Lo *lo, LoValue x)
     return pick(lo, lo_unordered, x, 0, x, y);
 }
 
-static LoValue tanh_f32(Emit *emit, LoValue x)
+static LoValue tanh_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
-    Lo *lo = &emit->lo;
     LoValue t = lo_abs(lo, x), z = lo_mul(lo, x, x), one = real_like(lo, x, 1);
     LoValue p = HORNER(lo, z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
                        1.33314422036e-1, -3.33332819422e-1);
     LoValue near = lo_muladd(lo, lo_mul(lo, p, z), x, x);
-    LoValue e = exp_f32(emit, lo_add(lo, t, t));
+    LoValue e = exp_f32(lo, target, lo_add(lo, t, t));
     LoValue far = lo_sub(lo, one, lo_div(lo, real_like(lo, x, 2), lo_add(lo, e, one)));
     return pick(lo, lo_lt, t, 0.625, near, lo_copysign(lo, far, x));
 }
 
-static LoValue erf_f32(Emit *e, LoValue x)
+static LoValue erf_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
-    Lo *lo = &e->lo;
     LoValue t = lo_abs(lo, x), s = lo_mul(lo, x, x);
     LoValue p = HORNER(lo, s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
                        -3.76125336e-1, 1.28379166e-1);
@@ -138,21 +137,9 @@ static LoValue erf_f32(Emit *e, LoValue x)
     LoValue q = HORNER(lo, inside, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2,
                        -1.06777877e-1, -6.34846687e-1, -1.28717512e-1);
     q = lo_muladd(lo, q, inside, lo_sub(lo, lo_zero(lo, lo_type(x)), inside));
-    LoValue far = lo_sub(lo, real_like(lo, x, 1), exp_f32(e, q));
+    LoValue far = lo_sub(lo, real_like(lo, x, 1), exp_f32(lo, target, q));
     return pick(lo, lo_le, t, 0.927734375, near, lo_copysign(lo, far, x));
 }
-
-/* With t = e^-|x| nothing overflows: 1 / (1 + t), and t / (1 + t) for x < 0. What
- * the sum 1 + t rounds away is made good in the quotient (1 / (1 + t) ≈ 1 there). */
-static LoValue sigmoid_by(Lo *lo, LoValue x, LoValue t)
-{
-    LoValue one = real_like(lo, x, 1), sum = lo_add(lo, one, t);
-    LoValue quotient = lo_div(lo, pick(lo, lo_lt, x, 0, t, one), sum);
-    LoValue lost = lo_sub(lo, t, lo_sub(lo, sum, one));
-    return lo_muladd(lo, lo_neg(lo, quotient), lost, quotient);
-}
-
-static LoValue minus_abs(Lo *lo, LoValue x) { return lo_neg(lo, lo_abs(lo, x)); }
 
 /* sin(x + quarters π/2) */
 static LoValue sin_f32(Lo *lo, LoValue x, int quarters)
@@ -180,31 +167,50 @@ static LoValue sin_f32(Lo *lo, LoValue x, int quarters)
     return lo_fcast(lo, value, lo_type(x));
 }
 
-/* ---- which one ---- */
+static LoValue sine(Lo *lo, const CodeTarget *target, LoValue x) { return sin_f32(lo, x, 0); }
+static LoValue cosine(Lo *lo, const CodeTarget *target, LoValue x) { return sin_f32(lo, x, 1); }
 
-LoValue math_call(Emit *e, const char *name, LoValue x)
+/* ---- the pass ---- */
+
+typedef struct Function {
+    const char *name;
+    LoValue (*expand)(Lo *lo, const CodeTarget *target, LoValue x);
+} Function;
+
+static const Function functions[] = {{"exp", exp_f32}, {"log", log_f32}, {"tanh", tanh_f32},
+                                     {"erf", erf_f32}, {"sin", sine},    {"cos", cosine}};
+
+static const Function *find_function(const LoOp *op)
 {
-    Lo *lo = &e->lo;
-    bool library = e->target->scalar || lo_element(lo_type(x)) == lo_f64;
-    if (!strcmp(name, "sigmoid")) {
-        LoValue t = minus_abs(lo, x);
-        return sigmoid_by(lo, x, library ? lo_math(lo, "exp", 1, &t) : exp_f32(e, t));
-    }
-    if (library)
-        return lo_math(lo, name, 1, &x);
-    if (!strcmp(name, "exp"))
-        return exp_f32(e, x);
-    if (!strcmp(name, "log"))
-        return log_f32(lo, x);
-    if (!strcmp(name, "tanh"))
-        return tanh_f32(e, x);
-    if (!strcmp(name, "erf"))
-        return erf_f32(e, x);
-    assert(!strcmp(name, "sin") || !strcmp(name, "cos"));
-    return sin_f32(lo, x, name[0] == 'c');
+    if (op->kind != LO_math || lo_element(op->type) != lo_f32)
+        return NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!strcmp(functions[i].name, op->name))
+            return &functions[i];
+    return NULL;
 }
 
-LoValue math_pow(Emit *e, LoValue x, LoValue y)
+static void expand_block(LoModule *module, LoBlock *block, const CodeTarget *target)
 {
-    return lo_math(&e->lo, "pow", 2, (LoValue[]){x, y});
+    for (LoOp *op = block->first, *after; op; op = after) {
+        const Function *function = find_function(op);
+        after = op->after;
+        lo_resolve_args(op);
+        if (function) {
+            Lo lo;
+            lo_reopen(&lo, module, block->function, op);
+            op->instead = function->expand(&lo, target, op->args[0]);
+            lo_remove(op);
+        }
+        if (op->body)
+            expand_block(module, op->body, target);
+        if (op->other)
+            expand_block(module, op->other, target);
+    }
+}
+
+void lo_expand_math(LoModule *module, const CodeTarget *target)
+{
+    for (size_t i = 0; i < module->functions.count && !target->scalar; i++)
+        expand_block(module, module->functions.data[i]->body, target);
 }

@@ -1,0 +1,25 @@
+/* Passes over loop IR: each takes a module as builders left it, and leaves a module that means the
+ * same. passes.def has their order. */
+#ifndef CODEGEN_LOOP_PASSES_H
+#define CODEGEN_LOOP_PASSES_H
+
+#include "codegen/loop/loop.h"
+#include "codegen/processor.h"
+
+#define PASS(name, help) void lo_##name(LoModule *module, const CodeTarget *target);
+#include "codegen/loop/passes.def"
+
+/* All of them; values are numbered afterwards. */
+void lo_run_passes(LoModule *module, const CodeTarget *target);
+/* One by its name; false: there is none. */
+bool lo_run_pass(LoModule *module, const CodeTarget *target, const char *name);
+
+/* ---- for passes ---- */
+
+/* Whether the op computes a value from its operands alone: it can stand wherever these are known,
+ * executed or not. */
+bool lo_is_pure(const LoOp *op);
+/* Operands that were replaced (LoOp.instead) become what replaces them. */
+void lo_resolve_args(LoOp *op);
+
+#endif
