@@ -176,10 +176,8 @@ static LoValue read_at(Emit *e, int number, const Place *place, const Address *a
     DType dtype = e->buffers[number].type->dtype;
     LoValue x;
     if (!a->vector) {
-        LoValue pointer = a->pointer;
-        if (place->valid)
-            pointer = lo_select(lo, place->valid, pointer, e->spare);
-        x = lo_load(lo, a->type, pointer, a->align);
+        x = place->valid ? lo_masked_load(lo, a->type, a->pointer, place->valid, a->align)
+                         : lo_load(lo, a->type, a->pointer, a->align);
     } else if (is_pointers(a->pointer)) {
         LoValue all = lo_int(lo, lo_vector(lo_i1, e->lanes), 1);
         x = lo_masked_load(lo, a->type, a->pointer, a->mask ? a->mask : all, a->align);

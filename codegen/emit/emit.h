@@ -63,7 +63,8 @@ typedef struct Emit {
     const CodeTarget *target;
     Body body;
     int n_values; /* inputs and body ops */
-    int lanes;    /* columns a vector */
+    int lanes;            /* columns a vector */
+    int vector;           /* lanes that loops over columns are to become; 1: none */
     LoValue args, begin, end;
     LoOp *entry;         /* what is computed once a call goes before it */
     int n_buffers;
@@ -80,7 +81,6 @@ typedef struct Emit {
     bool *cached;         /* … which may be read already */
     LoValue cache_at;     /* where in it; NULL: at the column */
     LoValue *random_rows; /* by random number: words of this row, or NULL */
-    LoValue spare;        /* somewhere harmless to read */
 } Emit;
 
 /* ---- lanes (value.c) ---- */
@@ -162,6 +162,7 @@ void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *d
 LoValue lane_mask(Emit *e, LoValue count); /* lanes below count (i64) */
 
 /* ---- reductions (reduce.c) ---- */
+LoJoin reduce_join(const Op *op);
 LoValue reduce_identity(Emit *e, const Op *op, LoType type);
 LoValue reduce_combine(Emit *e, const Op *op, LoValue a, LoValue b);
 LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector); /* a fixed tree */

@@ -49,6 +49,7 @@ static void open_state(Emit *e)
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
     e->lanes = choose_lanes(e);
+    e->vector = 1;
 }
 
 /* void name(const TfcKernelArgs *args, int64_t begin, int64_t end) */
@@ -61,17 +62,24 @@ static void open_function(Emit *e, LoModule *module, const char *name)
     e->end = lo_param(&e->lo, 2);
 }
 
+/* Columns one by one, in loops that pass vectorise widens. */
+static void leave_lanes(Emit *e)
+{
+    e->vector = e->lanes;
+    e->lanes = 1;
+}
+
 static void write_body(Emit *e)
 {
     switch (e->op->kind) {
     case OP_column: kernel_column(e); return;
     case OP_attention: kernel_attention(e); return;
     case OP_scatter_add: kernel_scatter_add(e); return;
-    case OP_append: kernel_append(e); return;
-    case OP_concat: kernel_concat(e); return;
+    case OP_append: leave_lanes(e); kernel_append(e); return;
+    case OP_concat: leave_lanes(e); kernel_concat(e); return;
     case OP_ctc: kernel_ctc(e); return;
     case OP_ctc_grad: kernel_ctc_grad(e); return;
-    default: kernel_row(e); return;
+    default: leave_lanes(e); kernel_row(e); return;
     }
 }
 
@@ -89,7 +97,6 @@ static void emit_kernel(const KernelEntry *entry, LoModule *module, const CodeTa
     open_state(&e);
     open_function(&e, module, name);
     open_buffers(&e);
-    e.spare = lo_scratch(&e.lo, lo_i64, 8, 0, "nothing");
     e.entry = lo_seam(&e.lo);
     write_body(&e);
     arena_free(arena);

@@ -195,6 +195,14 @@ static void masked_vector(Emit *e, LoValue column, LoValue limit, ColumnBody bod
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data)
 {
     Lo *lo = &e->lo;
+    if (e->vector > 1) {
+        LoVector vector = {.lanes = (uint8_t)e->vector, .masked = masks_throughout(e, limit)};
+        LoLoop loop = lo_vector_open(lo, start, limit, vector, "columns");
+        e->column = loop.index;
+        body(e, data);
+        lo_for_close(lo, &loop);
+        return;
+    }
     LoValue whole = limit;
     bool rest = e->lanes > 1 && !is_multiple(start, limit, e->lanes);
     bool masked = rest && masks_throughout(e, limit);

@@ -8,22 +8,16 @@
 #include <assert.h>
 #include <math.h>
 
+LoJoin reduce_join(const Op *op) { return op->kind == OP_reduce_sum ? LO_JOIN_ADD : LO_JOIN_MAX; }
+
 LoValue reduce_identity(Emit *e, const Op *op, LoType type)
 {
-    Lo *lo = &e->lo;
-    if (op->kind == OP_reduce_sum)
-        return lo_zero(lo, type);
-    return lo_is_float(type) ? lo_real(lo, type, -INFINITY) : lo_int(lo, type, INT32_MIN);
+    return lo_identity(&e->lo, reduce_join(op), type);
 }
 
 LoValue reduce_combine(Emit *e, const Op *op, LoValue a, LoValue b)
 {
-    Lo *lo = &e->lo;
-    if (op->kind == OP_reduce_sum)
-        return lo_add(lo, a, b);
-    assert(op->kind == OP_reduce_max);
-    /* A NaN in b is kept, as maxps keeps its second operand. */
-    return lo_select(lo, lo_gt(lo, a, b), a, b);
+    return lo_join(&e->lo, reduce_join(op), a, b);
 }
 
 LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector)

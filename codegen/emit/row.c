@@ -21,7 +21,7 @@ enum { MAX_SAVED_COLUMNS = 16384 }; /* of constant length: a saved row lives on 
 typedef struct Sweep {
     SweepPlan *plan;
     int number;
-    LoValue *slots; /* of reductions, by body op */
+    LoValue *slots; /* accumulators of reductions, by body op */
 } Sweep;
 
 static bool may_save(const Emit *e)
@@ -44,7 +44,7 @@ static void allocate_rows(Emit *e, const SweepPlan *plan)
         LoValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         LoType element = dtype == DT_BOOL ? lo_i8 : emit_type(e, dtype);
         emit_at_entry(e);
-        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->lanes));
+        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->vector));
         e->row_cache[n] = lo_scratch_of(lo, element, room, 64, "saved");
         lo_resume(lo);
     }
@@ -55,7 +55,7 @@ static void keep_value(Emit *e, int number)
     Lo *lo = &e->lo;
     const Type *type = sweep_type(e, number);
     Place place = place_aligned(type, &e->space);
-    LoValue x = emit_widen(e, emit_eval(e, &sweep_op(e, number)->results[0], &place));
+    LoValue x = emit_eval(e, &sweep_op(e, number)->results[0], &place);
     LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
     if (type->dtype == DT_BOOL)
         x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
@@ -117,14 +117,13 @@ static void sweep_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
-        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space));
-        reduce_into(e, op, sweep->slots[i], x, e->mask);
+        lo_accumulate(&e->lo, sweep->slots[i], emit_aligned(e, op->args[0], &e->space));
     }
     for (int i = 0; i < e->body.n_results; i++) {
         if (!sweep_stores(e, plan, sweep->number, i))
             continue;
         LoValue x = emit_aligned(e, e->body.yields[i], &e->space);
-        store_result(e, i, emit_widen(e, x));
+        store_result(e, i, x);
     }
     for (int n = 0; n < e->n_values; n++)
         if (plan->saved[n] && plan->saved_in[n] == sweep->number)
@@ -138,7 +137,7 @@ static void fill_words(Emit *e, const Sweep *sweep, LoValue start, LoValue limit
     for (int i = 0; i < e->body.n_ops; i++) {
         const BodyOp *b = &e->body.ops[i];
         int n = e->body.n_inputs + i;
-        if (b->random < 0 || e->lanes == 1 || !may_save(e) || !sweep->plan->columnar[n] ||
+        if (b->random < 0 || e->vector == 1 || !may_save(e) || !sweep->plan->columnar[n] ||
             !b->aligned || sweep->plan->sweep[n] != sweep->number + 1)
             continue;
         const BodyOp *first = random_first(e, b);
@@ -168,10 +167,8 @@ static void open_reductions(Emit *e, Sweep *sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
-        LoType type = lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-        sweep->slots[i] = lo_scratch(&e->lo, type, 1, 0, "sum");
-        lo_store(&e->lo, reduce_identity(e, op, type), sweep->slots[i],
-                 (unsigned)dtype_bytes(op->results[0].type.dtype));
+        LoType type = emit_type(e, op->results[0].type.dtype);
+        sweep->slots[i] = lo_accumulator(&e->lo, reduce_join(op), reduce_identity(e, op, type));
     }
 }
 
@@ -181,10 +178,8 @@ static void close_reductions(Emit *e, Sweep *sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
-        LoType type = lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-        LoValue sum = lo_load(&e->lo, type, sweep->slots[i],
-                              (unsigned)dtype_bytes(op->results[0].type.dtype));
-        sum = emit_rounded(e, op->results[0].type.dtype, reduce_lanes(e, op, sum));
+        LoValue sum = lo_total(&e->lo, sweep->slots[i]);
+        sum = emit_rounded(e, op->results[0].type.dtype, sum);
         e->reduced[e->body.n_inputs + i] = sum;
     }
 }

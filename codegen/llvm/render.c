@@ -196,6 +196,7 @@ static void define(Render *r, const LoFunction *f)
 {
     r->function = LLVMGetNamedFunction(r->module, f->name);
     r->values = calloc((size_t)f->n_ids + 1, sizeof *r->values);
+    r->spare = NULL;
     LLVMPositionBuilderAtEnd(r->builder, new_block(r, "entry"));
     for (int i = 0; i < f->n_params; i++)
         r->values[f->params[i]->id] = LLVMGetParam(r->function, (unsigned)i);

@@ -1,6 +1,8 @@
 /* Ops of loop IR but control, one LLVM instruction or intrinsic each. */
 #include "codegen/llvm/render_state.h"
 
+#include "codegen/loop/build.h"
+
 #include <assert.h>
 
 /* a·b + c may become one fused operation, where the op is not strict; no sum is reordered. */
@@ -201,8 +203,35 @@ static LlValue mask_of(const Render *r, const LoOp *op, int at, LoType type)
                            : LLVMConstAllOnes(render_type(r, lo_like(type, lo_i1)));
 }
 
+static LlValue alloca_at_entry(Render *r, LlType type, const char *name)
+{
+    LlBlock here = LLVMGetInsertBlock(r->builder), entry = LLVMGetEntryBasicBlock(r->function);
+    LlValue first = LLVMGetFirstInstruction(entry);
+    if (first)
+        LLVMPositionBuilderBefore(r->builder, first);
+    else
+        LLVMPositionBuilderAtEnd(r->builder, entry);
+    LlValue memory = LLVMBuildAlloca(r->builder, type, name);
+    LLVMPositionBuilderAtEnd(r->builder, here);
+    return memory;
+}
+
+/* A scalar under a mask: somewhere harmless is read instead. */
+static LlValue render_scalar_masked(Render *r, const LoOp *op)
+{
+    LlType type = render_type(r, op->type);
+    LlValue mask = render_arg(r, op, 1);
+    if (!r->spare)
+        r->spare = alloca_at_entry(r, render_type(r, lo_i64), "nothing");
+    LlValue at = LLVMBuildSelect(r->builder, mask, render_arg(r, op, 0), r->spare, "");
+    LlValue x = aligned(op, LLVMBuildLoad2(r->builder, type, at, ""));
+    return LLVMBuildSelect(r->builder, mask, x, LLVMConstNull(type), "");
+}
+
 static LlValue render_load(Render *r, const LoOp *op)
 {
+    if (op->n_args == 2 && !lo_is_vector(op->type))
+        return render_scalar_masked(r, op);
     LlType type = render_type(r, op->type), of_pointer = render_type(r, op->args[0]->type);
     LlValue pointer = render_arg(r, op, 0);
     bool gathers = lo_is_vector(op->args[0]->type);
@@ -234,6 +263,37 @@ static LlValue render_prefetch(Render *r, const LoOp *op)
                             (LlValue[]){render_arg(r, op, 0), lane_number(r, writes),
                                         lane_number(r, writes ? WRITE_LOCALITY : READ_LOCALITY),
                                         lane_number(r, DATA)});
+}
+
+/* ---- sums over loops: in memory, which LLVM takes into registers ---- */
+
+static LlValue render_accumulator(Render *r, const LoOp *op)
+{
+    LlValue memory = alloca_at_entry(r, render_type(r, op->type), "sum");
+    LLVMBuildStore(r->builder, render_arg(r, op, 0), memory);
+    return memory;
+}
+
+static LlValue render_total(Render *r, const LoOp *op)
+{
+    return LLVMBuildLoad2(r->builder, render_type(r, op->type), render_arg(r, op, 0), "");
+}
+
+static LlValue render_accumulate(Render *r, const LoOp *op)
+{
+    LlValue memory = render_arg(r, op, 0), x = render_arg(r, op, 1), sum;
+    LlValue before = LLVMBuildLoad2(r->builder, render_type(r, op->args[1]->type), memory, "");
+    bool real = lo_is_float(op->args[1]->type);
+    if (lo_join_of(op->args[0]) == LO_JOIN_ADD) {
+        sum = real ? contract(op, LLVMBuildFAdd(r->builder, before, x, ""))
+                   : LLVMBuildAdd(r->builder, before, x, "");
+    } else {
+        LlValue greater = real ? LLVMBuildFCmp(r->builder, LLVMRealOGT, before, x, "")
+                               : LLVMBuildICmp(r->builder, LLVMIntSGT, before, x, "");
+        sum = LLVMBuildSelect(r->builder, greater, before, x, "");
+    }
+    LLVMBuildStore(r->builder, sum, memory);
+    return NULL;
 }
 
 /* ---- tile registers ---- */
@@ -311,6 +371,9 @@ LlValue render_op(Render *r, const LoOp *op)
     case LO_at: return render_at(r, op);
     case LO_load: return render_load(r, op);
     case LO_store: return render_store(r, op);
+    case LO_accumulator: return render_accumulator(r, op);
+    case LO_accumulate: return render_accumulate(r, op);
+    case LO_total: return render_total(r, op);
     case LO_prefetch:
     case LO_prefetch_write: return render_prefetch(r, op);
     case LO_tile_zero:

@@ -10,6 +10,7 @@ typedef struct Render {
     LLVMBuilderRef builder;
     LlValue function;
     LlValue *values; /* by id */
+    LlValue spare;   /* memory that may be read, or NULL */
 } Render;
 
 /* ---- render.c ---- */

@@ -4,18 +4,20 @@
 #include "base/map.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static Arena *arena_of(const Lo *lo) { return lo->module->arena; }
 
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function)
 {
-    *lo = (Lo){module, function, function->body, function->body, NULL};
+    *lo = (Lo){.module = module, .function = function, .block = function->body, .at = function->body};
 }
 
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before)
 {
-    *lo = (Lo){module, function, before->block, before->block, before};
+    *lo = (Lo){.module = module, .function = function, .block = before->block, .home = before->block, .stop = before};
+    lo_resume(lo);
 }
 
 LoValue lo_param(Lo *lo, int i)
@@ -114,7 +116,7 @@ bool lo_is_visible(const Lo *lo, LoValue x)
 
 /* ---- ops ---- */
 
-static LoOp *add(Lo *lo, LoOp op, int n, LoValue const *args)
+LoOp *lo_add_op(Lo *lo, LoOp op, int n, LoValue const *args)
 {
     LoOp *new = ARENA_NEW(arena_of(lo), LoOp);
     *new = op;
@@ -126,7 +128,7 @@ static LoOp *add(Lo *lo, LoOp op, int n, LoValue const *args)
 
 static LoValue unary(Lo *lo, LoKind kind, LoValue a, LoType type)
 {
-    return add(lo, (LoOp){.kind = kind, .type = type}, 1, &a);
+    return lo_add_op(lo, (LoOp){.kind = kind, .type = type}, 1, &a);
 }
 
 /* Of numbers of so many bits; false where it is left to be computed. */
@@ -168,7 +170,7 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
-    return add(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
+    return lo_add_op(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
 }
 
 #define LO_UNARY(name) \
@@ -180,12 +182,12 @@ LO_OPERATIONS
 LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c)
 {
     assert(a->type == b->type && a->type == c->type && lo_is_float(a->type));
-    return add(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
+    return lo_add_op(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
 }
 
 LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
 {
-    return add(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
+    return lo_add_op(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
 }
 
 LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }
@@ -195,7 +197,7 @@ LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b)
     assert(a->type == b->type && lo_element(condition->type) == lo_i1);
     if (lo_is_int(condition))
         return condition->number ? a : b;
-    return add(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
+    return lo_add_op(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
 }
 
 LoValue lo_min(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_lt(lo, a, b), a, b); }
@@ -205,7 +207,7 @@ LoValue lo_max(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_gt(lo, a,
 LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x)
 {
     LoOp op = {.kind = LO_math, .type = x[0]->type, .name = arena_strdup(arena_of(lo), name)};
-    return add(lo, op, n, x);
+    return lo_add_op(lo, op, n, x);
 }
 
 LoValue lo_reads(LoValue load, LoMemory memory)
@@ -322,7 +324,7 @@ LoValue lo_splat(Lo *lo, LoValue x, int lanes)
 static LoValue reorder(Lo *lo, LoOp op, int n_args, LoValue *args, const int *lanes)
 {
     op.order = arena_copy(arena_of(lo), lanes, (size_t)op.n_order * sizeof *lanes);
-    return add(lo, op, n_args, args);
+    return lo_add_op(lo, op, n_args, args);
 }
 
 LoValue lo_extract(Lo *lo, LoValue vector, int lane)
@@ -353,7 +355,7 @@ LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *
                .align = (uint16_t)align,
                .element = element,
                .name = name};
-    return add(lo, op, 1, &n);
+    return lo_add_op(lo, op, 1, &n);
 }
 
 LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name)
@@ -370,13 +372,14 @@ LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index)
 {
     if (!index)
         return pointer;
-    LoOp op = {.kind = LO_at, .type = lo_like(index->type, lo_ptr), .element = element};
-    return add(lo, op, 2, (LoValue[]){pointer, index});
+    LoType shape = lo_is_vector(pointer->type) ? pointer->type : index->type;
+    LoOp op = {.kind = LO_at, .type = lo_like(shape, lo_ptr), .element = element};
+    return lo_add_op(lo, op, 2, (LoValue[]){pointer, index});
 }
 
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align)
 {
-    return add(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
+    return lo_add_op(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
 }
 
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
@@ -386,32 +389,69 @@ LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
 
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align)
 {
-    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
+    lo_add_op(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
 }
 
 LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align)
 {
-    return add(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
+    return lo_add_op(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
                (LoValue[]){pointer, mask});
 }
 
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align)
 {
-    add(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
+    lo_add_op(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
         (LoValue[]){value, pointer, mask});
 }
 
-void lo_prefetch(Lo *lo, LoValue pointer) { add(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
+void lo_prefetch(Lo *lo, LoValue pointer) { lo_add_op(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
 
 void lo_prefetch_write(Lo *lo, LoValue pointer)
 {
-    add(lo, (LoOp){.kind = LO_prefetch_write}, 1, &pointer);
+    lo_add_op(lo, (LoOp){.kind = LO_prefetch_write}, 1, &pointer);
 }
 
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args)
 {
     assert(n == lo_info[kind].args);
-    add(lo, (LoOp){.kind = kind}, n, args);
+    lo_add_op(lo, (LoOp){.kind = kind}, n, args);
+}
+
+/* ---- sums over loops ---- */
+
+static const char *const joins[] = {[LO_JOIN_ADD] = "add", [LO_JOIN_MAX] = "max"};
+
+LoJoin lo_join_of(const LoOp *accumulator)
+{
+    return strcmp(accumulator->name, joins[LO_JOIN_MAX]) ? LO_JOIN_ADD : LO_JOIN_MAX;
+}
+
+LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first)
+{
+    return lo_add_op(lo, (LoOp){.kind = LO_accumulator, .type = first->type, .name = joins[by]}, 1, &first);
+}
+
+void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x)
+{
+    assert(accumulator->type == x->type);
+    lo_add_op(lo, (LoOp){.kind = LO_accumulate}, 2, (LoValue[]){accumulator, x});
+}
+
+LoValue lo_total(Lo *lo, LoValue accumulator)
+{
+    return unary(lo, LO_total, accumulator, accumulator->type);
+}
+
+LoValue lo_identity(Lo *lo, LoJoin by, LoType type)
+{
+    if (by == LO_JOIN_ADD)
+        return lo_zero(lo, type);
+    return lo_is_float(type) ? lo_real(lo, type, -INFINITY) : lo_int(lo, type, INT32_MIN);
+}
+
+LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b)
+{
+    return by == LO_JOIN_ADD ? lo_add(lo, a, b) : lo_select(lo, lo_gt(lo, a, b), a, b);
 }
 
 /* ---- control ---- */
@@ -419,7 +459,7 @@ void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args)
 void lo_resume(Lo *lo)
 {
     lo->at = lo->block;
-    lo->before = NULL;
+    lo->before = lo->block == lo->home ? lo->stop : NULL;
 }
 
 void lo_before(Lo *lo, LoOp *op)
@@ -431,16 +471,16 @@ void lo_before(Lo *lo, LoOp *op)
 LoOp *lo_seam(Lo *lo)
 {
     lo_resume(lo);
-    return add(lo, (LoOp){.kind = LO_seam}, 0, NULL);
+    return lo_add_op(lo, (LoOp){.kind = LO_seam}, 0, NULL);
 }
 
 void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args)
 {
     assert(n == callee->n_params);
-    add(lo, (LoOp){.kind = LO_call, .callee = callee}, n, args);
+    lo_add_op(lo, (LoOp){.kind = LO_call, .callee = callee}, n, args);
 }
 
-void lo_return(Lo *lo) { add(lo, (LoOp){.kind = LO_return}, 0, NULL); }
+void lo_return(Lo *lo) { lo_add_op(lo, (LoOp){.kind = LO_return}, 0, NULL); }
 
 /* An op with a block, in which straight-line code goes on. */
 static LoBlock *enter(Lo *lo, LoOp *parent)
@@ -461,10 +501,17 @@ static void leave(Lo *lo, const LoOp *parent)
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name)
 {
     lo_resume(lo);
-    LoOp *loop = add(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
+    LoOp *loop = lo_add_op(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
                      (LoValue[]){start, end});
     loop->body = enter(lo, loop);
     return (LoLoop){loop, lo_i64_of(lo, step)};
+}
+
+LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name)
+{
+    LoLoop loop = lo_for_open(lo, start, end, 1, name);
+    loop.index->vector = vector;
+    return loop;
 }
 
 void lo_for_close(Lo *lo, LoLoop *loop) { leave(lo, loop->index); }
@@ -478,7 +525,7 @@ void lo_while_open(Lo *lo, LoWhile *loop, LoValue *left, LoValue step)
         *loop->values[i] = args[i] = loop->carries[i];
     }
     args[loop->n] = step;
-    loop->op = add(lo, (LoOp){.kind = LO_while}, loop->n + 1, args);
+    loop->op = lo_add_op(lo, (LoOp){.kind = LO_while}, loop->n + 1, args);
     loop->op->body = enter(lo, loop->op);
 }
 
@@ -489,14 +536,14 @@ void lo_while_close(Lo *lo, LoWhile *loop)
         next[i] = *loop->values[i];
         *loop->values[i] = loop->carries[i];
     }
-    add(lo, (LoOp){.kind = LO_next}, loop->n, next);
+    lo_add_op(lo, (LoOp){.kind = LO_next}, loop->n, next);
     leave(lo, loop->op);
 }
 
 LoIf lo_if_open(Lo *lo, LoValue condition)
 {
     lo_resume(lo);
-    LoOp *branch = add(lo, (LoOp){.kind = LO_if}, 1, &condition);
+    LoOp *branch = lo_add_op(lo, (LoOp){.kind = LO_if}, 1, &condition);
     branch->body = enter(lo, branch);
     return (LoIf){branch};
 }

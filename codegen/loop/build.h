@@ -13,6 +13,8 @@ typedef struct Lo {
     LoBlock *block; /* where straight-line code goes on, at its end */
     LoBlock *at;    /* where the next op goes: before `before`, or at the end where that is NULL */
     LoOp *before;
+    LoBlock *home;  /* of lo_reopen: there straight-line code goes on before `stop` */
+    LoOp *stop;
 } Lo;
 
 /* Opens a function without ops. */
@@ -21,6 +23,8 @@ void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
 static inline LoType lo_type(LoValue x) { return x->type; }
+/* Any op, copied: of this kind, type and the rest, with these operands. */
+LoOp *lo_add_op(Lo *lo, LoOp op, int n, LoValue const *args);
 LoValue lo_param(Lo *lo, int i);
 
 /* ---- constants: the same in every lane of the type ---- */
@@ -106,6 +110,16 @@ void lo_prefetch_write(Lo *lo, LoValue pointer);
 /* An op of tile registers. */
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args);
 
+/* ---- sums over loops; `by`: LO_add or LO_max ---- */
+typedef enum LoJoin { LO_JOIN_ADD, LO_JOIN_MAX } LoJoin;
+LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first);
+void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x);
+LoValue lo_total(Lo *lo, LoValue accumulator);
+/* What joining leaves as it is; a joined with b (a NaN in b is kept, as maxps keeps its second operand). */
+LoValue lo_identity(Lo *lo, LoJoin by, LoType type);
+LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b);
+LoJoin lo_join_of(const LoOp *accumulator);
+
 /* ---- control ---- */
 void lo_resume(Lo *lo);           /* ops go to where straight-line code goes on */
 void lo_before(Lo *lo, LoOp *op); /* … before this op, until lo_resume */
@@ -118,6 +132,7 @@ typedef struct LoLoop {
     LoValue index, step;
 } LoLoop;
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name);
+LoLoop lo_vector_open(Lo *lo, LoValue start, LoValue end, LoVector vector, const char *name); /* step 1 */
 void lo_for_close(Lo *lo, LoLoop *loop);
 /* while (*left >= step): every value is in the loop what it was before or at the end of the turn
  * before, and after the loop what it was last. The caller gives n values; `left` becomes one more. */

@@ -108,6 +108,14 @@ extern const LoInfo lo_info[LO_KINDS];
  * it as often as it does; such memory that is also there whatever the ifs around say. */
 typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
+/* LoVector: how a loop's turns are to become lanes (pass vectorise). Turns are independent but for
+ * accumulators; 0 lanes: they stay as they are. */
+typedef struct LoVector {
+    uint8_t lanes;
+    uint8_t jam;   /* vectors that go through the body together; 0 is 1 */
+    bool masked;   /* one loop under a mask, where the last vector may be partial; else whole vectors first */
+} LoVector;
+
 typedef struct LoOp LoOp;
 typedef LoOp *LoValue;
 typedef struct LoFunction LoFunction;
@@ -131,6 +139,7 @@ struct LoOp {
     int *order;            /* extract, shuffle */
     const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
     LoFunction *callee;    /* call */
+    LoVector vector;      /* for */
     LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
     union {
         int64_t number; /* int; param: which; for: the step */

@@ -48,7 +48,8 @@ static bool may_trap(const LoOp *op)
 bool lo_is_pure(const LoOp *op)
 {
     switch (op->kind) {
-    case LO_scratch: case LO_load: case LO_carry: case LO_for: return false;
+    case LO_scratch: case LO_load: case LO_carry: case LO_for: case LO_accumulator: case LO_total:
+        return false;
     default: return op->type != lo_none && !may_trap(op);
     }
 }

@@ -9,7 +9,7 @@
 
 static bool has_effect(const LoOp *op)
 {
-    return op->type == lo_none || op->body || op->kind == LO_carry;
+    return op->type == lo_none || op->body || op->kind == LO_carry || op->kind == LO_accumulator;
 }
 
 /* `id` counts uses here. */
