@@ -2,14 +2,14 @@
  *
  * A unit is a chunk of columns of one output row; what is reduced over is looped
  * through inside, in storage order, with the sums of up to GROUP vectors of
- * columns in registers. So each sum is formed by one thread, in one order:
+ * columns in registers (pass vectorise, jam). So each sum is formed by one thread, in one order:
  *
  *   tokens (B and S~ reduced)   token 0, 1, 2, …
  *   S~ reduced, B kept          the tokens of the sentence
  *   B reduced, S~ kept          the sentences that are long enough
  *
  * f32 sums are formed in f32. If the last axis is reduced too, each row's columns
- * are added to a vector, folded at the end (reduce.c). */
+ * are added to a vector, folded at the end. */
 #include "codegen/emit/columns.h"
 
 #include <assert.h>
@@ -143,95 +143,48 @@ static bool limit_varies(const Emit *e)
     return false;
 }
 
-/* Lanes of the vector at `column` within the unit and within this row. */
-static LoValue row_mask(Emit *e, const Columns *c, LoValue column)
+/* Whether the row has this column. */
+static LoValue is_in_row(Emit *e)
 {
-    Lo *lo = &e->lo;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     int batch = e->module->symbols.data[last->extent.symbol].batch, dim = 0;
     while (e->signature->space.dims[dim].symbol != batch)
         dim++;
     Coord length = table_lookup(e, last->extent.symbol, DIM_LENGTH, e->space.at[dim]);
-    LoValue n = coord_value(e, &length, lo_i64);
-    LoValue less = lo_lt(lo, n, c->end);
-    LoValue end = lo_select(lo, less, n, c->end);
-    return lane_mask(e, lo_isub(lo, end, column));
+    return lo_lt(&e->lo, e->column, coord_value(e, &length, lo_i64));
 }
 
 /* ---- a unit ---- */
 
-void column_at(Emit *e, const Columns *c, int u, bool masked)
+/* All rows of one column; of `varies` a row may end before it. */
+static void run_column(Emit *e, Columns *c, bool varies)
 {
-    Lo *lo = &e->lo;
-    LoValue column = lo_index_add(lo, c->first, lo_i64_of(lo, (int64_t)u * e->lanes));
-    e->column = column ? column : lo_i64_of(lo, 0);
-    e->mask = NULL;
-    if (masked && e->lanes > 1)
-        e->mask = lane_mask(e, lo_isub(lo, c->end, e->column));
-}
-
-/* One vector in one row: where the row ends early, its lanes end with it. */
-static void row_vector(Emit *e, Columns *c, int u, bool masked)
-{
-    Lo *lo = &e->lo;
-    bool varies = masked && limit_varies(e);
     LoIf here;
-    column_at(e, c, u, masked);
-    if (varies) {
-        LoValue mask = row_mask(e, c, e->column);
-        if (e->lanes > 1)
-            e->mask = mask;
-        else
-            here = lo_if_open(lo, mask);
-    }
-    c->work->vector(e, c, u);
-    if (varies && e->lanes == 1)
-        lo_if_close(lo, &here);
-}
-
-/* n vectors of columns from c->first on; masked: the one vector may be partial. */
-static void group(Emit *e, Columns *c, int n, bool masked)
-{
-    c->work->begin(e, c, n);
+    c->work->begin(e, c);
     open_loops(e, c);
     if (c->work->enter)
         c->work->enter(e, c);
-    for (int u = 0; u < n; u++)
-        row_vector(e, c, u, masked);
+    if (varies)
+        here = lo_if_open(&e->lo, is_in_row(e));
+    c->work->add(e, c);
+    if (varies)
+        lo_if_close(&e->lo, &here);
     if (c->work->leave)
         c->work->leave(e, c);
     close_loops(e, c);
-    for (int u = 0; c->work->finish && u < n; u++) {
-        column_at(e, c, u, masked);
-        c->work->finish(e, c, u);
-    }
-    e->mask = NULL;
+    if (c->work->finish)
+        c->work->finish(e, c);
 }
 
-/* Kept columns: groups of vectors while they are whole, then vector by vector. */
 static void unit_of_columns(Emit *e, Columns *c)
 {
-    Lo *lo = &e->lo;
-    LoValue whole = c->start;
+    bool varies = limit_varies(e);
+    LoVector vector = {.lanes = (uint8_t)e->vector, .jam = varies ? 1 : GROUP, .whole = c->even, .masked = varies};
     e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.step = 1};
-    if (!limit_varies(e)) {
-        int64_t width = (int64_t)GROUP * e->lanes;
-        LoValue count = lo_isub(lo, c->end, c->start);
-        LoValue odd = lo_and(lo, count, lo_i64_of(lo, width - 1));
-        whole = c->even ? c->end : lo_isub(lo, c->end, odd);
-        if (whole != c->start) {
-            LoLoop loop = lo_for_open(lo, c->start, whole, width, "groups");
-            c->first = loop.index;
-            group(e, c, GROUP, false);
-            lo_for_close(lo, &loop);
-        }
-    }
-    if (c->even)
-        return;
-    LoLoop loop = lo_for_open(lo, whole, c->end, e->lanes, "rest");
-    c->first = loop.index;
-    group(e, c, 1, true);
-    lo_for_close(lo, &loop);
+    LoLoop loop = lo_vector_open(&e->lo, c->start, c->end, vector, "columns");
+    e->column = loop.index;
+    run_column(e, c, varies);
+    lo_for_close(&e->lo, &loop);
 }
 
 void columns_run(Emit *e, const ColumnWork *work, void *data)
@@ -246,8 +199,6 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
         !one && is_kept(e, last->dim) && out.axes[out.n - 1].dim + out_shift(e) != last->dim;
     c.folds = one || in_unit || !is_kept(e, last->dim);
     c.loops_columns = c.folds && !one && !in_unit && last->batch_dim < 0 && !work->single;
-    if (c.folds && !c.loops_columns)
-        e->lanes = 1; /* a row is one element */
     for (int i = 0; i < out.n; i++)
         extent_of(e, &out.axes[i]);
     for (int i = 0; i < e->layout.n; i++)
@@ -257,8 +208,8 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     if (c.folds) {
         if (c.loops_columns)
             columns_begin(e);
-        c.first = lo_i64_of(lo, 0);
-        group(e, &c, 1, false);
+        e->column = lo_i64_of(lo, 0);
+        run_column(e, &c, false);
     } else {
         unit_of_columns(e, &c);
     }
@@ -268,63 +219,47 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
 /* ---- column regions ---- */
 
 typedef struct Sums {
-    LoValue slots[64][GROUP]; /* by body op, by vector */
+    LoValue accumulators[64]; /* by body op */
 } Sums;
 
 static bool is_reduction(const Op *op) { return op_family(op) == FAMILY_reduce; }
 
-static LoType sum_type(Emit *e, const Op *op)
-{
-    return lo_vector(emit_type(e, op->results[0].type.dtype), e->lanes);
-}
-
-static unsigned sum_align(const Op *op) { return (unsigned)dtype_bytes(op->results[0].type.dtype); }
-
-static void begin_sums(Emit *e, Columns *c, int n)
+static void begin_sums(Emit *e, Columns *c)
 {
     Sums *sums = c->data;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        for (int u = 0; is_reduction(op) && u < n; u++) {
-            sums->slots[i][u] = lo_scratch(&e->lo, sum_type(e, op), 1, 0, "sum");
-            lo_store(&e->lo, reduce_identity(e, op, sum_type(e, op)), sums->slots[i][u],
-                     sum_align(op));
-        }
+        LoType type = emit_type(e, op->results[0].type.dtype);
+        if (is_reduction(op))
+            sums->accumulators[i] =
+                lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
     }
     for (int i = 0; i < e->n_values; i++)
         e->reduced[i] = NULL;
 }
 
-typedef struct Fold {
-    Sums *sums;
-    int vector;
-} Fold;
-
-static void add_vector(Emit *e, void *data)
+static void add_column(Emit *e, void *data)
 {
-    Fold *fold = data;
+    Sums *sums = data;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        if (!is_reduction(op))
-            continue;
-        LoValue x = emit_widen(e, emit_aligned(e, op->args[0], &e->space));
-        reduce_into(e, op, fold->sums->slots[i][fold->vector], x, e->mask);
+        if (is_reduction(op))
+            lo_accumulate(&e->lo, sums->accumulators[i], emit_aligned(e, op->args[0], &e->space));
     }
 }
 
-static void add_row(Emit *e, Columns *c, int u)
+static void add_row(Emit *e, Columns *c)
 {
-    Fold fold = {c->data, u};
     if (!c->loops_columns) {
-        add_vector(e, &fold);
+        add_column(e, c->data);
         return;
     }
     Coord limit = column_limit(e);
     LoValue end = coord_value(e, &limit, lo_i64);
-    each_column(e, lo_i64_of(&e->lo, 0), end, add_vector, &fold);
+    each_column(e, lo_i64_of(&e->lo, 0), end, add_column, c->data);
 }
 
-static void finish_sums(Emit *e, Columns *c, int u)
+static void finish_sums(Emit *e, Columns *c)
 {
     Sums *sums = c->data;
     Place out = e->space;
@@ -332,11 +267,8 @@ static void finish_sums(Emit *e, Columns *c, int u)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
-        LoValue sum = lo_load(&e->lo, sum_type(e, op), sums->slots[i][u], sum_align(op));
-        if (c->folds)
-            sum = reduce_lanes(e, op, sum);
-        sum = emit_rounded(e, op->results[0].type.dtype, sum);
-        e->reduced[e->body.n_inputs + i] = sum;
+        LoValue sum = lo_total(&e->lo, sums->accumulators[i]);
+        e->reduced[e->body.n_inputs + i] = emit_rounded(e, op->results[0].type.dtype, sum);
     }
     for (int i = 0; i < e->signature->space.rank; i++)
         if (!is_kept(e, i))

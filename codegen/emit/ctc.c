@@ -170,7 +170,6 @@ static Ctc open_ctc(Emit *e)
 {
     Ctc c = {.e = e, .type = emit_type(e, e->op->args[0]->type.dtype)};
     Lo *lo = &e->lo;
-    e->lanes = 1;
     longest(e, 0);
     longest(e, 1);
     c.rows = rows_open(e);

@@ -26,18 +26,14 @@ static LoValue table_rows(Emit *e)
     return lo_i64_of(&e->lo, e->op->results[0].type.dims[0].size);
 }
 
-static void clear_columns(Emit *e, Columns *c, int n)
+static void clear_column(Emit *e, Columns *c)
 {
     Lo *lo = &e->lo;
+    (void)c;
     LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), table_rows(e), 1, "clear");
     Place place = table_place(e, coord_of(loop.index));
-    LoType type = emit_type(e, e->op->results[0].type.dtype);
-    for (int u = 0; u < n; u++) {
-        column_at(e, c, u, n == 1 && !c->folds);
-        emit_store_at(e, 2, &place, lo_zero(lo, type));
-    }
+    emit_store_at(e, 2, &place, lo_zero(lo, emit_type(e, e->op->results[0].type.dtype)));
     lo_for_close(lo, &loop);
-    e->mask = NULL;
 }
 
 static void find_row(Emit *e, Columns *c)
@@ -55,7 +51,7 @@ static void find_row(Emit *e, Columns *c)
     scatter->inside = lo_if_open(lo, inside);
 }
 
-static void add_to_row(Emit *e, Columns *c, int u)
+static void add_to_row(Emit *e, Columns *c)
 {
     Scatter *scatter = c->data;
     Place from = place_aligned(&e->op->args[0]->type, &e->space);
@@ -71,7 +67,7 @@ static void leave_row(Emit *e, Columns *c)
 
 void kernel_scatter_add(Emit *e)
 {
-    static const ColumnWork work = {clear_columns, find_row, add_to_row, leave_row, NULL, true};
+    static const ColumnWork work = {clear_column, find_row, add_to_row, leave_row, NULL, true};
     Scatter scatter;
     columns_run(e, &work, &scatter);
 }

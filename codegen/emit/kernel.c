@@ -71,15 +71,17 @@ static void leave_lanes(Emit *e)
 
 static void write_body(Emit *e)
 {
+    if (e->op->kind != OP_attention)
+        leave_lanes(e);
     switch (e->op->kind) {
     case OP_column: kernel_column(e); return;
     case OP_attention: kernel_attention(e); return;
     case OP_scatter_add: kernel_scatter_add(e); return;
-    case OP_append: leave_lanes(e); kernel_append(e); return;
-    case OP_concat: leave_lanes(e); kernel_concat(e); return;
+    case OP_append: kernel_append(e); return;
+    case OP_concat: kernel_concat(e); return;
     case OP_ctc: kernel_ctc(e); return;
     case OP_ctc_grad: kernel_ctc_grad(e); return;
-    default: leave_lanes(e); kernel_row(e); return;
+    default: kernel_row(e); return;
     }
 }
 

@@ -113,6 +113,7 @@ typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 typedef struct LoVector {
     uint8_t lanes;
     uint8_t jam;   /* vectors that go through the body together; 0 is 1 */
+    bool whole;    /* the number of turns is a multiple of lanes × jam */
     bool masked;   /* one loop under a mask, where the last vector may be partial; else whole vectors first */
 } LoVector;
 

@@ -114,7 +114,7 @@ static void vectorise_loop(LoModule *module, LoOp *loop, Wide *values)
     LoValue start = loop->args[0], end = loop->args[1], whole = end;
     lo_reopen(lo, module, loop->block->function, loop);
     widen_accumulators(&w, loop->body);
-    bool partial = !is_multiple(start, end, jam * w.lanes);
+    bool partial = !loop->vector.whole && !is_multiple(start, end, jam * w.lanes);
     if (partial && loop->vector.masked && jam == 1) {
         write_loop(&w, loop, start, end, 1, true);
         return;
