@@ -143,7 +143,7 @@ static int64_t window_keys(const Attention *a)
 static int64_t block_vectors(const Attention *a)
 {
     int64_t vectors = BLOCK_VECTORS, window = window_keys(a);
-    while (window > 0 && vectors > 1 && vectors * a->e->lanes * 4 > window)
+    while (window > 0 && vectors > 1 && vectors * a->e->vector * 4 > window)
         vectors /= 2;
     return vectors;
 }
@@ -155,9 +155,9 @@ static void stand_at_block(Attention *a, LoValue query)
     int queries = tile_queries(&a->tiles);
     const Axis *tokens = token_axis(e);
     LoValue left = lo_isub(lo, a->n_queries, query);
-    LoValue lanes = lo_i64_of(lo, e->lanes), beyond = lo_i64_of(lo, e->lanes - 1);
+    LoValue lanes = lo_i64_of(lo, e->vector), beyond = lo_i64_of(lo, e->vector - 1);
     a->query = query;
-    a->count = lo_min(lo, left, lo_i64_of(lo, block_vectors(a) * e->lanes));
+    a->count = lo_min(lo, left, lo_i64_of(lo, block_vectors(a) * e->vector));
     a->vectors = lo_div(lo, lo_iadd(lo, a->count, beyond), lanes);
     a->pitch = lo_imul(lo, a->vectors, lanes);
     e->space.at[queries] = (Coord){.step = 1};
@@ -200,7 +200,7 @@ static bool always_fits(const Attention *a)
     Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
     int64_t window = window_keys(a);
     int64_t most = STRIP_VECTORS / BLOCK_VECTORS;
-    return (window > 0 && window + BLOCK_VECTORS * a->e->lanes <= most) ||
+    return (window > 0 && window + BLOCK_VECTORS * a->e->vector <= most) ||
            (dim_is_const(keys) && keys.size <= most);
 }
 
@@ -278,7 +278,7 @@ static void each_group(Attention *a, int axis)
         return;
     }
     LoLoop loop =
-        lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, block_vectors(a) * e->lanes, "queries");
+        lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, block_vectors(a) * e->vector, "queries");
     emit_block(a, loop.index);
     lo_for_close(lo, &loop);
 }

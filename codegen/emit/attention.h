@@ -43,10 +43,10 @@ typedef struct Attention {
     LoValue n_queries, n_keys; /* of the unit's sentence */
     LoValue query, count;      /* the block's first, and how many */
     LoValue vectors, pitch;    /* … and elements of a strip's row */
-    LoValue vector;            /* the one being swept */
+    LoValue lane;              /* of the block: the query being swept */
     LoValue key, end;          /* this strip's keys */
-    LoValue *sums;             /* of reductions, by body op: of each vector */
-    LoValue *slots;            /* … of the vector being swept */
+    LoValue *sums;             /* of reductions, by body op: of each query of a block */
+    LoValue *slots;            /* … of the query being swept: accumulators */
     LoValue *words;            /* strips of random words, by random number */
 } Attention;
 
@@ -78,9 +78,9 @@ LoFunction *tile_function(Attention *a, DType operand, const char *part);
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
 void tile_store_rows(Attention *a);
-typedef void (*VectorBody)(Attention *a, int sweep);
-/* Calls body for every vector of the block, with the sums of sweeps before this one. */
-void tile_each_vector(Attention *a, int sweep, VectorBody body);
+typedef void (*QueryBody)(Attention *a, int sweep);
+/* Calls body for every query of the block, with the sums of sweeps before this one. */
+void tile_each_query(Attention *a, int sweep, QueryBody body);
 /* Whether something done in this sweep needs the op's value, and no sweep kept it or
  * what is computed from it. */
 bool tile_needs(const Attention *a, int sweep, const Op *op);

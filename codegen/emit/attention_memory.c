@@ -30,10 +30,10 @@ static LoValue strip_room(Attention *a)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    LoValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->lanes);
+    LoValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->vector);
     emit_at_entry(e);
-    queries = lo_iadd(lo, queries, number(a, e->lanes - 1));
-    LoValue vectors = lo_div(lo, queries, number(a, e->lanes));
+    queries = lo_iadd(lo, queries, number(a, e->vector - 1));
+    LoValue vectors = lo_div(lo, queries, number(a, e->vector));
     LoValue room = lo_min(lo, lo_imul(lo, a->most_keys, vectors), number(a, STRIP_VECTORS));
     lo_resume(lo);
     return room;
@@ -44,7 +44,7 @@ LoValue tile_memory(Attention *a, LoType element, const char *name)
     Lo *lo = &a->e->lo;
     emit_at_entry(a->e);
     LoValue vectors = lo_iadd(lo, a->room, number(a, STRIP_GAP));
-    LoValue memory = lo_scratch_of(lo, lo_vector(element, a->e->lanes), vectors, 64, name);
+    LoValue memory = lo_scratch_of(lo, lo_vector(element, a->e->vector), vectors, 64, name);
     lo_resume(lo);
     return memory;
 }
@@ -61,7 +61,7 @@ void tile_open(Attention *a)
     Emit *e = a->e;
     int64_t widest = 0;
     tile_need_functions(a, a->tiles.scores.dtype);
-    a->panel = e->lanes * PANEL_VECTORS;
+    a->panel = e->vector * PANEL_VECTORS;
     a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_VECTORS);
     a->room = strip_room(a);
     a->strips = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
@@ -73,11 +73,11 @@ void tile_open(Attention *a)
         tile_need_functions(a, p->op->args[1]->type.dtype);
         if (p->use == TILE_SCORES && !a->turned[operand])
             a->turned[operand] =
-                take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->lanes, "turned");
+                take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->vector, "turned");
         assert(!is_rounded(a, p) || p->use == TILE_ROWS);
         if (is_rounded(a, p))
             a->unrounded[number_of(a, p)] =
-                take_memory(a, p->depth * BLOCK_VECTORS * e->lanes, "sums");
+                take_memory(a, p->depth * BLOCK_VECTORS * e->vector, "sums");
         widest = packed_row(a, p) > widest ? packed_row(a, p) : widest;
     }
     a->packed = take_memory(a, widest * PACKED_ROWS, "packed");

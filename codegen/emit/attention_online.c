@@ -14,7 +14,7 @@
  * is the one of a maximum over the keys, and the factors are values of the row. Products
  * that sum over keys take any such value, sums take one without factors, all else takes bases.
  * Regions with other values go level by level (attention.c). */
-#include "codegen/emit/attention.h"
+#include "codegen/emit/attention_products.h"
 
 #include <float.h>
 #include <string.h>
@@ -205,10 +205,7 @@ const bool *online_ready(const Online *o) { return o->late; }
 
 /* ---- values of rows between strips ---- */
 
-static LoType lanes_type(Attention *a)
-{
-    return lo_vector(emit_type(a->e, a->tiles.scores.dtype), a->e->lanes);
-}
+static LoType lanes_type(Attention *a) { return lo_vector(element_type(a), a->e->vector); }
 
 static unsigned lanes_align(Attention *a) { return (unsigned)dtype_bytes(a->tiles.scores.dtype); }
 
@@ -217,10 +214,10 @@ static LoValue vectors_of_block(Attention *a, const char *name)
     return lo_scratch(&a->e->lo, lanes_type(a), BLOCK_VECTORS, 0, name);
 }
 
-/* What a vector of the block has in such memory. */
-static LoValue of_vector(Attention *a, LoValue memory)
+/* What a query of the block has in such memory. */
+static LoValue of_query(Attention *a, LoValue memory)
 {
-    return lo_at(&a->e->lo, lanes_type(a), memory, a->vector);
+    return lo_at(&a->e->lo, element_type(a), memory, a->lane);
 }
 
 /* Before any key the maximum is -inf: what is finite instead has differences. */
@@ -240,7 +237,7 @@ void online_stand(Attention *a)
     for (int n = 0; n < e->n_values; n++) {
         int maximum = a->online->maximum[n];
         if (a->online->late[n])
-            e->reduced[n] = lo_real(&e->lo, lanes_type(a), 1);
+            e->reduced[n] = lo_real(&e->lo, element_type(a), 1);
         if (maximum != NONE && e->reduced[maximum])
             e->reduced[maximum] = finite(a, e->reduced[maximum]);
     }
@@ -273,7 +270,7 @@ static LoValue row_value(Attention *a, int n)
     Emit *e = a->e;
     const Value *value = &sweep_op(e, n)->results[0];
     memo_forget(e);
-    LoValue x = emit_widen(e, emit_aligned(e, value, &e->space));
+    LoValue x = emit_aligned(e, value, &e->space);
     return x;
 }
 
@@ -284,18 +281,18 @@ static void follow_top(Attention *a, int n)
     int maximum = a->online->maximum[n];
     LoValue now = e->reduced[maximum];
     LoValue top = row_value(a, n);
-    LoValue before = lo_load(lo, lanes_type(a), of_vector(a, a->online->before[n]), lanes_align(a));
+    LoValue before = lo_load(lo, element_type(a), of_query(a, a->online->before[n]), lanes_align(a));
     e->reduced[maximum] = finite(a, before);
     LoValue less = lo_sub(lo, row_value(a, n), top), scale = lo_math(lo, "exp", 1, &less);
     e->reduced[maximum] = now;
     memo_forget(e);
-    lo_store(lo, scale, of_vector(a, a->online->scale[n]), lanes_align(a));
+    lo_store(lo, scale, of_query(a, a->online->scale[n]), lanes_align(a));
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (op->kind != OP_reduce_sum || form_of(a, a->online, op->args[0]).top != n)
             continue;
-        LoValue at = of_vector(a, a->sums[i]);
-        LoValue sum = lo_load(lo, lanes_type(a), at, lanes_align(a));
+        LoValue at = of_query(a, a->sums[i]);
+        LoValue sum = lo_load(lo, element_type(a), at, lanes_align(a));
         lo_store(lo, lo_mul(lo, sum, scale), at, lanes_align(a));
     }
 }
@@ -308,7 +305,7 @@ static void follow_tops(Attention *a, int sweep)
             follow_top(a, n);
 }
 
-void online_follow(Attention *a, int sweep) { tile_each_vector(a, sweep, follow_tops); }
+void online_follow(Attention *a, int sweep) { tile_each_query(a, sweep, follow_tops); }
 
 /* ---- rows ---- */
 
@@ -333,7 +330,7 @@ static void store_factors(Attention *a, int sweep)
     for (int i = 0; i < a->tiles.n; i++) {
         const Op *op = a->tiles.products[i].op;
         LoValue memory = a->online->scale[body_number(&e->body, &op->results[0])];
-        LoValue product = lo_real(lo, lanes_type(a), 1);
+        LoValue product = lo_real(lo, element_type(a), 1);
         if (!memory)
             continue;
         Form f = form_of(a, a->online, op->args[0]);
@@ -341,7 +338,7 @@ static void store_factors(Attention *a, int sweep)
             LoValue x = row_value(a, f.factors[k].number);
             product = (f.factors[k].divides ? lo_div : lo_mul)(lo, product, x);
         }
-        lo_store(lo, product, of_vector(a, memory), lanes_align(a));
+        lo_store(lo, product, of_query(a, memory), lanes_align(a));
     }
 }
 
@@ -359,7 +356,7 @@ void online_finish(Attention *a)
         some = true;
     }
     if (some)
-        tile_each_vector(a, a->plan.n_sweeps, store_factors);
+        tile_each_query(a, a->plan.n_sweeps, store_factors);
     for (int i = 0; i < a->tiles.n; i++) {
         int n = body_number(&e->body, &a->tiles.products[i].op->results[0]);
         if (scale[n])

@@ -161,7 +161,7 @@ void tile_scores(Attention *a, const TileProduct *p)
               .a = part.rows.at,
               .a_row = part.rows.stride,
               .a_k = number(a, 1),
-              .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->lanes),
+              .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->vector),
               .c_row = a->pitch,
               .accumulate = number(a, TFC_STORE_OVER),
               .rows = part.count};
@@ -223,9 +223,9 @@ void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
 static void round_row(Attention *a, int64_t depth, LoValue from, LoValue to)
 {
     Lo *lo = &a->e->lo;
-    for (int64_t column = 0; column < depth; column += a->e->lanes) {
+    for (int64_t column = 0; column < depth; column += a->e->vector) {
         int64_t left = depth - column;
-        int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
+        int lanes = left < a->e->vector ? (int)left : a->e->vector;
         LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes),
                                element_at(a, from, number(a, column)), 4);
         LoValue bits = lo_bf16_bits(lo, lo_bf16_round(lo, sums));
@@ -255,9 +255,9 @@ static void scale_row(Attention *a, int64_t depth, LoValue factor, LoValue row)
 {
     Lo *lo = &a->e->lo;
     unsigned align = (unsigned)dtype_bytes(a->tiles.scores.dtype);
-    for (int64_t column = 0; column < depth; column += a->e->lanes) {
+    for (int64_t column = 0; column < depth; column += a->e->vector) {
         int64_t left = depth - column;
-        int lanes = left < a->e->lanes ? (int)left : a->e->lanes;
+        int lanes = left < a->e->vector ? (int)left : a->e->vector;
         LoValue at = element_at(a, row, number(a, column));
         LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes), at, align);
         LoValue factors = lanes > 1 ? lo_splat(lo, factor, lanes) : factor;

@@ -15,7 +15,7 @@ static inline LoType element_type(Attention *a) { return emit_type(a->e, a->tile
 static inline bool must_pack(const Attention *a, const TileProduct *p)
 {
     return p->op->args[1]->type.dtype != a->tiles.scores.dtype ||
-           (p->use != TILE_SCORES && p->depth % a->e->lanes != 0);
+           (p->use != TILE_SCORES && p->depth % a->e->vector != 0);
 }
 
 /* Elements of a packed row: whole panels. */

@@ -56,7 +56,7 @@ static void write_rows(GemmEmit *g, GemmTiles tiles)
 
 static void name_functions(Attention *a, DType operand, char name[NAME_SIZE])
 {
-    snprintf(name, NAME_SIZE, "tiles.%s.%d", dtype_name(operand), a->e->lanes);
+    snprintf(name, NAME_SIZE, "tiles.%s.%d", dtype_name(operand), a->e->vector);
 }
 
 static void write_functions(Attention *a, DType operand)
@@ -72,7 +72,7 @@ static void write_functions(Attention *a, DType operand)
                            .element = (int64_t)dtype_bytes(dtype),
                            .joined = 1,
                            .kept = 1},
-                  .lanes = e->lanes,
+                  .lanes = e->vector,
                   .vectors = {1, 1, PANEL_VECTORS}};
     bool many = e->target->processor->registers >= GEMM_MANY_REGISTERS;
     name_functions(a, operand, name);

@@ -71,8 +71,7 @@ static void leave_lanes(Emit *e)
 
 static void write_body(Emit *e)
 {
-    if (e->op->kind != OP_attention)
-        leave_lanes(e);
+    leave_lanes(e);
     switch (e->op->kind) {
     case OP_column: kernel_column(e); return;
     case OP_attention: kernel_attention(e); return;

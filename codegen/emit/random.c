@@ -266,7 +266,7 @@ void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride,
                        LoValue strip, LoValue pitch)
 {
     Lo *lo = &e->lo;
-    LoFunction *fill = strip_function(e, e->lanes);
+    LoFunction *fill = strip_function(e, e->vector);
     LoValue args[] = {strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
     lo_call(lo, fill, 7, args);
 }

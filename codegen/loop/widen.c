@@ -186,7 +186,8 @@ static void widen_accumulate(Widen *w, const LoOp *op)
     for (int u = 0; u < w->copies; u++) {
         LoValue to = accumulator.kind == WIDE_VECTOR ? accumulator.vectors[u] : accumulator.scalar;
         LoValue term = vector_of(w, &x, u);
-        if (w->mask[u])
+        bool is_lanes_own = accumulator.kind == WIDE_VECTOR && !w->inner;
+        if (w->mask[u] && !is_lanes_own)
             term = lo_select(lo, w->mask[u], term, lo_identity(lo, lo_join_of(op->args[0]), term->type));
         lo_accumulate(lo, to, term);
     }
