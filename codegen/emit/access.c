@@ -5,55 +5,22 @@
  * both coordinates of the pair come from it; otherwise the token is
  * offset[sentence] + position.
  *
- * What moves with the column is added last, so that the rest is computed once a row. Lanes are contiguous when exactly one coordinate moves with the column,
- * on an axis whose stride is known to be 1; otherwise they are gathered. */
+ * What moves with the column is added last, so that the rest is computed once a row. */
 #include "codegen/emit/emit.h"
 
 #include <assert.h>
 
 /* ---- addresses ---- */
 
-/* Σ coordinate × stride: what does not move with the column, what does, and what differs between lanes. */
+/* Sum: Σ coordinate × stride, of coordinates that do not move with the column, and of those that do. */
 typedef struct Sum {
-    LoValue fixed, moving; /* scalars; NULL: 0 */
-    LoValue lanes;         /* vector */
-    bool unit;             /* lane i is also i further on */
-    bool moves;            /* depends on the column */
+    LoValue fixed, moving; /* NULL: 0 */
 } Sum;
-
-static void sum_lanes(Emit *e, Sum *sum, LoValue lanes)
-{
-    sum->lanes = sum->lanes ? lo_iadd(&e->lo, sum->lanes, lanes) : lanes;
-}
-
-static void add_term(Emit *e, LoValue *sum, LoValue x, LoValue stride)
-{
-    *sum = lo_index_add(&e->lo, *sum, lo_index_mul(&e->lo, x, stride));
-}
 
 static void sum_coord(Emit *e, Sum *sum, const Coord *c, LoValue stride)
 {
-    Lo *lo = &e->lo;
-    if (c->base)
-        add_term(e, &sum->fixed, c->base, stride);
-    sum->moves |= coord_moves(c);
-    if (c->step) {
-        bool unit = c->step == 1 && lo_is_int(stride) && stride->number == 1;
-        LoValue each = c->step == 1 ? stride : lo_imul(lo, stride, lo_i64_of(lo, c->step));
-        add_term(e, &sum->moving, e->column, each);
-        if (unit && !sum->unit)
-            sum->unit = true;
-        else if (e->lanes > 1)
-            sum_lanes(e, sum,
-                      lo_imul(lo, lo_iota_of(lo, lo_i64, e->lanes), lo_splat(lo, each, e->lanes)));
-    }
-    if (c->lanes) {
-        LoValue part = lo_imul(lo, c->lanes, lo_splat(lo, stride, e->lanes));
-        if (e->lanes > 1)
-            sum_lanes(e, sum, part);
-        else
-            add_term(e, &sum->moving, part, lo_i64_of(lo, 1));
-    }
+    LoValue *to = c->varies ? &sum->moving : &sum->fixed;
+    *to = lo_index_add(&e->lo, *to, lo_index_mul(&e->lo, c->base, stride));
 }
 
 /* The coordinate on a storage axis. */
@@ -77,7 +44,7 @@ static Sum sum_place(Emit *e, const Type *type, const Layout *layout, const Plac
     Sum sum = {0};
     for (int i = 0; i < layout->n; i++) {
         Coord c = axis_coord(e, type, &layout->axes[i], place);
-        if (c.base || c.step || c.lanes)
+        if (c.base)
             sum_coord(e, &sum, &c, stride(e, data, i));
     }
     return sum;
@@ -104,25 +71,11 @@ static Sum sum_flat(Emit *e, const Type *type)
     Sum sum = {0};
     for (int i = 0; i < type->rank; i++)
         if (!dim_is_one(type->dims[i]))
-            sum = (Sum){.moving = e->column, .unit = true, .moves = true};
+            sum.moving = e->column;
     return sum;
 }
 
-typedef struct Address {
-    LoValue pointer; /* scalar, or a vector of pointers */
-    LoType type;  /* in memory */
-    bool vector;  /* the access is one of `lanes` elements */
-    LoValue mask; /* vectors only; NULL: all lanes */
-    unsigned align;
-} Address;
-
-static LoValue access_mask(Emit *e, const Place *place)
-{
-    LoValue valid = place->valid ? emit_widen(e, place->valid) : NULL;
-    return valid && e->mask ? lo_and(&e->lo, valid, e->mask) : valid ? valid : e->mask;
-}
-
-static Address address_of(Emit *e, int number, const Place *place)
+LoValue emit_address(Emit *e, int number, const Place *place)
 {
     Lo *lo = &e->lo;
     Buffer *buffer = &e->buffers[number];
@@ -130,31 +83,7 @@ static Address address_of(Emit *e, int number, const Place *place)
     Sum sum = flat ? sum_flat(e, buffer->type)
                    : sum_place(e, buffer->type, &buffer->layout, place, buffer_stride, buffer);
     LoType element = emit_memory_type(e, buffer->type->dtype);
-    Address a = {.pointer = lo_at(lo, element, buffer->base, sum.fixed),
-                 .type = element,
-                 .align = (unsigned)dtype_bytes(buffer->type->dtype)};
-    a.pointer = lo_at(lo, element, a.pointer, sum.moving);
-    a.vector = e->lanes > 1 && (sum.moves || (place->valid && lo_is_vector(lo_type(place->valid))));
-    if (!a.vector)
-        return a;
-    a.mask = access_mask(e, place);
-    if (sum.unit && !sum.lanes) {
-        a.type = lo_vector(element, e->lanes);
-        return a;
-    }
-    if (sum.unit)
-        sum_lanes(e, &sum, lo_iota_of(lo, lo_i64, e->lanes));
-    LoValue lanes = sum.lanes ? sum.lanes : lo_int(lo, lo_vector(lo_i64, e->lanes), 0);
-    a.pointer = lo_at(lo, element, a.pointer, lanes);
-    a.type = lo_vector(element, e->lanes);
-    return a;
-}
-
-LoValue emit_address(Emit *e, int buffer, const Place *place)
-{
-    Address a = address_of(e, buffer, place);
-    assert(!a.vector);
-    return a.pointer;
+    return lo_at(lo, element, lo_at(lo, element, buffer->base, sum.fixed), sum.moving);
 }
 
 LoValue emit_stride(Emit *e, int buffer, int dim)
@@ -167,66 +96,48 @@ LoValue emit_stride(Emit *e, int buffer, int dim)
     return NULL;
 }
 
-static bool is_pointers(LoValue pointer) { return lo_is_vector(lo_type(pointer)); }
+static int alignment_of(DType dtype) { return (int)dtype_bytes(dtype); }
 
 /* What is there, as kernels compute with it. */
-static LoValue read_at(Emit *e, int number, const Place *place, const Address *a, LoMemory memory)
+static LoValue read_at(Emit *e, DType dtype, LoValue pointer, LoValue valid, LoMemory memory)
 {
     Lo *lo = &e->lo;
-    DType dtype = e->buffers[number].type->dtype;
-    LoValue x;
-    if (!a->vector) {
-        x = place->valid ? lo_masked_load(lo, a->type, a->pointer, place->valid, a->align)
-                         : lo_load(lo, a->type, a->pointer, a->align);
-    } else if (is_pointers(a->pointer)) {
-        LoValue all = lo_int(lo, lo_vector(lo_i1, e->lanes), 1);
-        x = lo_masked_load(lo, a->type, a->pointer, a->mask ? a->mask : all, a->align);
-    } else {
-        x = a->mask ? lo_masked_load(lo, a->type, a->pointer, a->mask, a->align)
-                    : lo_load(lo, a->type, a->pointer, a->align);
-    }
+    LoType type = emit_memory_type(e, dtype);
+    LoValue x = valid ? lo_masked_load(lo, type, pointer, valid, alignment_of(dtype))
+                      : lo_load(lo, type, pointer, alignment_of(dtype));
     lo_reads(x, memory);
     return dtype == DT_BOOL   ? lo_ne(lo, x, lo_zero(lo, lo_type(x)))
            : dtype == DT_BF16 ? lo_bf16_value(lo, x)
                               : x;
 }
 
-static void write_at(Emit *e, int number, const Address *a, LoValue x)
+static void write_at(Emit *e, DType dtype, LoValue pointer, LoValue x)
 {
-    Lo *lo = &e->lo;
-    if (e->buffers[number].type->dtype == DT_BOOL)
-        x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
-    else if (e->buffers[number].type->dtype == DT_BF16)
-        x = lo_bf16_bits(lo, x);
-    if (!a->vector)
-        lo_store(lo, x, a->pointer, a->align);
-    else if (is_pointers(a->pointer))
-        lo_masked_store(lo, x, a->pointer,
-                        a->mask ? a->mask : lo_int(lo, lo_vector(lo_i1, e->lanes), 1), a->align);
-    else if (a->mask)
-        lo_masked_store(lo, x, a->pointer, a->mask, a->align);
-    else
-        lo_store(lo, x, a->pointer, a->align);
+    if (dtype == DT_BOOL)
+        x = lo_zext(&e->lo, x, lo_i8);
+    else if (dtype == DT_BF16)
+        x = lo_bf16_bits(&e->lo, x);
+    lo_store(&e->lo, x, pointer, alignment_of(dtype));
 }
 
 LoValue emit_load_at(Emit *e, int number, const Place *place)
 {
-    Address a = address_of(e, number, place);
-    return read_at(e, number, place, &a, number < e->body.n_inputs ? LO_FIXED : LO_CHANGES);
+    LoMemory memory = number < e->body.n_inputs ? LO_FIXED : LO_CHANGES;
+    LoValue pointer = emit_address(e, number, place);
+    return read_at(e, e->buffers[number].type->dtype, pointer, place->valid, memory);
 }
 
 void emit_store_at(Emit *e, int number, const Place *place, LoValue value)
 {
-    Address a = address_of(e, number, place);
-    write_at(e, number, &a, a.vector ? emit_widen(e, value) : value);
+    write_at(e, e->buffers[number].type->dtype, emit_address(e, number, place), value);
 }
 
 void emit_add_at(Emit *e, int number, const Place *place, LoValue term)
 {
     DType dtype = e->buffers[number].type->dtype;
-    Address a = address_of(e, number, place);
-    LoValue x = a.vector ? emit_widen(e, term) : term, sum = read_at(e, number, place, &a, LO_CHANGES);
-    write_at(e, number, &a, emit_rounded(e, dtype, lo_add(&e->lo, sum, x)));
+    LoValue pointer = emit_address(e, number, place);
+    LoValue sum = lo_add(&e->lo, read_at(e, dtype, pointer, NULL, LO_CHANGES), term);
+    write_at(e, dtype, pointer, emit_rounded(e, dtype, sum));
 }
 
 /* ---- the number of an element ---- */
@@ -242,21 +153,12 @@ static LoValue contiguous_stride(Emit *e, void *data, int axis)
     return stride;
 }
 
-LoValue element_number(Emit *e, const Type *type, const Place *place, bool *unit)
+LoValue element_number(Emit *e, const Type *type, const Place *place)
 {
-    Lo *lo = &e->lo;
     Layout layout = layout_of(e->module, type);
     Sum sum = e->signature->range == RANGE_ELEMENTS
                   ? sum_flat(e, type)
                   : sum_place(e, type, &layout, place, contiguous_stride, &layout);
-    LoValue number = lo_index_add(lo, sum.fixed, sum.moving);
-    if (!number)
-        number = lo_i64_of(lo, 0);
-    *unit = sum.unit && !sum.lanes;
-    if (sum.lanes && !*unit) {
-        number = lo_iadd(lo, lo_splat(lo, number, e->lanes), sum.lanes);
-        if (sum.unit)
-            number = lo_iadd(lo, number, lo_iota_of(lo, lo_i64, e->lanes));
-    }
-    return number;
+    LoValue number = lo_index_add(&e->lo, sum.fixed, sum.moving);
+    return number ? number : lo_i64_of(&e->lo, 0);
 }

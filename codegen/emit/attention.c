@@ -124,12 +124,6 @@ static void emit_levels(Attention *a, LoValue first, LoValue last, bool one_stri
 
 /* ---- blocks of queries ---- */
 
-/* The scores' queries as tokens of their sentences, or NULL if they are none. */
-static const Axis *token_axis(const Emit *e)
-{
-    return layout_is_packed(&e->layout) ? &e->layout.axes[0] : NULL;
-}
-
 /* Keys that a query sees at most, by its window alone; 0: any number. */
 static int64_t window_keys(const Attention *a)
 {
@@ -152,24 +146,12 @@ static void stand_at_block(Attention *a, LoValue query)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    int queries = tile_queries(&a->tiles);
-    const Axis *tokens = token_axis(e);
     LoValue left = lo_isub(lo, a->n_queries, query);
     LoValue lanes = lo_i64_of(lo, e->vector), beyond = lo_i64_of(lo, e->vector - 1);
     a->query = query;
     a->count = lo_min(lo, left, lo_i64_of(lo, block_vectors(a) * e->vector));
     a->vectors = lo_div(lo, lo_iadd(lo, a->count, beyond), lanes);
     a->pitch = lo_imul(lo, a->vectors, lanes);
-    e->space.at[queries] = (Coord){.step = 1};
-    if (tokens) {
-        int symbol = e->layout.axes[0].extent.symbol;
-        Coord sentence = e->space.at[tokens->batch_dim];
-        sentence.token = 0;
-        e->token = table_lookup(e, symbol, DIM_OFFSET, sentence);
-        e->token.step = 1;
-        e->token.token = symbol + 1;
-        e->space.at[queries].token = symbol + 1;
-    }
 }
 
 /* From the first to the last key that some query of the block can see; the first is
@@ -247,7 +229,7 @@ static void stand_at_unit(Attention *a, LoValue unit)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    const Axis *tokens = token_axis(e);
+    const Axis *tokens = tile_tokens(e);
     LoValue extents[MAX_RANK] = {0};
     for (int i = 0; i < a->tiles.scores.rank; i++)
         if (a->tiles.unit[i])

@@ -75,6 +75,8 @@ void tile_need_functions(Attention *a, DType operand);
 LoFunction *tile_function(Attention *a, DType operand, const char *part);
 
 /* ---- attention_sweep.c ---- */
+/* The scores' queries as tokens of their sentences, or NULL if they are none. */
+const Axis *tile_tokens(const Emit *e);
 void tile_open_reductions(Attention *a, int sweep); /* of all vectors */
 void tile_sweep(Attention *a, int sweep);           /* over the strip's keys */
 void tile_store_rows(Attention *a);

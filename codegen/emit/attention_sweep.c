@@ -33,7 +33,7 @@ void tile_open_reductions(Attention *a, int sweep)
         if (!a->sums[i])
             a->sums[i] = lo_scratch(lo, type, BLOCK_VECTORS, 0, "sums");
         for (int v = 0; v < BLOCK_VECTORS; v++)
-            lo_store(lo, reduce_identity(e, op, type),
+            lo_store(lo, lo_identity(lo, reduce_join(op), type),
                      lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
     }
 }
@@ -85,11 +85,10 @@ static LoValue first_number(Attention *a, const Value *value, int lane)
 {
     Emit *e = a->e;
     Place place = e->space;
-    bool unit;
     place.at[tile_queries(&a->tiles)] =
         coord_add(e, coord_of(e->column), coord_const(e, lane));
     place.at[tile_keys(&a->tiles)] = coord_of(a->key);
-    return element_number(e, &value->type, &place, &unit);
+    return element_number(e, &value->type, &place);
 }
 
 /* Draws the words of a value for the strip, a vector of queries at a time. */
@@ -197,6 +196,28 @@ static void sweep_keys(Attention *a, int sweep)
 
 /* ---- queries ---- */
 
+const Axis *tile_tokens(const Emit *e)
+{
+    return layout_is_packed(&e->layout) ? &e->layout.axes[0] : NULL;
+}
+
+/* The space stands at this query of the sentence. */
+static void stand_at_query(Attention *a, LoValue query)
+{
+    Emit *e = a->e;
+    const Axis *tokens = tile_tokens(e);
+    Coord here = {.base = query, .varies = true};
+    e->column = query;
+    if (tokens) {
+        int symbol = tokens->extent.symbol;
+        Coord sentence = e->space.at[tokens->batch_dim];
+        sentence.token = 0;
+        e->token = coord_add(e, table_lookup(e, symbol, DIM_OFFSET, sentence), here);
+        e->token.token = here.token = symbol + 1;
+    }
+    e->space.at[tile_queries(&a->tiles)] = here;
+}
+
 void tile_each_query(Attention *a, int sweep, QueryBody body)
 {
     Emit *e = a->e;
@@ -204,7 +225,7 @@ void tile_each_query(Attention *a, int sweep, QueryBody body)
     LoVector vector = {.lanes = (uint8_t)e->vector, .masked = true};
     LoLoop loop = lo_vector_open(lo, number(a, 0), a->count, vector, "queries");
     a->lane = loop.index;
-    e->column = lo_iadd(lo, a->query, a->lane);
+    stand_at_query(a, lo_iadd(lo, a->query, a->lane));
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     memo_forget(e);
     read_reductions(a, sweep);

@@ -180,9 +180,9 @@ static void unit_of_columns(Emit *e, Columns *c)
 {
     bool varies = limit_varies(e);
     LoVector vector = {.lanes = (uint8_t)e->vector, .jam = varies ? 1 : GROUP, .whole = c->even, .masked = varies};
-    e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.step = 1};
     LoLoop loop = lo_vector_open(&e->lo, c->start, c->end, vector, "columns");
     e->column = loop.index;
+    e->space.at[e->layout.axes[e->layout.n - 1].dim] = (Coord){.base = e->column, .varies = true};
     run_column(e, c, varies);
     lo_for_close(&e->lo, &loop);
 }
@@ -207,7 +207,7 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     place_unit(e, &c, loop.index);
     if (c.folds) {
         if (c.loops_columns)
-            columns_begin(e);
+            stand_at_column(e, NULL);
         e->column = lo_i64_of(lo, 0);
         run_column(e, &c, false);
     } else {

@@ -12,47 +12,20 @@ Coord coord_const(Emit *e, int64_t value) { return coord_of(value ? lo_i64_of(&e
 
 Coord coord_add(Emit *e, Coord a, Coord b)
 {
-    Coord sum = {.base = lo_index_add(&e->lo, a.base, b.base), .step = a.step + b.step,
-                 .varies = a.varies || b.varies};
-    sum.lanes = a.lanes && b.lanes ? lo_iadd(&e->lo, a.lanes, b.lanes) : a.lanes ? a.lanes : b.lanes;
-    return sum;
+    return (Coord){.base = lo_index_add(&e->lo, a.base, b.base), .varies = a.varies || b.varies};
 }
 
 Coord coord_scale(Emit *e, Coord c, int64_t factor)
 {
-    Coord scaled = {.step = c.step * factor, .varies = c.varies};
-    if (factor == 1)
-        return c;
-    scaled.base = lo_index_mul(&e->lo, c.base, lo_i64_of(&e->lo, factor));
-    if (c.lanes)
-        scaled.lanes = lo_imul(&e->lo, c.lanes, lo_int(&e->lo, lo_type(c.lanes), factor));
-    return scaled;
+    LoValue scaled = lo_index_mul(&e->lo, c.base, lo_i64_of(&e->lo, factor));
+    return factor == 1 ? c : (Coord){.base = scaled, .varies = c.varies};
 }
 
-static LoValue resized(Emit *e, LoValue x, LoType element)
+LoValue coord_value(Emit *e, const Coord *c, LoType type)
 {
-    LoType type = lo_like(lo_type(x), element);
-    return lo_type(x) == type ? x : lo_trunc(&e->lo, x, type);
-}
-
-LoValue coord_value(Emit *e, const Coord *c, LoType element)
-{
-    Lo *lo = &e->lo;
-    LoValue base = c->base;
-    if (c->step)
-        base = lo_index_add(lo, base, lo_index_mul(lo, e->column, lo_i64_of(lo, c->step)));
-    LoValue value = base ? resized(e, base, element) : lo_int(lo, element, 0);
-    if (!coord_moves(c) || e->lanes == 1)
-        return c->lanes ? lo_iadd(lo, value, resized(e, c->lanes, element)) : value;
-    LoType vector = lo_vector(element, e->lanes);
-    value = lo_splat(lo, value, e->lanes);
-    if (c->step)
-        value =
-            lo_add(lo, value,
-                   lo_mul(lo, lo_iota_of(lo, element, e->lanes), lo_int(lo, vector, c->step)));
-    if (c->lanes)
-        value = lo_add(lo, value, resized(e, c->lanes, element));
-    return value;
+    if (!c->base)
+        return lo_int(&e->lo, type, 0);
+    return lo_type(c->base) == type ? c->base : lo_trunc(&e->lo, c->base, type);
 }
 
 /* ---- dimensions ---- */
@@ -96,17 +69,9 @@ LoValue extent_of(Emit *e, const Axis *axis)
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index)
 {
     Lo *lo = &e->lo;
-    LoValue base = dim_field(e, symbol, table);
-    LoValue i = coord_value(e, &index, lo_i64);
-    LoValue address = lo_at(lo, lo_i32, base, i);
-    LoType type = lo_like(lo_type(i), lo_i32), wide = lo_like(type, lo_i64);
-    if (!lo_is_vector(type))
-        return (Coord){.base = lo_sext(lo, lo_reads(lo_load(lo, type, address, 4), LO_FIXED), wide),
-                       .varies = coord_moves(&index)};
-    LoValue all = lo_int(lo, lo_like(type, lo_i1), 1);
-    LoValue entry = lo_masked_load(lo, type, address, e->mask ? e->mask : all, 4);
-    lo_reads(entry, LO_FIXED);
-    return (Coord){.lanes = lo_sext(lo, entry, wide)};
+    LoValue at = lo_at(lo, lo_i32, dim_field(e, symbol, table), coord_value(e, &index, lo_i64));
+    LoValue entry = lo_reads(lo_load(lo, lo_i32, at, 4), LO_FIXED);
+    return (Coord){.base = lo_sext(lo, entry, lo_i64), .varies = index.varies};
 }
 
 /* The space stands at this token: its sentence and position follow. */

@@ -13,14 +13,12 @@
 #include "codegen/signature.h"
 #include "codegen/processor.h"
 
-/* base + step × (column + lane) + lanes[lane], as i64. */
+/* Coord: a position along a dimension, i64. */
 typedef struct Coord {
-    LoValue base;  /* scalar, NULL: 0 */
-    int64_t step;
-    LoValue lanes; /* vector; NULL: 0 */
-    bool varies;   /* a scalar that is another in each column, one column at a time */
-    int token;     /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
-                       0: neither */
+    LoValue base; /* NULL: 0, or the column of a loop that is not open yet */
+    bool varies;  /* with the column */
+    int token;    /* 1 + the ragged symbol of a tokens axis: this is its sentence or position;
+                      0: neither */
 } Coord;
 
 typedef struct Place {
@@ -51,7 +49,6 @@ typedef enum DimField {
 typedef struct Memo {
     LoValue value; /* NULL: none */
     Place place;
-    LoValue column;
 } Memo;
 
 typedef struct Emit {
@@ -63,7 +60,6 @@ typedef struct Emit {
     const CodeTarget *target;
     Body body;
     int n_values; /* inputs and body ops */
-    int lanes;            /* columns a vector */
     int vector;           /* lanes that loops over columns are to become; 1: none */
     LoValue args, begin, end;
     LoOp *entry;         /* what is computed once a call goes before it */
@@ -74,7 +70,6 @@ typedef struct Emit {
     Place space;          /* where each logical dimension of the space stands */
     Coord token;          /* of the tokens axis bound last; its own `token` says which */
     LoValue column;       /* first column of the vector being emitted */
-    LoValue mask;         /* its lanes that exist; NULL: all */
     Memo *memo;           /* by value number */
     LoValue *reduced;     /* results of reductions that are done, by value number */
     LoValue *row_cache;   /* by value number: the row computed by an earlier sweep, or NULL */
@@ -83,11 +78,7 @@ typedef struct Emit {
     LoValue *random_rows; /* by random number: words of this row, or NULL */
 } Emit;
 
-/* ---- lanes (value.c) ---- */
 void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
-LoValue emit_widen(Emit *e, LoValue x); /* as a vector */
-/* A scalar among vectors is widened. */
-LoValue val_select(Emit *e, LoValue condition, LoValue x, LoValue y);
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
 
 /* ---- values (value.c) ---- */
@@ -110,7 +101,6 @@ LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
 
 /* ---- coordinates and dimensions (coord.c) ---- */
-static inline bool coord_moves(const Coord *c) { return c->step || c->lanes || c->varies; }
 Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LoValue base);
 Coord coord_add(Emit *e, Coord a, Coord b);
@@ -127,13 +117,11 @@ void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
 LoValue emit_load_at(Emit *e, int buffer, const Place *place);
 void emit_store_at(Emit *e, int buffer, const Place *place, LoValue value);
 void emit_add_at(Emit *e, int buffer, const Place *place, LoValue term); /* to what is there */
-/* Of one element, at a place that does not move with the column. */
 LoValue emit_address(Emit *e, int buffer, const Place *place);
 /* From one element to the next along a logical dimension that is a storage axis. */
 LoValue emit_stride(Emit *e, int buffer, int dim);
-/* The element's number in storage order of a contiguous tensor of this type, i64;
- * *unit: whether lanes are neighbours, then only lane 0's number is given. */
-LoValue element_number(Emit *e, const Type *type, const Place *place, bool *unit);
+/* The element's number in storage order of a contiguous tensor of this type, i64. */
+LoValue element_number(Emit *e, const Type *type, const Place *place);
 
 /* ---- loops (loops.c) ---- */
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
@@ -148,7 +136,8 @@ typedef struct Rows {
 } Rows;
 Rows rows_open(Emit *e);
 void rows_close(Emit *e, Rows *rows);
-void columns_begin(Emit *e); /* the space's last axis moves with the column from now on */
+/* The space's last axis is at this column; NULL: at one of a loop to come. */
+void stand_at_column(Emit *e, LoValue column);
 /* Whether the row stands at positions that exist (NULL: always), and how many
  * columns it has. `bound`: logical dimensions that loops keep within lengths. */
 LoValue row_exists(Emit *e, const bool *bound);
@@ -156,18 +145,14 @@ Coord column_limit(Emit *e);
 /* How many positions the space's dimension has here: the sentence's, where it is ragged
  * and the sentence is known and does not stand at one of its tokens. */
 Coord dim_length(Emit *e, int dim);
-/* Calls body for every vector of columns [start, limit), the last one masked. */
+/* Calls body for the columns [start, limit), in a loop that becomes vectors. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
-LoValue lane_mask(Emit *e, LoValue count); /* lanes below count (i64) */
 
-/* ---- reductions (reduce.c) ---- */
-LoJoin reduce_join(const Op *op);
-LoValue reduce_identity(Emit *e, const Op *op, LoType type);
-LoValue reduce_combine(Emit *e, const Op *op, LoValue a, LoValue b);
-LoValue reduce_lanes(Emit *e, const Op *op, LoValue vector); /* a fixed tree */
-/* acc ← acc combined with x; lanes whose mask is off keep theirs. */
-void reduce_into(Emit *e, const Op *op, LoValue slot, LoValue x, LoValue mask);
+static inline LoJoin reduce_join(const Op *op)
+{
+    return op->kind == OP_reduce_max ? LO_JOIN_MAX : LO_JOIN_ADD;
+}
 
 /* ---- elements (elementwise.c, random.c, shape.c, index.c) ---- */
 /* One element of a result from one of each operand; dropout's second is its word. */

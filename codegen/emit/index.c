@@ -74,13 +74,13 @@ void kernel_scatter_add(Emit *e)
 
 /* ---- append: rows b [R, Q~, …] become the last ones of the cache a [R, P~, …] ---- */
 
-static void append_vector(Emit *e, void *data)
+static void append_column(Emit *e, void *data)
 {
     (void)data;
     const Type *cache = &e->op->args[0]->type, *rows = &e->op->args[1]->type;
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     if (last->batch_dim >= 0)
-        bind_tokens(e, rows, last, coord_of(e->column));
+        bind_tokens(e, rows, last, (Coord){.base = e->column, .varies = true});
     Place to = place_aligned(cache, &e->space), from = place_aligned(rows, &e->space);
     Coord all = table_lookup(e, cache->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
     Coord new = table_lookup(e, rows->dims[1].symbol, DIM_LENGTH, e->space.at[0]);
@@ -92,62 +92,60 @@ void kernel_append(Emit *e)
 {
     Rows rows = rows_open(e);
     LoValue limit = coord_value(e, &rows.limit, lo_i64);
-    each_column(e, lo_i64_of(&e->lo, 0), limit, append_vector, NULL);
+    each_column(e, lo_i64_of(&e->lo, 0), limit, append_column, NULL);
     rows_close(e, &rows);
 }
 
 /* ---- concat: each operand's columns into its part of the result ---- */
 
+/* Part: an operand, and where it begins along the axis. */
 typedef struct Part {
-    int operand;
-    Place from, to;
+    int operand, axis;
+    int64_t start;
 } Part;
 
-static void copy_vector(Emit *e, void *data)
+static void copy_column(Emit *e, void *data)
 {
     const Part *part = data;
-    emit_store_at(e, e->op->n_args, &part->to, emit_load_at(e, part->operand, &part->from));
+    const Type *type = &e->op->args[part->operand]->type;
+    bool along = e->layout.axes[e->layout.n - 1].dim == part->axis; /* columns are what is joined */
+    Place from = place_aligned(type, &e->space), to = e->space;
+    Coord at = e->space.at[part->axis];
+    if (along)
+        to.at[part->axis] = coord_add(e, at, coord_const(e, part->start));
+    else if (type->dims[part->axis].size > 1)
+        from.at[part->axis] = coord_add(e, at, coord_const(e, -part->start));
+    emit_store_at(e, e->op->n_args, &to, emit_load_at(e, part->operand, &from));
 }
 
 /* Along a row axis: whether this row is the operand's. */
-static LoValue is_part(Emit *e, const Coord *at, int64_t start, int64_t size)
+static LoValue is_part(Emit *e, const Part *part, int64_t size)
 {
-    Lo *lo = &e->lo;
-    Coord own = coord_add(e, *at, coord_const(e, -start));
-    LoValue x = coord_value(e, &own, lo_i64);
-    return lo_ult(lo, x, lo_i64_of(lo, size));
+    Coord own = coord_add(e, e->space.at[part->axis], coord_const(e, -part->start));
+    return lo_ult(&e->lo, coord_value(e, &own, lo_i64), lo_i64_of(&e->lo, size));
 }
 
-static void copy_part(Emit *e, int operand, int axis, int64_t start, const Rows *rows)
+static void copy_part(Emit *e, Part *part, const Rows *rows)
 {
     Lo *lo = &e->lo;
-    const Type *type = &e->op->args[operand]->type;
-    const Axis *last = &e->layout.axes[e->layout.n - 1];
-    bool along = last->dim == axis; /* the columns are what is joined */
-    int64_t size = type->dims[axis].size;
-    Part part = {operand, place_aligned(type, &e->space), e->space};
+    int64_t size = e->op->args[part->operand]->type.dims[part->axis].size;
+    bool along = e->layout.axes[e->layout.n - 1].dim == part->axis;
     LoIf mine;
-    if (along) {
-        part.to.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, start));
-    } else {
-        mine = lo_if_open(lo, is_part(e, &e->space.at[axis], start, size));
-        if (size > 1)
-            part.from.at[axis] = coord_add(e, e->space.at[axis], coord_const(e, -start));
-    }
+    if (!along)
+        mine = lo_if_open(lo, is_part(e, part, size));
     LoValue limit = along ? lo_i64_of(lo, size) : coord_value(e, &rows->limit, lo_i64);
-    each_column(e, lo_i64_of(lo, 0), limit, copy_vector, &part);
+    each_column(e, lo_i64_of(lo, 0), limit, copy_column, part);
     if (!along)
         lo_if_close(lo, &mine);
 }
 
 void kernel_concat(Emit *e)
 {
-    int axis = (int)op_int(e->op, ATTR_axis);
-    int64_t start = 0;
+    Part part = {.axis = (int)op_int(e->op, ATTR_axis)};
     Rows rows = rows_open(e);
-    for (int i = 0; i < e->op->n_args; i++) {
-        copy_part(e, i, axis, start, &rows);
-        start += e->op->args[i]->type.dims[axis].size;
+    for (; part.operand < e->op->n_args; part.operand++) {
+        copy_part(e, &part, &rows);
+        part.start += e->op->args[part.operand]->type.dims[part.axis].size;
     }
     rows_close(e, &rows);
 }

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* Lanes of a column vector: as wide as the largest element computed with allows. */
+/* Lanes that columns are to become: as wide as the largest element computed with allows. */
 static int choose_lanes(const Emit *e)
 {
     size_t bytes = 4;
@@ -48,8 +48,7 @@ static void open_state(Emit *e)
     e->random_rows = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1);
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
-    e->lanes = choose_lanes(e);
-    e->vector = 1;
+    e->vector = choose_lanes(e);
 }
 
 /* void name(const TfcKernelArgs *args, int64_t begin, int64_t end) */
@@ -62,16 +61,8 @@ static void open_function(Emit *e, LoModule *module, const char *name)
     e->end = lo_param(&e->lo, 2);
 }
 
-/* Columns one by one, in loops that pass vectorise widens. */
-static void leave_lanes(Emit *e)
-{
-    e->vector = e->lanes;
-    e->lanes = 1;
-}
-
 static void write_body(Emit *e)
 {
-    leave_lanes(e);
     switch (e->op->kind) {
     case OP_column: kernel_column(e); return;
     case OP_attention: kernel_attention(e); return;

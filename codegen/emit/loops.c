@@ -8,13 +8,6 @@
 
 #include <assert.h>
 
-LoValue lane_mask(Emit *e, LoValue count)
-{
-    Lo *lo = &e->lo;
-    LoValue narrow = lo_trunc(lo, count, lo_i32); /* columns of a row fit */
-    return lo_lt(lo, lo_iota_of(lo, lo_i32, e->lanes), lo_splat(lo, narrow, e->lanes));
-}
-
 /* ---- what exists ---- */
 
 static int space_dim(const Emit *e, int symbol)
@@ -46,7 +39,7 @@ static bool ends_by_column(const Emit *e, int dim)
     if (!symbol_is_ragged(e->module, symbol))
         return false;
     int batch = space_dim(e, e->module->symbols.data[symbol].batch);
-    return batch >= 0 && coord_moves(&e->space.at[batch]);
+    return batch >= 0 && e->space.at[batch].varies;
 }
 
 LoValue row_exists(Emit *e, const bool *bound)
@@ -57,7 +50,7 @@ LoValue row_exists(Emit *e, const bool *bound)
         return exists; /* tokens alone: all exist, and no row says of which sentence */
     for (int i = 0; i < e->signature->space.rank; i++) {
         Coord length, c = e->space.at[i];
-        if ((bound && bound[i]) || coord_moves(&c) || ends_by_column(e, i) ||
+        if ((bound && bound[i]) || c.varies || ends_by_column(e, i) ||
             !length_here(e, i, &length))
             continue;
         LoValue at = coord_value(e, &c, lo_i64), n = coord_value(e, &length, lo_i64);
@@ -131,11 +124,12 @@ static void read_odometer(Emit *e, Rows *rows)
     }
 }
 
-void columns_begin(Emit *e)
+void stand_at_column(Emit *e, LoValue column)
 {
     const Axis *last = e->layout.n ? &e->layout.axes[e->layout.n - 1] : NULL;
+    e->column = column;
     if (last && last->batch_dim < 0 && !dim_is_one(last->extent))
-        e->space.at[last->dim] = (Coord){.step = 1};
+        e->space.at[last->dim] = (Coord){.base = column, .varies = true};
 }
 
 Rows rows_open(Emit *e)
@@ -148,7 +142,7 @@ Rows rows_open(Emit *e)
     start_odometer(e, &rows);
     rows.loop = lo_for_open(&e->lo, e->begin, e->end, 1, "rows");
     read_odometer(e, &rows);
-    columns_begin(e);
+    stand_at_column(e, NULL);
     LoValue exists = row_exists(e, NULL);
     if (exists) {
         rows.guarded = true;
@@ -169,11 +163,6 @@ void rows_close(Emit *e, Rows *rows)
 
 /* ---- columns ---- */
 
-static bool is_multiple(LoValue start, LoValue limit, int lanes)
-{
-    return lo_is_int(start) && lo_is_int(limit) && (limit->number - start->number) % lanes == 0;
-}
-
 /* Columns that end at a sentence's length are few: where masks are free, one
  * loop under a mask is shorter than two. Those of an epilogue end at an argument, too,
  * but are a product's: many, and mostly whole vectors, which need no mask. */
@@ -183,46 +172,12 @@ static bool masks_throughout(const Emit *e, LoValue limit)
            !e->signature->epilogue && !lo_is_int(limit);
 }
 
-static void masked_vector(Emit *e, LoValue column, LoValue limit, ColumnBody body, void *data)
-{
-    e->column = column;
-    e->mask = lane_mask(e, lo_isub(&e->lo, limit, column));
-    body(e, data);
-    e->mask = NULL;
-}
-
-/* The vectors without a mask, and then the rest under one. */
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data)
 {
-    Lo *lo = &e->lo;
-    if (e->vector > 1) {
-        LoVector vector = {.lanes = (uint8_t)e->vector, .masked = masks_throughout(e, limit)};
-        LoLoop loop = lo_vector_open(lo, start, limit, vector, "columns");
-        e->column = loop.index;
-        body(e, data);
-        lo_for_close(lo, &loop);
-        return;
-    }
-    LoValue whole = limit;
-    bool rest = e->lanes > 1 && !is_multiple(start, limit, e->lanes);
-    bool masked = rest && masks_throughout(e, limit);
-    if (rest && !masked) {
-        LoValue count = lo_isub(lo, limit, start);
-        LoValue odd = lo_and(lo, count, lo_i64_of(lo, e->lanes - 1));
-        whole = lo_isub(lo, limit, odd);
-    }
-    if (whole != start) { /* constants are unique: start = whole means no full vector */
-        LoLoop loop = lo_for_open(lo, start, whole, e->lanes, "columns");
-        e->column = loop.index;
-        if (masked)
-            masked_vector(e, loop.index, limit, body, data);
-        else
-            body(e, data);
-        lo_for_close(lo, &loop);
-    }
-    if (rest && !masked) {
-        LoIf some = lo_if_open(lo, lo_lt(lo, whole, limit));
-        masked_vector(e, whole, limit, body, data);
-        lo_if_close(lo, &some);
-    }
+    LoVector vector = {.lanes = (uint8_t)e->vector, .masked = masks_throughout(e, limit)};
+    LoLoop loop = lo_vector_open(&e->lo, start, limit, vector, "columns");
+    stand_at_column(e, loop.index);
+    body(e, data);
+    lo_for_close(&e->lo, &loop);
+    stand_at_column(e, NULL);
 }

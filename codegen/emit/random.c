@@ -118,16 +118,13 @@ const BodyOp *random_first(const Emit *e, const BodyOp *op)
 LoValue random_word(Emit *e, const BodyOp *op, const Place *place)
 {
     Lo *lo = &e->lo;
-    bool unit;
     LoValue row = e->random_rows[op->random];
     if (row && place_is_own(e, &op->op->results[0].type, place)) {
         LoValue at = e->cache_at ? e->cache_at : e->column;
-        return lo_load(lo, lo_vector(lo_i32, e->lanes), lo_at(lo, lo_i32, row, at), 4);
+        return lo_load(lo, lo_i32, lo_at(lo, lo_i32, row, at), 4);
     }
-    LoValue number = element_number(e, &op->op->results[0].type, place, &unit);
+    LoValue number = element_number(e, &op->op->results[0].type, place);
     Stream stream = read_stream(lo, state_argument(e), site_argument(e, op));
-    if (unit && e->lanes > 1)
-        number = lo_iadd(lo, lo_splat(lo, number, e->lanes), lo_iota_of(lo, lo_i64, e->lanes));
     LoType wide = lo_type(number), narrow = lo_like(wide, lo_i32);
     Philox words = group_words(lo, &stream, lo_lshr(lo, number, lo_int(lo, wide, 2)));
     LoValue which = lo_and(lo, lo_trunc(lo, number, narrow), lo_int(lo, narrow, 3));
@@ -185,11 +182,10 @@ void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValu
 {
     Lo *lo = &e->lo;
     const Type *type = &op->op->results[0].type;
+    stand_at_column(e, start);
     Place place = place_aligned(type, &e->space);
-    bool unit;
-    e->column = start;
-    LoValue number = element_number(e, type, &place, &unit);
-    assert(unit && "rows of words are for lanes that are neighbours");
+    LoValue number = element_number(e, type, &place);
+    stand_at_column(e, NULL);
     LoFunction *fill = fill_function(e, random_lanes(e));
     LoValue within = lo_and(lo, number, lo_i64_of(lo, 3));
     LoValue groups = lo_iadd(lo, lo_iadd(lo, within, count), lo_i64_of(lo, 3));

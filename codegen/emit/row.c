@@ -87,7 +87,7 @@ static LoValue owns_result(Emit *e, const Type *type)
             Coord c = e->space.at[i];
             bool has = i >= shift && !dim_is_one(type->dims[i - shift]);
             tokens |= has && c.token;
-            if (pass == 0 || has || (c.token && tokens) || !c.base || coord_moves(&c))
+            if (pass == 0 || has || (c.token && tokens) || !c.base || c.varies)
                 continue;
             LoValue at = coord_value(e, c.token ? &e->token : &c, lo_i64);
             owner = val_and(e, owner, lo_eq(lo, at, lo_i64_of(lo, 0)));
@@ -168,7 +168,7 @@ static void open_reductions(Emit *e, Sweep *sweep)
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
         LoType type = emit_type(e, op->results[0].type.dtype);
-        sweep->slots[i] = lo_accumulator(&e->lo, reduce_join(op), reduce_identity(e, op, type));
+        sweep->slots[i] = lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
     }
 }
 
@@ -242,8 +242,6 @@ static void clip_columns(Emit *e, LoValue *start, LoValue *limit)
 void kernel_row(Emit *e)
 {
     if (e->signature->range == RANGE_ELEMENTS) {
-        e->space.at[e->signature->space.rank ? e->signature->space.rank - 1 : 0] =
-            (Coord){.step = 1};
         emit_sweeps(e, e->begin, e->end);
         return;
     }

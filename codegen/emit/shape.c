@@ -57,7 +57,7 @@ static LoValue shape_pad(Emit *e, const Op *op, const Place *place)
     LoValue inside = lo_ult(lo, at, lo_int(lo, lo_type(at), n));
     in.at[axis] = c;
     in.valid = val_and(e, in.valid, inside);
-    return val_select(e, inside, eval_at(e, op->args[0], in), zero_of(e, op->args[0]));
+    return lo_select(lo, inside, eval_at(e, op->args[0], in), zero_of(e, op->args[0]));
 }
 
 static LoValue shape_transpose(Emit *e, const Op *op, const Place *place)
@@ -78,11 +78,10 @@ static LoValue shape_broadcast(Emit *e, const Op *op, const Place *place)
 static Coord coord_divide(Emit *e, const Coord *c, int64_t divisor, bool remainder)
 {
     Lo *lo = &e->lo;
-    bool lanes = coord_moves(c) && e->lanes > 1;
-    LoValue x = coord_value(e, c, lanes ? lo_i32 : lo_i64), d = lo_int(lo, lo_type(x), divisor);
+    LoType narrow = c->varies && e->vector > 1 ? lo_i32 : lo_i64; /* vectors have no wide quotient */
+    LoValue x = coord_value(e, c, narrow), d = lo_int(lo, narrow, divisor);
     x = remainder ? lo_urem(lo, x, d) : lo_udiv(lo, x, d);
-    return lanes ? (Coord){.lanes = lo_zext(lo, x, lo_vector(lo_i64, e->lanes))}
-                 : (Coord){.base = x, .varies = coord_moves(c)};
+    return (Coord){.base = narrow == lo_i64 ? x : lo_zext(lo, x, lo_i64), .varies = c->varies};
 }
 
 /* One group: dims [from, to) of the result hold the elements of dims [a, b) of the operand. */
@@ -178,11 +177,8 @@ LoValue value_gather(Emit *e, const Op *op, const Place *place)
     Dim rows = table->type.dims[0];
     LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size)
                                    : lo_trunc(lo, dim_field(e, rows.symbol, DIM_EXTENT), lo_i32);
-    if (lo_is_vector(lo_type(row)))
-        n = emit_widen(e, n);
     LoValue inside = lo_ult(lo, row, n);
     LoValue safe = lo_select(lo, inside, row, lo_zero(lo, lo_type(row)));
-    LoValue wide = lo_zext(lo, safe, lo_like(lo_type(safe), lo_i64));
-    at_table.at[0] = lo_is_vector(lo_type(wide)) ? (Coord){.lanes = wide} : coord_of(wide);
-    return val_select(e, inside, eval_at(e, table, at_table), zero_of(e, table));
+    at_table.at[0] = (Coord){.base = lo_zext(lo, safe, lo_i64), .varies = true};
+    return lo_select(lo, inside, eval_at(e, table, at_table), zero_of(e, table));
 }

@@ -11,39 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- lanes ---- */
-
 void emit_at_entry(Emit *e) { lo_before(&e->lo, e->entry); }
-
-LoValue emit_widen(Emit *e, LoValue x)
-{
-    return lo_is_vector(lo_type(x)) ? x : lo_splat(&e->lo, x, e->lanes);
-}
-
-/* Scalars as they are; where one is a vector, all become one. */
-static void widen_alike(Emit *e, int n, LoValue *x)
-{
-    bool some = false;
-    for (int i = 0; i < n; i++)
-        some |= lo_is_vector(lo_type(x[i]));
-    for (int i = 0; some && i < n; i++)
-        x[i] = emit_widen(e, x[i]);
-}
-
-LoValue val_select(Emit *e, LoValue condition, LoValue x, LoValue y)
-{
-    LoValue all[] = {condition, x, y};
-    widen_alike(e, 3, all);
-    return lo_select(&e->lo, all[0], all[1], all[2]);
-}
 
 LoValue val_and(Emit *e, LoValue a, LoValue b)
 {
-    LoValue both[] = {a, b};
-    if (!a || !b)
-        return a ? a : b;
-    widen_alike(e, 2, both);
-    return lo_and(&e->lo, both[0], both[1]);
+    return a && b ? lo_and(&e->lo, a, b) : a ? a : b;
 }
 
 LoType emit_type(Emit *e, DType dtype)
@@ -85,7 +57,7 @@ Place place_aligned(const Type *type, const Place *place)
 
 static bool same_coord(const Coord *a, const Coord *b)
 {
-    return a->base == b->base && a->step == b->step && a->lanes == b->lanes && a->token == b->token;
+    return a->base == b->base && a->token == b->token;
 }
 
 static bool same_place(const Place *a, const Place *b)
@@ -195,7 +167,6 @@ static LoValue value_elementwise(Emit *e, const BodyOp *b, const Place *place)
         x[i] = emit_aligned(e, op->args[i], place);
     if (op->kind == OP_dropout)
         x[n++] = random_word(e, b, place);
-    widen_alike(e, n, x);
     return emit_elementwise(e, op, x);
 }
 
@@ -228,7 +199,7 @@ static LoValue value_cached(Emit *e, int number)
     const Type *type = &e->body.ops[number - e->body.n_inputs].op->results[0].type;
     LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
     LoValue x =
-        lo_load(lo, lo_vector(element, e->lanes),
+        lo_load(lo, element,
                 lo_at(lo, element, e->row_cache[number], e->cache_at ? e->cache_at : e->column),
                 (unsigned)dtype_bytes(type->dtype));
     if (type->dtype == DT_BOOL)
@@ -236,13 +207,10 @@ static LoValue value_cached(Emit *e, int number)
     return x;
 }
 
-/* Whether what was computed holds here: for this column, in this block or one around it. */
+/* Whether what was computed holds here: in this block or one around it. */
 static bool is_known(const Emit *e, const Memo *memo)
 {
-    bool moves = false;
-    for (int i = 0; i < memo->place.rank; i++)
-        moves |= memo->place.at[i].step != 0;
-    return memo->value && (!moves || memo->column == e->column) && lo_is_visible(&e->lo, memo->value);
+    return memo->value && lo_is_visible(&e->lo, memo->value);
 }
 
 static LoValue value_at(Emit *e, int number, const Value *value, const Place *place)
@@ -268,6 +236,6 @@ LoValue emit_eval(Emit *e, const Value *value, const Place *place)
         return memo->value;
     LoValue x = value_at(e, number, value, place);
     if (!is_known(e, memo))
-        *memo = (Memo){x, *place, e->column};
+        *memo = (Memo){x, *place};
     return x;
 }
