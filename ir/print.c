@@ -2,23 +2,15 @@
  * able to print a graph that is wrong, since messages quote it. */
 #include "ir/text.h"
 
+#include "base/scan.h"
 #include "ir/words.h"
-
-/* Bare where the parser can read it so, else quoted. */
-static void print_name(const char *name, Text *out)
-{
-    if (tir_word_is_bare(name))
-        text_string(out, name);
-    else
-        text_quote(out, name);
-}
 
 static void print_symbol(const Module *module, int symbol, Text *out)
 {
     if (symbol < 0 || (size_t)symbol >= module->symbols.count)
         text_add(out, "?%d", symbol);
     else
-        print_name(module->symbols.data[symbol].name, out);
+        text_word(out, module->symbols.data[symbol].name);
 }
 
 static void print_dims(const Module *module, int rank, const Dim *dims, Text *out)
@@ -136,7 +128,7 @@ static void print_op(const Function *function, const Op *op, int depth, Text *ou
     }
     if (op->scope && *op->scope) {
         text_string(out, " @ ");
-        print_name(op->scope, out);
+        text_word(out, op->scope);
     }
     if (op->body) {
         text_string(out, " {\n");
@@ -161,7 +153,7 @@ void ir_print_function(const Function *function, Text *out)
 {
     function_number((Function *)function); /* ids are what is shown, not what is meant */
     text_string(out, "func ");
-    print_name(function->name, out);
+    text_word(out, function->name);
     text_string(out, " {\n");
     print_block(function, &function->body, 1, out);
     text_string(out, "}\n");
@@ -200,7 +192,7 @@ void ir_print_module(const Module *module, Text *out)
     for (size_t i = 0; i < module->symbols.count; i++) {
         const Symbol *symbol = &module->symbols.data[i];
         text_string(out, "dim ");
-        print_name(symbol->name, out);
+        text_word(out, symbol->name);
         if (symbol->batch != NO_SYMBOL) {
             text_string(out, " ragged ");
             print_symbol(module, symbol->batch, out);

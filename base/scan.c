@@ -1,23 +1,36 @@
-/* The scanner of the IR's text form: bytes to tokens. Comments go from # to the
- * end of the line. */
-#include "ir/scan.h"
-
-#include "ir/words.h"
-
-#include <string.h>
+/* The scanner: bytes to tokens; see scan.h. */
+#include "base/scan.h"
 
 enum { LONGEST_WORD = 4096, LONGEST_NUMBER = 64, LARGEST_ID = 100000000 };
 
-Scanner tir_scan_begin(Arena *arena, Diagnostics *diags, const Source *source)
+Scanner scan_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks)
 {
     return (Scanner){.arena = arena,
                      .diags = diags,
                      .source = source,
+                     .marks = marks,
                      .at = source_start(source),
                      .end = source->text + source->length,
                      .line_start = source_start(source),
                      .line = 1,
                      .starts_line = true};
+}
+
+bool word_is_bare(const char *name)
+{
+    if (!word_starts((unsigned char)*name))
+        return false;
+    while (word_goes_on((unsigned char)*name))
+        name++;
+    return *name == 0;
+}
+
+void text_word(Text *text, const char *name)
+{
+    if (word_is_bare(name))
+        text_string(text, name);
+    else
+        text_quote(text, name);
 }
 
 static int peek(const Scanner *scan, size_t ahead)
@@ -171,14 +184,14 @@ static void scan_mark(Scanner *scan, Token *token)
     unsigned char c = (unsigned char)*start;
     finish(scan, token, TOKEN_MARK, start);
     token->mark = (char)c;
-    if (c && strchr("=:,{}()[]@~", c))
+    if (c && strchr(scan->marks, c))
         return;
     bad(scan, token,
         c > 32 && c < 127 ? arena_printf(scan->arena, "'%c' has no meaning here", c)
                           : arena_printf(scan->arena, "the byte 0x%02x has no meaning here", c));
 }
 
-Token tir_scan_next(Scanner *scan)
+Token scan_next(Scanner *scan)
 {
     skip_blanks(scan);
     Token token = {.kind = TOKEN_END,

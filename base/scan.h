@@ -1,0 +1,105 @@
+/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text.h), and what a parser
+ * does with one token. Comments go from # to the end of the line.
+ *
+ * Functions that return bool or a pointer have reported an error when they return false or NULL;
+ * nothing is consumed beyond the mistake then. */
+#ifndef BASE_SCAN_H
+#define BASE_SCAN_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+#include <string.h>
+
+typedef enum TokenKind {
+    TOKEN_END,
+    TOKEN_WORD,   /* f32, encoder.layer.0, inf */
+    TOKEN_STRING, /* text: the contents, unescaped */
+    TOKEN_NUMBER, /* 12, -0.5, 1e-09 */
+    TOKEN_VALUE,  /* %12: number */
+    TOKEN_MARK,   /* a byte of the scanner's marks */
+    TOKEN_BAD     /* none of these: the scanner has reported why */
+} TokenKind;
+
+typedef struct Token {
+    TokenKind kind;
+    char mark;        /* TOKEN_MARK */
+    const char *text; /* WORD, NUMBER: as written; STRING: contents. NUL-terminated, in the arena */
+    int64_t number;   /* VALUE */
+    bool starts_line;
+    Loc loc;
+} Token;
+
+typedef struct Scanner {
+    Arena *arena;
+    Diagnostics *diags;
+    const Source *source;
+    const char *marks; /* the bytes that stand alone */
+    const char *at, *end, *line_start;
+    int line;
+    bool starts_line;
+} Scanner;
+
+Scanner scan_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);
+Token scan_next(Scanner *scan);
+
+/* ---- words ---- */
+
+static inline bool word_starts(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static inline bool word_goes_on(int c)
+{
+    return word_starts(c) || (c >= '0' && c <= '9') || c == '.';
+}
+/* Whether a name stands without quotes: [A-Za-z_][A-Za-z0-9_.]* */
+bool word_is_bare(const char *name);
+/* The name, in quotes where it needs them. */
+void text_word(Text *text, const char *name);
+
+/* ---- reading: one token ahead ---- */
+
+enum { MOST_ERRORS = 20 }; /* then nothing more is read */
+
+typedef struct Reader {
+    Scanner scan;
+    Token now;         /* the token not yet consumed */
+    long consumed;     /* tokens so far */
+    int errors_before; /* in diags, when it began */
+    bool gave_up;      /* after too many errors: the rest is read as nothing */
+} Reader;
+
+Reader read_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);
+void read_advance(Reader *r);
+void read_give_up(Reader *r);
+static inline int read_errors(const Reader *r) { return r->scan.diags->errors - r->errors_before; }
+
+#define read_error(r, loc, ...) \
+    ((r)->gave_up ? (void)0 : diag_error((r)->scan.diags, (loc), __VA_ARGS__))
+/* The token is not what was expected; of a bad one the scanner has told already. */
+#define read_error_here(r, ...) \
+    ((r)->now.kind == TOKEN_BAD ? (void)0 : read_error((r), (r)->now.loc, __VA_ARGS__))
+
+static inline bool read_at(const Reader *r, char mark)
+{
+    return r->now.kind == TOKEN_MARK && r->now.mark == mark;
+}
+static inline bool read_at_word(const Reader *r, const char *word)
+{
+    return r->now.kind == TOKEN_WORD && !strcmp(r->now.text, word);
+}
+bool read_accept(Reader *r, char mark);
+bool read_accept_word(Reader *r, const char *word);
+bool read_expect(Reader *r, char mark, const char *where);
+const char *read_name(Reader *r, const char *what);   /* bare or quoted, not empty */
+const char *read_string(Reader *r, const char *what); /* quoted */
+bool read_int(Reader *r, int64_t least, int64_t most, int64_t *result);
+bool read_float(Reader *r, double *result);
+/* "; did you mean `near`?" for messages, or "". */
+const char *read_suggestion(Reader *r, const char *name, const char *const *known, size_t n);
+/* From a mistake in the line that began after `start` tokens to the next line; whether the
+ * line skipped opened a block. */
+bool read_skip_line(Reader *r, long start);
+
+#endif
