@@ -116,7 +116,7 @@ bool lo_is_visible(const Lo *lo, LoValue x)
 
 /* ---- ops ---- */
 
-LoOp *lo_add_op(Lo *lo, LoOp op, int n, LoValue const *args)
+LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args)
 {
     LoOp *new = ARENA_NEW(arena_of(lo), LoOp);
     *new = op;
@@ -128,7 +128,7 @@ LoOp *lo_add_op(Lo *lo, LoOp op, int n, LoValue const *args)
 
 static LoValue unary(Lo *lo, LoKind kind, LoValue a, LoType type)
 {
-    return lo_add_op(lo, (LoOp){.kind = kind, .type = type}, 1, &a);
+    return lo_append(lo, (LoOp){.kind = kind, .type = type}, 1, &a);
 }
 
 /* Of numbers of so many bits; false where it is left to be computed. */
@@ -170,7 +170,7 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
-    return lo_add_op(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
+    return lo_append(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
 }
 
 #define LO_UNARY(name) \
@@ -182,12 +182,12 @@ LO_OPERATIONS
 LoValue lo_muladd(Lo *lo, LoValue a, LoValue b, LoValue c)
 {
     assert(a->type == b->type && a->type == c->type && lo_is_float(a->type));
-    return lo_add_op(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
+    return lo_append(lo, (LoOp){.kind = LO_muladd, .type = a->type}, 3, (LoValue[]){a, b, c});
 }
 
 LoValue lo_pair_dot(Lo *lo, LoValue sum, LoValue a, LoValue b)
 {
-    return lo_add_op(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
+    return lo_append(lo, (LoOp){.kind = LO_pair_dot, .type = sum->type}, 3, (LoValue[]){sum, a, b});
 }
 
 LoValue lo_not(Lo *lo, LoValue a) { return lo_xor(lo, a, lo_int(lo, a->type, -1)); }
@@ -197,7 +197,7 @@ LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b)
     assert(a->type == b->type && lo_element(condition->type) == lo_i1);
     if (lo_is_int(condition))
         return condition->number ? a : b;
-    return lo_add_op(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
+    return lo_append(lo, (LoOp){.kind = LO_select, .type = a->type}, 3, (LoValue[]){condition, a, b});
 }
 
 LoValue lo_min(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_lt(lo, a, b), a, b); }
@@ -207,7 +207,7 @@ LoValue lo_max(Lo *lo, LoValue a, LoValue b) { return lo_select(lo, lo_gt(lo, a,
 LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x)
 {
     LoOp op = {.kind = LO_math, .type = x[0]->type, .name = arena_strdup(arena_of(lo), name)};
-    return lo_add_op(lo, op, n, x);
+    return lo_append(lo, op, n, x);
 }
 
 LoValue lo_reads(LoValue load, LoMemory memory)
@@ -324,7 +324,7 @@ LoValue lo_splat(Lo *lo, LoValue x, int lanes)
 static LoValue reorder(Lo *lo, LoOp op, int n_args, LoValue *args, const int *lanes)
 {
     op.order = arena_copy(arena_of(lo), lanes, (size_t)op.n_order * sizeof *lanes);
-    return lo_add_op(lo, op, n_args, args);
+    return lo_append(lo, op, n_args, args);
 }
 
 LoValue lo_extract(Lo *lo, LoValue vector, int lane)
@@ -355,7 +355,7 @@ LoValue lo_scratch_of(Lo *lo, LoType element, LoValue n, int align, const char *
                .align = (uint16_t)align,
                .element = element,
                .name = name};
-    return lo_add_op(lo, op, 1, &n);
+    return lo_append(lo, op, 1, &n);
 }
 
 LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *name)
@@ -374,12 +374,12 @@ LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index)
         return pointer;
     LoType shape = lo_is_vector(pointer->type) ? pointer->type : index->type;
     LoOp op = {.kind = LO_at, .type = lo_like(shape, lo_ptr), .element = element};
-    return lo_add_op(lo, op, 2, (LoValue[]){pointer, index});
+    return lo_append(lo, op, 2, (LoValue[]){pointer, index});
 }
 
 LoValue lo_load(Lo *lo, LoType type, LoValue pointer, int align)
 {
-    return lo_add_op(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
+    return lo_append(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 1, &pointer);
 }
 
 LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
@@ -389,32 +389,32 @@ LoValue lo_load_pointer(Lo *lo, LoValue pointers, int64_t i)
 
 void lo_store(Lo *lo, LoValue value, LoValue pointer, int align)
 {
-    lo_add_op(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
+    lo_append(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 2, (LoValue[]){value, pointer});
 }
 
 LoValue lo_masked_load(Lo *lo, LoType type, LoValue pointer, LoValue mask, int align)
 {
-    return lo_add_op(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
+    return lo_append(lo, (LoOp){.kind = LO_load, .type = type, .align = (uint16_t)align}, 2,
                (LoValue[]){pointer, mask});
 }
 
 void lo_masked_store(Lo *lo, LoValue value, LoValue pointer, LoValue mask, int align)
 {
-    lo_add_op(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
+    lo_append(lo, (LoOp){.kind = LO_store, .align = (uint16_t)align}, 3,
         (LoValue[]){value, pointer, mask});
 }
 
-void lo_prefetch(Lo *lo, LoValue pointer) { lo_add_op(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
+void lo_prefetch(Lo *lo, LoValue pointer) { lo_append(lo, (LoOp){.kind = LO_prefetch}, 1, &pointer); }
 
 void lo_prefetch_write(Lo *lo, LoValue pointer)
 {
-    lo_add_op(lo, (LoOp){.kind = LO_prefetch_write}, 1, &pointer);
+    lo_append(lo, (LoOp){.kind = LO_prefetch_write}, 1, &pointer);
 }
 
 void lo_tile(Lo *lo, LoKind kind, int n, LoValue *args)
 {
     assert(n == lo_info[kind].args);
-    lo_add_op(lo, (LoOp){.kind = kind}, n, args);
+    lo_append(lo, (LoOp){.kind = kind}, n, args);
 }
 
 /* ---- sums over loops ---- */
@@ -428,13 +428,13 @@ LoJoin lo_join_of(const LoOp *accumulator)
 
 LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first)
 {
-    return lo_add_op(lo, (LoOp){.kind = LO_accumulator, .type = first->type, .name = joins[by]}, 1, &first);
+    return lo_append(lo, (LoOp){.kind = LO_accumulator, .type = first->type, .name = joins[by]}, 1, &first);
 }
 
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x)
 {
     assert(accumulator->type == x->type);
-    lo_add_op(lo, (LoOp){.kind = LO_accumulate}, 2, (LoValue[]){accumulator, x});
+    lo_append(lo, (LoOp){.kind = LO_accumulate}, 2, (LoValue[]){accumulator, x});
 }
 
 LoValue lo_total(Lo *lo, LoValue accumulator)
@@ -471,16 +471,16 @@ void lo_before(Lo *lo, LoOp *op)
 LoOp *lo_seam(Lo *lo)
 {
     lo_resume(lo);
-    return lo_add_op(lo, (LoOp){.kind = LO_seam}, 0, NULL);
+    return lo_append(lo, (LoOp){.kind = LO_seam}, 0, NULL);
 }
 
 void lo_call(Lo *lo, LoFunction *callee, int n, LoValue *args)
 {
     assert(n == callee->n_params);
-    lo_add_op(lo, (LoOp){.kind = LO_call, .callee = callee}, n, args);
+    lo_append(lo, (LoOp){.kind = LO_call, .callee = callee}, n, args);
 }
 
-void lo_return(Lo *lo) { lo_add_op(lo, (LoOp){.kind = LO_return}, 0, NULL); }
+void lo_return(Lo *lo) { lo_append(lo, (LoOp){.kind = LO_return}, 0, NULL); }
 
 /* An op with a block, in which straight-line code goes on. */
 static LoBlock *enter(Lo *lo, LoOp *parent)
@@ -501,7 +501,7 @@ static void leave(Lo *lo, const LoOp *parent)
 LoLoop lo_for_open(Lo *lo, LoValue start, LoValue end, int64_t step, const char *name)
 {
     lo_resume(lo);
-    LoOp *loop = lo_add_op(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
+    LoOp *loop = lo_append(lo, (LoOp){.kind = LO_for, .type = lo_i64, .number = step, .name = name}, 2,
                      (LoValue[]){start, end});
     loop->body = enter(lo, loop);
     return (LoLoop){loop, lo_i64_of(lo, step)};
@@ -525,7 +525,7 @@ void lo_while_open(Lo *lo, LoWhile *loop, LoValue *left, LoValue step)
         *loop->values[i] = args[i] = loop->carries[i];
     }
     args[loop->n] = step;
-    loop->op = lo_add_op(lo, (LoOp){.kind = LO_while}, loop->n + 1, args);
+    loop->op = lo_append(lo, (LoOp){.kind = LO_while}, loop->n + 1, args);
     loop->op->body = enter(lo, loop->op);
 }
 
@@ -536,14 +536,14 @@ void lo_while_close(Lo *lo, LoWhile *loop)
         next[i] = *loop->values[i];
         *loop->values[i] = loop->carries[i];
     }
-    lo_add_op(lo, (LoOp){.kind = LO_next}, loop->n, next);
+    lo_append(lo, (LoOp){.kind = LO_next}, loop->n, next);
     leave(lo, loop->op);
 }
 
 LoIf lo_if_open(Lo *lo, LoValue condition)
 {
     lo_resume(lo);
-    LoOp *branch = lo_add_op(lo, (LoOp){.kind = LO_if}, 1, &condition);
+    LoOp *branch = lo_append(lo, (LoOp){.kind = LO_if}, 1, &condition);
     branch->body = enter(lo, branch);
     return (LoIf){branch};
 }

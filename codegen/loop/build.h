@@ -22,9 +22,10 @@ void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
 /* The function goes on before this op. */
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
+/* The op with these operands at the place, as it is: nothing is folded. */
+LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args);
+
 static inline LoType lo_type(LoValue x) { return x->type; }
-/* Any op, copied: of this kind, type and the rest, with these operands. */
-LoOp *lo_add_op(Lo *lo, LoOp op, int n, LoValue const *args);
 LoValue lo_param(Lo *lo, int i);
 
 /* ---- constants: the same in every lane of the type ---- */

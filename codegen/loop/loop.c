@@ -6,8 +6,8 @@
 
 #define ANY LO_ANY_ARGS
 const LoInfo lo_info[LO_KINDS] = {
-#define OP(name, args, result, form) \
-    [LO_##name] = {#name, args, LO_RESULT_##result, LO_FORM_##form},
+#define OP(name, args, result, form, of) \
+    [LO_##name] = {#name, args, LO_RESULT_##result, LO_FORM_##form, LO_OF_##of},
 #include "codegen/loop/ops.def"
 };
 #undef ANY

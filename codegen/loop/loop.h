@@ -11,6 +11,7 @@
 #define CODEGEN_LOOP_LOOP_H
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -59,6 +60,9 @@ static inline bool lo_is_float(LoType type)
 int lo_bits(LoType element);                    /* of one lane; a pointer has 64 */
 const char *lo_element_name(LoElement element); /* "f32" */
 
+/* The usual NaN, as an f64; the text form tells the bits of others. */
+#define LO_NAN_BITS UINT64_C(0x7ff8000000000000)
+
 /* Scalars. */
 enum {
     lo_none = 0,
@@ -94,13 +98,26 @@ typedef enum LoForm {
     LO_FORM_BLOCKS
 } LoForm;
 
+typedef enum LoOperands {
+    LO_OF_OWN,
+    LO_OF_NUMBERS,
+    LO_OF_INTS,
+    LO_OF_FLOATS,
+    LO_OF_INDICES,
+    LO_OF_VALUES
+} LoOperands;
+
 enum { LO_ANY_ARGS = -1 };
+
+/* Tile registers, and what each holds: rows of bytes. */
+enum { LO_TILES = 8, LO_TILE_ROWS = 16, LO_TILE_BYTES = 64 };
 
 typedef struct LoInfo {
     const char *name; /* NULL: a param or a constant, which stands in no block */
     int args;         /* LO_ANY_ARGS: its comment in ops.def says */
     LoResult result;
     LoForm form;
+    LoOperands of;
 } LoInfo;
 extern const LoInfo lo_info[LO_KINDS];
 
@@ -135,7 +152,8 @@ struct LoOp {
     uint16_t align; /* load, store, scratch: bytes */
     LoType element; /* at, scratch */
     int n_args, n_order;
-    int id; /* of the value in the text; lo_number gives them */
+    int id;           /* of the value in the text; lo_number gives them */
+    int line, column; /* in the module's source; 0: it was not read */
     LoOp **args;
     int *order;            /* extract, shuffle */
     const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
@@ -173,6 +191,7 @@ typedef struct LoRecord {
 
 typedef struct LoModule {
     Arena *arena;
+    const Source *source; /* that it was read from; NULL: none */
     VEC(LoFunction *) functions;
     VEC(LoRecord *) records;
 } LoModule;

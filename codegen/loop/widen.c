@@ -207,7 +207,7 @@ static LoValue copy_op(Widen *w, const LoOp *op, LoType type, LoValue *args)
 {
     LoOp copy = *op;
     copy.type = type;
-    return lo_add_op(&w->lo, copy, op->n_args, args);
+    return lo_append(&w->lo, copy, op->n_args, args);
 }
 
 static Wide copy_uniform(Widen *w, const LoOp *op)
