@@ -16,8 +16,8 @@ static LoType type_of_word(const char *word)
         if (!word[n])
             return LO_TYPE(e, 1);
         char *end;
-        if (word[n] != 'x' || word[n + 1] < '1' || word[n + 1] > '9')
-            return lo_none;
+        if (word[n] != 'x' || word[n + 1] < '1' || word[n + 1] > '9') /* i1 begins i16, too */
+            continue;
         long lanes = strtol(word + n + 1, &end, 10);
         return *end || lanes < 2 || lanes > MOST_LANES ? lo_none : LO_TYPE(e, lanes);
     }

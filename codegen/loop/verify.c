@@ -70,7 +70,7 @@ static bool check_operands(LoVerifier *v, const LoOp *op)
 {
     const LoInfo *info = &lo_info[op->kind];
     if (info->args != LO_ANY_ARGS && info->args != op->n_args)
-        return lo_broken(v, op, "it has %d operands, not %d", info->args, op->n_args);
+        return lo_broken(v, op, "it takes so many operands: %d, not %d", info->args, op->n_args);
     for (int i = 0; i < op->n_args; i++) {
         const LoOp *x = op->args[i];
         if (!x)
@@ -136,7 +136,7 @@ static bool check_result(LoVerifier *v, const LoOp *op)
         return true;
     LoType type = op->args[0]->type, given = result == LO_RESULT_SAME ? type : lo_like(type, lo_i1);
     return op->type == given ||
-           lo_broken(v, op, "it gives %s, not %s", lo_type_text(given, v->arena), stated);
+           lo_broken(v, op, "it gives %s, but %s is stated", lo_type_text(given, v->arena), stated);
 }
 
 static bool check_form(LoVerifier *v, const LoOp *op)

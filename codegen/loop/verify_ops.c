@@ -10,20 +10,20 @@ static const char *text_of(LoVerifier *v, LoType type) { return lo_type_text(typ
 /* Operand i has this type. */
 static bool has_type(LoVerifier *v, const LoOp *op, int i, LoType type)
 {
-    return op->args[i]->type == type || lo_broken(v, op, "operand %d is %s, not %s", i,
-                                                  text_of(v, type), text_of(v, op->args[i]->type));
+    return op->args[i]->type == type || lo_broken(v, op, "operand %d is %s; it takes %s", i,
+                                                  text_of(v, op->args[i]->type), text_of(v, type));
 }
 
 static bool gives(LoVerifier *v, const LoOp *op, LoType type)
 {
     return op->type == type ||
-           lo_broken(v, op, "it gives %s, not %s", text_of(v, type), text_of(v, op->type));
+           lo_broken(v, op, "it gives %s, but %s is stated", text_of(v, type), text_of(v, op->type));
 }
 
 static bool counts(LoVerifier *v, const LoOp *op, int least, int most)
 {
     return (op->n_args >= least && op->n_args <= most) ||
-           lo_broken(v, op, "it has %d to %d operands, not %d", least, most, op->n_args);
+           lo_broken(v, op, "it takes so many operands: %d to %d, not %d", least, most, op->n_args);
 }
 
 static bool is_int(LoType type) { return !lo_is_float(type) && lo_element(type) != lo_ptr; }

@@ -1,0 +1,219 @@
+/* Runs of loop IR: frames, blocks and control; see interpret.h. */
+#include "codegen/loop/interpret_state.h"
+
+#include "codegen/loop/text.h"
+
+enum { DEEPEST_CALL = 64 };
+
+typedef enum Flow { GO_ON, RETURNED, STOPPED } Flow;
+
+bool lo_stop(LoFrame *f, const LoOp *op, const char *format, ...)
+{
+    Diagnostics *diags = f->in->diags;
+    va_list args;
+    va_start(args, format);
+    Text line = {0};
+    lo_print_op(op, &line);
+    diag_error(diags, (Loc){0}, "@%s: %s: %s", f->function->name, line.data,
+               arena_vprintf(diags->arena, format, args));
+    text_free(&line);
+    va_end(args);
+    return false;
+}
+
+/* ---- values ---- */
+
+void lo_fetch(const LoFrame *f, const LoOp *x, LoLanes out)
+{
+    for (int i = 0; i < lo_lanes(x->type); i++)
+        out[i] = x->kind == LO_int               ? (uint64_t)x->number & lo_mask_of(x->type)
+                 : x->kind == LO_iota            ? (uint64_t)i & lo_mask_of(x->type)
+                 : x->kind != LO_real            ? f->lanes[f->first[x->id] + (size_t)i]
+                 : lo_element(x->type) == lo_f32 ? lo_bits_of_f32((float)x->real)
+                                                 : lo_bits_of_f64(x->real);
+}
+
+uint64_t lo_fetch_scalar(const LoFrame *f, const LoOp *x)
+{
+    LoLanes lanes;
+    lo_fetch(f, x, lanes);
+    return lanes[0];
+}
+
+static int64_t fetch_signed(const LoFrame *f, const LoOp *x)
+{
+    return lo_signed(x->type, lo_fetch_scalar(f, x));
+}
+
+static void keep(LoFrame *f, const LoOp *op, const LoLanes lanes)
+{
+    memcpy(f->lanes + f->first[op->id], lanes, (size_t)lo_lanes(op->type) * sizeof *lanes);
+}
+
+/* ---- control ---- */
+
+static Flow run_block(LoFrame *f, const LoBlock *block);
+static bool run_function(LoInterpreter *in, LoFunction *function, const uint64_t *args,
+                         const LoFrame *caller);
+
+static Flow run_for(LoFrame *f, const LoOp *op)
+{
+    int64_t from = fetch_signed(f, op->args[0]), to = fetch_signed(f, op->args[1]);
+    for (int64_t i = from; i < to; i += op->number) {
+        keep(f, op, (LoLanes){(uint64_t)i});
+        Flow flow = run_block(f, op->body);
+        if (flow != GO_ON)
+            return flow;
+        if (i > INT64_MAX - op->number) {
+            lo_stop(f, op, "its index overflows");
+            return STOPPED;
+        }
+    }
+    return GO_ON;
+}
+
+/* All new values are taken before one is kept. */
+static void take_turn(LoFrame *f, const LoOp *op)
+{
+    int n = op->n_args - 1;
+    const LoOp *next = op->body->last;
+    LoLanes *values = ARENA_ARRAY(f->arena, LoLanes, n);
+    for (int i = 0; i < n; i++)
+        lo_fetch(f, next->args[i], values[i]);
+    for (int i = 0; i < n; i++)
+        keep(f, op->args[i], values[i]);
+}
+
+static Flow run_while(LoFrame *f, const LoOp *op)
+{
+    int n = op->n_args - 1;
+    while (fetch_signed(f, op->args[n - 1]) >= fetch_signed(f, op->args[n])) {
+        Flow flow = run_block(f, op->body);
+        if (flow != GO_ON)
+            return flow;
+        take_turn(f, op);
+    }
+    return GO_ON;
+}
+
+static Flow run_if(LoFrame *f, const LoOp *op)
+{
+    const LoBlock *branch = lo_fetch_scalar(f, op->args[0]) ? op->body : op->other;
+    return branch ? run_block(f, branch) : GO_ON;
+}
+
+static Flow run_call(LoFrame *f, const LoOp *op)
+{
+    uint64_t *args = ARENA_ARRAY(f->arena, uint64_t, op->n_args);
+    if (f->in->depth >= DEEPEST_CALL) {
+        lo_stop(f, op, "calls are nested more than %d deep", DEEPEST_CALL);
+        return STOPPED;
+    }
+    for (int i = 0; i < op->n_args; i++)
+        args[i] = lo_fetch_scalar(f, op->args[i]);
+    return run_function(f->in, op->callee, args, f) ? GO_ON : STOPPED;
+}
+
+static Flow run_op(LoFrame *f, const LoOp *op)
+{
+    LoLanes out = {0};
+    if (f->in->steps-- <= 0) {
+        lo_stop(f, op, "the run has taken more steps than it may");
+        return STOPPED;
+    }
+    switch (op->kind) {
+    case LO_for: return run_for(f, op);
+    case LO_while: return run_while(f, op);
+    case LO_if: return run_if(f, op);
+    case LO_call: return run_call(f, op);
+    case LO_return: return RETURNED;
+    case LO_next:
+    case LO_seam: return GO_ON;
+    case LO_carry: lo_fetch(f, op->args[0], out); break;
+    case LO_scratch:
+    case LO_load:
+    case LO_store:
+    case LO_prefetch:
+    case LO_prefetch_write:
+    case LO_tile_zero:
+    case LO_tile_load:
+    case LO_tile_stream:
+    case LO_tile_store:
+    case LO_tile_dot:
+        if (!lo_touch_memory(f, op, out))
+            return STOPPED;
+        break;
+    default:
+        if (!lo_compute(f, op, out))
+            return STOPPED;
+    }
+    if (op->type != lo_none)
+        keep(f, op, out);
+    return GO_ON;
+}
+
+static Flow run_block(LoFrame *f, const LoBlock *block)
+{
+    Flow flow = GO_ON;
+    for (const LoOp *op = block->first; op && flow == GO_ON; op = op->after)
+        flow = run_op(f, op);
+    return flow;
+}
+
+/* ---- functions ---- */
+
+/* Places for the values of the block. */
+static size_t place_values(LoFrame *f, const LoBlock *block, size_t at)
+{
+    FOR_LOOP_OPS(op, block)
+    {
+        if (op->type != lo_none) {
+            f->first[op->id] = at;
+            at += (size_t)lo_lanes(op->type);
+        }
+        if (op->body)
+            at = place_values(f, op->body, at);
+        if (op->other)
+            at = place_values(f, op->other, at);
+    }
+    return at;
+}
+
+static bool run_function(LoInterpreter *in, LoFunction *function, const uint64_t *args,
+                         const LoFrame *caller)
+{
+    LoFrame f = {.in = in, .function = function, .caller = caller, .arena = arena_new()};
+    lo_number(function);
+    f.first = ARENA_ARRAY(f.arena, size_t, function->n_ids + 1);
+    for (int i = 0; i < function->n_params; i++)
+        f.first[function->params[i]->id] = (size_t)i;
+    size_t n = place_values(&f, function->body, (size_t)function->n_params);
+    f.lanes = ARENA_ARRAY(f.arena, uint64_t, n + 1);
+    for (int i = 0; i < function->n_params; i++)
+        f.lanes[i] = args[i] & lo_mask_of(function->params[i]->type);
+    in->depth++;
+    bool ran = run_block(&f, function->body) != STOPPED;
+    in->depth--;
+    arena_free(f.arena);
+    return ran;
+}
+
+/* Vectors are not handed over. */
+static bool takes_scalars(const LoFunction *function, Diagnostics *diags)
+{
+    for (int i = 0; i < function->n_params; i++)
+        if (lo_is_vector(function->params[i]->type)) {
+            diag_error(diags, (Loc){0}, "@%s: parameter %d is a vector, which no run can give",
+                       function->name, i);
+            return false;
+        }
+    return true;
+}
+
+bool lo_interpret(LoFunction *function, const uint64_t *args, const LoRun *run, Diagnostics *diags)
+{
+    LoInterpreter *in = ARENA_NEW(diags->arena, LoInterpreter);
+    *in = (LoInterpreter){.run = run, .diags = diags};
+    in->steps = run->steps ? run->steps : LO_DEFAULT_STEPS;
+    return takes_scalars(function, diags) && run_function(in, function, args, NULL);
+}
