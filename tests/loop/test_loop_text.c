@@ -168,6 +168,24 @@ static void test_reference_names_every_op(void **state)
     arena_free(f.arena);
 }
 
+/* Its example is what the printer prints. */
+static void test_reference_shows_a_kernel(void **state)
+{
+    (void)state;
+    Fixture f = fixture_new();
+    const Source *page = file_read(&f.diags, f.arena, "docs/loop-ir.md", 1 << 20);
+    assert_non_null(page);
+    const char *start = strstr(page->text, "```\nkernel"),
+               *end = start ? strstr(start, "\n```\n") : NULL;
+    assert_non_null(end);
+    const char *shown = arena_strndup(f.arena, start + 4, (size_t)(end - start) - 3);
+    Text text = {0};
+    lo_print_module(read_text(&f, shown), &text);
+    assert_string_equal(text.data, shown);
+    text_free(&text);
+    arena_free(f.arena);
+}
+
 static void test_ids_are_renumbered(void **state)
 {
     (void)state;
@@ -298,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_corpus_holds_every_op),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_reference_names_every_op),
+        cmocka_unit_test(test_reference_shows_a_kernel),
         cmocka_unit_test(test_ids_are_renumbered),
         cmocka_unit_test(test_reads_what_is_written),
         cmocka_unit_test(test_constants),
