@@ -53,8 +53,7 @@ static void keep(LoFrame *f, const LoOp *op, const LoLanes lanes)
 /* ---- control ---- */
 
 static Flow run_block(LoFrame *f, const LoBlock *block);
-static bool run_function(LoInterpreter *in, LoFunction *function, const uint64_t *args,
-                         const LoFrame *caller);
+static bool run_call(LoFrame *caller, const LoOp *call);
 
 static Flow run_for(LoFrame *f, const LoOp *op)
 {
@@ -72,12 +71,11 @@ static Flow run_for(LoFrame *f, const LoOp *op)
     return GO_ON;
 }
 
-/* All new values are taken before one is kept. */
-static void take_turn(LoFrame *f, const LoOp *op)
+/* All new values are taken before one is kept; `values` has room for them. */
+static void take_turn(LoFrame *f, const LoOp *op, LoLanes *values)
 {
     int n = op->n_args - 1;
     const LoOp *next = op->body->last;
-    LoLanes *values = ARENA_ARRAY(f->arena, LoLanes, n);
     for (int i = 0; i < n; i++)
         lo_fetch(f, next->args[i], values[i]);
     for (int i = 0; i < n; i++)
@@ -87,11 +85,12 @@ static void take_turn(LoFrame *f, const LoOp *op)
 static Flow run_while(LoFrame *f, const LoOp *op)
 {
     int n = op->n_args - 1;
+    LoLanes *values = ARENA_ARRAY(f->arena, LoLanes, n);
     while (fetch_signed(f, op->args[n - 1]) >= fetch_signed(f, op->args[n])) {
         Flow flow = run_block(f, op->body);
         if (flow != GO_ON)
             return flow;
-        take_turn(f, op);
+        take_turn(f, op, values);
     }
     return GO_ON;
 }
@@ -100,18 +99,6 @@ static Flow run_if(LoFrame *f, const LoOp *op)
 {
     const LoBlock *branch = lo_fetch_scalar(f, op->args[0]) ? op->body : op->other;
     return branch ? run_block(f, branch) : GO_ON;
-}
-
-static Flow run_call(LoFrame *f, const LoOp *op)
-{
-    uint64_t *args = ARENA_ARRAY(f->arena, uint64_t, op->n_args);
-    if (f->in->depth >= DEEPEST_CALL) {
-        lo_stop(f, op, "calls are nested more than %d deep", DEEPEST_CALL);
-        return STOPPED;
-    }
-    for (int i = 0; i < op->n_args; i++)
-        args[i] = lo_fetch_scalar(f, op->args[i]);
-    return run_function(f->in, op->callee, args, f) ? GO_ON : STOPPED;
 }
 
 static Flow run_op(LoFrame *f, const LoOp *op)
@@ -125,7 +112,7 @@ static Flow run_op(LoFrame *f, const LoOp *op)
     case LO_for: return run_for(f, op);
     case LO_while: return run_while(f, op);
     case LO_if: return run_if(f, op);
-    case LO_call: return run_call(f, op);
+    case LO_call: return run_call(f, op) ? GO_ON : STOPPED;
     case LO_return: return RETURNED;
     case LO_next:
     case LO_seam: return GO_ON;
@@ -179,23 +166,42 @@ static size_t place_values(LoFrame *f, const LoBlock *block, size_t at)
     return at;
 }
 
-static bool run_function(LoInterpreter *in, LoFunction *function, const uint64_t *args,
-                         const LoFrame *caller)
+/* A frame whose params have no values yet. */
+static LoFrame open_frame(LoInterpreter *in, LoFunction *function, const LoFrame *caller)
 {
     LoFrame f = {.in = in, .function = function, .caller = caller, .arena = arena_new()};
+    size_t n = 0;
     lo_number(function);
     f.first = ARENA_ARRAY(f.arena, size_t, function->n_ids + 1);
-    for (int i = 0; i < function->n_params; i++)
-        f.first[function->params[i]->id] = (size_t)i;
-    size_t n = place_values(&f, function->body, (size_t)function->n_params);
+    for (int i = 0; i < function->n_params; i++) {
+        f.first[function->params[i]->id] = n;
+        n += (size_t)lo_lanes(function->params[i]->type);
+    }
+    n = place_values(&f, function->body, n);
     f.lanes = ARENA_ARRAY(f.arena, uint64_t, n + 1);
-    for (int i = 0; i < function->n_params; i++)
-        f.lanes[i] = args[i] & lo_mask_of(function->params[i]->type);
-    in->depth++;
-    bool ran = run_block(&f, function->body) != STOPPED;
-    in->depth--;
-    arena_free(f.arena);
+    return f;
+}
+
+static bool run_frame(LoFrame *f)
+{
+    f->in->depth++;
+    bool ran = run_block(f, f->function->body) != STOPPED;
+    f->in->depth--;
+    arena_free(f->arena);
     return ran;
+}
+
+static bool run_call(LoFrame *caller, const LoOp *call)
+{
+    if (caller->in->depth >= DEEPEST_CALL)
+        return lo_stop(caller, call, "calls are nested more than %d deep", DEEPEST_CALL);
+    LoFrame f = open_frame(caller->in, call->callee, caller);
+    for (int i = 0; i < call->n_args; i++) {
+        LoLanes lanes;
+        lo_fetch(caller, call->args[i], lanes);
+        keep(&f, call->callee->params[i], lanes);
+    }
+    return run_frame(&f);
 }
 
 /* Vectors are not handed over. */
@@ -212,8 +218,13 @@ static bool takes_scalars(const LoFunction *function, Diagnostics *diags)
 
 bool lo_interpret(LoFunction *function, const uint64_t *args, const LoRun *run, Diagnostics *diags)
 {
+    if (!takes_scalars(function, diags))
+        return false;
     LoInterpreter *in = ARENA_NEW(diags->arena, LoInterpreter);
     *in = (LoInterpreter){.run = run, .diags = diags};
     in->steps = run->steps ? run->steps : LO_DEFAULT_STEPS;
-    return takes_scalars(function, diags) && run_function(in, function, args, NULL);
+    LoFrame f = open_frame(in, function, NULL);
+    for (int i = 0; i < function->n_params; i++)
+        keep(&f, function->params[i], (LoLanes){args[i] & lo_mask_of(function->params[i]->type)});
+    return run_frame(&f);
 }

@@ -211,6 +211,13 @@ static const Case cases[] = {
      2,
      {1, 2, 3, 4},
      .after = {2, 4, 6, 8}},
+    {"vectors of a caller",
+     "f32x4 %2 = load %0\n call @g(%0, %2, i64 4)\n}\n"
+     "function @g(ptr %0, f32x4 %1, i64 %2) {\n ptr %3 = at f32 %0, %2\n store %1, %3",
+     F32,
+     0,
+     {1, 2, 3, 4},
+     .after = {1, 2, 3, 4, 1, 2, 3, 4}},
     {"scratch of a caller",
      "ptr %2 = scratch i64 i64 1\n call @g(%2)\n i64 %3 = load %2\n store %3, %0\n}\n"
      "function @g(ptr %0) {\n store i64 4, %0",
