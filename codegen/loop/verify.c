@@ -59,7 +59,7 @@ static bool check_constant(LoVerifier *v, const LoOp *op, const LoOp *x)
     return !not_f32 || lo_broken(v, op, "a constant is no f32");
 }
 
-bool lo_is_visible(const LoVerifier *v, const LoOp *x)
+bool lo_is_seen(const LoVerifier *v, const LoOp *x)
 {
     return x->id >= 0 && x->id < v->function->n_ids && v->visible[x->id] == x;
 }
@@ -81,7 +81,7 @@ static bool check_operands(LoVerifier *v, const LoOp *op)
             continue;
         }
         bool carried = op->kind == LO_while && i < op->n_args - 1;
-        if (!carried && !lo_is_visible(v, x))
+        if (!carried && !lo_is_seen(v, x))
             return lo_broken(v, op, "operand %d, %%%d, is not seen here: it is defined %s", i,
                              x->id,
                              x->kind == LO_carry ? "with its while" : "later, or in another block");
@@ -211,7 +211,7 @@ static void verify_block(LoVerifier *v, const LoBlock *block)
     }
     FOR_LOOP_OPS(op, block)
     {
-        if (op->kind == LO_carry && !lo_is_visible(v, op) && has_room(v))
+        if (op->kind == LO_carry && !lo_is_seen(v, op) && has_room(v))
             lo_broken(v, op, "no while of its block carries it");
         see(v, op, NULL);
     }

@@ -21,7 +21,7 @@ typedef struct LoVerifier {
 /* Reports that the op breaks a rule; false. */
 bool lo_broken(LoVerifier *v, const LoOp *op, const char *rule, ...)
     __attribute__((format(printf, 3, 4)));
-bool lo_is_visible(const LoVerifier *v, const LoOp *value);
+bool lo_is_seen(const LoVerifier *v, const LoOp *value);
 /* The rules of its own that the op has, of types and of blocks. Its operands are defined, and as
  * many as its row says. */
 bool lo_verify_own(LoVerifier *v, const LoOp *op);

@@ -254,7 +254,7 @@ static bool check_while(LoVerifier *v, const LoOp *op)
         const LoOp *carry = op->args[i];
         if (carry->kind != LO_carry || carry->block != op->block)
             return lo_broken(v, op, "operand %d is no carry of its block", i);
-        bool taken = lo_is_visible(v, carry);
+        bool taken = lo_is_seen(v, carry);
         for (int j = 0; j < i; j++)
             taken |= op->args[j] == carry;
         if (taken)
