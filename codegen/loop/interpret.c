@@ -50,6 +50,18 @@ static void keep(LoFrame *f, const LoOp *op, const LoLanes lanes)
     memcpy(f->lanes + f->first[op->id], lanes, (size_t)lo_lanes(op->type) * sizeof *lanes);
 }
 
+static void accumulate(LoFrame *f, const LoOp *op)
+{
+    LoLanes sum, x;
+    LoType type = op->args[0]->type;
+    LoJoin by = lo_join_of(op->args[0]);
+    lo_fetch(f, op->args[0], sum);
+    lo_fetch(f, op->args[1], x);
+    for (int i = 0; i < lo_lanes(type); i++)
+        sum[i] = lo_join_lane(type, by, sum[i], x[i]);
+    keep(f, op->args[0], sum);
+}
+
 /* ---- control ---- */
 
 static Flow run_block(LoFrame *f, const LoBlock *block);
@@ -116,7 +128,10 @@ static Flow run_op(LoFrame *f, const LoOp *op)
     case LO_return: return RETURNED;
     case LO_next:
     case LO_seam: return GO_ON;
-    case LO_carry: lo_fetch(f, op->args[0], out); break;
+    case LO_carry:
+    case LO_accumulator:
+    case LO_total: lo_fetch(f, op->args[0], out); break;
+    case LO_accumulate: accumulate(f, op); break;
     case LO_scratch:
     case LO_load:
     case LO_store:

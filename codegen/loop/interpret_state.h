@@ -2,6 +2,7 @@
 #ifndef CODEGEN_LOOP_INTERPRET_STATE_H
 #define CODEGEN_LOOP_INTERPRET_STATE_H
 
+#include "codegen/loop/build.h"
 #include "codegen/loop/interpret.h"
 
 /* The bits of each lane, above which all is 0. */
@@ -64,6 +65,8 @@ static inline uint64_t lo_bits_of_f64(double x)
     return bits;
 }
 
+/* Bits of a joined with b, as an accumulator joins them. */
+uint64_t lo_join_lane(LoType type, LoJoin by, uint64_t a, uint64_t b);
 bool lo_compute(LoFrame *f, const LoOp *op, LoLanes out);      /* arithmetic, types, lanes */
 bool lo_touch_memory(LoFrame *f, const LoOp *op, LoLanes out); /* memory and tile registers */
 /* sum + a·b as bf16's instructions have it: one rounding, denormals are zero. */

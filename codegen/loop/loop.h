@@ -127,6 +127,8 @@ typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
 /* LoVector: how a loop's turns are to become lanes (pass vectorise). Turns are independent but for
  * accumulators; 0 lanes: they stay as they are. */
+enum { LO_MAX_JAM = 4 };
+
 typedef struct LoVector {
     uint8_t lanes;
     uint8_t jam;   /* vectors that go through the body together; 0 is 1 */

@@ -54,6 +54,20 @@ static bool parse_result(LoParser *p, Line *line)
     return read_expect(&p->in, '=', "after the result");
 }
 
+/* vector LANES, perhaps jam VECTORS, whole, masked. */
+static bool parse_vector(LoParser *p, Line *line)
+{
+    int64_t lanes = 0, jam = 0;
+    if (!read_accept_word(&p->in, "vector"))
+        return true;
+    if (!read_int(&p->in, 1, LO_MAX_LANES, &lanes) ||
+        (read_accept_word(&p->in, "jam") && !read_int(&p->in, 1, LO_MAX_JAM, &jam)))
+        return false;
+    bool whole = read_accept_word(&p->in, "whole"), masked = read_accept_word(&p->in, "masked");
+    line->op.vector = (LoVector){(uint8_t)lanes, (uint8_t)jam, whole, masked};
+    return true;
+}
+
 static bool parse_for(LoParser *p, Line *line)
 {
     if (!lo_parse_type(p, &line->op.type) || !parse_result(p, line) ||
@@ -69,7 +83,7 @@ static bool parse_for(LoParser *p, Line *line)
         read_error_here(&p->in, "expected `step` and a number");
         return false;
     }
-    return read_int(&p->in, INT64_MIN, INT64_MAX, &line->op.number);
+    return read_int(&p->in, INT64_MIN, INT64_MAX, &line->op.number) && parse_vector(p, line);
 }
 
 /* LAST >= STEP over CARRIES, of which LAST is the last. */
@@ -124,7 +138,7 @@ static bool parse_plain(LoParser *p, Line *line)
 
 static bool takes_name(LoKind kind)
 {
-    return lo_info[kind].form == LO_FORM_BLOCKS || kind == LO_scratch;
+    return lo_info[kind].form == LO_FORM_BLOCKS || kind == LO_scratch || kind == LO_accumulator;
 }
 
 /* A line up to its block. */
@@ -146,6 +160,10 @@ static bool parse_line(LoParser *p, Line *line)
         return false;
     }
     line->op.strict = read_accept_word(&p->in, "strict");
+    if (line->op.kind == LO_load)
+        line->op.memory = read_accept_word(&p->in, "fixed")   ? LO_FIXED
+                          : read_accept_word(&p->in, "given") ? LO_GIVEN
+                                                              : LO_CHANGES;
     bool read = line->op.kind == LO_for     ? parse_for(p, line)
                 : line->op.kind == LO_while ? parse_while(p, line)
                 : line->op.kind == LO_call  ? parse_call(p, line)

@@ -103,6 +103,13 @@ static void print_for(const LoOp *op, Text *out)
     text_string(out, " to ");
     print_operand(operand(op, 1), out);
     text_add(out, " step %" PRId64, op->number);
+    if (!op->vector.lanes)
+        return;
+    text_add(out, " vector %d", op->vector.lanes);
+    if (op->vector.jam)
+        text_add(out, " jam %d", op->vector.jam);
+    text_string(out, op->vector.whole ? " whole" : "");
+    text_string(out, op->vector.masked ? " masked" : "");
 }
 
 static void print_while(const LoOp *op, Text *out)
@@ -159,6 +166,7 @@ void lo_print_op(const LoOp *op, Text *out)
     }
     text_string(out, lo_info[op->kind].name);
     text_string(out, op->strict ? " strict" : "");
+    text_string(out, op->memory == LO_FIXED ? " fixed" : op->memory == LO_GIVEN ? " given" : "");
     text_string(out, op->n_args || lo_info[op->kind].form != LO_FORM_PLAIN ? " " : "");
     switch (op->kind) {
     case LO_for: print_for(op, out); break;

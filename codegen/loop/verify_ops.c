@@ -147,9 +147,12 @@ static bool check_scratch(LoVerifier *v, const LoOp *op)
 
 static bool check_at(LoVerifier *v, const LoOp *op)
 {
-    LoType index = op->args[1]->type;
-    return has_type(v, op, 0, lo_ptr) && has_type(v, op, 1, lo_like(index, lo_i64)) &&
-           gives(v, op, lo_like(index, lo_ptr));
+    LoType pointer = op->args[0]->type, index = op->args[1]->type;
+    LoType shape = lo_is_vector(pointer) ? pointer : index;
+    if (lo_is_vector(pointer) && !has_type(v, op, 1, lo_like(pointer, lo_i64)))
+        return false;
+    return has_type(v, op, 0, lo_like(pointer, lo_ptr)) && has_type(v, op, 1, lo_like(index, lo_i64)) &&
+           gives(v, op, lo_like(shape, lo_ptr));
 }
 
 /* Of a value of this type; the pointer is operand i, and a mask may follow. */
@@ -162,8 +165,6 @@ static bool check_access(LoVerifier *v, const LoOp *op, LoType type, int i)
         return lo_broken(v, op, "memory holds no i1");
     if (op->n_args == i + 1)
         return true;
-    if (!lo_is_vector(type))
-        return lo_broken(v, op, "a scalar has no mask");
     return has_type(v, op, i + 1, lo_like(type, lo_i1));
 }
 
@@ -199,6 +200,24 @@ static bool check_tile_dot(LoVerifier *v, const LoOp *op)
     return is_register(v, op, 0) && is_register(v, op, 1) && is_register(v, op, 2);
 }
 
+/* ---- sums over loops ---- */
+
+static bool check_accumulator(LoVerifier *v, const LoOp *op)
+{
+    return (op->name && (!strcmp(op->name, "add") || !strcmp(op->name, "max"))) ||
+           lo_broken(v, op, "it joins by \"add\" or \"max\"");
+}
+
+static bool is_accumulator(LoVerifier *v, const LoOp *op)
+{
+    return op->args[0]->kind == LO_accumulator || lo_broken(v, op, "operand 0 is no accumulator");
+}
+
+static bool check_accumulate(LoVerifier *v, const LoOp *op)
+{
+    return is_accumulator(v, op) && has_type(v, op, 1, op->args[0]->type);
+}
+
 /* ---- control ---- */
 
 static bool check_call(LoVerifier *v, const LoOp *op)
@@ -227,6 +246,8 @@ static bool check_for(LoVerifier *v, const LoOp *op)
 {
     if (op->number <= 0)
         return lo_broken(v, op, "its step is above 0");
+    if (op->vector.lanes && op->number != 1)
+        return lo_broken(v, op, "of a loop that becomes vectors the step is 1");
     return has_type(v, op, 0, lo_i64) && has_type(v, op, 1, lo_i64) && gives(v, op, lo_i64);
 }
 
@@ -306,6 +327,9 @@ static const Rule rules[LO_KINDS] = {
     [LO_tile_stream] = check_tile_access,
     [LO_tile_store] = check_tile_access,
     [LO_tile_dot] = check_tile_dot,
+    [LO_accumulator] = check_accumulator,
+    [LO_accumulate] = check_accumulate,
+    [LO_total] = is_accumulator,
     [LO_call] = check_call,
     [LO_return] = check_return,
     [LO_for] = check_for,

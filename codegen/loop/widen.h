@@ -5,8 +5,6 @@
 #include "codegen/loop/build.h"
 #include "codegen/loop/passes.h"
 
-enum { LO_MAX_JAM = 4 };
-
 /* Wide: what a value of the scalar loop is in `copies` vectors of lanes.
  *
  *   UNIFORM  the same in all: `scalar`
