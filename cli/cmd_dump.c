@@ -90,8 +90,13 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
         print_alone(dump, function, out);
         return true;
     }
-    if (!session_lower(session, function, dump->after))
+    bool loops = !strcmp(dump->stage, "loops"); /* whose passes are others */
+    TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
+                            .gemm = session_gemm(session->job)};
+    if (!session_lower(session, function, loops ? NULL : dump->after))
         return false;
+    if (loops)
+        return codegen_loops(function, &target, dump->after, out, diags);
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(dump, function, out);
     else if (!strcmp(dump->stage, "plan")) {
@@ -100,8 +105,6 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
             return false;
         (strcmp(dump->format, "dot") ? plan_print : plan_print_dot)(program, out);
     } else {
-        TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
-                                .gemm = session_gemm(session->job)};
         return codegen_dump(function, &target, !strcmp(dump->stage, "asm"), out, diags);
     }
     return true;
@@ -121,8 +124,9 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
     Diagnostics *diags = &session->job->diags;
     TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
-    Text llvm = {0}, assembly = {0};
-    bool ok = codegen_dump(function, &target, false, &llvm, diags) &&
+    Text loops = {0}, llvm = {0}, assembly = {0};
+    bool ok = codegen_loops(function, &target, NULL, &loops, diags) &&
+              codegen_dump(function, &target, false, &llvm, diags) &&
               codegen_dump(function, &target, true, &assembly, diags);
     if (ok) {
         PageInput input = {.title = session->model->path,
@@ -131,10 +135,12 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
                            .snapshots = snapshots,
                            .report = &session->report,
                            .measured = measured,
+                           .loops = loops.data ? loops.data : "",
                            .llvm = llvm.data ? llvm.data : "",
                            .assembly = assembly.data ? assembly.data : ""};
         page_write(&input, session->job->arena, out);
     }
+    text_free(&loops);
     text_free(&llvm);
     text_free(&assembly);
     return ok;
@@ -217,7 +223,7 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"stage", "tokens|ast|graph|grad|fused|plan|llvm|asm", FIELD(Dump, stage), 0, "graph",
+    {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm", FIELD(Dump, stage), 0, "graph",
      "what to show"},
     {"function", "NAME", FIELD(Dump, function), 0, NULL,
      "model"
@@ -225,7 +231,7 @@ static const Option options[] = {
 #define INNER_FUNCTION FUNCTION
 #include "base/functions.def"
     },
-    {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass"},
+    {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass; of loops after one of theirs, or built"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "instead: what fused, near misses and why, kernels, work, memory"},
     {"format", "text|html|dot", FIELD(Dump, format), 0, "text",

@@ -68,6 +68,10 @@ const char *codegen_llvm(Arena *arena);
 /* Whether the triple's architecture is this machine's, and one that code is generated for. */
 bool codegen_is_here(const char *triple);
 
+/* Text of the loop IR of a function's kernels (dump --stage loops): after all passes, or where `after`
+ * is not NULL after this one (codegen/loop/passes.def); "built": before any. */
+bool codegen_loops(const Function *function, const TargetOptions *options, const char *after, Text *out,
+                   Diagnostics *diags);
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);

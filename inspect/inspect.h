@@ -70,7 +70,7 @@ typedef struct PageInput {
     Snapshots *snapshots;
     const Report *report;
     const Measured *measured;
-    const char *llvm, *assembly; /* of all kernels (codegen_dump) */
+    const char *loops, *llvm, *assembly; /* of all kernels (codegen_loops, codegen_dump) */
 } PageInput;
 void page_write(const PageInput *input, Arena *arena, Text *out);
 

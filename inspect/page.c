@@ -53,6 +53,14 @@ static void write_report(const PageInput *input, Text *out)
 
 /* ---- kernels ---- */
 
+/* The text of one kernel out of loop IR's. */
+static void write_loops(const char *all, const char *name, Arena *arena, Text *out)
+{
+    const char *at = strstr(all, arena_printf(arena, "kernel @%s(", name));
+    const char *end = at ? strstr(at, "\n}\n") : NULL;
+    quote_json(at ? at : "", end ? (size_t)(end + 3 - at) : 0, out);
+}
+
 /* The text of one function out of LLVM's: from its definition to the brace. */
 static void write_llvm(const char *all, const char *name, Arena *arena, Text *out)
 {
@@ -86,6 +94,8 @@ static void write_kernels(const PageInput *input, Arena *arena, Text *out)
     for (int32_t k = 0; k < program->n_kernels; k++) {
         const char *name = program->kernel_names[k];
         text_add(out, "%s[\"%s\",", k ? ",\n" : "", name);
+        write_loops(input->loops, name, arena, out);
+        text_add(out, ",");
         write_llvm(input->llvm, name, arena, out);
         text_add(out, ",");
         write_assembly(input->assembly, name, arena, out);

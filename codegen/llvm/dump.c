@@ -1,8 +1,9 @@
-/* dump --stage llvm and asm: the kernels of a function as text, for any CPU. */
+/* dump --stage loops, llvm and asm: the kernels of a function as text, for any CPU. */
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm.h"
 #include "codegen/llvm/render.h"
 #include "codegen/loop/passes.h"
+#include "codegen/loop/text.h"
 #include "codegen/llvm/target.h"
 #include "codegen/plan/plan.h"
 #include "codegen/llvm/tables.h"
@@ -34,7 +35,6 @@ static LoModule *loops_of(const KernelSet *set, const TfcProgram *program, const
     for (int type = 0; program && type < TFC_PRODUCT_TYPES; type++)
         if (program_has_product(program, (TfcType)type, target->gemm))
             emit_gemm(loops, &target->code, (TfcType)type, product_names[type]);
-    lo_run_passes(loops, &target->code);
     return loops;
 }
 
@@ -47,6 +47,7 @@ bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetO
         Arena *arena = arena_new();
         LLVMContextRef context = LLVMContextCreate();
         LoModule *loops = loops_of(set, program, &target, arena);
+        lo_run_passes(loops, &target.code);
         LLVMModuleRef module = render_module(loops, &target, context, "kernels", diags);
         ok = module && print_module(&target, module, assembly, out, diags);
         if (module)
@@ -55,6 +56,33 @@ bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetO
         arena_free(arena);
     }
     target_dispose(&target);
+    return ok;
+}
+
+static bool unknown_pass(const char *name, Diagnostics *diags)
+{
+    const char *hint = text_suggest(diags->arena, "'", name, lo_pass_names, (size_t)lo_n_passes);
+    diag_error(diags, (Loc){0}, "loop IR has no pass '%s'%s", name, hint);
+    return false;
+}
+
+bool codegen_loops(const Function *function, const TargetOptions *options, const char *after, Text *out,
+                   Diagnostics *diags)
+{
+    Arena *arena = arena_new();
+    KernelSet set;
+    Target target = {0};
+    kernels_init(&set, arena);
+    const TfcProgram *program = plan_program(function, &set, arena, diags);
+    bool ok = program && target_init(&target, options, true, diags);
+    if (ok) {
+        LoModule *loops = loops_of(&set, program, &target, arena);
+        ok = lo_run_passes_until(loops, &target.code, after) || unknown_pass(after, diags);
+        if (ok)
+            lo_print_module(loops, out);
+    }
+    target_dispose(&target);
+    arena_free(arena);
     return ok;
 }
 

@@ -163,6 +163,18 @@ static bool fold(LoKind kind, LoType type, int64_t a, int64_t b, int64_t *out)
     }
 }
 
+/* Whether the result is the left operand: x + 0, x - 0, x << 0, x · 1 of integers. */
+static bool keeps_left(LoKind kind, const LoOp *b)
+{
+    switch (kind) {
+    case LO_add: case LO_sub: case LO_iadd: case LO_isub: case LO_or: case LO_xor: case LO_shl:
+    case LO_lshr: case LO_ashr:
+        return lo_is_int(b) && b->number == 0;
+    case LO_mul: case LO_imul: return lo_is_int(b) && b->number == 1;
+    default: return false;
+    }
+}
+
 static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
 {
     LoType type = lo_info[kind].result == LO_RESULT_TRUTH ? lo_like(a->type, lo_i1) : a->type;
@@ -170,7 +182,7 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
-    return lo_append(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
+    return keeps_left(kind, b) ? a : lo_append(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
 }
 
 #define LO_UNARY(name) \
@@ -370,7 +382,7 @@ LoValue lo_scratch(Lo *lo, LoType element, int64_t n, int align, const char *nam
 
 LoValue lo_at(Lo *lo, LoType element, LoValue pointer, LoValue index)
 {
-    if (!index)
+    if (!index || (lo_is_int(index) && index->number == 0 && !lo_is_vector(index->type)))
         return pointer;
     LoType shape = lo_is_vector(pointer->type) ? pointer->type : index->type;
     LoOp op = {.kind = LO_at, .type = lo_like(shape, lo_ptr), .element = element};

@@ -11,8 +11,13 @@
 
 /* All of them; values are numbered afterwards. */
 void lo_run_passes(LoModule *module, const CodeTarget *target);
+/* … up to this one; "built": none. NULL: all. False: there is no such pass. */
+bool lo_run_passes_until(LoModule *module, const CodeTarget *target, const char *last);
 /* One by its name; false: there is none. */
 bool lo_run_pass(LoModule *module, const CodeTarget *target, const char *name);
+/* The names in order, and a line of help of each. */
+extern const char *const lo_pass_names[], *const lo_pass_help[];
+extern const int lo_n_passes;
 
 /* ---- for passes ---- */
 

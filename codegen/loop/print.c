@@ -31,6 +31,10 @@ const char *lo_type_text(LoType type, Arena *arena)
 static void print_f32(double value, Text *out)
 {
     char digits[40];
+    if (value == floor(value) && fabs(value) < 1e9) {
+        text_number(out, value);
+        return;
+    }
     for (int precision = 1; precision <= 9; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if ((float)strtod(digits, NULL) == value) {

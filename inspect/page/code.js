@@ -1,4 +1,4 @@
-// LLVM IR and assembly of the kernels.
+// Loop IR, LLVM IR and assembly of the kernels.
 
 // The kernels to choose from: those of the selected steps, all where none is.
 function drawKernelList(select, mine) {
@@ -13,6 +13,7 @@ function colour(text, comments) {
   return escapeHtml(text).replace(comments, comment => `<span class="comment">${comment}</span>`);
 }
 
+const loopsParts = kernel => colour(kernel.loops, /#.*$/gm);
 const llvmParts = kernel => colour(kernel.llvm, /;.*$/gm);
 
 // The instructions first: what the assembler needs before them, constants and alignment,

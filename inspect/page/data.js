@@ -47,7 +47,7 @@ const steps = DATA.steps.map((s, index) => ({
   index, kind: s[0], name: s[1], op: s[2], kernel: s[3], flops: s[4],
   bytes: s[5], shape: s[6],
 }));
-const kernels = DATA.kernels.map(k => ({name: k[0], llvm: k[1], assembly: k[2]}));
+const kernels = DATA.kernels.map(k => ({name: k[0], loops: k[1], llvm: k[2], assembly: k[3]}));
 const buffers = DATA.slab.buffers.map((b, index) => ({
   index, name: b[0], first: b[1], last: b[2], writer: b[3], offset: b[4], bytes: b[5], number: b[6],
 }));

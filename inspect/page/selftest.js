@@ -103,6 +103,8 @@ function testWayToAssembly(line) {
     clickOn(`[data-stage="${i}"]`);
     need(document.querySelector("#ops .at"), `line ${line} has no op after ${stage.name}`);
   });
+  clickOn('[data-tab="loops"]');
+  need(shown("loops") && /^kernel @/m.test(byId("loops").textContent), "no loop IR");
   clickOn('[data-tab="llvm"]');
   need(shown("llvm") && /^define/m.test(byId("llvm").textContent), "no LLVM IR");
   press("a");
@@ -110,7 +112,7 @@ function testWayToAssembly(line) {
   const text = byId("asm").innerText.replace(/^.*directives\n/, "").trimStart();
   need(text.startsWith(kernels[state.kernel].name + ":"), "assembly opens on " + text.split("\n")[0]);
   for (const kernel of kernels)
-    need(kernel.llvm.length > 50 && kernel.assembly.length > 20, "no text of kernel " + kernel.name);
+    need(kernel.loops.length > 50 && kernel.llvm.length > 50 && kernel.assembly.length > 20, "no text of kernel " + kernel.name);
 }
 
 function testWayBack(line) {
