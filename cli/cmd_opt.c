@@ -1,6 +1,8 @@
 /* tfc opt: passes over IR text. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "codegen/codegen.h"
+#include "codegen/loop/passes.h"
 #include "ir/text.h"
 #include "passes/pass.h"
 
@@ -69,11 +71,24 @@ static void print_report(const Report *report)
     text_free(&text);
 }
 
+static bool opt_loops(Job *job, const Opt *o, const Source *source)
+{
+    TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    Text out = {0};
+    bool ok = codegen_opt_loops(source, o->passes, &target, o->after_each, &out, &job->diags);
+    if (out.length)
+        fwrite(out.data, 1, out.length, stdout);
+    text_free(&out);
+    return ok;
+}
+
 static bool opt_file(Job *job, const Opt *o, const char *path)
 {
     if (text_ends(path, ".tfg"))
         return job_error(job, "%s is a model, not IR: tfc dump %s prints its IR", path, path);
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_IR_TEXT);
+    if (source && text_ends(path, ".loop"))
+        return opt_loops(job, o, source);
     Module *module = source ? ir_parse(job->arena, &job->diags, source) : NULL;
     Report report = {.arena = job->arena};
     bool ok = module && ir_verify(module, &job->diags) &&
@@ -91,10 +106,13 @@ static int run_opt(Job *job, void *record, const Arguments *arguments)
     if (o->list) {
         for (int i = 0; i < pass_count; i++)
             printf("%-16s %s\n", pass_info[i].name, pass_info[i].help);
+        printf("\nof loop IR (FILE.loop):\n");
+        for (int i = 0; i < lo_n_passes; i++)
+            printf("%-16s %s\n", lo_pass_names[i], lo_pass_help[i]);
         return EXIT_DONE;
     }
     if (!arguments->count)
-        return cli_usage_error("opt: expected FILE.tir; see tfc opt --help");
+        return cli_usage_error("opt: expected FILE.tir or FILE.loop; see tfc opt --help");
     return cli_finish(job, opt_file(job, o, arguments->words[0]));
 }
 
@@ -103,15 +121,17 @@ static const Option options[] = {
     {"after-each", NULL, FIELD(Opt, after_each), 0, NULL, "print the IR after each pass"},
     {"report", NULL, FIELD(Opt, report), 0, NULL, "print what the passes tell to standard error"},
     {"list", NULL, FIELD(Opt, list), 0, NULL, "list the passes"},
+    OPTION_CPU(Opt),
 };
 
 const Command command_opt = {
     .name = "opt",
     .summary = "run passes over IR text",
-    .arguments = "FILE.tir",
+    .arguments = "FILE.tir|FILE.loop",
     .max_arguments = 1,
     .text = "Reads IR text, checks it, runs passes over every function and prints the\n"
-            "result. Without --passes it prints what it read.",
+            "result. Without --passes it prints what it read. FILE.loop holds loop IR\n"
+            "(tfc dump --stage loops), which has passes of its own.",
     COMMAND_OPTIONS(Opt, options),
     .run = run_opt,
 };

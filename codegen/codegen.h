@@ -72,6 +72,10 @@ bool codegen_is_here(const char *triple);
  * is not NULL after this one (codegen/loop/passes.def); "built": before any. */
 bool codegen_loops(const Function *function, const TargetOptions *options, const char *after, Text *out,
                    Diagnostics *diags);
+/* The passes of loop IR over its text: the module, or, `each`, what every pass left, after a line that
+ * names it. `passes`: names with commas between. */
+bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,
+                       Text *out, Diagnostics *diags);
 /* Text of the kernels of a function: LLVM IR or assembly (dump --stage llvm|asm). */
 bool codegen_dump(const Function *function, const TargetOptions *options, bool assembly, Text *out,
                   Diagnostics *diags);

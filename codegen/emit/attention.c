@@ -88,6 +88,7 @@ static void start_levels(Attention *a, bool one_strip)
 {
     Emit *e = a->e;
     a->online = one_strip ? NULL : online_of(a);
+    a->stand = a->online ? online_stand : NULL;
     a->plan = plan_sweeps(e, one_strip || a->online, a->online ? online_ready(a->online) : NULL);
     memset(e->cached, 0, sizeof *e->cached * (size_t)e->n_values);
     memset(e->random_rows, 0, sizeof *e->random_rows * (size_t)e->signature->n_sites);

@@ -229,8 +229,8 @@ void tile_each_query(Attention *a, int sweep, QueryBody body)
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);
     memo_forget(e);
     read_reductions(a, sweep);
-    if (a->online && sweep < a->plan.n_sweeps)
-        online_stand(a);
+    if (a->stand && sweep < a->plan.n_sweeps)
+        a->stand(a);
     body(a, sweep);
     lo_for_close(lo, &loop);
     memset(e->reduced, 0, sizeof *e->reduced * (size_t)e->n_values);

@@ -28,6 +28,40 @@ LoValue coord_value(Emit *e, const Coord *c, LoType type)
     return lo_type(c->base) == type ? c->base : lo_trunc(&e->lo, c->base, type);
 }
 
+/* ---- places ---- */
+
+Place place_aligned(const Type *type, const Place *place)
+{
+    Place own = {.rank = type->rank, .valid = place->valid};
+    for (int i = 0; i < type->rank; i++) {
+        int from = i + place->rank - type->rank;
+        if (!dim_is_one(type->dims[i]) && from >= 0)
+            own.at[i] = place->at[from];
+    }
+    return own;
+}
+
+static bool same_coord(const Coord *a, const Coord *b)
+{
+    return a->base == b->base && a->token == b->token;
+}
+
+bool place_equal(const Place *a, const Place *b)
+{
+    if (a->rank != b->rank || a->valid != b->valid)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (!same_coord(&a->at[i], &b->at[i]))
+            return false;
+    return true;
+}
+
+bool place_is_own(const Emit *e, const Type *type, const Place *place)
+{
+    Place own = place_aligned(type, &e->space);
+    return place_equal(&own, place);
+}
+
 /* ---- dimensions ---- */
 
 LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type)

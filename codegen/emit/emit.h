@@ -78,21 +78,9 @@ typedef struct Emit {
     LoValue *random_rows; /* by random number: words of this row, or NULL */
 } Emit;
 
+/* ---- words.c ---- */
 void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
-
-/* ---- values (value.c) ---- */
-LoValue emit_eval(Emit *e, const Value *value, const Place *place);
-/* Of an operand whose type is right-aligned with a result standing at `place`. */
-Place place_aligned(const Type *type, const Place *place);
-/* Whether this is where the space stands, for a value of this type. */
-bool place_is_own(const Emit *e, const Type *type, const Place *place);
-static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *place)
-{
-    Place own = place_aligned(&value->type, place);
-    return emit_eval(e, value, &own);
-}
-void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 /* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that
  * is rounded as soon as it is computed, so that what is stored in between changes no
  * bit, and i16. */
@@ -100,7 +88,7 @@ LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
 
-/* ---- coordinates and dimensions (coord.c) ---- */
+/* ---- coordinates, places and dimensions (coord.c) ---- */
 Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LoValue base);
 Coord coord_add(Emit *e, Coord a, Coord b);
@@ -112,6 +100,11 @@ LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, o
 LoValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);
 void bind_tokens(Emit *e, const Type *type, const Axis *axis, Coord token);
+/* Of an operand whose type is right-aligned with a result standing at `place`. */
+Place place_aligned(const Type *type, const Place *place);
+bool place_equal(const Place *a, const Place *b);
+/* Whether this is where the space stands, for a value of this type. */
+bool place_is_own(const Emit *e, const Type *type, const Place *place);
 
 /* ---- memory (access.c) ---- */
 LoValue emit_load_at(Emit *e, int buffer, const Place *place);
@@ -122,6 +115,34 @@ LoValue emit_address(Emit *e, int buffer, const Place *place);
 LoValue emit_stride(Emit *e, int buffer, int dim);
 /* The element's number in storage order of a contiguous tensor of this type, i64. */
 LoValue element_number(Emit *e, const Type *type, const Place *place);
+
+/* ---- elements (elementwise.c, random.c, shape.c) ---- */
+/* One element of a result from one of each operand; dropout's second is its word. */
+LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
+LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
+LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
+const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
+/* Makes the words of columns [start, start + count) of the row ready for random_word,
+ * in memory from random_scratch with room for as many columns. */
+void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
+LoValue random_scratch(Emit *e, LoValue columns);
+/* Makes words for a strip: `steps` vectors, `pitch` elements apart, in which lane l's words
+ * are those of the elements from number first + l × stride on; there is room for three
+ * steps more. */
+void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
+                       LoValue strip, LoValue pitch);
+int random_lanes(const Emit *e);
+/* Where a shape op reads its operand for a place of its result; *inside: i1, else it is zero; NULL: always. */
+Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
+
+/* ---- values (value.c) ---- */
+LoValue emit_eval(Emit *e, const Value *value, const Place *place);
+static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *place)
+{
+    Place own = place_aligned(&value->type, place);
+    return emit_eval(e, value, &own);
+}
+void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
@@ -153,25 +174,6 @@ static inline LoJoin reduce_join(const Op *op)
 {
     return op->kind == OP_reduce_max ? LO_JOIN_MAX : LO_JOIN_ADD;
 }
-
-/* ---- elements (elementwise.c, random.c, shape.c, index.c) ---- */
-/* One element of a result from one of each operand; dropout's second is its word. */
-LoValue emit_elementwise(Emit *e, const Op *op, LoValue *x);
-LoValue emit_convert(Emit *e, LoValue x, DType from, DType to);
-LoValue random_word(Emit *e, const BodyOp *op, const Place *place); /* 32 bits an element */
-const BodyOp *random_first(const Emit *e, const BodyOp *op);    /* of the body to draw its words */
-/* Makes the words of columns [start, start + count) of the row ready for random_word,
- * in memory from random_scratch with room for as many columns. */
-void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValue scratch);
-LoValue random_scratch(Emit *e, LoValue columns);
-/* Makes words for a strip: `steps` vectors, `pitch` elements apart, in which lane l's words
- * are those of the elements from number first + l × stride on; there is room for three
- * steps more. */
-void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride, LoValue steps,
-                       LoValue strip, LoValue pitch);
-int random_lanes(const Emit *e);
-LoValue value_shape(Emit *e, const Op *op, const Place *place);
-LoValue value_gather(Emit *e, const Op *op, const Place *place);
 
 /* ---- kernels ---- */
 void kernel_row(Emit *e);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The packed block of b, half of a second-level cache, and after it two groups of a's rows. */
@@ -17,42 +16,6 @@ enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
 #define CPU(...)
 #include "codegen/targets.def"
 static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
-
-/* ---- helpers ---- */
-
-LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers,
-                      LoValue *params)
-{
-    Lo *lo = &g->lo;
-    LoType types[16];
-    char name[96];
-    assert(n_params <= 16);
-    for (int i = 0; i < n_params; i++)
-        types[i] = pointers >> i & 1 ? lo_ptr : lo_i64;
-    snprintf(name, sizeof name, "%s.%s", g->name, part);
-    LoFunction *function = lo_add_function(g->module, name, false, n_params, types);
-    lo_begin(lo, g->module, function);
-    for (int i = 0; i < n_params; i++)
-        params[i] = lo_param(lo, i);
-    return function;
-}
-
-void gemm_return(GemmEmit *g) { lo_return(&g->lo); }
-
-LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index)
-{
-    return lo_at(&g->lo, g->element, pointer, index);
-}
-
-LoValue gemm_source(GemmEmit *g, LoValue pointer, LoValue index)
-{
-    return lo_at(&g->lo, g->source, pointer, index);
-}
-
-LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes)
-{
-    return lo_at(&g->lo, lo_i8, pointer, bytes);
-}
 
 /* ---- shapes ---- */
 

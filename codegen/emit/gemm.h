@@ -6,6 +6,7 @@
  *   gemm_tile.c      tiles
  *   gemm_pack.c      panels
  *   gemm_amx.c       tiles and rows of a for AMX
+ *   gemm_words.c     what these are written with
  *
  * Products of bf16 are sums of pairs of terms, as vdpbf16ps forms them: sum + odd term, rounded,
  * + even term, rounded, in f32 with denormals taken for zero. Panels hold pairs [k/2][side], an

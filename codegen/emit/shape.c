@@ -10,68 +10,52 @@
 
 #include <assert.h>
 
-static LoValue zero_of(Emit *e, const Value *value)
-{
-    return lo_zero(&e->lo, emit_type(e, value->type.dtype));
-}
-
 static Coord coord_plus(Emit *e, Coord c, int64_t constant)
 {
     return coord_add(e, c, coord_const(e, constant));
 }
 
-/* The operand's own place: its dimensions of 1 stand at 0. */
-static LoValue eval_at(Emit *e, const Value *value, Place place)
-{
-    for (int i = 0; i < place.rank; i++)
-        if (dim_is_one(value->type.dims[i]))
-            place.at[i] = (Coord){0};
-    return emit_eval(e, value, &place);
-}
-
-static LoValue shape_slice(Emit *e, const Op *op, const Place *place)
+static Place shape_slice(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
     in.at[axis] = coord_plus(e, in.at[axis], op_int(op, ATTR_start));
-    return eval_at(e, op->args[0], in);
+    return in;
 }
 
-static LoValue shape_flip(Emit *e, const Op *op, const Place *place)
+static Place shape_flip(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
     in.at[axis] =
         coord_plus(e, coord_scale(e, in.at[axis], -1), op->args[0]->type.dims[axis].size - 1);
-    return eval_at(e, op->args[0], in);
+    return in;
 }
 
-static LoValue shape_pad(Emit *e, const Op *op, const Place *place)
+static Place shape_pad(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
-    Lo *lo = &e->lo;
     Place in = *place;
     int axis = (int)op_int(op, ATTR_axis);
-    int64_t n = op->args[0]->type.dims[axis].size;
     Coord c = coord_plus(e, in.at[axis], -op_int(op, ATTR_start));
-    LoValue at = coord_value(e, &c, lo_i64);
-    LoValue inside = lo_ult(lo, at, lo_int(lo, lo_type(at), n));
+    int64_t n = op->args[0]->type.dims[axis].size;
+    *inside = lo_ult(&e->lo, coord_value(e, &c, lo_i64), lo_i64_of(&e->lo, n));
     in.at[axis] = c;
-    in.valid = val_and(e, in.valid, inside);
-    return lo_select(lo, inside, eval_at(e, op->args[0], in), zero_of(e, op->args[0]));
+    in.valid = val_and(e, in.valid, *inside);
+    return in;
 }
 
-static LoValue shape_transpose(Emit *e, const Op *op, const Place *place)
+static Place shape_transpose(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
     Place in = *place;
     const Attr *perm = op_attr(op, ATTR_perm);
     for (int i = 0; i < perm->n; i++)
         in.at[perm->ints[i]] = place->at[i];
-    return eval_at(e, op->args[0], in);
+    return in;
 }
 
-static LoValue shape_broadcast(Emit *e, const Op *op, const Place *place)
+static Place shape_broadcast(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
-    return emit_aligned(e, op->args[0], place);
+    return place_aligned(&op->args[0]->type, place);
 }
 
 /* c / divisor, or its remainder, of a coordinate that is not negative. */
@@ -127,7 +111,7 @@ static bool keep_equal(const Type *result, int from, int to, const Place *place,
     return true;
 }
 
-static LoValue shape_reshape(Emit *e, const Op *op, const Place *place)
+static Place shape_reshape(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
     const Type *result = &op->results[0].type, *operand = &op->args[0]->type;
     Place in = {.rank = operand->rank, .valid = place->valid};
@@ -143,42 +127,24 @@ static LoValue shape_reshape(Emit *e, const Op *op, const Place *place)
             break;
         in.at[j] = place->at[i];
     }
-    return eval_at(e, op->args[0], in);
+    return in;
 }
 
 /* Concatenations are kernels of their own (index.c). */
-static LoValue shape_concat(Emit *e, const Op *op, const Place *place)
+static Place shape_concat(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
-    (void)e, (void)op, (void)place;
     assert(!"concat is no part of a body");
-    return NULL;
+    return *place;
 }
 
-typedef LoValue (*ShapeRule)(Emit *e, const Op *op, const Place *place);
+typedef Place (*ShapeRule)(Emit *e, const Op *op, const Place *place, LoValue *inside);
 static const ShapeRule rules[OP_COUNT] = {
 #define SHAPE(name, ...) [OP_##name] = shape_##name,
 #include "ir/ops.def"
 };
 
-LoValue value_shape(Emit *e, const Op *op, const Place *place) { return rules[op->kind](e, op, place); }
-
-/* Rows of a table at the indices; an index outside gives zeros and reads row 0. */
-LoValue value_gather(Emit *e, const Op *op, const Place *place)
+Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside)
 {
-    Lo *lo = &e->lo;
-    const Value *table = op->args[0], *index = op->args[1];
-    Place at_index = {.rank = index->type.rank, .valid = place->valid};
-    Place at_table = {.rank = table->type.rank, .valid = place->valid};
-    for (int i = 0; i < index->type.rank; i++)
-        at_index.at[i] = place->at[i];
-    for (int i = 1; i < table->type.rank; i++)
-        at_table.at[i] = place->at[index->type.rank + i - 1];
-    LoValue row = eval_at(e, index, at_index);
-    Dim rows = table->type.dims[0];
-    LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size)
-                                   : lo_trunc(lo, dim_field(e, rows.symbol, DIM_EXTENT), lo_i32);
-    LoValue inside = lo_ult(lo, row, n);
-    LoValue safe = lo_select(lo, inside, row, lo_zero(lo, lo_type(row)));
-    at_table.at[0] = (Coord){.base = lo_zext(lo, safe, lo_i64), .varies = true};
-    return lo_select(lo, inside, eval_at(e, table, at_table), zero_of(e, table));
+    *inside = NULL;
+    return rules[op->kind](e, op, place, inside);
 }

@@ -1,5 +1,5 @@
-/* Pulling values: emit_eval gives a value at a place, computing what it needs at the
- * depth where it is known, once (the memo).
+/* Pulling values: emit_eval gives a value at a place, computing what it needs there, once a
+ * block (the memo).
  *
  * Which rule computes an op comes from ops.def: a LEAF, SHAPE or ELEMENTWISE row
  * without its rule here, in shape.c or in elementwise.c does not compile. */
@@ -10,71 +10,6 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-void emit_at_entry(Emit *e) { lo_before(&e->lo, e->entry); }
-
-LoValue val_and(Emit *e, LoValue a, LoValue b)
-{
-    return a && b ? lo_and(&e->lo, a, b) : a ? a : b;
-}
-
-LoType emit_type(Emit *e, DType dtype)
-{
-    switch (dtype) {
-    case DT_F32:
-    case DT_BF16: return lo_f32;
-    case DT_F64: return lo_f64;
-    case DT_I32: return lo_i32;
-    case DT_BOOL: return lo_i1;
-    case DT_COUNT: break;
-    }
-    assert(!"an element type");
-    return lo_none;
-}
-
-LoType emit_memory_type(Emit *e, DType dtype)
-{
-    return dtype == DT_BOOL ? lo_i8 : dtype == DT_BF16 ? lo_i16 : emit_type(e, dtype);
-}
-
-LoValue emit_rounded(Emit *e, DType dtype, LoValue x)
-{
-    return dtype == DT_BF16 ? lo_bf16_round(&e->lo, x) : x;
-}
-
-/* ---- places ---- */
-
-Place place_aligned(const Type *type, const Place *place)
-{
-    Place own = {.rank = type->rank, .valid = place->valid};
-    for (int i = 0; i < type->rank; i++) {
-        int from = i + place->rank - type->rank;
-        if (!dim_is_one(type->dims[i]) && from >= 0)
-            own.at[i] = place->at[from];
-    }
-    return own;
-}
-
-static bool same_coord(const Coord *a, const Coord *b)
-{
-    return a->base == b->base && a->token == b->token;
-}
-
-static bool same_place(const Place *a, const Place *b)
-{
-    if (a->rank != b->rank || a->valid != b->valid)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (!same_coord(&a->at[i], &b->at[i]))
-            return false;
-    return true;
-}
-
-bool place_is_own(const Emit *e, const Type *type, const Place *place)
-{
-    Place own = place_aligned(type, &e->space);
-    return same_place(&own, place);
-}
 
 void memo_forget(Emit *e)
 {
@@ -170,26 +105,63 @@ static LoValue value_elementwise(Emit *e, const BodyOp *b, const Place *place)
     return emit_elementwise(e, op, x);
 }
 
+/* ---- moved ---- */
+
+/* The operand's own place: its dimensions of 1 stand at 0. */
+static LoValue eval_at(Emit *e, const Value *value, Place place)
+{
+    for (int i = 0; i < place.rank; i++)
+        if (dim_is_one(value->type.dims[i]))
+            place.at[i] = (Coord){0};
+    return emit_eval(e, value, &place);
+}
+
+static LoValue or_zero(Emit *e, LoValue inside, LoValue x)
+{
+    return inside ? lo_select(&e->lo, inside, x, lo_zero(&e->lo, lo_type(x))) : x;
+}
+
+static LoValue value_shape(Emit *e, const BodyOp *b, const Place *place)
+{
+    LoValue inside;
+    Place in = place_of_operand(e, b->op, place, &inside);
+    return or_zero(e, inside, eval_at(e, b->op->args[0], in));
+}
+
+/* Rows of a table at the indices; an index outside gives zeros and reads row 0. */
+static LoValue value_gather(Emit *e, const BodyOp *b, const Place *place)
+{
+    Lo *lo = &e->lo;
+    const Value *table = b->op->args[0], *index = b->op->args[1];
+    Place at_index = {.rank = index->type.rank, .valid = place->valid};
+    Place at_table = {.rank = table->type.rank, .valid = place->valid};
+    bool varies = false;
+    for (int i = 0; i < index->type.rank; i++) {
+        at_index.at[i] = place->at[i];
+        varies |= place->at[i].varies;
+    }
+    for (int i = 1; i < table->type.rank; i++)
+        at_table.at[i] = place->at[index->type.rank + i - 1];
+    LoValue row = eval_at(e, index, at_index);
+    Dim rows = table->type.dims[0];
+    LoValue n = dim_is_const(rows) ? lo_int(lo, lo_i32, rows.size)
+                                   : lo_trunc(lo, dim_field(e, rows.symbol, DIM_EXTENT), lo_i32);
+    LoValue inside = lo_ult(lo, row, n);
+    LoValue safe = lo_select(lo, inside, row, lo_zero(lo, lo_i32));
+    at_table.at[0] = (Coord){.base = lo_zext(lo, safe, lo_i64), .varies = varies};
+    return or_zero(e, inside, eval_at(e, table, at_table));
+}
+
 /* ---- the table ---- */
 
 typedef LoValue (*ValueRule)(Emit *e, const BodyOp *op, const Place *place);
 
-static LoValue value_of_shape(Emit *e, const BodyOp *b, const Place *place)
-{
-    return value_shape(e, b->op, place);
-}
-
-static LoValue value_of_gather(Emit *e, const BodyOp *b, const Place *place)
-{
-    return value_gather(e, b->op, place);
-}
-
 static const ValueRule rules[OP_COUNT] = {
 #define LEAF(name, ...) [OP_##name] = value_##name,
 #define ELEMENTWISE(name, ...) [OP_##name] = value_elementwise,
-#define SHAPE(name, ...) [OP_##name] = value_of_shape,
+#define SHAPE(name, ...) [OP_##name] = value_shape,
 #include "ir/ops.def"
-    [OP_gather] = value_of_gather,
+    [OP_gather] = value_gather,
 };
 
 /* The row that an earlier sweep saved. */
@@ -232,7 +204,7 @@ LoValue emit_eval(Emit *e, const Value *value, const Place *place)
     Memo *memo = &e->memo[number];
     if (e->reduced[number])
         return e->reduced[number];
-    if (is_known(e, memo) && same_place(&memo->place, place))
+    if (is_known(e, memo) && place_equal(&memo->place, place))
         return memo->value;
     LoValue x = value_at(e, number, value, place);
     if (!is_known(e, memo))

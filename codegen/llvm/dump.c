@@ -4,6 +4,7 @@
 #include "codegen/llvm/render.h"
 #include "codegen/loop/passes.h"
 #include "codegen/loop/text.h"
+#include "codegen/loop/verify.h"
 #include "codegen/llvm/target.h"
 #include "codegen/plan/plan.h"
 #include "codegen/llvm/tables.h"
@@ -62,7 +63,7 @@ bool kernels_dump(const KernelSet *set, const TfcProgram *program, const TargetO
 static bool unknown_pass(const char *name, Diagnostics *diags)
 {
     const char *hint = text_suggest(diags->arena, "'", name, lo_pass_names, (size_t)lo_n_passes);
-    diag_error(diags, (Loc){0}, "loop IR has no pass '%s'%s", name, hint);
+    diag_error(diags, (Loc){0}, "loop IR has no pass '%s'%s", name, *hint ? hint : "; tfc opt --list shows them");
     return false;
 }
 
@@ -81,6 +82,38 @@ bool codegen_loops(const Function *function, const TargetOptions *options, const
         if (ok)
             lo_print_module(loops, out);
     }
+    target_dispose(&target);
+    arena_free(arena);
+    return ok;
+}
+
+static bool run_passes(LoModule *loops, const CodeTarget *target, const char *passes, bool each, Text *out,
+                       Diagnostics *diags)
+{
+    for (const char *at = passes; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *name = arena_strndup(diags->arena, at, length);
+        at += length + (at[length] == ',');
+        if (!lo_run_pass(loops, target, name))
+            return unknown_pass(name, diags);
+        if (!each)
+            continue;
+        text_add(out, "# after %s\n", name);
+        lo_print_module(loops, out);
+    }
+    return true;
+}
+
+bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,
+                       Text *out, Diagnostics *diags)
+{
+    Arena *arena = arena_new();
+    Target target = {0};
+    LoModule *loops = lo_parse(arena, diags, source);
+    bool ok = loops && lo_verify(loops, diags) && target_init(&target, options, true, diags) &&
+              run_passes(loops, &target.code, passes, each, out, diags);
+    if (ok && !each)
+        lo_print_module(loops, out);
     target_dispose(&target);
     arena_free(arena);
     return ok;

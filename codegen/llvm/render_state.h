@@ -13,7 +13,7 @@ typedef struct Render {
     LlValue spare;   /* memory that may be read, or NULL */
 } Render;
 
-/* ---- render.c ---- */
+/* ---- render_value.c ---- */
 LlType render_type(const Render *r, LoType type);
 LlValue render_value(const Render *r,
                      const LoOp *x); /* of an op that was rendered, or a constant */

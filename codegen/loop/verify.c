@@ -7,24 +7,6 @@
 
 /* ---- messages ---- */
 
-bool lo_broken(LoVerifier *v, const LoOp *op, const char *rule, ...)
-{
-    va_list args;
-    va_start(args, rule);
-    Loc loc = {.source = v->module->source, .line = op->line, .column = op->column, .length = 1};
-    const char *name = lo_info[op->kind].name;
-    diag_error(v->diags, op->line ? loc : (Loc){0}, "%s: %s", name ? name : "operand",
-               arena_vprintf(v->arena, rule, args));
-    va_end(args);
-    if (!name)
-        return false;
-    Text text = {0};
-    lo_print_op(op, &text);
-    diag_note(v->diags, (Loc){0}, "in @%s: %s", v->function->name, text.data);
-    text_free(&text);
-    return false;
-}
-
 static bool module_broken(LoVerifier *v, const char *format, const char *name)
 {
     diag_error(v->diags, (Loc){0}, format, name);
@@ -57,11 +39,6 @@ static bool check_constant(LoVerifier *v, const LoOp *op, const LoOp *x)
     bool not_f32 = x->kind == LO_real && lo_element(x->type) == lo_f32 && x->real == x->real &&
                    (double)(float)x->real != x->real;
     return !not_f32 || lo_broken(v, op, "a constant is no f32");
-}
-
-bool lo_is_seen(const LoVerifier *v, const LoOp *x)
-{
-    return x->id >= 0 && x->id < v->function->n_ids && v->visible[x->id] == x;
 }
 
 /* Operands are constants, or defined before the op, in its block or around it. What a while
