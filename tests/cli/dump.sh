@@ -18,7 +18,7 @@ round_trip() {
 }
 
 # Two layers, where a model has layers, show all that more of them would.
-passes=$("$tfc" opt --list | cut -d' ' -f1)
+passes=$("$tfc" opt --list | sed '/^$/,$d' | cut -d' ' -f1)
 for model in models/*.tfg; do
     few="--set layers=2"
     "$tfc" dump "$model" $few >/dev/null 2>&1 || few=
