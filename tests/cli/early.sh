@@ -29,7 +29,7 @@ early 'no CPU is called "pentium-9"' $pair --cpu pentium-9
 early 'cannot write nowhere/summary: No such file' $pair --json-summary nowhere/summary
 early 'params and optimizer take .* GB, and .* of memory are free' $pair --set d_model=400000 --set d_ff=400000
 early '--memory: params and optimizer take .*, more than 10.0 kB' $pair --memory 10k
-refuses 1 'cannot make the folder train.src/run: Not a directory' \
+refuses 1 'cannot make the folder train.src/run: a file has that name' \
     "$tfc" train model.tfg --out train.src/run --vocab auto:30 $pair
 ! grep -q "making the vocabulary" err.txt || fail "a folder that cannot be: told after the vocabulary"
 
