@@ -65,7 +65,7 @@ bool arena_failed(const Arena *arena) { return arena->failed; }
 
 void arena_recover(Arena *arena) { arena->failed = false; }
 
-static void *fail(Arena *arena)
+static void *arena_fail(Arena *arena)
 {
     if (arena->out_of_memory)
         arena->out_of_memory();
@@ -82,7 +82,7 @@ static Block *add_block(Arena *arena, size_t need)
         size = need;
     Block *block = calloc(1, sizeof *block + size);
     if (!block)
-        return fail(arena);
+        return arena_fail(arena);
     block->size = size;
     block->previous = arena->block;
     return arena->block = block;
@@ -92,7 +92,7 @@ void *arena_alloc(Arena *arena, size_t size)
 {
     size_t need = (size + 15) & ~(size_t)15;
     if (arena->failed || size > PTRDIFF_MAX / 2)
-        return fail(arena);
+        return arena_fail(arena);
     Block *block = arena->block;
     if (!block || block->size - block->used < need)
         block = add_block(arena, need);
@@ -119,7 +119,7 @@ bool arena_own(Arena *arena, void *object, void (*release)(void *object))
 void *arena_array(Arena *arena, size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? fail(arena) : arena_alloc(arena, bytes);
+    return __builtin_mul_overflow(n, size, &bytes) ? arena_fail(arena) : arena_alloc(arena, bytes);
 }
 
 void *arena_copy(Arena *arena, const void *data, size_t size)

@@ -18,14 +18,14 @@ typedef struct Scan {
     const char *problem;
 } Scan;
 
-static bool fail(Scan *s, const char *what)
+static bool json_fail(Scan *s, const char *what)
 {
     if (!s->problem)
         s->problem = arena_printf(s->arena, "%s at byte %zu", what, (size_t)(s->at - s->bytes));
     return false;
 }
 
-static void skip_blanks(Scan *s)
+static void json_skip_blanks(Scan *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
         s->at++;
@@ -33,7 +33,7 @@ static void skip_blanks(Scan *s)
 
 static bool accept(Scan *s, char c)
 {
-    skip_blanks(s);
+    json_skip_blanks(s);
     if (s->at == s->end || *s->at != (unsigned char)c)
         return false;
     s->at++;
@@ -60,7 +60,7 @@ static bool scan_hex(Scan *s, uint32_t *code)
     for (int i = 0; i < 4; i++, s->at++) {
         int digit = s->at < s->end ? hex_value(*s->at) : -1;
         if (digit < 0)
-            return fail(s, "an escape that is not \\uXXXX");
+            return json_fail(s, "an escape that is not \\uXXXX");
         *code = *code << 4 | (uint32_t)digit;
     }
     return true;
@@ -94,17 +94,17 @@ static bool scan_unicode(Scan *s, char **to)
         return false;
     if (code >= 0xD800 && code < 0xDC00) {
         if (s->end - s->at < 2 || s->at[0] != '\\' || s->at[1] != 'u')
-            return fail(s, "half of a surrogate pair");
+            return json_fail(s, "half of a surrogate pair");
         s->at += 2;
         if (!scan_hex(s, &low))
             return false;
         if (low < 0xDC00 || low > 0xDFFF)
-            return fail(s, "half of a surrogate pair");
+            return json_fail(s, "half of a surrogate pair");
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     } else if (code >= 0xDC00 && code < 0xE000)
-        return fail(s, "half of a surrogate pair");
+        return json_fail(s, "half of a surrogate pair");
     if (!code)
-        return fail(s, "a NUL in a string");
+        return json_fail(s, "a NUL in a string");
     *to = put_utf8(*to, code);
     return true;
 }
@@ -119,7 +119,7 @@ static bool scan_escape(Scan *s, char **to)
     else if (c == 'u')
         return scan_unicode(s, to);
     else
-        return fail(s, "an unknown escape");
+        return json_fail(s, "an unknown escape");
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool scan_string(Scan *s, const char **text)
     while (close < s->end && *close != '"')
         close += *close == '\\' ? 2 : 1;
     if (close >= s->end)
-        return fail(s, "a string without an end");
+        return json_fail(s, "a string without an end");
     char *to = arena_alloc(s->arena, (size_t)(close - s->at) + 1);
     if (!to)
         return false;
@@ -138,9 +138,9 @@ static bool scan_string(Scan *s, const char **text)
     while (*s->at != '"') {
         size_t n = utf8_length((const char *)s->at, (size_t)(s->end - s->at));
         if (!n)
-            return fail(s, "bytes that are not UTF-8");
+            return json_fail(s, "bytes that are not UTF-8");
         if (*s->at < 0x20)
-            return fail(s, "a control character in a string");
+            return json_fail(s, "a control character in a string");
         if (*s->at == '\\') {
             s->at++;
             if (!scan_escape(s, &to))
@@ -165,7 +165,7 @@ static bool is_digit(const Scan *s)
 static bool scan_digits(Scan *s)
 {
     if (!is_digit(s))
-        return fail(s, "a number without digits");
+        return json_fail(s, "a number without digits");
     while (is_digit(s))
         s->at++;
     return true;
@@ -213,7 +213,7 @@ static bool scan_number(Scan *s, JsonValue *value)
         return false;
     const unsigned char *end = s->at;
     if (*first == '0' && end - first > 1)
-        return fail(s, "a number that begins with 0");
+        return json_fail(s, "a number that begins with 0");
     if (is_next(s, ".") && !scan_digits(s))
         return false;
     if (is_next(s, "eE")) {
@@ -223,7 +223,7 @@ static bool scan_number(Scan *s, JsonValue *value)
     }
     value->kind = s->at == end ? JV_INTEGER : JV_NUMBER;
     if (value->kind == JV_INTEGER && !read_integer(first, end, negative, &value->integer))
-        return fail(s, "too big a number");
+        return json_fail(s, "too big a number");
     value->number = value->kind == JV_INTEGER ? (double)value->integer : read_double(s, start);
     return true;
 }
@@ -239,7 +239,7 @@ static bool scan_word(Scan *s, JsonValue *value)
             return true;
         }
     }
-    return fail(s, "something that is no value");
+    return json_fail(s, "something that is no value");
 }
 
 static bool scan_value(Scan *s, JsonValue *value);
@@ -261,7 +261,7 @@ static bool scan_list(Scan *s, JsonValue *value)
     } while (!arena_failed(s->arena) && accept(s, ','));
     value->items = items.data;
     value->n = items.count;
-    return accept(s, ']') || fail(s, "no ',' or ']'");
+    return accept(s, ']') || json_fail(s, "no ',' or ']'");
 }
 
 static bool scan_object(Scan *s, JsonValue *value)
@@ -277,14 +277,14 @@ static bool scan_object(Scan *s, JsonValue *value)
         const char *key;
         JsonValue item = {0};
         if (!accept(s, '"'))
-            return fail(s, "no key");
+            return json_fail(s, "no key");
         if (!scan_string(s, &key))
             return false;
         if (map_has(&seen, key))
-            return fail(s, "a duplicate object key");
+            return json_fail(s, "a duplicate object key");
         map_set(&seen, key, s);
         if (!accept(s, ':'))
-            return fail(s, "no ':'");
+            return json_fail(s, "no ':'");
         if (!scan_value(s, &item))
             return false;
         vec_push(s->arena, keys, key);
@@ -293,13 +293,13 @@ static bool scan_object(Scan *s, JsonValue *value)
     value->keys = keys.data;
     value->items = items.data;
     value->n = items.count;
-    return accept(s, '}') || fail(s, "no ',' or '}'");
+    return accept(s, '}') || json_fail(s, "no ',' or '}'");
 }
 
 static bool scan_nested(Scan *s, JsonValue *value, bool (*scan)(Scan *s, JsonValue *value))
 {
     if (++s->depth > MAX_DEPTH)
-        return fail(s, "too many levels");
+        return json_fail(s, "too many levels");
     bool ok = scan(s, value);
     s->depth--;
     return ok;
@@ -315,7 +315,7 @@ static bool scan_value(Scan *s, JsonValue *value)
     if (accept(s, '"'))
         return scan_string(s, &value->text);
     if (s->at == s->end)
-        return fail(s, "the end");
+        return json_fail(s, "the end");
     return is_digit(s) || *s->at == '-' ? scan_number(s, value) : scan_word(s, value);
 }
 
@@ -325,9 +325,9 @@ JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char 
     Scan s = {arena, first, first, first + length, 0, NULL};
     JsonValue *value = ARENA_NEW(arena, JsonValue);
     bool ok = value && scan_value(&s, value);
-    skip_blanks(&s);
+    json_skip_blanks(&s);
     if (ok && s.at < s.end)
-        ok = fail(&s, "something after the end");
+        ok = json_fail(&s, "something after the end");
     *problem = arena_failed(arena) ? NULL : s.problem;
     return ok && !arena_failed(arena) ? value : NULL;
 }

@@ -35,7 +35,7 @@ static uint32_t *find_slot(const Map *map, const char *key)
     return &map->slots[i];
 }
 
-static bool grow(Map *map)
+static bool map_grow(Map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : 16;
     MapEntry *entries = ARENA_ARRAY(map->arena, MapEntry, capacity);
@@ -53,7 +53,7 @@ static bool grow(Map *map)
     return true;
 }
 
-static MapEntry *find(const Map *map, const char *key)
+static MapEntry *map_find(const Map *map, const char *key)
 {
     uint32_t slot = map->n_slots ? *find_slot(map, key) : 0;
     return slot ? &map->entries[slot - 1] : NULL;
@@ -61,21 +61,21 @@ static MapEntry *find(const Map *map, const char *key)
 
 void *map_get(const Map *map, const char *key)
 {
-    MapEntry *entry = find(map, key);
+    MapEntry *entry = map_find(map, key);
     return entry ? entry->value : NULL;
 }
 
-bool map_has(const Map *map, const char *key) { return find(map, key) != NULL; }
+bool map_has(const Map *map, const char *key) { return map_find(map, key) != NULL; }
 
 void map_set(Map *map, const char *key, void *value)
 {
-    MapEntry *entry = find(map, key);
+    MapEntry *entry = map_find(map, key);
     if (entry) {
         entry->value = value;
         return;
     }
     const char *copy = arena_strdup(map->arena, key);
-    if (!copy || (map->count == map->capacity && !grow(map)))
+    if (!copy || (map->count == map->capacity && !map_grow(map)))
         return;
     map->entries[map->count++] = (MapEntry){copy, value};
     *find_slot(map, key) = (uint32_t)map->count;

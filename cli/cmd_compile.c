@@ -21,9 +21,9 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
-    {"emit", "so|obj|exe|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
-     "library, object (to be linked with the runtime), program, text, bitcode, package of\n"
-     "JavaScript (a folder), page (as FILE is called)"},
+    {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
+     "library, object (to be linked with the runtime), program, C (one file, runtime included),\n"
+     "text, bitcode, package of JavaScript (a folder), page (as FILE is called)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
      "of forward,loss,train_step,encode,decode_step (all that the model has), and alignment"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
@@ -41,7 +41,8 @@ static const Option options[] = {
      "x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32-wasi (this system)"},
     {"cpu", "NAMES", FIELD(Compile, o.cpus), 0, NULL,
      "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, native; of several the best is picked at load\n"
-     "(the level of this machine); of another architecture one name, such as cortex-a76"},
+     "(the level of this machine); of another architecture one name, such as cortex-a76; of C\n"
+     "which vectors it is written for, or generic: none"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
      "what multiplies: OpenBLAS, kernels of its own, or what tfc train takes (auto)\n"
      "(native: nothing else is needed)"},

@@ -14,6 +14,7 @@ typedef struct KernelEntry {
     const Module *module;
     const Op *op;
     Signature signature;
+    VEC(const Op *) places; /* all ops that it was asked for */
 } KernelEntry;
 
 typedef struct KernelSet {

@@ -29,4 +29,10 @@ typedef struct CodeTarget {
     bool mxcsr;  /* a control register of this name says what denormals are */
 } CodeTarget;
 
+struct TargetOptions;
+struct Diagnostics;
+/* What C is written for: that of these options, but of "generic" one number at a time, on any
+ * architecture. The processor lives as long as the process. False after errors. */
+bool codegen_target(const struct TargetOptions *options, CodeTarget *out, struct Diagnostics *diags);
+
 #endif

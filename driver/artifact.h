@@ -30,7 +30,7 @@ typedef struct CompileTarget {
 typedef struct Artifact {
     Job *job;
     Session session;
-    const char *output, *emit;    /* so, obj, exe, llvm, asm, bc, js, html */
+    const char *output, *emit;    /* so, obj, exe, c, llvm, asm, bc, js, html */
     const char *name;             /* that the model declares, as C says it: the prefix of everything */
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
@@ -44,6 +44,7 @@ typedef struct Artifact {
     Vocabulary *vocab;            /* NULL: none is known */
     TokenRules rules;             /* its own, or nothing but -1 */
     CorpusKind kind;              /* of the text that the model is for */
+    Text code;                    /* programs as C */
     bool has_text;                /* the vocabulary is put inside */
     bool has_json;                /* it, or the source's, is a tokenizer.json */
     Store *weights;               /* to be put inside; NULL: none */
@@ -89,6 +90,8 @@ extern const int generation_field_count;
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus, const char *gemm);
 /* Whether it becomes WebAssembly with JavaScript around it: --emit js and html. */
 bool artifact_is_script(const Artifact *artifact);
+/* Whether it becomes a C file: --emit c. */
+bool artifact_is_c(const Artifact *artifact);
 /* Whether the target is not this system. */
 bool artifact_is_foreign(const Artifact *artifact);
 /* What links for the target, unless $CC is set, and Debian's packages that bring it. */
@@ -114,6 +117,11 @@ typedef const char *NewFile(void *context, const char *name);
 bool compile_blobs(const Artifact *artifact, NewFile *path_of, void *context);
 /* Writes a package or a page (compile_script.c); false after errors, and nothing new is left. */
 bool compile_script(const Artifact *artifact, const char *header);
+/* Writes the C file, and beside it the header and what it has as files of bytes (compile_c.c); false
+ * after errors, and nothing new is left. */
+bool compile_c(const Artifact *artifact, const char *header);
+/* The folder of the runtime's C files, and its files; NULL after an error. (compile_link.c) */
+const char *compile_runtime_files(Job *job, TextList *files);
 /* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and nothing is left. */
 bool compile_link(const Artifact *artifact, const char *header);
 

@@ -5,6 +5,7 @@
 #include "base/bf16.h"
 #include "base/file.h"
 #include "base/functions.h"
+#include "codegen/c/unit.h"
 #include "driver/artifact.h"
 #include "driver/inference.h"
 #include "driver/run_folder.h"
@@ -15,7 +16,7 @@
 static const char *emit_of(const char *output)
 {
     static const char *const kinds[][2] = {
-        {".so", "so"}, {".o", "obj"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}, {".html", "html"}};
+        {".so", "so"}, {".o", "obj"}, {".c", "c"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}, {".html", "html"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (text_ends(output, kinds[i][0]))
             return kinds[i][1];
@@ -145,8 +146,11 @@ static bool compile_objects(Artifact *a)
     for (int c = 0; c < a->n_cpus; c++) {
         TargetOptions target = artifact_target(a, c);
         const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
-        if (!object_compile(list, n, &target, prefix, a->job->arena, &a->cpus[c].objects,
-                            &a->job->diags))
+        bool ok = artifact_is_c(a) ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
+                                                &a->code, &a->job->diags)
+                                   : object_compile(list, n, &target, prefix, a->job->arena,
+                                                    &a->cpus[c].objects, &a->job->diags);
+        if (!ok)
             return false;
     }
     for (int f = 0, p = 0; f < TFC_N_FUNCTIONS; f++)
@@ -219,7 +223,8 @@ static void choose_text(Artifact *a)
     if (!a->vocab || !a->names[TFC_DECODE_STEP])
         return;
     a->has_json = vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
-    a->has_text = !a->has_json || !artifact_is_foreign(a); /* what reads it is an archive for this system */
+    /* What reads it is an archive for this system. */
+    a->has_text = !a->has_json || !(artifact_is_foreign(a) || artifact_is_c(a));
     if (!a->has_text)
         diag_note(&a->job->diags, (Loc){0},
                   "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
@@ -283,7 +288,9 @@ static bool compile(Artifact *a, const CompileOptions *o)
         round_all(a);
     Text header = {0};
     compile_header(a, &header);
-    bool ok = artifact_is_script(a) ? compile_script(a, header.data) : compile_link(a, header.data);
+    bool ok = artifact_is_script(a) ? compile_script(a, header.data)
+              : artifact_is_c(a)    ? compile_c(a, header.data)
+                                    : compile_link(a, header.data);
     text_free(&header);
     return ok;
 }
@@ -295,6 +302,7 @@ bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *
                          .emit = options->emit ? options->emit : emit_of(options->output)};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     compile_close_members(&artifact);
+    text_free(&artifact.code);
     store_free(artifact.weights);
     session_close(&artifact.session);
     return ok;

@@ -1,6 +1,7 @@
-/* The C file that joins programs, runtime and header: the model's constant
- * (runtime/model/abi.h, whose fields are eight bytes each) and a function for each
- * export, which goes on to the runtime's. It includes the header it defines. */
+/* The C that joins programs, runtime and header: the model's constant (runtime/model/abi.h) and a
+ * function for each export, which goes on to the runtime's. It includes the header it defines. Of a
+ * library it is a file that knows nothing of the runtime's headers, of a model as C the end of the
+ * one file, in which the runtime came before. */
 #include "driver/artifact.h"
 
 #include "base/element.h"
@@ -84,7 +85,8 @@ static const char *const side_names[] = {"vocabulary", "source_vocabulary"};
 
 static const char *blob_file(const Artifact *a, const char *name)
 {
-    return arena_printf(a->job->arena, "%s.bin", name);
+    return artifact_is_c(a) ? arena_printf(a->job->arena, "%s.%s.bin", file_name(a->output), name)
+                            : arena_printf(a->job->arena, "%s.bin", name);
 }
 
 bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
@@ -102,19 +104,28 @@ bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
     return ok;
 }
 
-/* A file of bytes as the symbol NAME_X_inside. WebAssembly's assembler wants other flags of a
- * section, and no return to code. */
+/* A file of bytes as the symbol NAME_X_inside; of a model as C it lies beside the C file. WebAssembly's
+ * assembler wants other flags of a section, and no return to where it was. */
 static void put_blob(const Artifact *a, const char *name, int align, int64_t size, Text *out)
 {
-    bool wasm = a->target->is_wasm;
     const char *symbol = arena_printf(a->job->arena, "%s_%s_inside", a->name, name);
+    const char *file = artifact_is_c(a) ? arena_printf(a->job->arena, "\" __FILE__ \".%s.bin", name)
+                                        : blob_file(a, name);
     text_add(out,
-             "__asm__(\".section .rodata.tfc_%s,%s\\n.balign %d\\n"
-             ".globl %s\\n.hidden %s\\n.type %s,@object\\n%s:\\n"
-             ".incbin \\\"%s\\\"\\n.size %s,%" PRId64 "\\n%s\");\n"
-             "extern HIDDEN const char %s[];\n",
-             name, wasm ? "\\\"\\\",@" : "\\\"a\\\"", align, symbol, symbol, symbol, symbol,
-             blob_file(a, name), symbol, size, wasm ? "" : ".text\\n", symbol);
+             "__asm__(\n"
+             "#if defined(__wasm__)\n"
+             "    \".section .rodata.tfc_%s,\\\"\\\",@\\n\"\n"
+             "#else\n"
+             "    \".pushsection .rodata.tfc_%s,\\\"a\\\"\\n\"\n"
+             "#endif\n"
+             "    \".balign %d\\n.globl %s\\n.hidden %s\\n.type %s,@object\\n%s:\\n\"\n"
+             "    \".incbin \\\"%s\\\"\\n.size %s,%" PRId64 "\\n\"\n"
+             "#if !defined(__wasm__)\n"
+             "    \".popsection\\n\"\n"
+             "#endif\n"
+             ");\n"
+             "extern __attribute__((visibility(\"hidden\"))) const char %s[];\n",
+             name, name, align, symbol, symbol, symbol, symbol, file, symbol, size, symbol);
 }
 
 /* The weights of one model, as an array of this name; how many. */
@@ -123,7 +134,7 @@ static int put_weights(const Artifact *a, Store *weights, const char *name, Text
     int n = 0;
     int64_t at = 0;
     put_blob(a, name, 4096, weights_size(weights), out);
-    text_add(out, "static const struct weight %s[] = {\n", name);
+    text_add(out, "static const TfcWeight %s[] = {\n", name);
     for (int64_t i = 0; i < store_count(weights); i++) {
         const StoreTensor *tensor = store_at(weights, i);
         if (!is_inside(tensor))
@@ -143,11 +154,9 @@ static void put_members(const Artifact *a, Text *out)
     int n[MAX_MEMBERS];
     if (!n_stores(a))
         return;
-    text_add(out, "struct weight { const char *name; const void *data; };\n");
     for (int i = 0; i < n_stores(a); i++)
         n[i] = put_weights(a, store_of(a, i), weights_name(a, i), out);
-    text_add(out, "static const struct member { long long n; const struct weight *weights; } "
-                  "members[] = {");
+    text_add(out, "static const TfcMember members[] = {");
     for (int i = 0; i < n_stores(a); i++)
         text_add(out, "{%d, %s}, ", n[i], weights_name(a, i));
     text_add(out, "};\n");
@@ -155,16 +164,15 @@ static void put_members(const Artifact *a, Text *out)
 
 static void put_variants(const Artifact *a, Text *out)
 {
-    for (int c = 0; c < a->n_cpus; c++)
+    for (int c = 0; !artifact_is_c(a) && c < a->n_cpus; c++)
         for (int p = 0; p < a->cpus[c].objects.n_programs; p++)
             text_add(out, "extern HIDDEN const char %s[];\n", a->cpus[c].objects.symbols[p]);
-    text_add(out, "static const struct variant { long long level; const void *programs[%d]; } "
-                  "variants[] = {\n", TFC_N_FUNCTIONS);
+    text_add(out, "static const TfcVariant variants[] = {\n");
     for (int c = 0; c < a->n_cpus; c++) {
         int p = 0;
         text_add(out, "    {%d, {", a->cpus[c].level);
         for (int f = 0; f < TFC_N_FUNCTIONS; f++)
-            text_add(out, "%s, ", a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
+            text_add(out, a->names[f] ? "&%s, " : "%s, ", a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
         text_add(out, "}},\n");
     }
     text_add(out, "};\n");
@@ -175,7 +183,7 @@ static int put_ids(const Artifact *a, Text *out)
 {
     const Module *module = a->session.model->module;
     int n = 0;
-    text_add(out, "static const struct ids { const char *input; long long least, below; } ids[] = {\n");
+    text_add(out, "static const TfcIds ids[] = {\n");
     FOR_OPS (op, &module_function(module, "model")->body) {
         if (op->kind != OP_input || op_result(op)->type.dtype != DT_I32)
             continue;
@@ -201,27 +209,17 @@ static void put_text(const Artifact *a, Text *out)
     int n = text_sides(a, sides);
     if (!n)
         return;
-    text_add(out,
-             "#include <stddef.h>\n"
-             "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
-             "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
-             "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n");
     size_t sizes[2];
     for (int i = 0; i < n; i++) {
         vocab_bytes(sides[i], &sizes[i]);
         put_blob(a, side_names[i], 16, (int64_t)sizes[i], out);
     }
-    text_add(out,
-             "static const struct text {\n"
-             "    struct { void *(*open)(const void *, size_t, const char **); const void *bytes; "
-             "long long size; } sides[2];\n"
-             "    long long source_begin, source_end, line_end, is_stream;\n"
-             "} text_constant = {{");
+    text_add(out, "static const TfcText text_constant = {");
     for (int i = 0; i < n; i++)
         text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
                  sizes[i]);
-    text_add(out, "}, %" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", a->rules.source_begin,
-             a->rules.source_end, continuation_break(a->vocab), a->kind == CORPUS_STREAM);
+    text_add(out, "%s%" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", n == 1 ? "{0, 0, 0}, " : "",
+             a->rules.source_begin, a->rules.source_end, continuation_break(a->vocab), a->kind == CORPUS_STREAM);
 }
 
 static void put_model(const Artifact *a, int n_ids, Text *out)
@@ -229,14 +227,7 @@ static void put_model(const Artifact *a, int n_ids, Text *out)
     Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
     text_add(out,
-             "static const struct model {\n"
-             "    long long abi, header; const char *name;\n"
-             "    long long n_variants; const void *variants;\n"
-             "    long long n_members; const void *members;\n"
-             "    const char *source, *target, *next, *logits;\n"
-             "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
-             "    long long n_ids; const void *ids, *text;\n"
-             "} model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
+             "static const TfcModel model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
              ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
              ", %d, ids, %s};\n\n",
              TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus,
@@ -255,20 +246,67 @@ static const char *runtime_name(Arena *arena, const char *name)
     return arena_strndup(arena, name, versioned ? n - m : n);
 }
 
+/* The arguments of a call by their names, those that are pointers as void *: what they point to has
+ * names of its own in the runtime. */
+static const char *passed(Arena *arena, const char *arguments, const char *values)
+{
+    Text out = {0};
+    for (const char *type = arguments, *name = values; *name;) {
+        size_t n = strcspn(name, ","), m = strcspn(type, ",");
+        text_add(&out, "%s%s%.*s", out.length ? ", " : "", memchr(type, '*', m) ? "(void *)" : "", (int)n, name);
+        name += n + strspn(name + n, ", ");
+        type += m + strspn(type + m, ", ");
+    }
+    const char *copy = arena_strdup(arena, out.data ? out.data : "");
+    text_free(&out);
+    return copy;
+}
+
 static void put_export(const Artifact *a, const Export *e, Text *out)
 {
     const char *arguments = artifact_text(a, e->arguments);
     const char *name = runtime_name(a->job->arena, e->name);
     bool gives = strcmp(e->result, "void") != 0;
-    text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
-             e->takes_model ? "const void *constant, " : "", arguments);
+    if (!artifact_is_c(a))
+        text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
+                 e->takes_model ? "const void *constant, " : "", arguments);
     text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
-             gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "", e->values);
+             gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "",
+             passed(a->job->arena, arguments, e->values));
 }
+
+/* What a file of its own knows of the runtime: its records, as abi.h has them. */
+static const char runtime_types[] =
+    "#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
+    "#include <stddef.h>\n"
+    "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
+    "typedef struct TfcMember { long long n; const TfcWeight *weights; } TfcMember;\n"
+    "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
+    "typedef struct TfcIds { const char *input; long long least, below; } TfcIds;\n"
+    "typedef struct TfcVocabulary {\n"
+    "    void *(*open)(const void *, size_t, const char **); const void *bytes; long long size;\n"
+    "} TfcVocabulary;\n"
+    "typedef struct TfcText {\n"
+    "    TfcVocabulary target, source;\n"
+    "    long long source_begin, source_end, line_end, is_stream;\n"
+    "} TfcText;\n"
+    "typedef struct TfcModel {\n"
+    "    long long abi, header; const char *name;\n"
+    "    long long n_variants; const TfcVariant *variants;\n"
+    "    long long n_members; const TfcMember *members;\n"
+    "    const char *source, *target, *next, *logits;\n"
+    "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
+    "    long long n_ids; const TfcIds *ids; const TfcText *text;\n"
+    "} TfcModel;\n"
+    "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
+    "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
+    "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n";
 
 void compile_glue(const Artifact *a, Text *out)
 {
-    text_add(out, "#include \"%s.h\"\n#define HIDDEN __attribute__((visibility(\"hidden\")))\n", a->name);
+    text_add(out, "#include \"%s.h\"\n", a->name);
+    if (!artifact_is_c(a))
+        text_add(out, runtime_types, TFC_N_FUNCTIONS);
     put_members(a, out);
     put_variants(a, out);
     int n_ids = put_ids(a, out);

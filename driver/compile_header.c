@@ -45,7 +45,7 @@ const char *artifact_c_name(Arena *arena, const char *name)
 /* The runtime reads these structs as fields of eight bytes (TfcWord). */
 static const char *pointer_alignment(const Artifact *a)
 {
-    return a->target->is_wasm ? " __attribute__((aligned(8)))" : "";
+    return a->target->is_wasm || artifact_is_c(a) ? " __attribute__((aligned(8)))" : "";
 }
 
 static void put_shape(const TfcProgram *program, const TfcPort *port, Text *out)

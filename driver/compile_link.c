@@ -89,24 +89,38 @@ static bool add_archive(Link *l, const char *name, const char *variable)
                             variable);
 }
 
-static bool add_sources(Link *l)
+const char *compile_runtime_files(Job *job, TextList *files)
 {
     static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
+    const char *folder = find_beside(job, places, sizeof places / sizeof *places);
+    if (!folder) {
+        job_error(job, "the runtime's C files (share/tfc/runtime) are not beside the program");
+        return NULL;
+    }
+    glob_t found = {0};
+    glob(arena_printf(job->arena, "%s/base/*.c", folder), 0, NULL, &found);
+    glob(arena_printf(job->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        vec_push(job->arena, *files, arena_strdup(job->arena, found.gl_pathv[i]));
+    globfree(&found);
+    return folder;
+}
+
+static bool add_sources(Link *l)
+{
     static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections", NULL};
-    const char *folder = find_beside(l->job, places, sizeof places / sizeof *places);
-    if (!folder)
-        return job_error(l->job, "the runtime's C files (share/tfc/runtime) are not beside the "
-                                 "program; the variable TFC_RUNTIME can name an archive of them");
+    TextList files = {0};
+    const char *folder = compile_runtime_files(l->job, &files);
+    if (!folder) {
+        diag_note(&l->job->diags, (Loc){0}, "the variable TFC_RUNTIME can name an archive of them");
+        return false;
+    }
     add_words(l, options);
-    glob_t files = {0};
-    glob(arena_printf(l->job->arena, "%s/base/*.c", folder), 0, NULL, &files);
-    glob(arena_printf(l->job->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &files);
     bool ok = add_path(l, "-I", folder) &&
               (!l->artifact->target->is_wasm ||
                add_path(l, "-I", arena_printf(l->job->arena, "%s/runtime/wasi", folder)));
-    for (size_t i = 0; ok && i < files.gl_pathc; i++)
-        ok = add_path(l, "", files.gl_pathv[i]);
-    globfree(&files);
+    for (size_t i = 0; ok && i < files.count; i++)
+        ok = add_path(l, "", files.data[i]);
     return ok;
 }
 

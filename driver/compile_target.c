@@ -29,6 +29,8 @@ static const char script_target[] = "wasm32-wasi";
 
 bool artifact_is_script(const Artifact *a) { return !strcmp(a->emit, "js") || !strcmp(a->emit, "html"); }
 
+bool artifact_is_c(const Artifact *a) { return !strcmp(a->emit, "c"); }
+
 bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
 
 const char *artifact_compiler(const Artifact *a)
@@ -95,9 +97,23 @@ static bool add_other(Artifact *a, const char *name)
     return true;
 }
 
+static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+/* Of C: the vectors that its loops are cut for. */
+static bool add_vectors(Artifact *a, const char *name)
+{
+    if (name && strchr(name, ','))
+        return job_error(a->job, "C is for one CPU: --cpu names several");
+    if (!name && !artifact_is_foreign(a) && a->target->has_levels)
+        name = levels[cpu_level() - 1];
+    a->cpus[a->n_cpus++] = (CompiledCpu){.name = name};
+    return true;
+}
+
 static bool add_cpus(Artifact *a, const char *list)
 {
-    static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    if (artifact_is_c(a))
+        return add_vectors(a, list);
     if (artifact_is_foreign(a) || !a->target->has_levels)
         return add_other(a, list);
     if (!list)
@@ -113,6 +129,8 @@ static bool add_cpus(Artifact *a, const char *list)
 
 static bool choose_gemm(Artifact *a, const char *word)
 {
+    if (word && artifact_is_c(a) && strcmp(word, "native"))
+        return job_error(a->job, "--gemm %s needs OpenBLAS: C has products of its own", word);
     if (word && artifact_is_foreign(a) && strcmp(word, "native"))
         return job_error(a->job,
                          "--gemm %s needs OpenBLAS, which only this system has: %s has native products",

@@ -7,7 +7,7 @@
 #include "codegen/loop/verify.h"
 #include "codegen/llvm/target.h"
 #include "codegen/plan/plan.h"
-#include "codegen/llvm/tables.h"
+#include "codegen/products.h"
 
 #include <string.h>
 

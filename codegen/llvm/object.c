@@ -6,6 +6,7 @@
 #include "codegen/llvm/render.h"
 #include "codegen/loop/passes.h"
 #include "codegen/plan/plan.h"
+#include "codegen/products.h"
 #include "codegen/llvm/tables.h"
 
 #include "base/team.h"
@@ -45,19 +46,6 @@ static int kernel_files(const Job *job)
     return ((int)job->set->list.count + KERNELS_A_FILE - 1) / KERNELS_A_FILE;
 }
 
-/* Types whose native products the programs need, in rising order. */
-static int product_types(const Job *job, GemmChoice gemm, TfcType types[TFC_PRODUCT_TYPES])
-{
-    int n = 0;
-    for (int type = 0; type < TFC_PRODUCT_TYPES; type++)
-        for (int p = 0; p < job->n_programs; p++)
-            if (program_has_product(job->programs[p], (TfcType)type, gemm)) {
-                types[n++] = (TfcType)type;
-                break;
-            }
-    return n;
-}
-
 static LLVMModuleRef emit_product(const Job *job, int product, const Target *target,
                                   LLVMContextRef context, Diagnostics *diags)
 {
@@ -65,7 +53,7 @@ static LLVMModuleRef emit_product(const Job *job, int product, const Target *tar
     char symbol[256];
     Arena *arena = arena_new();
     LoModule *loops = lo_module_new(arena);
-    product_types(job, target->gemm, types);
+    products_needed(job->programs, job->n_programs, target->gemm, types);
     snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
     emit_gemm(loops, &target->code, types[product], symbol);
     lo_run_passes(loops, &target->code);
@@ -194,7 +182,7 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
 static int count_files(const Job *job, GemmChoice gemm)
 {
     TfcType types[TFC_PRODUCT_TYPES];
-    return 1 + kernel_files(job) + product_types(job, gemm, types);
+    return 1 + kernel_files(job) + products_needed(job->programs, job->n_programs, gemm, types);
 }
 
 static bool compile_job(const Job *job, const TargetOptions *target, Arena *arena, ObjectSet *out,
@@ -202,7 +190,7 @@ static bool compile_job(const Job *job, const TargetOptions *target, Arena *aren
 {
     TfcType types[TFC_PRODUCT_TYPES];
     GemmChoice gemm = target ? target->gemm : GEMM_BLAS;
-    int n_products = product_types(job, gemm, types), n_files = count_files(job, gemm);
+    int n_products = products_needed(job->programs, job->n_programs, gemm, types), n_files = count_files(job, gemm);
     LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);
     compile_files(job, target, n_files, buffers, diags);
     *out = (ObjectSet){.n_programs = job->n_programs,
@@ -217,35 +205,13 @@ bool kernels_compile(const KernelSet *set, const TargetOptions *options, const c
     return compile_job(&(Job){.set = set, .prefix = prefix}, options, arena, out, diags);
 }
 
-/* The programs of the functions, and their kernels in `set`; NULL after errors. */
-static const TfcProgram *const *plan_all(const Function *const *functions, int n,
-                                         const TargetOptions *target, KernelSet *set, Arena *arena,
-                                         Diagnostics *diags)
-{
-    kernels_init(set, arena);
-    const TfcProgram **programs = ARENA_ARRAY(arena, const TfcProgram *, n);
-    for (int i = 0; i < n; i++) {
-        TfcProgram *program = ARENA_NEW(arena, TfcProgram);
-        const TfcProgram *planned = plan_program(functions[i], set, arena, diags);
-        if (!planned)
-            return NULL;
-        *program = *planned;
-        if (!target || target->gemm != GEMM_NATIVE)
-            program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
-        if (target && target->gemm == GEMM_AUTO && program->trains)
-            program->choice = target->choice;
-        programs[i] = program;
-    }
-    return programs;
-}
-
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
     KernelSet set;
     if (!check_target(target, diags))
         return false;
-    const TfcProgram *const *programs = plan_all(functions, n, target, &set, arena, diags);
+    const TfcProgram *const *programs = plan_programs(functions, n, target, &set, arena, diags);
     if (!programs)
         return false;
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
@@ -282,7 +248,7 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
     KernelSet set;
     Target target = {0};
     const TfcProgram *const *programs = target_init(&target, options, true, diags)
-                                            ? plan_all(functions, n, options, &set, arena, diags)
+                                            ? plan_programs(functions, n, options, &set, arena, diags)
                                             : NULL;
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module =

@@ -1,6 +1,7 @@
 /* Tables as LLVM constants; see tables.h. */
 #include "codegen/llvm/tables.h"
 
+#include "codegen/products.h"
 #include "codegen/records.h"
 
 #include <llvm-c/Target.h>
@@ -77,18 +78,6 @@ static void point_kernels(Tables *t, Pointers *out)
     for (int32_t k = 0; k < t->program->n_kernels; k++)
         add_pointer(t, out, (size_t)k * sizeof(TfcKernel),
                     hidden(t, t->program->kernel_names[k], "pii"));
-}
-
-const char *const product_names[TFC_PRODUCT_TYPES] = {"gemm.f32", "gemm.f64", "gemm.bf16"};
-
-bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm)
-{
-    if (gemm == GEMM_BLAS && (int)type < TFC_BLAS_TYPES)
-        return false;
-    for (int32_t s = 0; s < program->n_steps; s++)
-        if (program->steps[s].kind == TFC_STEP_GEMM && program->steps[s].gemm.type == type)
-            return true;
-    return false;
 }
 
 /* TfcProducts is an array of pointers: OpenBLAS's two products, then the program's own forms. */

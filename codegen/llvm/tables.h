@@ -16,9 +16,4 @@
 void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
                  const char *prefix, GemmChoice gemm);
 
-/* Names of the products by element type of the operands. */
-extern const char *const product_names[TFC_PRODUCT_TYPES];
-/* Whether the program has a native product for operands of this type. */
-bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
-
 #endif

@@ -379,6 +379,19 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     return name;
 }
 
+bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *diags)
+{
+    Target target;
+    if (options->cpu && !strcmp(options->cpu, "generic")) {
+        *out = (CodeTarget){.processor = &processors[AT_scalar]};
+        return true;
+    }
+    bool ok = target_init(&target, options, true, diags);
+    *out = target.code;
+    target_dispose(&target);
+    return ok;
+}
+
 const char *codegen_llvm(Arena *arena)
 {
     unsigned major, minor, patch;

@@ -147,3 +147,24 @@ const TfcProgram *codegen_plan(const Function *function, Arena *arena,
         *origins = plan.origins.data;
     return program;
 }
+
+const TfcProgram *const *plan_programs(const Function *const *functions, int n,
+                                       const TargetOptions *target, KernelSet *set, Arena *arena,
+                                       Diagnostics *diags)
+{
+    kernels_init(set, arena);
+    const TfcProgram **programs = ARENA_ARRAY(arena, const TfcProgram *, n);
+    for (int i = 0; i < n; i++) {
+        TfcProgram *program = ARENA_NEW(arena, TfcProgram);
+        const TfcProgram *planned = plan_program(functions[i], set, arena, diags);
+        if (!planned)
+            return NULL;
+        *program = *planned;
+        if (!target || target->gemm != GEMM_NATIVE)
+            program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
+        if (target && target->gemm == GEMM_AUTO && program->trains)
+            program->choice = target->choice;
+        programs[i] = program;
+    }
+    return programs;
+}

@@ -171,5 +171,9 @@ bool lower_function(Plan *plan);
  * the tables, their addresses are NULL. NULL after errors. */
 const TfcProgram *plan_program(const Function *function, KernelSet *set, Arena *arena,
                                Diagnostics *diags);
+/* The programs of the functions, for this target, and their kernels in `set`; NULL after errors. */
+const TfcProgram *const *plan_programs(const Function *const *functions, int n,
+                                       const TargetOptions *target, KernelSet *set, Arena *arena,
+                                       Diagnostics *diags);
 
 #endif

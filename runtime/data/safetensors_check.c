@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 16 };
+enum { CHECKSUM_DIGITS = 16 };
 
 /* Keys may come in any order: other programs have their own. */
 static uint64_t add_meta(uint64_t sum, const char *key, const char *value)
@@ -31,15 +31,15 @@ static uint64_t add_shape(uint64_t sum, const StTensor *tensor)
 
 static void put_digits(char *to, uint64_t sum)
 {
-    char digits[DIGITS + 1];
+    char digits[CHECKSUM_DIGITS + 1];
     snprintf(digits, sizeof digits, "%016" PRIx64, sum);
-    memcpy(to, digits, DIGITS);
+    memcpy(to, digits, CHECKSUM_DIGITS);
 }
 
 const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
                               const StMeta *meta, int64_t n_meta, void *room)
 {
-    char *text = arena_array(arena, (size_t)n + 1, DIGITS + 1);
+    char *text = arena_array(arena, (size_t)n + 1, CHECKSUM_DIGITS + 1);
     uint64_t sum = 0;
     if (!text)
         return NULL;
@@ -48,7 +48,7 @@ const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int6
     for (int64_t i = 0; i < n; i++) {
         sum = add_shape(sum, tensors[i]);
         const void *data = st_data(tensors[i], room);
-        put_digits(text + DIGITS * (i + 1), xxh64(data, tensors[i]->bytes, 0));
+        put_digits(text + CHECKSUM_DIGITS * (i + 1), xxh64(data, tensors[i]->bytes, 0));
     }
     put_digits(text, sum);
     return text;
@@ -58,10 +58,10 @@ const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int6
 static bool is_sum(const StFile *file, int64_t i, uint64_t sum)
 {
     const char *text = st_meta(file, ST_CHECKSUMS);
-    char digits[DIGITS];
+    char digits[CHECKSUM_DIGITS];
     put_digits(digits, sum);
-    return !text || (strlen(text) == DIGITS * (size_t)(file->n + 1) &&
-                     !memcmp(text + DIGITS * i, digits, DIGITS));
+    return !text || (strlen(text) == CHECKSUM_DIGITS * (size_t)(file->n + 1) &&
+                     !memcmp(text + CHECKSUM_DIGITS * i, digits, CHECKSUM_DIGITS));
 }
 
 bool st_header_is_whole(const StFile *file)

@@ -53,7 +53,7 @@ static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
     return bytes;
 }
 
-static const TfcPort *find_port(const TfcPort *ports, int n, const char *name)
+static const TfcPort *stepper_port(const TfcPort *ports, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
         if (!strcmp(ports[i].name, name))
@@ -70,7 +70,7 @@ static int ragged_dim(const TfcProgram *program, const TfcShape *shape)
     return -1;
 }
 
-static bool grow(void *array, size_t count, size_t size)
+static bool stepper_grow(void *array, size_t count, size_t size)
 {
     void *grown = realloc(*(void **)array, count ? count * size : 1);
     if (!grown)
@@ -107,7 +107,7 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
         n_slots = s->n_slots;
     if (capacity < s->capacity)
         capacity = s->capacity;
-    if (!grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
+    if (!stepper_grow(&s->slot_length, (size_t)n_slots, sizeof(int32_t)) || !make_grown(s, n_slots, capacity))
         return false;
     for (int i = 0; i < s->n_caches; i++) {
         Cache *cache = &s->caches[i];
@@ -133,14 +133,14 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
     if (n <= s->n_rows_room)
         return true;
     size_t rows = (size_t)n;
-    bool ok = grow(&s->rows_length, rows, 4) && grow(&s->rows_offset, rows, 4) &&
-              grow(&s->rows_source_length, rows, 4) && grow(&s->rows_source_offset, rows, 4) &&
-              grow(&s->ones, rows, 4);
+    bool ok = stepper_grow(&s->rows_length, rows, 4) && stepper_grow(&s->rows_offset, rows, 4) &&
+              stepper_grow(&s->rows_source_length, rows, 4) && stepper_grow(&s->rows_source_offset, rows, 4) &&
+              stepper_grow(&s->ones, rows, 4);
     for (int32_t r = 0; ok && r < n; r++)
         s->ones[r] = 1;
     for (int i = 0; ok && i < s->n_memories; i++)
         if (s->memories[i].per_sentence)
-            ok = grow(&s->memories[i].rows, rows, s->memories[i].row_bytes);
+            ok = stepper_grow(&s->memories[i].rows, rows, s->memories[i].row_bytes);
     if (ok)
         s->n_rows_room = n;
     return ok;
@@ -149,7 +149,7 @@ static bool reserve_rows(ExecStepper *s, int32_t n)
 static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
 {
     size_t room = n ? (size_t)n : 1;
-    if (!grow(&s->source_length, room, 4) || !grow(&s->source_offset, room, 4))
+    if (!stepper_grow(&s->source_length, room, 4) || !stepper_grow(&s->source_offset, room, 4))
         return false;
     int32_t total = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
     return ok;
 }
 
-static bool begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
 {
     ExecStepper *s = self;
     for (int32_t i = 0; i < s->n_slots; i++)
@@ -195,7 +195,7 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
     }
 }
 
-static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+static const float *stepper_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *token)
 {
     ExecStepper *s = self;
@@ -232,7 +232,7 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     return NULL;
 }
 
-static void copy(void *self, int32_t from, int32_t to)
+static void stepper_copy(void *self, int32_t from, int32_t to)
 {
     ExecStepper *s = self;
     for (int i = 0; i < s->n_caches; i++) {
@@ -272,7 +272,7 @@ static bool find_memories(ExecStepper *s)
         return false;
     for (int i = 0; i < step_program->n_inputs; i++) {
         const TfcPort *port = &step_program->inputs[i];
-        if (!encode || !find_port(encode->outputs, encode->n_outputs, port->name))
+        if (!encode || !stepper_port(encode->outputs, encode->n_outputs, port->name))
             continue;
         int ragged = ragged_dim(step_program, &port->shape);
         Memory *memory = &s->memories[s->n_memories++];
@@ -337,8 +337,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->programs = *programs;
     s->dim_rows = s->dim_new = s->dim_past = s->dim_source = s->dim_encode_source = -1;
     const TfcPort *target =
-        find_port(programs->decode_step->inputs, programs->decode_step->n_inputs, programs->target);
-    const TfcPort *logits = find_port(programs->decode_step->outputs,
+        stepper_port(programs->decode_step->inputs, programs->decode_step->n_inputs, programs->target);
+    const TfcPort *logits = stepper_port(programs->decode_step->outputs,
                                       programs->decode_step->n_outputs, programs->logits);
     assert(target && logits);
     s->dim_rows = target->shape.dims[0].dim;
@@ -350,8 +350,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     if (ok)
         find_lengths(s);
     *out = (Stepper){s,     (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
-                     begin, step,
-                     copy,  free_stepper};
+                     stepper_begin, stepper_step,
+                     stepper_copy,  free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

@@ -17,7 +17,7 @@ typedef struct MeanStepper {
     int32_t rows;         /* that there is room for */
 } MeanStepper;
 
-static bool reserve_rows(MeanStepper *s, int32_t rows)
+static bool mean_reserve_rows(MeanStepper *s, int32_t rows)
 {
     if (rows <= s->rows)
         return true;
@@ -29,10 +29,10 @@ static bool reserve_rows(MeanStepper *s, int32_t rows)
     return s->rows > 0;
 }
 
-static bool begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
+static bool mean_begin(void *self, const Tokens *sources, int32_t n, int32_t n_slots)
 {
     MeanStepper *s = self;
-    bool ok = reserve_rows(s, n_slots);
+    bool ok = mean_reserve_rows(s, n_slots);
     for (int32_t i = 0; ok && i < s->n; i++)
         ok = s->members[i].begin(s->members[i].self, sources, n, n_slots);
     return ok;
@@ -44,7 +44,7 @@ static void take_mean(const void *context, int64_t row)
     pick_mean(s->logits, s->n, row, s->vocab, s->totals + row * s->n, s->mean + row * s->vocab);
 }
 
-static const float *step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
+static const float *mean_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *token)
 {
     MeanStepper *s = self;
@@ -57,7 +57,7 @@ static const float *step(void *self, int32_t n, const int32_t *sentence, const i
     return s->mean;
 }
 
-static void copy(void *self, int32_t from, int32_t to)
+static void mean_copy(void *self, int32_t from, int32_t to)
 {
     MeanStepper *s = self;
     for (int32_t i = 0; i < s->n; i++)
@@ -73,7 +73,7 @@ static void free_arrays(MeanStepper *s)
     free(s);
 }
 
-static void free_stepper(void *self)
+static void mean_free(void *self)
 {
     MeanStepper *s = self;
     for (int32_t i = 0; i < s->n; i++)
@@ -97,6 +97,6 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
     s->vocab = members[0].vocab;
     for (int32_t i = 1; i < n; i++)
         assert(members[i].vocab == s->vocab);
-    *out = (Stepper){s, s->vocab, begin, step, copy, free_stepper};
+    *out = (Stepper){s, s->vocab, mean_begin, mean_step, mean_copy, mean_free};
     return true;
 }

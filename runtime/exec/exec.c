@@ -117,7 +117,7 @@ void exec_set_dim(Exec *exec, int dim, int64_t extent)
     exec->bound = false;
 }
 
-static bool grow(int32_t **table, int64_t n)
+static bool grow_room(int32_t **table, int64_t n)
 {
     int32_t *grown = realloc(*table, (size_t)(n + 1) * sizeof *grown);
     if (grown)
@@ -128,12 +128,12 @@ static bool grow(int32_t **table, int64_t n)
 static bool reserve_tables(RaggedTables *tables, int64_t rows, int64_t tokens)
 {
     if (rows > tables->rows || !tables->length) {
-        if (!grow(&tables->offset, rows) || !grow(&tables->length, rows))
+        if (!grow_room(&tables->offset, rows) || !grow_room(&tables->length, rows))
             return false;
         tables->rows = rows;
     }
     if (tokens > tables->tokens || !tables->position) {
-        if (!grow(&tables->batch, tokens) || !grow(&tables->position, tokens))
+        if (!grow_room(&tables->batch, tokens) || !grow_room(&tables->position, tokens))
             return false;
         tables->tokens = tokens;
     }

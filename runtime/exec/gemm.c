@@ -242,7 +242,7 @@ void gemm_run(const BoundGemm *bound, const BoundKernel *epilogue, void *const *
 
 enum { PACK_COLUMNS = 4 * TFC_PANEL_COLUMNS }; /* a task */
 
-static void pack_columns(const void *context, int64_t task)
+static void pack_some_columns(const void *context, int64_t task)
 {
     const GemmRun *run = context;
     const BoundGemm *bound = run->bound;
@@ -262,7 +262,7 @@ int64_t gemm_pack_tasks(const BoundGemm *bound)
 
 void gemm_pack_run(const BoundGemm *bound, void *const *buffers, Team *team)
 {
-    team_run(team, (int32_t)gemm_pack_tasks(bound), pack_columns,
+    team_run(team, (int32_t)gemm_pack_tasks(bound), pack_some_columns,
              &(GemmRun){bound, NULL, buffers});
 }
 

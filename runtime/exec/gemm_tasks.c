@@ -15,7 +15,7 @@
 #define HALF_FLOPS 4e6
 #define READ_BLOCK_FLOPS 2e6
 #define READ_FLOPS 16.0
-enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, BLOCK_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
+enum { FEW_BLOCKS = 4, MAX_BLOCKS = 8, SIDE_ROUNDING = 64, SMALL_SIDE = 128, LARGE_SIDE = 256 };
 
 /* The shape of iteration `i`; when the sentence is a summed loop, its largest. */
 static GemmShape iteration_product(const BoundGemm *bound, int64_t i)
@@ -71,7 +71,7 @@ static GemmShape block_of(GemmShape p, double flops)
         if (flops < blocks * least_block(p, blocks))
             break;
         int64_t *side = block.m >= block.n ? &block.m : &block.n;
-        int64_t half = (*side / 2 + BLOCK_ROUNDING - 1) / BLOCK_ROUNDING * BLOCK_ROUNDING;
+        int64_t half = (*side / 2 + SIDE_ROUNDING - 1) / SIDE_ROUNDING * SIDE_ROUNDING;
         if (half < (blocks <= FEW_BLOCKS ? SMALL_SIDE : LARGE_SIDE))
             break;
         *side = half;

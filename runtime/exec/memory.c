@@ -12,14 +12,14 @@
 #define HUGE_PAGE ((int64_t)2 << 20)
 enum { CACHE_LINE = 64 };
 
-typedef struct Block {
+typedef struct MemoryBlock {
     char *memory;
     int64_t bytes;
-} Block;
+} MemoryBlock;
 
 static void clear_page(const void *context, int64_t page)
 {
-    const Block *block = context;
+    const MemoryBlock *block = context;
     int64_t begin = page * HUGE_PAGE, end = begin + HUGE_PAGE;
     memset(block->memory + begin, 0, (size_t)((end < block->bytes ? end : block->bytes) - begin));
 }
@@ -39,6 +39,6 @@ void *memory_new(int64_t bytes)
         return memory;
     }
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
-    team_each(exec_threads(), (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), clear_page, &(Block){memory, bytes});
+    team_each(exec_threads(), (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), clear_page, &(MemoryBlock){memory, bytes});
     return memory;
 }

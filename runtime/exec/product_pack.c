@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
 {
@@ -52,11 +52,11 @@ static void pack_beside(const Way *way, int64_t k, const char *x, int64_t x_k, i
     for (int64_t l = 0; l < k; l += TERMS) {
         const char *from = x + l * x_k * f->source;
         char *to = panels + l / way->joined * f->columns * f->element;
-        prefetch_terms(f, least(k - l - TERMS, TERMS), from + TERMS * x_k * f->source, x_k,
+        prefetch_terms(f, least_of(k - l - TERMS, TERMS), from + TERMS * x_k * f->source, x_k,
                        columns);
         for (int64_t j = 0; j < columns; j += f->columns)
-            pack_panel(way, least(k - l, TERMS), from + j * f->source, x_k, 1,
-                       least(columns - j, f->columns), to + j * pitch);
+            pack_panel(way, least_of(k - l, TERMS), from + j * f->source, x_k, 1,
+                       least_of(columns - j, f->columns), to + j * pitch);
     }
 }
 
@@ -69,7 +69,7 @@ static void pack_all(const Way *way, int64_t k, const void *x, int64_t x_k, int6
     bool beside = x_column == 1 && f->columns < TFC_PANEL_COLUMNS;
     for (int64_t j = 0, step; j < columns; j += step) {
         step = beside ? TFC_PANEL_COLUMNS : f->columns;
-        int64_t count = least(columns - j, step);
+        int64_t count = least_of(columns - j, step);
         if (beside)
             pack_beside(way, k, from + j * f->source, x_k, count, to + j * pitch, pitch);
         else
@@ -142,7 +142,7 @@ void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const voi
     for (int64_t l = begin, terms; l < end; l += terms) {
         const char *from = (const char *)x + l * x_k * f->source;
         char *to = (char *)out + l / f->joined * element;
-        terms = panels ? least(end - l, PACK_K) : end - l;
+        terms = panels ? least_of(end - l, PACK_K) : end - l;
         for (int64_t i = 0; panels && i < rows; i += f->rows)
             form->pack_rows(terms, from + i * f->source, x_k, 1, rows - i, to + i * pitch);
         if (!panels)

@@ -224,7 +224,7 @@ static void walk_steps(Exec *exec, Team *team, StepWork *work, void *context)
     }
 }
 
-static bool run_one(Exec *exec, int32_t s, Team *team, void *context)
+static bool run_whole_step(Exec *exec, int32_t s, Team *team, void *context)
 {
     run_step(exec, s, team);
     return true;
@@ -262,7 +262,7 @@ bool exec_run(Exec *exec)
     int64_t begin = trace_begin();
     Team team;
     team_open(&team, threads_for(exec), ready_for(exec));
-    walk_steps(exec, &team, run_one, NULL);
+    walk_steps(exec, &team, run_whole_step, NULL);
     team_close(&team);
     trace_end(exec->program->name, begin);
     note_run(exec);

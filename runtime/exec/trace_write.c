@@ -21,7 +21,7 @@ static const char *kernel_name(const TraceStep *record)
     return step->kind == TFC_STEP_KERNEL && names ? names[step->kernel.kernel] : step_kind_name(step->kind);
 }
 
-static void add_shape(const TraceStep *record, Text *out)
+static void put_trace_shape(const TraceStep *record, Text *out)
 {
     const int64_t *s = record->shape;
     switch (step_of(record)->kind) {
@@ -73,7 +73,7 @@ static void add_slice(Events *e, int32_t thread, const TraceSlice *slice)
     text_add(&name, "%s", step->name ? step->name : step_kind_name(step->kind));
     if (step->kind == TFC_STEP_KERNEL)
         text_add(&name, " [%s]", kernel_name(record));
-    add_shape(record, &shape);
+    put_trace_shape(record, &shape);
     json_line(json, "");
     json_open(json, NULL, '{');
     json_put_text(json, "name", name.data);
@@ -194,7 +194,7 @@ static TraceTotal *total_of(Map *map, const TraceStep *record)
 {
     Text key = {0}, shape = {0};
     if (step_of(record)->kind == TFC_STEP_GEMM)
-        add_shape(record, &shape);
+        put_trace_shape(record, &shape);
     text_add(&key, "%s %s", kernel_name(record), shape.data ? shape.data : "");
     TraceTotal *total = map_get(map, key.data);
     if (!total) {

@@ -104,7 +104,7 @@ static Tokens *cut_sentences(Arena *arena, int32_t n, const int32_t *lengths, co
     return tokens;
 }
 
-static int begin(TfcSession *session, const Tokens *sources, int32_t n, int32_t slots)
+static int begin_decoding(TfcSession *session, const Tokens *sources, int32_t n, int32_t slots)
 {
     session->n_slots = -1;
     uint8_t *is_fed = realloc(session->is_fed, (size_t)slots + 1);
@@ -123,7 +123,7 @@ static int check_slots(int32_t slots)
     return slots < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "slots is %d", slots) : TFC_OK;
 }
 
-static int encode(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
+static int encode_all(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
                   int32_t slots)
 {
     int status = check_sentences(session, n, lengths, ids);
@@ -135,7 +135,7 @@ static int encode(TfcSession *session, int32_t n, const int32_t *lengths, const 
         return status;
     Arena *arena = arena_try_new();
     const Tokens *sources = arena ? cut_sentences(arena, n, lengths, ids) : NULL;
-    status = sources ? begin(session, sources, n, slots) : tfc_model_no_memory();
+    status = sources ? begin_decoding(session, sources, n, slots) : tfc_model_no_memory();
     arena_free(arena);
     return status;
 }
@@ -147,7 +147,7 @@ int tfc_model_encode(TfcSessionHandle *handle, int32_t n, const int32_t *lengths
     TfcSession *session = session_enter(handle, USE_READ, &status);
     if (!session)
         return status;
-    status = encode(session, n, lengths, ids, slots);
+    status = encode_all(session, n, lengths, ids, slots);
     session_leave(session, USE_READ);
     return status;
 }
@@ -162,7 +162,7 @@ int tfc_model_decode_begin(TfcSessionHandle *handle, int32_t slots)
     if (!status)
         status = session_prepare_decode(session);
     if (!status)
-        status = begin(session, NULL, slots, slots);
+        status = begin_decoding(session, NULL, slots, slots);
     session_leave(session, USE_READ);
     return status;
 }
@@ -196,7 +196,7 @@ static int check_rows(TfcSession *session, int32_t n, const int32_t *sentence, c
                                         token, n);
 }
 
-static int step(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
+static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
                 const int32_t *token, const float **logits)
 {
     bool refreshed = session_refresh(session);
@@ -229,12 +229,12 @@ int tfc_model_decode_step(TfcSessionHandle *handle, int32_t n, const int32_t *se
     TfcSession *session = session_enter(handle, USE_READ, &status);
     if (!session)
         return status;
-    status = step(session, n, sentence, slot, token, logits);
+    status = feed_tokens(session, n, sentence, slot, token, logits);
     session_leave(session, USE_READ);
     return status;
 }
 
-static int copy(TfcSession *session, int32_t from, int32_t to)
+static int copy_slot(TfcSession *session, int32_t from, int32_t to)
 {
     if (session->n_slots < 0)
         return tfc_model_fail(TFC_ERROR_ARGUMENT,
@@ -253,7 +253,7 @@ int tfc_model_decode_copy(TfcSessionHandle *handle, int32_t from, int32_t to)
     TfcSession *session = session_enter(handle, USE_READ, &status);
     if (!session)
         return status;
-    status = copy(session, from, to);
+    status = copy_slot(session, from, to);
     session_leave(session, USE_READ);
     return status;
 }
@@ -280,7 +280,7 @@ static void put_results(const Decoded *decoded, int32_t n, int32_t places, TfcRe
 }
 
 /* The old results may be what is given: they stay until the new ones are there. */
-static int decode(TfcSession *session, DecodeSettings *settings, const Lists *prefixes, int32_t n,
+static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists *prefixes, int32_t n,
                   const int32_t *lengths, const int32_t *ids, TfcResult *out)
 {
     session->n_slots = -1; /* what decode_step had begun is over */
@@ -332,7 +332,7 @@ static int generate(TfcSession *session, const TfcGeneration *settings, int32_t 
         status = tfc_model_need(out, "results");
     if (!status)
         status = session_prepare_decode(session);
-    return status ? status : decode(session, &decoding, &prefixes, n, lengths, ids, out);
+    return status ? status : decode_all(session, &decoding, &prefixes, n, lengths, ids, out);
 }
 
 int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, int32_t n,

@@ -33,7 +33,7 @@ static uintptr_t first_number(void)
     return sizeof place > 4 ? place << 16 >> 1 : 0;
 }
 
-static bool reserve(void)
+static bool reserve_handles(void)
 {
     if (table.n < table.room)
         return true;
@@ -49,14 +49,14 @@ static bool reserve(void)
 void *handle_add(HandleKind kind, void *object)
 {
     uintptr_t last = table.last ? table.last : first_number();
-    if (last > UINTPTR_MAX - NUMBER_STEP || !reserve())
+    if (last > UINTPTR_MAX - NUMBER_STEP || !reserve_handles())
         return NULL;
     table.last = last + NUMBER_STEP;
     table.entries[table.n++] = (Entry){table.last, kind, object};
     return (void *)table.last;
 }
 
-static Entry *find(HandleKind kind, const void *handle)
+static Entry *find_handle(HandleKind kind, const void *handle)
 {
     size_t begin = 0, end = table.n;
     while (begin < end) {
@@ -72,13 +72,13 @@ static Entry *find(HandleKind kind, const void *handle)
 
 void *handle_find(HandleKind kind, const void *handle)
 {
-    Entry *entry = find(kind, handle);
+    Entry *entry = find_handle(kind, handle);
     return entry ? entry->object : NULL;
 }
 
 void *handle_close(HandleKind kind, const void *handle)
 {
-    Entry *entry = find(kind, handle);
+    Entry *entry = find_handle(kind, handle);
     void *object = entry ? entry->object : NULL;
     if (!entry)
         return NULL;

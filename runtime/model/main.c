@@ -208,7 +208,7 @@ static int answer_lines(Answering *a)
 }
 
 /* The exit status. */
-static int prepare(Answering *a, TfcModelHandle *loaded)
+static int prepare_program(Answering *a, TfcModelHandle *loaded)
 {
     const ProgramOptions *o = a->options;
     if (tfc_model_session_new(loaded, &a->session) ||
@@ -229,7 +229,7 @@ static int answer_with(const TfcModel *model, const char *program, TfcModelHandl
                        const ProgramOptions *o)
 {
     Answering a = {.model = model, .program = program, .options = o};
-    int status = prepare(&a, loaded);
+    int status = prepare_program(&a, loaded);
     if (!status)
         status = answer_lines(&a);
     if (a.prefixes)

@@ -183,7 +183,7 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
 
 /* The handle of a model that is ready; one that is not, or for which there is no handle,
  * is freed. Gives the status. */
-static int finish(TfcLoaded *loaded, int status, TfcModelHandle **out)
+static int finish_opening(TfcLoaded *loaded, int status, TfcModelHandle **out)
 {
     if (!status && !(*out = model_handle(loaded)))
         status = tfc_model_no_memory();
@@ -200,7 +200,7 @@ static bool load_all(Diagnostics *diags, Arena *arena, const char *path, Store *
     return checkpoint_load(diags, arena, path, store, NULL, state);
 }
 
-static int fill(TfcLoaded *loaded, Load *load, const char *path, TrainState *state)
+static int fill_params(TfcLoaded *loaded, Load *load, const char *path, TrainState *state)
 {
     Arena *arena = arena_try_new();
     if (!arena)
@@ -229,14 +229,14 @@ int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, T
     if (!status)
         status = start(model, header, !weights, &loaded);
     if (!status && weights)
-        status = fill(loaded, checkpoint_load_params, weights, NULL);
+        status = fill_params(loaded, checkpoint_load_params, weights, NULL);
     else if (!status && !model->n_members)
         status = tfc_model_fail(TFC_ERROR_WEIGHTS,
                                 "%s: no weights are inside: name a safetensors file", model->name);
-    return finish(loaded, status, out);
+    return finish_opening(loaded, status, out);
 }
 
-static int initialise(TfcLoaded *loaded, uint64_t seed)
+static int initialise_params(TfcLoaded *loaded, uint64_t seed)
 {
     for (int64_t i = 0; i < store_count(loaded->store); i++) {
         const StoreTensor *tensor = store_at(loaded->store, i);
@@ -255,8 +255,8 @@ int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, Tfc
     if (!status)
         status = start(model, header, false, &loaded);
     if (!status)
-        status = initialise(loaded, seed);
-    return finish(loaded, status, out);
+        status = initialise_params(loaded, seed);
+    return finish_opening(loaded, status, out);
 }
 
 int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char *path,
@@ -271,13 +271,13 @@ int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char 
     if (!status && !tfc_model_start_training(loaded, loaded->variant->programs[TFC_TRAIN_STEP]))
         status = tfc_model_no_memory();
     if (!status)
-        status = fill(loaded, load_all, path, &loaded->training);
-    return finish(loaded, status, out);
+        status = fill_params(loaded, load_all, path, &loaded->training);
+    return finish_opening(loaded, status, out);
 }
 
 /* ---- params ---- */
 
-static void describe(const StoreTensor *tensor, TfcParameter *out)
+static void describe_parameter(const StoreTensor *tensor, TfcParameter *out)
 {
     *out = (TfcParameter){.name = tensor->name,
                           .type = tensor->type,
@@ -328,7 +328,7 @@ static int describe_param(TfcModelHandle *handle, const char *name, int64_t inde
         return status;
     const StoreTensor *tensor = find_param(loaded->store, name, index);
     if (tensor)
-        describe(tensor, out);
+        describe_parameter(tensor, out);
     else if (name)
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "there is no parameter '%s'", name);
     else

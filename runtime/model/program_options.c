@@ -12,13 +12,13 @@
 typedef enum Kind { FLAG, WORD, WHOLE, NUMBER } Kind;
 
 /* An option, as its name without the dashes has it. */
-typedef struct Row {
+typedef struct OptionRow {
     const char *name, *value;
     Kind kind;
     size_t at; /* in ProgramOptions */
     double least;
     const char *help;
-} Row;
+} OptionRow;
 
 #define PLACE(field)                                                                               \
     _Generic(((ProgramOptions *)0)->field, bool : FLAG, const char * : WORD, int64_t : WHOLE,             \
@@ -26,7 +26,7 @@ typedef struct Row {
 #define ROW_OF_DECODING(record, field, name, value, least, initial, help)                          \
     {name, value, PLACE(decoding.field), least, help}
 
-static const Row rows[] = {
+static const OptionRow option_rows[] = {
     {"weights", "FILE", PLACE(weights), 0, "a safetensors file in place of the weights inside"},
     {"ids", NULL, PLACE(ids), 0, "token ids in place of text"},
     DECODE_OPTIONS_SEARCH(ROW_OF_DECODING, 0),
@@ -43,7 +43,7 @@ static const Row rows[] = {
     {"eos", "ID", PLACE(eos), 0, "the id that ends it"},
     {"threads", "N", PLACE(threads), 1, "as many as processors"},
 };
-enum { N_ROWS = sizeof rows / sizeof rows[0] };
+enum { N_ROWS = sizeof option_rows / sizeof option_rows[0] };
 
 static void print_usage(const TfcModel *model, const char *program)
 {
@@ -52,13 +52,13 @@ static void print_usage(const TfcModel *model, const char *program)
             "%s on standard input, a line each; the answers, a line each, out.\n",
             program, model->text ? "Text (with --ids token ids)" : "Token ids");
     for (int i = 0; i < N_ROWS; i++)
-        fprintf(stderr, "  --%s%s%-*s %s\n", rows[i].name, rows[i].value ? " " : "",
-                (int)(rows[i].value ? 23 - strlen(rows[i].name) : 24 - strlen(rows[i].name)),
-                rows[i].value ? rows[i].value : "", rows[i].help);
+        fprintf(stderr, "  --%s%s%-*s %s\n", option_rows[i].name, option_rows[i].value ? " " : "",
+                (int)(option_rows[i].value ? 23 - strlen(option_rows[i].name) : 24 - strlen(option_rows[i].name)),
+                option_rows[i].value ? option_rows[i].value : "", option_rows[i].help);
 }
 
 /* A whole number from the least; else says so. */
-static bool read_whole(const char *program, const Row *row, double most, const char *text, int64_t *out)
+static bool read_whole(const char *program, const OptionRow *row, double most, const char *text, int64_t *out)
 {
     char *end;
     errno = 0;
@@ -72,7 +72,7 @@ static bool read_whole(const char *program, const Row *row, double most, const c
     return false;
 }
 
-static bool read_number(const char *program, const Row *row, double most, const char *text, double *out)
+static bool read_number(const char *program, const OptionRow *row, double most, const char *text, double *out)
 {
     char *end;
     double value = strtod(text, &end);
@@ -86,7 +86,7 @@ static bool read_number(const char *program, const Row *row, double most, const 
 }
 
 /* The largest value: of a token the last of the vocabulary. */
-static double most_of(const TfcModel *model, const Row *row)
+static double most_of(const TfcModel *model, const OptionRow *row)
 {
     double most = limit_of(row->name);
     if (!strcmp(row->value, "ID") && model->vocab > 0)
@@ -94,7 +94,7 @@ static double most_of(const TfcModel *model, const Row *row)
     return most < INT32_MAX ? most : INT32_MAX;
 }
 
-static bool read_value(const TfcModel *model, const char *program, const Row *row, const char *text,
+static bool read_value(const TfcModel *model, const char *program, const OptionRow *row, const char *text,
                        ProgramOptions *o)
 {
     void *field = (char *)o + row->at;
@@ -107,11 +107,11 @@ static bool read_value(const TfcModel *model, const char *program, const Row *ro
     return false;
 }
 
-static const Row *find_row(const char *argument)
+static const OptionRow *find_row(const char *argument)
 {
     for (int i = 0; !strncmp(argument, "--", 2) && i < N_ROWS; i++)
-        if (!strcmp(argument + 2, rows[i].name))
-            return &rows[i];
+        if (!strcmp(argument + 2, option_rows[i].name))
+            return &option_rows[i];
     return NULL;
 }
 
@@ -131,10 +131,10 @@ static void clear_options(ProgramOptions *o)
 {
     *o = (ProgramOptions){0};
     for (int i = 0; i < N_ROWS; i++) {
-        void *field = (char *)o + rows[i].at;
-        if (rows[i].kind == WHOLE)
+        void *field = (char *)o + option_rows[i].at;
+        if (option_rows[i].kind == WHOLE)
             *(int64_t *)field = -1;
-        else if (rows[i].kind == NUMBER)
+        else if (option_rows[i].kind == NUMBER)
             *(double *)field = -1;
     }
 }
@@ -143,7 +143,7 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
 {
     clear_options(o);
     for (int i = 1; i < argc; i++) {
-        const Row *row = find_row(argv[i]);
+        const OptionRow *row = find_row(argv[i]);
         bool lacks = row && row->value && i + 1 == argc;
         if (!row || lacks) {
             fprintf(stderr, lacks ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",

@@ -35,16 +35,16 @@ static const Setting settings_of_requests[] = {
 
 enum { DIGITS = 7 };
 
-static Text answer; /* of the last request */
+static Text last_answer; /* of the last request */
 
-static const char *fail(const char *what)
+static const char *script_fail(const char *what)
 {
-    JsonWriter json = {.out = &answer};
-    answer.length = 0;
+    JsonWriter json = {.out = &last_answer};
+    last_answer.length = 0;
     json_open(&json, NULL, '{');
     json_put_text(&json, "error", what);
     json_close(&json, '}');
-    return answer.data;
+    return last_answer.data;
 }
 
 static const Setting *find_setting(const char *name)
@@ -133,14 +133,14 @@ static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWr
 
 static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, const Wanted *wanted)
 {
-    JsonWriter json = {.out = &answer};
-    answer.length = 0;
+    JsonWriter json = {.out = &last_answer};
+    last_answer.length = 0;
     json_open(&json, NULL, '{');
     json_open(&json, "answers", '[');
     int status = (model->source ? put_translations : put_generated)(session, wanted, &json);
     json_close(&json, ']');
     json_close(&json, '}');
-    return status ? fail(tfc_model_error_detail()) : answer.data;
+    return status ? script_fail(tfc_model_error_detail()) : last_answer.data;
 }
 
 static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, Wanted *wanted,
@@ -148,10 +148,10 @@ static const char *answer_request(const TfcModel *model, TfcSessionHandle *sessi
 {
     const JsonValue *text = json_member(request, "text");
     if (!text || text->kind != JV_STRING)
-        return fail("a request is an object with a \"text\"");
+        return script_fail("a request is an object with a \"text\"");
     wanted->text = text->text;
     const char *mistake = take_settings(request, model->source != NULL, arena, wanted);
-    return mistake ? fail(mistake) : put_answer(model, session, wanted);
+    return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
 }
 
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length)
@@ -161,16 +161,16 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
     Wanted wanted = {0};
     if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
         (!session && tfc_model_session_new(loaded, &session)) || tfc_model_generation_defaults(loaded, &wanted.settings))
-        return fail(tfc_model_error_detail());
+        return script_fail(tfc_model_error_detail());
     Arena *arena = arena_try_new();
     if (!arena || !request || length < 0) {
         arena_free(arena);
-        return fail(arena ? "there is no request" : "out of memory");
+        return script_fail(arena ? "there is no request" : "out of memory");
     }
     const char *problem = NULL;
     const JsonValue *value = json_read(arena, request, (size_t)length, &problem);
     const char *result = value ? answer_request(model, session, &wanted, value, arena)
-                               : fail(problem ? problem : "out of memory");
+                               : script_fail(problem ? problem : "out of memory");
     arena_free(arena);
     return result;
 }

@@ -82,7 +82,7 @@ bool texts_push_special(TokenIds *ids, int64_t id)
     return id < 0 || token_ids_push(ids, (int32_t)id);
 }
 
-static bool put(TfcSession *session, const char *bytes, size_t length)
+static bool put_answer(TfcSession *session, const char *bytes, size_t length)
 {
     return token_text_put(&session->text, bytes, length);
 }
@@ -171,12 +171,12 @@ static int put_lines(TfcSession *session, const TokenIds *ids, const char *line_
         for (to = from; to < ids->count && ids->data[to] != loaded->model->text->line_end;)
             to++;
         ok = tokenizer_decode_text(loaded->target, ids->data + from, to - from, &session->text) &&
-             (to == ids->count || put(session, line_break, strlen(line_break)));
+             (to == ids->count || put_answer(session, line_break, strlen(line_break)));
     }
     return ok ? TFC_OK : tfc_model_no_memory();
 }
 
-static int generate(TfcSession *session, const TfcGeneration *given, int64_t number,
+static int generate_lines(TfcSession *session, const TfcGeneration *given, int64_t number,
                     const char *utf8, size_t length, const char *line_break)
 {
     TokenIds ids = {0};
@@ -200,9 +200,9 @@ static int generate(TfcSession *session, const TfcGeneration *given, int64_t num
 
 /* ---- calls ---- */
 
-typedef enum Way { TRANSLATE, GENERATE, ANSWER } Way;
+typedef enum TextWay { TRANSLATE, GENERATE, ANSWER } TextWay;
 
-static int answer(TfcSession *session, const TfcGeneration *settings, Way way, int64_t number,
+static int answer_text(TfcSession *session, const TfcGeneration *settings, TextWay way, int64_t number,
                   const char *utf8, int64_t length)
 {
     int status = texts_check(NULL, utf8, length);
@@ -210,12 +210,12 @@ static int answer(TfcSession *session, const TfcGeneration *settings, Way way, i
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
         status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);
     else if (!status)
-        status = generate(session, settings, number, utf8, (size_t)length,
+        status = generate_lines(session, settings, number, utf8, (size_t)length,
                           way == ANSWER ? "\\n" : "\n");
-    return status || put(session, "", 1) ? status : tfc_model_no_memory();
+    return status || put_answer(session, "", 1) ? status : tfc_model_no_memory();
 }
 
-static int call(TfcSessionHandle *handle, const TfcGeneration *settings, Way way, int64_t number,
+static int call_text(TfcSessionHandle *handle, const TfcGeneration *settings, TextWay way, int64_t number,
                 const char *utf8, int64_t length, const char **text, int64_t *text_length)
 {
     int status = tfc_model_need(text, "text");
@@ -227,7 +227,7 @@ static int call(TfcSessionHandle *handle, const TfcGeneration *settings, Way way
     TfcSession *session = session_enter(handle, USE_READ, &status);
     if (!session)
         return status;
-    status = answer(session, settings, way, number, utf8, length);
+    status = answer_text(session, settings, way, number, utf8, length);
     if (!status) {
         *text = session->text.data;
         if (text_length)
@@ -241,19 +241,19 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
                              const char *utf8, int64_t length, const char **text,
                              int64_t *text_length)
 {
-    return call(session, settings, TRANSLATE, 0, utf8, length, text, text_length);
+    return call_text(session, settings, TRANSLATE, 0, utf8, length, text, text_length);
 }
 
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length)
 {
-    return call(session, settings, GENERATE, 0, utf8, length, text, text_length);
+    return call_text(session, settings, GENERATE, 0, utf8, length, text, text_length);
 }
 
 int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,
                           const char *line, int64_t length, const char **text,
                           int64_t *text_length)
 {
-    return call(session, settings, ANSWER, number, line, length, text, text_length);
+    return call_text(session, settings, ANSWER, number, line, length, text, text_length);
 }

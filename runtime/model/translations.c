@@ -8,20 +8,20 @@
 enum { WINDOW_TOKENS = 1024, WINDOW_LINES = 256 };
 
 /* A line's tokens, those around them included. */
-typedef struct Line {
+typedef struct TextLine {
     size_t start;
     int32_t n; /* 0: the line has no tokens of its own */
     bool ends; /* with a newline */
     size_t prefix; /* where the tokens begin that the translation begins with */
     int32_t n_prefix;
-} Line;
+} TextLine;
 
 typedef struct Translation {
     TfcSession *session;
     const TfcGeneration *given; /* NULL: the defaults */
     DecodeSettings settings;
     TokenIds ids, prefixes;
-    Line *lines;
+    TextLine *lines;
     int64_t n, first; /* lines; the number of the first */
     TfcTranslation *list; /* the results, with room for all; NULL: the best become text */
     int64_t n_list;
@@ -50,7 +50,7 @@ static bool next_line(TextLines *lines)
     return true;
 }
 
-static int encode_line(Translation *t, const char *text, size_t length, Line *line)
+static int encode_line(Translation *t, const char *text, size_t length, TextLine *line)
 {
     const TfcLoaded *loaded = t->session->loaded;
     const TfcText *rules = loaded->model->text;
@@ -80,11 +80,11 @@ static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *
     size_t n = 1;
     for (size_t i = 0; i < length; i++)
         n += utf8[i] == '\n';
-    t->lines = ARENA_ARRAY(arena, Line, n);
+    t->lines = ARENA_ARRAY(arena, TextLine, n);
     int status = t->lines ? TFC_OK : tfc_model_no_memory();
     TextLines lines = {.text = utf8, .length = length};
     while (!status && next_line(&lines)) {
-        Line *line = &t->lines[t->n++];
+        TextLine *line = &t->lines[t->n++];
         line->ends = lines.ends;
         status = encode_line(t, lines.line, lines.size, line);
     }
@@ -93,7 +93,7 @@ static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *
                   : tfc_model_check_ids(model, model->source, t->ids.data, (int64_t)t->ids.count);
 }
 
-static int encode_prefix(Translation *t, const TextLines *text, Line *line)
+static int encode_prefix(Translation *t, const TextLines *text, TextLine *line)
 {
     const TfcLoaded *loaded = t->session->loaded;
     int64_t most = tfc_model_longest(loaded->model) - 1;
@@ -147,7 +147,7 @@ static bool put_result(TfcSession *session, const Hypothesis *h)
     return tokenizer_decode_text(session->loaded->target, shown.ids, (size_t)shown.n, &session->text);
 }
 
-static bool put_line(TfcSession *session, const Line *line, const Decoded *decoded)
+static bool put_line(TfcSession *session, const TextLine *line, const Decoded *decoded)
 {
     const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
     return (!best || put_result(session, best)) &&
@@ -178,7 +178,7 @@ static bool list_result(Translation *t, int64_t line, const Tokens *source, cons
 
 static bool list_line(Translation *t, int64_t line, const Decoded *decoded)
 {
-    const Line *from = &t->lines[line];
+    const TextLine *from = &t->lines[line];
     int32_t n = from->n ? decoded->n : 0;
     int32_t *ids = ARENA_ARRAY(t->session->results, int32_t, from->n + 1);
     if (!ids)
@@ -203,7 +203,7 @@ static bool translate_window(Translation *t, int64_t from, int64_t to, Arena *ar
         return false;
     int32_t n = 0;
     for (int64_t i = from; i < to; i++) {
-        const Line *line = &t->lines[i];
+        const TextLine *line = &t->lines[i];
         if (!line->n)
             continue;
         sources[n] = (Tokens){t->ids.data + line->start, line->n};

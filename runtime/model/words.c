@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const TfcPort *find_port(const TfcProgram *program, const char *name)
+static const TfcPort *port_named(const TfcProgram *program, const char *name)
 {
     for (int32_t i = 0; name && i < program->n_inputs; i++)
         if (!strcmp(program->inputs[i].name, name))
@@ -94,7 +94,7 @@ static const void *input_data(TfcSession *session, const TfcProgram *program, co
                               bool *no_memory)
 {
     const TfcModel *model = session->loaded->model;
-    const TfcPort *target = find_port(program, model->target);
+    const TfcPort *target = port_named(program, model->target);
     bool is_next = model->next && !strcmp(port->name, model->next);
     if (given->data || !is_next || !target || model->eos < 0)
         return given->data;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* At least n items of this size, by doubling; NULL: no memory. */
-static void *grow(void *data, size_t *capacity, size_t n, size_t size)
+static void *grow_array(void *data, size_t *capacity, size_t n, size_t size)
 {
     size_t larger = *capacity > SIZE_MAX / 2 ? n : *capacity * 2, bytes;
     larger = larger < n ? n : larger;
@@ -21,7 +21,7 @@ static void *grow(void *data, size_t *capacity, size_t n, size_t size)
 bool token_ids_push(TokenIds *ids, int32_t id)
 {
     if (ids->count == ids->capacity) {
-        int32_t *data = grow(ids->data, &ids->capacity, ids->count + 1, sizeof *data);
+        int32_t *data = grow_array(ids->data, &ids->capacity, ids->count + 1, sizeof *data);
         if (!data)
             return false;
         ids->data = data;
@@ -43,7 +43,7 @@ bool token_text_reserve(TokenText *text, size_t more)
         return false;
     if (n <= text->capacity)
         return true;
-    char *data = grow(text->data, &text->capacity, n, 1);
+    char *data = grow_array(text->data, &text->capacity, n, 1);
     if (data)
         text->data = data;
     return data;

@@ -11,14 +11,14 @@
 
 /* ---- pieces ---- */
 
-static const char *piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
+static const char *sp_piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
 {
     const SpModel *m = tokenizer->own;
     *length = m->pieces[id].length;
     return m->pieces[id].text;
 }
 
-static int32_t find(const Tokenizer *tokenizer, const char *text, size_t length)
+static int32_t sp_find(const Tokenizer *tokenizer, const char *text, size_t length)
 {
     const SpModel *m = tokenizer->own;
     int32_t id = sp_id(m, text, length);
@@ -78,11 +78,11 @@ static size_t language_length(const SpModel *m, const char *text, size_t length)
     return 0;
 }
 
-static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+static bool sp_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
     const SpModel *m = tokenizer->own;
     size_t language = language_length(m, text, length);
-    int32_t id = language ? find(tokenizer, text, language) : -1;
+    int32_t id = language ? sp_find(tokenizer, text, language) : -1;
     if (language && !token_ids_push(ids, id < 0 ? m->unk : id))
         return false;
     text += language;
@@ -172,7 +172,7 @@ static bool put_pieces(Decoding *d, const int32_t *ids, size_t n)
     return ok;
 }
 
-static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+static bool sp_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
 {
     const SpModel *m = tokenizer->own;
     Trie none = {0};
@@ -188,7 +188,7 @@ static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, Tok
 
 /* ---- making ---- */
 
-static const TokenizerKind sentencepiece = {encode, decode, piece, find, NULL};
+static const TokenizerKind sentencepiece = {sp_encode, sp_decode, sp_piece, sp_find, NULL};
 
 /* The id of a piece that is of this type. */
 static int32_t special_id(const SpModel *m, SpText text, SpType type)
@@ -197,7 +197,7 @@ static int32_t special_id(const SpModel *m, SpText text, SpType type)
     return m->pieces[id].type == type && id < m->listed ? id : -1;
 }
 
-static Tokenizer *make(Arena *arena, const void *bytes, size_t size, const char **problem)
+static Tokenizer *sp_make(Arena *arena, const void *bytes, size_t size, const char **problem)
 {
     Tokenizer *t = ARENA_NEW(arena, Tokenizer);
     SpModel *m = ARENA_NEW(arena, SpModel);
@@ -220,7 +220,7 @@ Tokenizer *tokenizer_sentencepiece(const void *bytes, size_t size, const char **
     problem = problem ? problem : &ignored;
     *problem = bytes ? NULL : "there are no bytes";
     Arena *arena = bytes ? arena_try_new() : NULL;
-    Tokenizer *t = arena ? make(arena, bytes, size, problem) : NULL;
+    Tokenizer *t = arena ? sp_make(arena, bytes, size, problem) : NULL;
     if (!t)
         arena_free(arena);
     return t;

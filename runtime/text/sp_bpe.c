@@ -77,7 +77,7 @@ static void try_pair(Joining *j, int32_t left, int32_t right)
         *find_seam(j, id) = (Seam){id + 1, a->length};
 }
 
-static void join(Joining *j)
+static void join_symbols(Joining *j)
 {
     for (int32_t i = 1; i < j->n; i++)
         try_pair(j, i - 1, i);
@@ -126,7 +126,7 @@ bool sp_cut_bpe(const SpModel *model, const char *text, size_t length, SpCuts *c
     }
     bool ok = j.pairs.at && todo && (j.seams || !model->has_unused);
     if (ok)
-        join(&j);
+        join_symbols(&j);
     for (int32_t i = 0; ok && i != NONE; i = j.symbols[i].after)
         ok = take_apart(&j, j.symbols[i], todo, cuts);
     free(j.symbols);

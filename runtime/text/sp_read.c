@@ -16,7 +16,7 @@ typedef struct Reading {
     const char *problem;
 } Reading;
 
-static bool refuse(Reading *r, const char *problem)
+static bool sp_refuse(Reading *r, const char *problem)
 {
     if (!r->problem)
         r->problem = problem;
@@ -25,7 +25,7 @@ static bool refuse(Reading *r, const char *problem)
 
 static bool whole(Reading *r, const Proto *message)
 {
-    return !message->bad || refuse(r, "a field is cut off or damaged");
+    return !message->bad || sp_refuse(r, "a field is cut off or damaged");
 }
 
 /* ---- fields ---- */
@@ -47,11 +47,11 @@ static bool read_piece(Reading *r, const ProtoField *from)
         }
     }
     if (!piece.length)
-        return whole(r, &message) && refuse(r, "a piece is empty");
+        return whole(r, &message) && sp_refuse(r, "a piece is empty");
     if (memchr(piece.text, 0, piece.length))
-        return refuse(r, "a piece has a NUL");
+        return sp_refuse(r, "a piece has a NUL");
     if (r->pieces.count >= MOST_PIECES)
-        return refuse(r, "it has too many pieces");
+        return sp_refuse(r, "it has too many pieces");
     vec_push(r->model->arena, r->pieces, piece);
     return whole(r, &message);
 }
@@ -88,10 +88,10 @@ static bool read_rules(Reading *r, SpNormalizer *normalizer, const ProtoField *f
     if (!from->size)
         return true;
     if (from->size <= 4)
-        return refuse(r, "its rules of normalization are damaged");
+        return sp_refuse(r, "its rules of normalization are damaged");
     size_t trie = (size_t)b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
     if (trie > from->size - 4)
-        return refuse(r, "its rules of normalization are damaged");
+        return sp_refuse(r, "its rules of normalization are damaged");
     normalizer->rules = (Trie){b + 4, trie / 4};
     normalizer->replacements = from->bytes + 4 + trie;
     normalizer->n_replacements = from->size - 4 - trie;
@@ -168,13 +168,13 @@ static bool check_bytes(Reading *r)
             continue;
         int byte = byte_of(&m->pieces[i]);
         if (!m->byte_fallback || byte < 0)
-            return refuse(r, "it has a piece for a byte that it does not fall back to");
+            return sp_refuse(r, "it has a piece for a byte that it does not fall back to");
         m->pieces[i].byte = (unsigned char)byte;
         m->bytes[byte] = i;
     }
     for (int i = 0; i < 256 && m->byte_fallback; i++)
         if (m->bytes[i] < 0)
-            return refuse(r, "it falls back to bytes and lacks pieces for some");
+            return sp_refuse(r, "it falls back to bytes and lacks pieces for some");
     return true;
 }
 
@@ -212,12 +212,12 @@ static bool build(Reading *r, Trie *trie, Which which)
     const TrieKey *twice = NULL;
     bool ok = keys && trie_build(trie, m->arena, keys, n, &twice);
     if (twice)
-        refuse(r, "a piece is there twice");
+        sp_refuse(r, "a piece is there twice");
     arena_free(scratch);
     return ok;
 }
 
-static bool finish(Reading *r)
+static bool sp_finish(Reading *r)
 {
     SpModel *m = r->model;
     m->unk = -1;
@@ -225,16 +225,16 @@ static bool finish(Reading *r)
         if (m->pieces[i].type != SP_UNKNOWN)
             continue;
         if (m->unk >= 0)
-            return refuse(r, "it has two pieces for what is unknown");
+            return sp_refuse(r, "it has two pieces for what is unknown");
         m->unk = i;
     }
     if (m->unk < 0 || m->unk >= m->listed)
-        return refuse(r, "it has no piece for what is unknown");
+        return sp_refuse(r, "it has no piece for what is unknown");
     weigh(m);
     if (!check_bytes(r) || !build(r, &m->known, KNOWN) || !build(r, &m->reserved, RESERVED) ||
         !build(r, &m->user, USER))
         return false;
-    return m->kind != SP_UNIGRAM || m->known.n || refuse(r, "it has no pieces");
+    return m->kind != SP_UNIGRAM || m->known.n || sp_refuse(r, "it has no pieces");
 }
 
 bool sp_read(SpModel *model, const void *bytes, size_t size, const char **problem)
@@ -248,7 +248,7 @@ bool sp_read(SpModel *model, const void *bytes, size_t size, const char **proble
     model->eos_piece = (SpText){"</s>", 4};
     model->pad_piece = (SpText){"<pad>", 5};
     model->unk_surface = (SpText){" \xe2\x81\x87 ", 5};
-    bool ok = read_fields(&r, bytes, size) && finish(&r);
+    bool ok = read_fields(&r, bytes, size) && sp_finish(&r);
     *problem = r.problem;
     return ok;
 }

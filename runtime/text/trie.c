@@ -83,7 +83,7 @@ static void put_free(Layout *l, uint32_t at)
 }
 
 /* A block more; what is free in one that is too old stays so. */
-static bool add_block(Layout *l)
+static bool trie_add_block(Layout *l)
 {
     size_t n = l->units.count;
     if (n >= UINT32_C(1) << 29)
@@ -128,7 +128,7 @@ static unsigned char label_of(const TrieKey *key, uint32_t depth)
     return depth < key->length ? (unsigned char)key->text[depth] : 0;
 }
 
-static bool place(Layout *l, const TrieKey *keys, Branch branch)
+static bool trie_place(Layout *l, const TrieKey *keys, Branch branch)
 {
     unsigned char labels[LABELS];
     size_t firsts[LABELS + 1];
@@ -140,7 +140,7 @@ static bool place(Layout *l, const TrieKey *keys, Branch branch)
         }
     firsts[n] = branch.end;
     uint32_t base = find_base(l, branch.at, labels, n);
-    if (base >= l->units.count && !add_block(l))
+    if (base >= l->units.count && !trie_add_block(l))
         return false;
     uint32_t offset = branch.at ^ base;
     l->units.data[branch.at] |= offset < FAR ? offset << 10 : offset << 2 | 1u << 9;
@@ -180,7 +180,7 @@ bool trie_build(Trie *trie, Arena *arena, TrieKey *keys, size_t n, const TrieKey
             return false;
         }
     Layout l = {.arena = arena_try_new()};
-    bool ok = l.arena && add_block(&l);
+    bool ok = l.arena && trie_add_block(&l);
     if (ok) {
         take(&l, 0);
         Branch all = {0, n, 0, 0};
@@ -188,7 +188,7 @@ bool trie_build(Trie *trie, Arena *arena, TrieKey *keys, size_t n, const TrieKey
         ok = !arena_failed(l.arena);
     }
     while (ok && l.todo.count)
-        ok = place(&l, keys, l.todo.data[--l.todo.count]);
+        ok = trie_place(&l, keys, l.todo.data[--l.todo.count]);
     unsigned char *units = ok ? arena_array(arena, l.units.count, 4) : NULL;
     for (size_t i = 0; units && i < l.units.count * 4; i++)
         units[i] = (unsigned char)(l.units.data[i / 4] >> i % 4 * 8);

@@ -50,25 +50,25 @@ static bool is_silent(const Words *w, int32_t id)
     return id == w->special[WORDS_PAD] || id == w->special[WORDS_BOS] || id == w->special[WORDS_EOS];
 }
 
-static const char *piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
+static const char *words_piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
 {
     const Words *w = tokenizer->own;
     *length = w->tokens[id].length;
     return w->tokens[id].text;
 }
 
-static int32_t find(const Tokenizer *tokenizer, const char *text, size_t length)
+static int32_t words_find(const Tokenizer *tokenizer, const char *text, size_t length)
 {
     const Words *w = tokenizer->own;
     int32_t id = trie_find(&w->ids, text, length);
     return id == TRIE_NOWHERE ? -1 : id;
 }
 
-static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+static bool words_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
     const Words *w = tokenizer->own;
     for (size_t at = 0, begin; words_next(w->characters, text, length, &at, &begin);) {
-        int32_t id = find(tokenizer, text + begin, at - begin);
+        int32_t id = words_find(tokenizer, text + begin, at - begin);
         if (!token_ids_push(ids, id < 0 || is_silent(w, id) ? w->special[WORDS_UNK] : id))
             return false;
     }
@@ -83,7 +83,7 @@ static bool put_word(TokenText *text, const Word *word, bool *joined)
     return ok && token_text_put(text, word->text, *joined ? word->length - 2 : word->length);
 }
 
-static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
+static bool words_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
 {
     const Words *w = tokenizer->own;
     bool joined = true, ok = true;
@@ -103,7 +103,7 @@ static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, Tok
 
 /* ---- making ---- */
 
-static const TokenizerKind words = {encode, decode, piece, find, NULL};
+static const TokenizerKind words_kind = {words_encode, words_decode, words_piece, words_find, NULL};
 
 static const char *line_end(const char *line, const char *end)
 {
@@ -149,7 +149,7 @@ static bool read_tokens(Tokenizer *t, Words *w, const char *text, const char *en
 static bool find_specials(Tokenizer *t, Words *w, const char **problem)
 {
     for (int i = 0; i < WORDS_SPECIALS; i++) {
-        w->special[i] = find(t, words_specials[i], strlen(words_specials[i]));
+        w->special[i] = words_find(t, words_specials[i], strlen(words_specials[i]));
         if (w->special[i] < 0)
             *problem = "it lacks one of <pad>, <unk>, <s> and </s>";
     }
@@ -160,7 +160,7 @@ static bool find_specials(Tokenizer *t, Words *w, const char **problem)
     return !*problem;
 }
 
-static Tokenizer *make(Arena *arena, const char *text, size_t size, const char **problem)
+static Tokenizer *words_make(Arena *arena, const char *text, size_t size, const char **problem)
 {
     static const char mark[] = WORDS_CHARACTERS "\n";
     Tokenizer *t = ARENA_NEW(arena, Tokenizer);
@@ -169,7 +169,7 @@ static Tokenizer *make(Arena *arena, const char *text, size_t size, const char *
         return NULL;
     size_t skip = sizeof mark - 1;
     w->characters = size >= skip && !memcmp(text, mark, skip);
-    *t = (Tokenizer){&words, arena, .own = w};
+    *t = (Tokenizer){&words_kind, arena, .own = w};
     bool ok = read_tokens(t, w, text + (w->characters ? skip : 0), text + size, problem) &&
               find_specials(t, w, problem);
     return ok ? t : NULL;
@@ -181,7 +181,7 @@ Tokenizer *tokenizer_words(const void *bytes, size_t size, const char **problem)
     problem = problem ? problem : &ignored;
     *problem = !bytes ? "there are no bytes" : size > TOKENIZER_MOST ? "it is too long" : NULL;
     Arena *arena = *problem ? NULL : arena_try_new();
-    Tokenizer *t = arena ? make(arena, bytes, size, problem) : NULL;
+    Tokenizer *t = arena ? words_make(arena, bytes, size, problem) : NULL;
     if (!t)
         arena_free(arena);
     return t;

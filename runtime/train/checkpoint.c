@@ -15,7 +15,7 @@ static bool is_saved(const StoreTensor *tensor)
     return tensor->role != TFC_GRADIENT && !is_cache && tensor->data;
 }
 
-static StTensor describe(const StoreTensor *tensor)
+static StTensor describe_checkpoint(const StoreTensor *tensor)
 {
     StTensor out = {.name = tensor->name,
                     .type = (StType)tensor->type,
@@ -92,7 +92,7 @@ static bool check_values(Diagnostics *diags, const char *what, const StTensor *t
 
 static bool check_here(Diagnostics *diags, const char *what, const StoreTensor *tensor)
 {
-    StTensor here = describe(tensor);
+    StTensor here = describe_checkpoint(tensor);
     return check_values(diags, what, &here);
 }
 
@@ -138,7 +138,7 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     return s->window ? n : n - 1; /* files from before prepared data have none */
 }
 
-static bool read_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)
+static bool read_meta_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)
 {
     *text = st_meta(file, key);
     if (!*text)
@@ -152,7 +152,7 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     const char *text;
     *state = (TrainState){0};
 #define FIELD(key, parse)                      \
-    if (!read_field(file, #key, &text, diags)) \
+    if (!read_meta_field(file, #key, &text, diags)) \
         return false;                          \
     state->key = parse
     FIELD(step, strtoll(text, NULL, 10));
@@ -185,7 +185,7 @@ static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Stor
     }
     for (int64_t i = 0; i < store_count(store); i++)
         if (is_saved(store_at(store, i)))
-            tensors[n++] = describe(store_at(store, i));
+            tensors[n++] = describe_checkpoint(store_at(store, i));
     for (int64_t i = 0; i < n_parts; i++)
         tensors[n++] = describe_part(&parts->list[i], false);
     return st_write_checked(diags, path, tensors, n, meta, n_meta);
@@ -322,7 +322,7 @@ bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, 
 /* ---- averaging ---- */
 
 /* Adds one checkpoint's tensor. */
-static bool add_tensor(const StFile *file, const StoreTensor *tensor, double *sum)
+static bool add_checkpoint_tensor(const StFile *file, const StoreTensor *tensor, double *sum)
 {
     const StTensor *found = st_find(file, tensor->name);
     if (!found || found->count != tensor->count || !st_is_whole(file, found))
@@ -345,14 +345,14 @@ static bool average_tensors(Diagnostics *diags, Arena *arena, StFile **files, in
         StoreTensor *tensor = store_at(store, i);
         if (!is_saved(tensor))
             continue;
-        StTensor out = describe(tensor);
+        StTensor out = describe_checkpoint(tensor);
         const StTensor *last = st_find(files[n - 1], tensor->name);
         bool ok = last && last->count == tensor->count && last->type == out.type &&
                   st_is_whole(files[n - 1], last);
         if (ok && is_averaged(tensor)) {
             double *sum = ARENA_ARRAY(arena, double, tensor->count);
             for (int k = 0; k < n; k++)
-                ok = ok && add_tensor(files[k], tensor, sum);
+                ok = ok && add_checkpoint_tensor(files[k], tensor, sum);
             if (tensor->type == TFC_F32) /* in place: the narrow mean never passes the sum */
                 for (int64_t j = 0; j < tensor->count; j++)
                     ((float *)sum)[j] = (float)(sum[j] / n);

@@ -13,6 +13,7 @@ const char *const check_names[CHECK_COUNT] = {
     [CHECK_THREADS] = "threads",
     [CHECK_BUDGET] = "budget",
     [CHECK_LIBRARY] = "library",
+    [CHECK_C] = "c",
     [CHECK_DIFFERENCES] = "differences",
 };
 const char *const result_names[RESULT_COUNT] = {
@@ -94,7 +95,8 @@ Outcome check_case(const Case *c, Check check, const Run *run, Seen *seen)
     switch (check) {
     case CHECK_TEXT: return check_text(c, run);
     case CHECK_PASSES: return check_passes(c, run, seen);
-    case CHECK_PROGRAM: return check_program(c, run, seen);
+    case CHECK_PROGRAM: return check_program(c, run, BUILD_HERE, seen);
+    case CHECK_C: return check_program(c, run, BUILD_C, seen);
     case CHECK_DIFFERENCES: return check_differences(c, run, seen);
     default: return check_same_bits(c, check, run, seen);
     }

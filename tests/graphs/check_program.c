@@ -45,7 +45,7 @@ static bool changes_params(const Function *function)
 }
 
 /* Steps: params that change are those of the program at each. */
-Outcome check_program(const Case *c, const Run *run, Seen *seen)
+Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen)
 {
     Opened opened, plain; /* one is lowered and run, the other is the oracle's */
     Program program = {0};
@@ -54,7 +54,7 @@ Outcome check_program(const Case *c, const Run *run, Seen *seen)
     if (!ok || !ok_plain)
         out = outcome_of_diags(RESULT_INVALID, ok ? &plain.diags : &opened.diags, "open");
     else
-        out = program_make(&program, &opened, c, run, false, seen);
+        out = program_make(&program, &opened, c, run, build, seen);
     DType compute = run->compute == DT_BF16 ? DT_BF16 : DT_F64;
     int step = 0, steps = out.result == RESULT_OK && changes_params(plain.function) ? 2 : 1;
     bool given_once = false;
@@ -137,7 +137,8 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
         out = outcome_of_diags(RESULT_INVALID, &opened[0].diags, "open");
     for (int i = 0; i < 2 && out.result == RESULT_OK; i++)
         out =
-            program_make(&programs[i], &opened[i], c, &runs[i], check == CHECK_LIBRARY && i, seen);
+            program_make(&programs[i], &opened[i], c, &runs[i],
+                         check == CHECK_LIBRARY && i ? BUILD_LIBRARY : BUILD_HERE, seen);
     int steps = ok && changes_params(opened[2].function) ? 2 : 1, step = 0;
     for (int b = 0; b < c->n_batches && out.result == RESULT_OK; b++) {
         Given given = give_leaves(&opened[2], c, &c->batches[b]);

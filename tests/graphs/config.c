@@ -120,6 +120,12 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run = some_run(arena, c, rng, false);
         add(arena, out, CHECK_LIBRARY, run);
     }
+    if (rng_chance(rng, 2)) { /* a second of cc each */
+        static const char *const vectors[] = {NULL, "x86-64-v3", "x86-64", "generic"};
+        run = some_run(arena, c, rng, false);
+        run.cpu = vectors[rng_below(rng, 4)];
+        add(arena, out, CHECK_C, run);
+    }
 }
 
 /* ---- all of them, for golden cases ---- */

@@ -117,6 +117,9 @@ typedef VEC(Made) MadeList;
 
 /* ---- checks ---- */
 
+/* How a program is made: in this process, linked into a library, or as C that cc compiles. */
+typedef enum Build { BUILD_HERE, BUILD_LIBRARY, BUILD_C } Build;
+
 typedef enum Check {
     CHECK_TEXT,        /* print, parse, print; verify */
     CHECK_PASSES,      /* the oracle before the passes and after each of them */
@@ -124,6 +127,7 @@ typedef enum Check {
     CHECK_THREADS,     /* 1 thread = 3 threads, bit for bit */
     CHECK_BUDGET,      /* within a budget of memory = without, bit for bit */
     CHECK_LIBRARY,     /* the objects linked into a library = the JIT, bit for bit */
+    CHECK_C,           /* a program written as C against the oracle */
     CHECK_DIFFERENCES, /* gradients by the oracle = central differences of its loss */
     CHECK_COUNT
 } Check;
@@ -163,7 +167,7 @@ static inline Outcome outcome_ok(void) { return (Outcome){.result = RESULT_OK, .
 Outcome outcome_of_diags(Result result, const Diagnostics *diags, const char *where);
 Outcome check_text(const Case *c, const Run *run);
 Outcome check_passes(const Case *c, const Run *run, Seen *seen);
-Outcome check_program(const Case *c, const Run *run, Seen *seen);
+Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen);
 Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen);
 Outcome check_differences(const Case *c, const Run *run, Seen *seen);
 bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *given, uint64_t step,

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/graphs/program.h"
 
-#include "codegen/object.h"
+#include "codegen/c/unit.h"
 #include "ir/text.h"
 
 #include <dlfcn.h>
@@ -18,6 +18,49 @@ static bool write_object(const char *path, const ObjectFile *file)
     FILE *out = fopen(path, "wb");
     bool ok = out && fwrite(file->bytes, 1, file->size, out) == file->size;
     return out && !fclose(out) && ok;
+}
+
+static const TfcProgram *open_library(Program *program, const char *folder, const char *command,
+                                      const char *symbol)
+{
+    Opened *opened = program->opened;
+    bool ok = command && !system(arena_printf(opened->arena, "%s -lm", command));
+    if (ok)
+        program->library =
+            dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
+    if (system(arena_printf(opened->arena, "rm -rf %s", folder)))
+        ok = false;
+    if (!program->library)
+        diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s",
+                   ok ? dlerror() : "cc");
+    return program->library ? dlsym(program->library, symbol) : NULL;
+}
+
+/* Writes the program as C, compiles it with cc and opens the library. From the project's root. */
+static const TfcProgram *compile_c(Program *program, const TargetOptions *target)
+{
+    Opened *opened = program->opened;
+    const Function *function = opened->function;
+    ObjectSet set;
+    Text text = {0};
+    char folder[] = "/tmp/graphs-XXXXXX";
+    text_add(&text, "#include \"runtime/exec/program.h\"\n#include <math.h>\n");
+    if (!c_programs(&function, 1, target, "graph_", opened->arena, &set, &text, &opened->diags) ||
+        !mkdtemp(folder)) {
+        text_free(&text);
+        return NULL;
+    }
+    text_add(&text, "extern const TfcProgram *const graph;\nconst TfcProgram *const graph = &%s;\n",
+             set.symbols[0]);
+    FILE *out = fopen(arena_printf(opened->arena, "%s/graph.c", folder), "wb");
+    bool ok = out && fwrite(text.data, 1, text.length, out) == text.length;
+    ok = out && !fclose(out) && ok;
+    text_free(&text);
+    const char *command =
+        arena_printf(opened->arena, "cc -O1 -march=native -Wall -Wextra -Werror -I. -shared -fPIC %s/graph.c -o %s/lib.so",
+                     folder, folder);
+    const TfcProgram *const *tables = (const void *)open_library(program, folder, ok ? command : NULL, "graph");
+    return tables ? *tables : NULL;
 }
 
 /* Links the objects with cc and opens the library; NULL if that cannot be done. */
@@ -37,16 +80,7 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
         ok = ok && write_object(path, &set.files[i]);
         command = arena_printf(opened->arena, "%s %s", command, path);
     }
-    ok = ok && !system(arena_printf(opened->arena, "%s -lm", command));
-    if (ok)
-        program->library =
-            dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
-    if (system(arena_printf(opened->arena, "rm -rf %s", folder)))
-        ok = false;
-    if (!program->library)
-        diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s",
-                   ok ? dlerror() : "cc");
-    return program->library ? dlsym(program->library, set.symbols[0]) : NULL;
+    return open_library(program, folder, ok ? command : NULL, set.symbols[0]);
 }
 
 /* ---- making ---- */
@@ -61,7 +95,7 @@ static void note_pass(void *observer, const PassInfo *pass, Function *function)
     ((Seen *)observer)->remade++;
 }
 
-Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library,
+Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, Build build,
                      Seen *seen)
 {
     *program = (Program){.c = c, .opened = opened};
@@ -74,10 +108,11 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     if (!ir_verify(opened->module, &opened->diags))
         return outcome_of_diags(RESULT_INVALID, &opened->diags, "verify");
     note_function(opened->function, seen);
-    if (library) {
+    if (build != BUILD_HERE) {
         target.gemm = GEMM_NATIVE;
         target.cpu = target.cpu ? target.cpu : "native";
-        program->tables = link_library(program, &target);
+        program->tables =
+            build == BUILD_C ? compile_c(program, &target) : link_library(program, &target);
     } else {
         program->jit = jit_new(&target, &opened->diags);
         program->tables =

@@ -1,4 +1,4 @@
-/* A program of an opened case, made in this process or linked into a library. */
+/* A program of an opened case, made as Build says. */
 #ifndef TESTS_GRAPHS_PROGRAM_H
 #define TESTS_GRAPHS_PROGRAM_H
 
@@ -17,7 +17,7 @@ typedef struct Program {
 } Program;
 
 /* Compiles what case_open opened, passes included. Not RESULT_OK: why not. */
-Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, bool library,
+Outcome program_make(Program *program, Opened *opened, const Case *c, const Run *run, Build build,
                      Seen *seen);
 void program_free(Program *program);
 /* Params to the store as given, or only memory for caches. */

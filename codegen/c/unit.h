@@ -1,0 +1,15 @@
+/* Programs as C: what object.h is for machine code. */
+#ifndef CODEGEN_C_UNIT_H
+#define CODEGEN_C_UNIT_H
+
+#include "codegen/object.h"
+
+/* Writes kernels, native products and tables of the functions' programs (after the passes), all of
+ * them static, as C that needs runtime/exec/program.h before it. A program is the constant
+ * `TfcProgram` under the symbol "<prefix><function name>". Of `out` programs and symbols are set, and
+ * live in the arena. Of the target the width of vectors counts, and how many registers there are.
+ * False after errors. */
+bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
+                const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
+
+#endif

@@ -1,0 +1,16 @@
+/* The native products that programs need. */
+#ifndef CODEGEN_PRODUCTS_H
+#define CODEGEN_PRODUCTS_H
+
+#include "codegen/codegen.h"
+#include "runtime/exec/program.h"
+
+/* Names of the products by element type of the operands. */
+extern const char *const product_names[TFC_PRODUCT_TYPES];
+/* Whether the program has a native product for operands of this type. */
+bool program_has_product(const TfcProgram *program, TfcType type, GemmChoice gemm);
+/* The types of all native products of the programs, in rising order; how many. */
+int products_needed(const TfcProgram *const *programs, int n, GemmChoice gemm,
+                    TfcType types[TFC_PRODUCT_TYPES]);
+
+#endif
