@@ -1,6 +1,8 @@
 /* Ops of loop IR but control, as C expressions and statements. */
 #include "codegen/c/render_state.h"
 
+#include "codegen/loop/build.h"
+
 #include <assert.h>
 
 /* ---- operands ---- */
@@ -327,12 +329,29 @@ static Expr render_shuffle(CRender *r, const LoOp *op)
     return c_expr(copy, TIGHT_NAME);
 }
 
+/* ---- accumulators: variables ---- */
+
+static const char *render_accumulate(CRender *r, const LoOp *op)
+{
+    const LoOp *accumulator = op->args[0];
+    const char *sum = c_value(r, accumulator).text;
+    Expr x = c_arg(r, op, 1);
+    if (lo_join_of(accumulator) == LO_JOIN_ADD)
+        return arena_printf(r->arena, "%s = %s + %s", sum, sum, c_wrap(r, x, TIGHT_PRODUCT));
+    if (!lo_is_vector(accumulator->type))
+        return arena_printf(r->arena, "%s = %s > %s ? %s : %s", sum, sum, x.text, sum, x.text);
+    const char *mask = c_integers(r, accumulator->type, true);
+    return arena_printf(r->arena, "%s = %s((%s)(%s > %s), %s, %s)", sum, c_select(r, accumulator->type), mask,
+                        sum, x.text, sum, x.text);
+}
+
 /* ---- which one ---- */
 
 const char *c_statement(CRender *r, const LoOp *op)
 {
     switch (op->kind) {
     case LO_store: return c_render_store(r, op);
+    case LO_accumulate: return render_accumulate(r, op);
     case LO_prefetch: return arena_printf(r->arena, "__builtin_prefetch(%s, 0, 2)", c_arg(r, op, 0).text);
     case LO_prefetch_write:
         return arena_printf(r->arena, "__builtin_prefetch(%s, 1, 3)", c_arg(r, op, 0).text);
@@ -367,6 +386,8 @@ Expr c_expression(CRender *r, const LoOp *op)
     case LO_shuffle: return render_shuffle(r, op);
     case LO_at: return c_render_at(r, op);
     case LO_load: return c_render_load(r, op);
+    case LO_accumulator:
+    case LO_total: return c_arg(r, op, 0);
     default:
         diag_error(r->diags, (Loc){0}, "C has no word for the operation %s of one processor",
                    lo_info[op->kind].name);
@@ -382,6 +403,8 @@ bool c_can_fold(const LoOp *op)
     case LO_load:
     case LO_scratch:
     case LO_carry:
+    case LO_accumulator:
+    case LO_total:
     case LO_for:
     case LO_math:
     case LO_shuffle: return false;
@@ -393,6 +416,6 @@ bool c_takes_expression(const LoOp *op, int i)
 {
     (void)i;
     bool twice = op->kind == LO_unordered || (op->kind == LO_abs && !lo_is_float(op->type)) ||
-                 (op->kind == LO_select && c_is_mask(op->type)) || op->strict;
+                 (op->kind == LO_select && c_is_mask(op->type)) || op->kind == LO_accumulate || op->strict;
     return !twice;
 }
