@@ -1,30 +1,55 @@
 /* Parts for all ranks, the program of this rank's, and its store. */
 #include "driver/training_split.h"
 
+#include "passes/clone.h"
 #include "passes/optimizer.h"
 #include "runtime/exec/size.h"
 
-static PartTensor tensor_of(Training *t, const Function *accumulate, const ParamInfo *param)
+/* The program as `precision` leaves it, where ranks send each other params, or else NULL. False after errors. */
+static bool round_products(Training *t, const Function *accumulate, const Function **rounded)
+{
+    Module *module = t->session.model->module;
+    size_t functions = module->functions.count, told = t->session.report.lines.count;
+    *rounded = NULL;
+    if (ranks_count(t->options->ranks) < 2)
+        return true;
+    Function *copy =
+        clone_function(accumulate, arena_printf(t->job->arena, "%s rounded", accumulate->name));
+    bool ok = session_lower(&t->session, copy, "precision");
+    module->functions.count =
+        functions; /* it is no function of the model, and told what the program will */
+    t->session.report.lines.count = told;
+    *rounded = copy;
+    return ok;
+}
+
+static PartTensor tensor_of(Training *t, const Function *accumulate, const Function *rounded,
+                            const ParamInfo *param)
 {
     Arena *arena = t->job->arena;
     const char *rows = gradient_rows_name(arena, param->name);
-    PartTensor tensor = {.param = param->name, .gradient = gradient_name(arena, param->name), .count = 1};
+    PartTensor tensor = {
+        .param = param->name, .gradient = gradient_name(arena, param->name), .count = 1};
     for (int axis = 0; axis < param->type.rank; axis++)
         tensor.count *= param->type.dims[axis].size;
     tensor.rows = module_param(t->session.model->module, rows) ? rows : NULL;
     tensor.sparse = accumulates_rows(accumulate, tensor.gradient);
+    tensor.rounded = rounded && reads_as_bf16(rounded, param->name);
     return tensor;
 }
 
-/* All elements of the params that are trained. */
+/* All elements of the params that are trained; NULL after errors. */
 static const Parts *make_parts(Training *t, const Function *accumulate)
 {
     Arena *arena = t->job->arena;
     const ParamInfo **params;
     int n = derive_trained(t->session.model->module, &params);
     PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
+    const Function *rounded;
+    if (!round_products(t, accumulate, &rounded))
+        return NULL;
     for (int i = 0; i < n; i++)
-        tensors[i] = tensor_of(t, accumulate, params[i]);
+        tensors[i] = tensor_of(t, accumulate, rounded, params[i]);
     return parts_new(arena, tensors, n, ranks_count(t->options->ranks));
 }
 
@@ -37,11 +62,12 @@ static void list_slots(Training *t, Split *split)
     int n_kinds = 0;
     while (kinds[n_kinds])
         n_kinds++;
-    SplitSlot *slots = ARENA_ARRAY(arena, SplitSlot, (int64_t)n_kinds * split->parts->n_tensors + 1);
+    SplitSlot *slots =
+        ARENA_ARRAY(arena, SplitSlot, (int64_t)n_kinds * split->parts->n_tensors + 1);
     for (int k = 0; k < n_kinds; k++)
         for (int32_t i = 0; i < split->parts->n_tensors; i++)
-            slots[split->n_slots++] =
-                (SplitSlot){optimizer_slot_name(arena, kinds[k], split->parts->tensors[i].param), i};
+            slots[split->n_slots++] = (SplitSlot){
+                optimizer_slot_name(arena, kinds[k], split->parts->tensors[i].param), i};
     split->slots = slots;
 }
 
@@ -60,7 +86,10 @@ bool training_split_compile(Training *t, const Function *accumulate)
 {
     Split *split = ARENA_NEW(t->job->arena, Split);
     int me = ranks_mine(t->options->ranks);
-    *split = (Split){.ranks = t->options->ranks, .parts = make_parts(t, accumulate), .store = t->store};
+    *split =
+        (Split){.ranks = t->options->ranks, .parts = make_parts(t, accumulate), .store = t->store};
+    if (!split->parts)
+        return false;
     list_slots(t, split);
     t->programs.split = t->split = split;
     if (!parts_elements(split->parts, me))
@@ -79,7 +108,8 @@ static void *find_slice(void *context, const TfcTensor *tensor)
     for (int32_t i = 0; whole && i < parts->n_tensors; i++) {
         const PartTensor *of = &parts->tensors[i];
         if (!strcmp(tensor->name, of->param) || !strcmp(tensor->name, of->gradient))
-            return (char *)whole->data + parts_slice(parts, i, me, me).from * type_bytes(whole->type);
+            return (char *)whole->data +
+                   parts_slice(parts, i, me, me).from * type_bytes(whole->type);
     }
     return NULL;
 }
@@ -88,7 +118,8 @@ bool training_split_store(Training *t)
 {
     Split *split = t->split;
     split->own = store_new();
-    bool ok = split->own && (!t->programs.update ||
-                             store_add_borrowing(split->own, t->programs.update, find_slice, split));
+    bool ok = split->own && split_open(split, t->job->arena) &&
+              (!t->programs.update ||
+               store_add_borrowing(split->own, t->programs.update, find_slice, split));
     return ok || job_error(t->job, "out of memory");
 }

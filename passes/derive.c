@@ -202,6 +202,25 @@ bool accumulates_rows(const Function *accumulate, const char *gradient)
     return false;
 }
 
+static bool rounds(const Op *op) { return op->kind == OP_cast && op_result((Op *)op)->type.dtype == DT_BF16; }
+
+bool reads_as_bf16(const Function *function, const char *param)
+{
+    bool rounded = false;
+    FOR_OPS(op, &function->body) {
+        if (op->kind != OP_param || strcmp(op_string(op, ATTR_name), param))
+            continue;
+        if (op_result(op)->type.dtype != DT_F32)
+            return false;
+        FOR_USES(use, op_result(op)) {
+            if (!rounds(use->user))
+                return false;
+            rounded = true;
+        }
+    }
+    return rounded;
+}
+
 int derive_trained(const Module *module, const ParamInfo ***params)
 {
     Map reads = params_of_loss(module_function(module, "model"));

@@ -144,6 +144,9 @@ Function *derive_accumulate(Module *module);
 Function *derive_accumulate_rows(Module *module);
 /* Whether what such a function adds to a gradient, by its name, is sparse. */
 bool accumulates_rows(const Function *accumulate, const char *gradient);
+/* Whether a function after the pass `precision` reads an f32 param, by its name, and only where it rounds it to
+ * bf16. Later passes change where it is rounded, not whether. */
+bool reads_as_bf16(const Function *function, const char *param);
 Function *derive_update(Module *module, const OptimizerSpec *optimizer);
 /* The params that training changes, in the module's order; how many. */
 int derive_trained(const Module *module, const ParamInfo ***params);

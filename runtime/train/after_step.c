@@ -61,7 +61,7 @@ static void judge(Trainer *t, TrainReport *report)
 
 static bool validate(Trainer *t, TrainReport *report)
 {
-    trainer_settle(t);
+    trainer_fetch_params(t);
     double pause = trainer_now();
     int64_t begin = trace_begin();
     if (!t->hooks->validate(t->hooks->user, report))
@@ -87,7 +87,7 @@ static bool save_as(Trainer *t, Arena *arena, const char *path)
 bool trainer_save(Trainer *t, bool best)
 {
     const TrainSettings *s = t->settings;
-    trainer_settle(t);
+    trainer_fetch_params(t);
     Arena *arena = arena_new();
     int64_t begin = trace_begin();
     const char *path = run_step_path(arena, s->folder, t->state->step);

@@ -101,11 +101,6 @@ static bool cut(Overlap *o, Order *order, Place *places, int32_t n)
     return true;
 }
 
-static Place place_of(const StoreTensor *tensor, int32_t number, int32_t step)
-{
-    return (Place){tensor->count * type_bytes(tensor->type), number, step};
-}
-
 static bool make_orders(Overlap *o)
 {
     const Parts *parts = o->split->parts;
@@ -114,13 +109,15 @@ static bool make_orders(Overlap *o)
     o->gradients.ends = true;
     for (int32_t g = 0; places && g < n; g++) {
         const StoreTensor *gradient = gradient_sum_tensor(o->sum, g);
-        places[g] = place_of(gradient, g, exec_tensor_span(o->compute, gradient->name).last);
+        int32_t last = exec_tensor_span(o->compute, gradient->name).last;
+        places[g] = (Place){gradient->count * type_bytes(gradient->type), g, last};
     }
     if (!places || !cut(o, &o->gradients, places, n))
         return false;
     for (int32_t t = 0; t < parts->n_tensors; t++) {
         const StoreTensor *param = store_find(o->split->store, parts->tensors[t].param);
-        places[t] = place_of(param, t, exec_tensor_span(o->compute, param->name).first);
+        int32_t first = exec_tensor_span(o->compute, param->name).first;
+        places[t] = (Place){param->count * split_sent_size(o->split, t), t, first};
     }
     return cut(o, &o->params, places, parts->n_tensors);
 }

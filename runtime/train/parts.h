@@ -19,12 +19,14 @@ enum { PART_BLOCK = 1 << 14 };
  *   count   elements
  *   rows    a second tensor of the same size, of those terms of the gradient that are mostly zeros; they
  *           are added to it in the end. NULL: there is none
- *   sparse  there is none, as all of its terms are so */
+ *   sparse  there is none, as all of its terms are so
+ *   rounded the param is f32, and ranks, of which there are several, compute gradients from its rounding to
+ *           bf16 alone */
 typedef struct PartTensor {
     const char *param, *gradient;
     int64_t count;
     const char *rows;
-    bool sparse;
+    bool sparse, rounded;
 } PartTensor;
 
 /* Slice: elements from … from + count - 1 of a tensor. */

@@ -1,12 +1,13 @@
 /* Sharing params and slots among ranks. */
 #include "runtime/train/split.h"
 
+#include "base/bf16.h"
 #include "runtime/exec/size.h"
 
 #include <string.h>
 
 /* What rank 0 asks for: the slot of this number, or one of these. */
-enum { ASK_END = -1, ASK_CHECK = -2 };
+enum { ASK_END = -1, ASK_CHECK = -2, ASK_PARAMS = -3 };
 
 static bool has_others(const Split *split) { return ranks_count(split->ranks) > 1; }
 
@@ -21,31 +22,171 @@ static Slice slice_of(const Split *split, int rank, int64_t slot)
     return parts_slice(split->parts, split->slots[slot].tensor, rank, rank);
 }
 
+/* ---- params as bf16 ---- */
+
+static bool goes_rounded(const Split *split, int32_t tensor)
+{
+    return split->parts->tensors[tensor].rounded;
+}
+
+static int64_t element_size(const Split *split, int32_t tensor)
+{
+    return type_bytes(param_of(split, tensor)->type);
+}
+
+int64_t split_sent_size(const Split *split, int32_t tensor)
+{
+    return goes_rounded(split, tensor) ? (int64_t)sizeof(uint16_t) : element_size(split, tensor);
+}
+
+bool split_rounds(const Split *split)
+{
+    bool any = false;
+    for (int32_t t = 0; t < split->parts->n_tensors; t++)
+        any |= goes_rounded(split, t);
+    return any;
+}
+
+/* This rank's part of a tensor as bf16: how many elements. */
+static int64_t halves_of(const Split *split, int32_t tensor)
+{
+    int me = ranks_mine(split->ranks);
+    return goes_rounded(split, tensor) ? parts_slice(split->parts, tensor, me, me).count : 0;
+}
+
+bool split_open(Split *split, Arena *arena)
+{
+    int32_t n = split->parts->n_tensors;
+    split->halves = ARENA_ARRAY(arena, uint16_t *, (int64_t)n + 1);
+    bool ok = split->halves != NULL;
+    for (int32_t t = 0; ok && t < n; t++)
+        if (goes_rounded(split, t))
+            ok = (split->halves[t] = ARENA_ARRAY(arena, uint16_t, halves_of(split, t) + 1)) != NULL;
+    return ok;
+}
+
+int64_t split_bytes(const Split *split)
+{
+    int64_t n = 0;
+    for (int32_t t = 0; t < split->parts->n_tensors; t++)
+        n += halves_of(split, t);
+    return n * (int64_t)sizeof **split->halves;
+}
+
+static char *elements_at(const Split *split, const Slice *slice)
+{
+    return (char *)param_of(split, slice->tensor)->data +
+           slice->from * element_size(split, slice->tensor);
+}
+
+/* Where a slice of this rank's part is as bf16. */
+static uint16_t *halves_at(const Split *split, const Slice *slice)
+{
+    int me = ranks_mine(split->ranks);
+    return split->halves[slice->tensor] + slice->from -
+           parts_slice(split->parts, slice->tensor, me, me).from;
+}
+
+/* bf16 comes into the second half of where it is to be f32. */
+static char *arrives_at(const Split *split, const Slice *slice)
+{
+    return elements_at(split, slice) + slice->count * split_sent_size(split, slice->tensor);
+}
+
+static void round_slice(const Split *split, const Slice *slice)
+{
+    const float *in = (const float *)elements_at(split, slice);
+    uint16_t *out = halves_at(split, slice);
+    for (int64_t i = 0; i < slice->count; i++)
+        out[i] = bf16_from_float(in[i]);
+}
+
+/* From the first on: what is written never reaches what is still to be read. */
+static void widen_slice(const Split *split, const Slice *slice)
+{
+    enum { SOME = 512 };
+    uint16_t some[SOME];
+    float *out = (float *)elements_at(split, slice);
+    const char *in = arrives_at(split, slice);
+    for (int64_t i = 0; i < slice->count; i += SOME) {
+        int64_t n = slice->count - i < SOME ? slice->count - i : SOME;
+        memcpy(some, in + i * (int64_t)sizeof *some, (size_t)n * sizeof *some);
+        for (int64_t k = 0; k < n; k++)
+            out[i + k] = bf16_to_float(some[k]);
+    }
+}
+
 /* ---- params ---- */
 
-static int64_t add_message(const Split *split, Gradients of, int64_t at, int32_t tensor, int part,
-                           int other, bool is_sent)
+static Slice piece_of(const Split *split, Gradients of, int32_t i, int rank)
 {
-    Slice slice = parts_piece(split->parts, tensor, part, of.piece, of.pieces);
-    const StoreTensor *param = param_of(split, tensor);
-    int64_t size = type_bytes(param->type);
-    of.room[at] =
-        (RankMessage){(char *)param->data + slice.from * size, slice.count * size, other, is_sent};
-    return slice.count > 0;
+    return parts_piece(split->parts, of.numbers[i], rank, of.piece, of.pieces);
+}
+
+/* From this rank's part to another rank, or to this one from the other's. */
+static RankMessage message_of(const Split *split, const Slice *slice, int other, bool is_sent)
+{
+    char *data = !goes_rounded(split, slice->tensor) ? elements_at(split, slice)
+                 : is_sent                           ? (char *)halves_at(split, slice)
+                                                     : arrives_at(split, slice);
+    return (RankMessage){data, slice->count * split_sent_size(split, slice->tensor), other,
+                         is_sent};
+}
+
+static int64_t add_messages(const Split *split, Gradients of, int64_t n, int32_t i)
+{
+    int me = ranks_mine(split->ranks);
+    Slice mine = piece_of(split, of, i, me);
+    for (int rank = 0; rank < split->parts->n; rank++) {
+        Slice theirs = piece_of(split, of, i, rank);
+        if (rank != me && mine.count)
+            of.room[n++] = message_of(split, &mine, rank, true);
+        if (rank != me && theirs.count)
+            of.room[n++] = message_of(split, &theirs, rank, false);
+    }
+    return n;
 }
 
 void split_share_params(const Split *split, Gradients of)
 {
     int me = ranks_mine(split->ranks);
     int64_t n = 0;
+    for (int32_t i = 0; i < of.n; i++) {
+        Slice mine = piece_of(split, of, i, me);
+        if (goes_rounded(split, of.numbers[i]))
+            round_slice(split, &mine);
+        n = add_messages(split, of, n, i);
+    }
+    gradients_move(split->ranks, of, n);
     for (int32_t i = 0; i < of.n; i++)
         for (int rank = 0; rank < split->parts->n; rank++) {
-            if (rank == me)
-                continue;
-            n += add_message(split, of, n, of.numbers[i], me, rank, true);
-            n += add_message(split, of, n, of.numbers[i], rank, rank, false);
+            Slice theirs = piece_of(split, of, i, rank);
+            if (rank != me && goes_rounded(split, of.numbers[i]))
+                widen_slice(split, &theirs);
         }
-    gradients_move(split->ranks, of, n);
+}
+
+/* Every rank's part of a param as it is, at rank 0. */
+static void gather_param(const Split *split, int32_t tensor)
+{
+    int me = ranks_mine(split->ranks);
+    for (int rank = 1; rank < split->parts->n; rank++) {
+        Slice slice = parts_slice(split->parts, tensor, rank, rank);
+        int64_t bytes = slice.count * element_size(split, tensor);
+        if (!bytes || (me && rank != me))
+            continue;
+        if (me)
+            ranks_send(split->ranks, elements_at(split, &slice), bytes, 0);
+        else
+            ranks_receive(split->ranks, elements_at(split, &slice), bytes, rank);
+    }
+}
+
+static void gather_params(const Split *split)
+{
+    for (int32_t t = 0; t < split->parts->n_tensors; t++)
+        if (goes_rounded(split, t))
+            gather_param(split, t);
 }
 
 /* ---- slots ---- */
@@ -73,6 +214,12 @@ static void ask(const Split *split, int64_t what)
 {
     if (has_others(split))
         ranks_share(split->ranks, &what, sizeof what);
+}
+
+void split_fetch_params(const Split *split)
+{
+    ask(split, ASK_PARAMS);
+    gather_params(split);
 }
 
 static void fetch_slot(void *context, const char *name, void *out)
@@ -133,7 +280,9 @@ bool split_serve(const Split *split, Diagnostics *diags)
             ranks_sum(split->ranks, &bad, 1);
             if (bad > 0)
                 return false;
-        } else
+        } else if (what == ASK_PARAMS)
+            gather_params(split);
+        else
             gather_slot(split, what, NULL);
     }
 }

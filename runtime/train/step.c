@@ -168,9 +168,24 @@ static void share_params(Trainer *t)
         t->waited_network += trainer_now() - begin;
     }
     store_changed(t->store);
+    t->rounded = split_rounds(t->programs->split);
 }
 
 void trainer_settle(Trainer *t) { t->waited_network += overlap_wait_params(t->overlap); }
+
+void trainer_fetch_params(Trainer *t)
+{
+    trainer_settle(t);
+    if (!t->rounded)
+        return;
+    int64_t begin = trace_begin();
+    double start = trainer_now();
+    split_fetch_params(t->programs->split);
+    store_changed(t->store);
+    t->rounded = false;
+    t->waited_network += trainer_now() - start;
+    trace_end("fetch params", begin);
+}
 
 /* The gradient is whole; its norm. */
 static float finish_sum(Trainer *t)
@@ -243,7 +258,7 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     const char *name = NULL;
     if (!trainer_is_first(t))
         return false;
-    trainer_settle(t);
+    trainer_settle(t); /* the params that gave it, and none of the others' are asked: they end */
     int64_t bad = -1;
     for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
         if (!batch_tokens(t, i))

@@ -184,7 +184,7 @@ static bool open_trainer(Trainer *t)
     if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
     int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
-                   (split ? gradient_sum_bytes(t->sum) : 0);
+                   (split ? gradient_sum_bytes(t->sum) + split_bytes(split) : 0);
     t->hooks->planned(t->hooks->user, slab,
                       store_bytes(t->store) + (split ? store_own_bytes(split->own) : 0));
     return !trainer_is_first(t) || clean_folder(t);

@@ -30,6 +30,7 @@ typedef struct Trainer {
     double report_start;
     double waited_ranks, waited_network; /* seconds */
     int64_t saved_step, validated_step;
+    bool rounded; /* some of others' parts of params are here as bf16 holds them (split.h) */
 } Trainer;
 
 /* Seconds of a clock that only goes on. */
@@ -37,7 +38,7 @@ double trainer_now(void);
 /* The rate of a step, from 1. (train.c) */
 double trainer_rate(const Trainer *t, int64_t step);
 
-/* An error; gives false. (step.c, as are the next six) */
+/* An error; gives false. (step.c, as are the next seven) */
 bool trainer_out_of_memory(Trainer *t);
 bool trainer_is_first(const Trainer *t); /* whether this process tells and writes */
 /* What computes a batch: train_step or accumulate. */
@@ -49,6 +50,9 @@ int64_t trainer_batches(const Trainer *t);
 bool trainer_open_epoch(Trainer *t);
 /* All params of the store are the last update's, others' parts too. */
 void trainer_settle(Trainer *t);
+/* The same on rank 0, and they are as the others have them, to the last bit: what is read otherwise than by
+ * the program that computes a batch. Other ranks serve. */
+void trainer_fetch_params(Trainer *t);
 /* The next step; the state is behind it then. False after errors, of which where ranks fail
  * together rank 0 alone tells. */
 bool trainer_step(Trainer *t);
