@@ -133,6 +133,37 @@ for n in 2 3 8; do
     cmp alone/last.safetensors slow$n/last.safetensors || fail "slow: $n ranks learn otherwise"
 done
 
+# Of a training in bf16 weights go between ranks as bf16, while validations and checkpoints, which read them as f32,
+# have what one process has: at steps that validate, save or do both, and when another number of ranks goes on.
+late() { # late N COMMAND …
+    n=$1
+    shift
+    REAL_TRANSPORT="$(dirname "$tfc")/tfc-$mpi.so" launch $mpi "$n" slow/tfc "$@" 2>err.txt || fail "slow, $n ranks: $(cat err.txt)"
+}
+halves="$text --dtype bf16 --valid-source valid.src --valid-target valid.tgt --validate-every 4 --save-every 3"
+halves="$halves --keep 20 --average 3"
+"$tfc" train model.tfg $halves --shards 8 --out halves --steps 16 2>err.txt || fail "$(cat err.txt)"
+figures() { sed 's/"tokens_per_second.*"valid_loss"/"valid_loss"/' "$1/log.jsonl"; }
+[ "$(figures halves | grep -c '"valid_loss"')" = 4 ] || fail "not four validations: $(cat halves/log.jsonl)"
+for n in 2 3 8; do
+    launch $mpi $n "$tfc" train model.tfg $halves --out halves$n --steps 16 2>err.txt || fail "$(cat err.txt)"
+    for file in halves/*.safetensors; do
+        cmp "$file" "halves$n/$(basename "$file")" || fail "bf16, $n ranks: another $file"
+    done
+    [ "$(figures halves)" = "$(figures halves$n)" ] || fail "bf16, $n ranks: another log: $(cat halves$n/log.jsonl)"
+done
+late 3 train model.tfg $halves --out halves-on --steps 4
+launch $mpi 2 "$tfc" train --resume --out halves-on --steps 16 2>err.txt || fail "$(cat err.txt)"
+cmp halves/last.safetensors halves-on/last.safetensors || fail "bf16: 3 ranks, then 2"
+[ "$(figures halves | tail -n 1)" = "$(figures halves-on | tail -n 1)" ] || fail "bf16, 3 ranks, then 2: another log"
+for dtype in f32 bf16; do
+    SENT=$dtype.sent late 2 train model.tfg $text --dtype $dtype --out $dtype-sent --steps 12
+done
+# Of 153,000 weights in products 2 bytes less in each of 12 updates; at the end rank 1's half is saved, as f32.
+awk '{ sent[NR > 2] += $1 } END { less = sent[0] - sent[1]; exit !(NR == 4 && less > 3.3e6 && less < 3.45e6) }' \
+    f32.sent bf16.sent ||
+    fail "sent in f32 and bf16: $(cat f32.sent bf16.sent | tr '\n' ' ')"
+
 # start N OUT [OPTION…]: a long training, and when it has saved, the process of rank 1 is $victim.
 cat >note.sh <<'END'
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
