@@ -10,6 +10,7 @@ const char *const check_names[CHECK_COUNT] = {
     [CHECK_TEXT] = "text",
     [CHECK_PASSES] = "passes",
     [CHECK_PROGRAM] = "program",
+    [CHECK_INTERPRETED] = "interpreted",
     [CHECK_THREADS] = "threads",
     [CHECK_BUDGET] = "budget",
     [CHECK_LIBRARY] = "library",
@@ -96,6 +97,7 @@ Outcome check_case(const Case *c, Check check, const Run *run, Seen *seen)
     case CHECK_TEXT: return check_text(c, run);
     case CHECK_PASSES: return check_passes(c, run, seen);
     case CHECK_PROGRAM: return check_program(c, run, BUILD_HERE, seen);
+    case CHECK_INTERPRETED: return check_program(c, run, BUILD_INTERPRETED, seen);
     case CHECK_C: return check_program(c, run, BUILD_C, seen);
     case CHECK_DIFFERENCES: return check_differences(c, run, seen);
     default: return check_same_bits(c, check, run, seen);

@@ -69,7 +69,9 @@ Outcome check_program(const Case *c, const Run *run, Build build, Seen *seen)
             if (!oracle_of(&plain, c, &c->batches[b], &given, (uint64_t)++step, compute, &want))
                 out = outcome_of_diags(RESULT_INVALID, &plain.diags, "oracle");
             else if (!program_run(&program, &c->batches[b], &given, (uint64_t)step, run->threads))
-                out = outcome(RESULT_DIFFERS, "run", "exec_run fails");
+                out = opened.diags.errors
+                          ? outcome_of_diags(RESULT_DIFFERS, &opened.diags, "run")
+                          : outcome(RESULT_DIFFERS, "run", "exec_run fails");
             else
                 out = compare(&program, &want.outputs, false, b, step, seen);
             if (out.result == RESULT_OK)

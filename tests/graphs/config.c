@@ -126,6 +126,11 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run.cpu = vectors[rng_below(rng, 4)];
         add(arena, out, CHECK_C, run);
     }
+    if (rng_chance(rng, 15)) {
+        run = some_run(arena, c, rng, false);
+        set_target(&run, rng);
+        add(arena, out, CHECK_INTERPRETED, run);
+    }
 }
 
 /* ---- all of them, for golden cases ---- */

@@ -10,6 +10,7 @@
  *   grow.c, op_*.c          graphs op by op, with the range of every value
  *   block_*.c, generate.c   parts of models, and families of graphs made of both
  *   values.c, program.c     leaves' values; programs and their results
+ *   interpreted.c           programs whose kernels are interpreted as loop IR
  *   check*.c, config.c      the comparisons; at random which of them
  *   shrink.c, case_file.c   the smallest case with the same failure, as a file
  *   driver.c, main.c        processes, findings, counts */
@@ -117,13 +118,15 @@ typedef VEC(Made) MadeList;
 
 /* ---- checks ---- */
 
-/* How a program is made: in this process, linked into a library, or as C that cc compiles. */
-typedef enum Build { BUILD_HERE, BUILD_LIBRARY, BUILD_C } Build;
+/* How a program is made: in this process, with its kernels interpreted, linked into a library, or as C
+ * that cc compiles. */
+typedef enum Build { BUILD_HERE, BUILD_INTERPRETED, BUILD_LIBRARY, BUILD_C } Build;
 
 typedef enum Check {
     CHECK_TEXT,        /* print, parse, print; verify */
     CHECK_PASSES,      /* the oracle before the passes and after each of them */
     CHECK_PROGRAM,     /* a program against the oracle, over all batches */
+    CHECK_INTERPRETED, /* the same of one whose kernels are interpreted as loop IR */
     CHECK_THREADS,     /* 1 thread = 3 threads, bit for bit */
     CHECK_BUDGET,      /* within a budget of memory = without, bit for bit */
     CHECK_LIBRARY,     /* the objects linked into a library = the JIT, bit for bit */

@@ -108,7 +108,7 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     if (!ir_verify(opened->module, &opened->diags))
         return outcome_of_diags(RESULT_INVALID, &opened->diags, "verify");
     note_function(opened->function, seen);
-    if (build != BUILD_HERE) {
+    if (build == BUILD_LIBRARY || build == BUILD_C) {
         target.gemm = GEMM_NATIVE;
         target.cpu = target.cpu ? target.cpu : "native";
         program->tables =
@@ -118,6 +118,9 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
         program->tables =
             program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
     }
+    if (program->tables && build == BUILD_INTERPRETED)
+        program->tables = interpret_kernels(program->tables, opened->function, &target, opened->arena,
+                                            &opened->diags);
     if (!program->tables)
         return refused(opened, "compile");
     program->store = store_new();
@@ -203,7 +206,7 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
     }
     exec_set_threads(threads);
     exec_set_rng(program->exec, program->c->seed, step);
-    return set_inputs(program, given) && exec_run(program->exec);
+    return set_inputs(program, given) && exec_run(program->exec) && !program->opened->diags.errors;
 }
 
 const void *program_output(Program *program, const char *name, int64_t *count)

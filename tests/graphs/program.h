@@ -24,10 +24,16 @@ void program_free(Program *program);
 void program_give(Program *program, const Given *given);
 /* Params as they are now into `given`: what the next run of the oracle starts from. */
 void program_params(Program *program, Given *given);
+/* False: the executor fails, or an error in `diags` of `opened` says what a kernel did. */
 bool program_run(Program *program, const Batch *batch, const Given *given, uint64_t step,
                  int threads);
 /* The output or param of that name after a run; NULL: none. */
 const void *program_output(Program *program, const char *name, int64_t *count);
 const void *program_param(Program *program, const char *name, int64_t *count);
+
+/* The program with its kernels interpreted as loop IR, until the next call; `function` is what it was
+ * compiled from. NULL after errors. */
+const TfcProgram *interpret_kernels(const TfcProgram *program, const Function *function,
+                                    const TargetOptions *options, Arena *arena, Diagnostics *diags);
 
 #endif
