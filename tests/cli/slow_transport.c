@@ -1,7 +1,7 @@
 /* A transport that is late: in the place of an MPI's module, it waits 0.1 to 20 ms, at random, before each
  * call of the real one, whose path is in the environment. So messages of ranks and of their threads meet
- * in other orders each time. Where SENT names a file, it does not wait, and
- * each rank adds a line to the file with the bytes it sent. */
+ * in other orders each time. Where SENT names a file, it does not wait, and each rank adds a line to the
+ * file with the bytes it sent. */
 #define _GNU_SOURCE
 #include "runtime/ranks/transport.h"
 

@@ -148,7 +148,6 @@ void program_free(Program *program)
 
 /* ---- values ---- */
 
-
 void program_give(Program *program, const Given *given)
 {
     for (int i = 0; i < given->n; i++) {
