@@ -1,6 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "driver/device.h"
 #include "driver/memory.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
@@ -78,6 +79,16 @@ static void print_alone(const Dump *dump, Function *function, Text *out)
     ir_print_module(&alone, out);
 }
 
+static bool dump_opencl(Session *session, Function *function, Text *out)
+{
+    TfcDeviceCode code;
+    device_passes(session->job);
+    if (!device_program(session, function, &code))
+        return false;
+    text_string(out, code.source);
+    return true;
+}
+
 static bool dump_stage(Session *session, const Dump *dump, Text *out)
 {
     Diagnostics *diags = &session->job->diags;
@@ -93,6 +104,8 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     bool loops = !strcmp(dump->stage, "loops"); /* whose passes are others */
     TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
+    if (!strcmp(dump->stage, "opencl"))
+        return dump_opencl(session, function, out);
     if (!session_lower(session, function, loops ? NULL : dump->after))
         return false;
     if (loops)
@@ -223,7 +236,7 @@ static int run_dump(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm", FIELD(Dump, stage), 0, "graph",
+    {"stage", "tokens|ast|graph|grad|fused|plan|loops|llvm|asm|opencl", FIELD(Dump, stage), 0, "graph",
      "what to show"},
     {"function", "NAME", FIELD(Dump, function), 0, NULL,
      "model"

@@ -27,6 +27,7 @@ typedef struct CodeTarget {
     const Processor *processor;
     bool scalar; /* the reference: functions are the C library's */
     bool mxcsr;  /* a control register of this name says what denormals are */
+    bool device; /* kernels are for a device with memory of its own (runtime/exec/device.h) */
 } CodeTarget;
 
 struct TargetOptions;

@@ -1,6 +1,8 @@
 /* Functions, blocks and records; see render.h. */
 #include "codegen/c/render_state.h"
 
+#include "runtime/exec/device.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -64,6 +66,7 @@ static void note_block(CRender *r, const LoBlock *block)
         if (op->type != lo_none) {
             c_note(r, op)->stretch = stretch;
             c_note(r, op)->mask_bits = c_choose_mask_bits(r, op);
+            c_note(r, op)->space = c_choose_space(r, op);
         }
         if (op->body)
             note_block(r, op->body);
@@ -106,7 +109,12 @@ static void put_scratch(CRender *r, const LoOp *op)
     const LoOp *n = op->args[0];
     const char *name = c_value(r, op).text, *about = op->name ? op->name : "";
     int bytes = c_bytes(op->element), align = op->align ? op->align : bytes;
-    if (lo_is_int(n))
+    if (lo_is_int(n) && r->dialect->device)
+        put_line(r, "char %s[%" PRId64 "] __attribute__((aligned(%d))); /* %s */", name, n->number * bytes, align,
+                 about);
+    else if (r->dialect->device)
+        diag_error(r->diags, (Loc){0}, "OpenCL C has no room of a size that is known later: %s", about);
+    else if (lo_is_int(n))
         put_line(r, "_Alignas(%d) char %s[%" PRId64 "]; /* %s */", align, name, n->number * bytes, about);
     else
         put_line(r, "char *%s = __builtin_alloca_with_align((size_t)(%s * %d), %d); /* %s */", name,
@@ -242,19 +250,25 @@ static void put_block(CRender *r, const LoBlock *block)
 
 static void put_params(CRender *r, const LoFunction *f, Text *out)
 {
+    bool device = r->dialect->device && f->is_kernel;
+    const char *before = "";
     for (int i = 0; i < f->n_params; i++) {
-        const char *type = c_type(r, f->params[i]->type);
-        const char *name = c_value(r, f->params[i]).text;
-        if (f->is_kernel && i == 0)
+        const char *type = c_value_type(r, f->params[i]), *name = c_value(r, f->params[i]).text;
+        if (device && i == TFC_DEVICE_BEGIN)
+            continue;
+        if (device && i == TFC_DEVICE_END)
+            text_add(out, "%si64 units", before);
+        else if (f->is_kernel && i == 0 && !device)
             text_add(out, "const TfcKernelArgs *args");
         else
-            text_add(out, "%s%s%s%s", i ? ", " : "", type, text_ends(type, "*") ? "" : " ", name);
+            text_add(out, "%s%s%s%s", before, type, text_ends(type, "*") ? "" : " ", name);
+        before = ", ";
     }
 }
 
 static void put_head(CRender *r, const LoFunction *f, Text *out)
 {
-    text_add(out, "static void %s(", c_name(r->arena, f->name));
+    text_add(out, "%s void %s(", r->dialect->device && f->is_kernel ? "kernel" : "static", c_name(r->arena, f->name));
     put_params(r, f, out);
     text_add(out, ")");
 }
@@ -262,7 +276,6 @@ static void put_head(CRender *r, const LoFunction *f, Text *out)
 /* What is passed and not read; a kernel's first parameter is bytes. */
 static void open_params(CRender *r, const LoFunction *f)
 {
-    r->indent = 1;
     for (int i = 0; i < f->n_params; i++) {
         const char *name = c_value(r, f->params[i]).text;
         bool used = c_note(r, f->params[i])->uses > 0, is_args = f->is_kernel && i == 0;
@@ -271,7 +284,14 @@ static void open_params(CRender *r, const LoFunction *f)
         else if (is_args)
             put_line(r, "char *%s = (char *)args;", name);
     }
-    r->indent = 0;
+}
+
+/* Each call of a device's kernel does one unit; those past the last do nothing. */
+static void open_unit(CRender *r, const LoFunction *f)
+{
+    const char *begin = c_value(r, f->params[TFC_DEVICE_BEGIN]).text, *end = c_value(r, f->params[TFC_DEVICE_END]).text;
+    put_line(r, "i64 %s = get_global_id(0), %s = %s + 1;", begin, end, begin);
+    put_line(r, "if (%s > units) return;", end);
 }
 
 static void put_function(CRender *r, const LoFunction *f, const char *comment)
@@ -288,7 +308,12 @@ static void put_function(CRender *r, const LoFunction *f, const char *comment)
         text_add(&r->functions, "/* %s */\n", comment);
     put_head(r, f, &r->functions);
     text_add(&r->functions, "\n{\n");
-    open_params(r, f);
+    r->indent = 1;
+    if (!r->dialect->device)
+        open_params(r, f);
+    else if (f->is_kernel)
+        open_unit(r, f);
+    r->indent = 0;
     put_block(r, f->body);
     text_add(&r->functions, "}\n\n");
     free(r->notes);
@@ -316,10 +341,10 @@ static void put_record(CRender *r, const LoRecord *record)
 
 /* ---- the module ---- */
 
-bool c_render(LoModule *module, const Map *comments, Text *out, Diagnostics *diags)
+bool c_render(LoModule *module, const CDialect *dialect, const Map *comments, Text *out, Diagnostics *diags)
 {
     Arena *arena = arena_new();
-    CRender r = {.arena = arena, .diags = diags};
+    CRender r = {.arena = arena, .diags = diags, .dialect = dialect};
     int before = diags->errors;
     map_init(&r.seen, arena);
     for (size_t i = 0; i < module->functions.count; i++) {
@@ -328,7 +353,7 @@ bool c_render(LoModule *module, const Map *comments, Text *out, Diagnostics *dia
     }
     for (size_t i = 0; i < module->records.count; i++)
         put_record(&r, module->records.data[i]);
-    c_write_fixed_helpers(out);
+    c_write_fixed_helpers(dialect, out);
     if (r.types.data)
         text_put(out, r.types.data, r.types.length);
     text_string(out, "\n");

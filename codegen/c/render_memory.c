@@ -45,12 +45,14 @@ Expr c_render_at(CRender *r, const LoOp *op)
                 TIGHT_SUM);
 }
 
-static const char *place(CRender *r, LoType type, int align, const char *pointer)
+/* What lies at the pointer, of an operand of a load or store. */
+static const char *place(CRender *r, LoType type, int align, const LoOp *at)
 {
-    const char *memory = c_memory_type(r, type, align);
+    const char *memory = c_memory_type(r, type, align), *pointer = c_value(r, at).text;
+    CSpace space = lo_is_constant(at) ? C_GIVEN : c_note(r, at)->space;
     size_t n = strlen(memory);
     if (n > 3 && !strcmp(memory + n - 3, "_at"))
-        return arena_printf(r->arena, "AT(%.*s, %s)", (int)n - 3, memory, pointer);
+        return arena_printf(r->arena, "%s(%.*s, %s)", r->dialect->places[space], (int)n - 3, memory, pointer);
     return arena_printf(r->arena, "*(%s *)(%s)", memory, pointer);
 }
 
@@ -69,11 +71,11 @@ Expr c_render_load(CRender *r, const LoOp *op)
         return c_call2(r, c_gathered(r, op->type, false), pointer, mask_or_all(r, op, 1, op->type));
     if (op->n_args == 2 && !lo_is_vector(op->type))
         return c_expr(arena_printf(r->arena, "%s ? %s : 0", c_wrap(r, c_arg(r, op, 1), TIGHT_UNARY),
-                                 place(r, op->type, op->align, pointer)),
+                                 place(r, op->type, op->align, op->args[0])),
                     TIGHT_LOOSE);
     if (op->n_args == 2)
         return c_call2(r, c_masked(r, op->type, false), pointer, mask_or_all(r, op, 1, op->type));
-    return c_expr(place(r, op->type, op->align, pointer), TIGHT_NAME);
+    return c_expr(place(r, op->type, op->align, op->args[0]), TIGHT_NAME);
 }
 
 const char *c_render_store(CRender *r, const LoOp *op)
@@ -85,9 +87,9 @@ const char *c_render_store(CRender *r, const LoOp *op)
                             mask_or_all(r, op, 2, type));
     if (op->n_args == 3 && !lo_is_vector(type))
         return arena_printf(r->arena, "if (%s) %s = %s", c_arg(r, op, 2).text,
-                            place(r, type, op->align, pointer), value);
+                            place(r, type, op->align, op->args[1]), value);
     if (op->n_args == 3)
         return arena_printf(r->arena, "%s(%s, %s, %s)", c_masked(r, type, true), value, pointer,
                             mask_or_all(r, op, 2, type));
-    return arena_printf(r->arena, "%s = %s", place(r, type, op->align, pointer), value);
+    return arena_printf(r->arena, "%s = %s", place(r, type, op->align, op->args[1]), value);
 }

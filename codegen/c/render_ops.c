@@ -91,6 +91,12 @@ static Expr infix(CRender *r, const Operator *o, Pair p)
     return c_expr(arena_printf(r->arena, "%s %s %s", c_wrap(r, p.a, left), o->text, b), o->tightness);
 }
 
+/* Of the library's function of such numbers. */
+static const char *suffix_of(const CRender *r, LoType type)
+{
+    return lo_element(type) == lo_f32 ? r->dialect->suffix : "";
+}
+
 static bool is_int(const LoOp *x, int64_t number) { return lo_is_int(x) && x->number == number; }
 
 static Expr render_binary(CRender *r, const LoOp *op)
@@ -129,6 +135,10 @@ static Expr render_muladd(CRender *r, const LoOp *op)
 {
     Pair factors = operands(r, op, NULL, false);
     Expr product = infix(r, &operators[LO_mul], factors);
+    if (r->dialect->muladd)
+        return c_expr(arena_printf(r->arena, "%s%s(%s, %s, %s)", r->dialect->muladd, suffix_of(r, op->type),
+                                   c_arg(r, op, 0).text, c_arg(r, op, 1).text, c_arg(r, op, 2).text),
+                      TIGHT_NAME);
     bool number = c_is_one_number(r, op->args[2]) &&
                   !(c_is_one_number(r, op->args[0]) && c_is_one_number(r, op->args[1]));
     Expr sum = number ? c_number_of(r, op->args[2]) : c_arg(r, op, 2);
@@ -142,7 +152,7 @@ static Expr render_unordered(CRender *r, const LoOp *op)
     const LoOp *a = op->args[0], *b = op->args[1];
     Expr x = c_value(r, a);
     if (!lo_is_vector(a->type))
-        return c_call2(r, "__builtin_isunordered", x.text, c_value(r, b).text);
+        return c_call2(r, r->dialect->unordered, x.text, c_value(r, b).text);
     const char *mask = c_mask_type(r, lo_bits(lo_element(a->type)), lo_lanes(a->type));
     Expr one = c_expr(arena_printf(r->arena, "%s != %s", x.text, x.text), TIGHT_LOOSE);
     if (a == b || lo_is_constant(b))
@@ -185,15 +195,13 @@ static Expr sign_bits(CRender *r, Expr x, LoType type, bool keeps_sign)
                 TIGHT_LOOSE);
 }
 
-static const char *suffix_of(LoType type) { return lo_element(type) == lo_f32 ? "f" : ""; }
-
 static Expr render_abs(CRender *r, const LoOp *op)
 {
     Expr x = c_arg(r, op, 0);
     if (lo_is_float(op->type) && lo_is_vector(op->type))
         return c_cast(r, c_type(r, op->type), sign_bits(r, x, op->type, false));
     if (lo_is_float(op->type))
-        return c_call(r, arena_printf(r->arena, "fabs%s", suffix_of(op->type)), x.text);
+        return c_call(r, arena_printf(r->arena, "fabs%s", suffix_of(r, op->type)), x.text);
     const char *minus = arena_printf(r->arena, "(%s)(0 - (%s)%s)", c_type(r, op->type),
                                      c_integers(r, op->type, false), x.text);
     if (lo_is_vector(op->type))
@@ -220,7 +228,7 @@ static Expr render_copysign(CRender *r, const LoOp *op)
 {
     Expr a = c_arg(r, op, 0), b = c_arg(r, op, 1);
     if (!lo_is_vector(op->type))
-        return c_call2(r, arena_printf(r->arena, "copysign%s", suffix_of(op->type)), a.text, b.text);
+        return c_call2(r, arena_printf(r->arena, "copysign%s", suffix_of(r, op->type)), a.text, b.text);
     Expr size = sign_bits(r, a, op->type, false), sign = sign_bits(r, b, op->type, true);
     return c_cast(r, c_type(r, op->type),
                 c_expr(arena_printf(r->arena, "(%s) | (%s)", size.text, sign.text), TIGHT_LOOSE));
@@ -229,7 +237,7 @@ static Expr render_copysign(CRender *r, const LoOp *op)
 /* Of the C library, lane by lane. */
 static Expr render_library(CRender *r, const LoOp *op, const char *name)
 {
-    const char *function = arena_printf(r->arena, "%s%s", name, suffix_of(op->type));
+    const char *function = arena_printf(r->arena, "%s%s", name, suffix_of(r, op->type));
     const char *called =
         lo_is_vector(op->type) ? c_lanes(r, op->type, op->type, function, op->n_args) : function;
     return op->n_args == 2 ? c_call2(r, called, c_arg(r, op, 0).text, c_arg(r, op, 1).text)
@@ -393,6 +401,17 @@ Expr c_expression(CRender *r, const LoOp *op)
                    lo_info[op->kind].name);
         return c_expr("0", TIGHT_NAME);
     }
+}
+
+/* ---- spaces ---- */
+
+CSpace c_choose_space(const CRender *r, const LoOp *op)
+{
+    const LoOp *from = op->kind == LO_select ? op->args[1] : op->n_args ? op->args[0] : NULL;
+    if (op->type != lo_ptr || op->kind == LO_scratch)
+        return op->kind == LO_scratch ? C_SCRATCH : C_GIVEN;
+    bool follows = op->kind == LO_at || op->kind == LO_select || op->kind == LO_carry;
+    return follows && !lo_is_constant(from) ? c_note(r, from)->space : C_GIVEN;
 }
 
 /* ---- folding ---- */

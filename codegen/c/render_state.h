@@ -15,6 +15,24 @@ typedef struct Expr {
     Tightness bare_tightness;
 } Expr;
 
+/* Where a pointer points to: memory that the caller gives, or scratch. */
+typedef enum CSpace { C_GIVEN, C_SCRATCH, C_SPACES } CSpace;
+
+/* CDialect: what C and OpenCL C say differently.
+ *   pointers   the type of a pointer into each space
+ *   places     the macro that is what lies at such a pointer, of a type
+ *   suffix     of the library's functions of f32
+ *   unordered  the function that tells whether one of two floats is NaN
+ *   nan, inf   of f32, of f64
+ *   muladd     the function of three floats, with the suffix; NULL: written as a·b + c
+ *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time, scratch of
+ *              sizes that are known here */
+struct CDialect {
+    const char *pointers[C_SPACES], *places[C_SPACES];
+    const char *suffix, *unordered, *nan[2], *inf[2], *muladd;
+    bool device;
+};
+
 /* What the writer knows of a value, by its id. */
 typedef struct ValueNote {
     int uses;
@@ -22,11 +40,13 @@ typedef struct ValueNote {
     int weight;    /* ops that its expression holds */
     int stretch;   /* of straight code that it stands in */
     int mask_bits; /* of an i1 vector: of a lane of the integers that stand for it */
+    CSpace space;  /* of a pointer */
 } ValueNote;
 
 typedef struct CRender {
     Arena *arena; /* of expressions */
     Diagnostics *diags;
+    const CDialect *dialect;
     Text types, functions; /* what is written so far */
     Map seen;              /* names of types and helpers that `types` has */
     const LoFunction *function;
@@ -56,7 +76,7 @@ const char *c_gathered(CRender *r, LoType type, bool stores);
 const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, int n_args);
 const char *c_rounded(CRender *r, LoType type);
 const char *c_to_int(CRender *r, LoType type, LoType from);
-void c_write_fixed_helpers(Text *out);
+void c_write_fixed_helpers(const CDialect *dialect, Text *out);
 bool c_is_mask(LoType type);
 
 /* ---- render_value.c ---- */
@@ -86,6 +106,7 @@ Expr c_render_load(CRender *r, const LoOp *op);
 const char *c_render_store(CRender *r, const LoOp *op);
 
 /* ---- render_ops.c ---- */
+CSpace c_choose_space(const CRender *r, const LoOp *op); /* of each pointer in turn */
 /* A vector of i1 as integers of so many bits a lane. */
 Expr c_mask_as(CRender *r, const LoOp *x, int bits);
 /* The expression of an op with a value. */

@@ -42,9 +42,9 @@ static Expr real_constant(CRender *r, const LoOp *x)
     bool single = lo_element(x->type) == lo_f32;
     const char *suffix = single ? "f" : "";
     if (isnan(x->real))
-        return c_expr(single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")", TIGHT_NAME);
+        return c_expr(r->dialect->nan[!single], TIGHT_NAME);
     if (isinf(x->real))
-        return c_expr(arena_printf(r->arena, "%s__builtin_inf%s()", x->real < 0 ? "-" : "", suffix),
+        return c_expr(arena_printf(r->arena, "%s%s", x->real < 0 ? "-" : "", r->dialect->inf[!single]),
                     x->real < 0 ? TIGHT_UNARY : TIGHT_NAME);
     char *digits = arena_printf(r->arena, single ? "%.9g" : "%.17g", x->real);
     bool whole = !strpbrk(digits, ".e");
@@ -161,6 +161,7 @@ int c_choose_mask_bits(const CRender *r, const LoOp *op)
 
 const char *c_value_type(CRender *r, const LoOp *x)
 {
-    return c_is_mask(x->type) ? c_mask_type(r, c_note(r, x)->mask_bits, lo_lanes(x->type))
-                              : c_type(r, x->type);
+    return c_is_mask(x->type)  ? c_mask_type(r, c_note(r, x)->mask_bits, lo_lanes(x->type))
+           : x->type == lo_ptr ? r->dialect->pointers[c_note(r, x)->space]
+                               : c_type(r, x->type);
 }

@@ -67,7 +67,9 @@ const char *c_memory_type(CRender *r, LoType type, int align)
     const char *plain = element == lo_ptr ? "ptr" : c_type(r, type);
     const char *name = loose ? arena_printf(r->arena, "%s_at%d", plain, align)
                              : arena_printf(r->arena, "%s_at", plain);
-    if (!is_new(r, name))
+    if (r->dialect->device && loose)
+        diag_error(r->diags, (Loc){0}, "OpenCL C has no %s at a multiple of %d bytes", plain, align);
+    if (r->dialect->device || !is_new(r, name))
         return name;
     if (element == lo_ptr)
         text_add(&r->types, "typedef char *ptr_at __attribute__((may_alias));\n");
@@ -228,6 +230,8 @@ const char *c_rounded(CRender *r, LoType type)
 {
     const char *c = c_type(r, type), *name = arena_printf(r->arena, "rounded_%s", c);
     int bytes = lo_bits(lo_element(type)) / 8 * lo_lanes(type);
+    if (r->dialect->device) /* which fuses nothing itself */
+        return "";
     if (!is_new(r, name))
         return name;
     text_add(&r->types,
@@ -265,21 +269,4 @@ const char *c_to_int(CRender *r, LoType type, LoType from)
                  c_type(r, to), name, c_type(r, real), bits - 1, real == lo_f32 ? "f" : "", bits,
                  bits - 1, real == lo_f32 ? "f" : "", bits, c_type(r, to));
     return lo_is_vector(type) ? c_lanes(r, type, from, name, 1) : name;
-}
-
-void c_write_fixed_helpers(Text *out)
-{
-    text_add(out, "%s",
-        "#if defined(__x86_64__)\n"
-        "#include <immintrin.h>\n"
-        "#endif\n"
-        "\n"
-        "typedef int8_t i8;\ntypedef int16_t i16;\ntypedef int32_t i32;\ntypedef int64_t i64;\n"
-        "typedef uint8_t u8;\ntypedef uint16_t u16;\ntypedef uint32_t u32;\ntypedef uint64_t u64;\n"
-        "typedef float f32;\ntypedef double f64;\n"
-        "\n"
-        "/* What lies at an address. Types T_at may be read through any pointer. */\n"
-        "#define AT(T, p) (*(T##_at *)(p))\n"
-        "/* The same bits as another type. */\n"
-        "#define BITS(T, x) __extension__({ union { __typeof__(x) from; T to; } b_ = {(x)}; b_.to; })\n");
 }

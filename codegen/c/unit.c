@@ -51,7 +51,7 @@ static const char *places_of(const KernelEntry *entry, Arena *arena)
     return copy;
 }
 
-static void note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena)
+void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena)
 {
     for (size_t k = 0; k < set->list.count; k++) {
         const KernelEntry *entry = &set->list.data[k];
@@ -99,11 +99,11 @@ bool c_programs(const Function *const *functions, int n, const TargetOptions *op
     CodeTarget target = in_c(&named, arena);
     LoModule *loops = lo_module_new(arena);
     map_init(&comments, arena);
-    note_places(&set, prefix, &comments, arena);
+    c_note_places(&set, prefix, &comments, arena);
     emit_kernels(loops, &set, 0, (int)set.list.count, prefix, &target);
     emit_products(loops, &target, out, options->gemm, prefix, arena);
     lo_run_passes(loops, &target);
-    if (!c_render(loops, &comments, text, diags))
+    if (!c_render(loops, &c_gnu, &comments, text, diags))
         return false;
     for (int i = 0; i < n; i++)
         c_tables(programs[i], prefix, options->gemm, text);

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_UNIT_H
 #define CODEGEN_C_UNIT_H
 
-#include "codegen/object.h"
+#include "codegen/kernels.h"
 
 /* Writes kernels, native products and tables of the functions' programs (after the passes), all of
  * them static, as C that needs runtime/exec/program.h before it. A program is the constant
@@ -11,5 +11,8 @@
  * False after errors. */
 bool c_programs(const Function *const *functions, int n, const TargetOptions *options,
                 const char *prefix, Arena *arena, ObjectSet *out, Text *text, Diagnostics *diags);
+
+/* "model.tfg:12, …" under the name of each kernel of the set after the prefix: where its ops stand. */
+void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena);
 
 #endif

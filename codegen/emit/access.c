@@ -56,11 +56,7 @@ static LoValue buffer_stride(Emit *e, void *data, int axis)
     if (axis == buffer->layout.n - 1 && !buffer->strided)
         return lo_i64_of(&e->lo, 1);
     if (!buffer->strides[axis]) {
-        int64_t word = (buffer - e->buffers) * TFC_MAX_AXES + axis;
-        emit_at_entry(e);
-        LoValue all = load_word(e, e->args, TFC_WORD(TfcKernelArgs, strides), lo_ptr);
-        buffer->strides[axis] = load_word(e, all, word, lo_i64);
-        lo_resume(&e->lo);
+        buffer->strides[axis] = argument_stride(e, (int)(buffer - e->buffers), axis);
     }
     return buffer->strides[axis];
 }

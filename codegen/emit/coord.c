@@ -64,32 +64,13 @@ bool place_is_own(const Emit *e, const Type *type, const Place *place)
 
 /* ---- dimensions ---- */
 
-LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type)
-{
-    LoValue at = lo_at(&e->lo, lo_i64, record, lo_i64_of(&e->lo, word));
-    return lo_reads(lo_load(&e->lo, type, at, 8), LO_GIVEN);
-}
-
-LoValue argument_field(Emit *e, int64_t word, LoType type)
-{
-    emit_at_entry(e);
-    LoValue field = load_word(e, e->args, word, type);
-    lo_resume(&e->lo);
-    return field;
-}
-
 LoValue dim_field(Emit *e, int symbol, DimField field)
 {
     int number = signature_dim(e->signature, symbol);
     assert(number >= 0 && "a kernel knows the dimensions of its types");
     LoValue *slot = &e->dim_fields[number][field];
-    if (*slot)
-        return *slot;
-    emit_at_entry(e);
-    LoValue dims = load_word(e, e->args, TFC_WORD(TfcKernelArgs, dims), lo_ptr);
-    LoValue dim = lo_load_pointer(&e->lo, dims, number);
-    *slot = load_word(e, dim, field, field <= DIM_TOTAL ? lo_i64 : lo_ptr);
-    lo_resume(&e->lo);
+    if (!*slot)
+        *slot = argument_dim(e, number, field);
     return *slot;
 }
 

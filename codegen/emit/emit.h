@@ -88,14 +88,22 @@ LoType emit_type(Emit *e, DType dtype);
 LoType emit_memory_type(Emit *e, DType dtype);
 LoValue emit_rounded(Emit *e, DType dtype, LoValue x); /* as the type holds it */
 
+/* ---- what a kernel is called with (arguments.c); read at entry but where `here` ---- */
+void open_arguments(Emit *e, LoModule *module, const char *name); /* opens the function */
+LoValue argument_buffer(Emit *e, int buffer);                     /* here */
+LoValue argument_stride(Emit *e, int buffer, int axis);
+LoValue argument_dim(Emit *e, int number, DimField field); /* i64, or a table's pointer */
+LoValue argument_int(Emit *e, int number);                 /* here */
+LoValue argument_random(Emit *e);                          /* here: pointer to the generator's state */
+/* Narrows a row's columns to those that an epilogue is told. */
+void argument_columns(Emit *e, LoValue *start, LoValue *limit);
+
 /* ---- coordinates, places and dimensions (coord.c) ---- */
 Coord coord_const(Emit *e, int64_t value);
 Coord coord_of(LoValue base);
 Coord coord_add(Emit *e, Coord a, Coord b);
 Coord coord_scale(Emit *e, Coord c, int64_t factor);
 LoValue coord_value(Emit *e, const Coord *c, LoType element);    /* as i32 or i64 */
-LoValue load_word(Emit *e, LoValue record, int64_t word, LoType type); /* TFC_WORD of a record */
-LoValue argument_field(Emit *e, int64_t word, LoType type); /* of TfcKernelArgs, at entry */
 LoValue dim_field(Emit *e, int symbol, DimField field);      /* at entry: i64, or a table */
 LoValue extent_of(Emit *e, const Axis *axis);                /* at entry */
 Coord table_lookup(Emit *e, int symbol, DimField table, Coord index);

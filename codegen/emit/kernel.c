@@ -23,9 +23,6 @@ static int choose_lanes(const Emit *e)
 
 static void open_buffers(Emit *e)
 {
-    Lo *lo = &e->lo;
-    LoValue table = load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), lo_ptr);
-    e->n_buffers = e->body.n_inputs + e->body.n_results;
     e->buffers = ARENA_ARRAY(e->arena, Buffer, e->n_buffers + 1);
     for (int i = 0; i < e->n_buffers; i++) {
         const Value *value =
@@ -34,13 +31,14 @@ static void open_buffers(Emit *e)
         buffer->type = &value->type;
         buffer->layout = layout_of(e->module, &value->type);
         buffer->strided = i < 64 && (e->signature->strided >> i & 1);
-        buffer->base = lo_load_pointer(lo, table, i);
+        buffer->base = argument_buffer(e, i);
     }
 }
 
 static void open_state(Emit *e)
 {
     e->n_values = e->body.n_inputs + e->body.n_ops;
+    e->n_buffers = e->body.n_inputs + e->body.n_results;
     e->memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1);
     e->reduced = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     e->row_cache = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
@@ -49,16 +47,6 @@ static void open_state(Emit *e)
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
     e->vector = choose_lanes(e);
-}
-
-/* void name(const TfcKernelArgs *args, int64_t begin, int64_t end) */
-static void open_function(Emit *e, LoModule *module, const char *name)
-{
-    static const LoType params[] = {lo_ptr, lo_i64, lo_i64};
-    lo_begin(&e->lo, module, lo_add_function(module, name, true, 3, params));
-    e->args = lo_param(&e->lo, 0);
-    e->begin = lo_param(&e->lo, 1);
-    e->end = lo_param(&e->lo, 2);
 }
 
 static void write_body(Emit *e)
@@ -87,7 +75,7 @@ static void emit_kernel(const KernelEntry *entry, LoModule *module, const CodeTa
               .target = target,
               .body = body_of(arena, entry->op)};
     open_state(&e);
-    open_function(&e, module, name);
+    open_arguments(&e, module, name);
     open_buffers(&e);
     e.entry = lo_seam(&e.lo);
     write_body(&e);

@@ -91,18 +91,6 @@ static Philox group_words(Lo *lo, const Stream *s, LoValue group)
     return words;
 }
 
-/* The kernel's generator state, and the site of one of its streams. */
-static LoValue state_argument(Emit *e)
-{
-    return load_word(e, e->args, TFC_WORD(TfcKernelArgs, rng), lo_ptr);
-}
-
-static LoValue site_argument(Emit *e, const BodyOp *op)
-{
-    LoValue ints = load_word(e, e->args, TFC_WORD(TfcKernelArgs, ints), lo_ptr);
-    return load_word(e, ints, op->random, lo_i64);
-}
-
 const BodyOp *random_first(const Emit *e, const BodyOp *op)
 {
     for (int i = 0; i < e->body.n_ops; i++) {
@@ -124,7 +112,7 @@ LoValue random_word(Emit *e, const BodyOp *op, const Place *place)
         return lo_load(lo, lo_i32, lo_at(lo, lo_i32, row, at), 4);
     }
     LoValue number = element_number(e, &op->op->results[0].type, place);
-    Stream stream = read_stream(lo, state_argument(e), site_argument(e, op));
+    Stream stream = read_stream(lo, argument_random(e), argument_int(e, op->random));
     LoType wide = lo_type(number), narrow = lo_like(wide, lo_i32);
     Philox words = group_words(lo, &stream, lo_lshr(lo, number, lo_int(lo, wide, 2)));
     LoValue which = lo_and(lo, lo_trunc(lo, number, narrow), lo_int(lo, narrow, 3));
@@ -190,8 +178,8 @@ void random_fill(Emit *e, const BodyOp *op, LoValue start, LoValue count, LoValu
     LoValue within = lo_and(lo, number, lo_i64_of(lo, 3));
     LoValue groups = lo_iadd(lo, lo_iadd(lo, within, count), lo_i64_of(lo, 3));
     groups = lo_lshr(lo, groups, lo_i64_of(lo, 2));
-    LoValue args[] = {scratch, lo_lshr(lo, number, lo_i64_of(lo, 2)), groups, state_argument(e),
-                      site_argument(e, op)};
+    LoValue args[] = {scratch, lo_lshr(lo, number, lo_i64_of(lo, 2)), groups, argument_random(e),
+                      argument_int(e, op->random)};
     lo_call(lo, fill, 5, args);
     LoValue first = lo_isub(lo, within, start);
     e->random_rows[op->random] = lo_at(lo, lo_i32, scratch, first);
@@ -263,7 +251,7 @@ void random_fill_strip(Emit *e, const BodyOp *op, LoValue first, LoValue stride,
 {
     Lo *lo = &e->lo;
     LoFunction *fill = strip_function(e, e->vector);
-    LoValue args[] = {strip, pitch, first, stride, steps, state_argument(e), site_argument(e, op)};
+    LoValue args[] = {strip, pitch, first, stride, steps, argument_random(e), argument_int(e, op->random)};
     lo_call(lo, fill, 7, args);
 }
 

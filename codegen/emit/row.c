@@ -27,7 +27,7 @@ typedef struct Sweep {
 static bool may_save(const Emit *e)
 {
     Dim last = e->layout.n ? e->layout.axes[e->layout.n - 1].extent : dim_const(1);
-    return e->signature->range == RANGE_ROWS && e->layout.n > 1 &&
+    return e->signature->range == RANGE_ROWS && e->layout.n > 1 && !e->target->device &&
            (!dim_is_const(last) || last.size <= MAX_SAVED_COLUMNS);
 }
 
@@ -229,16 +229,6 @@ static void emit_sweeps(Emit *e, LoValue start, LoValue limit)
     store_scalars(e, &plan);
 }
 
-/* An epilogue does the columns that it is told. */
-static void clip_columns(Emit *e, LoValue *start, LoValue *limit)
-{
-    Lo *lo = &e->lo;
-    *start = argument_field(e, TFC_WORD(TfcKernelArgs, column_begin), lo_i64);
-    LoValue end = argument_field(e, TFC_WORD(TfcKernelArgs, column_end), lo_i64);
-    LoValue inside = lo_lt(lo, end, *limit);
-    *limit = lo_select(lo, inside, end, *limit);
-}
-
 void kernel_row(Emit *e)
 {
     if (e->signature->range == RANGE_ELEMENTS) {
@@ -248,7 +238,7 @@ void kernel_row(Emit *e)
     Rows rows = rows_open(e);
     LoValue start = lo_i64_of(&e->lo, 0), limit = coord_value(e, &rows.limit, lo_i64);
     if (e->signature->epilogue)
-        clip_columns(e, &start, &limit);
+        argument_columns(e, &start, &limit);
     emit_sweeps(e, start, limit);
     rows_close(e, &rows);
 }

@@ -98,6 +98,30 @@ int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
     return bytes;
 }
 
+static void evaluate_sizes(Exec *exec)
+{
+    for (int32_t i = 0; i < exec->program->n_sizes; i++)
+        exec->sizes[i] = size_value(&exec->program->sizes[i], exec->dims);
+}
+
+/* ---- elsewhere ---- */
+
+bool exec_measure(Exec *exec)
+{
+    const TfcProgram *program = exec->program;
+    for (int32_t d = 0; d < program->n_dims; d++)
+        if (exec->ragged[d].missing)
+            return false;
+    if (!sizes_fit(program, exec->dims))
+        return false;
+    if (grow_planned(program, exec->dims, exec->planned) || !exec->planned_once) {
+        exec->slab_bytes = place_buffers(program, exec->planned, exec->offsets);
+        exec->planned_once = exec->slab_bytes >= 0;
+    }
+    evaluate_sizes(exec);
+    return exec->planned_once;
+}
+
 /* ---- steps ---- */
 
 static void find_addresses(Exec *exec)
@@ -184,8 +208,7 @@ bool exec_bind(Exec *exec)
             return false;
     if (!exec_fit(exec, &shape, 1))
         return false;
-    for (int32_t i = 0; i < program->n_sizes; i++)
-        exec->sizes[i] = size_value(&program->sizes[i], exec->dims);
+    evaluate_sizes(exec);
     find_addresses(exec);
     exec->n_patches = 0;
     int64_t n_views = 0, n_dims = 0;

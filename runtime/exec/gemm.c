@@ -99,19 +99,6 @@ bool gemm_bind(BoundGemm *bound, const TfcGemmStep *step, const int64_t *sizes,
     return gemm_bind_rows(bound, step, TFC_ROWS_NONE, 0, sizes, dims, products, choice);
 }
 
-/* Where element (0, 0) of the matrix is at these loop indices. */
-static int64_t matrix_origin(const BoundGemm *bound, const GemmMatrix *matrix,
-                             const int64_t index[TFC_MAX_LOOPS])
-{
-    int64_t at = matrix->offset;
-    for (int32_t l = 0; l < bound->step->n_loops; l++)
-        at += index[l] * matrix->loop_strides[l];
-    if (matrix->ragged_dim >= 0)
-        at += bound->dims[matrix->ragged_dim].offset[index[bound->step->batch_loop]] *
-              matrix->ragged_stride;
-    return at;
-}
-
 /* A matrix for one product: element (i, j) at data + i × row_stride + j × column_stride. */
 typedef struct Operand {
     void *data;
@@ -121,7 +108,7 @@ typedef struct Operand {
 static Operand operand_at(const BoundGemm *bound, const GemmMatrix *matrix, void *const *buffers,
                           const int64_t index[TFC_MAX_LOOPS], int64_t row, int64_t column)
 {
-    int64_t at = matrix_origin(bound, matrix, index) + row * matrix->row_stride +
+    int64_t at = gemm_origin(bound, matrix, index) + row * matrix->row_stride +
                  column * matrix->column_stride;
     TfcType type = matrix == &bound->c ? bound->step->result : bound->step->type;
     return (Operand){(char *)buffers[matrix->buffer] + at * type_bytes(type),
@@ -188,7 +175,7 @@ typedef struct GemmRun {
 /* c's rows are storage rows, each of them row_stride long. */
 static int64_t storage_row(const BoundGemm *bound, const int64_t index[TFC_MAX_LOOPS], int64_t row)
 {
-    return matrix_origin(bound, &bound->c, index) / bound->c.row_stride + row;
+    return gemm_origin(bound, &bound->c, index) / bound->c.row_stride + row;
 }
 
 static void run_product(const GemmRun *run, const GemmTask *task, const int64_t index[TFC_MAX_LOOPS])

@@ -40,6 +40,19 @@ static inline GemmShape gemm_shape_at(const BoundGemm *bound, const int64_t inde
                        gemm_extent(&step->k, bound->k, bound->dims, sentence)};
 }
 
+/* Where element (0, 0) of the matrix is in its buffer at these loop indices, in elements. */
+static inline int64_t gemm_origin(const BoundGemm *bound, const GemmMatrix *matrix,
+                                  const int64_t index[TFC_MAX_LOOPS])
+{
+    int64_t at = matrix->offset;
+    for (int32_t l = 0; l < bound->step->n_loops; l++)
+        at += index[l] * matrix->loop_strides[l];
+    if (matrix->ragged_dim >= 0)
+        at += bound->dims[matrix->ragged_dim].offset[index[bound->step->batch_loop]] *
+              matrix->ragged_stride;
+    return at;
+}
+
 /* Fills `tasks` of a step whose loops and sides are bound; false if memory cannot be had. */
 bool gemm_cut(BoundGemm *bound);
 

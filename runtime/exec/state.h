@@ -75,6 +75,9 @@ static inline bool step_is_epilogue(const TfcStep *step)
 /* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
  * anew if one does not fit. */
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
+/* The same and sizes alone, for steps that a device runs: the slab is not here, and such an Exec does not
+ * run itself. */
+bool exec_measure(Exec *exec);
 /* Evaluates every size, stride and task for the dimensions as they are. */
 bool exec_bind(Exec *exec);
 /* Points at the inputs and caches of this run. False if one is missing. */

@@ -15,6 +15,7 @@ const char *const check_names[CHECK_COUNT] = {
     [CHECK_BUDGET] = "budget",
     [CHECK_LIBRARY] = "library",
     [CHECK_C] = "c",
+    [CHECK_OPENCL] = "opencl",
     [CHECK_DIFFERENCES] = "differences",
 };
 const char *const result_names[RESULT_COUNT] = {
@@ -99,6 +100,7 @@ Outcome check_case(const Case *c, Check check, const Run *run, Seen *seen)
     case CHECK_PROGRAM: return check_program(c, run, BUILD_HERE, seen);
     case CHECK_INTERPRETED: return check_program(c, run, BUILD_INTERPRETED, seen);
     case CHECK_C: return check_program(c, run, BUILD_C, seen);
+    case CHECK_OPENCL: return check_program(c, run, BUILD_OPENCL, seen);
     case CHECK_DIFFERENCES: return check_differences(c, run, seen);
     default: return check_same_bits(c, check, run, seen);
     }

@@ -1,6 +1,7 @@
 /* Which checks a graph gets: the cheap ones always, programs some ways at random. */
 #include "base/cpu.h"
 #include "ir/text.h"
+#include "codegen/c/opencl.h"
 #include "tests/graphs/graphs.h"
 
 #include <string.h>
@@ -130,6 +131,13 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run = some_run(arena, c, rng, false);
         set_target(&run, rng);
         add(arena, out, CHECK_INTERPRETED, run);
+    }
+    if (rng_chance(rng, 3) && opencl_is_here()) { /* some seconds of the device's compiler */
+        run = some_run(arena, c, rng, false);
+        run.passes = OPENCL_PASSES;
+        run.budget = -1;
+        if (!model_has(c, " = append"))
+            add(arena, out, CHECK_OPENCL, run);
     }
 }
 

@@ -118,9 +118,9 @@ typedef VEC(Made) MadeList;
 
 /* ---- checks ---- */
 
-/* How a program is made: in this process, with its kernels interpreted, linked into a library, or as C
- * that cc compiles. */
-typedef enum Build { BUILD_HERE, BUILD_INTERPRETED, BUILD_LIBRARY, BUILD_C } Build;
+/* How a program is made: in this process, with its kernels interpreted, linked into a library, as C
+ * that cc compiles, or for an OpenCL device. */
+typedef enum Build { BUILD_HERE, BUILD_INTERPRETED, BUILD_LIBRARY, BUILD_C, BUILD_OPENCL } Build;
 
 typedef enum Check {
     CHECK_TEXT,        /* print, parse, print; verify */
@@ -131,6 +131,7 @@ typedef enum Check {
     CHECK_BUDGET,      /* within a budget of memory = without, bit for bit */
     CHECK_LIBRARY,     /* the objects linked into a library = the JIT, bit for bit */
     CHECK_C,           /* a program written as C against the oracle */
+    CHECK_OPENCL,      /* a program on an OpenCL device against the oracle */
     CHECK_DIFFERENCES, /* gradients by the oracle = central differences of its loss */
     CHECK_COUNT
 } Check;
@@ -159,6 +160,8 @@ typedef struct Outcome {
     const char *where; /* the pass, or the output, that is wrong: short, for a signature */
     char message[600];
 } Outcome;
+
+bool opencl_is_here(void); /* whether this build knows OpenCL, and there is a device */
 
 /* Runs one check in this process. */
 Outcome check_case(const Case *c, Check check, const Run *run, Seen *seen);

@@ -108,6 +108,9 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     if (!ir_verify(opened->module, &opened->diags))
         return outcome_of_diags(RESULT_INVALID, &opened->diags, "verify");
     note_function(opened->function, seen);
+    program->store = store_new();
+    if (build == BUILD_OPENCL)
+        return opencl_make(program) ? outcome_ok() : refused(opened, "compile");
     if (build == BUILD_LIBRARY || build == BUILD_C) {
         target.gemm = GEMM_NATIVE;
         target.cpu = target.cpu ? target.cpu : "native";
@@ -123,7 +126,6 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
                                             &opened->diags);
     if (!program->tables)
         return refused(opened, "compile");
-    program->store = store_new();
     if (!store_add_program(program->store, program->tables))
         return outcome(RESULT_REFUSED, "store", "no memory for params");
     program->exec = exec_new(program->tables, program->store);
@@ -134,6 +136,7 @@ static bool is_cache(const StoreTensor *tensor) { return tensor->rank > 0 && ten
 
 void program_free(Program *program)
 {
+    opencl_free(program);
     exec_free(program->exec);
     if (program->store)
         for (int64_t i = 0; i < store_count(program->store); i++)
@@ -205,13 +208,14 @@ bool program_run(Program *program, const Batch *batch, const Given *given, uint6
     }
     exec_set_threads(threads);
     exec_set_rng(program->exec, program->c->seed, step);
-    return set_inputs(program, given) && exec_run(program->exec) && !program->opened->diags.errors;
+    return set_inputs(program, given) && (program->device ? opencl_run(program) : exec_run(program->exec)) &&
+           !program->opened->diags.errors;
 }
 
 const void *program_output(Program *program, const char *name, int64_t *count)
 {
     *count = exec_output_count(program->exec, name);
-    return exec_output(program->exec, name);
+    return program->device ? opencl_output(program, name, *count) : exec_output(program->exec, name);
 }
 
 const void *program_param(Program *program, const char *name, int64_t *count)

@@ -13,6 +13,7 @@ typedef struct Program {
     void *library; /* of dlopen */
     Store *store;
     Exec *exec;
+    struct OpenclRun *device; /* what runs it in the place of exec, or NULL */
     Given params; /* as they were given at first, to learn what was assigned */
 } Program;
 
@@ -35,5 +36,12 @@ const void *program_param(Program *program, const char *name, int64_t *count);
  * compiled from. NULL after errors. */
 const TfcProgram *interpret_kernels(const TfcProgram *program, const Function *function,
                                     const TargetOptions *options, Arena *arena, Diagnostics *diags);
+/* The function on an OpenCL device (opencl.c): `tables` and `exec` of the program are set, too. False after
+ * errors. */
+bool opencl_make(Program *program);
+void opencl_free(Program *program);
+/* Runs the batch that is set, and brings params to the store. */
+bool opencl_run(Program *program);
+const void *opencl_output(Program *program, const char *name, int64_t count);
 
 #endif

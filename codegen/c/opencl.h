@@ -1,0 +1,15 @@
+/* Programs for OpenCL devices. */
+#ifndef CODEGEN_C_OPENCL_H
+#define CODEGEN_C_OPENCL_H
+
+#include "ir/graph.h"
+#include "runtime/exec/device.h"
+
+/* Passes, as --passes has them: without those that make what a device has no kernels for. */
+#define OPENCL_PASSES "-fuse_attention,-chunk_rows,-prepack"
+
+/* The program of a function after those passes. In the arena. False after errors, which name what a device has no
+ * kernel for. */
+bool opencl_program(const Function *function, Arena *arena, TfcDeviceCode *out, Diagnostics *diags);
+
+#endif

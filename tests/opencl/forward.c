@@ -1,0 +1,138 @@
+/* The forward of a model on an OpenCL device beside the same through the JIT: logits of several
+ * batches, of ragged lengths, within a bound.
+ *
+ * Usage: opencl_forward MODEL.tfg BOUND [NAME=VALUE]…
+ * Prints the device, the greatest difference and the time of a batch. 77: there is no device. */
+#include "tests/model/batches.h"
+
+#include "driver/device.h"
+#include "driver/weights.h"
+#include "runtime/opencl/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BATCHES = 4, SKIPPED = 77 };
+
+typedef struct Forward {
+    Job *job;
+    Session session;
+    Store *store;
+    Exec *here;
+    int vocab;
+    OclDevice device;
+    OclRun *there;
+    double seconds[2]; /* of all batches but the first: here, there */
+} Forward;
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void fail(Forward *f, const char *what)
+{
+    job_error(f->job, "%s", what);
+    Text text = {0};
+    diag_render(&f->job->diags, &text);
+    fputs(text.data, stderr);
+    exit(1);
+}
+
+static void open_model(Forward *f, const char *model, int n_settings, char **settings)
+{
+    SessionOptions options = session_defaults(model);
+    for (int i = 0; i < n_settings; i++)
+        vec_push(f->job->arena, options.settings, settings[i]);
+    if (!session_open(&f->session, f->job, &options))
+        fail(f, model);
+    const TfcProgram *program = session_compile(&f->session, session_function(&f->session, "forward"));
+    if (!program || !store_add_program(f->store, program) ||
+        !weights_initialise(f->job, f->session.model, f->store, 7))
+        fail(f, "forward");
+    f->here = exec_new(program, f->store);
+    f->vocab = (int)program->outputs[0].shape.dims[program->outputs[0].shape.rank - 1].size;
+}
+
+static void open_device_run(Forward *f)
+{
+    TfcDeviceCode *code = ARENA_NEW(f->job->arena, TfcDeviceCode);
+    device_passes(f->job);
+    if (!device_program(&f->session, session_function(&f->session, "forward"), code))
+        fail(f, "forward for a device");
+    f->there = ocl_run_new(&f->device, code, f->store);
+    if (!f->there)
+        fail(f, f->device.name);
+}
+
+static void feed(Exec *exec, const TestBatch *batch)
+{
+    exec_set_ragged(exec, exec_dim(exec, "S"), batch->rows, batch->source_lengths, NULL);
+    exec_set_ragged(exec, exec_dim(exec, "T"), batch->rows, batch->target_lengths, NULL);
+    exec_input(exec, "src", batch->source);
+    exec_input(exec, "tgt", batch->target);
+}
+
+/* The greatest difference of a logit. */
+static double compare_batch(Forward *f, int number)
+{
+    TestBatch batch;
+    double most = 0;
+    test_batch(&batch, 1000 + number, f->vocab);
+    int64_t n = (int64_t)batch.target_tokens * f->vocab;
+    float *there = malloc(sizeof *there * (size_t)n);
+    feed(f->here, &batch);
+    feed(ocl_run_batch(f->there), &batch);
+    double start = clock_seconds();
+    if (!exec_run(f->here))
+        fail(f, "forward here");
+    double middle = clock_seconds();
+    if (!ocl_run_all(f->there) || !ocl_run_output(f->there, "logits", there))
+        fail(f, "forward on the device");
+    double end = clock_seconds();
+    if (number > 0) {
+        f->seconds[0] += middle - start;
+        f->seconds[1] += end - middle;
+    }
+    const float *here = exec_output(f->here, "logits");
+    for (int64_t i = 0; i < n; i++) {
+        double apart = fabs((double)here[i] - there[i]);
+        most = apart > most || isnan(apart) ? apart : most;
+    }
+    free(there);
+    return most;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    Job job = {.arena = arena_new()};
+    diag_init(&job.diags, job.arena);
+    Forward f = {.job = &job, .store = store_new()};
+    double bound = atof(argv[2]), most = 0;
+    if (!ocl_open(&f.device, getenv("TFC_OPENCL_DEVICE"), &f.job->diags)) {
+        puts("skipped: no OpenCL device");
+        return SKIPPED;
+    }
+    open_model(&f, argv[1], argc - 3, argv + 3);
+    open_device_run(&f);
+    for (int i = 0; i < BATCHES; i++) {
+        double apart = compare_batch(&f, i);
+        most = apart > most || isnan(apart) ? apart : most;
+    }
+    printf("%s on %s: differences up to %.2g; %.4f s a batch, here %.4f s\n", argv[1], f.device.name, most,
+           f.seconds[1] / (BATCHES - 1), f.seconds[0] / (BATCHES - 1));
+    bool ok = most <= bound;
+    ocl_run_free(f.there);
+    ocl_close(&f.device);
+    exec_free(f.here);
+    store_free(f.store);
+    session_close(&f.session);
+    arena_free(job.arena);
+    return ok ? 0 : 1;
+}
