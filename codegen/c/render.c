@@ -254,9 +254,7 @@ static void put_params(CRender *r, const LoFunction *f, Text *out)
     const char *before = "";
     for (int i = 0; i < f->n_params; i++) {
         const char *type = c_value_type(r, f->params[i]), *name = c_value(r, f->params[i]).text;
-        if (device && i == TFC_DEVICE_BEGIN)
-            continue;
-        if (device && i == TFC_DEVICE_END)
+        if (device && i == TFC_DEVICE_UNIT)
             text_add(out, "%si64 units", before);
         else if (f->is_kernel && i == 0 && !device)
             text_add(out, "const TfcKernelArgs *args");
@@ -289,9 +287,9 @@ static void open_params(CRender *r, const LoFunction *f)
 /* Each call of a device's kernel does one unit; those past the last do nothing. */
 static void open_unit(CRender *r, const LoFunction *f)
 {
-    const char *begin = c_value(r, f->params[TFC_DEVICE_BEGIN]).text, *end = c_value(r, f->params[TFC_DEVICE_END]).text;
-    put_line(r, "i64 %s = get_global_id(0), %s = %s + 1;", begin, end, begin);
-    put_line(r, "if (%s > units) return;", end);
+    const char *unit = c_value(r, f->params[TFC_DEVICE_UNIT]).text;
+    put_line(r, "i64 %s = get_global_id(0);", unit);
+    put_line(r, "if (%s >= units) return;", unit);
 }
 
 static void put_function(CRender *r, const LoFunction *f, const char *comment)

@@ -17,14 +17,15 @@ static TfcDeviceWords words_of(const Emit *e)
 
 void open_arguments(Emit *e, LoModule *module, const char *name)
 {
-    int n = e->target->device ? TFC_DEVICE_BUFFERS + e->n_buffers : 3;
+    bool device = e->target->device;
+    int n = device ? TFC_DEVICE_BUFFERS + e->n_buffers : 3;
     LoType *params = ARENA_ARRAY(e->arena, LoType, n);
     for (int i = 0; i < n; i++)
-        params[i] = i == TFC_DEVICE_BEGIN || i == TFC_DEVICE_END ? lo_i64 : lo_ptr;
+        params[i] = i == TFC_DEVICE_UNIT || (!device && i > 0) ? lo_i64 : lo_ptr;
     lo_begin(&e->lo, module, lo_add_function(module, name, true, n, params));
-    e->args = lo_param(&e->lo, TFC_DEVICE_WORDS);
-    e->begin = lo_param(&e->lo, TFC_DEVICE_BEGIN);
-    e->end = lo_param(&e->lo, TFC_DEVICE_END);
+    e->args = lo_param(&e->lo, 0);
+    e->begin = lo_param(&e->lo, 1);
+    e->end = device ? NULL : lo_param(&e->lo, 2);
 }
 
 LoValue argument_buffer(Emit *e, int buffer)

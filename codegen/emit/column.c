@@ -203,7 +203,7 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
         extent_of(e, &out.axes[i]);
     for (int i = 0; i < e->layout.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    LoLoop loop = lo_for_open(lo, e->begin, e->end, 1, "units");
+    LoLoop loop = units_open(e, "units");
     place_unit(e, &c, loop.index);
     if (c.folds) {
         if (c.loops_columns)
@@ -213,7 +213,7 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
     } else {
         unit_of_columns(e, &c);
     }
-    lo_for_close(lo, &loop);
+    units_close(e, &loop);
 }
 
 /* ---- column regions ---- */

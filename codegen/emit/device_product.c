@@ -1,8 +1,7 @@
-/* Products for a device: a kernel that sums one element of c a unit, as runtime/exec/device.h says.
+/* Products for a device: a kernel that sums one element of c, as runtime/exec/device.h says.
  *
- *   for u in units:
- *     for s in sums:
- *       c[i, j] (+)= Σ_k a[i, k] b[k, j]        of product (iteration of u, s)
+ *   for s in sums:
+ *     c[i, j] (+)= Σ_k a[i, k] b[k, j]        of product (iteration of the unit, s)
  *
  * No tiles: each operand is read from the device's memory as often as it is used. */
 #include "codegen/emit/device_product.h"
@@ -95,13 +94,11 @@ static void unit(Device *d, LoValue number)
 
 void emit_device_product(LoModule *module, const DeviceProduct *product, const char *name)
 {
-    LoType params[TFC_DEVICE_BUFFERS + 3] = {lo_ptr, lo_i64, lo_i64, lo_ptr, lo_ptr, lo_ptr, lo_ptr};
+    LoType params[TFC_DEVICE_BUFFERS + 3] = {lo_ptr, lo_i64, lo_ptr, lo_ptr, lo_ptr, lo_ptr};
     Device d = {.product = product};
     Lo *lo = &d.lo;
     lo_begin(lo, module, lo_add_function(module, name, true, TFC_DEVICE_BUFFERS + 3, params));
     for (size_t i = 0; i < sizeof d.common / sizeof *d.common; i++)
         d.common[i] = word_at(lo, lo_param(lo, TFC_DEVICE_WORDS), (int64_t)i);
-    LoLoop units = lo_for_open(lo, lo_param(lo, TFC_DEVICE_BEGIN), lo_param(lo, TFC_DEVICE_END), 1, "units");
-    unit(&d, units.index);
-    lo_for_close(lo, &units);
+    unit(&d, lo_param(lo, TFC_DEVICE_UNIT));
 }

@@ -14,7 +14,7 @@ typedef struct DeviceProduct {
     bool accumulate;
 } DeviceProduct;
 
-/* The kernel under this name: words, begin, end, numbers, a, b, c (runtime/exec/device.h). */
+/* The kernel under this name: words, unit, numbers, a, b, c (runtime/exec/device.h). */
 void emit_device_product(LoModule *module, const DeviceProduct *product, const char *name);
 
 #endif

@@ -61,7 +61,7 @@ typedef struct Emit {
     Body body;
     int n_values; /* inputs and body ops */
     int vector;           /* lanes that loops over columns are to become; 1: none */
-    LoValue args, begin, end;
+    LoValue args, begin, end; /* units of this call; end NULL: the one `begin` */
     LoOp *entry;         /* what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
@@ -153,6 +153,9 @@ static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *pla
 void memo_forget(Emit *e); /* what was computed: `reduced` has changed */
 
 /* ---- loops (loops.c) ---- */
+/* The units of this call, each in turn. */
+LoLoop units_open(Emit *e, const char *name);
+void units_close(Emit *e, LoLoop *loop);
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
  * e->space set. */
 typedef struct Rows {
@@ -174,7 +177,7 @@ Coord column_limit(Emit *e);
 /* How many positions the space's dimension has here: the sentence's, where it is ragged
  * and the sentence is known and does not stand at one of its tokens. */
 Coord dim_length(Emit *e, int dim);
-/* Calls body for the columns [start, limit), in a loop that becomes vectors. */
+/* Calls body for the columns [start, limit), in a loop that becomes vectors; limit NULL: for `start` alone. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
 

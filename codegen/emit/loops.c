@@ -78,18 +78,38 @@ Coord column_limit(Emit *e)
     return coord_of(extent_of(e, last));
 }
 
+/* ---- units ---- */
+
+LoLoop units_open(Emit *e, const char *name)
+{
+    return e->end ? lo_for_open(&e->lo, e->begin, e->end, 1, name) : (LoLoop){.index = e->begin};
+}
+
+void units_close(Emit *e, LoLoop *loop)
+{
+    if (e->end)
+        lo_for_close(&e->lo, loop);
+}
+
 /* ---- rows ---- */
 
-/* Coordinates of row `begin`, into the odometer. */
-static void start_odometer(Emit *e, Rows *rows)
+/* Coordinates of row `begin`. */
+static void first_row(Emit *e, const Rows *rows, LoValue at[MAX_RANK])
 {
     Lo *lo = &e->lo;
     LoValue rest = e->begin;
     for (int i = rows->n - 1; i >= 0; i--) {
         LoValue extent = extent_of(e, &e->layout.axes[i]);
-        rows->slots[i] = lo_scratch(lo, lo_i64, 1, 0, "at");
-        lo_store(lo, i ? lo_rem(lo, rest, extent) : rest, rows->slots[i], 8);
+        at[i] = i ? lo_rem(lo, rest, extent) : rest;
         rest = i ? lo_div(lo, rest, extent) : rest;
+    }
+}
+
+static void start_odometer(Emit *e, Rows *rows, LoValue const at[MAX_RANK])
+{
+    for (int i = rows->n - 1; i >= 0; i--) {
+        rows->slots[i] = lo_scratch(&e->lo, lo_i64, 1, 0, "at");
+        lo_store(&e->lo, at[i], rows->slots[i], 8);
     }
 }
 
@@ -109,18 +129,20 @@ static void step_odometer(Emit *e, Rows *rows)
     }
 }
 
-static void read_odometer(Emit *e, Rows *rows)
+static void read_odometer(Emit *e, const Rows *rows, LoValue at[MAX_RANK])
 {
-    Lo *lo = &e->lo;
-    Coord at[MAX_RANK];
     for (int i = 0; i < rows->n; i++)
-        at[i] = coord_of(lo_load(lo, lo_i64, rows->slots[i], 8));
+        at[i] = lo_load(&e->lo, lo_i64, rows->slots[i], 8);
+}
+
+static void stand_in_row(Emit *e, const Rows *rows, LoValue const at[MAX_RANK])
+{
     for (int i = 0; i < rows->n; i++) {
         const Axis *axis = &e->layout.axes[i];
         if (axis->batch_dim >= 0)
-            bind_tokens(e, &e->signature->space, axis, at[i]);
+            bind_tokens(e, &e->signature->space, axis, coord_of(at[i]));
         else if (!dim_is_one(axis->extent))
-            e->space.at[axis->dim] = at[i];
+            e->space.at[axis->dim] = coord_of(at[i]);
     }
 }
 
@@ -137,11 +159,17 @@ Rows rows_open(Emit *e)
     Rows rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
     for (int i = 0; i < rows.n; i++)
         extent_of(e, &e->layout.axes[i]);
-    /* Without rows an extent may be 0: nothing must be divided by it. */
-    rows.some = lo_if_open(&e->lo, lo_lt(&e->lo, e->begin, e->end));
-    start_odometer(e, &rows);
-    rows.loop = lo_for_open(&e->lo, e->begin, e->end, 1, "rows");
-    read_odometer(e, &rows);
+    LoValue at[MAX_RANK];
+    if (e->end) { /* without rows an extent may be 0: nothing must be divided by it */
+        rows.some = lo_if_open(&e->lo, lo_lt(&e->lo, e->begin, e->end));
+        first_row(e, &rows, at);
+        start_odometer(e, &rows, at);
+        rows.loop = units_open(e, "rows");
+        read_odometer(e, &rows, at);
+    } else {
+        first_row(e, &rows, at);
+    }
+    stand_in_row(e, &rows, at);
     stand_at_column(e, NULL);
     LoValue exists = row_exists(e, NULL);
     if (exists) {
@@ -156,8 +184,10 @@ void rows_close(Emit *e, Rows *rows)
 {
     if (rows->guarded)
         lo_if_close(&e->lo, &rows->exists);
+    if (!e->end)
+        return;
     step_odometer(e, rows);
-    lo_for_close(&e->lo, &rows->loop);
+    units_close(e, &rows->loop);
     lo_if_close(&e->lo, &rows->some);
 }
 
@@ -174,10 +204,15 @@ static bool masks_throughout(const Emit *e, LoValue limit)
 
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data)
 {
-    LoVector vector = {.lanes = (uint8_t)e->vector, .masked = masks_throughout(e, limit)};
-    LoLoop loop = lo_vector_open(&e->lo, start, limit, vector, "columns");
-    stand_at_column(e, loop.index);
-    body(e, data);
-    lo_for_close(&e->lo, &loop);
+    if (limit) {
+        LoVector vector = {.lanes = (uint8_t)e->vector, .masked = masks_throughout(e, limit)};
+        LoLoop loop = lo_vector_open(&e->lo, start, limit, vector, "columns");
+        stand_at_column(e, loop.index);
+        body(e, data);
+        lo_for_close(&e->lo, &loop);
+    } else {
+        stand_at_column(e, start);
+        body(e, data);
+    }
     stand_at_column(e, NULL);
 }

@@ -2,15 +2,15 @@
  * codegen/emit, which writes them, and runtime/opencl, which calls them.
  *
  * Such a kernel has, in the place of TfcKernelArgs, a list of words, a list of numbers, and its
- * buffers one by one: kernel(words, begin, end, numbers, buffers…). The words of a step follow from
- * the batch's shape alone, but for the generator's state. Epilogues do whole rows. */
+ * buffers one by one: kernel(words, unit, numbers, buffers…), and does one unit a call. The words of a step
+ * follow from the batch's shape alone, but for the generator's state. Epilogues do whole rows. */
 #ifndef RUNTIME_EXEC_DEVICE_H
 #define RUNTIME_EXEC_DEVICE_H
 
 #include "runtime/exec/program.h"
 
 /* Parameters of a kernel; buffers follow. */
-enum { TFC_DEVICE_WORDS, TFC_DEVICE_BEGIN, TFC_DEVICE_END, TFC_DEVICE_NUMBERS, TFC_DEVICE_BUFFERS };
+enum { TFC_DEVICE_WORDS, TFC_DEVICE_UNIT, TFC_DEVICE_NUMBERS, TFC_DEVICE_BUFFERS };
 
 /* Where in the words (i64) of a kernel step each part begins.
  *   offsets  of each buffer: bytes from its memory's beginning to element 0
