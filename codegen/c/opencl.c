@@ -17,7 +17,8 @@ static bool check_kernel(const KernelEntry *entry, Diagnostics *diags)
     OpKind kind = entry->op->kind;
     if (kind != OP_attention && kind != OP_append)
         return true;
-    diag_error(diags, entry->op->loc, "%s has no kernel for an OpenCL device yet", op_info[kind].name);
+    diag_error(diags, entry->op->loc, "%s has no kernel for an OpenCL device yet%s", op_info[kind].name,
+               kind == OP_attention ? "; --passes=" OPENCL_PASSES " makes none" : "");
     return false;
 }
 
@@ -27,7 +28,7 @@ static bool check_program(const KernelSet *set, const TfcProgram *program, Diagn
     for (size_t k = 0; k < set->list.count; k++)
         ok &= check_kernel(&set->list.data[k], diags);
     if (program->n_loops) {
-        diag_error(diags, (Loc){0}, "a loop over rows has no kernels for an OpenCL device yet");
+        diag_error(diags, (Loc){0}, "a loop over rows has no kernels for an OpenCL device yet; --passes=" OPENCL_PASSES " makes none");
         ok = false;
     }
     return ok;

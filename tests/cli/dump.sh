@@ -39,6 +39,14 @@ wide="models/multi30k_tiny.tfg $small --set vocab=5000 --function train_step --s
 "$tfc" dump $wide | grep -q 'for each 1024 of ΣT' || fail "logits are stored for all rows"
 "$tfc" dump $wide --passes -chunk_rows | grep -q 'for each' && fail "--passes -chunk_rows changes nothing"
 
+# Kernels for a device are OpenCL C; what there is none for is named.
+cl="models/multi30k_tiny.tfg $small --stage opencl"
+"$tfc" dump $cl --function train_step >"$work/out" 2>"$work/errors" || fail "OpenCL: $(head -1 "$work/errors")"
+grep -q '^kernel void product_f32(global char' "$work/out" || fail "OpenCL has no product"
+"$tfc" dump $cl --function forward --passes= >/dev/null 2>"$work/errors" && fail "OpenCL with attention"
+grep -q 'attention has no kernel for an OpenCL device yet; --passes=-fuse_attention' "$work/errors" ||
+    fail "OpenCL with attention: $(head -1 "$work/errors")"
+
 # The model of the tests below: small, with everything.
 model=models/multi30k_tiny.tfg
 for stage in graph grad fused plan; do
