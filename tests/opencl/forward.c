@@ -18,7 +18,7 @@ enum { BATCHES = 4, SKIPPED = 77 };
 
 typedef struct Forward {
     Job *job;
-    Session session;
+    Session here_session, there_session; /* a function is derived once in a module */
     Store *store;
     Exec *here;
     int vocab;
@@ -43,26 +43,26 @@ static void fail(Forward *f, const char *what)
     exit(1);
 }
 
-static void open_model(Forward *f, const char *model, int n_settings, char **settings)
+static void open_here(Forward *f, const SessionOptions *options)
 {
-    SessionOptions options = session_defaults(model);
-    for (int i = 0; i < n_settings; i++)
-        vec_push(f->job->arena, options.settings, settings[i]);
-    if (!session_open(&f->session, f->job, &options))
-        fail(f, model);
-    const TfcProgram *program = session_compile(&f->session, session_function(&f->session, "forward"));
+    Session *session = &f->here_session;
+    if (!session_open(session, f->job, options))
+        fail(f, options->path);
+    const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     if (!program || !store_add_program(f->store, program) ||
-        !weights_initialise(f->job, f->session.model, f->store, 7))
+        !weights_initialise(f->job, session->model, f->store, 7))
         fail(f, "forward");
     f->here = exec_new(program, f->store);
     f->vocab = (int)program->outputs[0].shape.dims[program->outputs[0].shape.rank - 1].size;
 }
 
-static void open_device_run(Forward *f)
+static void open_there(Forward *f, const SessionOptions *options)
 {
+    Session *session = &f->there_session;
     TfcDeviceCode *code = ARENA_NEW(f->job->arena, TfcDeviceCode);
     device_passes(f->job);
-    if (!device_program(&f->session, session_function(&f->session, "forward"), code))
+    if (!session_open(session, f->job, options) ||
+        !device_program(session, session_function(session, "forward"), code))
         fail(f, "forward for a device");
     f->there = ocl_run_new(&f->device, code, f->store);
     if (!f->there)
@@ -119,8 +119,11 @@ int main(int argc, char **argv)
         puts("skipped: no OpenCL device");
         return SKIPPED;
     }
-    open_model(&f, argv[1], argc - 3, argv + 3);
-    open_device_run(&f);
+    SessionOptions options = session_defaults(argv[1]);
+    for (int i = 3; i < argc; i++)
+        vec_push(job.arena, options.settings, argv[i]);
+    open_here(&f, &options);
+    open_there(&f, &options);
     for (int i = 0; i < BATCHES; i++) {
         double apart = compare_batch(&f, i);
         most = apart > most || isnan(apart) ? apart : most;
@@ -132,7 +135,8 @@ int main(int argc, char **argv)
     ocl_close(&f.device);
     exec_free(f.here);
     store_free(f.store);
-    session_close(&f.session);
+    session_close(&f.here_session);
+    session_close(&f.there_session);
     arena_free(job.arena);
     return ok ? 0 : 1;
 }
