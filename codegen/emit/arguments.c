@@ -26,15 +26,14 @@ void open_arguments(Emit *e, LoModule *module, const char *name)
     e->args = lo_param(&e->lo, 0);
     e->begin = lo_param(&e->lo, 1);
     e->end = device ? NULL : lo_param(&e->lo, 2);
+    e->table = device ? NULL : load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), lo_ptr);
 }
 
 LoValue argument_buffer(Emit *e, int buffer)
 {
     Lo *lo = &e->lo;
-    if (!e->target->device) {
-        LoValue table = load_word(e, e->args, TFC_WORD(TfcKernelArgs, buffers), lo_ptr);
-        return lo_load_pointer(lo, table, buffer);
-    }
+    if (!e->target->device)
+        return lo_load_pointer(lo, e->table, buffer);
     LoValue offset = load_word(e, e->args, words_of(e).offsets + buffer, lo_i64);
     return lo_at(lo, lo_i8, lo_param(lo, TFC_DEVICE_BUFFERS + buffer), offset);
 }

@@ -62,6 +62,7 @@ typedef struct Emit {
     int n_values; /* inputs and body ops */
     int vector;           /* lanes that loops over columns are to become; 1: none */
     LoValue args, begin, end; /* units of this call; end NULL: the one `begin` */
+    LoValue table;       /* of buffers; NULL: they are arguments */
     LoOp *entry;         /* what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
