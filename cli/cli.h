@@ -20,7 +20,7 @@ void cli_speak_as(const char *name);
 int cli_errors_told(void); /* by cli_flush so far */
 /* Prints the diagnostics and gives EXIT_DONE, or EXIT_INPUT if ok is false. */
 int cli_finish(Job *job, bool ok);
-/* The text as the file of that path, or printed (NULL); false after an error. */
+/* The text as the file of that path, or printed (NULL or "-"); false after an error. */
 bool cli_write(Job *job, const char *path, const Text *text);
 /* "tfc: MESSAGE" on stderr; gives EXIT_USAGE. */
 int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

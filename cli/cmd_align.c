@@ -16,7 +16,7 @@ static bool write_lexicon(Job *job, const Align *o, Lexicon *lexicon, const Voca
 {
     Text out = {0};
     lexicon_put(lexicon, vocab, &out);
-    bool ok = file_write_all(&job->diags, o->shortlist, out.data ? out.data : "", out.length);
+    bool ok = cli_write(job, o->shortlist, &out);
     text_free(&out);
     return ok;
 }

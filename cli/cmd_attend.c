@@ -159,7 +159,7 @@ static bool write_npy(Job *job, const char *path, const AttentionView *view)
 
 static bool write_text(Job *job, const char *path, Text *text)
 {
-    bool ok = file_write_all(&job->diags, path, text->data, text->length);
+    bool ok = cli_write(job, path, text);
     text_free(text);
     return ok;
 }

@@ -105,7 +105,7 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
     Text out = {0};
     bool ok = common_model(job, &o->common, path, &model) &&
               draw_any(job, o, &model, path, &out) &&
-              file_write_all(&job->diags, o->output, out.data, out.length);
+              cli_write(job, o->output, &out);
     text_free(&out);
     return cli_finish(job, ok);
 }

@@ -40,10 +40,7 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
     bool ok = continue_texts(o, run, &growing, 1);
     continuation_put(run->vocab, &growing.ids, "\n", &text);
     text_add(&text, "\n");
-    if (ok && o->output)
-        ok = file_write_all(&job->diags, o->output, text.data, text.length);
-    else if (ok)
-        fwrite(text.data, 1, text.length, stdout);
+    ok = ok && cli_write(job, o->output, &text);
     text_free(&text);
     ids_free(&growing.ids);
     return ok;

@@ -38,7 +38,7 @@ int cli_finish(Job *job, bool ok)
 bool cli_write(Job *job, const char *path, const Text *text)
 {
     const char *data = text->data ? text->data : "";
-    if (path)
+    if (path && strcmp(path, "-"))
         return file_write_all(&job->diags, path, data, text->length);
     fwrite(data, 1, text->length, stdout); /* whether it could be written is asked at the end (main.c) */
     return true;

@@ -282,10 +282,15 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
 
 static bool count_fits(const Command *command, const Arguments *arguments)
 {
-    if (arguments->count > command->max_arguments)
-        cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]",
-                        command->name, arguments->words[command->max_arguments], command->name,
-                        command->arguments);
+    if (arguments->count > command->max_arguments) {
+        const char *word = arguments->words[command->max_arguments];
+        if (find_option(command, "input", strlen("input")))
+            cli_usage_error("%s: '%s' is one argument too many: a file is given as --input %s", command->name, word,
+                            word);
+        else
+            cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]", command->name, word,
+                            command->name, command->arguments);
+    }
     else if (arguments->count < command->min_arguments)
         cli_usage_error("%s: expected %s; see tfc %s --help", command->name, command->arguments,
                         command->name);

@@ -119,7 +119,7 @@ static bool write_summary(Shown *s, const char *ended)
     json_put_text(&json, "ended", ended);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok = file_write_all(&t->job->diags, t->options->json_summary, text.data, text.length);
+    bool ok = cli_write(t->job, t->options->json_summary, &text);
     text_free(&text);
     return ok;
 }

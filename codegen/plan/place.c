@@ -42,13 +42,6 @@ bool view_is_whole(const Plan *plan, const Type *type, const View *view)
            size_equal(&size, &plan->sizes.data[plan->buffers.data[view->buffer].size]);
 }
 
-const View *view_of_value(Plan *plan, Value *value)
-{
-    if (!placement(plan, value)->placed && !add_op_kernel(plan, value->op))
-        return NULL;
-    return &placement(plan, value)->view;
-}
-
 /* Whether every element of the op's space is an element of this type. */
 static bool is_space(const Op *op, const Type *type)
 {

@@ -130,8 +130,6 @@ bool view_part(const Plan *plan, const Type *type, const View *whole, int axis, 
 TfcSizeRef size_ref(Plan *plan, TfcSize size);
 int32_t add_buffer(Plan *plan, TfcBufferKind kind, const Type *type, int32_t index);
 void place_at(Plan *plan, Value *value, const View *view);
-/* The view of an operand; a leaf that no op has placed yet is computed now. */
-const View *view_of_value(Plan *plan, Value *value);
 /* Where an op's result goes: the param it is assigned to, its part of a concat, an
  * operand's memory that nobody needs any more, or a buffer of its own. */
 void place_results(Plan *plan, Op *op);
@@ -141,6 +139,8 @@ bool view_is_whole(const Plan *plan, const Type *type, const View *view);
 void name_steps(Plan *plan, const Op *op); /* of the steps to come */
 bool add_kernel(Plan *plan, const Op *op, const View *views);
 bool add_op_kernel(Plan *plan, Op *op); /* places the results */
+/* The view of an operand; a leaf that no op has placed yet is computed now. */
+const View *view_of_value(Plan *plan, Value *value);
 bool add_copy(Plan *plan, const Type *type, const View *from, const View *to);
 bool add_cast(Plan *plan, const Type *type, const View *from, DType to_type, const View *to);
 void add_zero(Plan *plan, int32_t buffer);

@@ -236,6 +236,13 @@ void add_zero(Plan *plan, int32_t buffer)
     vec_push(plan->arena, plan->steps, step);
 }
 
+const View *view_of_value(Plan *plan, Value *value)
+{
+    if (!placement(plan, value)->placed && !add_op_kernel(plan, value->op))
+        return NULL;
+    return &placement(plan, value)->view;
+}
+
 bool contiguous_view(Plan *plan, Value *value, View *view)
 {
     const View *placed = view_of_value(plan, value);

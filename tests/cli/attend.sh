@@ -31,6 +31,8 @@ fi
 
 # The last attention over the source is what score --attention tells, the mean of its heads.
 "$tfc" attend run --source some.src --target some.tgt --kind cross --layer 1 --json one.json || fail "no layer"
+"$tfc" attend run --source some.src --target some.tgt --kind cross --layer 1 --json - | cmp -s - one.json && test ! -e - ||
+    fail "--json - is not the standard output"
 ! grep -q '"encoder.layer' one.json || fail "another kind was not left out"
 
 # Translations, one head, figures.
