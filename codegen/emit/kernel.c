@@ -51,11 +51,23 @@ static void open_state(Emit *e)
     e->vector = choose_lanes(e);
 }
 
+/* Where the op and its body stand; of an op that several share a kernel with, the first one's. */
+static void list_origins(const Emit *e, LoFunction *function)
+{
+    function->n_origins = LO_ORIGIN_PARTS + e->body.n_ops;
+    function->origins = ARENA_ARRAY(e->lo.module->arena, const Loc *, function->n_origins);
+    function->origins[LO_ORIGIN_WHOLE] = &e->op->loc;
+    for (int i = 0; i < e->body.n_ops; i++)
+        function->origins[LO_ORIGIN_PARTS + i] = &e->body.ops[i].op->loc;
+}
+
 /* void name(const TfcKernelArgs *args, int64_t begin, int64_t end) */
 static void open_function(Emit *e, LoModule *module, const char *name)
 {
     static const LoType params[] = {lo_ptr, lo_i64, lo_i64};
     lo_begin(&e->lo, module, lo_add_function(module, name, true, 3, params));
+    list_origins(e, e->lo.function);
+    emit_from_whole(e);
     e->args = lo_param(&e->lo, 0);
     e->begin = lo_param(&e->lo, 1);
     e->end = lo_param(&e->lo, 2);
