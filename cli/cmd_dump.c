@@ -217,6 +217,8 @@ static int check_format(const Dump *dump)
         can_draw |= !strcmp(dump->stage, drawn[i]);
     if (dot && (!can_draw || dump->report))
         return cli_usage_error("dump: --format dot is for the stages graph, grad, fused and plan");
+    if (dump->lines && (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
+        return cli_usage_error("dump: --lines is for --stage loops");
     if (dump->report && strcmp(dump->format, "text"))
         return cli_usage_error("dump: the page of --format html holds the report; "
                                "--report alone prints it");

@@ -67,7 +67,7 @@ static void take_line(void *data, const LoFunction *function, int origin, Text *
     vec_push(lines->arena, lines->origins, origin);
 }
 
-/* A number of a kernel's origins as the op that it stands for, of one place of the kernel. */
+/* The op that a number of a kernel's origins (origin_of, codegen/emit/emit.h) stands for, of one place. */
 static const Op *origin_op(const Op *place, const Body *body, int origin)
 {
     return origin == LO_ORIGIN_WHOLE ? place : body->ops[origin - LO_ORIGIN_PARTS].op;

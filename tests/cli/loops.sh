@@ -32,6 +32,7 @@ walk() {
 # Comments that name the model's lines are all that --lines adds.
 "$tfc" dump models/multi30k_tiny.tfg $small --stage loops --lines -o "$work/lines.loop" &&
     "$tfc" dump models/multi30k_tiny.tfg $small --stage loops -o "$work/done.loop" || complain "dump --lines"
+refuses 2 "lines is for --stage loops" "$tfc" dump models/multi30k_tiny.tfg --stage llvm --lines
 [ "$(grep -c '  # attention.tfg:[0-9]*$' "$work/lines.loop")" -gt 4 ] || complain "--lines names no line"
 sed 's/  # [a-z0-9_]*\.tfg:[0-9]*$//' "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "--lines adds more"
 "$tfc" opt "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "what --lines gives does not parse back"
