@@ -1,6 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "codegen/loop/text.h"
 #include "driver/device.h"
 #include "driver/memory.h"
 #include "inspect/inspect.h"
@@ -12,7 +13,7 @@
 typedef struct Dump {
     Common common;
     const char *stage, *function, *after, *format, *output;
-    bool report;
+    bool report, lines;
     TextList dims;
 } Dump;
 
@@ -89,6 +90,24 @@ static bool dump_opencl(Session *session, Function *function, Text *out)
     return true;
 }
 
+/* "# model.tfg:12", where another line begins. */
+static void note_line(void *data, const LoFunction *function, int origin, Text *out)
+{
+    const Loc *loc = lo_follow(data, function, origin);
+    if (loc)
+        text_add(out, "  # %s:%d", file_name(loc->source->path), loc->line);
+}
+
+static bool dump_loops(const Dump *dump, const Function *function, const TargetOptions *target, Arena *arena,
+                       Text *out, Diagnostics *diags)
+{
+    LoFollow at = {0};
+    LoModule *loops = codegen_loops(function, target, dump->after, arena, diags);
+    if (loops)
+        lo_print_lines(loops, dump->lines ? note_line : NULL, &at, out);
+    return loops != NULL;
+}
+
 static bool dump_stage(Session *session, const Dump *dump, Text *out)
 {
     Diagnostics *diags = &session->job->diags;
@@ -109,7 +128,7 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     if (!session_lower(session, function, loops ? NULL : dump->after))
         return false;
     if (loops)
-        return codegen_loops(function, &target, dump->after, out, diags);
+        return dump_loops(dump, function, &target, session->job->arena, out, diags);
     if (dump->after || !strcmp(dump->stage, "fused"))
         print_alone(dump, function, out);
     else if (!strcmp(dump->stage, "plan")) {
@@ -137,8 +156,9 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
     Diagnostics *diags = &session->job->diags;
     TargetOptions target = {.cpu = session->job->cpu, .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
-    Text loops = {0}, llvm = {0}, assembly = {0};
-    bool ok = codegen_loops(function, &target, NULL, &loops, diags) &&
+    Text llvm = {0}, assembly = {0};
+    LoModule *loops = codegen_loops(function, &target, NULL, session->job->arena, diags);
+    bool ok = loops &&
               codegen_dump(function, &target, false, &llvm, diags) &&
               codegen_dump(function, &target, true, &assembly, diags);
     if (ok) {
@@ -148,12 +168,11 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
                            .snapshots = snapshots,
                            .report = &session->report,
                            .measured = measured,
-                           .loops = loops.data ? loops.data : "",
+                           .loops = loops,
                            .llvm = llvm.data ? llvm.data : "",
                            .assembly = assembly.data ? assembly.data : ""};
         page_write(&input, session->job->arena, out);
     }
-    text_free(&loops);
     text_free(&llvm);
     text_free(&assembly);
     return ok;
@@ -211,6 +230,8 @@ static int check_format(const Dump *dump)
         can_draw |= !strcmp(dump->stage, drawn[i]);
     if (dot && (!can_draw || dump->report))
         return cli_usage_error("dump: --format dot is for the stages graph, grad, fused and plan");
+    if (dump->lines && (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
+        return cli_usage_error("dump: --lines is for --stage loops");
     if (dump->report && strcmp(dump->format, "text"))
         return cli_usage_error("dump: the page of --format html holds the report; "
                                "--report alone prints it");
@@ -245,6 +266,7 @@ static const Option options[] = {
 #include "base/functions.def"
     },
     {"after", "PASS", FIELD(Dump, after), 0, NULL, "the function as it is after this pass; of loops after one of theirs, or built"},
+    {"lines", NULL, FIELD(Dump, lines), 0, NULL, "of loops: comments name the model's lines"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "instead: what fused, near misses and why, kernels, work, memory"},
     {"format", "text|html|dot", FIELD(Dump, format), 0, "text",

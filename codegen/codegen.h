@@ -68,10 +68,11 @@ const char *codegen_llvm(Arena *arena);
 /* Whether the triple's architecture is this machine's, and one that code is generated for. */
 bool codegen_is_here(const char *triple);
 
-/* Text of the loop IR of a function's kernels (dump --stage loops): after all passes, or where `after`
- * is not NULL after this one (codegen/loop/passes.def); "built": before any. */
-bool codegen_loops(const Function *function, const TargetOptions *options, const char *after, Text *out,
-                   Diagnostics *diags);
+/* The loop IR of a function's kernels (dump --stage loops), in the arena: after all passes, or where
+ * `after` is not NULL after this one (codegen/loop/passes.def); "built": before any. Its origins are
+ * places of the function's ops. NULL after errors. */
+struct LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after,
+                               Arena *arena, Diagnostics *diags);
 /* The passes of loop IR over its text: the module, or, `each`, what every pass left, after a line that
  * names it. `passes`: names with commas between. */
 bool codegen_opt_loops(const Source *source, const char *passes, const TargetOptions *options, bool each,

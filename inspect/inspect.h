@@ -4,6 +4,7 @@
 #define INSPECT_INSPECT_H
 
 #include "codegen/codegen.h"
+#include "codegen/loop/loop.h"
 #include "passes/pass.h"
 
 /* ---- measure.c: a program for one batch ---- */
@@ -70,7 +71,8 @@ typedef struct PageInput {
     Snapshots *snapshots;
     const Report *report;
     const Measured *measured;
-    const char *loops, *llvm, *assembly; /* of all kernels (codegen_loops, codegen_dump) */
+    LoModule *loops;            /* of all kernels (codegen_loops) */
+    const char *llvm, *assembly; /* … as text (codegen_dump) */
 } PageInput;
 void page_write(const PageInput *input, Arena *arena, Text *out);
 

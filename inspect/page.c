@@ -5,6 +5,8 @@
 #include "base/fill.h"
 
 #include "base/json_write.h"
+#include "codegen/body.h"
+#include "codegen/loop/text.h"
 
 /* Made from inspect/page/ by cmake/embed.cmake. */
 extern const char page_html[], page_css[], page_js[];
@@ -53,12 +55,63 @@ static void write_report(const PageInput *input, Text *out)
 
 /* ---- kernels ---- */
 
-/* The text of one kernel out of loop IR's. */
-static void write_loops(const char *all, const char *name, Arena *arena, Text *out)
+typedef struct Lines {
+    Arena *arena;
+    VEC(int) origins;
+} Lines;
+
+static void take_line(void *data, const LoFunction *function, int origin, Text *out)
 {
-    const char *at = strstr(all, arena_printf(arena, "kernel @%s(", name));
-    const char *end = at ? strstr(at, "\n}\n") : NULL;
-    quote_json(at ? at : "", end ? (size_t)(end + 3 - at) : 0, out);
+    Lines *lines = data;
+    (void)function, (void)out;
+    vec_push(lines->arena, lines->origins, origin);
+}
+
+/* The op that a number of a kernel's origins (origin_of, codegen/emit/emit.h) stands for, of one place. */
+static const Op *origin_op(const Op *place, const Body *body, int origin)
+{
+    return origin == LO_ORIGIN_WHOLE ? place : body->ops[origin - LO_ORIGIN_PARTS].op;
+}
+
+/* [[op, …], …]: by the number of an origin the ops of all places of the kernel. */
+static void write_origins(const PageInput *input, int32_t kernel, int n_origins, Arena *arena, Text *out)
+{
+    const Measured *m = input->measured;
+    VEC(const Op *) places = {0};
+    for (int32_t s = 0; s < m->program->n_steps; s++)
+        if (m->program->steps[s].kind == TFC_STEP_KERNEL && m->program->steps[s].kernel.kernel == kernel)
+            vec_push(arena, places, m->origins[s]);
+    Body *bodies = ARENA_ARRAY(arena, Body, places.count + 1);
+    for (size_t i = 0; i < places.count; i++)
+        bodies[i] = body_of(arena, places.data[i]);
+    text_add(out, "[[]");
+    for (int origin = LO_ORIGIN_WHOLE; origin < n_origins; origin++) {
+        text_add(out, ",[");
+        for (size_t i = 0; i < places.count; i++)
+            text_add(out, "%s%d", i ? "," : "",
+                     snapshots_op(input->snapshots, origin_op(places.data[i], &bodies[i], origin)));
+        text_add(out, "]");
+    }
+    text_add(out, "]");
+}
+
+/* "text",[origin, lines, origin, lines, …],[[op, …], …] */
+static void write_loops(const PageInput *input, int32_t kernel, Arena *arena, Text *out)
+{
+    LoFunction *f = lo_find_function(input->loops, input->measured->program->kernel_names[kernel]);
+    Lines lines = {.arena = arena};
+    Text text = {0};
+    lo_print_function(f, take_line, &lines, &text);
+    quote_json(text.data, text.length, out);
+    text_add(out, ",[");
+    for (size_t i = 0, j; i < lines.origins.count; i = j) {
+        for (j = i + 1; j < lines.origins.count && lines.origins.data[j] == lines.origins.data[i]; j++)
+            continue;
+        text_add(out, "%s%d,%zu", i ? "," : "", lines.origins.data[i], j - i);
+    }
+    text_add(out, "],");
+    write_origins(input, kernel, f->n_origins, arena, out);
+    text_free(&text);
 }
 
 /* The text of one function out of LLVM's: from its definition to the brace. */
@@ -94,7 +147,7 @@ static void write_kernels(const PageInput *input, Arena *arena, Text *out)
     for (int32_t k = 0; k < program->n_kernels; k++) {
         const char *name = program->kernel_names[k];
         text_add(out, "%s[\"%s\",", k ? ",\n" : "", name);
-        write_loops(input->loops, name, arena, out);
+        write_loops(input, k, arena, out);
         text_add(out, ",");
         write_llvm(input->llvm, name, arena, out);
         text_add(out, ",");

@@ -1,6 +1,7 @@
 /* Functions, blocks and records; see render.h. */
 #include "codegen/c/render_state.h"
 
+#include "base/file.h"
 #include "runtime/exec/device.h"
 
 #include <assert.h>
@@ -87,6 +88,10 @@ static void put_line(CRender *r, const char *format, ...)
     for (int i = 0; i < r->indent; i++)
         text_string(&r->functions, "    ");
     text_vadd(&r->functions, format, args);
+    const Loc *loc = r->op ? lo_follow(&r->at, r->function, r->op->origin) : NULL;
+    if (loc)
+        text_add(&r->functions, " /* %s:%d */", file_name(loc->source->path), loc->line);
+    r->op = NULL;
     text_string(&r->functions, "\n");
     va_end(args);
 }
@@ -109,6 +114,7 @@ static void put_scratch(CRender *r, const LoOp *op)
     const LoOp *n = op->args[0];
     const char *name = c_value(r, op).text, *about = op->name ? op->name : "";
     int bytes = c_bytes(op->element), align = op->align ? op->align : bytes;
+    r->op = NULL; /* the comment is what it is for */
     if (lo_is_int(n) && r->dialect->device)
         put_line(r, "char %s[%" PRId64 "] __attribute__((aligned(%d))); /* %s */", name, n->number * bytes, align,
                  about);
@@ -241,8 +247,11 @@ static void put_op(CRender *r, const LoOp *op)
 static void put_block(CRender *r, const LoBlock *block)
 {
     r->indent++;
-    FOR_LOOP_OPS(op, block)
+    FOR_LOOP_OPS(op, block) {
+        r->op = op;
         put_op(r, op);
+        r->op = NULL;
+    }
     r->indent--;
 }
 

@@ -52,6 +52,8 @@ typedef struct CRender {
     const LoFunction *function;
     ValueNote *notes;
     int indent, n_stretches;
+    const LoOp *op; /* whose line is not told yet, or NULL */
+    LoFollow at;    /* … of the model, told last */
 } CRender;
 
 static inline ValueNote *c_note(const CRender *r, const LoOp *x) { return &r->notes[x->id]; }

@@ -123,17 +123,29 @@ LoValue emit_load_at(Emit *e, int number, const Place *place)
     return read_at(e, e->buffers[number].type->dtype, pointer, place->valid, memory);
 }
 
+/* A result's stores are its op's; gives the former origin. */
+static int from_result(Emit *e, int buffer)
+{
+    int former = e->lo.origin;
+    emit_from(e, body_number(&e->body, e->body.yields[buffer - e->body.n_inputs]));
+    return former;
+}
+
 void emit_store_at(Emit *e, int number, const Place *place, LoValue value)
 {
+    int former = from_result(e, number);
     write_at(e, e->buffers[number].type->dtype, emit_address(e, number, place), value);
+    e->lo.origin = former;
 }
 
 void emit_add_at(Emit *e, int number, const Place *place, LoValue term)
 {
     DType dtype = e->buffers[number].type->dtype;
+    int former = from_result(e, number);
     LoValue pointer = emit_address(e, number, place);
     LoValue sum = lo_add(&e->lo, read_at(e, dtype, pointer, NULL, LO_CHANGES), term);
     write_at(e, dtype, pointer, emit_rounded(e, dtype, sum));
+    e->lo.origin = former;
 }
 
 /* ---- the number of an element ---- */

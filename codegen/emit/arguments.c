@@ -23,6 +23,7 @@ void open_arguments(Emit *e, LoModule *module, const char *name)
     for (int i = 0; i < n; i++)
         params[i] = i == TFC_DEVICE_UNIT || (!device && i > 0) ? lo_i64 : lo_ptr;
     lo_begin(&e->lo, module, lo_add_function(module, name, true, n, params));
+    emit_from_whole(e);
     e->args = lo_param(&e->lo, 0);
     e->begin = lo_param(&e->lo, 1);
     e->end = device ? NULL : lo_param(&e->lo, 2);

@@ -238,9 +238,12 @@ void online_stand(Attention *a)
         int maximum = a->online->maximum[n];
         if (a->online->late[n])
             e->reduced[n] = lo_real(&e->lo, element_type(a), 1);
-        if (maximum != NONE && e->reduced[maximum])
-            e->reduced[maximum] = finite(a, e->reduced[maximum]);
+        if (maximum == NONE || !e->reduced[maximum])
+            continue;
+        emit_from(e, maximum);
+        e->reduced[maximum] = finite(a, e->reduced[maximum]);
     }
+    emit_from_whole(e);
 }
 
 void online_keep_maxima(Attention *a)
@@ -251,6 +254,7 @@ void online_keep_maxima(Attention *a)
         int maximum = a->online->maximum[n];
         if (maximum == NONE)
             continue;
+        emit_from(e, maximum);
         if (!a->online->before[n]) {
             a->online->before[n] = vectors_of_block(a, "before");
             a->online->scale[n] = vectors_of_block(a, "scale");
@@ -262,6 +266,7 @@ void online_keep_maxima(Attention *a)
             lo_store(lo, x, lo_at(lo, lanes_type(a), a->online->before[n], at), lanes_align(a));
         }
     }
+    emit_from_whole(e);
 }
 
 /* The value of the row `n` here. */
@@ -279,6 +284,7 @@ static void follow_top(Attention *a, int n)
     Emit *e = a->e;
     Lo *lo = &e->lo;
     int maximum = a->online->maximum[n];
+    emit_from(e, n);
     LoValue now = e->reduced[maximum];
     LoValue top = row_value(a, n);
     LoValue before = lo_load(lo, element_type(a), of_query(a, a->online->before[n]), lanes_align(a));
@@ -291,10 +297,12 @@ static void follow_top(Attention *a, int n)
         const Op *op = e->body.ops[i].op;
         if (op->kind != OP_reduce_sum || form_of(a, a->online, op->args[0]).top != n)
             continue;
+        emit_from(e, e->body.n_inputs + i);
         LoValue at = of_query(a, a->sums[i]);
         LoValue sum = lo_load(lo, element_type(a), at, lanes_align(a));
         lo_store(lo, lo_mul(lo, sum, scale), at, lanes_align(a));
     }
+    emit_from_whole(e);
 }
 
 static void follow_tops(Attention *a, int sweep)
@@ -330,6 +338,7 @@ static void store_factors(Attention *a, int sweep)
     for (int i = 0; i < a->tiles.n; i++) {
         const Op *op = a->tiles.products[i].op;
         LoValue memory = a->online->scale[body_number(&e->body, &op->results[0])];
+        emit_from(e, body_number(&e->body, &op->results[0]));
         LoValue product = lo_real(lo, element_type(a), 1);
         if (!memory)
             continue;
@@ -340,6 +349,7 @@ static void store_factors(Attention *a, int sweep)
         }
         lo_store(lo, product, of_query(a, memory), lanes_align(a));
     }
+    emit_from_whole(e);
 }
 
 void online_finish(Attention *a)

@@ -141,17 +141,20 @@ void tile_turn_queries(Attention *a)
             done |= a->tiles.products[j].op->args[0] == p->op->args[0];
         if (done)
             continue;
+        emit_from(a->e, number_of(a, p));
         TileRows from = rows_of(a, operand, p->axes[0], tile_queries(&a->tiles), a->query);
         call(a, tile_function(a, p->op->args[0]->type.dtype, "queries"), 6,
              (LoValue[]){number(a, p->depth), from.at, number(a, 1), from.stride, a->count,
                          a->turned[operand]});
     }
+    emit_from_whole(a->e);
 }
 
 void tile_scores(Attention *a, const TileProduct *p)
 {
     Lo *lo = &a->e->lo;
     const Body *body = &a->e->body;
+    emit_from(a->e, number_of(a, p));
     TileRows keys =
         rows_of(a, body_number(body, p->op->args[1]), p->axes[1], tile_keys(&a->tiles), a->key);
     LoValue turned = a->turned[body_number(body, p->op->args[0])];
@@ -174,6 +177,7 @@ void tile_scores(Attention *a, const TileProduct *p)
     call_rows(a, &c);
     lo_for_close(lo, &panels);
     part_close(a, &part);
+    emit_from_whole(a->e);
 }
 
 /* Sums over `terms` of the right operand's rows; c holds the rest of the product. */
@@ -212,11 +216,13 @@ static TileRows summed_rows(Attention *a, const TileProduct *p)
 
 void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
 {
+    emit_from(a->e, number_of(a, p));
     TileRows values = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                               tile_keys(&a->tiles), a->key);
     TileRows result = summed_rows(a, p);
     Call c = {.a_row = number(a, 1), .a_k = a->pitch, .accumulate = accumulate, .rows = a->count};
     multiply(a, p, c, &values, keys_here(a), &result);
+    emit_from_whole(a->e);
 }
 
 /* One row of sums, as bf16. */
@@ -240,6 +246,7 @@ void tile_round_rows(Attention *a)
         const TileProduct *p = &a->tiles.products[i];
         if (!is_rounded(a, p))
             continue;
+        emit_from(a->e, number_of(a, p));
         TileRows result = given_rows(a, p);
         LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "round");
         LoValue sums = lo_imul(lo, rows.index, number(a, p->depth));
@@ -248,6 +255,7 @@ void tile_round_rows(Attention *a)
                   lo_at(lo, lo_i16, result.at, to));
         lo_for_close(lo, &rows);
     }
+    emit_from_whole(a->e);
 }
 
 /* One row of sums, times a factor. */
@@ -268,6 +276,7 @@ static void scale_row(Attention *a, int64_t depth, LoValue factor, LoValue row)
 void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
 {
     Lo *lo = &a->e->lo;
+    emit_from(a->e, number_of(a, p));
     TileRows sums = summed_rows(a, p);
     LoLoop rows = lo_for_open(lo, number(a, 0), a->count, 1, "scale");
     LoValue factor = lo_load(lo, element_type(a), element_at(a, factors, rows.index),
@@ -275,10 +284,12 @@ void tile_scale_rows(Attention *a, const TileProduct *p, LoValue factors)
     LoValue first = lo_imul(lo, rows.index, sums.stride);
     scale_row(a, p->depth, factor, element_at(a, sums.at, first));
     lo_for_close(lo, &rows);
+    emit_from_whole(a->e);
 }
 
 void tile_columns(Attention *a, const TileProduct *p)
 {
+    emit_from(a->e, number_of(a, p));
     TileRows queries = rows_of(a, body_number(&a->e->body, p->op->args[1]), p->axes[1],
                                tile_queries(&a->tiles), a->query);
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), a->key);
@@ -287,12 +298,14 @@ void tile_columns(Attention *a, const TileProduct *p)
               .accumulate = number(a, TFC_STORE_ADD),
               .rows = keys_here(a)};
     multiply(a, p, c, &queries, a->count, &result);
+    emit_from_whole(a->e);
 }
 
 /* A product without terms gives zeros. */
 void tile_clear_columns(Attention *a, const TileProduct *p)
 {
     LoValue zero = number(a, 0);
+    emit_from(a->e, number_of(a, p));
     TileRows result = rows_of(a, result_buffer(a, p), p->axes[2], tile_keys(&a->tiles), zero);
     TileRows nothing = {result.at, zero};
     for (int64_t column = 0; column < p->depth; column += a->panel) {
@@ -301,4 +314,5 @@ void tile_clear_columns(Attention *a, const TileProduct *p)
                              element_at(a, result.at, number(a, column)), result.stride,
                              number(a, columns), zero, a->n_keys});
     }
+    emit_from_whole(a->e);
 }

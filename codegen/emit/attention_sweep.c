@@ -29,6 +29,7 @@ void tile_open_reductions(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         LoType type = lo_vector(sum_type(e, op), e->vector);
         if (!a->sums[i])
             a->sums[i] = lo_scratch(lo, type, BLOCK_VECTORS, 0, "sums");
@@ -36,6 +37,7 @@ void tile_open_reductions(Attention *a, int sweep)
             lo_store(lo, lo_identity(lo, reduce_join(op), type),
                      lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
     }
+    emit_from_whole(e);
 }
 
 /* The sums of sweeps that are over. */
@@ -47,11 +49,13 @@ static void read_reductions(Attention *a, int sweep)
         for (int before = 0; before < sweep; before++) {
             if (!sweep_reduces(e, &a->plan, before, op))
                 continue;
+            emit_from(e, e->body.n_inputs + i);
             LoValue sum = lo_load(&e->lo, sum_type(e, op), sum_at(a, i), sum_align(op));
             sum = emit_rounded(e, op->results[0].type.dtype, sum);
             e->reduced[e->body.n_inputs + i] = sum;
         }
     }
+    emit_from_whole(e);
 }
 
 /* This sweep's sums go on from those of the strips before, in registers. */
@@ -62,9 +66,11 @@ static void take_sums(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         LoValue sum = lo_load(&e->lo, sum_type(e, op), sum_at(a, i), sum_align(op));
         a->slots[i] = lo_accumulator(&e->lo, reduce_join(op), sum);
     }
+    emit_from_whole(e);
 }
 
 static void put_sums_back(Attention *a, int sweep)
@@ -74,8 +80,10 @@ static void put_sums_back(Attention *a, int sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, &a->plan, sweep, op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         lo_store(&e->lo, lo_total(&e->lo, a->slots[i]), sum_at(a, i), sum_align(op));
     }
+    emit_from_whole(e);
 }
 
 /* ---- random words ---- */
@@ -96,6 +104,7 @@ static void draw_strip(Attention *a, const BodyOp *op)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
+    emit_from(e, body_number(&e->body, &op->op->results[0]));
     if (!a->words[op->random])
         a->words[op->random] = tile_memory(a, lo_i32, "words");
     LoLoop vectors = lo_for_open(lo, number(a, 0), a->count, e->vector, "words");
@@ -104,6 +113,7 @@ static void draw_strip(Attention *a, const BodyOp *op)
     random_fill_strip(e, op, zero, lo_isub(lo, one, zero), lo_isub(lo, a->end, a->key),
                       lo_at(lo, lo_i32, a->words[op->random], vectors.index), a->pitch);
     lo_for_close(lo, &vectors);
+    emit_from_whole(e);
     e->random_rows[op->random] = a->words[op->random];
 }
 
@@ -135,10 +145,12 @@ static void store_in_strip(Attention *a, int number, const Value *value)
     Emit *e = a->e;
     LoValue x = value_here(e, value);
     LoType element = value->type.dtype == DT_BOOL ? lo_i8 : emit_type(e, value->type.dtype);
+    emit_from(e, number);
     if (value->type.dtype == DT_BOOL)
         x = lo_zext(&e->lo, x, lo_like(lo_type(x), lo_i8));
     lo_store(&e->lo, x, lo_at(&e->lo, element, tile_strip(a, number), e->cache_at),
              align_of(value));
+    emit_from_whole(e);
 }
 
 static bool is_stored(const Attention *a, int number, int sweep)
@@ -160,9 +172,11 @@ static void sweep_key(Attention *a, int sweep)
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         int n = e->body.n_inputs + i;
-        if (sweep_reduces(e, &a->plan, sweep, op))
+        if (sweep_reduces(e, &a->plan, sweep, op)) {
+            emit_from(e, n);
             lo_accumulate(&e->lo, a->slots[i], value_here(e, op->args[0]));
-        else if (op->kind != OP_dot && is_stored(a, n, sweep) && !e->cached[n])
+            emit_from_whole(e);
+        } else if (op->kind != OP_dot && is_stored(a, n, sweep) && !e->cached[n])
             store_in_strip(a, n, &op->results[0]);
     }
 }

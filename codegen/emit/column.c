@@ -230,10 +230,12 @@ static void begin_sums(Emit *e, Columns *c)
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         LoType type = emit_type(e, op->results[0].type.dtype);
+        emit_from(e, e->body.n_inputs + i);
         if (is_reduction(op))
             sums->accumulators[i] =
                 lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
     }
+    emit_from_whole(e);
     for (int i = 0; i < e->n_values; i++)
         e->reduced[i] = NULL;
 }
@@ -243,9 +245,11 @@ static void add_column(Emit *e, void *data)
     Sums *sums = data;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
+        emit_from(e, e->body.n_inputs + i);
         if (is_reduction(op))
             lo_accumulate(&e->lo, sums->accumulators[i], emit_aligned(e, op->args[0], &e->space));
     }
+    emit_from_whole(e);
 }
 
 static void add_row(Emit *e, Columns *c)
@@ -267,9 +271,11 @@ static void finish_sums(Emit *e, Columns *c)
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         LoValue sum = lo_total(&e->lo, sums->accumulators[i]);
         e->reduced[e->body.n_inputs + i] = emit_rounded(e, op->results[0].type.dtype, sum);
     }
+    emit_from_whole(e);
     for (int i = 0; i < e->signature->space.rank; i++)
         if (!is_kept(e, i))
             out.at[i] = (Coord){0};

@@ -144,6 +144,14 @@ int random_lanes(const Emit *e);
 /* Where a shape op reads its operand for a place of its result; *inside: i1, else it is zero; NULL: always. */
 Place place_of_operand(Emit *e, const Op *op, const Place *place, LoValue *inside);
 
+/* ---- origins ---- */
+
+/* The op of a value (by its number) as a number in the function's origins. */
+static inline int origin_of(const Emit *e, int number) { return LO_ORIGIN_PARTS + number - e->body.n_inputs; }
+/* What is built from here on comes from this value's op, or from the kernel as a whole. */
+static inline void emit_from(Emit *e, int number) { e->lo.origin = origin_of(e, number); }
+static inline void emit_from_whole(Emit *e) { e->lo.origin = LO_ORIGIN_WHOLE; }
+
 /* ---- values (value.c) ---- */
 LoValue emit_eval(Emit *e, const Value *value, const Place *place);
 static inline LoValue emit_aligned(Emit *e, const Value *value, const Place *place)

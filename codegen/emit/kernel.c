@@ -49,6 +49,16 @@ static void open_state(Emit *e)
     e->vector = choose_lanes(e);
 }
 
+/* Where the op and its body stand; of an op that several share a kernel with, the first one's. */
+static void list_origins(const Emit *e, LoFunction *function)
+{
+    function->n_origins = LO_ORIGIN_PARTS + e->body.n_ops;
+    function->origins = ARENA_ARRAY(e->lo.module->arena, const Loc *, function->n_origins);
+    function->origins[LO_ORIGIN_WHOLE] = &e->op->loc;
+    for (int i = 0; i < e->body.n_ops; i++)
+        function->origins[LO_ORIGIN_PARTS + i] = &e->body.ops[i].op->loc;
+}
+
 static void write_body(Emit *e)
 {
     switch (e->op->kind) {
@@ -76,6 +86,7 @@ static void emit_kernel(const KernelEntry *entry, LoModule *module, const CodeTa
               .body = body_of(arena, entry->op)};
     open_state(&e);
     open_arguments(&e, module, name);
+    list_origins(&e, e.lo.function);
     open_buffers(&e);
     e.entry = lo_seam(&e.lo);
     write_body(&e);

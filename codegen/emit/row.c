@@ -57,10 +57,12 @@ static void keep_value(Emit *e, int number)
     Place place = place_aligned(type, &e->space);
     LoValue x = emit_eval(e, &sweep_op(e, number)->results[0], &place);
     LoType element = type->dtype == DT_BOOL ? lo_i8 : emit_type(e, type->dtype);
+    emit_from(e, number);
     if (type->dtype == DT_BOOL)
         x = lo_zext(lo, x, lo_like(lo_type(x), lo_i8));
     lo_store(lo, x, lo_at(lo, element, e->row_cache[number], e->column),
              (unsigned)dtype_bytes(type->dtype));
+    emit_from_whole(e);
 }
 
 /* Tokens as columns: each stands in its own sentence. */
@@ -117,8 +119,10 @@ static void sweep_vector(Emit *e, void *data)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         lo_accumulate(&e->lo, sweep->slots[i], emit_aligned(e, op->args[0], &e->space));
     }
+    emit_from_whole(e);
     for (int i = 0; i < e->body.n_results; i++) {
         if (!sweep_stores(e, plan, sweep->number, i))
             continue;
@@ -142,9 +146,11 @@ static void fill_words(Emit *e, const Sweep *sweep, LoValue start, LoValue limit
             continue;
         const BodyOp *first = random_first(e, b);
         if (!e->random_rows[first->random]) {
+            emit_from(e, n);
             LoValue scratch = random_scratch(e, extent_of(e, &e->layout.axes[e->layout.n - 1]));
             LoValue count = lo_isub(&e->lo, limit, start);
             random_fill(e, first, start, count, scratch);
+            emit_from_whole(e);
         }
         e->random_rows[b->random] = e->random_rows[first->random];
     }
@@ -168,8 +174,10 @@ static void open_reductions(Emit *e, Sweep *sweep)
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
         LoType type = emit_type(e, op->results[0].type.dtype);
+        emit_from(e, e->body.n_inputs + i);
         sweep->slots[i] = lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
     }
+    emit_from_whole(e);
 }
 
 static void close_reductions(Emit *e, Sweep *sweep)
@@ -178,10 +186,12 @@ static void close_reductions(Emit *e, Sweep *sweep)
         const Op *op = e->body.ops[i].op;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
+        emit_from(e, e->body.n_inputs + i);
         LoValue sum = lo_total(&e->lo, sweep->slots[i]);
         sum = emit_rounded(e, op->results[0].type.dtype, sum);
         e->reduced[e->body.n_inputs + i] = sum;
     }
+    emit_from_whole(e);
 }
 
 /* Along an axis of one element a reduction is its operand. */

@@ -206,7 +206,11 @@ LoValue emit_eval(Emit *e, const Value *value, const Place *place)
         return e->reduced[number];
     if (is_known(e, memo) && place_equal(&memo->place, place))
         return memo->value;
+    int former = e->lo.origin;
+    if (number >= e->body.n_inputs) /* an operand is loaded for who asks */
+        emit_from(e, number);
     LoValue x = value_at(e, number, value, place);
+    e->lo.origin = former;
     if (!is_known(e, memo))
         *memo = (Memo){x, *place};
     return x;

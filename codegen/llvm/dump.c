@@ -67,24 +67,21 @@ static bool unknown_pass(const char *name, Diagnostics *diags)
     return false;
 }
 
-bool codegen_loops(const Function *function, const TargetOptions *options, const char *after, Text *out,
-                   Diagnostics *diags)
+LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after, Arena *arena,
+                        Diagnostics *diags)
 {
-    Arena *arena = arena_new();
     KernelSet set;
     Target target = {0};
+    LoModule *loops = NULL;
     kernels_init(&set, arena);
     const TfcProgram *program = plan_program(function, &set, arena, diags);
-    bool ok = program && target_init(&target, options, true, diags);
-    if (ok) {
-        LoModule *loops = loops_of(&set, program, &target, arena);
-        ok = lo_run_passes_until(loops, &target.code, after) || unknown_pass(after, diags);
-        if (ok)
-            lo_print_module(loops, out);
+    if (program && target_init(&target, options, true, diags)) {
+        loops = loops_of(&set, program, &target, arena);
+        if (!lo_run_passes_until(loops, &target.code, after) && !unknown_pass(after, diags))
+            loops = NULL;
     }
     target_dispose(&target);
-    arena_free(arena);
-    return ok;
+    return loops;
 }
 
 static bool run_passes(LoModule *loops, const CodeTarget *target, const char *passes, bool each, Text *out,

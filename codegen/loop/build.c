@@ -16,7 +16,8 @@ void lo_begin(Lo *lo, LoModule *module, LoFunction *function)
 
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before)
 {
-    *lo = (Lo){.module = module, .function = function, .block = before->block, .home = before->block, .stop = before};
+    *lo = (Lo){.module = module, .function = function, .block = before->block, .home = before->block, .stop = before,
+               .origin = before->origin};
     lo_resume(lo);
 }
 
@@ -120,6 +121,7 @@ LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args)
 {
     LoOp *new = ARENA_NEW(arena_of(lo), LoOp);
     *new = op;
+    new->origin = lo->before && lo->before->kind == LO_seam ? lo->before->origin : lo->origin;
     new->n_args = n;
     new->args = arena_copy(arena_of(lo), args, (size_t)n * sizeof *args);
     lo_insert(new, lo->at, lo->before);

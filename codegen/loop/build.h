@@ -15,14 +15,16 @@ typedef struct Lo {
     LoOp *before;
     LoBlock *home;  /* of lo_reopen: there straight-line code goes on before `stop` */
     LoOp *stop;
+    int origin;     /* of the ops to come */
 } Lo;
 
 /* Opens a function without ops. */
 void lo_begin(Lo *lo, LoModule *module, LoFunction *function);
-/* The function goes on before this op. */
+/* The function goes on before this op, with its origin. */
 void lo_reopen(Lo *lo, LoModule *module, LoFunction *function, LoOp *before);
 
-/* The op with these operands at the place, as it is: nothing is folded. */
+/* The op with these operands at the place, as it is: nothing is folded. Its origin is the builder's; before
+ * a seam it is the seam's. */
 LoOp *lo_append(Lo *lo, LoOp op, int n, LoValue const *args);
 
 static inline LoType lo_type(LoValue x) { return x->type; }

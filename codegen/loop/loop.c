@@ -89,6 +89,18 @@ void lo_remove(LoOp *op)
     op->block = NULL;
 }
 
+const Loc *lo_follow(LoFollow *at, const LoFunction *f, int origin)
+{
+    const Loc *loc = origin >= LO_ORIGIN_PARTS && origin < f->n_origins ? f->origins[origin] : NULL;
+    if (at->function != f)
+        *at = (LoFollow){.function = f};
+    if (!loc || !loc->source || (loc->source == at->source && loc->line == at->line))
+        return NULL;
+    at->source = loc->source;
+    at->line = loc->line;
+    return loc;
+}
+
 static void number_block(LoFunction *f, LoBlock *block)
 {
     FOR_LOOP_OPS(op, block)

@@ -76,6 +76,13 @@ enum {
     lo_ptr = LO_TYPE(LO_PTR, 1)
 };
 
+/* ---- origins ---- */
+
+/* What of the source an op comes from (LoOp.origin), as a number of its function's list `origins`: the
+ * function as a whole, or one of the parts that it computes, from LO_ORIGIN_PARTS on. The text form is
+ * without them. */
+enum { LO_ORIGIN_NONE, LO_ORIGIN_WHOLE, LO_ORIGIN_PARTS };
+
 /* ---- ops ---- */
 
 typedef enum LoKind {
@@ -156,6 +163,7 @@ struct LoOp {
     int n_args, n_order;
     int id;           /* of the value in the text; lo_number gives them */
     int line, column; /* in the module's source; 0: it was not read */
+    int origin;
     LoOp **args;
     int *order;            /* extract, shuffle */
     const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
@@ -181,6 +189,8 @@ struct LoFunction {
     uint32_t *constant_slots;
     size_t n_constant_slots;
     int n_ids; /* values that have a number */
+    const Loc **origins; /* by number, each perhaps without a place; NULL: unknown */
+    int n_origins;
 };
 
 /* A record: numbers, then functions (NULL: none), constant and seen outside. */
@@ -210,6 +220,15 @@ LoRecord *lo_add_record(LoModule *module, const char *name, int n_numbers, int n
 /* Puts an op that stands nowhere before another of the block; NULL: at the end. */
 void lo_insert(LoOp *op, LoBlock *block, LoOp *before);
 void lo_remove(LoOp *op);
+
+/* LoFollow: the line of the source that a reader of a function's ops is at. */
+typedef struct LoFollow {
+    const LoFunction *function;
+    const Source *source;
+    int line;
+} LoFollow;
+/* Where the op's part stands, if that is another line than the last op's; else NULL. */
+const Loc *lo_follow(LoFollow *at, const LoFunction *function, int origin);
 
 /* Numbers values in the order of the text. */
 void lo_number(LoFunction *function);

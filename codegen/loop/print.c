@@ -186,8 +186,24 @@ void lo_print_op(const LoOp *op, Text *out)
 
 /* ---- functions and modules ---- */
 
-static void print_block(const LoBlock *block, int depth, Text *out)
+/* The text, and who is told of each line; `lines` may be NULL. */
+typedef struct Printer {
+    const LoFunction *function;
+    LoLines *lines;
+    void *data;
+    Text *out;
+} Printer;
+
+static void end_line(const Printer *p, int origin)
 {
+    if (p->lines)
+        p->lines(p->data, p->function, origin, p->out);
+    text_put(p->out, "\n", 1);
+}
+
+static void print_block(const Printer *p, const LoBlock *block, int depth)
+{
+    Text *out = p->out;
     if (!block)
         return;
     FOR_LOOP_OPS(op, block)
@@ -195,19 +211,23 @@ static void print_block(const LoBlock *block, int depth, Text *out)
         text_add(out, "%*s", 2 * depth, "");
         lo_print_op(op, out);
         if (lo_info[op->kind].form == LO_FORM_BLOCKS) {
-            text_string(out, " {\n");
-            print_block(op->body, depth + 1, out);
-            if (op->other)
-                text_add(out, "%*s} else {\n", 2 * depth, "");
-            print_block(op->other, depth + 1, out);
+            text_string(out, " {");
+            end_line(p, op->origin);
+            print_block(p, op->body, depth + 1);
+            if (op->other) {
+                text_add(out, "%*s} else {", 2 * depth, "");
+                end_line(p, op->origin);
+            }
+            print_block(p, op->other, depth + 1);
             text_add(out, "%*s}", 2 * depth, "");
         }
-        text_put(out, "\n", 1);
+        end_line(p, op->origin);
     }
 }
 
-void lo_print_function(LoFunction *f, Text *out)
+void lo_print_function(LoFunction *f, LoLines *lines, void *data, Text *out)
 {
+    Printer p = {f, lines, data, out};
     lo_number(f);
     text_string(out, f->is_kernel ? "kernel " : "function ");
     print_name(f->name, out);
@@ -217,9 +237,11 @@ void lo_print_function(LoFunction *f, Text *out)
         lo_print_type(f->params[i]->type, out);
         text_add(out, " %%%d", f->params[i]->id);
     }
-    text_string(out, ") {\n");
-    print_block(f->body, 1, out);
-    text_string(out, "}\n");
+    text_string(out, ") {");
+    end_line(&p, LO_ORIGIN_WHOLE);
+    print_block(&p, f->body, 1);
+    text_string(out, "}");
+    end_line(&p, LO_ORIGIN_WHOLE);
 }
 
 static void print_record(const LoRecord *record, Text *out)
@@ -240,12 +262,14 @@ static void print_record(const LoRecord *record, Text *out)
     text_string(out, " }\n");
 }
 
-void lo_print_module(LoModule *module, Text *out)
+void lo_print_module(LoModule *module, Text *out) { lo_print_lines(module, NULL, NULL, out); }
+
+void lo_print_lines(LoModule *module, LoLines *lines, void *data, Text *out)
 {
     text_put(out, "", 0);
     for (size_t i = 0; i < module->functions.count; i++) {
         text_string(out, i ? "\n" : "");
-        lo_print_function(module->functions.data[i], out);
+        lo_print_function(module->functions.data[i], lines, data, out);
     }
     if (module->functions.count && module->records.count)
         text_put(out, "\n", 1);

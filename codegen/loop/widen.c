@@ -295,6 +295,7 @@ static void widen_if(Widen *w, const LoOp *op)
 static void widen_block(Widen *w, const LoBlock *block)
 {
     FOR_LOOP_OPS(op, block) {
+        w->lo.origin = op->origin;
         switch (op->kind) {
         case LO_for: widen_for(w, op); break;
         case LO_if: widen_if(w, op); break;
@@ -316,5 +317,6 @@ void widen_body(Widen *w, const LoOp *loop, LoValue index)
 {
     w->values[loop->id] = linear(index, lo_i64_of(&w->lo, 1));
     widen_block(w, loop->body);
+    w->lo.origin = loop->origin;
     w->values[loop->id] = (Wide){0};
 }

@@ -13,7 +13,8 @@ function colour(text, comments) {
   return escapeHtml(text).replace(comments, comment => `<span class="comment">${comment}</span>`);
 }
 
-const loopsParts = kernel => colour(kernel.loops, /#.*$/gm);
+const loopsParts = kernel => kernel.loops.replace(/\n$/, "").split("\n").map((text, line) =>
+  `<div class="loop" role="option" data-loop="${line}">${escapeHtml(text)}</div>`).join("");
 const llvmParts = kernel => colour(kernel.llvm, /;.*$/gm);
 
 // The instructions first: what the assembler needs before them, constants and alignment,
@@ -43,4 +44,35 @@ function markCode(id, mine, parts) {
   codeShown[id] = text;
   body.innerHTML = kernel ? parts(kernel) : `<div class="empty"><p>${escapeHtml(noCode())}</p></div>`;
   body.scrollTop = body.scrollLeft = 0;
+}
+
+// ---- loop IR, line by line ----
+
+// Of a line's ops. A selected region is the whole kernel: no line stands out.
+function markOfOps(ops) {
+  const touched = op => op.body.length ? op.body.every(inner => isTouched(records[inner])) : isTouched(op);
+  return state.op && state.op.body.length ? "" :
+    state.op && ops.some(op => op.id === state.op.id) ? "at" : ops.some(touched) ? "near" : "";
+}
+
+function markLoops(mine) {
+  const kernel = kernels[state.kernel];
+  markCode("loops", mine, loopsParts);
+  if (!kernel)
+    return;
+  const marks = kernel.ops.map(markOfOps);
+  let first = null;
+  for (const row of all("#loops .loop")) {
+    const marked = marks[kernel.origins[row.dataset.loop]];
+    mark(row, "at", marked === "at");
+    mark(row, "near", marked === "near");
+    first = first || marked && row;
+  }
+  if (state.from !== "loops")
+    scrollTo(first);
+}
+
+function selectLoop(line) {
+  const kernel = kernels[state.kernel], ops = kernel.ops[kernel.origins[line]];
+  select(ops.flatMap(op => [...ownLines(op)]), ops.length === 1 ? ops[0] : null, "loops");
 }

@@ -11,6 +11,15 @@ function expandRuns(runs) {
   return numbers;
 }
 
+// [value, times, value, times …] as the values.
+function expandTimes(runs) {
+  const values = [];
+  for (let i = 0; i < runs.length; i += 2)
+    for (let k = 0; k < runs[i + 1]; k++)
+      values.push(runs[i]);
+  return values;
+}
+
 // A record is one op as it is at some stage: another record, another look of the op `id`.
 const records = DATA.records.map((r, index) => ({
   record: index,
@@ -42,12 +51,18 @@ const stages = DATA.stages.map(stage => {
   return {name: stage.name, help: stage.help, ops, byId: new Map(ops.map(o => [o.id, o])), regionOf};
 });
 const LAST = stages.length - 1;
+// What is compiled: the ops of the last stage by their ids, those of regions included.
+const compiled = new Map(stages[LAST].ops.flatMap(op => [op, ...op.body.map(i => records[i])]).map(op => [op.id, op]));
 
 const steps = DATA.steps.map((s, index) => ({
   index, kind: s[0], name: s[1], op: s[2], kernel: s[3], flops: s[4],
   bytes: s[5], shape: s[6],
 }));
-const kernels = DATA.kernels.map(k => ({name: k[0], loops: k[1], llvm: k[2], assembly: k[3]}));
+// `origins`: of each line of the loop IR; `ops`: by origin what it stands for, an op for each step.
+const kernels = DATA.kernels.map(k => ({
+  name: k[0], loops: k[1], origins: expandTimes(k[2]), ops: k[3].map(ids => ids.map(id => compiled.get(id))),
+  llvm: k[4], assembly: k[5],
+}));
 const buffers = DATA.slab.buffers.map((b, index) => ({
   index, name: b[0], first: b[1], last: b[2], writer: b[3], offset: b[4], bytes: b[5], number: b[6],
 }));

@@ -5,6 +5,7 @@ const clicked = {
   line: (line, element) => select([line], null, element.closest("#source") ? "source" : "bar"),
   op: record => selectOp(records[record], "ops"),
   step: index => selectStep(+index, "steps"),
+  loop: line => selectLoop(+line),
   told: index => select(told[index].lines, null, "report"),
   buffer: index => buffers[index].writer >= 0 && selectStep(buffers[index].writer, "slab"),
   part: part => showPart(part),
@@ -114,8 +115,8 @@ function drawHelp() {
   const others = KEYS.slice(0, -PANES.length);
   byId("help").innerHTML = `<form method="dialog"><button autofocus>Close</button></form><h2 id="helptitle">The compilation of ${escapeHtml(modelName)}</h2>
 <p>The model's text becomes a graph of ops; each pass above makes another of it; the last one is a list of
-steps, and kernels among them become machine code. A click on a line of the model, an op, a box, a step, a bar of the
-memory or a line of the report selects what belongs to it everywhere.</p>
+steps, and kernels among them become machine code. A click on a line of the model, an op, a box, a step, a line of loop IR,
+a bar of the memory or a line of the report selects what belongs to it everywhere.</p>
 <h3>Panes</h3><table>${rows(KEYS.slice(-PANES.length))}</table>
 <h3>Keys</h3><table>${rows([...others, ...MORE_KEYS])}</table>
 <h3>Words</h3><table>${rows(GLOSSARY, "b")}</table>`;

@@ -46,7 +46,10 @@ const PANES = [
     help: "the program: kernels and products in the order they run, with their work",
     draw: drawSteps, mark: markSteps, hits: () => countFound(steps, stepText),
   },
-  codePane("loops", "Loop IR", "i", "the loops of a kernel, in vectors", kernel => kernel.loops, loopsParts),
+  {
+    ...codePane("loops", "Loop IR", "i", "the loops of a kernel, in vectors; each line knows its ops", kernel => kernel.loops),
+    rows: ".loop", mark: markLoops,
+  },
   codePane("llvm", "LLVM IR", "l", "the LLVM IR of a kernel", kernel => kernel.llvm, llvmParts),
   codePane("asm", "Assembly", "a", "the machine code of a kernel", kernel => kernel.assembly, assemblyParts),
   {

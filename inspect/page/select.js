@@ -40,12 +40,13 @@ function markAll() {
   writeAddress();
 }
 
-// `step`: the number of the step to show, or undefined: the first with a kernel.
+// `step`: the number of the step to show, or undefined: one of the kernel that is shown, or the first with one.
 function select(lines, op, from, step) {
   Object.assign(state, {lines: new Set(lines), op, from, byStep: step !== undefined});
   state.calls = new Set(op ? [...linesOf(op)].filter(line => !state.lines.has(line)) : []);
   const mine = selectedSteps();
-  const chosen = step !== undefined ? steps[step] : mine.find(s => s.kernel >= 0) || mine[0];
+  const chosen = step !== undefined ? steps[step] :
+    mine.find(s => s.kernel >= 0 && s.kernel === state.kernel) || mine.find(s => s.kernel >= 0) || mine[0];
   state.step = chosen ? chosen.index : -1;
   state.kernel = chosen ? chosen.kernel : -1;
   if (state.only)

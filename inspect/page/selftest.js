@@ -127,6 +127,25 @@ function testWayBack(line) {
   need(state.kernel === kernel, "another kernel on the way back");
 }
 
+// A line of loop IR to the lines of all places of its kernel, and the first of these back.
+function testLoops() {
+  press("s");
+  clickOn(`[data-step="${steps.find(step => step.kernel >= 0).index}"]`);
+  press("i");
+  const {origins, ops} = kernels[state.kernel];
+  const line = origins.findIndex(origin => ops[origin].some(op => !op.body.length && ownLines(op).size));
+  const wanted = new Set(ops[origins[line]].flatMap(op => [...ownLines(op)]));
+  const row = () => document.querySelector(`#loops [data-loop="${line}"]`);
+  need(all("#loops .loop").length === origins.length, "a line of loop IR has no origin");
+  clickOn(row());
+  press("e");
+  need([...all("#source .near")].every(e => wanted.delete(e.dataset.line)) && !wanted.size, "loop IR leads to other lines");
+  clickOn("#source .near");
+  press("i");
+  need(row().matches(".at, .near"), "a line does not lead to its loop IR");
+  press("Escape");
+}
+
 function testPanes() {
   press("f");
   need([...all("#ops .op")].length > 0, "nothing is left of what is selected");
@@ -271,6 +290,7 @@ function runTests() {
   testWayToAssembly(line);
   testWayBack(line);
   testPanes();
+  testLoops();
   testLegend();
   testReach();
   testLists();

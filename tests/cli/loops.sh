@@ -29,6 +29,14 @@ walk() {
         { complain "$* --cpu $cpu: the passes one by one give something else"; diff "$work/again" "$work/done.loop" | head -n 5; }
 }
 
+# Comments that name the model's lines are all that --lines adds.
+"$tfc" dump models/multi30k_tiny.tfg $small --stage loops --lines -o "$work/lines.loop" &&
+    "$tfc" dump models/multi30k_tiny.tfg $small --stage loops -o "$work/done.loop" || complain "dump --lines"
+refuses 2 "lines is for --stage loops" "$tfc" dump models/multi30k_tiny.tfg --stage llvm --lines
+[ "$(grep -c '  # attention.tfg:[0-9]*$' "$work/lines.loop")" -gt 4 ] || complain "--lines names no line"
+sed 's/  # [a-z0-9_]*\.tfg:[0-9]*$//' "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "--lines adds more"
+"$tfc" opt "$work/lines.loop" | cmp -s - "$work/done.loop" || complain "what --lines gives does not parse back"
+
 for model in models/*.tfg; do
     few="--set layers=2"
     "$tfc" dump "$model" $few >/dev/null 2>&1 || few=

@@ -47,7 +47,7 @@ const tests = {
   async "little beside its data"() {
     const data = await tab.evaluate("new TextEncoder().encode(document.getElementById('data').textContent).length");
     const rest = statSync(page).size - data;
-    need(rest < 100e3, `style and script take ${rest} bytes`);
+    need(rest < 105e3, `style and script take ${rest} bytes`);
   },
 
   async "panes sized by the pointer, and sizes kept"() {
@@ -111,6 +111,34 @@ const tests = {
     need(!await isOn("#selection.on"), "Escape does not end the selection");
   },
 
+  async "a line of loop IR and the model's line, by the pointer and by keys"() {
+    await openPage(WIDE);
+    const row = n => `#loops [data-loop="${n}"]`;
+    const nearLine = () => tab.evaluate(`[...document.querySelectorAll("#source .near code")].map(e => e.textContent).join()`);
+    const marked = () => tab.evaluate(`[...document.querySelectorAll("#loops .at, #loops .near")].map(e => e.textContent).join("\\n")`);
+    const sourceOf = text => tab.evaluate(`[...document.querySelectorAll("#source .line")]
+      .find(e => e.textContent.includes(${JSON.stringify(text)})).dataset.line`);
+    const norm = await sourceOf("rsqrt(mean(centred * centred"), centred = await sourceOf("centred = x - mean(x, -1)");
+    await tab.evaluate(`document.querySelector('#source [data-line="${norm}"]').scrollIntoView({block: "center"})`);
+    await tab.click(`#source [data-line="${norm}"]`);
+    await tab.press("i");
+    need(/ sqrt /.test(await marked()), "the line of a norm does not lead to its root");
+    const other = await tab.evaluate(`[...document.querySelectorAll("#loops .loop:not(.near)")]
+      .find(e => /accumulator/.test(e.textContent))?.dataset.loop`);
+    need(other !== undefined, "every sum is of the norm's second line");
+    await tab.evaluate(`document.querySelector('${row(other)}').scrollIntoView({block: "center"})`);
+    await tab.click(row(other));
+    need(await isOn(`#source .near[data-line="${centred}"]`), `the sum leads to ${await nearLine()}`);
+    need(!/ sqrt /.test(await marked()), "the root is marked as the mean's");
+    const before = await tab.evaluate("document.querySelector('#loops .cursor').dataset.loop");
+    for (let i = 0; i < 200 && !/ sqrt /.test(await textOf("#loops .cursor")); i++)
+      await tab.press("ArrowDown");
+    need(await tab.evaluate("document.querySelector('#loops .cursor').dataset.loop") !== before, "arrows do not move in the loop IR");
+    await tab.press("Enter");
+    need(await isOn(`#source .near[data-line="${norm}"]`), `Enter on the root leads to ${await nearLine()}`);
+    await tab.press("Escape");
+  },
+
   async "a graph by keys"() {
     await openPage(WIDE);
     await tab.evaluate("document.getElementById('graph').focus()");
@@ -143,7 +171,7 @@ const tests = {
     need(first.y <= 230, `the first line stands at ${first.y} of 800`);
     need(await tab.evaluate("document.documentElement.scrollWidth") <= 400, "the page is wider than the screen");
     await tab.click("#source .line.has");
-    for (const id of ["graph", "ops", "report", "steps", "llvm", "asm", "slab"]) {
+    for (const id of ["graph", "ops", "report", "steps", "loops", "llvm", "asm", "slab"]) {
       await tab.evaluate(`document.getElementById("tab-${id}").scrollIntoView({inline: "nearest"})`);
       await tab.click("#tab-" + id);
       const body = await boxOf("#" + id);
@@ -224,7 +252,7 @@ function findPoorContrast() {
   };
   const poor = new Set();
   document.querySelector("#source .line.has").click();
-  for (const id of ["ops", "report", "llvm", "graph"]) {
+  for (const id of ["ops", "report", "loops", "llvm", "graph"]) {
     document.getElementById("tab-" + id).click();
     for (const e of [...document.querySelectorAll("body *")].slice(0, 4000)) {
       const text = [...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim());
