@@ -41,7 +41,7 @@ typedef struct Form {
 
 static const Form forms[] = {
     {"xxh64_blocks", sum_blocks},
-    {"xxh64", sum_whole}, /* of files up to version 0.2 */
+    {"xxh64", sum_whole}, /* of older files */
 };
 
 /* NULL: none. */

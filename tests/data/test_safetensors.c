@@ -425,11 +425,11 @@ static void test_damage(void **state)
     assert_int_equal(broken(file), 1u << file->n);
 }
 
-/* What version 0.2 wrote (tfc train of a model of two params, three steps): a sum over each tensor as a whole. */
+/* What an older tfc wrote (tfc train, two params, sgd with momentum, three steps): a sum over each tensor as a whole. */
 static void test_sums_of_old_files(void **state)
 {
     Fixture *f = *state;
-    const Source *source = file_read(&f->diags, f->arena, "tests/fixtures/checkpoint_0_2.safetensors", 1 << 20);
+    const Source *source = file_read(&f->diags, f->arena, "tests/fixtures/sums_of_tensors.safetensors", 1 << 20);
     assert_non_null(source);
     StFile *file = st_parse(&f->diags, f->arena, "old", source->text, source->length);
     assert_non_null(file);
