@@ -164,6 +164,7 @@ struct FileWriter {
     char *path, *target, *temporary; /* temporary: NULL where the target is written through */
     int fd, error;                   /* error: the first errno seen, 0 while all is well */
     bool is_open_elsewhere;          /* fd was open before and stays so */
+    bool is_joined;                  /* the temporary file is another process's */
     size_t used;
     char buffer[BUFFER_BYTES];
 };
@@ -199,20 +200,74 @@ static bool open_place(FileWriter *file, const Place *place)
     return file->fd >= 0;
 }
 
-FileWriter *file_create(Diagnostics *diags, const char *path)
+/* NULL: out of memory. */
+static FileWriter *new_writer(const char *path)
 {
     FileWriter *file = malloc(sizeof *file);
+    if (!file)
+        return NULL;
+    memset(file, 0, offsetof(FileWriter, buffer));
+    file->path = strdup(path);
+    return file;
+}
+
+FileWriter *file_create(Diagnostics *diags, const char *path)
+{
+    FileWriter *file = new_writer(path);
     if (!file) {
         diag_errno(diags, "write", path, ENOMEM);
         return NULL;
     }
-    memset(file, 0, offsetof(FileWriter, buffer));
-    file->path = strdup(path);
     Place place = file->path ? find_place(path) : (Place){0};
     if (open_place(file, &place))
         return file;
     diag_errno(diags, "write", path, errno);
     destroy(file);
+    return NULL;
+}
+
+/* ---- one file, several processes ---- */
+
+const char *file_temporary(const FileWriter *file)
+{
+    return file->temporary ? file_name(file->temporary) : NULL;
+}
+
+/* false: errno tells why. */
+static bool open_joined(FileWriter *file, const char *name)
+{
+    struct stat info;
+    const char *slash = strrchr(file->target, '/');
+    if (asprintf(&file->temporary, "%.*s%s", slash ? (int)(slash + 1 - file->target) : 0,
+                 file->target, name) < 0) {
+        file->temporary = NULL;
+        errno = ENOMEM;
+        return false;
+    }
+    file->fd = open(file->temporary, O_WRONLY | O_CLOEXEC);
+    if (file->fd < 0)
+        return false;
+    int error = fstat(file->fd, &info) ? errno : S_ISREG(info.st_mode) && !info.st_size ? 0 : EEXIST;
+    if (!error)
+        return true;
+    close(file->fd);
+    errno = error;
+    return false;
+}
+
+FileWriter *file_join(const char *path, const char *temporary)
+{
+    FileWriter *file = new_writer(path);
+    if (!file)
+        return NULL;
+    int number;
+    file->is_joined = true;
+    file->target = file->path ? follow_links(path, &number) : NULL;
+    if (file->target && open_joined(file, temporary))
+        return file;
+    int error = errno;
+    destroy(file);
+    errno = error;
     return NULL;
 }
 
@@ -268,6 +323,19 @@ bool file_flush(FileWriter *file)
     return !file->error;
 }
 
+void file_skip(FileWriter *file, uint64_t size)
+{
+    if (file_flush(file) && lseek(file->fd, (off_t)size, SEEK_CUR) < 0)
+        file->error = errno;
+}
+
+bool file_sync(FileWriter *file)
+{
+    if (file_flush(file) && file->temporary && fsync(file->fd) && errno != EINVAL && errno != EROFS)
+        file->error = errno;
+    return !file->error;
+}
+
 /* The rename, too, is to outlive a loss of power; it is done, whatever becomes of this. */
 static void flush_folder(const char *folder)
 {
@@ -286,20 +354,19 @@ static void close_file(FileWriter *file)
 
 bool file_commit(FileWriter *file, Diagnostics *diags)
 {
-    file_flush(file);
-    if (!file->error && file->temporary && fsync(file->fd) && errno != EINVAL && errno != EROFS)
-        file->error = errno;
+    const bool replaces = file->temporary && !file->is_joined;
+    file_sync(file);
     close_file(file);
-    char *folder = file->temporary ? strdup(file->target) : NULL;
-    if (!file->error && file->temporary && !folder)
+    char *folder = replaces ? strdup(file->target) : NULL;
+    if (!file->error && replaces && !folder)
         file->error = ENOMEM;
-    if (!file->error && file->temporary && rename(file->temporary, file->target))
+    if (!file->error && replaces && rename(file->temporary, file->target))
         file->error = errno;
     bool ok = !file->error;
-    if (ok && file->temporary)
+    if (ok && replaces)
         flush_folder(dirname(folder));
     free(folder);
-    if (!ok && file->temporary)
+    if (!ok && replaces)
         unlink(file->temporary);
     if (!ok)
         diag_errno(diags, "write", file->path, file->error);
@@ -310,7 +377,7 @@ bool file_commit(FileWriter *file, Diagnostics *diags)
 void file_discard(FileWriter *file)
 {
     close_file(file);
-    if (file->temporary)
+    if (file->temporary && !file->is_joined)
         unlink(file->temporary);
     destroy(file);
 }

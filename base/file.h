@@ -7,6 +7,8 @@
 
 #include "base/diag.h"
 
+#include <stdint.h>
+
 /* Reads a regular file of at most max_bytes; NULL after an error.
  * The text is NUL-terminated. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
@@ -18,12 +20,23 @@ const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size
 typedef struct FileWriter FileWriter;
 FileWriter *file_create(Diagnostics *diags, const char *path); /* NULL after an error */
 void file_write(FileWriter *file, const void *data, size_t size);
+void file_skip(FileWriter *file, uint64_t size); /* bytes that another process writes */
 /* Writes out what is buffered, for readers of a pipe; false after a failure. */
 bool file_flush(FileWriter *file);
 /* Flushes to the disk, renames over the target, flushes the folder; frees the writer.
  * On failure removes the temporary file, leaves the target as it was, returns false. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
+/* Flushes to the disk, as file_commit, which tells a failure, does first. */
+bool file_sync(FileWriter *file);
 void file_discard(FileWriter *file); /* gives up: a regular file stays as it was */
+/* A process creates the file beside, and others that know its name write to it, too, each its own bytes. The
+ * one that created it commits it once the others have committed theirs: what they write is on the disk then.
+ *
+ * The last part of its name; NULL where the target is written through. */
+const char *file_temporary(const FileWriter *file);
+/* Opens what another process created for PATH by that name, before anything is written. NULL: errno tells why;
+ * EEXIST: it has been written, so it is another file. */
+FileWriter *file_join(const char *path, const char *temporary);
 /* Whether file_create would open PATH now. Nothing is changed and no reader waited for. */
 bool file_can_write(Diagnostics *diags, const char *path);
 /* PATH, or where its links lead, which need not exist; in the arena. */

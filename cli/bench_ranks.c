@@ -3,6 +3,7 @@
 #include "cli/bench.h"
 #include "cli/progress.h"
 #include "cli/scaling.h"
+#include "driver/training_split.h"
 #include "runtime/exec/exec.h"
 
 #include <inttypes.h>
@@ -107,6 +108,25 @@ static bool measure_step(Session *session, Bench o, int64_t batch, Measured *m, 
     return ok;
 }
 
+/* The bytes of params that ranks send each other; the largest param is known. */
+static bool count_given(Session *session, Scaling *s)
+{
+    const ParamInfo **params;
+    int n = derive_trained(session->model->module, &params);
+    const Function *rounded =
+        training_split_round(session, derive_accumulate_rows(session->model->module));
+    for (int i = 0; rounded && i < n; i++) {
+        double elements = 1;
+        for (int axis = 0; axis < params[i]->type.rank; axis++)
+            elements *= (double)params[i]->type.dims[axis].size;
+        double bytes = elements * (reads_as_bf16(rounded, params[i]->name) ? 2 : 4);
+        s->given += bytes;
+        if (4 * elements == s->largest && bytes > s->first)
+            s->first = bytes;
+    }
+    return rounded != NULL;
+}
+
 /* From steps of two sizes. */
 static bool measure_steps(Session *session, const Bench *o, Scaling *s)
 {
@@ -138,6 +158,7 @@ static void print_json(const Session *session, const Bench *o, const Scaling *s)
     json_put_text(&json, "dtype", o->common.dtype);
     json_put_integer(&json, "threads", exec_threads());
     json_put_integer(&json, "params", (int64_t)(s->bytes / 4));
+    json_put_integer(&json, "bytes_given", (int64_t)s->given);
     json_put_number(&json, "seconds_per_token", s->token, 9);
     json_put_number(&json, "seconds_per_update", s->rest, 9);
     json_put_number(&json, "tokens_per_rank", s->tokens, 9);
@@ -163,8 +184,9 @@ static void print_text(const Bench *o, const Scaling *s, bool measured)
     double one = scaling_rate(s, SCALING_HALVING, 1);
     printf("network    %.3g Gbit/s each way, %.3g µs until a message arrives, %s\n", s->speed * 8 / 1e9,
            s->delay * 1e6, measured ? "measured" : "as --network says");
-    printf("step       %.3g ms for 1,000 tokens and %.3g ms for the update; %s of params, %s\n",
-           1e6 * s->token, 1e3 * s->rest, bytes_text((int64_t)s->bytes), o->common.dtype);
+    printf("step       %.3g ms for 1,000 tokens and %.3g ms for the update; %s of params, ", 1e6 * s->token,
+           1e3 * s->rest, bytes_text((int64_t)s->bytes));
+    printf("%s go to other ranks, %s\n", bytes_text((int64_t)s->given), o->common.dtype);
     printf("then       tokens a second of all, and their share of N times one; %.0f a rank and step\n\n",
            s->tokens);
     printf("%6s", "ranks");
@@ -191,7 +213,7 @@ bool bench_ranks(Session *session, const Bench *o)
                  .machine = o->machine_ranks};
     bool measured = !o->network;
     bool ok = measured ? measure_network(session->job, ranks, &s) : read_network(session->job, o->network, &s);
-    ok = ok && measure_steps(session, o, &s);
+    ok = ok && measure_steps(session, o, &s) && count_given(session, &s);
     if (!ok || ranks_mine(ranks))
         return ok;
     if (o->json)

@@ -116,7 +116,7 @@ static bool check_sums(Job *job, const StFile *file)
         if (!st_is_whole(file, &file->tensors[i]))
             ok = job_error(job, "%s is damaged: the checksum of '%s' is another", file->path,
                            file->tensors[i].name);
-    if (ok && st_meta(file, ST_CHECKSUMS))
+    if (ok && st_checksums(file))
         printf("checksums are right\n");
     return ok;
 }
@@ -127,8 +127,9 @@ static bool info_tensors(Job *job, const char *path)
     if (!file)
         return false;
     uint64_t bytes = 0;
+    const char *sums = st_checksums(file);
     for (int64_t i = 0; i < file->n_meta; i++)
-        if (strcmp(file->meta_keys[i], ST_CHECKSUMS))
+        if (file->meta_values[i] != sums)
             printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];

@@ -1,10 +1,10 @@
-/* The formulas. With G bytes of gradients, as many of params, N ranks, and a network that gives b bytes a
- * second after l seconds (Thakur, Rabenseifner and Gropp 2005, table 1):
+/* The formulas. With G bytes of gradients, P of params as they go to other ranks (as many, or fewer where some go
+ * as bf16), N ranks, and a network that gives b bytes a second after l seconds (Thakur, Rabenseifner and Gropp 2005, table 1):
  *
  *              sum of gradients              params to all
- *   halving    l log2 N + G (1 - 1/N) / b    l (N - 1) + G (1 - 1/N) / b
- *   ring       l (N - 1) + G (1 - 1/N) / b   the same
- *   tree       log2 N (l + G / b)            the same
+ *   halving    l log2 N + G (1 - 1/N) / b    l (N - 1) + P (1 - 1/N) / b
+ *   ring       l (N - 1) + G (1 - 1/N) / b   the same of P
+ *   tree       log2 N (l + G / b)            the same of P
  *
  * Ranks send while they compute: gradients during the backward of the last shard, two thirds of its time,
  * and params during the next forward. Not so the largest param, mostly an embedding, which the forward needs
@@ -26,16 +26,17 @@ typedef struct Phases {
 
 static Phases phases_of(const Scaling *s, ScalingWay way, double ranks, double speed)
 {
-    double part = s->bytes * (1 - 1 / ranks) / speed, steps = log2(ranks);
+    double share = (1 - 1 / ranks) / speed, sum = s->bytes * share, give = s->given * share;
+    double steps = log2(ranks);
     switch (way) {
-    case SCALING_RING: return (Phases){s->delay * (ranks - 1) + part, s->delay * (ranks - 1) + part};
+    case SCALING_RING: return (Phases){s->delay * (ranks - 1) + sum, s->delay * (ranks - 1) + give};
     case SCALING_TREE:
-        return (Phases){steps * (s->delay + s->bytes / speed), steps * (s->delay + s->bytes / speed)};
+        return (Phases){steps * (s->delay + s->bytes / speed), steps * (s->delay + s->given / speed)};
     case SCALING_MACHINES:
     case SCALING_HALVING:
     case N_SCALING_WAYS: break;
     }
-    return (Phases){s->delay * steps + part, s->delay * (ranks - 1) + part};
+    return (Phases){s->delay * steps + sum, s->delay * (ranks - 1) + give};
 }
 
 static Phases phases_at(const Scaling *s, ScalingWay way, double ranks)
@@ -48,10 +49,10 @@ static Phases phases_at(const Scaling *s, ScalingWay way, double ranks)
     return phases_of(s, way, ranks, (ranks > here ? s->speed : s->memory) / here);
 }
 
-/* What is left of a phase where others are computed meanwhile, but not of a share of the largest param. */
-static double left_of(const Scaling *s, double phase, double share, double meanwhile)
+/* What is left of a phase of which something is computed meanwhile, but not of this share. */
+static double left_of(double phase, double share, double meanwhile)
 {
-    return fmax(phase * share * s->largest / s->bytes, phase - meanwhile);
+    return fmax(phase * share, phase - meanwhile);
 }
 
 /* The share of the largest param's rows that a sum of so many batches has. */
@@ -73,8 +74,8 @@ static double late_share(const Scaling *s, double ranks)
 
 static double waits_of(const Scaling *s, Phases phases, double ranks, double shard)
 {
-    return ranks > 1 ? left_of(s, phases.sum, late_share(s, ranks), shard * 2 / 3) +
-                           left_of(s, phases.give, 1, shard / 3)
+    return ranks > 1 ? left_of(phases.sum, late_share(s, ranks) * s->largest / s->bytes, shard * 2 / 3) +
+                           left_of(phases.give, s->first / s->given, shard / 3)
                      : 0;
 }
 
@@ -83,6 +84,6 @@ double scaling_rate(const Scaling *s, ScalingWay way, int64_t n)
     double ranks = (double)n, compute = s->tokens * s->token;
     double shard = compute / fmax(1, (double)s->shards / ranks);
     Phases phases = phases_at(s, way, ranks);
-    double handles = 4 * s->bytes * (1 - 1 / ranks) / s->handling;
+    double handles = 2 * (s->bytes + s->given) * (1 - 1 / ranks) / s->handling;
     return ranks * s->tokens / (compute + s->rest / ranks + waits_of(s, phases, ranks, shard) + handles);
 }

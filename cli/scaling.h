@@ -10,6 +10,7 @@ typedef struct Scaling {
     double token, rest;     /* seconds a token, source and target; of the rest of a step: the update */
     double bytes, largest;  /* of the gradients, which are as large as the params; of the largest one */
     double rows;            /* of the largest one */
+    double given, first;    /* of the params as they go to other ranks; of the largest one so */
     double tokens;          /* a rank and step */
     double delay, speed;    /* of the network: seconds until a message arrives; bytes a second, each way */
     double memory;          /* bytes a second between ranks of a machine */

@@ -5,22 +5,17 @@
 #include "passes/optimizer.h"
 #include "runtime/exec/size.h"
 
-/* The program as `precision` leaves it, where ranks send each other params, or else NULL. False after errors. */
-static bool round_products(Training *t, const Function *accumulate, const Function **rounded)
+const Function *training_split_round(Session *session, const Function *accumulate)
 {
-    Module *module = t->session.model->module;
-    size_t functions = module->functions.count, told = t->session.report.lines.count;
-    *rounded = NULL;
-    if (ranks_count(t->options->ranks) < 2)
-        return true;
+    Module *module = session->model->module;
+    size_t functions = module->functions.count, told = session->report.lines.count;
     Function *copy =
-        clone_function(accumulate, arena_printf(t->job->arena, "%s rounded", accumulate->name));
-    bool ok = session_lower(&t->session, copy, "precision");
+        clone_function(accumulate, arena_printf(session->job->arena, "%s rounded", accumulate->name));
+    bool ok = session_lower(session, copy, "precision");
     module->functions.count =
         functions; /* it is no function of the model, and told what the program will */
-    t->session.report.lines.count = told;
-    *rounded = copy;
-    return ok;
+    session->report.lines.count = told;
+    return ok ? copy : NULL;
 }
 
 static PartTensor tensor_of(Training *t, const Function *accumulate, const Function *rounded,
@@ -45,8 +40,8 @@ static const Parts *make_parts(Training *t, const Function *accumulate)
     const ParamInfo **params;
     int n = derive_trained(t->session.model->module, &params);
     PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
-    const Function *rounded;
-    if (!round_products(t, accumulate, &rounded))
+    const Function *rounded = NULL;
+    if (ranks_count(t->options->ranks) > 1 && !(rounded = training_split_round(&t->session, accumulate)))
         return NULL;
     for (int i = 0; i < n; i++)
         tensors[i] = tensor_of(t, accumulate, rounded, params[i]);

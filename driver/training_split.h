@@ -4,6 +4,9 @@
 
 #include "driver/training.h"
 
+/* The program as `precision` leaves it, whose reads_as_bf16 tells which params ranks send each other as bf16; NULL
+ * after errors. */
+const Function *training_split_round(Session *session, const Function *accumulate);
 /* Compiles the update of this rank's part of the gradients that `accumulate` gives (derive_accumulate_rows),
  * and puts it, with the split, into the programs. False after errors. */
 bool training_split_compile(Training *training, const Function *accumulate);

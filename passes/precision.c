@@ -18,7 +18,8 @@
  *    a row or less, stay f32, and so do values whose differences feed an exp (logits):
  *    half a digit of a large exponent is a large factor. So do values that are compared with
  *    each other.
- * 3. Sums over rows read the bf16 that is there for products.
+ * 3. Params are cast where they are first read as bf16.
+ * 4. Sums over rows read the bf16 that is there for products.
  *
  * It comes after autodiff, since the gradient of a cast would be a cast: weights' gradients
  * rounded, where here they are sums in f32. Requires: expand. What regions hold already
@@ -102,6 +103,41 @@ static void cast_products(Precision *p)
             op_set_arg(op, i, half_of(p, op->args[i]));
         op_set_attr(p->function, op, (Attr){.name = ATTR_dtype, .i = DT_F32});
         report_op(p->context->report, op, "bf16: operands of dot");
+    }
+}
+
+static bool reads(const Op *op, const Value *value)
+{
+    for (int i = 0; i < op->n_args; i++)
+        if (op->args[i] == value)
+            return true;
+    return false;
+}
+
+/* The first op behind that reads it. */
+static Op *first_reader(Op *op)
+{
+    Op *reader = op->next;
+    while (reader && !reads(reader, op_result(op)))
+        reader = reader->next;
+    return reader;
+}
+
+/* A param is rounded just before it is first read so: where other ranks send it meanwhile, each is waited for
+ * by itself (runtime/train/overlap.h). */
+static void cast_params_late(Precision *p)
+{
+    Block *body = &p->function->body;
+    VEC(Op *) casts = {0};
+    FOR_OPS(op, body)
+        if (op->kind == OP_cast && op_result(op)->type.dtype == DT_BF16 && op->args[0]->op->kind == OP_param)
+            vec_push(p->arena, casts, op);
+    for (size_t i = 0; i < casts.count; i++) {
+        Op *op = casts.data[i], *reader = first_reader(op);
+        if (!reader)
+            continue;
+        block_remove(body, op);
+        block_insert_before(body, reader, op);
     }
 }
 
@@ -233,5 +269,6 @@ bool pass_precision(Function *function, PassContext *context)
         keep_halves(&p, loss);
     read_halves(&p);
     remove_dead(function);
+    cast_params_late(&p);
     return true;
 }

@@ -38,6 +38,37 @@ words_backwards() {
     done
 }
 
+launch() { # launch MPI N COMMAND …: N ranks
+    mpi=$1 n=$2
+    shift 2
+    case $mpi in
+    openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np "$n" "$@" ;;
+    mpich) mpirun.mpich -np "$n" "$@" ;;
+    esac
+}
+# $found: the MPIs that start something here; ends a test where there is none.
+find_mpis() {
+    export OMPI_MCA_btl_vader_single_copy_mechanism=none # a container may forbid the other way
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep some of their memory
+    found=
+    for mpi in openmpi mpich; do
+        command -v mpirun.$mpi >/dev/null && [ -e "$(dirname "$tfc")/tfc-$mpi.so" ] || continue
+        if launch $mpi 2 timeout 30 true >started.txt 2>&1; then
+            found="$found $mpi"
+        else
+            echo "$mpi starts nothing here: $(cat started.txt)"
+        fi
+    done
+    [ -n "$found" ] || { echo "skipped: no MPI"; exit 77; }
+}
+# The program with a transport that is late, or fails (tests/cli/slow_transport.c): slow/tfc, for this MPI.
+slow_tfc() {
+    mkdir -p slow
+    cp "$tfc" slow/tfc
+    cc -shared -fPIC -I"$root" "$root/tests/cli/slow_transport.c" -o "slow/tfc-$1.so" -ldl
+    export REAL_TRANSPORT="$(dirname "$tfc")/tfc-$1.so"
+}
+
 # The tensors of a checkpoint, without the header (which holds the seconds).
 tensors() {
     header=$(od -An -tu8 -N8 "$1" | tr -d ' ')

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/element.h"
+#include "base/file.h"
 #include "base/map.h"
 
 #include <stdint.h>
@@ -20,9 +21,6 @@ typedef enum StType {
     ST_COUNT
 } StType;
 
-/* Gives all bytes of the tensor of this name. */
-typedef void StFetch(void *context, const char *name, void *out);
-
 typedef struct StTensor {
     const char *name;
     StType type;
@@ -31,8 +29,6 @@ typedef struct StTensor {
     int64_t count;    /* elements */
     const void *data; /* into the mapping, or the caller's when writing; may be unaligned */
     uint64_t bytes;
-    StFetch *fetch;   /* when writing, in the place of data: called twice */
-    void *context;
 } StTensor;
 
 typedef struct StFile {
@@ -74,22 +70,58 @@ typedef struct StMeta {
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
-/* ---- checksums (safetensors_check.c) ---- */
-
-#define ST_CHECKSUMS "xxh64" /* their key in the metadata */
-
 /* As st_write, with checksums. */
 bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta);
+
+/* ---- checksums (safetensors_check.c) ---- */
+
+enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewer */
+
+/* The file's checksums; NULL: it has none, and counts as whole. */
+const char *st_checksums(const StFile *file);
 /* Whether metadata, names and shapes are those that were written, and the bytes of a tensor
- * of the file. A file without checksums is always whole. */
+ * of the file. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
-/* Of tensors in the order of their data, bytes included; NULL: no memory. `room`: for the largest
- * that is fetched. */
-const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
-                              const StMeta *meta, int64_t n_meta, void *room);
-/* The tensor's data, fetched into the room if it has none. */
-const void *st_data(const StTensor *tensor, void *room);
+/* The metadata's entry: of tensors in the order of their data, and of all their blocks in order. Its value is
+ * NULL: out of memory. */
+StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
+                         const StMeta *meta, int64_t n_meta, const uint64_t *blocks);
+int64_t st_blocks(uint64_t bytes);                            /* of a tensor */
+uint64_t st_block_sum(const void *data, uint64_t bytes);      /* of one block */
+
+/* ---- a file that several processes write, each what it has (safetensors_write.c) ----
+ *
+ * One creates the file, and the others join it (base/file.h). Each has an StWriter of the same tensors. The
+ * one that created it takes the sums of all, makes the header, and tells where the data begin. */
+
+/* StPart: of a tensor's bytes those from number `from` on, which are here. It begins where a block does, and
+ * ends where one does. */
+typedef struct StPart {
+    const void *data;
+    uint64_t from, bytes;
+} StPart;
+
+/* StSum: the checksum of a block of the file. */
+typedef struct StSum {
+    int64_t block;
+    uint64_t sum;
+} StSum;
+
+typedef struct StWriter StWriter;
+/* parts: one a tensor; NULL: all is here. It lives in the arena, as what it gives does; NULL: out of memory. */
+StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *parts, int64_t n);
+/* Of the blocks that are here; NULL: out of memory. */
+const StSum *st_sum(StWriter *writer, int64_t *n);
+/* Some of the sums: false where they are none of this file's. */
+bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
+/* The header, with checksums if these have all been taken. Gives where the data begin; 0: out of memory. */
+uint64_t st_make_header(StWriter *writer, const StMeta *meta, int64_t n_meta, bool checked);
+/* Writes the header, if it was made here, and what is here of the data. */
+void st_put(const StWriter *writer, FileWriter *file, uint64_t data_at);
+/* All of it by this process, which has all; as st_write_checked. */
+bool st_write_alone(Diagnostics *diags, const char *path, StWriter *writer, const StMeta *meta,
+                    int64_t n_meta);
 
 #endif

@@ -1,7 +1,7 @@
-/* Checksums of a file and its tensors, in the metadata under ST_CHECKSUMS: one of names,
- * types, shapes and the rest of the metadata, then one of each tensor's bytes in the order
- * of the data; XXH64 as 16 hexadecimal digits each, one after the other. So a tensor is
- * checked when it is read, and those that nobody reads need not be. */
+/* Checksums of a file and its tensors, in the metadata: one of names, types, shapes and the
+ * rest of the metadata, then one of each tensor's bytes in the order of the data, each as 16
+ * hexadecimal digits, one after the other. So a tensor is checked when it is read, and those
+ * that nobody reads need not be. The metadata's key tells how a tensor is summed (forms). */
 #include "runtime/data/safetensors.h"
 
 #include "base/arena.h"
@@ -13,10 +13,56 @@
 
 enum { CHECKSUM_DIGITS = 16 };
 
-/* Keys may come in any order: other programs have their own. */
-static uint64_t add_meta(uint64_t sum, const char *key, const char *value)
+int64_t st_blocks(uint64_t bytes) { return (int64_t)((bytes + ST_BLOCK - 1) / ST_BLOCK); }
+
+uint64_t st_block_sum(const void *data, uint64_t bytes) { return xxh64(data, bytes, 0); }
+
+/* A block's sum after those before it, which are 0 at first: XXH64 with them as the seed. */
+static uint64_t add_block(uint64_t sum, uint64_t block) { return xxh64(&block, sizeof block, sum); }
+
+static uint64_t sum_blocks(const void *data, uint64_t bytes)
 {
-    if (!strcmp(key, ST_CHECKSUMS))
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < bytes; at += ST_BLOCK) {
+        uint64_t left = bytes - at;
+        sum = add_block(sum, st_block_sum((const char *)data + at, left < ST_BLOCK ? left : ST_BLOCK));
+    }
+    return sum;
+}
+
+static uint64_t sum_whole(const void *data, uint64_t bytes) { return xxh64(data, bytes, 0); }
+
+/* Form: a key, and the sum of a tensor's bytes. The first is what is written: of the XXH64s of blocks, so that
+ * processes that have parts of a tensor can make it. */
+typedef struct Form {
+    const char *key;
+    uint64_t (*sum)(const void *data, uint64_t bytes);
+} Form;
+
+static const Form forms[] = {
+    {"xxh64_blocks", sum_blocks},
+    {"xxh64", sum_whole}, /* of older files */
+};
+
+/* NULL: none. */
+static const Form *form_of(const StFile *file)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (st_meta(file, forms[i].key))
+            return &forms[i];
+    return NULL;
+}
+
+const char *st_checksums(const StFile *file)
+{
+    const Form *form = form_of(file);
+    return form ? st_meta(file, form->key) : NULL;
+}
+
+/* Keys may come in any order: other programs have their own. */
+static uint64_t add_meta(uint64_t sum, const Form *form, const char *key, const char *value)
+{
+    if (!strcmp(key, form->key))
         return sum;
     return sum + xxh64(value, strlen(value), xxh64(key, strlen(key), 0));
 }
@@ -36,46 +82,49 @@ static void put_digits(char *to, uint64_t sum)
     memcpy(to, digits, CHECKSUM_DIGITS);
 }
 
-const char *st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
-                              const StMeta *meta, int64_t n_meta, void *room)
+StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,
+                         const StMeta *meta, int64_t n_meta, const uint64_t *blocks)
 {
+    const Form *form = &forms[0];
     char *text = arena_array(arena, (size_t)n + 1, CHECKSUM_DIGITS + 1);
-    uint64_t sum = 0;
-    if (!text)
-        return NULL;
-    for (int64_t i = 0; i < n_meta; i++)
-        sum = add_meta(sum, meta[i].key, meta[i].value);
-    for (int64_t i = 0; i < n; i++) {
-        sum = add_shape(sum, tensors[i]);
-        const void *data = st_data(tensors[i], room);
-        put_digits(text + CHECKSUM_DIGITS * (i + 1), xxh64(data, tensors[i]->bytes, 0));
+    uint64_t header = 0;
+    for (int64_t i = 0; text && i < n_meta; i++)
+        header = add_meta(header, form, meta[i].key, meta[i].value);
+    for (int64_t i = 0; text && i < n; i++) {
+        uint64_t sum = 0;
+        for (int64_t left = st_blocks(tensors[i]->bytes); left; left--)
+            sum = add_block(sum, *blocks++);
+        put_digits(text + CHECKSUM_DIGITS * (i + 1), sum);
+        header = add_shape(header, tensors[i]);
     }
-    put_digits(text, sum);
-    return text;
+    if (text)
+        put_digits(text, header);
+    return (StMeta){form->key, text};
 }
 
 /* Whether checksum number i of the file is `sum`. */
 static bool is_sum(const StFile *file, int64_t i, uint64_t sum)
 {
-    const char *text = st_meta(file, ST_CHECKSUMS);
+    const char *text = st_checksums(file);
     char digits[CHECKSUM_DIGITS];
     put_digits(digits, sum);
-    return !text || (strlen(text) == CHECKSUM_DIGITS * (size_t)(file->n + 1) &&
-                     !memcmp(text + CHECKSUM_DIGITS * i, digits, CHECKSUM_DIGITS));
+    return strlen(text) == CHECKSUM_DIGITS * (size_t)(file->n + 1) &&
+           !memcmp(text + CHECKSUM_DIGITS * i, digits, CHECKSUM_DIGITS);
 }
 
 bool st_header_is_whole(const StFile *file)
 {
+    const Form *form = form_of(file);
     uint64_t sum = 0;
-    for (int64_t i = 0; i < file->n_meta; i++)
-        sum = add_meta(sum, file->meta_keys[i], file->meta_values[i]);
-    for (int64_t i = 0; i < file->n; i++)
+    for (int64_t i = 0; form && i < file->n_meta; i++)
+        sum = add_meta(sum, form, file->meta_keys[i], file->meta_values[i]);
+    for (int64_t i = 0; form && i < file->n; i++)
         sum = add_shape(sum, &file->tensors[i]);
-    return is_sum(file, 0, sum);
+    return !form || is_sum(file, 0, sum);
 }
 
 bool st_is_whole(const StFile *file, const StTensor *tensor)
 {
-    return !st_meta(file, ST_CHECKSUMS) ||
-           is_sum(file, tensor - file->tensors + 1, xxh64(tensor->data, tensor->bytes, 0));
+    const Form *form = form_of(file);
+    return !form || is_sum(file, tensor - file->tensors + 1, form->sum(tensor->data, tensor->bytes));
 }

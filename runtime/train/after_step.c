@@ -78,16 +78,14 @@ static bool validate(Trainer *t, TrainReport *report)
 static bool save_as(Trainer *t, Arena *arena, const char *path)
 {
     const Split *split = t->programs->split;
-    return !split ? checkpoint_save(t->diags, arena, path, t->store, NULL, t->state)
-                  : split_ask_check(split) && checkpoint_save(t->diags, arena, path, t->store,
-                                                              split_checkpoint(split, arena), t->state);
+    return split ? split_save(split, t->diags, path, t->state)
+                 : checkpoint_save(t->diags, arena, path, t->store, t->state);
 }
 
 /* step-N, then last (and best) as other names of it; last, older ones go. */
 bool trainer_save(Trainer *t, bool best)
 {
     const TrainSettings *s = t->settings;
-    trainer_fetch_params(t);
     Arena *arena = arena_new();
     int64_t begin = trace_begin();
     const char *path = run_step_path(arena, s->folder, t->state->step);

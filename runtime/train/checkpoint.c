@@ -27,25 +27,6 @@ static StTensor describe_checkpoint(const StoreTensor *tensor)
     return out;
 }
 
-/* The whole tensor, to be fetched; or as a row what is here of it. */
-static StTensor describe_part(const CheckpointPart *part, bool here)
-{
-    StTensor out = {.name = part->name,
-                    .type = (StType)part->type,
-                    .rank = here ? 1 : part->rank,
-                    .dims = {part->count},
-                    .count = part->count,
-                    .bytes = (uint64_t)part->count * element_info(part->type)->bytes};
-    if (here) {
-        out.data = part->data;
-    } else {
-        memcpy(out.dims, part->dims, sizeof out.dims);
-        out.fetch = part->fetch;
-        out.context = part->context;
-    }
-    return out;
-}
-
 /* ---- values that are no numbers ---- */
 
 /* What training computes: a constant of the model's may be infinite. */
@@ -74,26 +55,43 @@ static int64_t count_bad_f64(const double *values, int64_t n, int64_t *first)
     return bad;
 }
 
-static bool check_values(Diagnostics *diags, const char *what, const StTensor *tensor)
+/* Elements of a tensor from number `from` on, which are here. */
+static bool check_values(Diagnostics *diags, const char *what, const StTensor *here, int64_t from,
+                         bool whole)
 {
     int64_t first = 0, bad = 0;
-    if (tensor->type == (StType)TFC_F32)
-        bad = count_bad_f32(tensor->data, tensor->count, &first);
-    else if (tensor->type == (StType)TFC_F64)
-        bad = count_bad_f64(tensor->data, tensor->count, &first);
+    if (here->type == (StType)TFC_F32)
+        bad = count_bad_f32(here->data, here->count, &first);
+    else if (here->type == (StType)TFC_F64)
+        bad = count_bad_f64(here->data, here->count, &first);
     if (bad)
         diag_error(diags, (Loc){0},
-                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64 " values, number %" PRId64
+                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64 " values%s, number %" PRId64
                    " the first, is %s",
-                   what, tensor->name, bad, tensor->count, first + 1,
-                   isnan(st_value(tensor, first)) ? "NaN" : "infinite");
+                   what, here->name, bad, here->count, whole ? "" : " here", from + first + 1,
+                   isnan(st_value(here, first)) ? "NaN" : "infinite");
     return !bad;
 }
 
-static bool check_here(Diagnostics *diags, const char *what, const StoreTensor *tensor)
+static bool check_store(Diagnostics *diags, const char *what, const StoreTensor *tensor)
 {
     StTensor here = describe_checkpoint(tensor);
-    return check_values(diags, what, &here);
+    return check_values(diags, what, &here, 0, true);
+}
+
+static int64_t count_whole(const CheckpointPart *part)
+{
+    int64_t count = 1;
+    for (int i = 0; i < part->rank; i++)
+        count *= part->dims[i];
+    return count;
+}
+
+static bool check_part(Diagnostics *diags, const char *what, const CheckpointPart *part)
+{
+    StTensor here = {
+        .name = part->name, .type = (StType)part->type, .count = part->count, .data = part->data};
+    return check_values(diags, what, &here, part->from, part->count == count_whole(part));
 }
 
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
@@ -101,17 +99,7 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
     bool ok = true;
     for (int64_t i = 0; ok && i < store_count(store); i++)
         if (is_computed(store_at(store, i)))
-            ok = check_here(diags, what, store_at(store, i));
-    return ok;
-}
-
-bool checkpoint_check_parts(Diagnostics *diags, const char *what, const CheckpointParts *parts)
-{
-    bool ok = true;
-    for (int64_t i = 0; ok && parts && i < parts->n; i++) {
-        StTensor here = describe_part(&parts->list[i], true);
-        ok = check_values(diags, what, &here);
-    }
+            ok = check_store(diags, what, store_at(store, i));
     return ok;
 }
 
@@ -174,35 +162,87 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     return true;
 }
 
-static bool write_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                        const CheckpointParts *parts, const StMeta *meta, int n_meta)
+/* ---- writing ---- */
+
+/* Contents: a checkpoint's tensors, and what this process writes of each. */
+typedef struct Contents {
+    StTensor *tensors;
+    StPart *parts;
+    int64_t n;
+} Contents;
+
+static void add_part(Contents *contents, const CheckpointPart *part)
 {
-    int64_t n = 0, n_parts = parts ? parts->n : 0;
-    StTensor *tensors = ARENA_ARRAY(arena, StTensor, store_count(store) + n_parts + 1);
-    if (!tensors) {
-        diag_errno(diags, "write", path, ENOMEM);
-        return false;
+    uint64_t size = element_info(part->type)->bytes;
+    StTensor tensor = {.name = part->name, .type = (StType)part->type, .rank = part->rank};
+    memcpy(tensor.dims, part->dims, sizeof part->dims);
+    contents->tensors[contents->n] = tensor;
+    contents->parts[contents->n++] =
+        (StPart){part->data, (uint64_t)part->from * size, (uint64_t)part->count * size};
+}
+
+/* A tensor of the store that is no part: all or nothing. */
+static void add_rest(Contents *contents, const StoreTensor *tensor, bool is_here)
+{
+    StTensor out = describe_checkpoint(tensor);
+    contents->tensors[contents->n] = out;
+    contents->parts[contents->n++] = is_here ? (StPart){out.data, 0, out.bytes} : (StPart){0};
+}
+
+/* False after an error. */
+static bool add_all(Diagnostics *diags, const char *path, Store *store, const CheckpointParts *parts,
+                    const Map *names, Contents *contents)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < parts->n; i++) {
+        ok = check_part(diags, path, &parts->list[i]);
+        add_part(contents, &parts->list[i]);
     }
-    for (int64_t i = 0; i < store_count(store); i++)
-        if (is_saved(store_at(store, i)))
-            tensors[n++] = describe_checkpoint(store_at(store, i));
-    for (int64_t i = 0; i < n_parts; i++)
-        tensors[n++] = describe_part(&parts->list[i], false);
-    return st_write_checked(diags, path, tensors, n, meta, n_meta);
+    for (int64_t i = 0; ok && i < store_count(store); i++) {
+        const StoreTensor *tensor = store_at(store, i);
+        if (!is_saved(tensor) || map_has(names, tensor->name))
+            continue;
+        ok = !parts->rest || !is_computed(tensor) || check_store(diags, path, tensor);
+        add_rest(contents, tensor, parts->rest);
+    }
+    return ok;
+}
+
+StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                            const CheckpointParts *parts)
+{
+    int64_t most = parts->n + store_count(store);
+    Contents contents = {ARENA_ARRAY(arena, StTensor, most + 1), ARENA_ARRAY(arena, StPart, most + 1), 0};
+    Map names;
+    map_init(&names, arena);
+    for (int64_t i = 0; i < parts->n; i++)
+        map_set(&names, parts->list[i].name, (void *)(uintptr_t)&parts->list[i]);
+    if (!arena_failed(arena) && !add_all(diags, path, store, parts, &names, &contents))
+        return NULL;
+    StWriter *writer = arena_failed(arena) ? NULL
+                                           : st_writer_new(arena, contents.tensors, contents.parts, contents.n);
+    if (!writer)
+        diag_errno(diags, "write", path, ENOMEM);
+    return writer;
+}
+
+uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state)
+{
+    StMeta meta[N_FIELDS + 1];
+    int n = make_meta(arena, state, meta);
+    return arena_failed(arena) ? 0 : st_make_header(writer, meta, n, true);
 }
 
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const CheckpointParts *parts, const TrainState *state)
+                     const TrainState *state)
 {
+    const CheckpointParts all = {.rest = true};
     StMeta meta[N_FIELDS + 1];
-    if (!checkpoint_check(diags, path, store) || !checkpoint_check_parts(diags, path, parts))
-        return false;
+    StWriter *writer = checkpoint_writer(diags, arena, path, store, &all);
     int n = make_meta(arena, state, meta);
-    if (arena_failed(arena)) {
+    if (writer && arena_failed(arena))
         diag_errno(diags, "write", path, ENOMEM);
-        return false;
-    }
-    return write_store(diags, arena, path, store, parts, meta, n);
+    return writer && !arena_failed(arena) && st_write_alone(diags, path, writer, meta, n);
 }
 
 /* ---- reading ---- */
@@ -271,7 +311,7 @@ static bool load_tensor(Diagnostics *diags, Arena *arena, const StFile *file, St
     const StTensor *found =
         find_tensor(diags, arena, file, tensor->name, tensor->rank, tensor->dims);
     return found && read_values(diags, file, found, tensor->type, tensor->data) &&
-           (!is_computed(tensor) || check_here(diags, file->path, tensor));
+           (!is_computed(tensor) || check_store(diags, file->path, tensor));
 }
 
 static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file, const CheckpointPart *part)
@@ -280,12 +320,12 @@ static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file, cons
     if (!found)
         return false;
     const size_t size = element_info(found->type)->bytes;
-    StTensor slice = *found, here = describe_part(part, true);
+    StTensor slice = *found;
     slice.data = (const char *)found->data + (size_t)part->from * size;
     slice.count = part->count;
     slice.bytes = (uint64_t)part->count * size;
     return read_values(diags, file, &slice, part->type, part->data) &&
-           check_values(diags, file->path, &here);
+           check_part(diags, file->path, part);
 }
 
 static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
@@ -301,7 +341,8 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
         if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
             missing++;
     for (int64_t i = 0; ok && parts && i < parts->n && missing < 5; i++)
-        missing += !load_part(diags, arena, file, &parts->list[i]);
+        if (!store_find(store, parts->list[i].name))
+            missing += !load_part(diags, arena, file, &parts->list[i]);
     st_close(file);
     store_changed(store);
     return ok && !missing;

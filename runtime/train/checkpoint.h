@@ -25,34 +25,38 @@ typedef struct TrainState {
     uint64_t config;   /* hash of what must not change between sessions */
 } TrainState;
 
-/* CheckpointPart: a tensor of the file of which `count` elements from number `from` on are here, such
- * as an optimizer's slot that ranks share. */
+/* CheckpointPart: a tensor of the file of which this process writes the `count` elements from number `from` on,
+ * while others write the rest. Of one that is not in the store, such as an optimizer's slot, it has these alone. */
 typedef struct CheckpointPart {
     const char *name;
     TfcType type;
     int32_t rank;
     int64_t dims[TFC_MAX_AXES]; /* of the whole tensor */
     int64_t from, count;
-    void *data;     /* those that are here */
-    StFetch *fetch; /* the whole tensor's bytes, for saving */
-    void *context;
+    void *data; /* these elements */
 } CheckpointPart;
 
-/* List of n of them; NULL stands for none. */
+/* CheckpointParts: what of a checkpoint one process of several writes; NULL: all of the store.
+ *   rest   the store's other tensors, too */
 typedef struct CheckpointParts {
     const CheckpointPart *list;
     int64_t n;
+    bool rest;
 } CheckpointParts;
 
 /* Whether all that training computes (trained params, states, the optimizer's slots) is
  * finite; else an error that begins with `what` names the first that is not. */
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
-bool checkpoint_check_parts(Diagnostics *diags, const char *what, const CheckpointParts *parts);
 /* Refuses what checkpoint_check refuses; PATH is then as it was. Checksums go along. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const CheckpointParts *parts, const TrainState *state);
-/* Fills every tensor of the store but gradients and caches, and what is here of the parts; each must
- * be there with its shape and with finite values, and match its checksum if the file has checksums. */
+                     const TrainState *state);
+/* What several processes write: of this one, which refuses the same. NULL after an error. */
+StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, Store *store,
+                            const CheckpointParts *parts);
+/* Its header, once it has all sums: gives where the data begin; 0: out of memory. */
+uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state);
+/* Fills every tensor of the store but gradients and caches, and of the parts those that are not in it; each
+ * must be there with its shape and with finite values, and match its checksum if the file has checksums. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const CheckpointParts *parts, TrainState *state);
 /* Params alone (trained, frozen, state): for decoding; state may be NULL. */

@@ -6,20 +6,11 @@
 
 #include <string.h>
 
-/* What rank 0 asks for: the slot of this number, or one of these. */
-enum { ASK_END = -1, ASK_CHECK = -2, ASK_PARAMS = -3 };
-
-static bool has_others(const Split *split) { return ranks_count(split->ranks) > 1; }
+_Static_assert(PART_BLOCK * 4 % ST_BLOCK == 0, "cuts lie between blocks of a checkpoint's checksums");
 
 static StoreTensor *param_of(const Split *split, int32_t tensor)
 {
     return store_find(split->store, split->parts->tensors[tensor].param);
-}
-
-/* What a rank has of a slot. */
-static Slice slice_of(const Split *split, int rank, int64_t slot)
-{
-    return parts_slice(split->parts, split->slots[slot].tensor, rank, rank);
 }
 
 /* ---- params as bf16 ---- */
@@ -182,117 +173,48 @@ static void gather_param(const Split *split, int32_t tensor)
     }
 }
 
-static void gather_params(const Split *split)
+void split_gather_params(const Split *split)
 {
     for (int32_t t = 0; t < split->parts->n_tensors; t++)
         if (goes_rounded(split, t))
             gather_param(split, t);
 }
 
-/* ---- slots ---- */
+/* ---- what a checkpoint has of them ---- */
 
-/* Every rank's slice of a slot, at rank 0, where `out` has room for the whole; else NULL. */
-static void gather_slot(const Split *split, int64_t slot, char *out)
+/* This rank's slice of a param or of its slot, whose elements are at data; NULL: it has none. */
+static CheckpointPart part_of(const Split *split, int32_t tensor, const char *name, void *data)
 {
     int me = ranks_mine(split->ranks);
-    int64_t size = type_bytes(param_of(split, split->slots[slot].tensor)->type);
-    const StoreTensor *own = store_find(split->own, split->slots[slot].name);
-    for (int rank = 0; rank < split->parts->n; rank++) {
-        Slice slice = slice_of(split, rank, slot);
-        if (!slice.count || (me && rank != me))
-            continue;
-        if (me)
-            ranks_send(split->ranks, own->data, slice.count * size, 0);
-        else if (rank)
-            ranks_receive(split->ranks, out + slice.from * size, slice.count * size, rank);
-        else
-            memcpy(out + slice.from * size, own->data, (size_t)(slice.count * size));
-    }
-}
-
-static void ask(const Split *split, int64_t what)
-{
-    if (has_others(split))
-        ranks_share(split->ranks, &what, sizeof what);
-}
-
-void split_fetch_params(const Split *split)
-{
-    ask(split, ASK_PARAMS);
-    gather_params(split);
-}
-
-static void fetch_slot(void *context, const char *name, void *out)
-{
-    const Split *split = context;
-    int64_t slot = 0;
-    while (strcmp(split->slots[slot].name, name))
-        slot++;
-    ask(split, slot);
-    gather_slot(split, slot, out);
+    const StoreTensor *param = param_of(split, tensor);
+    Slice slice = parts_slice(split->parts, tensor, me, me);
+    CheckpointPart part = {.name = name,
+                           .type = param->type,
+                           .rank = param->rank,
+                           .from = slice.from,
+                           .count = slice.count,
+                           .data = data};
+    memcpy(part.dims, param->dims, sizeof part.dims);
+    return part;
 }
 
 const CheckpointParts *split_checkpoint(const Split *split, Arena *arena)
 {
+    int32_t n = split->parts->n_tensors;
+    int me = ranks_mine(split->ranks);
     CheckpointParts *parts = ARENA_NEW(arena, CheckpointParts);
-    CheckpointPart *list = ARENA_ARRAY(arena, CheckpointPart, split->n_slots + 1);
+    CheckpointPart *list = ARENA_ARRAY(arena, CheckpointPart, n + split->n_slots + 1);
     if (!parts || !list)
         return NULL;
-    for (int64_t i = 0; i < split->n_slots; i++) {
-        const StoreTensor *param = param_of(split, split->slots[i].tensor);
-        Slice slice = slice_of(split, ranks_mine(split->ranks), i);
-        list[i] = (CheckpointPart){.name = split->slots[i].name,
-                                   .type = param->type,
-                                   .rank = param->rank,
-                                   .fetch = fetch_slot,
-                                   .context = (void *)(uintptr_t)split};
-        memcpy(list[i].dims, param->dims, sizeof list[i].dims);
-        if (!slice.count)
-            continue;
-        list[i].from = slice.from;
-        list[i].count = slice.count;
-        list[i].data = store_find(split->own, split->slots[i].name)->data;
+    for (int32_t t = 0; t < n; t++) {
+        Slice slice = parts_slice(split->parts, t, me, me);
+        list[t] = part_of(split, t, split->parts->tensors[t].param, elements_at(split, &slice));
     }
-    *parts = (CheckpointParts){list, split->n_slots};
+    for (int64_t i = 0; i < split->n_slots; i++) {
+        const StoreTensor *own = store_find(split->own, split->slots[i].name);
+        list[n + i] =
+            part_of(split, split->slots[i].tensor, split->slots[i].name, own ? own->data : NULL);
+    }
+    *parts = (CheckpointParts){list, n + split->n_slots, me == 0};
     return parts;
 }
-
-/* ---- while rank 0 saves ---- */
-
-static bool check_slots(const Split *split, Diagnostics *diags)
-{
-    Arena *arena = arena_new();
-    const CheckpointParts *parts = split_checkpoint(split, arena);
-    bool ok = checkpoint_check_parts(diags, "a checkpoint is not saved", parts);
-    arena_free(arena);
-    return ok;
-}
-
-bool split_serve(const Split *split, Diagnostics *diags)
-{
-    for (;;) {
-        int64_t what = ASK_END;
-        ranks_share(split->ranks, &what, sizeof what);
-        if (what == ASK_END)
-            return true;
-        if (what == ASK_CHECK) {
-            double bad = !check_slots(split, diags);
-            ranks_sum(split->ranks, &bad, 1);
-            if (bad > 0)
-                return false;
-        } else if (what == ASK_PARAMS)
-            gather_params(split);
-        else
-            gather_slot(split, what, NULL);
-    }
-}
-
-bool split_ask_check(const Split *split)
-{
-    double bad = 0;
-    ask(split, ASK_CHECK);
-    ranks_sum(split->ranks, &bad, 1);
-    return bad == 0;
-}
-
-void split_end_serving(const Split *split) { ask(split, ASK_END); }

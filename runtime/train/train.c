@@ -164,6 +164,15 @@ static bool clean_folder(Trainer *t)
     return ok;
 }
 
+/* Whether ranks have the folder together; it is better known now than at the first checkpoint. */
+static bool try_folder(Trainer *t, const Split *split)
+{
+    Arena *arena = arena_new();
+    bool ok = split_try(split, t->diags, run_path(arena, t->settings->folder, "last.safetensors"));
+    arena_free(arena);
+    return ok;
+}
+
 static bool open_sums(Trainer *t, const Split *split)
 {
     int64_t most = trainer_batches(t);
@@ -187,7 +196,7 @@ static bool open_trainer(Trainer *t)
                    (split ? gradient_sum_bytes(t->sum) + split_bytes(split) : 0);
     t->hooks->planned(t->hooks->user, slab,
                       store_bytes(t->store) + (split ? store_own_bytes(split->own) : 0));
-    return !trainer_is_first(t) || clean_folder(t);
+    return (!trainer_is_first(t) || clean_folder(t)) && (!split || try_folder(t, split));
 }
 
 TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSettings *settings,

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tests/messages.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,39 @@ static void test_failure_keeps(void **state)
     assert_int_equal(system(arena_printf(f->arena, "[ $(ls %s | wc -l) = 1 ]", f->folder)), 0);
 }
 
+/* Several write one file beside, each its own bytes, whatever was left there before. */
+static void test_joined(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "whole"), *link = in(f, "link");
+    const char *left = arena_printf(f->arena, "%s.tmp-%ld", path, (long)getpid());
+    assert_true(put(f, path, "old"));
+    assert_true(put(f, left, "left by a process that was killed"));
+    assert_int_equal(symlink("whole", link), 0);
+    FileWriter *first = file_create(&f->diags, link);
+    const char *name = arena_strdup(f->arena, file_temporary(first));
+    FileWriter *second = file_join(link, name), *third = file_join(path, name);
+    assert_non_null(second);
+    assert_non_null(third);
+    assert_null(file_join(path, "whole.tmp-none"));
+    assert_int_equal(errno, ENOENT);
+    file_write(first, "one ", 4);
+    file_skip(first, 4);
+    file_write(first, "three", 5);
+    assert_true(file_sync(first));
+    assert_null(file_join(path, name)); /* not what was begun a moment ago */
+    assert_int_equal(errno, EEXIST);
+    file_skip(second, 4);
+    file_write(second, "two ", 4);
+    assert_true(file_commit(second, &f->diags));
+    file_discard(third);
+    expect_text(f, path, "old");
+    assert_true(file_commit(first, &f->diags));
+    expect_text(f, path, "one two three");
+    expect_kind(link, S_IFLNK);
+    assert_int_equal(system(arena_printf(f->arena, "[ $(ls %s | wc -l) = 2 ]", f->folder)), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_device, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_keeps, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

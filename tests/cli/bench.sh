@@ -63,29 +63,33 @@ refuses 2 'goes with --mode train or forward' "$tfc" bench $small --lengths "$wo
 
 # --ranks: by hand, from the figures that it prints.
 ranks="$small --batch 8 --source-length 8 --target-length 8 --steps 3 --threads 1 --ranks"
-"$tfc" bench $ranks --network 0.5,100 --rank-tokens 4000 --shards 4 --json >"$work/out"
-awk '
-    function number(name) { match($0, "\"" name "\": [0-9.e+-]*"); return substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4) + 0 }
-    function near(a, b) { return a > 0.9999 * b && a < 1.0001 * b }
-    function first(n, way,   part, at) {
-        at = index($0, "\"ranks\": " n ","); part = substr($0, at); at = index(part, "\"" way "\": ")
-        return substr(part, at + length(way) + 4) + 0
-    }
-    function max(a, b) { return a > b ? a : b }
-    {
-        G = 4 * number("params"); c = 4000 * number("seconds_per_token"); u = number("seconds_per_update")
-        b = 0.5e9 / 8; l = 100e-6
-        if (!near(number("gbit_per_second"), 0.5) || !near(number("microseconds"), 100)) exit 1
-        if (!near(first(1, "halving"), 4000 / (c + u))) exit 2
-        # far more time to send than to compute meanwhile: the shards are short
-        n = 2; part = G * (1 - 1 / n) / b
-        sum = max(0, l + part - c / 2 * 2 / 3); give = max(0, l + part - c / 2 / 3); handles = 4 * G * (1 - 1 / n) / 1.5e9
-        least = n * 4000 / (c + u / n + (2 * l + 2 * part) + handles)
-        most = n * 4000 / (c + u / n + sum + give + handles)
-        if (first(2, "halving") < 0.9999 * least || first(2, "halving") > 1.0001 * most) exit 3
-        if (first(8, "tree") >= first(8, "halving") || first(8, "ring") > first(8, "halving")) exit 4
-        if (!near(first(8, "machines"), first(8, "halving"))) exit 5
-    }' "$work/out" || fail "bench --ranks: $? $(cat "$work/out")"
+for dtype in f32 bf16; do
+    "$tfc" bench $ranks --network 0.5,100 --rank-tokens 4000 --shards 4 --dtype $dtype --json >"$work/out"
+    awk -v dtype=$dtype '
+        function number(name) { match($0, "\"" name "\": [0-9.e+-]*"); return substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4) + 0 }
+        function near(a, b) { return a > 0.9999 * b && a < 1.0001 * b }
+        function first(n, way,   part, at) {
+            at = index($0, "\"ranks\": " n ","); part = substr($0, at); at = index(part, "\"" way "\": ")
+            return substr(part, at + length(way) + 4) + 0
+        }
+        function max(a, b) { return a > b ? a : b }
+        {
+            G = 4 * number("params"); P = number("bytes_given"); c = 4000 * number("seconds_per_token"); u = number("seconds_per_update")
+            b = 0.5e9 / 8; l = 100e-6
+            if (!near(number("gbit_per_second"), 0.5) || !near(number("microseconds"), 100)) exit 1
+            if (!near(first(1, "halving"), 4000 / (c + u))) exit 2
+            # in bf16 weights of products go as bf16, and the embeddings, of which rows are looked up, and what is small as f32
+            if (dtype == "f32" ? P != G : P <= G / 2 || P > 0.7 * G) exit 6
+            # far more time to send than to compute meanwhile: the shards are short
+            n = 2; part = G * (1 - 1 / n) / b; other = P * (1 - 1 / n) / b
+            sum = max(0, l + part - c / 2 * 2 / 3); give = max(0, l + other - c / 2 / 3); handles = 2 * (G + P) * (1 - 1 / n) / 1.5e9
+            least = n * 4000 / (c + u / n + (2 * l + part + other) + handles)
+            most = n * 4000 / (c + u / n + sum + give + handles)
+            if (first(2, "halving") < 0.9999 * least || first(2, "halving") > 1.0001 * most) exit 3
+            if (first(8, "tree") >= first(8, "halving") || first(8, "ring") > first(8, "halving")) exit 4
+            if (!near(first(8, "machines"), first(8, "halving"))) exit 5
+        }' "$work/out" || fail "bench --ranks --dtype $dtype: $? $(cat "$work/out")"
+done
 "$tfc" bench $ranks --network 0.5,100 >"$work/out"
 grep -q "network    0.5 Gbit/s each way, 100 µs until a message arrives, as --network says" "$work/out" || fail "$(cat "$work/out")"
 grep -Eq "^ *1024( +[0-9]+ \( *[0-9]+ %\)){4}$" "$work/out" || fail "$(cat "$work/out")"

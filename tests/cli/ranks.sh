@@ -22,30 +22,8 @@ words_backwards
 head -n 40 train.src >valid.src
 head -n 40 train.tgt >valid.tgt
 text="--source train.src --target train.tgt --vocab words:auto --seed 3 --threads 1"
-launch() { # launch MPI N COMMAND …
-    mpi=$1 n=$2
-    shift 2
-    case $mpi in
-    openmpi) mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np "$n" "$@" ;;
-    mpich) mpirun.mpich -np "$n" "$@" ;;
-    esac
-}
-found=
-for mpi in openmpi mpich; do
-    command -v mpirun.$mpi >/dev/null && [ -e "$(dirname "$tfc")/tfc-$mpi.so" ] || continue
-    if launch $mpi 2 timeout 30 true >started.txt 2>&1; then
-        found="$found $mpi"
-    else
-        echo "$mpi starts nothing here: $(cat started.txt)"
-    fi
-done
-if [ -z "$found" ]; then
-    echo "skipped: no MPI"
-    exit 77
-fi
+find_mpis
 
-export OMPI_MCA_btl_vader_single_copy_mechanism=none # a container may forbid the other way
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # MPI's libraries keep some of their memory
 # The same bits: one process that cuts as many pieces, and any number of ranks.
 "$tfc" train model.tfg $text --shards 8 --out alone --steps 12 2>err.txt || fail "$(cat err.txt)"
 for mpi in $found; do
@@ -124,11 +102,9 @@ grep -q "error: step 1: the gradient of 'w' is not a number, as rank 0 on .* com
 
 # Messages that come 0.1 to 20 ms later, at random.
 mpi=$1
-mkdir slow
-cp "$tfc" slow/tfc
-cc -shared -fPIC -I"$root" "$root/tests/cli/slow_transport.c" -o "slow/tfc-$mpi.so" -ldl
+slow_tfc $mpi
 for n in 2 3 8; do
-    REAL_TRANSPORT="$(dirname "$tfc")/tfc-$mpi.so" launch $mpi $n slow/tfc train model.tfg $text --out slow$n \
+    launch $mpi $n slow/tfc train model.tfg $text --out slow$n \
         --steps 12 2>err.txt || fail "slow, $n ranks: $(cat err.txt)"
     cmp alone/last.safetensors slow$n/last.safetensors || fail "slow: $n ranks learn otherwise"
 done
@@ -138,7 +114,7 @@ done
 late() { # late N COMMAND …
     n=$1
     shift
-    REAL_TRANSPORT="$(dirname "$tfc")/tfc-$mpi.so" launch $mpi "$n" slow/tfc "$@" 2>err.txt || fail "slow, $n ranks: $(cat err.txt)"
+    launch $mpi "$n" slow/tfc "$@" 2>err.txt || fail "slow, $n ranks: $(cat err.txt)"
 }
 halves="$text --dtype bf16 --valid-source valid.src --valid-target valid.tgt --validate-every 4 --save-every 3"
 halves="$halves --keep 20 --average 3"
@@ -159,8 +135,8 @@ cmp halves/last.safetensors halves-on/last.safetensors || fail "bf16: 3 ranks, t
 for dtype in f32 bf16; do
     SENT=$dtype.sent late 2 train model.tfg $text --dtype $dtype --out $dtype-sent --steps 12
 done
-# Of 153,000 weights in products 2 bytes less in each of 12 updates; at the end rank 1's half is saved, as f32.
-awk '{ sent[NR > 2] += $1 } END { less = sent[0] - sent[1]; exit !(NR == 4 && less > 3.3e6 && less < 3.45e6) }' \
+# Of 153,000 weights in products 2 bytes less in each of 12 updates; what is saved is not sent.
+awk '{ sent[NR > 2] += $1 } END { less = sent[0] - sent[1]; exit !(NR == 4 && less > 3.62e6 && less < 3.72e6) }' \
     f32.sent bf16.sent ||
     fail "sent in f32 and bf16: $(cat f32.sent bf16.sent | tr '\n' ' ')"
 

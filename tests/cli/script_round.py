@@ -6,7 +6,7 @@ import numpy as np
 data = open(sys.argv[1], "rb").read()
 size = struct.unpack("<Q", data[:8])[0]
 header, body = json.loads(data[8:8 + size]), bytearray(data[8 + size:])
-header.get("__metadata__", {}).pop("xxh64", None)
+header.get("__metadata__", {}).pop("xxh64_blocks", None)
 for name, tensor in header.items():
     if name != "__metadata__" and tensor["dtype"] == "F32":
         begin, end = tensor["data_offsets"]

@@ -58,7 +58,7 @@ train good.tfg --steps 2 2>err || fail "$(cat err)"
 "$tfc" info run/last.safetensors | grep -q "checksums are right" || fail "info says nothing of checksums"
 cp run/last.safetensors good.safetensors
 size=$(wc -c <good.safetensors)
-LC_ALL=C sed 's/"xxh64"/"other"/' good.safetensors >foreign.safetensors
+LC_ALL=C sed 's/"xxh64_blocks"/"other_blocks"/' good.safetensors >foreign.safetensors
 for file in good foreign; do
     printf '\377\377\377\177' | dd of=$file.safetensors bs=1 seek=$((size - 4)) conv=notrunc 2>/dev/null
 done

@@ -312,6 +312,136 @@ static void test_full_disk(void **state)
     st_close(file);
 }
 
+/* ---- checksums ---- */
+
+/* Tensors of several blocks, of one, and of none; a part of them has what lies between the cuts. */
+enum { WRITERS = 3, N_LARGE = 4, MOST_BLOCKS = 8 };
+static const StTensor large[N_LARGE] = {
+    {.name = "doubles", .type = ST_F64, .rank = 1, .dims = {ST_BLOCK / 2 + 3}},
+    {.name = "floats", .type = ST_F32, .rank = 2, .dims = {ST_BLOCK / 4, 2}},
+    {.name = "none", .type = ST_F32, .rank = 1, .dims = {0}},
+    {.name = "few", .type = ST_F32, .rank = 1, .dims = {5}},
+};
+
+static void fill_large(Fixture *f, StTensor tensors[N_LARGE])
+{
+    for (int i = 0; i < N_LARGE; i++) {
+        tensors[i] = large[i];
+        uint64_t bytes = element_info(large[i].type)->bytes;
+        for (int d = 0; d < large[i].rank; d++)
+            bytes *= (uint64_t)large[i].dims[d];
+        unsigned char *data = arena_alloc(f->arena, bytes + 1);
+        for (uint64_t k = 0; k < bytes; k++)
+            data[k] = (unsigned char)(k * 31 + k / 251 + (uint64_t)i);
+        tensors[i].data = data;
+        tensors[i].bytes = bytes;
+    }
+}
+
+/* Of each tensor's blocks as many for each writer, the rest for the last. */
+static void cut(const StTensor tensors[N_LARGE], int writer, StPart parts[N_LARGE])
+{
+    for (int i = 0; i < N_LARGE; i++) {
+        uint64_t each = (uint64_t)st_blocks(tensors[i].bytes) / WRITERS * ST_BLOCK, from = each * (uint64_t)writer;
+        uint64_t end = writer == WRITERS - 1 ? tensors[i].bytes : from + each;
+        parts[i] = (StPart){(const char *)tensors[i].data + from, from, end - from};
+    }
+}
+
+/* Several writers give the file that one gives. */
+static void test_parts(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[N_LARGE];
+    StPart parts[WRITERS][N_LARGE];
+    StWriter *writers[WRITERS];
+    FileWriter *files[WRITERS];
+    fill_large(f, tensors);
+    assert_true(st_write_checked(&f->diags, f->path, tensors, N_LARGE, meta, 2));
+    const Source *alone = file_read(&f->diags, f->arena, f->path, 1 << 21);
+    files[0] = file_create(&f->diags, f->path);
+    for (int w = 0; w < WRITERS; w++) {
+        cut(tensors, w, parts[w]);
+        writers[w] = st_writer_new(f->arena, tensors, parts[w], N_LARGE);
+        if (w)
+            assert_non_null(files[w] = file_join(f->path, file_temporary(files[0])));
+    }
+    for (int w = WRITERS; w-- > 0;) {
+        int64_t n;
+        const StSum *sums = st_sum(writers[w], &n);
+        assert_true(n > 0);
+        assert_true(st_take_sums(writers[0], sums, n));
+    }
+    assert_false(st_take_sums(writers[1], &(StSum){MOST_BLOCKS, 0}, 1));
+    uint64_t data_at = st_make_header(writers[0], meta, 2, true);
+    for (int w = WRITERS; w-- > 0;) {
+        st_put(writers[w], files[w], data_at);
+        assert_true(file_commit(files[w], &f->diags));
+    }
+    const Source *together = file_read(&f->diags, f->arena, f->path, 1 << 21);
+    assert_int_equal(alone->length, together->length);
+    assert_memory_equal(alone->text, together->text, alone->length);
+}
+
+/* The tensors of a file that are not whole, as a set of their numbers; its header: N of the tensors. */
+static unsigned broken(const StFile *file)
+{
+    unsigned set = (unsigned)!st_header_is_whole(file) << file->n;
+    for (int64_t i = 0; i < file->n; i++)
+        set |= (unsigned)!st_is_whole(file, &file->tensors[i]) << i;
+    return set;
+}
+
+/* A change of its bytes, a step apart, breaks this tensor and no other. */
+static void expect_broken(const Source *source, const StFile *file, int64_t tensor, uint64_t step)
+{
+    unsigned char *bytes = (unsigned char *)(uintptr_t)source->text;
+    uint64_t from = (uint64_t)((const unsigned char *)file->tensors[tensor].data - bytes);
+    for (uint64_t at = 0; at < file->tensors[tensor].bytes; at += step) {
+        bytes[from + at] ^= 4;
+        assert_int_equal(broken(file), 1u << tensor);
+        bytes[from + at] ^= 4;
+    }
+    assert_int_equal(broken(file), 0);
+}
+
+static void test_damage(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[N_LARGE];
+    fill_large(f, tensors);
+    assert_true(st_write_checked(&f->diags, f->path, tensors, N_LARGE, meta, 2));
+    const Source *source = file_read(&f->diags, f->arena, f->path, 1 << 21);
+    StFile *file = st_parse(&f->diags, f->arena, "whole", source->text, source->length);
+    assert_non_null(file);
+    assert_non_null(st_meta(file, "xxh64_blocks"));
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < file->n; i++) {
+        expect_broken(source, file, i, ST_BLOCK / 2);
+        blocks += st_blocks(file->tensors[i].bytes);
+    }
+    assert_int_equal(blocks, MOST_BLOCKS);
+    ((char *)(uintptr_t)st_meta(file, "note"))[0] ^= 1;
+    assert_int_equal(broken(file), 1u << file->n);
+}
+
+/* What an older tfc wrote (tfc train, two params, sgd with momentum, three steps): a sum over each tensor as a whole. */
+static void test_sums_of_old_files(void **state)
+{
+    Fixture *f = *state;
+    const Source *source = file_read(&f->diags, f->arena, "tests/fixtures/sums_of_tensors.safetensors", 1 << 20);
+    assert_non_null(source);
+    StFile *file = st_parse(&f->diags, f->arena, "old", source->text, source->length);
+    assert_non_null(file);
+    assert_non_null(st_meta(file, "xxh64"));
+    assert_ptr_equal(st_checksums(file), st_meta(file, "xxh64"));
+    assert_int_equal(file->n, 4);
+    for (int64_t i = 0; i < file->n; i++)
+        expect_broken(source, file, i, 1);
+    ((char *)(uintptr_t)st_meta(file, "seed"))[0] ^= 1;
+    assert_int_equal(broken(file), 1u << file->n);
+}
+
 /* Files that other programs wrote. */
 static void test_foreign(void **state)
 {
@@ -353,6 +483,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_sums_of_old_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

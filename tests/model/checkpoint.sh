@@ -70,7 +70,7 @@ printf '\002\000\000\000\000\000\000\000{}' >empty.safetensors
 refused "not a checkpoint" empty.safetensors
 LC_ALL=C sed 's/"step":"10"/"step":"-1"/' half.safetensors >damaged.safetensors
 refused "damaged: the checksum of its header" damaged.safetensors
-LC_ALL=C sed 's/"xxh64"/"other"/' damaged.safetensors >negative.safetensors
+LC_ALL=C sed 's/"xxh64_blocks"/"other_blocks"/' damaged.safetensors >negative.safetensors
 refused "negative" negative.safetensors
 
 # A step whose gradient is no number changes nothing and says so; its neighbours do.

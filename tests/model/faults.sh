@@ -66,7 +66,7 @@ END
 cc initial.c -o initial -I. -L. -lfailing -Wl,-rpath,"$work"
 ./initial
 # as another program would write it: no checksums
-LC_ALL=C sed 's/"xxh64":/"other":/' saved.safetensors >foreign.tensors
+LC_ALL=C sed 's/"xxh64_blocks":/"other_blocks":/' saved.safetensors >foreign.tensors
 LC_ALL=C sed 's/"dtype":"F32"/"dtype":"I32"/g' foreign.tensors >integers.safetensors
 LC_ALL=C sed 's/"dtype":"F32"/"dtype":"Q32"/' foreign.tensors >unknown.safetensors
 LC_ALL=C sed 's/"shape":\[4\]/"shape":[3]/' foreign.tensors >sizes.safetensors

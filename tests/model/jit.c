@@ -136,7 +136,7 @@ static void run(Driver *d, const char *folder)
     fclose(losses);
     TrainState state = {.step = STEPS, .seed = d->seed};
     if (!checkpoint_save(&d->job->diags, arena, arena_printf(arena, "%s/trained.safetensors", folder), d->store,
-                         NULL, &state))
+                         &state))
         fail(d, "save");
 }
 
