@@ -110,10 +110,11 @@ static void prefetch_b(GemmEmit *g, const Tile *t)
         lo_prefetch(&g->lo, gemm_byte(g, at, lo_i64_of(&g->lo, i)));
 }
 
-/* While `steps` terms are left of *left: those. */
-static void sum_terms(GemmEmit *g, Tile *t, int steps, LoValue *left)
+/* All terms, *left of them: a turn takes one, or of pairs that are kept two. */
+static void sum_terms(GemmEmit *g, Tile *t, LoValue *left)
 {
     bool kept = t->lie == TFC_LIE_KEPT;
+    int steps = kept ? 2 : 1;
     LoValue step = lo_i64_of(&g->lo, steps);
     LoWhile loop = {.values = {&t->x[ARG_B]}, .n = 1};
     for (int p = 0; p < t->pointers; p++)
@@ -122,8 +123,10 @@ static void sum_terms(GemmEmit *g, Tile *t, int steps, LoValue *left)
         for (int v = 0; v < t->vectors; v++)
             loop.values[loop.n++] = &t->sums[r][v];
     lo_while_open(&g->lo, &loop, left, step);
+    if (t->lie != TFC_LIE_STRIDED && g->unrolled > steps)
+        loop.op->unroll = g->unrolled / steps;
     for (int i = 0; i < steps; i++) {
-        bool odd = kept && i % 2 == 0, whole = !odd; /* whole: b's row has given all */
+        bool odd = kept && i == 0, whole = !odd; /* whole: b's row has given all */
         add_term(g, t, odd);
         if (t->ahead && whole)
             prefetch_b(g, t);
@@ -199,7 +202,6 @@ static void store_if(GemmEmit *g, const Tile *t, TfcStore store, bool whole)
 LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
 {
     static const char *const lies[TFC_LIES] = {"", ".panels", ".rows", ".kept"};
-    int least = lie == TFC_LIE_KEPT ? 2 : 1;
     Lo *lo = &g->lo;
     char part[32];
     snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
@@ -211,9 +213,7 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     start_sums(g, &t);
     t.ahead = g->ahead && lie != TFC_LIE_PANELS ? distance_ahead(g, &t) : NULL;
     prefetch_c(g, &t);
-    if (lie != TFC_LIE_STRIDED && g->unrolled > 1)
-        sum_terms(g, &t, g->unrolled, &left);
-    sum_terms(g, &t, least, &left);
+    sum_terms(g, &t, &left);
     LoValue whole = lo_ge(lo, t.x[ARG_COLUMNS], lo_i64_of(lo, vectors * g->lanes));
     LoIf full = lo_if_open(lo, whole);
     store_if(g, &t, TFC_STORE_ADD, true);

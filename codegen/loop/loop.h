@@ -134,7 +134,7 @@ typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
 /* LoVector: how a loop's turns are to become lanes (pass vectorise). Turns are independent but for
  * accumulators; 0 lanes: they stay as they are. */
-enum { LO_MAX_JAM = 4 };
+enum { LO_MAX_JAM = 4, LO_MAX_UNROLL = 16 };
 
 typedef struct LoVector {
     uint8_t lanes;
@@ -169,6 +169,7 @@ struct LoOp {
     const char *name;      /* math; for, while, scratch: a word for readers, or NULL */
     LoFunction *callee;    /* call */
     LoVector vector;      /* for */
+    int unroll;           /* while: turns that are to become one (pass unroll); 0 is 1 */
     LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
     union {
         int64_t number; /* int; param: which; for: the step */

@@ -105,6 +105,10 @@ static bool parse_while(LoParser *p, Line *line)
         return false;
     }
     vec_push(p->arena, line->args, test.data[1]);
+    int64_t unroll = 0;
+    if (read_accept_word(&p->in, "unroll") && !read_int(&p->in, 2, LO_MAX_UNROLL, &unroll))
+        return false;
+    line->op.unroll = (int)unroll;
     return true;
 }
 

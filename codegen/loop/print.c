@@ -123,6 +123,8 @@ static void print_while(const LoOp *op, Text *out)
     print_operand(operand(op, op->n_args - 1), out);
     text_string(out, " over ");
     print_operands(op, op->n_args - 1, out);
+    if (op->unroll)
+        text_add(out, " unroll %d", op->unroll);
 }
 
 static void print_call(const LoOp *op, Text *out)

@@ -266,6 +266,19 @@ static bool check_turn(LoVerifier *v, const LoOp *op)
     return true;
 }
 
+/* Turns that can become one: straight code that takes the step from what is left. */
+static bool check_unroll(LoVerifier *v, const LoOp *op)
+{
+    int n = op->n_args - 1;
+    const LoOp *after = op->body->last->args[n - 1];
+    FOR_LOOP_OPS(inner, op->body)
+        if (inner->body)
+            return lo_broken(v, op, "of a loop that is unrolled the block has no others in it");
+    bool counts = after && after->kind == LO_isub && after->args[0] == op->args[n - 1] &&
+                  after->args[1] == op->args[n] && lo_is_int(op->args[n]);
+    return counts || lo_broken(v, op, "of a loop that is unrolled a turn takes the step, a constant, from the last of its carries");
+}
+
 static bool check_while(LoVerifier *v, const LoOp *op)
 {
     int n = op->n_args - 1;
@@ -284,7 +297,7 @@ static bool check_while(LoVerifier *v, const LoOp *op)
     LoType left = op->args[n - 1]->type;
     if (lo_is_vector(left) || !is_int(left))
         return lo_broken(v, op, "the last of its carries is an integer, not %s", text_of(v, left));
-    return has_type(v, op, n, left) && check_turn(v, op);
+    return has_type(v, op, n, left) && check_turn(v, op) && (!op->unroll || check_unroll(v, op));
 }
 
 static bool check_next(LoVerifier *v, const LoOp *op)
