@@ -18,14 +18,14 @@ int64_t st_blocks(uint64_t bytes) { return (int64_t)((bytes + ST_BLOCK - 1) / ST
 uint64_t st_block_sum(const void *data, uint64_t bytes) { return xxh64(data, bytes, 0); }
 
 /* A block's sum after those before it, which are 0 at first: XXH64 with them as the seed. */
-static uint64_t add_block(uint64_t sum, uint64_t block) { return xxh64(&block, sizeof block, sum); }
+static uint64_t chain_block(uint64_t sum, uint64_t block) { return xxh64(&block, sizeof block, sum); }
 
 static uint64_t sum_blocks(const void *data, uint64_t bytes)
 {
     uint64_t sum = 0;
     for (uint64_t at = 0; at < bytes; at += ST_BLOCK) {
         uint64_t left = bytes - at;
-        sum = add_block(sum, st_block_sum((const char *)data + at, left < ST_BLOCK ? left : ST_BLOCK));
+        sum = chain_block(sum, st_block_sum((const char *)data + at, left < ST_BLOCK ? left : ST_BLOCK));
     }
     return sum;
 }
@@ -93,7 +93,7 @@ StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n
     for (int64_t i = 0; text && i < n; i++) {
         uint64_t sum = 0;
         for (int64_t left = st_blocks(tensors[i]->bytes); left; left--)
-            sum = add_block(sum, *blocks++);
+            sum = chain_block(sum, *blocks++);
         put_digits(text + CHECKSUM_DIGITS * (i + 1), sum);
         header = add_shape(header, tensors[i]);
     }

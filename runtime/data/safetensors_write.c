@@ -249,7 +249,7 @@ static bool sum_all(StWriter *w)
     return sums && st_take_sums(w, sums, n);
 }
 
-static bool write_out(StWriter *w, FileWriter *file, const StMeta *meta, int64_t n_meta, bool checked)
+static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64_t n_meta, bool checked)
 {
     uint64_t data_at =
         checked && !sum_all(w) ? 0 : st_make_header(w, meta, n_meta, checked);
@@ -264,7 +264,7 @@ static bool write_alone(Diagnostics *diags, const char *path, StWriter *w, const
     FileWriter *file = file_create(diags, path);
     if (!file)
         return false;
-    if (write_out(w, file, meta, n_meta, checked))
+    if (write_parts(w, file, meta, n_meta, checked))
         return file_commit(file, diags);
     file_discard(file);
     diag_errno(diags, "write", path, ENOMEM);

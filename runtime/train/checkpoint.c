@@ -171,7 +171,7 @@ typedef struct Contents {
     int64_t n;
 } Contents;
 
-static void add_part(Contents *contents, const CheckpointPart *part)
+static void describe_own(Contents *contents, const CheckpointPart *part)
 {
     uint64_t size = element_info(part->type)->bytes;
     StTensor tensor = {.name = part->name, .type = (StType)part->type, .rank = part->rank};
@@ -196,7 +196,7 @@ static bool add_all(Diagnostics *diags, const char *path, Store *store, const Ch
     bool ok = true;
     for (int64_t i = 0; ok && i < parts->n; i++) {
         ok = check_part(diags, path, &parts->list[i]);
-        add_part(contents, &parts->list[i]);
+        describe_own(contents, &parts->list[i]);
     }
     for (int64_t i = 0; ok && i < store_count(store); i++) {
         const StoreTensor *tensor = store_at(store, i);
