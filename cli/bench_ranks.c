@@ -108,13 +108,17 @@ static bool measure_step(Session *session, Bench o, int64_t batch, Measured *m, 
     return ok;
 }
 
-/* The bytes of params that ranks send each other; the largest param is known. */
-static bool count_given(Session *session, Scaling *s)
+/* The bytes of params that ranks send each other; the largest param is known. In a module of its own, as that of
+ * the steps may have a function twice. */
+static bool count_given(const Session *steps, Scaling *s)
 {
     const ParamInfo **params;
-    int n = derive_trained(session->model->module, &params);
+    Session session;
+    if (!session_open(&session, steps->job, &steps->options))
+        return false;
+    int n = derive_trained(session.model->module, &params);
     const Function *rounded =
-        training_split_round(session, derive_accumulate_rows(session->model->module));
+        training_split_round(&session, derive_accumulate_rows(session.model->module));
     for (int i = 0; rounded && i < n; i++) {
         double elements = 1;
         for (int axis = 0; axis < params[i]->type.rank; axis++)
@@ -124,6 +128,7 @@ static bool count_given(Session *session, Scaling *s)
         if (4 * elements == s->largest && bytes > s->first)
             s->first = bytes;
     }
+    session_close(&session);
     return rounded != NULL;
 }
 

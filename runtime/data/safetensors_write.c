@@ -155,7 +155,7 @@ StWriter *st_writer_new(Arena *arena, const StTensor *tensors, const StPart *par
         items[i] = (Item){tensors[i], {0}};
         items[i].tensor.bytes = data_bytes(&tensors[i]);
         items[i].part = parts ? parts[i] : (StPart){tensors[i].data, 0, items[i].tensor.bytes};
-        assert(items[i].part.from % ST_BLOCK == 0);
+        assert(!items[i].part.bytes || items[i].part.from % ST_BLOCK == 0);
         w->items[i] = &items[i];
         w->n_blocks += st_blocks(items[i].tensor.bytes);
     }

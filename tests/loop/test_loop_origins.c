@@ -118,6 +118,7 @@ static void check_file(const char *path)
         const Source *source = file_read(&diags, arena, path, 1 << 20);
         assert_non_null(source);
         LoModule *module = read_module(arena, path, source->text, source->length);
+        lo_run_pass(module, &target, "strip"); /* seams, which others do not find */
         lo_run_pass(module, &target, lo_pass_names[pass]);
         for (size_t i = 0; i < module->functions.count; i++)
             each_op(module->functions.data[i]->body, check_known,
