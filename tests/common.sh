@@ -25,6 +25,22 @@ refuses() {
     grep -q -- "$pattern" "$work/err.txt" || fail "$*: no '$pattern' in: $(cat "$work/err.txt")"
 }
 
+# A small model that learns to say a line backwards (words_backwards).
+backwards_model() {
+    cat <<'END_MODEL'
+model backwards
+use transformer
+const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
+const p_drop = 0.2
+train {
+  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
+  rate      = constant(0.003)
+  batch     = tokens(300)
+  clip_norm = 1
+}
+END_MODEL
+}
+
 # Text to train on, words read backwards: all.src and all.tgt, and the same in two parts,
 # train.src and train.tgt, and 100 lines of valid.src and valid.tgt.
 words_backwards() {

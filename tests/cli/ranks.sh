@@ -6,18 +6,7 @@ set -eu
 . tests/common.sh
 enter_work
 
-cat >model.tfg <<'END'
-model backwards
-use transformer
-const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
-const p_drop = 0.2
-train {
-  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
-  rate      = constant(0.003)
-  batch     = tokens(300)
-  clip_norm = 1
-}
-END
+backwards_model >model.tfg
 words_backwards
 head -n 40 train.src >valid.src
 head -n 40 train.tgt >valid.tgt

@@ -7,17 +7,7 @@ set -eu
 enter_work
 find_mpis
 
-cat >model.tfg <<'END_MODEL'
-model backwards
-use transformer
-const layers = 1, d_model = 32, d_ff = 1100, heads = 2, vocab = 8
-const p_drop = 0.2
-train {
-  optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
-  rate      = constant(0.003)
-  batch     = tokens(300)
-}
-END_MODEL
+backwards_model >model.tfg
 # The second of the trained params is rank 1's.
 cat >far.tfg <<'END_MODEL'
 model far
