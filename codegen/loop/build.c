@@ -177,6 +177,18 @@ static bool keeps_left(LoKind kind, const LoOp *b)
     }
 }
 
+/* Whether it is the right one: 0 + x, 1 · x. */
+static bool keeps_right(LoKind kind, const LoOp *a)
+{
+    bool adds = kind == LO_add || kind == LO_iadd, multiplies = kind == LO_mul || kind == LO_imul;
+    return lo_is_int(a) && ((adds && a->number == 0) || (multiplies && a->number == 1));
+}
+
+static bool is_zero_times(LoKind kind, const LoOp *a)
+{
+    return (kind == LO_mul || kind == LO_imul) && lo_is_int(a) && a->number == 0;
+}
+
 static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
 {
     LoType type = lo_info[kind].result == LO_RESULT_TRUTH ? lo_like(a->type, lo_i1) : a->type;
@@ -184,7 +196,11 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
-    return keeps_left(kind, b) ? a : lo_append(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
+    if (keeps_left(kind, b) || is_zero_times(kind, a))
+        return a;
+    if (keeps_right(kind, a) || is_zero_times(kind, b))
+        return b;
+    return lo_append(lo, (LoOp){.kind = kind, .type = type}, 2, (LoValue[]){a, b});
 }
 
 #define LO_UNARY(name) \

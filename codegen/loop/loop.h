@@ -132,9 +132,9 @@ extern const LoInfo lo_info[LO_KINDS];
  * it as often as it does; such memory that is also there whatever the ifs around say. */
 typedef enum LoMemory { LO_CHANGES, LO_FIXED, LO_GIVEN } LoMemory;
 
-/* LoVector: how a loop's turns are to become lanes (pass vectorise). Turns are independent but for
- * accumulators; 0 lanes: they stay as they are. */
-enum { LO_MAX_JAM = 4, LO_MAX_UNROLL = 16 };
+/* LoVector: how a loop's turns are to become lanes (pass vectorise), or of one lane side by side (pass jam).
+ * Turns are independent but for accumulators; 0 lanes: they stay as they are. */
+enum { LO_MAX_JAM = 8, LO_MAX_UNROLL = 16 };
 
 typedef struct LoVector {
     uint8_t lanes;

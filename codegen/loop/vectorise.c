@@ -82,41 +82,27 @@ static bool is_multiple(LoValue start, LoValue end, int lanes)
     return lo_is_int(start) && lo_is_int(end) && (end->number - start->number) % lanes == 0;
 }
 
-/* The turns from `start` to `end`, `copies` vectors at a time; `partial`: the last may be. */
-static void write_loop(Widen *w, const LoOp *loop, LoValue start, LoValue end, int copies, bool partial)
-{
-    Lo *lo = &w->lo;
-    LoLoop wide = lo_for_open(lo, start, end, (int64_t)copies * w->lanes, loop->name);
-    w->copies = copies;
-    w->mask[0] = partial ? lo_lanes_below(lo, lo_isub(lo, end, wide.index), 0, w->lanes) : NULL;
-    for (int u = 1; u < copies; u++)
-        w->mask[u] = NULL;
-    widen_body(w, loop, wide.index);
-    lo_for_close(lo, &wide);
-}
-
 /* The one vector that is left, if there is one. */
-static void write_rest(Widen *w, const LoOp *loop, LoValue start, LoValue end)
+static void write_rest(Widen *w, LoValue start, LoValue end)
 {
     Lo *lo = &w->lo;
     LoIf some = lo_if_open(lo, lo_lt(lo, start, end));
     w->copies = 1;
     w->mask[0] = lo_lanes_below(lo, lo_isub(lo, end, start), 0, w->lanes);
-    widen_body(w, loop, start);
+    widen_body(w, start);
     lo_if_close(lo, &some);
 }
 
-static void vectorise_loop(LoModule *module, LoOp *loop, Wide *values)
+static void vectorise_loop(LoModule *module, LoOp *loop, Wide *values, bool *varies)
 {
-    Widen w = {.loop = loop, .values = values, .lanes = loop->vector.lanes};
+    Widen w = widen_start(module, loop, values, varies, loop->vector.lanes);
     Lo *lo = &w.lo;
     int jam = loop->vector.jam ? loop->vector.jam : 1;
     LoValue start = loop->args[0], end = loop->args[1], whole = end;
-    lo_reopen(lo, module, loop->block->function, loop);
     widen_accumulators(&w, loop->body);
     bool partial = !loop->vector.whole && !is_multiple(start, end, jam * w.lanes);
     if (partial && loop->vector.masked && jam == 1) {
-        write_loop(&w, loop, start, end, 1, true);
+        widen_turns(&w, start, end, 1, true);
         return;
     }
     if (partial) {
@@ -124,11 +110,11 @@ static void vectorise_loop(LoModule *module, LoOp *loop, Wide *values)
         whole = lo_isub(lo, end, odd);
     }
     if (!lo_same(whole, start))
-        write_loop(&w, loop, start, whole, jam, false);
+        widen_turns(&w, start, whole, jam, false);
     if (partial && jam == 1)
-        write_rest(&w, loop, whole, end);
+        write_rest(&w, whole, end);
     else if (partial)
-        write_loop(&w, loop, whole, end, 1, true);
+        widen_turns(&w, whole, end, 1, true);
 }
 
 /* Ops that are made later have ids of none. */
@@ -143,22 +129,22 @@ static void forget(Wide *values, const LoBlock *block)
     }
 }
 
-static bool vectorise_block(LoModule *module, LoBlock *block, Wide *values)
+static bool vectorise_block(LoModule *module, LoBlock *block, Wide *values, bool *varies)
 {
     bool some = false;
     for (LoOp *op = block->first, *after; op; op = after) {
         after = op->after;
         if (op->kind == LO_for && op->vector.lanes > 1) {
-            vectorise_loop(module, op, values);
+            vectorise_loop(module, op, values, varies);
             forget(values, op->body);
             lo_remove(op);
             some = true;
             continue;
         }
         if (op->body)
-            some |= vectorise_block(module, op->body, values);
+            some |= vectorise_block(module, op->body, values, varies);
         if (op->other)
-            some |= vectorise_block(module, op->other, values);
+            some |= vectorise_block(module, op->other, values, varies);
     }
     return some;
 }
@@ -170,7 +156,8 @@ void lo_vectorise(LoModule *module, const CodeTarget *target)
         LoFunction *f = module->functions.data[i];
         Arena *arena = arena_new();
         lo_number(f);
-        if (vectorise_block(module, f->body, ARENA_ARRAY(arena, Wide, f->n_ids + 1)))
+        if (vectorise_block(module, f->body, ARENA_ARRAY(arena, Wide, f->n_ids + 1),
+                            ARENA_ARRAY(arena, bool, f->n_ids + 1)))
             fold_totals(module, f->body);
         arena_free(arena);
     }

@@ -1,24 +1,21 @@
-/* Ops of a loop for several turns at once; see vectorise.c. */
+/* Ops of a loop for several turns at once; see jam.c and vectorise.c. */
 #include "codegen/loop/widen.h"
 
 #include <assert.h>
 
-bool widen_is_inside(const Widen *w, const LoOp *op)
-{
-    for (const LoBlock *b = op->block; b; b = b->parent ? b->parent->block : NULL)
-        if (b->parent == w->loop)
-            return true;
-    return false;
-}
+#define FOR_COPIES(u, w) for (int u = (w)->from; u < (w)->to; u++)
 
 /* ---- what operands have become ---- */
 
-static Wide uniform(LoValue x) { return (Wide){.kind = WIDE_UNIFORM, .scalar = x}; }
-
-static Wide wide_of(const Widen *w, LoValue x)
+Wide widen_of(const Widen *w, LoValue x)
 {
     bool outside = lo_is_constant(x) || x->kind == LO_param || w->values[x->id].kind == WIDE_NONE;
-    return outside ? uniform(x) : w->values[x->id];
+    return outside ? widen_uniform(x) : w->values[x->id];
+}
+
+static LoType widened(const Widen *w, LoType type)
+{
+    return w->lanes == 1 ? type : lo_vector(type, w->lanes);
 }
 
 /* Lane numbers of copy u times the step, of the step's type. */
@@ -43,16 +40,26 @@ static LoValue first_of_copy(Widen *w, const Wide *x, int u)
     return x->scalar->type == lo_ptr ? lo_at(lo, x->element, x->scalar, by) : lo_add(lo, x->scalar, by);
 }
 
-static LoValue vector_of(Widen *w, const Wide *x, int u)
+LoValue widen_vector(Widen *w, const Wide *x, int u)
 {
     Lo *lo = &w->lo;
     if (x->kind == WIDE_VECTOR)
         return x->vectors[u];
     if (x->kind == WIDE_UNIFORM)
-        return lo_splat(lo, x->scalar, w->lanes);
+        return w->lanes == 1 ? x->scalar : lo_splat(lo, x->scalar, w->lanes);
+    if (w->lanes == 1)
+        return first_of_copy(w, x, u);
     if (x->scalar->type == lo_ptr)
         return lo_at(lo, x->element, x->scalar, lane_steps(w, x->step, u));
     return lo_add(lo, lo_splat(lo, first_of_copy(w, x, u), w->lanes), lane_steps(w, x->step, 0));
+}
+
+/* Vectors of an op: of the copies before these, those that it has. */
+static Wide vectors_of(const Widen *w, const LoOp *op)
+{
+    Wide out = w->values[op->id];
+    out.kind = WIDE_VECTOR;
+    return out;
 }
 
 /* ---- indices ---- */
@@ -97,7 +104,7 @@ static bool widen_index(Widen *w, const LoOp *op, const Wide *a, const Wide *b, 
 static Wide widen_at(Widen *w, const LoOp *op, const Wide *base, const Wide *index)
 {
     Lo *lo = &w->lo;
-    Wide out = {.kind = WIDE_VECTOR};
+    Wide out = vectors_of(w, op);
     if (base->kind == WIDE_UNIFORM && index->kind == WIDE_LINEAR)
         return (Wide){.kind = WIDE_LINEAR, .scalar = lo_at(lo, op->element, base->scalar, index->scalar),
                       .step = index->step, .element = op->element};
@@ -109,15 +116,13 @@ static Wide widen_at(Widen *w, const LoOp *op, const Wide *base, const Wide *ind
             out.step = lo_add(lo, base->step, index->step);
         return out;
     }
-    for (int u = 0; u < w->copies; u++)
-        out.vectors[u] = lo_at(lo, op->element, base->kind == WIDE_UNIFORM ? base->scalar : vector_of(w, base, u),
-                               vector_of(w, index, u));
+    FOR_COPIES(u, w)
+        out.vectors[u] = lo_at(lo, op->element, base->kind == WIDE_UNIFORM ? base->scalar : widen_vector(w, base, u),
+                               widen_vector(w, index, u));
     return out;
 }
 
 /* ---- memory ---- */
-
-static LoValue both(Lo *lo, LoValue a, LoValue b) { return a && b ? lo_and(lo, a, b) : a ? a : b; }
 
 /* Scratch has room for a whole vector after its last element. */
 static bool is_scratch(const LoOp *pointer)
@@ -139,20 +144,20 @@ static LoValue access_mask(Widen *w, const LoOp *op, int own, int u, bool whole)
 {
     LoValue mask = NULL;
     if (op->n_args > own) {
-        Wide x = wide_of(w, op->args[own]);
-        mask = vector_of(w, &x, u);
+        Wide x = widen_of(w, op->args[own]);
+        mask = widen_vector(w, &x, u);
     }
-    return whole ? mask : both(&w->lo, mask, w->mask[u]);
+    return whole ? mask : widen_both(w, mask, w->mask[u]);
 }
 
 static Wide widen_load(Widen *w, const LoOp *op)
 {
     Lo *lo = &w->lo;
-    Wide out = {.kind = WIDE_VECTOR}, pointer = wide_of(w, op->args[0]);
-    LoType type = lo_vector(op->type, w->lanes);
+    Wide out = vectors_of(w, op), pointer = widen_of(w, op->args[0]);
+    LoType type = widened(w, op->type);
     bool contiguous = is_contiguous(&pointer, op->type);
-    for (int u = 0; u < w->copies; u++) {
-        LoValue at = contiguous ? first_of_copy(w, &pointer, u) : vector_of(w, &pointer, u);
+    FOR_COPIES(u, w) {
+        LoValue at = contiguous ? first_of_copy(w, &pointer, u) : widen_vector(w, &pointer, u);
         LoValue mask = access_mask(w, op, 1, u, contiguous && !w->inner && is_scratch(op->args[0]));
         out.vectors[u] = mask ? lo_masked_load(lo, type, at, mask, op->align) : lo_load(lo, type, at, op->align);
         lo_reads(out.vectors[u], op->memory);
@@ -163,13 +168,13 @@ static Wide widen_load(Widen *w, const LoOp *op)
 static void widen_store(Widen *w, const LoOp *op)
 {
     Lo *lo = &w->lo;
-    Wide value = wide_of(w, op->args[0]), pointer = wide_of(w, op->args[1]);
+    Wide value = widen_of(w, op->args[0]), pointer = widen_of(w, op->args[1]);
     bool contiguous = is_contiguous(&pointer, op->args[0]->type);
     assert(pointer.kind != WIDE_UNIFORM && "turns that store to one place depend on each other");
-    for (int u = 0; u < w->copies; u++) {
-        LoValue at = contiguous ? first_of_copy(w, &pointer, u) : vector_of(w, &pointer, u);
+    FOR_COPIES(u, w) {
+        LoValue at = contiguous ? first_of_copy(w, &pointer, u) : widen_vector(w, &pointer, u);
         LoValue mask = access_mask(w, op, 2, u, contiguous && !w->inner && is_scratch(op->args[1]));
-        LoValue x = vector_of(w, &value, u);
+        LoValue x = widen_vector(w, &value, u);
         if (mask)
             lo_masked_store(lo, x, at, mask, op->align);
         else
@@ -182,10 +187,10 @@ static void widen_store(Widen *w, const LoOp *op)
 static void widen_accumulate(Widen *w, const LoOp *op)
 {
     Lo *lo = &w->lo;
-    Wide x = wide_of(w, op->args[1]), accumulator = wide_of(w, op->args[0]);
-    for (int u = 0; u < w->copies; u++) {
+    Wide x = widen_of(w, op->args[1]), accumulator = widen_of(w, op->args[0]);
+    FOR_COPIES(u, w) {
         LoValue to = accumulator.kind == WIDE_VECTOR ? accumulator.vectors[u] : accumulator.scalar;
-        LoValue term = vector_of(w, &x, u);
+        LoValue term = widen_vector(w, &x, u);
         bool is_lanes_own = accumulator.kind == WIDE_VECTOR && !w->inner;
         if (w->mask[u] && !is_lanes_own)
             term = lo_select(lo, w->mask[u], term, lo_identity(lo, lo_join_of(op->args[0]), term->type));
@@ -198,7 +203,7 @@ static void widen_accumulate(Widen *w, const LoOp *op)
 static bool is_uniform(const Widen *w, const LoOp *op)
 {
     for (int i = 0; i < op->n_args; i++)
-        if (wide_of(w, op->args[i]).kind != WIDE_UNIFORM)
+        if (widen_of(w, op->args[i]).kind != WIDE_UNIFORM)
             return false;
     return op->kind != LO_accumulator && op->kind != LO_accumulate;
 }
@@ -215,30 +220,30 @@ static Wide copy_uniform(Widen *w, const LoOp *op)
     LoValue args[LO_MAX_LANES];
     assert(op->n_args <= LO_MAX_LANES);
     for (int i = 0; i < op->n_args; i++)
-        args[i] = wide_of(w, op->args[i]).scalar;
-    return uniform(copy_op(w, op, op->type, args));
+        args[i] = widen_of(w, op->args[i]).scalar;
+    return widen_uniform(copy_op(w, op, op->type, args));
 }
 
 /* An op of lanes. */
 static Wide widen_lanes(Widen *w, const LoOp *op)
 {
-    Wide out = {.kind = WIDE_VECTOR}, x[3];
+    Wide out = vectors_of(w, op), x[3];
     assert(op->n_args <= 3);
     for (int i = 0; i < op->n_args; i++)
-        x[i] = wide_of(w, op->args[i]);
-    for (int u = 0; u < w->copies; u++) {
+        x[i] = widen_of(w, op->args[i]);
+    FOR_COPIES(u, w) {
         LoValue args[3];
         for (int i = 0; i < op->n_args; i++)
-            args[i] = vector_of(w, &x[i], u);
-        out.vectors[u] = copy_op(w, op, lo_vector(op->type, w->lanes), args);
+            args[i] = widen_vector(w, &x[i], u);
+        out.vectors[u] = copy_op(w, op, widened(w, op->type), args);
     }
     return out;
 }
 
 static Wide widen_value(Widen *w, const LoOp *op)
 {
-    Wide out, a = op->n_args > 0 ? wide_of(w, op->args[0]) : (Wide){0};
-    Wide b = op->n_args > 1 ? wide_of(w, op->args[1]) : (Wide){0};
+    Wide out, a = op->n_args > 0 ? widen_of(w, op->args[0]) : (Wide){0};
+    Wide b = op->n_args > 1 ? widen_of(w, op->args[1]) : (Wide){0};
     if (is_uniform(w, op))
         return copy_uniform(w, op);
     if (op->kind == LO_at)
@@ -252,71 +257,32 @@ static Wide widen_value(Widen *w, const LoOp *op)
     return widen_lanes(w, op);
 }
 
-static void widen_block(Widen *w, const LoBlock *block);
-
-static void widen_for(Widen *w, const LoOp *op)
+/* An address of every vector, not of every lane. */
+static void widen_prefetch(Widen *w, const LoOp *op)
 {
-    Wide start = wide_of(w, op->args[0]), end = wide_of(w, op->args[1]);
-    assert(start.kind == WIDE_UNIFORM && end.kind == WIDE_UNIFORM);
-    LoLoop loop = lo_for_open(&w->lo, start.scalar, end.scalar, op->number, op->name);
-    w->values[op->id] = uniform(loop.index);
-    widen_block(w, op->body);
-    lo_for_close(&w->lo, &loop);
+    Wide pointer = widen_of(w, op->args[0]);
+    assert(pointer.kind == WIDE_LINEAR && (op->kind == LO_prefetch || op->kind == LO_prefetch_write));
+    FOR_COPIES(u, w) {
+        LoValue at = first_of_copy(w, &pointer, u);
+        copy_op(w, op, lo_none, &at);
+    }
 }
 
-/* Of a condition that differs between lanes it is the mask that does it. */
-static void widen_if(Widen *w, const LoOp *op)
+void widen_op(Widen *w, const LoOp *op)
 {
-    Wide condition = wide_of(w, op->args[0]);
-    LoValue before[LO_MAX_JAM];
-    if (condition.kind == WIDE_UNIFORM) {
-        LoIf branch = lo_if_open(&w->lo, condition.scalar);
-        widen_block(w, op->body);
-        if (op->other) {
-            lo_else(&w->lo, &branch);
-            widen_block(w, op->other);
-        }
-        lo_if_close(&w->lo, &branch);
-        return;
-    }
-    bool inner = w->inner;
-    assert(!op->other);
-    w->inner = true;
-    for (int u = 0; u < w->copies; u++) {
-        before[u] = w->mask[u];
-        w->mask[u] = both(&w->lo, before[u], vector_of(w, &condition, u));
-    }
-    widen_block(w, op->body);
-    for (int u = 0; u < w->copies; u++)
-        w->mask[u] = before[u];
-    w->inner = inner;
-}
-
-static void widen_block(Widen *w, const LoBlock *block)
-{
-    FOR_LOOP_OPS(op, block) {
-        w->lo.origin = op->origin;
-        switch (op->kind) {
-        case LO_for: widen_for(w, op); break;
-        case LO_if: widen_if(w, op); break;
-        case LO_store: widen_store(w, op); break;
-        case LO_accumulate: widen_accumulate(w, op); break;
-        case LO_seam: break;
-        default:
-            if (op->type == lo_none) {
-                assert(is_uniform(w, op));
-                copy_uniform(w, op);
-            } else {
+    w->lo.origin = op->origin;
+    switch (op->kind) {
+    case LO_store: widen_store(w, op); break;
+    case LO_accumulate: widen_accumulate(w, op); break;
+    default:
+        if (op->type != lo_none) {
+            bool written = w->from > 0 && w->values[op->id].kind != WIDE_VECTOR; /* one for all copies */
+            if (!written)
                 w->values[op->id] = widen_value(w, op);
-            }
+        } else if (is_uniform(w, op)) {
+            copy_uniform(w, op);
+        } else {
+            widen_prefetch(w, op);
         }
     }
-}
-
-void widen_body(Widen *w, const LoOp *loop, LoValue index)
-{
-    w->values[loop->id] = linear(index, lo_i64_of(&w->lo, 1));
-    widen_block(w, loop->body);
-    w->lo.origin = loop->origin;
-    w->values[loop->id] = (Wide){0};
 }
