@@ -75,8 +75,8 @@ void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles);
 /* The same by AMX, whose widths are registers. */
 void gemm_amx_tiles(GemmEmit *g, GemmTiles tiles);
 
-/* One vector of sums to c; of masks `stored` may be NULL, which stores all; `loaded`, which lanes are
- * added to what is there, is NULL where none is. */
+/* A sum to c if `stored`, an i1; NULL: always. TFC_STORE_ADD adds it to what is there if `loaded`, else to
+ * zero; NULL: always. */
 void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
                 LoValue loaded);
 

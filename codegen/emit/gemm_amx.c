@@ -86,21 +86,17 @@ static void store_whole(GemmEmit *g, const Tile *t)
 static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
 {
     Lo *lo = &g->lo;
-    LoType vector = lo_vector(g->sum, AMX_LANES);
     LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
-    LoValue masks[SPAN];
-    for (int c = 0; c < t->columns; c++)
-        masks[c] = lo_lanes_below(lo, t->x[ARG_COLUMNS], c * AMX_LANES, AMX_LANES);
-    LoValue end = lo_min(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
-    LoLoop rows = lo_for_open(lo, lo_i64_of(lo, 0), end, 1, "store");
+    LoValue zero = lo_i64_of(lo, 0), end = lo_min(lo, t->x[ARG_ROWS], lo_i64_of(lo, t->rows * AMX_LINES));
+    LoLoop rows = lo_for_open(lo, zero, end, 1, "store");
     LoValue to = gemm_byte(g, t->x[ARG_C], gemm_mul(g, rows.index, t->x[ARG_C_ROW]));
     LoValue from = gemm_byte(g, t->sums, gemm_times(g, rows.index, SPAN * AMX_BYTES));
-    for (int c = 0; c < t->columns; c++) {
-        LoValue sum =
-            lo_load(lo, vector, gemm_byte(g, from, lo_i64_of(lo, c * AMX_BYTES)), AMX_BYTES);
-        gemm_store(g, sum, lo_at(lo, unit, to, lo_i64_of(lo, c * AMX_LANES)), store, masks[c],
-                   masks[c]);
-    }
+    LoVector vector = {.lanes = AMX_LANES, .jam = (uint8_t)t->columns, .whole = true};
+    LoLoop columns = lo_vector_open(lo, zero, lo_i64_of(lo, t->columns * AMX_LANES), vector, "columns");
+    LoValue sum = lo_load(lo, g->sum, lo_at(lo, g->sum, from, columns.index), gemm_bytes(g));
+    LoValue there = lo_lt(lo, lo_trunc(lo, columns.index, lo_i32), lo_trunc(lo, t->x[ARG_COLUMNS], lo_i32));
+    gemm_store(g, sum, lo_at(lo, unit, to, columns.index), store, there, there);
+    lo_for_close(lo, &columns);
     lo_for_close(lo, &rows);
 }
 
