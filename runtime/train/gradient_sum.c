@@ -2,6 +2,7 @@
 #include "runtime/train/gradient_state.h"
 
 #include "base/team.h"
+#include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
 
 #include <math.h>
@@ -97,20 +98,25 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
         if (find_gradients(sum, store)) {
             place_gradients(sum);
             sum->marks = ARENA_ARRAY(arena, uint64_t, count_marks(sum) + 1);
-            sum->room = arena_array(arena, (size_t)sum->levels, (size_t)sum->bytes);
+            sum->room = memory_new(sum->levels * sum->bytes);
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
         }
     }
-    if (sum && list_all(sum) && (!rounded || make_rounded(sum)))
+    if (sum && sum->room && list_all(sum) && (!rounded || make_rounded(sum)))
         return sum;
-    arena_free(arena);
+    if (sum)
+        gradient_sum_free(sum);
+    else
+        arena_free(arena);
     return NULL;
 }
 
 void gradient_sum_free(GradientSum *sum)
 {
-    if (sum)
-        arena_free(sum->arena);
+    if (!sum)
+        return;
+    free(sum->room);
+    arena_free(sum->arena);
 }
 
 int64_t gradient_sum_bytes(const GradientSum *sum)
@@ -202,11 +208,13 @@ static void add_run(void *to, const void *left, TfcType type, int64_t n)
     if (type == TFC_F64) {
         double *sum = to;
         const double *other = left;
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             sum[i] = other[i] + sum[i];
     } else {
         float *sum = to;
         const float *other = left;
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             sum[i] = other[i] + sum[i];
     }
