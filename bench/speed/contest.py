@@ -64,11 +64,6 @@ class Variant:
                  f"{memory(self.block.resident_peak_bytes)}, first step {self.first_step:.1f} s")
 
 
-def allocators(place):
-    jemalloc = place.jemalloc()
-    return [("", {})] + ([("jemalloc", jemalloc)] if jemalloc else [])
-
-
 def torch_variants(o, size, mode="train", dtypes=("f32", "bf16"), ways=("eager", "torch.compile"),
                    lengths=None, cache=f"{WORK}/inductor"):
     words = ["bench/speed/pytorch.py", "--size", json.dumps(size), "--mode", mode, "--threads",
@@ -76,7 +71,7 @@ def torch_variants(o, size, mode="train", dtypes=("f32", "bf16"), ways=("eager",
     return [Variant([dtype, way, malloc], dtype,
                     o.place.command([*words, "--dtype", dtype, *["--compile"] * (way != "eager")],
                                     TORCHINDUCTOR_CACHE_DIR=o.place.path(cache), **preload))
-            for dtype in dtypes for way in ways for malloc, preload in allocators(o.place)
+            for dtype in dtypes for way in ways for malloc, preload in o.place.allocators()
             if way == "eager" or o.has_compile]
 
 
@@ -86,7 +81,7 @@ def onnx_variants(o, name, size):
     shape = [size[key] for key in ["vocab", "batch", "source_length", "target_length"]]
     words = ["bench/speed/onnx_runtime.py", path, *map(str, shape), str(o.threads)]
     return [Variant(["f32", "ONNX Runtime", malloc], "f32", o.place.command(words, **preload))
-            for malloc, preload in allocators(o.place)]
+            for malloc, preload in o.place.allocators()]
 
 
 CLOSE = 0.85  # a variant this near the fastest alone may be the fastest in turn

@@ -15,6 +15,11 @@ def progress(text):
     print(text, file=sys.stderr, flush=True)
 
 
+# PyTorch's memory goes back to the system after each step, and comes page by page again: up to nine tenths of a
+# step where pages are dear. So glibc keeps it.
+KEPT = {"GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184"}
+
+
 class Failed(Exception):
     pass
 
@@ -152,6 +157,11 @@ class Place:
             return self.run(["-c", f"import {module}; print({module}.__version__)"])
         except Failed:
             return None
+
+    def allocators(self):
+        """Ways to have memory: a word for each, and its environment."""
+        jemalloc = self.jemalloc()
+        return [("", {}), ("memory kept", KEPT)] + ([("jemalloc", jemalloc)] if jemalloc else [])
 
     def jemalloc(self):
         """The environment that preloads it, or None."""

@@ -23,19 +23,24 @@ typedef struct Gradient {
  * not all bits of the elements are 0. */
 enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
 
+/* Room: of the levels' dense or sparse gradients. Dense ones are in huge pages; of sparse ones most pages are
+ * never touched. */
+typedef struct Room {
+    char *memory;
+    int64_t bytes; /* of a level */
+} Room;
+
 struct GradientSum {
     Arena *arena;
     const Parts *parts;
     const Ranks *ranks;
     Gradient *gradients; /* as parts->tensors, then those of their rows */
     int32_t n;
-    char *room;
-    int64_t bytes; /* of a level */
+    Room dense, sparse; /* one level after the other */
     int levels;
     uint64_t *marks; /* of the store, then of each level: BLOCK_WORDS a block */
-    float *rest;               /* of each element, as in a level: what rounding took; NULL: none is rounded */
+    float *rest;               /* of each dense element, as in a level: what rounding took; NULL: none is rounded */
     uint16_t *sent, *received; /* rounded ones, at the element's place in a level */
-    int64_t rounded;           /* elements of those that may be: the first of a level */
     double *squares;           /* a block: the sum of squares */
     int64_t n_blocks;
     Gradients all;
@@ -93,7 +98,8 @@ static inline char *store_at_element(const GradientSum *sum, const Slice *slice,
 static inline char *room_at_element(const GradientSum *sum, const Slice *slice, int64_t from, int level)
 {
     const Gradient *g = &sum->gradients[slice->tensor];
-    return sum->room + level * sum->bytes + g->at + from * g->size;
+    const Room *room = g->sparse ? &sum->sparse : &sum->dense;
+    return room->memory + level * room->bytes + g->at + from * g->size;
 }
 
 /* Of the store, where the level is -1. */

@@ -44,19 +44,13 @@ static bool find_gradients(GradientSum *sum, Store *store)
     return sum->gradients != NULL;
 }
 
-/* In a level those that may be rounded come first. */
 static void place_gradients(GradientSum *sum)
 {
-    for (int sparse = 0; sparse < 2; sparse++) {
-        for (int32_t i = 0; i < sum->n; i++) {
-            Gradient *g = &sum->gradients[i];
-            if (g->sparse != sparse)
-                continue;
-            g->at = sum->bytes;
-            sum->bytes += (g->tensor->count * g->size + 63) / 64 * 64;
-        }
-        if (!sparse)
-            sum->rounded = sum->bytes / (int64_t)sizeof *sum->rest;
+    for (int32_t i = 0; i < sum->n; i++) {
+        Gradient *g = &sum->gradients[i];
+        Room *room = g->sparse ? &sum->sparse : &sum->dense;
+        g->at = room->bytes;
+        room->bytes += (g->tensor->count * g->size + 63) / 64 * 64;
     }
 }
 
@@ -79,11 +73,15 @@ static bool list_all(GradientSum *sum)
     return !arena_failed(sum->arena);
 }
 
+/* Elements of a level that may be rounded. */
+static int64_t count_dense(const GradientSum *sum) { return sum->dense.bytes / (int64_t)sizeof *sum->rest; }
+
 static bool make_rounded(GradientSum *sum)
 {
-    sum->rest = ARENA_ARRAY(sum->arena, float, sum->rounded + 1);
-    sum->sent = ARENA_ARRAY(sum->arena, uint16_t, sum->rounded + 1);
-    sum->received = ARENA_ARRAY(sum->arena, uint16_t, sum->rounded + 1);
+    int64_t n = count_dense(sum) + 1;
+    sum->rest = ARENA_ARRAY(sum->arena, float, n);
+    sum->sent = ARENA_ARRAY(sum->arena, uint16_t, n);
+    sum->received = ARENA_ARRAY(sum->arena, uint16_t, n);
     return !arena_failed(sum->arena);
 }
 
@@ -98,11 +96,12 @@ GradientSum *gradient_sum_new(Store *store, const Parts *parts, const Ranks *ran
         if (find_gradients(sum, store)) {
             place_gradients(sum);
             sum->marks = ARENA_ARRAY(arena, uint64_t, count_marks(sum) + 1);
-            sum->room = memory_new(sum->levels * sum->bytes);
+            sum->dense.memory = memory_new(sum->levels * sum->dense.bytes);
+            sum->sparse.memory = arena_array(arena, (size_t)sum->levels, (size_t)sum->sparse.bytes);
             sum->squares = ARENA_ARRAY(arena, double, sum->n_blocks + 1);
         }
     }
-    if (sum && sum->room && list_all(sum) && (!rounded || make_rounded(sum)))
+    if (sum && sum->dense.memory && list_all(sum) && (!rounded || make_rounded(sum)))
         return sum;
     if (sum)
         gradient_sum_free(sum);
@@ -115,14 +114,14 @@ void gradient_sum_free(GradientSum *sum)
 {
     if (!sum)
         return;
-    free(sum->room);
+    free(sum->dense.memory);
     arena_free(sum->arena);
 }
 
 int64_t gradient_sum_bytes(const GradientSum *sum)
 {
-    int64_t rounded = sum->rest ? sum->rounded * (int64_t)(sizeof *sum->rest + 2 * sizeof *sum->sent) : 0;
-    return sum->bytes * sum->levels + rounded + count_marks(sum) * (int64_t)sizeof *sum->marks;
+    int64_t rounded = sum->rest ? count_dense(sum) * (int64_t)(sizeof *sum->rest + 2 * sizeof *sum->sent) : 0;
+    return (sum->dense.bytes + sum->sparse.bytes) * sum->levels + rounded + count_marks(sum) * (int64_t)sizeof *sum->marks;
 }
 
 /* ---- steps over elements ---- */
