@@ -198,6 +198,7 @@ static void verify_block(LoVerifier *v, const LoBlock *block)
 
 static void verify_function(LoVerifier *v, LoFunction *f)
 {
+    int errors_before = v->diags->errors;
     v->function = f;
     lo_number(f);
     v->visible = ARENA_ARRAY(v->arena, const LoOp *, f->n_ids + 1);
@@ -207,6 +208,8 @@ static void verify_function(LoVerifier *v, LoFunction *f)
         see(v, f->params[i], f->params[i]);
     }
     verify_block(v, f->body);
+    if (v->diags->errors == errors_before)
+        lo_verify_turns(v, f->body);
 }
 
 /* Functions and records are names of one module, each once. */

@@ -25,5 +25,7 @@ bool lo_is_seen(const LoVerifier *v, const LoOp *value);
 /* The rules of its own that the op has, of types and of blocks. Its operands are defined, and as
  * many as its row says. */
 bool lo_verify_own(LoVerifier *v, const LoOp *op);
+/* The rules of loops in a block without other mistakes that are to become vectors. */
+void lo_verify_turns(LoVerifier *v, const LoBlock *block);
 
 #endif

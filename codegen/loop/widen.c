@@ -257,14 +257,17 @@ static Wide widen_value(Widen *w, const LoOp *op)
     return widen_lanes(w, op);
 }
 
-/* An address of every vector, not of every lane. */
+/* An address of every vector, not of every lane; of addresses that lie anyhow none. */
 static void widen_prefetch(Widen *w, const LoOp *op)
 {
     Wide pointer = widen_of(w, op->args[0]);
-    assert(pointer.kind == WIDE_LINEAR && (op->kind == LO_prefetch || op->kind == LO_prefetch_write));
     FOR_COPIES(u, w) {
-        LoValue at = first_of_copy(w, &pointer, u);
-        copy_op(w, op, lo_none, &at);
+        bool scattered = w->lanes > 1 && pointer.kind == WIDE_VECTOR;
+        LoValue at = scattered                     ? NULL
+                     : pointer.kind == WIDE_VECTOR ? pointer.vectors[u]
+                                                   : first_of_copy(w, &pointer, u);
+        if (at)
+            copy_op(w, op, lo_none, &at);
     }
 }
 
