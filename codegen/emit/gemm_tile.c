@@ -13,7 +13,7 @@ static_assert(3 + GEMM_MAX_ROWS * GEMM_MAX_VECTORS <= LO_MAX_CARRIED,
               "the loop carries a, b, all sums, and the terms left");
 
 typedef struct Tile {
-    int height, vectors;
+    int vectors; /* of its row */
     TfcLie lie;
     LoValue x[ARGS];
     LoValue row, column; /* of the sum */
@@ -212,7 +212,7 @@ LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
     Lo *lo = &g->lo;
     char part[32];
     snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
-    Tile t = {.height = height, .vectors = vectors, .lie = lie};
+    Tile t = {.vectors = vectors, .lie = lie};
     LoFunction *function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
     find_strides(g, &t);
     t.ahead = g->ahead && lie != TFC_LIE_PANELS ? distance_ahead(g, &t) : NULL;
