@@ -103,6 +103,8 @@ void gemm_return(GemmEmit *g);
 LoValue gemm_at(GemmEmit *g, LoValue pointer, LoValue index);
 LoValue gemm_source(GemmEmit *g, LoValue pointer, LoValue index);
 LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes);
+/* index < count, of numbers that an i32 holds: masks of them are cheap. */
+LoValue gemm_is_below(GemmEmit *g, LoValue index, LoValue count);
 /* Of indices: a + b, a − b, a × b, a ÷ 2^bits, rounded down. */
 static inline LoValue gemm_add(GemmEmit *g, LoValue a, LoValue b)
 {

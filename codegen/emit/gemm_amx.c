@@ -94,7 +94,7 @@ static void store_rows(GemmEmit *g, const Tile *t, TfcStore store)
     LoVector vector = {.lanes = AMX_LANES, .jam = (uint8_t)t->columns, .whole = true};
     LoLoop columns = lo_vector_open(lo, zero, lo_i64_of(lo, t->columns * AMX_LANES), vector, "columns");
     LoValue sum = lo_load(lo, g->sum, lo_at(lo, g->sum, from, columns.index), gemm_bytes(g));
-    LoValue there = lo_lt(lo, lo_trunc(lo, columns.index, lo_i32), lo_trunc(lo, t->x[ARG_COLUMNS], lo_i32));
+    LoValue there = gemm_is_below(g, columns.index, t->x[ARG_COLUMNS]);
     gemm_store(g, sum, lo_at(lo, unit, to, columns.index), store, there, there);
     lo_for_close(lo, &columns);
     lo_for_close(lo, &rows);

@@ -176,7 +176,7 @@ static void store_whole(GemmEmit *g, const Tile *t, LoValue sum)
 static void store_part(GemmEmit *g, const Tile *t, LoValue sum)
 {
     Lo *lo = &g->lo;
-    LoValue stored = lo_lt(lo, lo_trunc(lo, t->column, lo_i32), lo_trunc(lo, t->x[ARG_COLUMNS], lo_i32));
+    LoValue stored = gemm_is_below(g, t->column, t->x[ARG_COLUMNS]);
     LoValue adds = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, TFC_STORE_ADD));
     store_asked(g, t, sum, TFC_STORE_ADD, stored, lo_and(lo, stored, adds));
 }

@@ -37,3 +37,8 @@ LoValue gemm_byte(GemmEmit *g, LoValue pointer, LoValue bytes)
 {
     return lo_at(&g->lo, lo_i8, pointer, bytes);
 }
+
+LoValue gemm_is_below(GemmEmit *g, LoValue index, LoValue count)
+{
+    return lo_lt(&g->lo, lo_trunc(&g->lo, index, lo_i32), lo_trunc(&g->lo, count, lo_i32));
+}

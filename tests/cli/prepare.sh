@@ -70,17 +70,21 @@ prepare $pieces --rows-per-shard 200 --threads 1 -o pieces
 prepare $pieces --rows-per-shard 200 --threads 3 -o pieces2
 same_folder pieces pieces2
 
-# Killed at some moments, the same in the end.
+# Killed when so many shards were there, the same in the end.
 awk '{ for (i = 0; i < 40; i++) print }' train.src >large.src
 awk '{ for (i = 0; i < 40; i++) print }' train.tgt >large.tgt
 large="--source large.src --target large.tgt --vocab words:auto --rows-per-shard 500 --threads 2"
 prepare $large -o large
-for delay in 0.01 0.02 0.04 0.06 0.08 0.1 0.15 0.2; do
+shards() { find killed -name 'shard-*.tokens' 2>/dev/null | wc -l; }
+last=$(find large -name 'shard-*.tokens' | wc -l)
+for count in 0 0 1 5 $((last / 4)) $((last / 2)) $((last - 5)) "$last"; do
     "$tfc" prepare $large -o killed 2>/dev/null &
     victim=$!
-    sleep $delay
+    sleep 0.02
+    while [ "$(shards)" -lt "$count" ] && kill -0 $victim 2>/dev/null; do :; done
     kill -KILL $victim 2>/dev/null || :
     wait $victim 2>/dev/null || :
+    [ "$(shards)" -ge "$count" ] || fail "$(shards) shards when it was killed, not $count"
 done
 : >killed/shard-00001.tokens.tmp-99999999
 prepare $large -o killed
