@@ -1,9 +1,10 @@
-/* Products for a device: a kernel that sums one element of c, as runtime/exec/device.h says.
+/* Products for a device: a kernel that sums a tile of c, as runtime/exec/device.h says.
  *
  *   for s in sums:
- *     c[i, j] (+)= Σ_k a[i, k] b[k, j]        of product (iteration of the unit, s)
+ *     for i, j of the tile:
+ *       c[i, j] (+)= Σ_k a[i, k] b[k, j]        of product (iteration of the unit, s)
  *
- * No tiles: each operand is read from the device's memory as often as it is used. */
+ * Pass jam makes registers of the tile: what is read serves a row, or a column, of it. */
 #include "codegen/emit/device_product.h"
 
 #include "codegen/loop/build.h"
@@ -75,19 +76,47 @@ static void store_sum(Device *d, LoValue record, LoValue i, LoValue j, LoValue s
     lo_store(lo, sum, at, bytes_of(memory_type(type)));
 }
 
+/* What the passes make one turn of. */
+static LoLoop open_jammed(Lo *lo, const char *name)
+{
+    LoVector vector = {.lanes = 1, .jam = TFC_DEVICE_TILE, .whole = true};
+    return lo_vector_open(lo, lo_i64_of(lo, 0), lo_i64_of(lo, TFC_DEVICE_TILE), vector, name);
+}
+
+/* Where c ends within the tile, its last row and column are summed again, and nothing is stored. */
+static void sum_tile(Device *d, LoValue record, LoValue row, LoValue column)
+{
+    Lo *lo = &d->lo;
+    LoValue m = OWN(d, record, m), n = OWN(d, record, n), one = lo_i64_of(lo, 1);
+    LoLoop rows = open_jammed(lo, "rows"), columns = open_jammed(lo, "columns");
+    LoValue i = lo_iadd(lo, row, rows.index), j = lo_iadd(lo, column, columns.index);
+    LoValue sum = sum_of(d, record, lo_min(lo, i, lo_isub(lo, m, one)), lo_min(lo, j, lo_isub(lo, n, one)));
+    LoIf there = lo_if_open(lo, lo_and(lo, lo_lt(lo, i, m), lo_lt(lo, j, n)));
+    store_sum(d, record, i, j, sum);
+    lo_if_close(lo, &there);
+    lo_for_close(lo, &columns);
+    lo_for_close(lo, &rows);
+}
+
+/* tfc_device_tiles(count) */
+static LoValue tiles_of(Lo *lo, LoValue count)
+{
+    return lo_div(lo, lo_iadd(lo, count, lo_i64_of(lo, TFC_DEVICE_TILE - 1)), lo_i64_of(lo, TFC_DEVICE_TILE));
+}
+
 static void unit(Device *d, LoValue number)
 {
     Lo *lo = &d->lo;
-    LoValue j = lo_rem(lo, number, COMMON(d, n)), rest = lo_div(lo, number, COMMON(d, n));
-    LoValue i = lo_rem(lo, rest, COMMON(d, m)), iteration = lo_div(lo, rest, COMMON(d, m));
+    LoValue tile = lo_i64_of(lo, TFC_DEVICE_TILE), across = tiles_of(lo, COMMON(d, n)), down = tiles_of(lo, COMMON(d, m));
+    LoValue column = lo_imul(lo, lo_rem(lo, number, across), tile), rest = lo_div(lo, number, across);
+    LoValue row = lo_imul(lo, lo_rem(lo, rest, down), tile), iteration = lo_div(lo, rest, down);
     LoLoop sums = lo_for_open(lo, lo_i64_of(lo, 0), COMMON(d, sums), 1, "sums");
     LoValue product = lo_iadd(lo, lo_imul(lo, iteration, COMMON(d, sums)), sums.index);
     LoValue word = lo_imul(lo, product, lo_i64_of(lo, sizeof(TfcDeviceProduct) / 8));
     LoValue first = lo_at(lo, lo_i64, lo_param(lo, TFC_DEVICE_WORDS), lo_i64_of(lo, sizeof(TfcDeviceGemm) / 8));
     LoValue record = lo_at(lo, lo_i64, first, word);
-    LoValue inside = lo_and(lo, lo_lt(lo, i, OWN(d, record, m)), lo_lt(lo, j, OWN(d, record, n)));
-    LoIf there = lo_if_open(lo, inside);
-    store_sum(d, record, i, j, sum_of(d, record, i, j));
+    LoIf there = lo_if_open(lo, lo_and(lo, lo_lt(lo, row, OWN(d, record, m)), lo_lt(lo, column, OWN(d, record, n))));
+    sum_tile(d, record, row, column);
     lo_if_close(lo, &there);
     lo_for_close(lo, &sums);
 }

@@ -37,8 +37,8 @@ static inline TfcDeviceWords tfc_device_words(int64_t n_buffers, int64_t n_dims,
 }
 
 /* The words of a product step: these, then a TfcDeviceProduct for each iteration of its loops, those
- * of one c beside each other. A unit is an element of one c: (iteration × m + row) × n + column; where
- * the iteration has fewer rows or columns, nothing. Buffers are a, b, c. Strides and places are in elements.
+ * of one c beside each other. A unit is a tile of one c, TFC_DEVICE_TILE rows and columns, less at its ends:
+ * (iteration × tiles of m + down) × tiles of n + across; where the iteration has fewer, nothing. Buffers are a, b, c. Strides and places are in elements.
  *   m, n  the most rows and columns of an iteration
  *   sums  how many products each c is the sum of
  *   a, b, c  where element (0, 0) is in the buffer's memory */
@@ -48,6 +48,10 @@ typedef struct TfcDeviceGemm {
 typedef struct TfcDeviceProduct {
     int64_t m, n, k, a, b, c;
 } TfcDeviceProduct;
+
+enum { TFC_DEVICE_TILE = 4 };
+
+static inline int64_t tfc_device_tiles(int64_t count) { return (count + TFC_DEVICE_TILE - 1) / TFC_DEVICE_TILE; }
 
 /* A program for such a device.
  *   program  its tables; its kernels have no addresses

@@ -267,7 +267,7 @@ static int64_t put_gemm_words(OclRun *run, const BoundGemm *bound, Words *words)
     }
     words->list.data[offsetof(TfcDeviceGemm, m) / 8] = most_m;
     words->list.data[offsetof(TfcDeviceGemm, n) / 8] = most_n;
-    return bound->iterations * most_m * most_n;
+    return bound->iterations * tfc_device_tiles(most_m) * tfc_device_tiles(most_n);
 }
 
 static bool bind_step(OclRun *run, int32_t s, Arena *scratch)
