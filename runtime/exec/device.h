@@ -38,7 +38,8 @@ static inline TfcDeviceWords tfc_device_words(int64_t n_buffers, int64_t n_dims,
 
 /* The words of a product step: these, then a TfcDeviceProduct for each iteration of its loops, those
  * of one c beside each other. A unit is a tile of one c, TFC_DEVICE_TILE rows and columns, less at its ends:
- * (iteration × tiles of m + down) × tiles of n + across; where the iteration has fewer, nothing. Buffers are a, b, c. Strides and places are in elements.
+ * (iteration × tiles of m + down) × tiles of n + across; where the iteration has fewer, nothing. Buffers are
+ * a, b, c. Strides and places are in elements.
  *   m, n  the most rows and columns of an iteration
  *   sums  how many products each c is the sum of
  *   a, b, c  where element (0, 0) is in the buffer's memory */
