@@ -5,6 +5,8 @@ tfc=$(realpath "$1") || exit 1
 root=$(pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+short=${TFC_SHORT:-} # set: the few cases that guard a change (tests/tiers.txt)
+: "${CC:=cc}" # with flags where compiled models are instrumented
 small="--set vocab=40 --set layers=1 --set d_model=32 --set d_ff=64 --set heads=2"
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
@@ -23,6 +25,14 @@ refuses() {
     "$@" >"$work/out.txt" 2>"$work/err.txt" || status=$?
     [ $status = "$want" ] || fail "$*: exit status $status, not $want: $(cat "$work/err.txt")"
     grep -q -- "$pattern" "$work/err.txt" || fail "$*: no '$pattern' in: $(cat "$work/err.txt")"
+}
+
+# shared_runs: $runs, the folder of what tests/runs.sh trains, made where it is not there yet; links to its texts. A test
+# that writes into a run copies it first.
+shared_runs() {
+    runs=$(dirname "$tfc")/runs
+    (cd "$root" && tests/runs.sh "$tfc" "$runs") || fail "no runs to share"
+    ln -s "$runs"/*.src "$runs"/*.tgt .
 }
 
 # A small model that learns to say a line backwards (words_backwards).
@@ -114,7 +124,9 @@ in_browsers() {
         return
     fi
     BROWSER=chromium node "$@" || fail "$1 in Chromium"
-    if command -v firefox-esr >/dev/null && [ -e "$root/build/npm/node_modules/puppeteer-core" ]; then
+    if [ -n "$short" ]; then
+        return 0
+    elif command -v firefox-esr >/dev/null && [ -e "$root/build/npm/node_modules/puppeteer-core" ]; then
         HOME=$work BROWSER=firefox node "$@" || fail "$1 in Firefox"
     else
         echo "the page was not opened in Firefox: no firefox-esr, or no puppeteer-core in build/npm"

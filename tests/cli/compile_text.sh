@@ -39,7 +39,7 @@ library() {
 build() {
     run=$1 name=$2 program=$3
     shift 3
-    cc "$@" "$root/$program.c" -o "$run.lib/$(basename "$program")" -I"$run.lib" -L"$run.lib" -l"$name" \
+    $CC "$@" "$root/$program.c" -o "$run.lib/$(basename "$program")" -I"$run.lib" -L"$run.lib" -l"$name" \
         -Wl,-rpath,"$work/$run.lib"
 }
 
@@ -49,7 +49,9 @@ python=${arrays:-$(command -v python3 || true)}
 export PYTHONDONTWRITEBYTECODE=1
 
 # Translation.
-for kind in auto:20 words:auto chars:auto sides; do
+kinds="auto:20 words:auto chars:auto sides"
+[ -z "$short" ] || kinds="auto:20 words:auto"
+for kind in $kinds; do
     run=${kind%%:*}
     case $kind in
     sides) options="--vocab words:auto --source-vocab auto:20" edit='2a use source_embedding' ;;
@@ -118,7 +120,9 @@ nm -D --undefined-only auto.lib/libpronounce.so |
     fail "the library can end the process, or print"
 
 # Going on with a text: longer than the model sees at once, in a stream without end.
-for kind in chars:auto auto:20; do
+kinds="chars:auto auto:20"
+[ -z "$short" ] || kinds=chars:auto
+for kind in $kinds; do
     run=speak-${kind%%:*}
     train speak $run --text train.src --vocab $kind
     library $run speak
@@ -138,7 +142,7 @@ int main(int argc, char **argv)
     return argc != 2;
 }
 END
-    cc speak.c -o $run.lib/say -I$run.lib -L$run.lib -lspeak -Wl,-rpath,"$work/$run.lib"
+    $CC speak.c -o $run.lib/say -I$run.lib -L$run.lib -lspeak -Wl,-rpath,"$work/$run.lib"
     for prompt in 'a b' '' 'h g f
 a b c d e f g h a b c d e f g h
 c'; do

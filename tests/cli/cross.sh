@@ -114,6 +114,12 @@ translates()
 
 if has aarch64-linux-gnu-gcc qemu-aarch64; then
     translates aarch64-linux-gnu aarch64
+fi
+if [ -n "$short" ]; then
+    [ -z "$skipped" ] || { echo "skipped: there is no$skipped"; exit 77; }
+    exit 0
+fi
+if has aarch64-linux-gnu-gcc qemu-aarch64; then
     library aarch64-linux-gnu arm cortex-a53
     same aarch64-linux-gnu arm ""
     library aarch64-linux-gnu sve neoverse-v1

@@ -33,6 +33,7 @@ selftest() {
     test "$verdict" = 'id="verdict">selftest PASS' || fail "the page of $name: ${verdict:-no verdict}"
 }
 selftest base models/transformer_base.tfg
+[ -z "$short" ] || exit $status
 selftest gpt "$root/models/gpt.tfg" --set layers=2 # by its whole path
 selftest bert models/bert.tfg --set layers=1 -O0 # where nothing is fused
 

@@ -48,7 +48,7 @@ assert.equal(model.translate(sources[0]), wanted[0]);
 const bytes = readFileSync(resolve(folder, "model.wasm"));
 assert.equal((await load({module: bytes})).translate(sources[1]), wanted[1]);
 const {name, types} = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
-assert.equal(name, "words");
+assert.equal(name, "translator");
 assert.match(readFileSync(resolve(folder, types), "utf8"), /translate\(text: string, settings\?: Settings\): string;/);
 
 const speaks = await (await import(pathToFileURL(resolve(speaker, "index.js")))).load();

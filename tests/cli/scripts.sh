@@ -1,11 +1,11 @@
 #!/bin/sh
-# scripts/test and scripts/setup, with stand-ins for what they call: how many tests run at a
-# time, what is said and when, what is counted.
+# scripts/test, scripts/budget and scripts/setup, with stand-ins for what they call: how many tests run at a
+# time, which tier, what is said and when, what is counted, what is too dear.
 # Usage: scripts.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
 mkdir -p "$work/scripts" "$work/bin"
-cp scripts/test scripts/setup "$work/scripts"
+cp scripts/test scripts/budget scripts/setup "$work/scripts"
 stand_in() { cat >"$work/$1" && chmod +x "$work/$1"; }
 cd "$work"
 
@@ -31,8 +31,8 @@ status=0
 processors=$(env -u OMP_NUM_THREADS nproc)
 PATH=$work/bin:$PATH OMP_NUM_THREADS=1 scripts/test release asan-ubsan >said || status=$?
 [ $status = 1 ] || fail "scripts/test: exit status $status where tests fail"
-[ "$(cat called)" = "1 thread; ctest --preset release -j $processors
-1 thread; ctest --preset asan-ubsan -j $processors" ] || fail "scripts/test: $(cat called)"
+[ "$(cat called)" = "1 thread; ctest --preset release -L ^(quick|push)$ -j $processors
+1 thread; ctest --preset asan-ubsan -L ^(quick|push)$ -j $processors" ] || fail "scripts/test: $(cat called)"
 grep -q cli.seen said || fail "scripts/test says nothing until the end: $(cat said)"
 [ "$(tail -n 1 said)" = "4 passed, 4 failed, 2 skipped" ] || fail "scripts/test counts: $(cat said)"
 
@@ -43,6 +43,40 @@ echo "100% tests passed, 0 tests failed out of 1"
 END
 PATH=$work/bin:$PATH scripts/test >said || fail "scripts/test: all passed: $(cat said)"
 [ "$(tail -n 1 said)" = "2 passed, 0 failed, 0 skipped" ] || fail "scripts/test: $(cat said)"
+
+# The other tiers; what a preset's tests took; a test or a tier that is too dear, on a machine as quick as the reference.
+stand_in bin/ctest <<'END'
+#!/bin/sh
+echo "$*" >>called
+mkdir -p build/release
+[ ! -e times ] || cp times build/release/seconds.txt
+echo "1/1 Test  #2: ir.test_text ...................   Passed    0.17 sec"
+echo "100% tests passed, 0 tests failed out of 1"
+END
+rm called
+PATH=$work/bin:$PATH scripts/test --quick >said || fail "--quick: $(cat said)"
+PATH=$work/bin:$PATH scripts/test --all release >said || fail "--all: $(cat said)"
+[ "$(cat called)" = "--preset release -L ^quick$ -j $processors
+--preset release -j $processors" ] || fail "tiers: $(cat called)"
+PATH=$work/bin:$PATH scripts/test --slow >said 2>&1 && fail "there is no tier 'slow'"
+grep -q -e "--quick" said || fail "no help: $(cat said)"
+for i in 1 2 3 4 5 6 7 8 9 10 11; do echo "test.$i 40.50"; done >times
+PATH=$work/bin:$PATH scripts/test release >said || fail "445.5 s are within the budget: $(cat said)"
+grep -q "^processor time: 446 s in 11 tests, of a budget of 450 s" said && [ "$(grep -c '^ *40.5 s  test' said)" = 10 ] ||
+    fail "the sums: $(cat said)"
+echo "test.12 5" >>times
+PATH=$work/bin:$PATH scripts/test release >said && fail "a tier over its budget passes"
+grep -q "too dear: the tests of this tier took 450 s" said && [ "$(tail -n 1 said)" = "1 passed, 1 failed, 0 skipped" ] || fail "$(cat said)"
+echo "test.dear 45.2" >times
+PATH=$work/bin:$PATH scripts/test release >said && fail "a test over its share passes"
+grep -q "too dear: test.dear took 45.2 s" said || fail "$(cat said)"
+PATH=$work/bin:$PATH scripts/test --all release >said || fail "--all has no budget: $(cat said)"
+grep -q "45.2 s  test.dear" said || fail "--all says no times: $(cat said)"
+rm times
+measured=$root/tests/measured
+status=0
+"$measured" seconds busy.test sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 77' || status=$?
+[ $status = 77 ] && awk '$1 != "busy.test" || $2 < 0.01 || $2 > 20 { exit 1 }' seconds || fail "measured: $status, $(cat seconds)"
 
 # ---- scripts/setup ----
 mv scripts/real_setup scripts/setup
@@ -71,4 +105,10 @@ grep -q "^setup: installed: ninja-build$" said || fail "scripts/setup: $(cat sai
 : >broken
 PATH=$work/bin:$PATH scripts/setup >said 2>&1 && fail "scripts/setup: a failure is passed over"
 grep -q "no space left" said || fail "scripts/setup: $(cat said)"
+# Without apt-get: one message with what is missing.
+mkdir plain
+for tool in sh dirname mktemp rm cat; do ln -s "$(command -v $tool)" plain/$tool; done
+ln -s "$work/bin/dpkg-query" plain/dpkg-query
+PATH=$work/plain scripts/setup >said 2>&1 && fail "setup without apt-get"
+grep -q "no apt-get.*ninja-build" said && [ "$(wc -l <said)" = 1 ] || fail "without apt-get: $(cat said)"
 echo "all is well"

@@ -7,15 +7,9 @@
 #include "codegen/jit.h"
 #include "ir/builder.h"
 #include "tests/codegen/elements.h"
+#include "tests/short.h"
 
 enum { MAX_CASE_VALUES = 64 };
-
-/* The sanitizers watch what makes kernels, not the kernels: fewer types and widths do there. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 typedef struct Case {
     Arena *arena;

@@ -37,10 +37,10 @@ static inline void in_all_types(CaseBody body, int64_t n)
 static inline void in_all_widths(CaseBody body)
 {
     for (int i = 0; i < N_COLUMNS; i++)
-        if (i % 2 && !SANITIZED)
+        if (i % 2 && !short_test())
             in_all_types(body, odd_columns[i]);
-        else if (i % 2 || !SANITIZED)
-            in_type(SANITIZED && i > 1 ? DT_BF16 : DT_F32, body, odd_columns[i]);
+        else if (i % 2 || !short_test())
+            in_type(short_test() && i > 1 ? DT_BF16 : DT_F32, body, odd_columns[i]);
 }
 
 static inline void with_form(CaseBody body, BufferForm form, int64_t gap, int64_t stride)

@@ -19,7 +19,7 @@ train {
 }
 END
 "$tfc" compile pairs.tfg -o libpairs.so
-cc "$root/tests/model/resume.c" -o resume -I. -I"$root/tests/model" -L. -lpairs
+$CC "$root/tests/model/resume.c" -o resume -I. -I"$root/tests/model" -L. -lpairs
 
 # 20 steps are 10, a file, and 10.
 ./resume new 5 20 straight.safetensors various >straight.txt
@@ -83,7 +83,7 @@ loss = cross_entropy(logits, next(tgt), label_smoothing = smoothing) + sqrt(sum(
 train { optimizer = adam() }
 END
 "$tfc" compile pairs.tfg -o libpairs.so
-cc "$root/tests/model/resume.c" -o numbers -I. -I"$root/tests/model" -L. -lpairs
+$CC "$root/tests/model/resume.c" -o numbers -I. -I"$root/tests/model" -L. -lpairs
 refuses 19 "step 1: gradient_norm is not a number; the first NaN was made by 'optimizer.w" \
     ./numbers new 1 1 never.safetensors pair
 ./numbers new 1 -1 once.safetensors pair # one step, whose failure does not count

@@ -91,10 +91,14 @@ ln -s target.safetensors link.safetensors
 cp saved.safetensors target.safetensors
 ln -s loop loop
 bad=$(ls ./*.safetensors "$root"/tests/fuzz/seeds/safetensors/* | grep -v '/\(saved\|link\|target\)\.')
-
+[ -z "$short" ] || bad=
 export OMP_NUM_THREADS=1
 ./faults saved.safetensors link.safetensors absent.safetensors loop . $bad >seen || fail "see above"
 
+if [ -n "$short" ]; then
+    echo "one call in seven failed, files that do not fit aside"
+    exit 0
+fi
 # Where the library calls what can fail: the address that each call returns to.
 objdump -d --no-show-raw-insn faults | awk '
     /^ *[0-9a-f]+:/ { if (called) print substr($1, 1, length($1) - 1), called; called = "" }

@@ -11,15 +11,15 @@ compile() { "$tfc" compile "$model" $small "$@"; }
 cd "$work"
 export LD_LIBRARY_PATH="$work"
 compile -o libmulti30k_small.so --function forward,loss,train_step,encode,decode_step,alignment
-cc "$root/examples/translate.c" -o translate -I. -L. -lmulti30k_small
-cc "$root/examples/fine_tune.c" -o fine_tune -I. -L. -lmulti30k_small
-cc "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
+$CC "$root/examples/translate.c" -o translate -I. -L. -lmulti30k_small
+$CC "$root/examples/fine_tune.c" -o fine_tune -I. -L. -lmulti30k_small
+$CC "$root/tests/cli/compile_jit.c" -o initial -I. -L. -lmulti30k_small
 ./initial good.safetensors logits
 WEIGHTS=good.safetensors ./translate 1 2 4 5 6 7 >/dev/null || fail "the weights are good"
 
 # Every argument of every function; and no function is there with which the library could end
 # or talk in somebody else's process.
-cc -pthread "$root/tests/model/misuse.c" -o misuse -I. -L. -lmulti30k_small -lm
+$CC -pthread "$root/tests/model/misuse.c" -o misuse -I. -L. -lmulti30k_small -lm
 ./misuse good.safetensors || fail "arguments that are not allowed"
 nm -D --undefined-only libmulti30k_small.so >imports
 grep -wE 'abort|_?exit|quick_exit|__assert_fail|raise|kill|perror|puts|putchar|f?printf|stderr|stdout' imports &&
@@ -56,11 +56,11 @@ refuses 1 "bos is -1" sh -c 'echo 3 | ./prog --weights good.safetensors --eos 2'
 mkdir other
 for set in layers=2 d_ff=65; do
     compile -o other/libmulti30k_small.so --set $set
-    cc "$root/tests/cli/compile_jit.c" -o other/initial -Iother -Lother -lmulti30k_small
+    $CC "$root/tests/cli/compile_jit.c" -o other/initial -Iother -Lother -lmulti30k_small
     LD_LIBRARY_PATH="$work/other" other/initial $set.safetensors logits
 done
 "$tfc" compile "$model" $small --set layers=2 -o other/libmulti30k_small.so
-cc "$root/examples/translate.c" -o other/translate -Iother -Lother -lmulti30k_small
+$CC "$root/examples/translate.c" -o other/translate -Iother -Lother -lmulti30k_small
 # as another program would write it: no checksums
 LC_ALL=C sed 's/"dtype":"F32"/"dtype":"I32"/g; s/"xxh64_blocks":/"other_blocks":/' good.safetensors >integers.safetensors
 head -c 20000 good.safetensors >short.safetensors
