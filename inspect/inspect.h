@@ -28,7 +28,7 @@ typedef struct Measured {
     StepCost *steps;
     SlabBuffer *slab;
     int32_t n_slab;
-    int64_t slab_bytes;     /* of the whole slab */
+    int64_t slab_bytes;     /* of the whole slab, and of what is kept behind it */
     int64_t peak_bytes;     /* of the buffers that live at peak_step, where they are most */
     int32_t peak_step;
 } Measured;

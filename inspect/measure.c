@@ -144,29 +144,36 @@ static int32_t first_writer(const TfcProgram *program, int32_t buffer)
 static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
 {
     const TfcProgram *program = m->program;
-    SlabItem *items = ARENA_ARRAY(arena, SlabItem, program->n_buffers + 1);
+    int64_t *bytes = ARENA_ARRAY(arena, int64_t, program->n_buffers + 1);
+    int64_t *offsets = ARENA_ARRAY(arena, int64_t, program->n_buffers + 1);
     m->slab = ARENA_ARRAY(arena, SlabBuffer, program->n_buffers + 1);
     int64_t *live = ARENA_ARRAY(arena, int64_t, program->n_steps + 2);
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        if (!buffer_in_slab(buffer) || buffer->first < 0)
+        if (!buffer_is_planned(buffer))
             continue;
-        int64_t bytes = buffer_bytes(program, b, dims);
-        items[m->n_slab] = (SlabItem){.bytes = bytes, .first = buffer->first, .last = buffer->last};
+        bytes[b] = buffer_bytes(program, b, dims);
+        if (buffer->first < 0)
+            continue;
         m->slab[m->n_slab++] = (SlabBuffer){.buffer = b, .first = buffer->first, .last = buffer->last,
-                                            .writer = first_writer(program, b), .bytes = bytes};
+                                            .writer = first_writer(program, b), .bytes = bytes[b]};
         for (int32_t s = buffer->first; s <= buffer->last; s++)
-            live[s] += bytes;
+            live[s] += bytes[b];
     }
-    m->slab_bytes = slab_plan(items, m->n_slab);
-    for (int32_t i = 0; i < m->n_slab; i++)
-        m->slab[i].offset = items[i].offset;
+    SlabBlocks blocks;
+    if (!slab_place(program, bytes, offsets, &blocks))
+        return false;
+    m->slab_bytes = blocks.slab + blocks.kept;
+    for (int32_t i = 0; i < m->n_slab; i++) {
+        int32_t b = m->slab[i].buffer;
+        m->slab[i].offset = offsets[b] + (buffer_is_kept(program, &program->buffers[b]) ? blocks.slab : 0);
+    }
     for (int32_t s = 0; s <= program->n_steps; s++)
         if (live[s] > m->peak_bytes) {
             m->peak_bytes = live[s];
             m->peak_step = s;
         }
-    return m->slab_bytes >= 0;
+    return true;
 }
 
 const char *slab_buffer_name(const Measured *measured, const SlabBuffer *buffer)

@@ -2,7 +2,6 @@
 #include "runtime/exec/loops.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
-#include "runtime/exec/slab.h"
 #include "runtime/exec/state.h"
 
 #include <assert.h>
@@ -20,7 +19,7 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     bool grew = false;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        if (!buffer_in_slab(buffer))
+        if (!buffer_is_planned(buffer))
             continue;
         int64_t bytes = buffer_bytes(program, b, dims);
         if (bytes > planned[b]) {
@@ -31,40 +30,18 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     return grew;
 }
 
-/* Places the buffers and returns the size of the slab; -1: no memory for the planning. */
-static int64_t place_buffers(const TfcProgram *program, const int64_t *planned, int64_t *offsets)
-{
-    SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
-    if (!items)
-        return -1;
-    int32_t n = 0;
-    for (int32_t b = 0; b < program->n_buffers; b++) {
-        const TfcBuffer *buffer = &program->buffers[b];
-        if (buffer_in_slab(buffer))
-            items[n++] = (SlabItem){planned[b], buffer->first,
-                                    buffer->kind != TFC_BUFFER_SLAB ? program->n_steps : buffer->last, 0};
-    }
-    int64_t bytes = slab_plan(items, n);
-    n = 0;
-    for (int32_t b = 0; b < program->n_buffers && bytes >= 0; b++)
-        if (buffer_in_slab(&program->buffers[b]))
-            offsets[b] = items[n++].offset;
-    free(items);
-    return bytes;
-}
-
+/* What is kept stays: it has the same place in every plan. Steps write what they read, so nothing is cleared. */
 static bool plan(Exec *exec)
 {
-    int64_t bytes = place_buffers(exec->program, exec->planned, exec->offsets);
-    if (bytes < 0)
+    if (!slab_place(exec->program, exec->planned, exec->offsets, &exec->blocks))
         return false;
     free(exec->slab);
-    exec->slab_bytes = bytes;
-    exec->slab = memory_new(bytes);
-    exec->planned_once = exec->slab != NULL;
-    exec->prepared = 0;
+    exec->slab = memory_raw(exec->blocks.slab);
+    if (!exec->kept)
+        exec->kept = memory_raw(exec->blocks.kept);
+    exec->planned_once = exec->slab && exec->kept;
     exec->bound = false;
-    return exec->slab != NULL;
+    return exec->planned_once;
 }
 
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
@@ -86,16 +63,17 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
 int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
 {
     TfcDim *dims = calloc((size_t)program->n_dims + 1, sizeof *dims);
-    int64_t *tables = calloc(2 * (size_t)program->n_buffers + 1, sizeof *tables), bytes = -1;
+    int64_t *tables = calloc(2 * (size_t)program->n_buffers + 1, sizeof *tables);
+    SlabBlocks blocks = {.slab = -1};
     for (int32_t d = 0; dims && d < program->n_dims; d++)
         dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
     if (dims && tables && sizes_fit(program, dims)) {
         grow_planned(program, dims, tables);
-        bytes = place_buffers(program, tables, tables + program->n_buffers);
+        slab_place(program, tables, tables + program->n_buffers, &blocks);
     }
     free(tables);
     free(dims);
-    return bytes;
+    return blocks.slab < 0 ? -1 : blocks.slab + blocks.kept;
 }
 
 static void evaluate_sizes(Exec *exec)
@@ -114,10 +92,8 @@ bool exec_measure(Exec *exec)
             return false;
     if (!sizes_fit(program, exec->dims))
         return false;
-    if (grow_planned(program, exec->dims, exec->planned) || !exec->planned_once) {
-        exec->slab_bytes = place_buffers(program, exec->planned, exec->offsets);
-        exec->planned_once = exec->slab_bytes >= 0;
-    }
+    if (grow_planned(program, exec->dims, exec->planned) || !exec->planned_once)
+        exec->planned_once = slab_place(program, exec->planned, exec->offsets, &exec->blocks);
     evaluate_sizes(exec);
     return exec->planned_once;
 }
@@ -128,8 +104,8 @@ static void find_addresses(Exec *exec)
 {
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
         const TfcBuffer *buffer = &exec->program->buffers[b];
-        if (buffer_in_slab(buffer))
-            exec->addresses[b] = exec->slab + exec->offsets[b];
+        if (buffer_is_planned(buffer))
+            exec->addresses[b] = exec_place(exec, b);
         else if (buffer->kind == TFC_BUFFER_TENSOR)
             exec->addresses[b] = exec->tensors[buffer->index]->data;
     }

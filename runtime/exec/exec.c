@@ -73,11 +73,12 @@ void exec_free(Exec *exec)
         free(exec->ragged[d].position);
     }
     free(exec->slab);
+    free(exec->kept);
     free(exec->part);
     arena_free(exec->arena);
 }
 
-int64_t exec_slab_bytes(const Exec *exec) { return exec->slab_bytes; }
+int64_t exec_slab_bytes(const Exec *exec) { return exec->blocks.slab + exec->blocks.kept; }
 
 bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n)
 {

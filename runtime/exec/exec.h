@@ -83,7 +83,7 @@ void exec_free(Exec *exec);
  * fits without planning again. Without it the slab grows at the first run of a
  * larger shape. Returns false if memory cannot be had. */
 bool exec_reserve(Exec *exec, const ExecDim *shapes, int64_t n);
-int64_t exec_slab_bytes(const Exec *exec); /* the planned peak */
+int64_t exec_slab_bytes(const Exec *exec); /* the planned peak, with what is kept between runs */
 /* The same for a program that may not have kernels yet, and one shape; -1: memory for
  * the planning cannot be had. */
 int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape);

@@ -62,7 +62,7 @@ static void point_buffers(Exec *exec, int32_t loop, int64_t begin, int64_t all)
         if (buffer->loop != loop + 1 || !all)
             continue;
         int64_t row = exec->sizes[buffer->size] / all * type_bytes(buffer->type);
-        exec->addresses[b] = (char *)exec->slab + exec->offsets[b] - begin * row;
+        exec->addresses[b] = exec_place(exec, b) - begin * row;
     }
 }
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((int64_t)2 << 20)
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, PAGE = 4096 };
 
 typedef struct MemoryBlock {
     char *memory;
@@ -24,7 +24,15 @@ static void clear_page(const void *context, int64_t page)
     memset(block->memory + begin, 0, (size_t)((end < block->bytes ? end : block->bytes) - begin));
 }
 
-void *memory_new(int64_t bytes)
+static void touch_page(const void *context, int64_t page)
+{
+    const MemoryBlock *block = context;
+    int64_t begin = page * HUGE_PAGE, end = begin + HUGE_PAGE;
+    for (int64_t at = begin; at < end && at < block->bytes; at += PAGE)
+        *(volatile char *)(block->memory + at) = 0;
+}
+
+static void *have_pages(int64_t bytes, void (*page)(const void *context, int64_t page))
 {
     if (bytes < 1)
         bytes = 1;
@@ -34,11 +42,13 @@ void *memory_new(int64_t bytes)
     void *memory = NULL;
     if (posix_memalign(&memory, large ? (size_t)HUGE_PAGE : CACHE_LINE, (size_t)bytes))
         return NULL;
-    if (!large) {
-        memset(memory, 0, (size_t)bytes);
-        return memory;
-    }
-    madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
-    team_each(exec_threads(), (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), clear_page, &(MemoryBlock){memory, bytes});
+    if (large)
+        madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
+    team_each(large ? exec_threads() : 1, (int32_t)((bytes + HUGE_PAGE - 1) / HUGE_PAGE), page,
+              &(MemoryBlock){memory, bytes});
     return memory;
 }
+
+void *memory_new(int64_t bytes) { return have_pages(bytes, clear_page); }
+
+void *memory_raw(int64_t bytes) { return have_pages(bytes, touch_page); }

@@ -73,7 +73,7 @@ typedef enum TfcBufferKind {
     TFC_BUFFER_TENSOR, /* a param in the store: `index` into tensors */
     TFC_BUFFER_INPUT,  /* the caller's: `index` into inputs */
     TFC_BUFFER_OUTPUT, /* in the slab, never reused: `index` into outputs */
-    TFC_BUFFER_KEPT    /* in the slab, for the next run, too */
+    TFC_BUFFER_KEPT    /* beside the slab, for the next run, too; its size is a constant */
 } TfcBufferKind;
 
 typedef enum TfcInit {

@@ -279,15 +279,15 @@ static void clear_new_buffers(Exec *exec, int32_t step)
     for (int32_t b = 0; b < exec->program->n_buffers; b++) {
         const TfcBuffer *buffer = &exec->program->buffers[b];
         bool begins = buffer->first == step && (!again || buffer->loop);
-        if (buffer_in_slab(buffer) && begins)
-            memset(exec->slab + exec->offsets[b], 0, (size_t)buffer_bytes(exec->program, b, exec->dims));
+        if (buffer_is_planned(buffer) && begins)
+            memset(exec_place(exec, b), 0, (size_t)buffer_bytes(exec->program, b, exec->dims));
     }
 }
 
 static bool has_nan(const Exec *exec, int32_t b)
 {
     const TfcBuffer *buffer = &exec->program->buffers[b];
-    const void *data = buffer->loop ? exec->slab + exec->offsets[b] : exec->addresses[b];
+    const void *data = buffer->loop ? exec_place(exec, b) : exec->addresses[b];
     int64_t n = buffer_bytes(exec->program, b, exec->dims) / type_bytes(buffer->type);
     bool found = false;
     switch (buffer->type) {

@@ -58,10 +58,19 @@ static inline int64_t loop_chunk(const TfcLoop *loop, int64_t rows)
     return n ? (rows + n - 1) / n : 0;
 }
 
-static inline bool buffer_in_slab(const TfcBuffer *buffer)
+/* Whether its memory is the executor's. */
+static inline bool buffer_is_planned(const TfcBuffer *buffer)
 {
     return buffer->kind == TFC_BUFFER_SLAB || buffer->kind == TFC_BUFFER_OUTPUT ||
            buffer->kind == TFC_BUFFER_KEPT;
+}
+
+/* Whether it lies beside the slab, where it is there for the next run: an output, too, that is made of params
+ * alone. */
+static inline bool buffer_is_kept(const TfcProgram *program, const TfcBuffer *buffer)
+{
+    bool prepared = buffer->first >= 0 && buffer->first < program->n_prepared;
+    return buffer->kind == TFC_BUFFER_KEPT || (buffer->kind == TFC_BUFFER_OUTPUT && prepared);
 }
 
 /* Bytes of a buffer in memory: of one that holds a chunk, those of the largest chunk

@@ -1,7 +1,8 @@
 /* Greedy-by-size placement; see slab.h. */
 #include "runtime/exec/slab.h"
 
-#include <stdbool.h>
+#include "runtime/exec/size.h"
+
 #include <stdlib.h>
 
 static int larger_first(const void *a, const void *b)
@@ -64,4 +65,29 @@ int64_t slab_plan(SlabItem *items, int32_t n)
     free(order);
     free(placed);
     return total;
+}
+
+bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offsets, SlabBlocks *blocks)
+{
+    SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
+    if (!items)
+        return false;
+    int32_t n = 0;
+    blocks->kept = 0;
+    for (int32_t b = 0; b < program->n_buffers; b++) {
+        const TfcBuffer *buffer = &program->buffers[b];
+        if (buffer_is_planned(buffer) && !buffer_is_kept(program, buffer))
+            items[n++] = (SlabItem){bytes[b], buffer->first,
+                                    buffer->kind == TFC_BUFFER_OUTPUT ? program->n_steps : buffer->last, 0};
+    }
+    blocks->slab = slab_plan(items, n);
+    for (int32_t b = 0, i = 0; b < program->n_buffers; b++) {
+        if (buffer_is_kept(program, &program->buffers[b])) {
+            offsets[b] = blocks->kept;
+            blocks->kept += aligned(bytes[b]);
+        } else if (buffer_is_planned(&program->buffers[b]))
+            offsets[b] = items[i++].offset;
+    }
+    free(items);
+    return blocks->slab >= 0;
 }

@@ -1,9 +1,10 @@
 /* The slab planner: places buffers with known lifetimes into one block of memory
- * so that no two that live at the same time overlap. */
+ * so that no two that live at the same time overlap. What is kept from run to run has a block
+ * of its own, whose places are the same for all shapes. */
 #ifndef RUNTIME_EXEC_SLAB_H
 #define RUNTIME_EXEC_SLAB_H
 
-#include <stdint.h>
+#include "runtime/exec/program.h"
 
 enum { SLAB_ALIGN = 64 };
 
@@ -18,5 +19,13 @@ typedef struct SlabItem {
  * "Efficient Memory Management for Deep Neural Net Inference", 2020). Returns -1
  * if memory for the planning itself cannot be had. */
 int64_t slab_plan(SlabItem *items, int32_t n);
+
+/* Bytes of the two blocks of a program. */
+typedef struct SlabBlocks {
+    int64_t slab, kept;
+} SlabBlocks;
+/* Fills the offsets of the program's planned buffers, which have so many bytes each: of those kept in their
+ * block, of the others in the slab. False: no memory for the planning. */
+bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offsets, SlabBlocks *blocks);
 
 #endif

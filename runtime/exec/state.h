@@ -6,6 +6,8 @@
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/kernel.h"
+#include "runtime/exec/size.h"
+#include "runtime/exec/slab.h"
 
 #include "base/arena.h"
 
@@ -43,10 +45,10 @@ struct Exec {
     StoreTensor **tensors;
     const void **inputs;
     void **addresses;        /* of each buffer */
-    int64_t *planned;        /* bytes planned for each buffer; 0: not in the slab */
-    int64_t *offsets;        /* in the slab */
-    char *slab;
-    int64_t slab_bytes;
+    int64_t *planned;        /* bytes planned for each buffer; 0: not in these two */
+    int64_t *offsets;        /* in one of these */
+    char *slab, *kept;
+    SlabBlocks blocks;       /* their bytes */
     bool planned_once;
     BoundStep *steps;
     void **pointers;         /* of all kernel steps, one after the other */
@@ -72,10 +74,17 @@ static inline bool step_is_epilogue(const TfcStep *step)
     return step->kind == TFC_STEP_KERNEL && step->kernel.epilogue;
 }
 
+/* Where a planned buffer lies. */
+static inline char *exec_place(const Exec *exec, int32_t b)
+{
+    bool kept = buffer_is_kept(exec->program, &exec->program->buffers[b]);
+    return (kept ? exec->kept : exec->slab) + exec->offsets[b];
+}
+
 /* Bytes of each slab buffer for these dimensions at least; plans and takes the slab
  * anew if one does not fit. */
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
-/* The same and sizes alone, for steps that a device runs: the slab is not here, and such an Exec does not
+/* The same and sizes alone, for steps that a device runs: no memory is taken here, and such an Exec does not
  * run itself. */
 bool exec_measure(Exec *exec);
 /* Evaluates every size, stride and task for the dimensions as they are. */

@@ -1,5 +1,5 @@
 /* A program's steps on a device; see run.h. An Exec has the batch's sizes and the places of buffers in
- * a slab, which here is a memory of the device. */
+ * the slab and beside it, which here are two memories of the device. */
 #include "runtime/opencl/run.h"
 
 #include "base/arena.h"
@@ -33,8 +33,8 @@ struct OclRun {
     Arena *arena;
     cl_program kernels;
     OclStep *steps;
-    cl_mem slab, numbers, *tensors, *inputs;
-    int64_t slab_bytes, *input_bytes;
+    cl_mem slab, kept, numbers, *tensors, *inputs;
+    int64_t slab_bytes, kept_bytes, *input_bytes;
     int64_t *tables; /* of each dimension: where its four tables begin in the numbers */
     int64_t version; /* of the store, as the device has it */
 };
@@ -107,6 +107,7 @@ void ocl_run_free(OclRun *run)
     for (int32_t i = 0; i < program_of(run)->n_inputs; i++)
         release(&run->inputs[i]);
     release(&run->slab);
+    release(&run->kept);
     release(&run->numbers);
     if (run->kernels)
         clReleaseProgram(run->kernels);
@@ -121,15 +122,16 @@ Exec *ocl_run_batch(OclRun *run) { return run->batch; }
 static cl_mem memory_of(const OclRun *run, int32_t buffer)
 {
     const TfcBuffer *b = &program_of(run)->buffers[buffer];
-    return b->kind == TFC_BUFFER_TENSOR  ? run->tensors[b->index]
-           : b->kind == TFC_BUFFER_INPUT ? run->inputs[b->index]
-                                         : run->slab;
+    return b->kind == TFC_BUFFER_TENSOR         ? run->tensors[b->index]
+           : b->kind == TFC_BUFFER_INPUT        ? run->inputs[b->index]
+           : buffer_is_kept(program_of(run), b) ? run->kept
+                                                : run->slab;
 }
 
 /* Bytes from the memory's beginning to the buffer's. */
 static int64_t place_of(const OclRun *run, int32_t buffer)
 {
-    return buffer_in_slab(&program_of(run)->buffers[buffer]) ? run->batch->offsets[buffer] : 0;
+    return buffer_is_planned(&program_of(run)->buffers[buffer]) ? run->batch->offsets[buffer] : 0;
 }
 
 static int64_t bytes_of(const OclRun *run, int32_t buffer)
@@ -300,12 +302,13 @@ static bool bind_batch(OclRun *run)
         return false;
     }
     Arena *scratch = arena_new();
-    bool ok = send_numbers(run, scratch) && have_memory(run, &run->slab, &run->slab_bytes, run->batch->slab_bytes);
+    const SlabBlocks *blocks = &run->batch->blocks;
+    bool ok = send_numbers(run, scratch) && have_memory(run, &run->slab, &run->slab_bytes, blocks->slab) &&
+              have_memory(run, &run->kept, &run->kept_bytes, blocks->kept);
     for (int32_t s = 0; ok && s < program_of(run)->n_steps; s++)
         ok = bind_step(run, s, scratch);
     arena_free(scratch);
     run->batch->bound = ok;
-    run->version = 0; /* what is prepared may lie elsewhere */
     return ok;
 }
 

@@ -72,6 +72,30 @@ static void test_prepared(void **state)
     close_case(&c);
 }
 
+/* A larger batch has the slab planned anew; an output made of params alone is there all the same. */
+static void test_prepared_output(void **state)
+{
+    (void)state;
+    static const double x[57 * 6];
+    const SymbolValue *larger = &shapes[3][SYM_S];
+    Case c;
+    open_case(&c, X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = exp %1 : f64[6, 4]\n%3 = exp %0 : f64[B, S~, 6]\n"
+                  OUT("2") OUT("3"));
+    run_shape(&c, shapes[1]);
+    assert_int_equal(c.program->n_prepared, 1);
+    const double *v = store_find(c.store, "v")->data;
+    const double first = *(const double *)exec_output(c.exec, "out2");
+    exec_set_ragged(c.exec, exec_dim(c.exec, "S"), larger->n, larger->length, NULL);
+    assert_true(exec_input(c.exec, "x", x) && exec_run(c.exec));
+    const double *out = exec_output(c.exec, "out2"), *ones = exec_output(c.exec, "out3");
+    assert_true(out[0] == first);
+    for (int i = 0; i < 6 * 4; i++)
+        assert_true(fabs(out[i] - exp(v[i])) < 1e-12);
+    for (int i = 0; i < 56 * 6; i++)
+        assert_true(ones[i] == 1);
+    close_case(&c);
+}
+
 /* What a program makes of the params that it changes is kept for its next run, also beside
  * others for one product; it is made again when somebody else has changed them. */
 static void test_kept(void **state)
@@ -159,7 +183,7 @@ static void test_dying_operands_are_reused(void **state)
     open_case(&c, body);
     int slab = 0;
     for (int32_t b = 0; b < c.program->n_buffers; b++)
-        slab += buffer_in_slab(&c.program->buffers[b]);
+        slab += buffer_is_planned(&c.program->buffers[b]);
     assert_int_equal(slab, 3);
     close_case(&c);
 }
@@ -222,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_assigns),
         cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_prepared_output),
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_nan_ends_a_run),
         cmocka_unit_test(test_panels),
