@@ -31,6 +31,7 @@ typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
     int dim_rows, dim_new, dim_past, dim_source, dim_encode_source;
+    ExecDim *room; /* the shape that the step's slab is planned for */
     const char *source;
     Memory *memories;
     int n_memories;
@@ -39,6 +40,7 @@ typedef struct ExecStepper {
     int32_t capacity, n_slots;              /* of the caches */
     int32_t *slot_length;                   /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
+    int32_t longest_source;
     int32_t *rows_length, *rows_offset, *rows_source_length, *rows_source_offset; /* a row */
     int32_t *ones; /* a row: how many tokens it is fed */
     int32_t n_rows_room;
@@ -128,6 +130,26 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
     return true;
 }
 
+/* Every slot as long as the longest. */
+static void set_room(ExecStepper *s, int dim, int64_t longest)
+{
+    if (dim < 0)
+        return;
+    s->room[dim] = (ExecDim){longest, s->n_slots * longest};
+    s->room[s->programs.decode_step->dims[dim].batch] = (ExecDim){s->n_slots, s->n_slots};
+}
+
+/* Plans the step once for all that the caches have room for, and not again at every token. */
+static bool reserve_step(ExecStepper *s)
+{
+    if (s->dim_rows >= 0)
+        s->room[s->dim_rows] = (ExecDim){s->n_slots, s->n_slots};
+    set_room(s, s->dim_new, 1);
+    set_room(s, s->dim_past, s->capacity);
+    set_room(s, s->dim_source, s->longest_source);
+    return exec_reserve(s->step, s->room, 1);
+}
+
 static bool reserve_rows(ExecStepper *s, int32_t n)
 {
     if (n <= s->n_rows_room)
@@ -152,7 +174,9 @@ static bool encode_sources(ExecStepper *s, const Tokens *sources, int32_t n)
     if (!stepper_grow(&s->source_length, room, 4) || !stepper_grow(&s->source_offset, room, 4))
         return false;
     int32_t total = 0;
+    s->longest_source = 0;
     for (int32_t i = 0; i < n; i++) {
+        s->longest_source = sources[i].n > s->longest_source ? sources[i].n : s->longest_source;
         s->source_length[i] = sources[i].n;
         s->source_offset[i] = total;
         total += sources[i].n;
@@ -179,7 +203,7 @@ static bool stepper_begin(void *self, const Tokens *sources, int32_t n, int32_t 
         s->slot_length[i] = 0;
     if (!reserve_caches(s, n_slots, FIRST_CAPACITY) || !reserve_rows(s, n_slots))
         return false;
-    return !s->encode || n == 0 || encode_sources(s, sources, n);
+    return (!s->encode || n == 0 || encode_sources(s, sources, n)) && reserve_step(s);
 }
 
 static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
@@ -204,7 +228,7 @@ static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
         if (s->slot_length[slot[r]] > longest)
             longest = s->slot_length[slot[r]];
     bool fits = longest < s->capacity ||
-                (s->capacity <= INT32_MAX / 2 && reserve_caches(s, s->n_slots, 2 * s->capacity));
+                (s->capacity <= INT32_MAX / 2 && reserve_caches(s, s->n_slots, 2 * s->capacity) && reserve_step(s));
     if (!fits || !reserve_rows(s, n))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
@@ -257,7 +281,7 @@ static void free_stepper(void *self)
         free(s->memories[i].rows);
     void *arrays[] = {s->memories,           s->caches,      s->slot_length, s->source_length,
                       s->source_offset,      s->rows_length, s->rows_offset, s->rows_source_length,
-                      s->rows_source_offset, s->ones};
+                      s->rows_source_offset, s->ones,        s->room};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s);
@@ -343,9 +367,10 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     assert(target && logits);
     s->dim_rows = target->shape.dims[0].dim;
     s->dim_new = target->shape.dims[1].dim;
+    s->room = calloc((size_t)programs->decode_step->n_dims + 1, sizeof *s->room);
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
-    bool ok = s->step && (s->encode || !programs->encode) && find_memories(s) &&
+    bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
               find_caches(s, store) && (!programs->encode || find_source(s));
     if (ok)
         find_lengths(s);
