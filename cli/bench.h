@@ -25,6 +25,7 @@ typedef struct Bench {
 typedef struct Measured {
     double *seconds;       /* of each step; the caller sorts them */
     double tokens;         /* of the target, in all steps */
+    double first_rate;     /* tokens a second of the process's first step; 0: not told */
     double flops;          /* in all steps; 0: not counted */
     int64_t params;        /* elements, frozen ones and states included */
     int64_t planned_bytes; /* params, and the slab of a program's values */

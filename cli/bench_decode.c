@@ -51,6 +51,8 @@ bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
         trace_use(i >= 0 ? m->trace : NULL);
         ok = decode_once(&inference, o, &lengths, &seconds);
         bench_end_step(session, o, m, i, seconds);
+        if (i == -o->warm_up)
+            m->first_rate = (double)(lengths.batch * lengths.target) / seconds;
         if (i < 0)
             continue;
         m->tokens += (double)(lengths.batch * lengths.target);

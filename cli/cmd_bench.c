@@ -119,6 +119,8 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
     json_put_integer(&json, "steps", o->steps);
     json_put_number(&json, "step_seconds_median", median, 9);
     json_put_number(&json, "step_seconds_min", m->seconds[0], 9);
+    if (m->first_rate > 0)
+        json_put_number(&json, "first_tokens_per_second", m->first_rate, 9);
     json_put_number(&json, "tokens_per_second", rate_of(o, m, m->tokens), 9);
     json_put_number(&json, "flops_per_second", rate_of(o, m, m->flops), 9);
     json_put_number(&json, "compile_seconds", session->compile_seconds, 6);
@@ -143,7 +145,10 @@ static void print_text(const Session *session, const Bench *o, const Measured *m
            session->model->module->name, o->mode, exec_threads(), o->batch, o->source_length,
            o->target_length);
     printf("step             %.1f ms (fastest %.1f)\n", 1e3 * median, 1e3 * m->seconds[0]);
-    printf("tokens/s         %.0f of the target\n", rate_of(o, m, m->tokens));
+    printf("tokens/s         %.0f of the target", rate_of(o, m, m->tokens));
+    if (m->first_rate > 0)
+        printf(", %.0f in the first step", m->first_rate);
+    puts("");
     if (m->flops > 0)
         printf("products         %.1f GFLOP/s\n", rate_of(o, m, m->flops) / 1e9);
     JitStats stats = jit_stats(session->jit);
@@ -283,7 +288,8 @@ const Command command_bench = {
     .trains = true,
     .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
             "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
-            "bytes.",
+            "bytes. Of --mode decode also the target tokens a second of the process's first step,\n"
+            "which prepares the weights.",
     COMMAND_OPTIONS(Bench, options),
     .run = run_bench,
 };
