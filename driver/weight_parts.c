@@ -121,8 +121,75 @@ static double value_at(const StoreTensor *tensor, int64_t i)
     }
 }
 
+enum { TILE = 16 }; /* floats of a line of the cache */
+
+/* A matrix of the tensor, by its last two axes, and where it goes. Strides are in elements. */
+typedef struct Matrix {
+    const StTensor *from;
+    int64_t rows, columns, their_row, our_row, our_column;
+} Matrix;
+
+static Matrix take_matrix(Walk *walk, const StTensor *from)
+{
+    Matrix m = {from, 1, 1, 0, 0, 1};
+    if (walk->rank > 0) {
+        int last = --walk->rank;
+        m.columns = walk->sizes[last];
+        m.our_column = walk->our_strides[last];
+    }
+    if (walk->rank > 0) {
+        int last = --walk->rank;
+        m.rows = walk->sizes[last];
+        m.their_row = walk->their_strides[last];
+        m.our_row = walk->our_strides[last];
+    }
+    walk->left = walk->left ? walk->left / m.rows / m.columns : 0;
+    return m;
+}
+
+static bool read_rows(const Matrix *m, int64_t theirs, float *ours)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < m->rows; i++)
+        ok = st_floats(m->from, theirs + i * m->their_row, m->columns, ours + i * m->our_row);
+    return ok;
+}
+
+/* Ours has other elements beside each other: tile by tile, each from as many rows. */
+static bool read_tiles(const Matrix *m, int64_t theirs, float *ours)
+{
+    float tile[TILE][TILE];
+    bool ok = true;
+    for (int64_t i = 0; i < m->rows; i += TILE)
+        for (int64_t j = 0; j < m->columns; j += TILE) {
+            int64_t rows = m->rows - i < TILE ? m->rows - i : TILE;
+            int64_t columns = m->columns - j < TILE ? m->columns - j : TILE;
+            for (int64_t r = 0; ok && r < rows; r++)
+                ok = st_floats(m->from, theirs + (i + r) * m->their_row + j, columns, tile[r]);
+            if (!ok)
+                return false;
+            for (int64_t c = 0; c < columns; c++)
+                for (int64_t r = 0; r < rows; r++)
+                    ours[(i + r) * m->our_row + (j + c) * m->our_column] = tile[r][c];
+        }
+    return ok;
+}
+
+/* Floats as they are. False: the tensor's type has other values. */
+static bool read_floats(const WeightPart *part, const StTensor *from, StoreTensor *param)
+{
+    Walk walk = walk_begin(part, param, from->dims + from->rank - part->rank);
+    Matrix m = take_matrix(&walk, from);
+    bool ok = true;
+    for (; ok && walk.left > 0; walk_on(&walk))
+        ok = (m.our_column == 1 ? read_rows : read_tiles)(&m, walk.theirs, (float *)param->data + walk.ours);
+    return ok;
+}
+
 bool part_read(const WeightPart *part, const StTensor *from, StoreTensor *param)
 {
+    if (param->type == TFC_F32 && part->scale == 1 && read_floats(part, from, param))
+        return true;
     bool whole = !element_info(from->type)->is_float && part->scale == 1;
     for (Walk w = walk_begin(part, param, from->dims + from->rank - part->rank); w.left > 0; walk_on(&w))
         if (!put_value(param, w.ours, part->scale * st_value(from, w.theirs), whole))

@@ -52,6 +52,8 @@ const StTensor *st_find(const StFile *file, const char *name);
 const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
 /* Element i as a double, whatever the type. */
 double st_value(const StTensor *tensor, int64_t i);
+/* n elements from the i-th on. False, and nothing is read: the type has values that are no f32. */
+bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out);
 /* All elements converted into out (count elements). To float: f64 is rounded, integers
  * must be exact. To i32: floats must hold whole numbers, everything must be in range.
  * False where an element does not fit. */

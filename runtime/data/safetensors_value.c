@@ -57,13 +57,36 @@ static bool is_exact(int64_t value, int bits)
     return magnitude == 0 || (magnitude >> __builtin_ctzll(magnitude)) < UINT64_C(1) << bits;
 }
 
+bool st_floats(const StTensor *tensor, int64_t i, int64_t n, float *out)
+{
+    const char *from = (const char *)tensor->data + (size_t)i * element_info(tensor->type)->bytes;
+    if (n <= 0)
+        return true;
+    switch (tensor->type) {
+    case ST_F32: memcpy(out, from, (size_t)n * sizeof *out); return true;
+    case ST_BF16:
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) {
+            uint16_t item;
+            memcpy(&item, from + (size_t)k * sizeof item, sizeof item);
+            out[k] = bf16_to_float(item);
+        }
+        return true;
+    case ST_F16:
+        for (int64_t k = 0; k < n; k++) {
+            uint16_t item;
+            memcpy(&item, from + (size_t)k * sizeof item, sizeof item);
+            out[k] = st_from_f16(item);
+        }
+        return true;
+    default: return false;
+    }
+}
+
 bool st_to_f32(const StTensor *tensor, float *out)
 {
-    if (tensor->type == ST_F32) {
-        if (tensor->bytes)
-            memcpy(out, tensor->data, tensor->bytes);
+    if (st_floats(tensor, 0, tensor->count, out))
         return true;
-    }
     for (int64_t i = 0; i < tensor->count; i++) {
         if (is_integer(tensor->type) && !is_exact(integer_at(tensor, i), 24))
             return false;

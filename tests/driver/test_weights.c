@@ -1,6 +1,7 @@
 /* Checkpoints of other programs: each form of the weights block read, and written back to the
  * same bytes; shards; what is missing or does not fit. */
 #define _GNU_SOURCE
+#include "driver/weight_parts.h"
 #include "driver/weights.h"
 #include "runtime/data/shards.h"
 
@@ -150,6 +151,51 @@ static void forms(void **state)
     assert_true(element(f, "scaled", 1) == 300.5);
     assert_true(element(f, "shared", 3) == 703 && element(f, "again", 3) == 703);
     assert_true(element(f, "plain", 2) == 802);
+}
+
+/* A part [2, 35, 19] of a tensor [4, 40, 21], its axes in the given order in the param: larger than a tile, and
+ * with a rest. Each element is looked up by its place. */
+static void check_part(StType type, const int order[3], double scale)
+{
+    enum { A = 2, B = 35, C = 19, ALL = 4 * 40 * 21 };
+    static uint16_t bits[ALL];
+    static float floats[ALL], ours[A * B * C];
+    for (int i = 0; i < ALL; i++) {
+        bits[i] = (uint16_t)(i * 7 % 0x7000 + (i % 2 ? 0x8000 : 0));
+        floats[i] = (float)i;
+    }
+    StTensor from = {.type = type, .rank = 3, .dims = {4, 40, 21}, .count = ALL};
+    from.data = type == ST_F32 ? (const void *)floats : bits;
+    WeightPart part = {.rank = 3, .scale = scale};
+    static const WeightAxis axes[] = {{.size = A, .their_begin = 1}, {.size = B, .their_begin = 3}, {.size = C, .their_begin = 2}};
+    StoreTensor param = {.type = TFC_F32, .rank = 3, .count = A * B * C, .data = ours};
+    for (int i = 0; i < 3; i++) {
+        part.axes[i] = axes[i];
+        part.axes[i].ours = order[i];
+        part.axes[i].is_slice = true;
+        param.dims[order[i]] = axes[i].size;
+    }
+    memset(ours, 0xFF, sizeof ours);
+    assert_true(part_read(&part, &from, &param));
+    for (int64_t i = 0; i < param.count; i++) {
+        int64_t at[3], place = i;
+        for (int axis = 3; axis-- > 0; place /= param.dims[axis])
+            at[axis] = place % param.dims[axis];
+        int64_t theirs = ((at[order[0]] + 1) * 40 + at[order[1]] + 3) * 21 + at[order[2]] + 2;
+        assert_true(ours[i] == (float)(scale * st_value(&from, theirs)));
+    }
+}
+
+static void large_parts(void **state)
+{
+    (void)state;
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        check_part(ST_F32, orders[i], 1);
+        check_part(ST_BF16, orders[i], 1);
+        check_part(ST_F16, orders[i], 1);
+        check_part(ST_BF16, orders[i], 0.5);
+    }
 }
 
 static const WeightsExport everything;
@@ -319,7 +365,7 @@ static void bad_index(void **state)
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {CASE(forms), CASE(there_and_back), CASE(without_front),
+    const struct CMUnitTest tests[] = {CASE(forms), CASE(large_parts), CASE(there_and_back), CASE(without_front),
                                        CASE(export_refuses),
                                        CASE(differing_twins), CASE(missing), CASE(does_not_fit),
                                        CASE(in_shards), CASE(bad_index)};
