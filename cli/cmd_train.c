@@ -94,7 +94,7 @@ static int check_usage(Job *job, const TrainOptions *o)
                                "--valid-text are needed");
     if (o->best && !o->valid.count)
         return cli_usage_error("train: --best %s chooses among texts of --valid NAME=FILE", o->best);
-    if (!o->resume && file_exists(arena_printf(job->arena, "%s/last.safetensors", o->out)))
+    if (!o->resume && run_params(job, o->out))
         return cli_usage_error(
             "train: %s holds a training already; --resume goes on with it, another "
             "--out begins a new one",
@@ -129,7 +129,7 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     RunLock lock = {.fd = -1};
     bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training.ports) &&
               training_ranks_choose(job, ranks) &&
-              (ranks_mine(ranks) || run_lock_take(job, o->out, &lock)) && load_data(&training) &&
+              (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) && load_data(&training) &&
               prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : EXIT_INPUT;

@@ -120,7 +120,9 @@ bool compile_script(const Artifact *artifact, const char *header);
 /* Writes the C file, and beside it the header and what it has as files of bytes (compile_c.c); false
  * after errors, and nothing new is left. */
 bool compile_c(const Artifact *artifact, const char *header);
-/* The folder of the runtime's C files, and its files; NULL after an error. (compile_link.c) */
+/* Whether what lies beside the output, or in its folder, is of an earlier call. (compile_link.c, as the next two) */
+bool compile_check_files(const Artifact *artifact);
+/* The folder of the runtime's C files, and its files; NULL after an error. */
 const char *compile_runtime_files(Job *job, TextList *files);
 /* Writes artifact->output (so, obj, exe, or the module of a script); false after errors, and nothing is left. */
 bool compile_link(const Artifact *artifact, const char *header);

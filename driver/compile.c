@@ -269,7 +269,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
     if (is_rounded(o) && !artifact_is_script(a))
         return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s", a->emit);
     bool averages = o->with->count > 0;
-    if (!artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
+    if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
         !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
                        !averages && artifact_is_script(a)) ||
         (averages && !check_ensemble(a)))

@@ -5,6 +5,7 @@
 #include "driver/artifact.h"
 
 #include "base/file.h"
+#include "driver/ownership.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -274,7 +275,16 @@ static int files_beside(const Artifact *a, const char *names[2])
 {
     names[0] = arena_printf(a->job->arena, "%s.h", a->name);
     names[1] = arena_printf(a->job->arena, "%s.py", a->name);
-    return !strcmp(a->emit, "so") ? 2 : !strcmp(a->emit, "obj") ? 1 : 0;
+    return !strcmp(a->emit, "so") ? 2 : !strcmp(a->emit, "obj") || artifact_is_c(a) ? 1 : 0;
+}
+
+bool compile_check_files(const Artifact *a)
+{
+    const char *names[2];
+    bool ok = strcmp(a->emit, "js") || ownership_check_folder(a->job, OWN_PACKAGE, a->output);
+    for (int i = files_beside(a, names) - 1; i >= 0; i--)
+        ok = ownership_check_file(a->job, OWN_COMPILED, file_beside(a->job->arena, a->output, names[i])) && ok;
+    return ok;
 }
 
 /* The output and what lies beside it, all or none. */

@@ -267,7 +267,7 @@ bool prepare(Job *job, const PrepareOptions *o, PrepareResult *result)
     RunLock lock = {.fd = -1};
     TextParts parts = {0};
     *result = (PrepareResult){0};
-    bool ok = run_lock_take(job, o->folder, &lock) && prepare_texts(job, o, &parts) &&
+    bool ok = run_lock_take(job, OWN_PREPARED, o->folder, &lock) && prepare_texts(job, o, &parts) &&
               make_all(job, o, &parts, result);
     prepare_texts_free(&parts);
     run_lock_free(&lock);

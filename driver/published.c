@@ -2,6 +2,7 @@
 #include "driver/published.h"
 
 #include "base/file.h"
+#include "driver/ownership.h"
 #include "driver/weight_parts.h"
 
 #include <string.h>
@@ -74,6 +75,6 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
                          run ? run : "a model's file");
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
-    return check_names(job, model, store, what) && copy_files(job, kept(job, run), folder) &&
+    return ownership_check_folder(job, OWN_PUBLISHED, folder) && check_names(job, model, store, what) && copy_files(job, kept(job, run), folder) &&
            weights_export(job, model, store, what, in(job, folder, "model.safetensors"));
 }

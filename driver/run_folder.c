@@ -63,24 +63,28 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
            run_record_write(job, folder, record);
 }
 
-const char *run_checkpoint(Job *job, const char *folder, const char *name)
+const char *run_params(Job *job, const char *folder)
 {
     static const char *const names[] = {"average.safetensors", "best.safetensors",
-                                        "last.safetensors"};
-    if (name && file_exists(name))
-        return name;
-    if (name) /* where it is missing, reading it says so */
-        return arena_printf(job->arena, "%s/%s", folder, name);
-    for (int i = 0; i < 3; i++) {
-        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
+                                        "last.safetensors", RUN_WEIGHTS};
+    for (int i = 0; i < 4; i++) {
+        const char *path = in_folder(job, folder, names[i]);
         if (file_exists(path))
             return path;
     }
-    const char *weights = in_folder(job, folder, RUN_WEIGHTS);
-    if (file_is_folder(weights))
-        return weights;
-    job_error(job, "%s: the run has no checkpoint yet", folder);
     return NULL;
+}
+
+const char *run_checkpoint(Job *job, const char *folder, const char *name)
+{
+    if (name && file_exists(name))
+        return name;
+    if (name) /* where it is missing, reading it says so */
+        return in_folder(job, folder, name);
+    const char *path = run_params(job, folder);
+    if (!path)
+        job_error(job, "%s: the run has no checkpoint yet", folder);
+    return path;
 }
 
 static bool open_model(Job *job, const RunSource *source, SessionOptions *options, RunFolder *run)

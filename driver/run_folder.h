@@ -25,8 +25,11 @@ bool run_folder_write(Job *job, const char *folder, const Session *session, cons
 const char *run_folder_copy(Job *job, const char *folder, const Session *session,
                             const Source *file);
 
-/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) the
- * average, else the best, else the last, else the folder RUN_WEIGHTS. NULL after an error. */
+/* Where the params of a run are: its average, else the best, else the last, else the folder
+ * RUN_WEIGHTS. NULL: it has none yet. */
+const char *run_params(Job *job, const char *folder);
+/* The checkpoint of that name, a file or one in the run's folder; of none (NULL) run_params.
+ * NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 /* RunSource: where a trained model comes from. */

@@ -1,4 +1,4 @@
-/* The lock of a run's folder. */
+/* The lock of a folder that is being written. */
 #define _GNU_SOURCE
 #include "driver/run_lock.h"
 
@@ -15,8 +15,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LOCK_NAME "lock"
 
 /* ---- what was left behind ---- */
 
@@ -86,10 +84,10 @@ static bool take(Job *job, RunLock *lock)
     }
 }
 
-bool run_lock_take(Job *job, const char *folder, RunLock *lock)
+bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
 {
-    *lock = (RunLock){folder, arena_printf(job->arena, "%s/" LOCK_NAME, folder), -1};
-    if (!file_make_folder(&job->diags, folder) || !take(job, lock))
+    *lock = (RunLock){folder, arena_printf(job->arena, "%s/" OWNERSHIP_LOCK, folder), kind, -1};
+    if (!ownership_check_folder(job, kind, folder) || !file_make_folder(&job->diags, folder) || !take(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
         diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
@@ -102,7 +100,8 @@ void run_lock_free(RunLock *lock)
 {
     if (lock->fd < 0)
         return;
-    unlink(lock->path);
+    if (ownership_is_marked(lock->kind, lock->folder) || ownership_is_bare(lock->folder))
+        unlink(lock->path);
     close(lock->fd);
     rmdir(lock->folder);
     lock->fd = -1;
@@ -111,7 +110,7 @@ void run_lock_free(RunLock *lock)
 bool run_lock_is_taken(const char *folder)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, LOCK_NAME);
+    int length = snprintf(path, sizeof path, "%s/%s", folder, OWNERSHIP_LOCK);
     int fd = length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return false;

@@ -156,8 +156,9 @@ bool weights_export(Job *job, const Model *model, Store *store, const WeightsExp
         ok = make_tensor(&x, x.targets.data[n], &tensors[n]);
         n++;
     }
-    const StMeta format = {"format", "pt"}; /* who reads it with PyTorch asks for this */
-    ok = ok && st_write(&job->diags, path, tensors, (int64_t)n, &format, 1);
+    /* Who reads it with PyTorch asks for the format; driver/ownership.c for the writer. */
+    const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
+    ok = ok && st_write(&job->diags, path, tensors, (int64_t)n, metadata, 2);
     for (size_t i = 0; i < n; i++)
         free((void *)tensors[i].data);
     return ok;
