@@ -20,6 +20,7 @@ typedef struct Eval {
 typedef struct Figures {
     double loss, perplexity;
     int64_t sentences, tokens;
+    int64_t cut_sources, cut_targets, max_length; /* as Corpus counts them */
     bool decoded;
     Judgement judgement; /* of what was decoded */
     const char *signature;
@@ -35,6 +36,9 @@ static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures
     f->perplexity = exp(f->loss);
     f->tokens = scores.tokens;
     f->sentences = scores.sentences;
+    f->cut_sources = corpus->cut_sources;
+    f->cut_targets = corpus->cut_targets;
+    f->max_length = corpus->options.max_length;
     return true;
 }
 
@@ -73,6 +77,8 @@ static void print_json(const Figures *f)
     }
     json_put_integer(&json, "sentences", f->sentences);
     json_put_integer(&json, "tokens", f->tokens);
+    json_put_integer(&json, "cut_sources", f->cut_sources);
+    json_put_integer(&json, "cut_targets", f->cut_targets);
     json_close(&json, '}');
     puts(out.data);
     text_free(&out);
@@ -89,6 +95,11 @@ static void print_figures(const Figures *f)
     }
     printf("sentences          %" PRId64 "\n", f->sentences);
     printf("tokens             %" PRId64 "\n", f->tokens);
+    if (f->cut_sources)
+        printf("sources cut        %" PRId64 ", to %" PRId64 " tokens\n", f->cut_sources, f->max_length);
+    if (f->cut_targets)
+        printf("targets cut        %" PRId64 ", to %" PRId64 " tokens, for the loss alone\n", f->cut_targets,
+               f->max_length);
 }
 
 typedef struct Texts {

@@ -203,10 +203,17 @@ static CorpusOptions corpus_options(const Training *t)
     return options;
 }
 
-static Corpus *encode(Training *t, const Lines *source, const Lines *target)
+/* What is validated on is all there, as in tfc eval. */
+static Corpus *encode_valid(Training *t, const ValidText *text)
 {
-    const CorpusOptions options = corpus_options(t);
-    return corpus_encode(&t->job->diags, t->vocab, &options, source, target);
+    CorpusOptions options = corpus_options(t);
+    options.keep_all = options.kind != CORPUS_STREAM;
+    Corpus *corpus = corpus_encode(&t->job->diags, t->vocab, &options, text->source, text->target);
+    if (!corpus || corpus->n)
+        return corpus;
+    diag_error(&t->job->diags, (Loc){.source = text->source->source}, "there is no line to validate on");
+    corpus_free(corpus);
+    return NULL;
 }
 
 bool training_load_data(Training *t)
@@ -216,14 +223,14 @@ bool training_load_data(Training *t)
         return false;
     const CorpusOptions options = corpus_options(t);
     t->corpus = t->options->rows ? training_prepared_corpus(t, &options)
-                                 : encode(t, t->source, t->target);
+                                 : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
                         t->mixed[i].target);
     for (int i = 0; ok && i < t->n_valid; i++) {
         ValidText *valid = &t->valid[i];
-        valid->corpus = encode(t, valid->source, valid->target);
+        valid->corpus = encode_valid(t, valid);
         ok = valid->corpus != NULL;
     }
     return ok;

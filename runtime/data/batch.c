@@ -342,12 +342,12 @@ static void make_room(Batch *batch)
     }
 }
 
-/* [before] ids [after], where the brackets are ids or -1 for none; returns the end. */
-static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int32_t before, int32_t after)
+/* [before] the first n ids [after], where the brackets are ids or -1 for none; returns the end. */
+static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int64_t n, int32_t before, int32_t after)
 {
     if (before >= 0)
         *out++ = before;
-    for (int64_t j = rows->start[i]; j < rows->start[i + 1]; j++)
+    for (int64_t j = rows->start[i]; j < rows->start[i] + n; j++)
         *out++ = rows->ids.data[j];
     if (after >= 0)
         *out++ = after;
@@ -375,11 +375,14 @@ static void fill_rows(const Batches *b, const Item *items, Batch *batch)
         int64_t row = items[i].row;
         if (items[i].source) {
             SourceFrame frame = corpus_source_frame(corpus, row);
-            source = put_row(source, &corpus->source, row, frame.before, frame.after);
+            source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row), frame.before,
+                             frame.after);
         }
         if (items[i].target) {
-            target = put_row(target, &corpus->target, row, rules->begin, -1);
-            next = put_row(next, &corpus->target, row, -1, rules->end);
+            int64_t fed = items[i].target - 1; /* fewer than the row has where it is too long */
+            bool ends = fed == rows_length(&corpus->target, row);
+            target = put_row(target, &corpus->target, row, fed, rules->begin, -1);
+            next = put_row(next, &corpus->target, row, fed + !ends, -1, ends ? rules->end : -1);
         }
     }
 }

@@ -46,22 +46,30 @@ int64_t corpus_source_length(const Corpus *corpus, int64_t i)
                : 0;
 }
 
-int64_t corpus_target_length(const Corpus *corpus, int64_t i)
+/* … and of the target, were it whole in a batch. */
+static int64_t whole_target(const Corpus *corpus, int64_t i)
 {
     return has_target(corpus->options.kind) ? rows_length(&corpus->target, i) + 1 : 0;
+}
+
+int64_t corpus_target_length(const Corpus *corpus, int64_t i)
+{
+    int64_t length = whole_target(corpus, i), limit = corpus->options.max_length;
+    return limit > 0 && length > limit ? limit : length;
 }
 
 static void close_row(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
 
 static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
 
-/* Cuts the last row to so many ids. */
-static void cut_row(Rows *rows, int64_t keep)
+/* Cuts the last row to so many ids; whether it had more. */
+static bool cut_row(Rows *rows, int64_t keep)
 {
-    if (rows_length(rows, rows->n - 1) > keep) {
-        rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep);
-        rows->start[rows->n] = (int64_t)rows->ids.count;
-    }
+    if (rows_length(rows, rows->n - 1) <= keep)
+        return false;
+    rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep);
+    rows->start[rows->n] = (int64_t)rows->ids.count;
+    return true;
 }
 
 /* ---- rows ---- */
@@ -90,6 +98,7 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 void corpus_clear(Corpus *corpus)
 {
     corpus->n = corpus->own = corpus->lines = corpus->empty = corpus->long_ = 0;
+    corpus->cut_sources = corpus->cut_targets = 0;
     corpus->source.n = corpus->target.n = 0;
     corpus->source.ids.count = corpus->target.ids.count = 0;
     corpus->source.start[0] = corpus->target.start[0] = 0;
@@ -100,7 +109,7 @@ static CorpusRow judge_row(const Corpus *corpus)
 {
     CorpusKind kind = corpus->options.kind;
     int64_t source = corpus_source_length(corpus, corpus->n);
-    int64_t target = corpus_target_length(corpus, corpus->n), limit = corpus->options.max_length;
+    int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
     CorpusRow row = {.tokens = source > target ? source : target};
     bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
@@ -128,10 +137,13 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
         take_back_row(&corpus->source);
     if (!row.is_kept && on_target)
         take_back_row(&corpus->target);
-    if (row.is_kept && row.is_long && on_source)
-        cut_row(&corpus->source, corpus->options.max_length - source_specials(corpus, corpus->n));
-    if (row.is_kept && row.is_long && on_target)
-        cut_row(&corpus->target, corpus->options.max_length - 1);
+    if (row.is_kept && row.is_long) {
+        int64_t limit = corpus->options.max_length;
+        row.cuts_source = on_source && cut_row(&corpus->source, limit - source_specials(corpus, corpus->n));
+        row.cuts_target = whole_target(corpus, corpus->n) > limit;
+    }
+    corpus->cut_sources += row.cuts_source;
+    corpus->cut_targets += row.cuts_target;
     if (row.is_kept)
         corpus->line[corpus->n++] = line, corpus->own++;
     return row;
@@ -168,7 +180,7 @@ void corpus_close_stream(Corpus *corpus)
 
 /* Where the first line of each sort was, for the warnings. */
 typedef struct Seen {
-    int64_t first_empty, first_long;
+    int64_t first_empty, first_long, first_source, first_target;
 } Seen;
 
 static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, Seen *seen)
@@ -179,10 +191,32 @@ static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, S
             seen->first_empty = i;
         if (row.is_long && corpus->long_ == 1)
             seen->first_long = i;
+        if (row.cuts_source && corpus->cut_sources == 1)
+            seen->first_source = i;
+        if (row.cuts_target && corpus->cut_targets == 1)
+            seen->first_target = i;
     }
 }
 
 /* ---- messages ---- */
+
+/* What was kept and is longer than the model takes. */
+static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source, const Lines *target,
+                     const Seen *seen)
+{
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sources" : "lines";
+    long long lines = corpus->lines, limit = corpus->options.max_length;
+    if (corpus->cut_sources)
+        diag_warning(diags, (Loc){.source = source->source},
+                     "%lld of %lld %s are longer than %lld tokens and are cut (the first on line %lld)",
+                     (long long)corpus->cut_sources, lines, what, limit, (long long)seen->first_source + 1);
+    if (corpus->cut_targets)
+        diag_warning(diags, (Loc){.source = (target ? target : source)->source},
+                     "%lld of %lld %s are longer than %lld tokens: the loss is over the first %lld of each "
+                     "(the first on line %lld)",
+                     (long long)corpus->cut_targets, lines, target ? "targets" : what, limit, limit,
+                     (long long)seen->first_target + 1);
+}
 
 static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, const Seen *seen)
 {
@@ -193,13 +227,12 @@ static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, co
                      "%lld of %lld %s have an empty side and are left out (the first on line %lld)",
                      (long long)corpus->empty, (long long)corpus->lines, what,
                      (long long)seen->first_empty + 1);
-    if (corpus->long_)
+    if (corpus->long_ && (!keep || corpus->options.refuse_long))
         diag_warning(
             diags, (Loc){.source = text->source},
-            "%lld of %lld %s are longer than %lld tokens and are %s (the first on line %lld)",
+            "%lld of %lld %s are longer than %lld tokens and are left out (the first on line %lld)",
             (long long)corpus->long_, (long long)corpus->lines, what,
-            (long long)corpus->options.max_length, keep ? "cut" : "left out",
-            (long long)seen->first_long + 1);
+            (long long)corpus->options.max_length, (long long)seen->first_long + 1);
 }
 
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
@@ -243,6 +276,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
     } else
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, source, &seen);
+    warn_cut(diags, corpus, source, target, &seen);
     if (check_usable(diags, corpus, source))
         return corpus;
     corpus_free(corpus);

@@ -36,8 +36,10 @@ typedef struct CorpusOptions {
     /* In tokens of a batch, so special ones included; 0: no limit. */
     int64_t max_length;
     /* False (training): rows with an empty side or longer than max_length are left out.
-     * True (translation, evaluation): every line stays; empty ones are empty rows, longer
-     * ones are cut, or left out with refuse_long. A warning of corpus_encode says how many. */
+     * True (translation, evaluation): every line stays; empty ones are empty rows, and longer
+     * ones are left out with refuse_long. Without it a longer source is cut, and a longer target is
+     * whole in its row, of which a batch has the beginning, with the token that follows it, not the
+     * end, as the last of `next`. A warning of corpus_encode says how many. */
     bool keep_all, refuse_long;
 } CorpusOptions;
 
@@ -60,6 +62,7 @@ typedef struct Corpus {
     int64_t *line;        /* the line a row came from, from 0 */
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
+    int64_t cut_sources, cut_targets; /* rows of those: cut, and whole but for the batch */
     int64_t room;         /* private */
     /* The rows lie there, not here, and n tells how many (prepared.h); NULL: they are here. */
     const struct Prepared *prepared;
@@ -80,6 +83,7 @@ void corpus_free(Corpus *corpus); /* NULL is allowed */
 /* Rows one by one: for texts that are never whole in memory. */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
+    bool cuts_source, cuts_target;   /* as Corpus counts them */
     int64_t tokens;                  /* of the longer side, as in a batch */
 } CorpusRow;
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
@@ -96,7 +100,7 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
 {
     return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
 }
-/* Tokens of row i in a batch, specials included; 0 for a side the kind lacks. */
+/* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind lacks. */
 int64_t corpus_source_length(const Corpus *corpus, int64_t i);
 /* What stands before and after a source's own tokens; -1: nothing. A source without tokens and
  * without an end gets the target's end: a batch has no empty rows. */

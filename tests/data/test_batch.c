@@ -340,6 +340,27 @@ static void test_windows(void **state)
     text_free(&text);
 }
 
+/* A target longer than the model takes: its beginning, and the token behind that; no end. */
+static void test_cut(void **state)
+{
+    Fixture *f = *state;
+    CorpusOptions options = {.kind = CORPUS_PAIRS, .max_length = 3, .keep_all = true};
+    Corpus *corpus = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a\na\n"), lines_of(f, "b a c b a\nb a\n"));
+    Batches *batches = batches_new(corpus, &(BatchOptions){.sentences = 2}, 0);
+    Batch batch = {0};
+    batches_fill(batches, 0, &batch);
+    const TokenRules *rules = vocab_rules(f->words);
+    const int32_t target[] = {rules->begin, 5, 4}, next[] = {5, 4, 6}, whole[] = {5, 4, rules->end};
+    for (int64_t row = 0; row < 2; row++) {
+        assert_int_equal(batch.target_lengths[row], 3);
+        assert_memory_equal(batch.target + 3 * row, target, sizeof target);
+        assert_memory_equal(batch.target_next + 3 * row, batch.row[row] ? whole : next, sizeof next);
+    }
+    batch_free(&batch);
+    batches_free(batches);
+    corpus_free(corpus);
+}
+
 static void test_nothing(void **state)
 {
     Fixture *f = *state;
@@ -417,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

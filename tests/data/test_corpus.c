@@ -180,9 +180,12 @@ static void test_pairs_for_evaluation(void **state)
     expect_row(&c->source, 1, 0, NULL);
     expect_row(&c->target, 2, 0, NULL);
     expect_row(&c->source, 3, 3, (int32_t[]){4, 5, 6});
-    expect_row(&c->target, 4, 3, (int32_t[]){4, 4, 4});
+    expect_row(&c->target, 4, 4, (int32_t[]){4, 4, 4, 4});
+    assert_int_equal(corpus_target_length(c, 4), 4);
     expect_row(&c->source, 5, 3, (int32_t[]){4, 5, 6});
-    expect_message(&f->diags, "warning: 2 of 6 sentence pairs are longer than 4 tokens and are cut");
+    expect_message(&f->diags, "warning: 1 of 6 sources are longer than 4 tokens and are cut (the first on line 4)");
+    expect_message(&f->diags, "warning: 1 of 6 targets are longer than 4 tokens: the loss is over the first 4 of "
+                      "each (the first on line 5)");
     corpus_free(c);
 }
 
