@@ -1,6 +1,7 @@
 /* tfc attend: what the heads of a model look at. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "driver/attention.h"
 #include "driver/npz.h"
 #include "inspect/attention.h"
@@ -211,6 +212,8 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
     const Attend *o = record;
     if (!o->page && !o->json && !o->npy && !o->svg)
         return cli_usage_error("attend: what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
+    if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
+        return EXIT_USAGE;
     return common_run(job, &o->common, arguments->words[0], attend, o);
 }
 

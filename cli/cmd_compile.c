@@ -1,5 +1,6 @@
 /* tfc compile: a model as a library, an object or a program of its own. */
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "driver/compile.h"
 
 typedef struct Compile {
@@ -12,6 +13,10 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     Compile *compile = record;
     if (!compile->o.output)
         return cli_usage_error("compile: -o FILE is missing");
+    if (!(compile->o.emit = ending_kind(job, "compile", compile->o.output, "--emit", compile->o.emit)))
+        return EXIT_USAGE;
+    if (!compile->o.target && text_ends(compile->o.output, ".wasm"))
+        compile->o.target = "wasm32-wasi";
     ModelArgument model;
     bool ok = common_model(job, &compile->common, arguments->words[0], &model);
     compile->o.run = model.run;
@@ -23,7 +28,8 @@ static const Option options[] = {
     {"-o", "FILE", FIELD(Compile, o.output), 0, NULL, "what to write; NAME.h, and of a library NAME.py, are put beside it"},
     {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
      "library, object (to be linked with the runtime), program, C (one file, runtime included),\n"
-     "text, bitcode, package of JavaScript (a folder), page (as FILE is called)"},
+     "text, bitcode, package of JavaScript (a folder), page (as FILE ends: .so, .o, none or\n"
+     ".wasm, .c, .ll, .s, .bc, .html)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
      "of forward,loss,train_step,encode,decode_step (all that the model has), and alignment"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,

@@ -1,6 +1,7 @@
 /* tfc draw: what a model is before it has learnt, as pictures. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "driver/picture.h"
 #include "driver/training.h"
 #include "inspect/picture_svg.h"
@@ -100,6 +101,8 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
     const Draw *o = record;
     if (!o->what || !o->output)
         return cli_usage_error("draw: --what and -o FILE.svg are needed");
+    if (!ending_kind(job, "draw", o->output, NULL, NULL))
+        return EXIT_USAGE;
     const char *path = arguments->words[0];
     ModelArgument model;
     Text out = {0};

@@ -1,6 +1,7 @@
 /* tfc dump: any stage between the text of a model and its machine code. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "codegen/loop/text.h"
 #include "driver/device.h"
 #include "driver/memory.h"
@@ -240,7 +241,8 @@ static int check_format(const Dump *dump)
 
 static int run_dump(Job *job, void *record, const Arguments *arguments)
 {
-    const Dump *dump = record;
+    Dump *dump = record;
+    dump->format = ending_kind(job, "dump", dump->output ? dump->output : "", "--format", dump->format);
     int status = check_format(dump);
     if (status)
         return status;
@@ -269,8 +271,8 @@ static const Option options[] = {
     {"lines", NULL, FIELD(Dump, lines), 0, NULL, "of loops: comments name the model's lines"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "instead: what fused, near misses and why, kernels, work, memory"},
-    {"format", "text|html|dot", FIELD(Dump, format), 0, "text",
-     "dot: the stage for Graphviz; html: one page with every stage"},
+    {"format", "text|html|dot", FIELD(Dump, format), 0, NULL,
+     "dot: the stage for Graphviz; html: one page with every stage (as FILE ends, else text)"},
     {"-o", "FILE", FIELD(Dump, output), 0, NULL, "where to write (standard output)"},
     {"dim", "NAME=SIZE", FIELD(Dump, dims), 0, NULL,
      "size of a dimension (or each length) for report and page (32)"},

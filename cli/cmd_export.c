@@ -1,5 +1,6 @@
 /* tfc export: params, or a model as ONNX, as a file for other programs. */
 #include "cli/commands.h"
+#include "cli/endings.h"
 #include "driver/npz_export.h"
 #include "driver/onnx/export.h"
 #include "driver/patterns.h"
@@ -65,11 +66,13 @@ static bool export_model(Job *job, const Export *o, ModelArgument *model)
 
 static int run_export(Job *job, void *record, const Arguments *arguments)
 {
-    const Export *o = record;
+    Export *o = record;
     ModelArgument model;
-    bool onnx = !strcmp(o->format, "onnx");
     if (!o->out)
         return cli_usage_error("export: -o FILE is needed; see tfc export --help");
+    if (!(o->format = ending_kind(job, "export", o->out, "--format", o->format)))
+        return EXIT_USAGE;
+    bool onnx = !strcmp(o->format, "onnx");
     if (onnx && (o->merge || o->only.count))
         return cli_usage_error("export: --format onnx is a whole model, without --merge and --only");
     if (!onnx && o->function)
@@ -80,10 +83,11 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
-    {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, "safetensors",
+    {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, NULL,
      "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
      "with config.json and tokenizer, of what tfc import read; marian: its model.npz; onnx: a\n"
-     "function of the model as an ONNX model of opset 17"},
+     "function of the model as an ONNX model of opset 17 (as FILE ends: .safetensors or none,\n"
+     ".npz, .onnx)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "with --format onnx: forward (unless given), encode or decode_step"},
     {"merge", NULL, FIELD(Export, merge), 0, NULL,

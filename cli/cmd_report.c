@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/file.h"
+#include "cli/endings.h"
 #include "cli/report.h"
 #include "driver/run_lock.h"
 #include "inspect/picture_svg.h"
@@ -135,6 +136,11 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
         return cli_usage_error("report: --svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)
         return cli_usage_error("report: -o PAGE.html is needed, or --svg PLOT");
+    const char *kind = o->output ? ending_kind(job, "report", o->output, NULL, o->svg) : o->svg;
+    if (!kind)
+        return EXIT_USAGE;
+    if (!o->svg && !strcmp(kind, "svg"))
+        return cli_usage_error("report: -o %s: --svg PLOT says which plot", o->output);
     if (o->svg && o->follow)
         return cli_usage_error("report: --follow renews a page, not a plot");
     bool ok = o->svg      ? make_plot(job, o, arguments)

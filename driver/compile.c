@@ -13,16 +13,6 @@
 
 #include <string.h>
 
-static const char *emit_of(const char *output)
-{
-    static const char *const kinds[][2] = {
-        {".so", "so"}, {".o", "obj"}, {".c", "c"}, {".ll", "llvm"}, {".s", "asm"}, {".bc", "bc"}, {".html", "html"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (text_ends(output, kinds[i][0]))
-            return kinds[i][1];
-    return "exe";
-}
-
 /* ---- functions ---- */
 
 static bool add_function(Artifact *a, TfcFunction f)
@@ -299,7 +289,7 @@ bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *
 {
     Artifact artifact = {.job = job,
                          .output = options->output,
-                         .emit = options->emit ? options->emit : emit_of(options->output)};
+                         .emit = options->emit};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
     compile_close_members(&artifact);
     text_free(&artifact.code);

@@ -8,7 +8,7 @@
 
 typedef struct CompileOptions {
     const char *output;    /* the file */
-    const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html; NULL: as the file is called */
+    const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html */
     const char *functions; /* "forward,loss"; NULL: all that the model has */
     const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
     const char *store;     /* of a page or package: its params as "f32" or rounded to "bf16"; NULL: f32 */
