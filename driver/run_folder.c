@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "driver/model_argument.h"
 #include "driver/weights.h"
+#include "passes/optimizer.h"
+#include "runtime/data/safetensors.h"
 
 #include <string.h>
 
@@ -73,6 +75,74 @@ const char *run_params(Job *job, const char *folder)
             return path;
     }
     return NULL;
+}
+
+/* ---- whether model and checkpoint belong together ---- */
+
+enum { MOST_LISTED = 5 };
+
+/* "NAME is [3, 4] there, [4, 4] in the model". */
+static const char *shape_difference(Arena *arena, const StTensor *there, const ParamInfo *param)
+{
+    Text text = {0};
+    text_add(&text, "'%s' is [", there->name);
+    for (int i = 0; i < there->rank; i++)
+        text_add(&text, "%s%lld", i ? ", " : "", (long long)there->dims[i]);
+    text_string(&text, "] there, [");
+    for (int i = 0; i < param->type.rank; i++)
+        text_add(&text, "%s%lld", i ? ", " : "", (long long)param->type.dims[i].size);
+    text_string(&text, "] in the model");
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+static bool has_shape(const StTensor *there, const ParamInfo *param)
+{
+    bool same = there->rank == param->type.rank;
+    for (int i = 0; same && i < there->rank; i++)
+        same = there->dims[i] == param->type.dims[i].size;
+    return same;
+}
+
+/* What is in the file and not, or otherwise, in the model; the optimizer's tensors are left out. */
+static TextList list_differences(Job *job, const StFile *file, const Module *module)
+{
+    TextList list = {0};
+    for (int64_t i = 0; i < file->n; i++) {
+        const StTensor *there = &file->tensors[i];
+        const ParamInfo *param = module_param(module, there->name);
+        if (!param && !optimizer_is_slot(there->name))
+            vec_push(job->arena, list, arena_printf(job->arena, "'%s' is there alone", there->name));
+        else if (param && !has_shape(there, param))
+            vec_push(job->arena, list, shape_difference(job->arena, there, param));
+    }
+    return list;
+}
+
+bool run_check_params(Job *job, const char *folder, const Module *module)
+{
+    Diagnostics unseen; /* a file that cannot be read is told by who reads it */
+    diag_init(&unseen, job->arena);
+    const char *path = run_params(job, folder);
+    StFile *file = path && !file_is_folder(path) ? st_open(&unseen, job->arena, path) : NULL;
+    if (!file)
+        return true;
+    TextList list = list_differences(job, file, module);
+    st_close(file);
+    if (!list.count)
+        return true;
+    Text text = {0};
+    for (size_t i = 0; i < list.count && i < MOST_LISTED; i++)
+        text_add(&text, "\n  %s", list.data[i]);
+    if (list.count > MOST_LISTED)
+        text_add(&text, "\n  … and %zu more", list.count - MOST_LISTED);
+    job_error(job,
+              "%s/model.tfg is not the model of %s: put back the text that was trained, or train this one "
+              "with another --out%s",
+              folder, path, text.data);
+    text_free(&text);
+    return false;
 }
 
 const char *run_checkpoint(Job *job, const char *folder, const char *name)

@@ -28,6 +28,10 @@ const char *run_folder_copy(Job *job, const char *folder, const Session *session
 /* Where the params of a run are: its average, else the best, else the last, else the folder
  * RUN_WEIGHTS. NULL: it has none yet. */
 const char *run_params(Job *job, const char *folder);
+/* Whether the params of its model, as model.tfg is now, are those of run_params: no other names there, and
+ * the same shapes. An error lists those that differ. Params that a training does not save may be missing;
+ * what comes from another program (RUN_WEIGHTS) is not compared. */
+bool run_check_params(Job *job, const char *folder, const Module *module);
 /* The checkpoint of that name, a file or one in the run's folder; of none (NULL) run_params.
  * NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);

@@ -218,6 +218,7 @@ SessionOptions run_session_options(Job *job, const char *folder, const RunRecord
 {
     SessionOptions options = session_defaults(arena_printf(job->arena, "%s/model.tfg", folder));
     options.library = arena_printf(job->arena, "%s/lib", folder);
+    options.run = folder;
     options.settings = merge_settings(job->arena, &record->settings, more);
     return options;
 }

@@ -5,6 +5,7 @@
 #include "driver/memory.h"
 #include "driver/patterns.h"
 #include "driver/ports.h"
+#include "driver/run_folder.h"
 #include "driver/tuning.h"
 
 #include <string.h>
@@ -67,7 +68,7 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         !patterns_check(job, "only", &options->only, session->model->module))
         return false;
     patterns_freeze(&options->freeze, &options->only, session->model->module);
-    return true;
+    return !options->run || run_check_params(job, options->run, session->model->module);
 }
 
 void session_close(Session *session)

@@ -20,6 +20,7 @@ typedef struct MemoryLimit {
 typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */
     const char *library; /* NULL: the standard one */
+    const char *run;     /* the folder of the run whose params it has, with which it is compared; or NULL */
     TextList settings;   /* "NAME=VALUE" */
     DType float_type;
     DType compute;   /* of products: DT_F32 (as float_type) or DT_BF16 */

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SLOTS "optimizer." /* begins the name of every slot */
+
 typedef struct Update {
     Builder b;
     const OptimizerSpec *spec;
@@ -53,8 +55,10 @@ const char *const *optimizer_slots(const OptimizerSpec *spec)
 
 const char *optimizer_slot_name(Arena *arena, const char *kind, const char *param)
 {
-    return arena_printf(arena, "optimizer.%s.%s", kind, param);
+    return arena_printf(arena, SLOTS "%s.%s", kind, param);
 }
+
+bool optimizer_is_slot(const char *name) { return !strncmp(name, SLOTS, strlen(SLOTS)); }
 
 static const ParamInfo *slot(Module *module, const char *kind, const Value *param)
 {

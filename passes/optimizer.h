@@ -16,5 +16,7 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
 const char *const *optimizer_slots(const OptimizerSpec *spec);
 /* A slot's name, in the arena. */
 const char *optimizer_slot_name(Arena *arena, const char *kind, const char *param);
+/* Whether a tensor of a checkpoint is a slot, by its name. */
+bool optimizer_is_slot(const char *name);
 
 #endif
