@@ -49,11 +49,23 @@ static int count_failed(const Check *check)
     return failed;
 }
 
+/* Whether the model is one at its own sizes, too: reduced ones may fit where these do not. */
+static bool loads_whole(Job *job, const SessionOptions *options)
+{
+    Session session;
+    bool ok = session_open(&session, job, options);
+    if (ok)
+        session_close(&session);
+    return ok;
+}
+
 static int run_check(Job *job, void *record, const Arguments *arguments)
 {
     const CheckOptions *o = record;
     ModelArgument model;
     if (!common_model(job, &o->common, arguments->words[0], &model))
+        return cli_finish(job, false);
+    if (!loads_whole(job, &model.options))
         return cli_finish(job, false);
     Check check = {.job = job,
                    .path = model.options.path,
