@@ -168,6 +168,34 @@ static Val run_require(Elab *e, const Node *call, Val *args)
     return error;
 }
 
+/* one_of(word, words): the word, which is one of them. */
+static Val run_one_of(Elab *e, const Node *call, Val *args)
+{
+    const Node *asked = call->kids.data[0]->a;
+    const Val *list = &args[1];
+    const char **words = ARENA_ARRAY(e->arena, const char *, list->kind == VAL_LIST ? list->n + 1 : 1);
+    int n = 0;
+    while (list->kind == VAL_LIST && n < list->n && list->items[n].kind == VAL_STRING)
+        words[n] = list->items[n].text, n++;
+    if (list->kind != VAL_LIST || !n || n < list->n)
+        return elab_error(e, call, "`one_of` takes a list of strings, not %s", val_text(e, list));
+    bool is_word = args[0].kind == VAL_STRING;
+    for (int i = 0; is_word && i < n; i++)
+        if (!strcmp(args[0].text, words[i]))
+            return args[0];
+    const Decl *decl = asked->kind == NODE_NAME ? map_get(&e->decls, asked->name) : NULL;
+    const char *near = is_word ? text_suggest(e->arena, "\"", args[0].text, words, (size_t)n) : "";
+    Text known = {0};
+    for (int i = 0; i < n; i++)
+        text_add(&known, "%s\"%s\"", i ? ", " : "", words[i]);
+    Val error = elab_error(e, decl ? decl->node : call, "`%s` is %s, but it can be %s alone%s",
+                           expression_text(e->arena, asked), val_text(e, &args[0]), known.data, near);
+    if (decl)
+        elab_note(e, call->loc, "it is read here");
+    text_free(&known);
+    return error;
+}
+
 /* ---- the table ---- */
 
 /* What is a function of one float, by its type rule in ir/ops.def, has its name here, too. */
@@ -221,6 +249,7 @@ static const Builtin builtins[] = {
     {.name = "ragged", .params = "dim", .run = builtin_ragged},
     {.name = "next", .params = "input", .run = run_next},
     {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},
+    {.name = "one_of", .params = "word words", .run = run_one_of},
     {.name = "require", .params = "condition message? about? about_too?", .run = run_require},
 };
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
