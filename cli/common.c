@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include "base/file.h"
+#include "base/map.h"
 #include "cli/tracing.h"
 
 #include <stdarg.h>
@@ -15,9 +16,36 @@ void cli_speak_as(const char *name) { speaker = name; }
 
 int cli_errors_told(void) { return errors_told; }
 
+/* Leaves out warnings that were printed before, with their notes: a model is read more than once. */
+static void drop_repeated(Diagnostics *diags)
+{
+    static Map told;
+    static Arena *arena;
+    if (!arena)
+        map_init(&told, arena = arena_new());
+    bool drops = false;
+    size_t n = 0;
+    for (size_t i = 0; i < diags->list.count; i++) {
+        const Diag *diag = &diags->list.data[i];
+        if (diag->severity != DIAG_NOTE)
+            drops = false;
+        if (diag->severity == DIAG_WARNING) {
+            const Loc *loc = &diag->loc;
+            const char *key = arena_printf(arena, "%s:%d:%d:%s", loc->source ? loc->source->path : "", loc->line,
+                                           loc->column, diag->message);
+            drops = map_has(&told, key);
+            map_set(&told, key, &told);
+        }
+        if (!drops)
+            diags->list.data[n++] = *diag;
+    }
+    diags->list.count = n;
+}
+
 void cli_flush(Job *job)
 {
     Text text = {0};
+    drop_repeated(&job->diags);
     errors_told += job->diags.errors;
     if (speaker)
         diag_render_errors(&job->diags, speaker, &text);

@@ -56,7 +56,7 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
     FrontendOptions frontend = {.library = options->library, .float_type = options->float_type,
-                                .merges = options->merges};
+                                .merges = options->merges, .is_trained = options->run != NULL};
     Setting *settings;
     if (!pipeline_check(job->passes, &job->diags) ||
         !session_settings(job, &options->settings, &settings, &frontend.n_settings))

@@ -308,6 +308,7 @@ static void finish_loss(Elab *e)
 
 static void elaborate(Elab *e)
 {
+    const FrontendOptions *options = e->loaded.options;
     collect(e);
     declare_dims(e);
     declare_all(e);
@@ -326,6 +327,8 @@ static void elaborate(Elab *e)
         diag_error(e->diags, (Loc){.source = e->loaded.main},
                    "the model gives nothing: it has neither an `output` nor a `loss`%s",
                    map_has(&e->top->vars, "output") ? "; an output has a name: `output y = …`" : "");
+    if (!e->diags->errors && !(options && options->is_trained))
+        warn_unused(&e->loaded);
 }
 
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,

@@ -192,6 +192,9 @@ static inline bool gives_merges(const Elab *e)
     return e->loaded.options && e->loaded.options->merges;
 }
 
+/* ---- unused.c ---- */
+void warn_unused(const Loaded *loaded); /* of a model that has no mistake */
+
 /* ---- train.c, weights.c ---- */
 void elaborate_train(Elab *e, const Node *train);
 void train_defaults(TrainSpec *spec);

@@ -68,6 +68,7 @@ typedef struct FrontendOptions {
     const Setting *settings;
     int n_settings;
     const char *library; /* folder of models/lib; NULL: found beside the program or TFC_LIBRARY */
+    bool is_trained;     /* the text of a run: what is left over in it is no longer worth a warning */
     bool merges;         /* the model's outputs are its `merge`s, named as their params */
     DType float_type;    /* DT_F32; DT_F64 for checks */
     const char *const *outputs; /* beside the declared ones: dotted names of what blocks compute */
