@@ -79,10 +79,48 @@ def _array(address, dtype, shape):
     return numpy.frombuffer(ctypes.string_at(address, size) if size else b"", dtype).reshape(shape)
 
 
-def _flat(lists):
+def _whole(name, value, kind):
+    """The whole number of an argument, which C takes as `kind` ("c_int32")."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):  # text, NaN, an infinity
+        number = None
+    if number is None or number != value:
+        raise ValueError("%s: %r is no whole number" % (name, value))
+    bits, signed = 8 * ctypes.sizeof(getattr(ctypes, kind)), not kind.startswith("c_u")
+    least, most = -(1 << bits - 1) if signed else 0, (1 << bits - signed) - 1
+    if not least <= number <= most:
+        raise OverflowError("%s: %d is not from %d to %d" % (name, number, least, most))
+    return number
+
+
+def _exactly(name, value, dtype):
+    """The array of that type which the value is, floats rounded."""
+    array, dtype = numpy.asarray(value), numpy.dtype(dtype)
+    if array.dtype == dtype:
+        return array
+    if array.dtype.kind not in "biufO":
+        raise ValueError("%s: an array of %s holds no numbers" % (name, array.dtype))
+    try:
+        with numpy.errstate(all="ignore"):
+            taken = array.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError("%s: %s" % (name, error)) from None
+    wrong = array != taken if dtype.kind != "f" else numpy.isinf(taken) & (array != taken)
+    if numpy.any(wrong):
+        raise OverflowError("%s: %r is no value of an array of %s"
+                            % (name, array[wrong].flat[0], dtype.name))
+    return taken
+
+
+def _ids(name, ids):
+    return (_I * len(ids))(*[_whole(name, i, "c_int32") for i in ids])
+
+
+def _flat(name, lists):
     """Lengths and ids of lists of ids."""
     lengths = (_I * len(lists))(*[len(ids) for ids in lists])
-    return lengths, (_I * sum(lengths))(*[int(i) for ids in lists for i in ids])
+    return lengths, _ids(name, [i for ids in lists for i in ids])
 
 
 def _join(lines):
@@ -100,7 +138,7 @@ def _begin_with(settings, prefix):
 
 def set_threads(n):
     """Threads of every call from now on."""
-    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(n))
+    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(_whole("n", n, "c_int")))
 
 
 class Model:
@@ -115,7 +153,7 @@ class Model:
                 _HEADER, path, ctypes.byref(self._model)))
         else:
             _check(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
-                _HEADER, seed, ctypes.byref(self._model)))
+                _HEADER, _whole("seed", seed, "c_uint64"), ctypes.byref(self._model)))
         _check(_function("session_new", ctypes.c_int, _P, _P)(
             self._model, ctypes.byref(self._session)))
 
@@ -156,11 +194,19 @@ class Model:
             settings = Generation()
             _check(_function("generation_defaults", ctypes.c_int, _P, _P)(
                 self._model, ctypes.byref(settings)))
+            fields = {name: (kind, n) for name, kind, n in _GENERATION}
             for name, value in changes.items():
-                if not hasattr(settings, name):
+                if name not in fields:
                     raise TypeError("there is no setting " + name)
-                if name == "forbidden":
-                    value = (_I * 4)(*(list(value) + [-1] * 4)[:4])
+                kind, n = fields[name]
+                if n:
+                    value = list(value)
+                    value += [-1] * (n - len(value))
+                    if len(value) > n:
+                        raise ValueError("%s: %d ids, %d at most" % (name, len(value), n))
+                    value = _ids(name, value)
+                elif "int" in kind:
+                    value = _whole(name, value, kind)
                 setattr(settings, name, value)
             return settings
 
@@ -170,7 +216,7 @@ class Model:
             `prefixes`: of each the ids that its results begin with."""
             settings = self.settings(**changes)
             n = len(sentences)
-            (lengths, ids), forced = _flat(sentences), _flat(prefixes or [])
+            (lengths, ids), forced = _flat("sentences", sentences), _flat("prefixes", prefixes or [])
             if prefixes is not None:
                 if len(prefixes) != n:
                     raise ValueError("there are %d prefixes, not %d" % (len(prefixes), n))
@@ -187,7 +233,7 @@ class Model:
             """What each id of a target was made from, [len(target), len(source)]: the last attention
             over the source, in the mean of its heads. `target`: BOS and the ids behind it; row t is
             what predicted the id behind target[t]."""
-            sides, weights = [(_I * len(ids))(*map(int, ids)) for ids in (source, target)], _P()
+            sides, weights = [_ids("source", source), _ids("target", target)], _P()
             _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
                 self._session, len(source), sides[0], len(target), sides[1], ctypes.byref(weights)))
             return _array(weights.value, "f4", (len(target), len(source)))
@@ -236,7 +282,7 @@ class Model:
     def _run(self, name, seed, given):
         dims, inputs, outputs = _FUNCTIONS[name]
         call = _Call(dims)
-        words = [(seed, "u8")] if name == "train_step" else []
+        words = [(_whole("seed", seed, "c_uint64"), "u8")] if name == "train_step" else []
         values = [call.take(port, dtype, shape, given.pop(port, None))
                   for port, dtype, shape in inputs]
         if given:
@@ -301,14 +347,14 @@ class _Call:
         if not shape:
             return float(value), "f8"
         if self._is_ragged(shape):
-            rows = [numpy.asarray(row, dtype) for row in value]
+            rows = [_exactly(port, row, dtype) for row in value]
             self._agree(self.extents, shape[0], len(rows))
             self._agree(self.lengths, shape[1], numpy.array([len(row) for row in rows], "i4"))
             for row in rows:
                 self._axes(shape[2:], row.shape[1:])
             array = numpy.concatenate(rows) if rows else numpy.zeros(0, dtype)
         else:
-            array = numpy.asarray(value, dtype)
+            array = _exactly(port, value, dtype)
             self._axes(shape, array.shape)
         self.kept.append(numpy.ascontiguousarray(array))
         return self.kept[-1].ctypes.data, "u8"

@@ -77,7 +77,9 @@ static const char *take_settings(const JsonValue *request, bool translates, Aren
                 return "attention: expected true or false";
             continue;
         }
-        if (!strcmp(name, "seed") && value->kind == JV_INTEGER) {
+        if (!strcmp(name, "seed")) {
+            if (value->kind != JV_INTEGER || value->integer < 0)
+                return "seed: expected a whole number from 0 to 9223372036854775807";
             settings->seed = (uint64_t)value->integer;
             continue;
         }
