@@ -198,17 +198,16 @@ static void tell_unused(Import *m, const TextList *unused)
 }
 
 /* Reads every tensor once: all are there, and they have the shapes of the model. */
-static bool try_weights(Import *m, Session *session)
+static bool try_weights(Import *m, Session *session, TextList *unused)
 {
     Store *store = store_new();
-    TextList unused = {0};
-    const WeightsLoad how = {.unused = &unused};
+    const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     bool ok = program &&
               (store_add_program(store, program) || job_error(m->job, "out of memory")) &&
               weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
     if (ok)
-        tell_unused(m, &unused);
+        tell_unused(m, unused);
     store_free(store);
     return ok;
 }
@@ -227,8 +226,9 @@ static bool make_run(Import *m)
                         .kind = ports_kind(&ports, false),
                         .settings = session.options.settings,
                         .tokens = m->tokens,
-                        .command = m->options->command};
-    bool ok = try_weights(m, &session) &&
+                        .command = m->options->command,
+                        .is_import = true};
+    bool ok = try_weights(m, &session, &record.unused) &&
               published_keep(m->job, m->folder, m->options->run) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
     session_close(&session);

@@ -105,31 +105,60 @@ static bool has_shape(const StTensor *there, const ParamInfo *param)
     return same;
 }
 
+static bool is_in(const TextList *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->data[i], name))
+            return true;
+    return false;
+}
+
+static void add_alone(Job *job, const char *name, TextList *list)
+{
+    vec_push(job->arena, *list, arena_printf(job->arena, "'%s' is there alone", name));
+}
+
+/* Of an import: what no param takes any more. */
+static TextList list_left_over(Job *job, const char *folder, const char *weights, const Model *model)
+{
+    TextList list = {0}, unused = {0};
+    RunRecord record;
+    if (!run_record_read(job, folder, &record) || !record.is_import || !weights_unused(job, model, weights, &unused))
+        return list;
+    for (size_t i = 0; i < unused.count; i++)
+        if (!is_in(&record.unused, unused.data[i]))
+            add_alone(job, unused.data[i], &list);
+    return list;
+}
+
 /* What is in the file and not, or otherwise, in the model; the optimizer's tensors are left out. */
-static TextList list_differences(Job *job, const StFile *file, const Module *module)
+static TextList list_differences(Job *job, const char *path, const Module *module)
 {
     TextList list = {0};
+    StFile *file = st_open(&job->diags, job->arena, path);
+    if (!file)
+        return list;
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *there = &file->tensors[i];
         const ParamInfo *param = module_param(module, there->name);
         if (!param && !optimizer_is_slot(there->name))
-            vec_push(job->arena, list, arena_printf(job->arena, "'%s' is there alone", there->name));
+            add_alone(job, there->name, &list);
         else if (param && !has_shape(there, param))
             vec_push(job->arena, list, shape_difference(job->arena, there, param));
     }
+    st_close(file);
     return list;
 }
 
-bool run_check_params(Job *job, const char *folder, const Module *module)
+bool run_check_params(Job *job, const char *folder, const Model *model)
 {
-    Diagnostics unseen; /* a file that cannot be read is told by who reads it */
-    diag_init(&unseen, job->arena);
+    Job quiet = {.arena = job->arena}; /* what cannot be read is told by who reads it */
+    diag_init(&quiet.diags, job->arena);
     const char *path = run_params(job, folder);
-    StFile *file = path && !file_is_folder(path) ? st_open(&unseen, job->arena, path) : NULL;
-    if (!file)
-        return true;
-    TextList list = list_differences(job, file, module);
-    st_close(file);
+    TextList list = {0};
+    if (path)
+        list = file_is_folder(path) ? list_left_over(&quiet, folder, path, model)
+                                    : list_differences(&quiet, path, model->module);
     if (!list.count)
         return true;
     Text text = {0};

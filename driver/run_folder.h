@@ -29,9 +29,9 @@ const char *run_folder_copy(Job *job, const char *folder, const Session *session
  * RUN_WEIGHTS. NULL: it has none yet. */
 const char *run_params(Job *job, const char *folder);
 /* Whether the params of its model, as model.tfg is now, are those of run_params: no other names there, and
- * the same shapes. An error lists those that differ. Params that a training does not save may be missing;
- * what comes from another program (RUN_WEIGHTS) is not compared. */
-bool run_check_params(Job *job, const char *folder, const Module *module);
+ * the same shapes; of RUN_WEIGHTS, no names but those that an import had left over. An error lists those
+ * that differ. Params that a training does not save may be missing. */
+bool run_check_params(Job *job, const char *folder, const Model *model);
 /* The checkpoint of that name, a file or one in the run's folder; of none (NULL) run_params.
  * NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);

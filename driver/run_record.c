@@ -107,7 +107,8 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     record->version = get_text(job, json, "tfc");
     record->model = get_text(job, json, "model");
     record->processor = get_text(job, json, "processor");
-    bool ok = get_kind(json, &record->kind) && json_object_get(json, "settings") &&
+    record->is_import = json_object_get(json, "unused") != NULL;
+    bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) && json_object_get(json, "settings") &&
               get_list(job, json, "settings", &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
@@ -181,6 +182,8 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_text(&json, "processor", record->processor);
     put_facts(&json, record);
     put_texts(&json, record);
+    if (record->is_import)
+        put_list(&json, "unused", &record->unused);
     json_close(&json, '}');
     text_string(&text, "\n");
     bool ok = file_write_all(&job->diags, record_path(job, folder), text.data, text.length);

@@ -9,6 +9,7 @@
  *   processor          this machine's, for people
  *   decides            name → value: all but the texts that the result depends on
  *   data               the texts: option, file, bytes, lines, sha256
+ *   unused             of tfc import: tensors of the weights that no param took
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
 #ifndef DRIVER_RUN_RECORD_H
@@ -33,6 +34,8 @@ typedef struct RunRecord {
     TextList settings, tokens, command, arguments;
     VEC(RunFact) facts;
     VEC(RunText) texts;
+    bool is_import; /* unused is known */
+    TextList unused;
 } RunRecord;
 
 /* Whether the folder has a run.json. */

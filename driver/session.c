@@ -68,7 +68,7 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         !patterns_check(job, "only", &options->only, session->model->module))
         return false;
     patterns_freeze(&options->freeze, &options->only, session->model->module);
-    return !options->run || run_check_params(job, options->run, session->model->module);
+    return !options->run || run_check_params(job, options->run, session->model);
 }
 
 void session_close(Session *session)

@@ -203,6 +203,27 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     return ok;
 }
 
+bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused)
+{
+    Shards *shards = shards_open(&job->diags, job->arena, path);
+    if (!shards)
+        return false;
+    Missing missing = missing_new(job);
+    for (size_t i = 0; i < model->module->params.count; i++) {
+        const char *name = model->module->params.data[i]->name;
+        const WeightMap *map = weight_map(model, name);
+        bool is_mapped = map && (has_part(shards, map) || !shards_find(shards, name));
+        for (int p = 0; is_mapped && p < map->n_parts; p++)
+            take_names(shards, &map->parts[p], &missing);
+        const Shard *own = is_mapped ? NULL : find_tensor(shards, name);
+        if (own)
+            map_set(&missing.taken, own->tensor->name, &missing);
+    }
+    *unused = free_names(job, shards, &missing);
+    shards_close(shards);
+    return true;
+}
+
 /* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. */
 static bool load_initial(Job *job, const Model *model, StoreTensor *param)
 {

@@ -21,6 +21,9 @@ typedef struct WeightsLoad {
  * `how`: NULL is {0}. False after errors; what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
+/* The tensors of a checkpoint that no param of the model takes, as weights_load would tell them; nothing is
+ * read. False after errors. */
+bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused);
 /* WeightsExport: which params are written.
  *   only     those that these patterns meet (patterns.h); NULL or empty: all
  *   without  names of params that are left out; NULL: none */
