@@ -41,7 +41,8 @@ assert.throws(() => model.nbest("a b", 1, {attention: 1}), /attention: expected 
 assert.equal(model.translate(""), "");
 for (const [settings, message] of [
   [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is at most beam/],
-  [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/]])
+  [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/],
+  [{seed: -1}, /seed: expected a whole number from 0/], [{seed: 1.5}, /seed: expected/], [{beam: 2 ** 32 + 5}, /beam: expected/]])
   assert.throws(() => model.translate("a b", settings), message);
 assert.throws(() => model.answers("a ".repeat(500)), /line 1 has \d+ tokens, the model takes/);
 assert.equal(model.translate(sources[0]), wanted[0]);

@@ -24,8 +24,8 @@ grep -q 'names.tfg:4:7: warning: nothing uses the constant `dmodel`; did you mea
 grep -q 'names.tfg:8:7: warning: nothing uses the block `activatoin`; did you mean `activation`?' err.txt || fail "$(cat err.txt)"
 [ "$(grep -c warning err.txt)" = 2 ] || fail "other warnings: $(cat err.txt)"
 for model in *.tfg; do
-    [ $model = names.tfg ] && continue
-    "$tfc" info $model >out.txt 2>err.txt || fail "$model: $(cat err.txt)"
+    [ "$model" = names.tfg ] && continue
+    "$tfc" info "$model" >out.txt 2>err.txt || fail "$model: $(cat err.txt)"
     ! grep warning err.txt || fail "$model has a warning"
 done
 
