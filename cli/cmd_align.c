@@ -8,7 +8,8 @@
 
 typedef struct Align {
     Common common;
-    const char *source, *target, *output, *shortlist, *at;
+    TextFiles texts;
+    const char *output, *shortlist, *at;
     int64_t layer, head;
 } Align;
 
@@ -70,14 +71,13 @@ static bool align(Job *job, const void *record, RunFolder *run)
     const Align *o = record;
     if (run->kind != CORPUS_PAIRS)
         return job_error(job, "%s: the model has no attention of its target over a source", run->path);
-    const LineLimits limits = {.line = o->common.line_limit};
-    const Lines *source = lines_read(&job->diags, job->arena, o->source, &limits);
-    const Lines *target = source ? lines_read(&job->diags, job->arena, o->target, &limits) : NULL;
+    Lines *target;
+    const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
     const CorpusOptions options = {.kind = CORPUS_PAIRS,
                                    .max_length = inference_max_length(&run->inference),
                                    .keep_all = true,
                                    .refuse_long = true};
-    Corpus *corpus = target ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
+    Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
     Attender attender = {0};
     AlignBy by;
     Lexicon lexicon;
@@ -99,16 +99,17 @@ static bool align(Job *job, const void *record, RunFolder *run)
 static int run_align(Job *job, void *record, const Arguments *arguments)
 {
     const Align *o = record;
-    if (!o->source || !o->target)
-        return cli_usage_error("align: --source and --target are needed");
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (mistake || !o->texts.source.count)
+        return cli_usage_error("align: %s", mistake ? mistake : "--source and --target are needed");
     if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)
         return cli_usage_error("align: --head is one of a layer: give --layer too");
     return common_run(job, &o->common, arguments->words[0], align, o);
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Align, source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Align, target), 0, NULL, "target text, as many lines"},
+    {"source", "FILE", FIELD(Align, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Align, texts.target), 0, NULL, "target text, as many lines"},
     {"output", "FILE", FIELD(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
      "by this attention over the source, from 0 (the one whose weights are the most confident on the\n"

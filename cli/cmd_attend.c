@@ -13,7 +13,8 @@ enum { ALL = -1, DECODE_TOKENS = 1024 };
 
 typedef struct Attend {
     Common common;
-    const char *source, *target, *text, *page, *json, *npy, *svg, *kind;
+    TextFiles texts;
+    const char *page, *json, *npy, *svg, *kind;
     int64_t layer, head, lines, beam;
 } Attend;
 
@@ -32,23 +33,20 @@ static unsigned kinds_of(const Attend *o)
     return 1u << ATTENTION_ENCODER | 1u << ATTENTION_DECODER | 1u << ATTENTION_CROSS;
 }
 
-static Lines *read_lines(Job *job, const Attend *o, const char *path)
-{
-    const LineLimits limits = {.line = o->common.line_limit};
-    return lines_read(&job->diags, job->arena, path, &limits);
-}
-
 static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *texts)
 {
     const ModelPorts *ports = &run->inference.ports;
     bool pairs = ports->source && ports->target;
-    if (pairs ? !o->source || o->text : !o->text || o->source || o->target)
+    const TextFiles *given = &o->texts;
+    if (pairs ? !given->source.count || given->text.count : !given->text.count || given->source.count || given->target.count)
         return job_error(job, "%s: %s needed", run->path,
                          pairs ? "--source, and --target or nothing for a translation, are"
                                : "the model reads one text: --text is");
-    Lines *source = read_lines(job, o, pairs ? o->source : o->text);
-    Lines *target = source && o->target ? read_lines(job, o, o->target) : NULL;
-    if (!source || (o->target && !target) || (target && !corpus_check_counts(&job->diags, source, target)))
+    Lines *target;
+    const TextFiles sources = {.text = given->source};
+    Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,
+                                    o->common.line_limit, &target);
+    if (!source)
         return false;
     source->n = source->n < o->lines ? source->n : o->lines;
     if (target)
@@ -210,6 +208,9 @@ static bool attend(Job *job, const void *record, RunFolder *run)
 static int run_attend(Job *job, void *record, const Arguments *arguments)
 {
     const Attend *o = record;
+    const char *mistake = o->texts.target.count ? text_files_mistake(job->arena, &o->texts, "") : NULL;
+    if (mistake)
+        return cli_usage_error("attend: %s", mistake);
     if (!o->page && !o->json && !o->npy && !o->svg)
         return cli_usage_error("attend: what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
     if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
@@ -218,9 +219,9 @@ static int run_attend(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Attend, source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Attend, target), 0, NULL, "target text, as many lines (translations by the model)"},
-    {"text", "FILE", FIELD(Attend, text), 0, NULL, "the text of a model that reads one"},
+    {"source", "FILE", FIELD(Attend, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Attend, texts.target), 0, NULL, "target text, as many lines (translations by the model)"},
+    {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "the text of a model that reads one"},
     {"lines", "N", FIELD(Attend, lines), 1, "8", "the first lines of the text"},
     {"-o", "PAGE.html", FIELD(Attend, page), 0, NULL, "write a page with all heads"},
     {"json", "FILE", FIELD(Attend, json), 0, NULL, "write tokens, weights and figures of heads"},

@@ -8,54 +8,58 @@
 typedef struct Data {
     Common common;
     SurveyOptions o;
-    SurveyText valid; /* of --valid-source and so on */
+    TextFiles valid;  /* of --valid-source and so on */
     TextList named;   /* --valid */
     bool json;
 } Data;
 
 /* FILE of a text, FILE.tsv or FILE.tmx, or SOURCE and TARGET; 0, or a usage error. */
-static int take_files(SurveyText *train, const Arguments *arguments)
+static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
 {
     if (!arguments->count)
         return 0;
-    if (train->source || train->target || train->data || train->text)
+    if (text_files_given(train))
         return cli_usage_error("data: FILES are in place of --source and --target, --data and --text");
     const char *first = arguments->words[0];
+    bool pairs = text_ends(first, ".tsv") || text_ends(first, ".tmx");
+    TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
+    vec_push(job->arena, *list, first);
     if (arguments->count == 2)
-        *train = (SurveyText){.source = first, .target = arguments->words[1]};
-    else if (text_ends(first, ".tsv") || text_ends(first, ".tmx"))
-        train->data = first;
-    else
-        train->text = first;
+        vec_push(job->arena, train->target, arguments->words[1]);
     return 0;
 }
 
 /* Whether a text is pairs of two files, pairs of one, or lines, and only one of these; where it is
  * nothing, that is `allowed`. */
-static bool is_whole(const SurveyText *text, bool allowed)
+static bool is_whole(const TextFiles *text, bool allowed)
 {
-    int kinds = (text->source || text->target) + (text->data != NULL) + (text->text != NULL);
-    return kinds == 1 ? !text->source == !text->target : !kinds && allowed;
+    int kinds = (text->source.count || text->target.count) + (text->data.count > 0) + (text->text.count > 0);
+    return kinds == 1 || (!kinds && allowed);
 }
 
-static int check_usage(const Data *command)
+static int check_usage(Job *job, const Data *command)
 {
     const SurveyOptions *o = &command->o;
-    const SurveyText *valid = &command->valid;
-    if (!is_whole(&o->train, false))
+    const TextFiles *train = &o->train.files, *valid = &command->valid;
+    const char *mistake = text_files_mistake(job->arena, train, "");
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, valid, "valid-");
+    if (mistake)
+        return cli_usage_error("data: %s", mistake);
+    if (!is_whole(train, false))
         return cli_usage_error("data: either --source and --target, --data, or --text, is needed: one of "
                                "them, as of tfc train");
     if (!is_whole(valid, true))
         return cli_usage_error("data: to compare with are --valid-source and --valid-target, --valid-data, "
                                "or --valid-text: one of them");
-    if (o->train.text ? valid->source || valid->data : valid->text != NULL)
+    if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
         return cli_usage_error("data: pairs are compared with pairs, and a text with a text");
-    if (o->lines && !o->train.text)
+    if (o->lines && !train->text.count)
         return cli_usage_error("data: --lines is for --text");
     if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
         return cli_usage_error("data: %s is for tokens: --vocab is needed, too",
                                o->max_length ? "--max-length" : o->vocab.source ? "--source-vocab" : "--token");
-    if (o->vocab.source && o->train.text)
+    if (o->vocab.source && train->text.count)
         return cli_usage_error("data: --source-vocab is for pairs");
     return 0;
 }
@@ -64,15 +68,14 @@ static int check_usage(const Data *command)
 static int take_valid(Job *job, Data *command)
 {
     SurveyOptions *o = &command->o;
-    const SurveyText *valid = &command->valid;
-    if (valid->source || valid->data || valid->text)
-        vec_push(job->arena, o->valid, *valid);
+    if (text_files_given(&command->valid))
+        vec_push(job->arena, o->valid, (SurveyText){.files = command->valid});
     for (size_t i = 0; i < command->named.count; i++) {
         const char *given = command->named.data[i], *equals = strchr(given, '=');
         if (!equals || equals == given || !equals[1])
             return cli_usage_error("data: --valid %s: expected NAME=FILE", given);
         SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given))};
-        *(o->train.text ? &text.text : &text.data) = equals + 1;
+        vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data), equals + 1);
         vec_push(job->arena, o->valid, text);
     }
     return 0;
@@ -81,9 +84,9 @@ static int take_valid(Job *job, Data *command)
 static int run_data(Job *job, void *record, const Arguments *arguments)
 {
     Data *command = record;
-    int status = take_files(&command->o.train, arguments);
+    int status = take_files(job, &command->o.train.files, arguments);
     if (!status)
-        status = check_usage(command);
+        status = check_usage(job, command);
     if (!status)
         status = take_valid(job, command);
     if (status)
@@ -102,13 +105,13 @@ static int run_data(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Data, o.train.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Data, o.train.target), 0, NULL, "target text, as many lines"},
-    {"data", "FILE", FIELD(Data, o.train.data), 0, NULL,
+    {"source", "FILE", FIELD(Data, o.train.files.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL, "target text, as many lines"},
+    {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
      "… or both in one file: source, tab, target; or a translation memory, FILE.tmx"},
     {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
      "of translation memories: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Data, o.train.text), 0, NULL, "… or the text of a model with one input"},
+    {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL, "… or the text of a model with one input"},
     {"lines", NULL, FIELD(Data, o.lines), 0, NULL,
      "each line of --text stands alone: empty lines and those that come again are faults"},
     {"valid-source", "FILE", FIELD(Data, valid.source), 0, NULL,
@@ -117,7 +120,7 @@ static const Option options[] = {
     {"valid-data", "FILE", FIELD(Data, valid.data), 0, NULL, "… or both in one file"},
     {"valid-text", "FILE", FIELD(Data, valid.text), 0, NULL, "… or the one text"},
     {"valid", "NAME=FILE", FIELD(Data, named), 0, NULL,
-     "one more of them, as --data has them (or a text), under a name; may be given again"},
+     "one more of them, as --data has them (or a text), under a name"},
     {"vocab", "V", FIELD(Data, o.vocab.spec), 0, NULL,
      "count tokens, too, by a SentencePiece model, tokenizer.json, the folder of a run, words:FILE"},
     {"source-vocab", "V", FIELD(Data, o.vocab.source), 0, NULL,

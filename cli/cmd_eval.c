@@ -12,7 +12,8 @@ enum { EVAL_TOKENS = 2048, EVAL_STREAM_TOKENS = 8192, EVAL_DECODE_TOKENS = 1024 
 
 typedef struct Eval {
     Common common;
-    const char *source, *target, *text, *tokenize;
+    TextFiles texts;
+    const char *tokenize;
     Decoding decoding;
     bool json;
 } Eval;
@@ -109,20 +110,10 @@ typedef struct Texts {
 
 static bool read_texts(Job *job, const Eval *o, const RunFolder *run, Texts *texts)
 {
-    const LineLimits limits = {.line = o->common.line_limit};
-    *texts = (Texts){0};
-    if (run->kind != CORPUS_PAIRS) {
-        if (!o->text)
-            return job_error(job, "%s: the model reads one text: --text is needed", run->path);
-        texts->source = lines_read(&job->diags, job->arena, o->text, &limits);
-        return texts->source != NULL;
-    }
-    if (!o->source || !o->target)
-        return job_error(job, "%s: --source and --target are needed", run->path);
-    texts->source = lines_read(&job->diags, job->arena, o->source, &limits);
-    if (texts->source)
-        texts->target = lines_read(&job->diags, job->arena, o->target, &limits);
-    return texts->target != NULL;
+    if (!common_check_texts(job, run, &o->texts))
+        return false;
+    texts->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &texts->target);
+    return texts->source != NULL;
 }
 
 /* Every row of pairs and lines; a stream in windows as training has them. */
@@ -162,15 +153,17 @@ static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
     const Eval *o = record;
     const char *mistake = decoding_mistake(&o->decoding, 1);
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, &o->texts, "");
     if (mistake)
         return cli_usage_error("%s", mistake);
     return common_run(job, &o->common, arguments->words[0], eval, o);
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Eval, source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Eval, target), 0, NULL, "reference text, as many lines"},
-    {"text", "FILE", FIELD(Eval, text), 0, NULL, "the text of a model with one input"},
+    {"source", "FILE", FIELD(Eval, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Eval, texts.target), 0, NULL, "reference text, as many lines"},
+    {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "the text of a model with one input"},
     OPTIONS_SEARCH(Eval),
     OPTIONS_RULES(Eval),
     OPTIONS_SAMPLE(Eval),

@@ -93,7 +93,7 @@ static const Option options[] = {
     {"merge", NULL, FIELD(Export, merge), 0, NULL,
      "adapters become part of the params that they adapt (`merge` of the language)"},
     {"only", "PATTERN", FIELD(Export, only), 0, NULL,
-     "only the params that it meets, as **.lora_*; may be given again"},
+     "only the params that it meets, as **.lora_*"},
     OPTION_CHECKPOINT(Export),
     OPTION_WEIGHTS(Export),
     OPTION_SET(Export),

@@ -9,7 +9,8 @@
 
 typedef struct Generate {
     Common common;
-    const char *prompt, *input, *output;
+    TextList input;
+    const char *prompt, *output;
     int64_t tokens;
     Decoding decoding;
 } Generate;
@@ -81,7 +82,7 @@ static bool generate_lines(Job *job, const Generate *o, RunFolder *run, Stream *
 
 static bool check_prompt(Job *job, const Generate *o)
 {
-    if (o->input && *o->prompt)
+    if (o->input.count && *o->prompt)
         return job_error(job, "--prompt is one text, --input has one a line: give one of them");
     for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
         if (!utf8_length(at, strlen(at)))
@@ -106,10 +107,10 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     Stream stream;
     if (!check_prompt(job, o))
         return false;
-    bool ok = (!o->input || stream_open(&stream, job, &options)) &&
+    bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
               inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    return o->input ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
+    return o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
 }
 
 static int run_generate(Job *job, void *record, const Arguments *arguments)

@@ -16,7 +16,7 @@ enum { EXAMPLES = 2 };
 typedef struct Init {
     Common common;
     const char *kind;
-    SurveyText data;
+    TextFiles data;
     const char *languages;
     double minutes;
 } Init;
@@ -70,22 +70,27 @@ static ProjectKind ask_kind(Job *job)
     return PROJECT_KINDS;
 }
 
-static bool has_data(const SurveyText *data) { return data->source || data->target || data->data || data->text; }
-
-static bool ask_data(Job *job, ProjectForm form, SurveyText *data)
+/* Adds the answer to the list; false: there is none. */
+static bool ask_file(Job *job, const char *question, TextList *list)
 {
-    if (form == PROJECT_TEXT) {
-        data->text = ask_again(job, "The file of the text:");
-    } else if (form == PROJECT_LABELS) {
-        data->data = ask_again(job, "The file of texts and labels, a tab between them:");
-    } else {
-        const char *file = ask_again(job, "The file of the sources, or FILE.tsv with both, a tab between them:");
-        if (file && (text_ends(file, ".tsv") || text_ends(file, ".tmx")))
-            data->data = file;
-        else if ((data->source = file))
-            data->target = ask_again(job, "The file of the targets:");
-    }
-    return data->text || data->data || (data->source && data->target);
+    const char *file = ask_again(job, question);
+    if (file)
+        vec_push(job->arena, *list, file);
+    return file != NULL;
+}
+
+static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
+{
+    if (form == PROJECT_TEXT)
+        return ask_file(job, "The file of the text:", &data->text);
+    if (form == PROJECT_LABELS)
+        return ask_file(job, "The file of texts and labels, a tab between them:", &data->data);
+    TextList first = {0};
+    if (!ask_file(job, "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
+        return false;
+    bool both = text_ends(first.data[0], ".tsv") || text_ends(first.data[0], ".tmx");
+    *(both ? &data->data : &data->source) = first;
+    return both || ask_file(job, "The file of the targets:", &data->target);
 }
 
 /* ---- usage ---- */
@@ -112,14 +117,18 @@ static ProjectKind find_kind(Job *job, const Init *command)
     return kind;
 }
 
-static int check_data(const SurveyText *data, const ProjectKindInfo *kind)
+static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *kind)
 {
-    bool pair = data->source && data->target && !data->data, one = data->data && !data->source && !data->target;
-    if (kind->form == PROJECT_TEXT && (!data->text || data->source || data->target || data->data))
+    const char *mistake = text_files_mistake(job->arena, data, "");
+    bool has_text = data->text.count > 0, pair = data->source.count && !data->data.count,
+         one = data->data.count && !data->source.count;
+    if (mistake)
+        return cli_usage_error("init: %s", mistake);
+    if (kind->form == PROJECT_TEXT && (!has_text || data->source.count || data->data.count))
         return cli_usage_error("init: a %s begins with --text F", kind->name);
-    if (kind->form == PROJECT_LABELS && (!one || data->text))
+    if (kind->form == PROJECT_LABELS && (!one || has_text))
         return cli_usage_error("init: a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
-    if (kind->form == PROJECT_PAIRS && (pair == one || data->text))
+    if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
         return cli_usage_error("init: a %s begins with --source F and --target F, or --data F.tsv", kind->name);
     return 0;
 }
@@ -140,13 +149,13 @@ static void print_project(const Init *command, const char *folder, const Project
     printf("cd %s\n%s", folder, p->commands);
 }
 
-static int create(Job *job, const Init *command, const char *folder, ProjectKind kind, const SurveyText *data)
+static int create(Job *job, const Init *command, const char *folder, ProjectKind kind, const TextFiles *data)
 {
     Survey found;
     Project project = {0};
     ProjectOptions o = {.folder = folder,
                         .kind = kind,
-                        .data = {.train = *data, .languages = command->languages, .examples = EXAMPLES,
+                        .data = {.train = {.files = *data}, .languages = command->languages, .examples = EXAMPLES,
                                  .line_limit = command->common.line_limit},
                         .minutes = command->minutes,
                         .processors = team_default()};
@@ -169,16 +178,16 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
 {
     const Init *command = record;
     const char *folder = arguments->words[0];
-    SurveyText data = command->data;
+    TextFiles data = command->data;
     if (!project_check_folder(job, folder))
         return cli_finish(job, false);
     ProjectKind kind = find_kind(job, command);
     if (kind == PROJECT_KINDS)
         return EXIT_USAGE;
     const ProjectKindInfo *info = project_kind(kind);
-    if (!has_data(&data) && can_ask() && !ask_data(job, info->form, &data))
+    if (!text_files_given(&data) && can_ask() && !ask_data(job, info->form, &data))
         return EXIT_USAGE;
-    int status = check_data(&data, info);
+    int status = check_data(job, &data, info);
     return status ? status : create(job, command, folder, kind, &data);
 }
 

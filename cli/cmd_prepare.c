@@ -14,25 +14,26 @@ typedef struct Prepare {
 } Prepare;
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
-static int check_usage(const PrepareOptions *o)
+static int check_usage(Job *job, const PrepareOptions *o)
 {
-    bool pairs = o->source.count || o->target.count || o->data.count;
+    const TextFiles *texts = &o->texts;
+    bool pairs = texts->source.count || texts->target.count || texts->data.count, has_text = texts->text.count > 0;
+    const char *mistake = text_files_mistake(job->arena, texts, "");
     if (!o->folder)
         return cli_usage_error("prepare: -o FOLDER is needed; see tfc prepare --help");
     if (!o->vocab.spec)
         return cli_usage_error("prepare: --vocab is needed: FILE, auto:8000, words:FILE, words:auto "
                                "or chars:auto");
-    if (pairs == (o->text.count > 0))
+    if (pairs == has_text)
         return cli_usage_error(pairs ? "prepare: --text is in place of pairs"
                                      : "prepare: --source and --target, --data, or --text, are needed");
-    if (o->source.count != o->target.count)
-        return cli_usage_error("prepare: there are %zu of --source and %zu of --target: they go together",
-                               o->source.count, o->target.count);
+    if (mistake)
+        return cli_usage_error("prepare: %s", mistake);
     if (o->lines && pairs)
         return cli_usage_error("prepare: --lines is for --text");
     if (o->vocab.source && !pairs)
         return cli_usage_error("prepare: --source-vocab is for pairs");
-    if (o->max_length && o->text.count && !o->lines)
+    if (o->max_length && has_text && !o->lines)
         return cli_usage_error("prepare: a stream has no rows that could be too long: --max-length of tfc "
                                "train is its window");
     return 0;
@@ -69,7 +70,7 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     Prepare *command = record;
     PrepareOptions *o = &command->o;
     PrepareResult result;
-    int status = check_usage(o);
+    int status = check_usage(job, o);
     if (status)
         return status;
     o->line_limit = command->common.line_limit;
@@ -83,16 +84,16 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Prepare, o.source), 0, NULL,
-     "source text, one sentence a line; may be given again"},
-    {"target", "FILE", FIELD(Prepare, o.target), 0, NULL, "target text, as many lines; as often"},
-    {"data", "FILE", FIELD(Prepare, o.data), 0, NULL,
+    {"source", "FILE", FIELD(Prepare, o.texts.source), 0, NULL,
+     "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL, "target text, as many lines; as often"},
+    {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
      "… or both in one file: source, tab, target; or a translation memory, FILE.tmx, which is\n"
-     "read whole; may be given again"},
+     "read whole"},
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
      "of translation memories: the sources' and the targets', such as en,de"},
-    {"text", "FILE", FIELD(Prepare, o.text), 0, NULL,
-     "the text of a model with one input; may be given again"},
+    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL,
+     "the text of a model with one input"},
     {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL, "each line of --text stands alone"},
     {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
      "a SentencePiece model, tokenizer.json, the folder of a run, words:FILE; or auto:N,\n"

@@ -8,7 +8,7 @@ enum { SCORE_TOKENS = 2048 };
 
 typedef struct Score {
     Common common;
-    const char *source, *target, *text;
+    TextFiles texts;
     bool token_scores, attention;
 } Score;
 
@@ -76,12 +76,10 @@ static bool score(Job *job, const void *record, RunFolder *run)
     bool pairs = run->kind == CORPUS_PAIRS;
     if (!run->inference.ports.logits || !run->inference.ports.next)
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
-    if (pairs ? !o->source || !o->target : !o->text)
-        return job_error(job, "%s: %s needed", run->path,
-                         pairs ? "--source and --target are"
-                               : "the model reads one text: --text is");
-    StreamOptions options = {.source = pairs ? o->source : o->text,
-                             .target = pairs ? o->target : NULL,
+    if (!common_check_texts(job, run, &o->texts))
+        return false;
+    StreamOptions options = {.source = pairs ? o->texts.source : o->texts.text,
+                             .target = o->texts.target,
                              .vocab = run->vocab,
                              .kind = pairs ? CORPUS_PAIRS : CORPUS_LINES,
                              .max_length = inference_max_length(&run->inference),
@@ -103,13 +101,16 @@ static bool score(Job *job, const void *record, RunFolder *run)
 static int run_score(Job *job, void *record, const Arguments *arguments)
 {
     const Score *o = record;
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (mistake)
+        return cli_usage_error("score: %s", mistake);
     return common_run(job, &o->common, arguments->words[0], score, o);
 }
 
 static const Option options[] = {
-    {"source", "FILE", FIELD(Score, source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(Score, target), 0, NULL, "target text, as many lines"},
-    {"text", "FILE", FIELD(Score, text), 0, NULL, "the text of a language model"},
+    {"source", "FILE", FIELD(Score, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Score, texts.target), 0, NULL, "target text, as many lines"},
+    {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "the text of a language model"},
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
      "an object a line instead: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] each)"},
     OPTION_ATTENTION(Score),

@@ -14,34 +14,37 @@
 
 static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
 {
-    if (o->source || o->target || o->data || o->text)
+    if (text_files_given(&o->texts))
         return job_error(job, "--prepared is in place of --source and --target, --data and --text");
     if (o->mix.count)
         return job_error(job, "--mix mixes into texts that are in memory: not with --prepared");
-    if (!training_prepared_kind(job, o, ports))
-        return false;
-    if (o->valid_data && (o->valid_source || o->valid_target))
-        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
-    return !o->valid_source == !o->valid_target ||
-           job_error(job, "--valid-source and --valid-target go together");
+    return training_prepared_kind(job, o, ports);
 }
 
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
-    if (o->data && (o->source || o->target))
-        return job_error(job, "--data is in place of --source and --target: give one or the other");
-    if (o->valid_data && (o->valid_source || o->valid_target))
-        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
-    if (!o->data && (!o->source || !o->target))
+    const TextFiles *texts = &o->texts;
+    if (!texts->data.count && !texts->source.count)
         return job_error(job,
                          "%s translates from '%s' to '%s': --source and --target, --data, or "
                          "--prepared, are needed",
                          o->model, ports->source, ports->target);
-    if (o->text)
-        return job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
-                         o->model, ports->source, ports->target);
-    if (!o->valid_source != !o->valid_target)
-        return job_error(job, "--valid-source and --valid-target go together");
+    return !texts->text.count ||
+           job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
+                     o->model, ports->source, ports->target);
+}
+
+/* Texts to validate on, of a model of such inputs. */
+static bool check_valid(Job *job, const TrainOptions *o)
+{
+    const TextFiles *valid = &o->valid_texts;
+    bool pairs = o->kind == CORPUS_PAIRS;
+    if (pairs ? valid->text.count : valid->data.count || valid->source.count)
+        return job_error(job, "%s: --valid-%s is for models with %s", o->model,
+                         pairs               ? "text"
+                         : valid->data.count ? "data"
+                                             : "source",
+                         pairs ? "one input" : "two inputs");
     return true;
 }
 
@@ -52,17 +55,32 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
     if (o->rows)
-        return check_prepared(job, o, ports);
+        return check_prepared(job, o, ports) && check_valid(job, o);
+    if (!check_valid(job, o))
+        return false;
     if (o->kind == CORPUS_PAIRS)
         return check_pairs(job, o, ports);
-    if (!o->text)
+    const TextFiles *texts = &o->texts;
+    if (!texts->text.count)
         return job_error(job, "%s reads one text: --text, or --prepared, is needed", o->model);
-    if (o->data || o->valid_data)
+    if (texts->data.count)
         return job_error(job, "%s: --data and --valid-data are for models with two inputs",
                          o->model);
-    if (o->source || o->target)
+    if (texts->source.count)
         return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
     return true;
+}
+
+/* Which texts contradict each other: 0, or a usage error. */
+static int check_files(Job *job, const TextFiles *files, const char *prefix)
+{
+    const char *mistake = text_files_mistake(job->arena, files, prefix);
+    if (mistake)
+        return cli_usage_error("train: %s", mistake);
+    if (files->data.count && files->source.count)
+        return cli_usage_error("train: --%sdata is in place of --%ssource and --%starget: give one or the "
+                               "other", prefix, prefix, prefix);
+    return 0;
 }
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
@@ -87,8 +105,12 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
-    if (o->validate_every > 0 && !o->valid_source && !o->valid_target && !o->valid_text &&
-        !o->valid_data && !o->valid.count)
+    int status = check_files(job, &o->texts, "");
+    if (!status)
+        status = check_files(job, &o->valid_texts, "valid-");
+    if (status)
+        return status;
+    if (o->validate_every > 0 && !text_files_given(&o->valid_texts) && !o->valid.count)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
                                "--valid-source and --valid-target, --valid-data, --valid or "
                                "--valid-text are needed");
@@ -162,28 +184,28 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
 
 /* -1: as the model says, or else what the help has in parentheses. */
 static const Option options[] = {
-    {"source", "FILE", FIELD(TrainCommand, o.source), 0, NULL, "source text, one sentence a line"},
-    {"target", "FILE", FIELD(TrainCommand, o.target), 0, NULL, "target text, as many lines"},
-    {"data", "FILE", FIELD(TrainCommand, o.data), 0, NULL,
+    {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL, "target text, as many lines"},
+    {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
      "… or both in one file: source, tab, target; further columns are ignored; or a translation\n"
      "memory, FILE.tmx"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
      "of translation memories: the sources' and the targets', such as en,de"},
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
      "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
-     "epoch others; may be given again"},
-    {"text", "FILE", FIELD(TrainCommand, o.text), 0, NULL, "the text of a model with one input"},
+     "epoch others"},
+    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "the text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "each line of --text stands alone, with an end token"},
     {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
      "… or what tfc prepare made of texts: they may be larger than memory"},
-    {"valid-source", "FILE", FIELD(TrainCommand, o.valid_source), 0, NULL,
+    {"valid-source", "FILE", FIELD(TrainCommand, o.valid_texts.source), 0, NULL,
      "to validate on: sources"},
-    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_target), 0, NULL, "… and targets"},
-    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_data), 0, NULL, "… or both in one file"},
-    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_text), 0, NULL, "… or the one text"},
+    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_texts.target), 0, NULL, "… and targets"},
+    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_texts.data), 0, NULL, "… or both in one file"},
+    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL, "… or the one text"},
     {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
-     "validate on more pairs, as --data has them (or a text), under a name; may be given again"},
+     "validate on more pairs, as --data has them (or a text), under a name"},
     {"best", "NAME", FIELD(TrainCommand, o.best), 0, NULL,
      "which of these tells the best checkpoint; mean: their mean (the text without a name, or mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone: no translations, no continuations"},

@@ -13,7 +13,8 @@
 
 typedef struct Translate {
     Common common;
-    const char *input, *output, *prefix;
+    TextList input, prefix;
+    const char *output;
     Decoding decoding;
     int64_t nbest, alternatives, batch_tokens;
     bool json, token_scores, attention;
@@ -76,12 +77,13 @@ typedef struct Prefixes {
 static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes *out)
 {
     *out = (Prefixes){0};
-    if (!o->prefix)
+    if (!o->prefix.count)
         return true;
-    if (!strcmp(o->prefix, "-"))
-        return job_error(job, "--prefix -: standard input is for the text");
+    for (size_t i = 0; i < o->prefix.count; i++)
+        if (!strcmp(o->prefix.data[i], "-"))
+            return job_error(job, "--prefix -: standard input is for the text");
     const LineLimits limits = {.line = o->common.line_limit};
-    out->lines = lines_read(&job->diags, job->arena, o->prefix, &limits);
+    out->lines = lines_read_all(&job->diags, job->arena, o->prefix.data, o->prefix.count, &limits);
     if (!out->lines)
         return false;
     int64_t longest = inference_max_length(&run->inference) - 1;
@@ -96,29 +98,29 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
         out->tokens[i] = (Tokens){copy, n};
         free(ids.data);
         if (n > longest)
-            return job_error(job, "%s:%" PRId64 ": %d tokens, but the model takes %" PRId64,
-                             o->prefix, i + 1, n, longest);
+            return job_error(job, "--prefix: %s has %d tokens, but the model takes %" PRId64,
+                             lines_where(job->arena, out->lines, i), n, longest);
     }
     run->inference.prefixes = out->tokens;
     return true;
 }
 
-static bool has_prefixes(Job *job, const Translate *o, const Prefixes *prefixes,
+static bool has_prefixes(Job *job, const Prefixes *prefixes,
                          const Stream *stream)
 {
     if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
         return true;
-    return job_error(job, "%s has %" PRId64 " lines, fewer than the text", o->prefix,
+    return job_error(job, "%s has %" PRId64 " lines, fewer than the text", prefixes->lines->source->path,
                      prefixes->lines->n);
 }
 
 /* After the last window. */
-static bool used_prefixes(Job *job, const Translate *o, const Prefixes *prefixes,
+static bool used_prefixes(Job *job, const Prefixes *prefixes,
                           const Stream *stream)
 {
     if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
         return true;
-    return job_error(job, "%s has %" PRId64 " lines, but the text %" PRId64, o->prefix,
+    return job_error(job, "%s has %" PRId64 " lines, but the text %" PRId64, prefixes->lines->source->path,
                      prefixes->lines->n, stream->answered);
 }
 
@@ -166,10 +168,16 @@ static bool translate(Job *job, const void *record, RunFolder *run)
                          "%s: the model does not translate; tfc generate is for language models",
                          run->path);
     int ranks = ranks_count(o->common.ranks);
-    if (ranks > 1 && (!o->input || !strcmp(o->input, "-")))
+    TextList input = o->input;
+    if (!input.count)
+        vec_push(job->arena, input, "-");
+    bool has_stdin = false;
+    for (size_t i = 0; i < input.count; i++)
+        has_stdin = has_stdin || !strcmp(input.data[i], "-");
+    if (ranks > 1 && has_stdin)
         return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
     int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
-    StreamOptions options = {.source = o->input ? o->input : "-",
+    StreamOptions options = {.source = input,
                              .output = o->output,
                              .vocab = run->vocab,
                              .kind = CORPUS_SOURCES,
@@ -188,9 +196,9 @@ static bool translate(Job *job, const void *record, RunFolder *run)
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     for (int64_t window = 0; ok && stream_next(&stream); window++)
-        ok = has_prefixes(job, o, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
+        ok = has_prefixes(job, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
     aligner_free(&aligner);
-    return stream_close(&stream, ok && used_prefixes(job, o, &prefixes, &stream));
+    return stream_close(&stream, ok && used_prefixes(job, &prefixes, &stream));
 }
 
 static int run_translate(Job *job, void *record, const Arguments *arguments)

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "driver/model_argument.h"
 #include "driver/run_folder.h"
+#include "driver/text_files.h"
 #include "runtime/ranks/ranks.h"
 
 typedef struct Common {
@@ -74,7 +75,7 @@ typedef struct Common {
 
 #define OPTION_WITH(record)                                                                        \
     {"with", "RUN", FIELD(record, common.with), 0, NULL,                                           \
-     "an ensemble with this run: the mean of their probabilities; again for more runs"}
+     "an ensemble with this run: the mean of their probabilities"}
 
 #define OPTION_TRACE(record)                                                                       \
     {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \
@@ -105,6 +106,9 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
 
 /* The model that a path stands for, with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
+
+/* Whether texts of the kind that the run reads are named: pairs, or lines; an error tells if not. */
+bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
 
 /* What a command does with a run, whose model and vocabulary are loaded; false after errors. */
 typedef bool RunUse(Job *job, const void *record, RunFolder *run);

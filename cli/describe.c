@@ -35,14 +35,14 @@ static void print_choices(const char *choices)
         putchar(*at == '|' ? ' ' : *at);
 }
 
-/* The help of an option with what it is where it is absent, each by `print`. */
+/* The help of an option with its remark, each by `print`. */
 static void print_option_help(const Option *option, void (*print)(const char *text))
 {
-    const char *usual = option_default(option);
+    const char *remark = option_remark(option);
     print(option->help);
-    if (usual) {
+    if (remark) {
         print(" (");
-        print(usual);
+        print(remark);
         print(")");
     }
 }

@@ -40,9 +40,11 @@ static bool parse_number(const char *text, double *out)
 
 /* ---- help ---- */
 
-const char *option_default(const Option *option)
+const char *option_remark(const Option *option)
 {
     double value;
+    if (option->kind == OPTION_LIST)
+        return "may be given again";
     bool number = option->kind == OPTION_INT || option->kind == OPTION_NUMBER;
     if (!option->initial || !*option->initial ||
         (number && parse_number(option->initial, &value) && value < option->least))
@@ -54,13 +56,13 @@ static void print_option(const Option *option)
 {
     char left[80];
     bool letter = option_is_letter(option);
-    const char *value = option->value ? option->value : "", *usual = option_default(option);
+    const char *value = option->value ? option->value : "", *remark = option_remark(option);
     snprintf(left, sizeof left, "%s%s%s%s", letter ? "" : "--", option->name,
              *value && !letter ? " " : "", value);
     printf("  %-26s%s%s", left, strlen(left) > 25 ? "\n                            " : "",
            option->help);
-    if (usual)
-        printf(" (%s)", usual);
+    if (remark)
+        printf(" (%s)", remark);
     putchar('\n');
 }
 
@@ -250,6 +252,20 @@ static const Option *match_option(Job *job, const Command *command, const char *
     return option;
 }
 
+static bool is_given(const Arguments *arguments, const Option *option)
+{
+    for (size_t i = 0; i < arguments->given.count; i++)
+        if (arguments->given.data[i].option == option)
+            return true;
+    return false;
+}
+
+/* The option as it is typed. */
+static const char *typed_name(Job *job, const Option *option)
+{
+    return arena_printf(job->arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
+}
+
 /* Stores the option at argv[*at], with the word after it if it needs one, and leaves *at at
  * its last word. False after an error was printed. */
 static bool read_option(Job *job, const Command *command, int *at, void *record,
@@ -272,10 +288,15 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
         }
         value = arguments->argv[++*at];
     }
+    if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
+        cli_usage_error("%s: %s is given twice, the second time as '%s'; it may stand once", command->name,
+                        typed_name(job, option), value);
+        return false;
+    }
     const char *expected = store_value(job, option, value, record);
     if (expected)
-        cli_usage_error("%s: %s%s is '%s'; expected %s", command->name,
-                        option_is_letter(option) ? "" : "--", option->name, value, expected);
+        cli_usage_error("%s: %s is '%s'; expected %s", command->name, typed_name(job, option), value,
+                        expected);
     vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
     return !expected;
 }

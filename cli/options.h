@@ -16,9 +16,11 @@ typedef enum OptionKind {
     OPTION_INT,    /* int64_t, from `least` to limit_of(name); a "SIZE" is bytes, such as 800M
                       or 1.5G: of 10^6, of 10^9 */
     OPTION_NUMBER, /* double, from `least` to limit_of(name) */
-    OPTION_LIST    /* TextList: the option may be given several times */
+    OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 
+/* An option that stores one value may stand once, a second is a usage error; a list's may stand
+ * several times, a flag's as well, which says the same again. */
 typedef struct Option {
     const char *name;  /* without the dashes; of one letter: "-O" */
     const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
@@ -72,8 +74,9 @@ typedef struct Command {
  * printed, and *status is the exit status. Texts are those of argv. */
 bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
                    Arguments *arguments, int *status);
-/* What --help shows of an absent option in parentheses; NULL: nothing. */
-const char *option_default(const Option *option);
+/* What --help shows in parentheses: the value of an absent option, or that it may be given again; NULL:
+ * nothing. */
+const char *option_remark(const Option *option);
 bool option_is_letter(const Option *option);
 /* Whether it takes one of several words. */
 bool option_is_choice(const Option *option);

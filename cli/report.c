@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "cli/progress.h"
-#include "driver/pair_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,70 +34,76 @@ const char *report_argument(const RunReport *report, const char *option)
     return NULL;
 }
 
-static bool is_there(Job *job, const RunText *text, RunView *view)
+TextFiles report_files(Job *job, const RunReport *report, const char *prefix)
 {
-    if (!text)
-        return false;
-    bool there = file_exists(text->file);
-    if (!there)
-        vec_push(job->arena, view->notes, arena_printf(job->arena, "--%s %s is not there any more.", text->option, text->file));
-    return there;
+    TextFiles files = {0};
+    const struct {
+        const char *name;
+        TextList *list;
+    } lists[] = {{"source", &files.source}, {"target", &files.target}, {"data", &files.data}, {"text", &files.text}};
+    size_t length = strlen(prefix);
+    for (size_t i = 0; i < report->record.texts.count; i++) {
+        const RunText *text = &report->record.texts.data[i];
+        for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !strncmp(text->option, prefix, length); k++)
+            if (!strcmp(text->option + length, lists[k].name))
+                vec_push(job->arena, *lists[k].list, text->file);
+    }
+    return files;
 }
 
-/* One side of pairs in one file, or both. */
-static bool read_pairs(Job *job, const RunReport *report, const char *path, int64_t limit, Lines **sides)
+/* Whether files are named and all of them are there; a note tells of one that is not. */
+static bool are_there(Job *job, const TextFiles *files, RunView *view)
 {
-    sides[0] = pair_text_read(job, path, report_argument(report, "--languages"), limit, &sides[1]);
-    return sides[0] != NULL;
+    const TextList paths = text_files_paths(job->arena, files);
+    for (size_t i = 0; i < paths.count; i++)
+        if (!file_exists(paths.data[i])) {
+            vec_push(job->arena, view->notes, arena_printf(job->arena, "%s is not there any more.", paths.data[i]));
+            return false;
+        }
+    return paths.count > 0;
 }
 
+/* Lines of the files; *target NULL of a text with one side. */
+static Lines *read_files(Job *job, const RunReport *report, const TextFiles *files, int64_t limit, Lines **target)
+{
+    return text_files_read(job, files, report_argument(report, "--languages"), limit, target);
+}
+
+/* The text without a name, else the first of those with one. */
 static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view)
 {
-    static const char *const one[] = {"valid-data", "valid"};
-    const LineLimits limits = {.line = limit};
-    StudyText *text = &report->text;
-    Lines *sides[2];
-    if (report->record.kind != CORPUS_PAIRS) {
-        const RunText *valid = find_text(report, "valid-text");
-        valid = valid ? valid : find_text(report, "valid");
-        return !is_there(job, valid, view) ||
-               (text->source = lines_read(&job->diags, job->arena, valid->file, &limits));
-    }
-    const RunText *source = find_text(report, "valid-source"), *target = find_text(report, "valid-target");
-    if (source && target && is_there(job, source, view) && is_there(job, target, view)) {
-        text->source = lines_read(&job->diags, job->arena, source->file, &limits);
-        text->target = text->source ? lines_read(&job->diags, job->arena, target->file, &limits) : NULL;
-        return text->target && corpus_check_counts(&job->diags, text->source, text->target);
-    }
-    for (size_t i = 0; i < sizeof one / sizeof one[0] && !text->source; i++) {
-        const RunText *pairs = find_text(report, one[i]);
-        if (!is_there(job, pairs, view))
-            continue;
-        if (!read_pairs(job, report, pairs->file, limit, sides))
-            return false;
-        text->source = sides[0], text->target = sides[1];
-    }
-    return true;
+    TextFiles files = report_files(job, report, "valid-");
+    const RunText *named = find_text(report, "valid");
+    if (!text_files_given(&files) && named)
+        vec_push(job->arena, *(report->record.kind == CORPUS_PAIRS ? &files.data : &files.text), named->file);
+    if (!are_there(job, &files, view))
+        return true;
+    Lines *target;
+    report->text.source = read_files(job, report, &files, limit, &target);
+    report->text.target = target;
+    return report->text.source != NULL;
 }
 
 /* Targets of the training text, unless it is so large that counting its words would take long. */
 static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view)
 {
     enum { MOST_BYTES = 300000000 };
-    const RunText *target = find_text(report, "target"), *data = find_text(report, "data"), *text = target ? target : data;
-    if (report->record.kind != CORPUS_PAIRS || !is_there(job, text, view))
+    TextFiles files = report_files(job, report, "");
+    int64_t bytes = 0;
+    if (files.target.count)
+        files = (TextFiles){.text = files.target};
+    for (size_t i = 0; i < report->record.texts.count; i++)
+        if (!strcmp(report->record.texts.data[i].option, files.text.count ? "target" : "data"))
+            bytes += report->record.texts.data[i].bytes;
+    if (report->record.kind != CORPUS_PAIRS || !are_there(job, &files, view))
         return true;
-    if (text->bytes > MOST_BYTES) {
+    if (bytes > MOST_BYTES) {
         vec_push(job->arena, view->notes, "Rare words are not counted: the training text is large.");
         return true;
     }
-    Lines *sides[2] = {0};
-    if (target)
-        sides[1] = lines_read(&job->diags, job->arena, target->file, &(LineLimits){.line = limit});
-    else if (!read_pairs(job, report, data->file, limit, sides))
-        return false;
-    report->text.train = sides[1];
-    return sides[1] != NULL;
+    Lines *target, *first = read_files(job, report, &files, limit, &target);
+    report->text.train = target ? target : first;
+    return first != NULL;
 }
 
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)

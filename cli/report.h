@@ -3,6 +3,7 @@
 #define CLI_REPORT_H
 
 #include "cli/study.h"
+#include "driver/text_files.h"
 #include "runtime/train/runlog.h"
 
 /* RunReport: of one folder. Everything lives in the job's arena. */
@@ -20,6 +21,8 @@ bool report_read(Job *job, const char *path, RunReport *report);
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view);
 /* The value of an option of the command that began the run; NULL: it was not given. */
 const char *report_argument(const RunReport *report, const char *option);
+/* The files that run.json names, of the options with this prefix: "", "valid-". */
+TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
 /* What tfc data finds in the training text, unless it is large or gone. (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
 /* Curves, facts, commands and the samples of the log. */

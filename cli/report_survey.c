@@ -10,24 +10,6 @@
 /* A survey reads each text twice: of larger ones it takes longer than a report should. */
 enum { MOST_BYTES = 100000000 };
 
-static void take_text(const RunText *text, const char *prefix, SurveyText *to)
-{
-    size_t length = strlen(prefix);
-    if (strncmp(text->option, prefix, length))
-        return;
-    const char *name = text->option + length;
-    if (!strcmp(name, "source"))
-        to->source = text->file;
-    else if (!strcmp(name, "target"))
-        to->target = text->file;
-    else if (!strcmp(name, "data"))
-        to->data = text->file;
-    else if (!strcmp(name, "text"))
-        to->text = text->file;
-}
-
-static bool is_given(const SurveyText *text) { return text->source || text->data || text->text; }
-
 static void put_findings(Job *job, const Survey *survey, RunTable *table)
 {
     static const char *const heads[] = {"what", "lines", "for instance"};
@@ -52,21 +34,20 @@ static void put_findings(Job *job, const Survey *survey, RunTable *table)
 bool report_survey(Job *job, const RunReport *report, RunView *view)
 {
     SurveyOptions options = {.examples = 1, .lines = report->record.kind != CORPUS_STREAM};
-    SurveyText valid = {0};
+    SurveyText valid = {.files = report_files(job, report, "valid-")};
+    options.train.files = report_files(job, report, "");
     int64_t bytes = 0;
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
         if (!file_exists(text->file))
             return true;
         bytes += text->bytes;
-        take_text(text, "", &options.train);
-        take_text(text, "valid-", &valid);
     }
-    if (!is_given(&options.train) || bytes > MOST_BYTES)
+    if (!text_files_given(&options.train.files) || bytes > MOST_BYTES)
         return true;
-    if (is_given(&valid))
+    if (text_files_given(&valid.files))
         vec_push(job->arena, options.valid, valid);
-    options.lines = options.lines && options.train.text;
+    options.lines = options.lines && options.train.files.text.count;
     options.languages = report_argument(report, "--languages");
     Survey result;
     if (!survey(job, &options, &result))

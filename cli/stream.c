@@ -6,6 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Readers of all files, so that one that is not there is told before anything is answered. False after
+ * an error. */
+static bool open_files(Stream *stream, const TextList *paths, LineReader ***readers)
+{
+    Job *job = stream->job;
+    *readers = ARENA_ARRAY(job->arena, LineReader *, paths->count + 1);
+    int stdins = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        stdins += !strcmp(paths->data[i], "-");
+        if (stdins > 1)
+            return job_error(job, "standard input (-) stands twice among the files, and is read once");
+        (*readers)[i] = line_reader_open(&job->diags, paths->data[i], stream->options.line_limit);
+        if (!(*readers)[i])
+            return false;
+    }
+    return true;
+}
+
 bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
 {
     *stream = (Stream){.job = job, .options = *options};
@@ -17,10 +35,9 @@ bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
     stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
-    stream->source = line_reader_open(&job->diags, options->source, options->line_limit);
-    if (stream->source && options->target)
-        stream->target = line_reader_open(&job->diags, options->target, options->line_limit);
-    if (!stream->source || (options->target && !stream->target))
+    stream->n_files = options->source.count;
+    if (!open_files(stream, &options->source, &stream->source) ||
+        (options->target.count && !open_files(stream, &options->target, &stream->target)))
         return false;
     if (options->output && !options->silent)
         stream->output = file_create(&job->diags, options->output);
@@ -69,12 +86,11 @@ static void bad_line(Stream *s, const char *name, int64_t number, int column, co
 /* ---- windows ---- */
 
 /* One of two texts has ended, the other has not. */
-static void stop_uneven(Stream *s, const LineReader *shorter, const LineReader *longer)
+static void stop_uneven(Stream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
          arena_printf(s->job->arena, "source and target differ: %s has %lld lines, %s has more",
-                      line_reader_name(shorter), (long long)(s->first + s->n),
-                      line_reader_name(longer)));
+                      line_reader_name(shorter), (long long)lines, line_reader_name(longer)));
 }
 
 static void add_row(Stream *s, const LineResult *source, const LineResult *target)
@@ -88,12 +104,12 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
             : vocab_unknown(vocab_source(s->options.vocab), scratch, source->line.text,
                             source->line.length);
     if (unknown)
-        tell(s, line_reader_name(s->source), source->number, 1,
+        tell(s, line_reader_name(s->source[s->file]), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));
     if (row.is_kept)
         s->row[s->n++] = s->corpus->n - 1;
     else
-        bad_line(s, line_reader_name(s->source), source->number, 1,
+        bad_line(s, line_reader_name(s->source[s->file]), source->number, 1,
                  arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
                               (long long)row.tokens, (long long)s->options.max_length));
     arena_free(scratch);
@@ -101,7 +117,7 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
 
 static void take_line(Stream *s)
 {
-    LineReader *readers[] = {s->source, s->target};
+    LineReader *readers[] = {s->source[s->file], s->target ? s->target[s->file] : NULL};
     LineResult results[2] = {{0}};
     int sides = s->target ? 2 : 1;
     for (int i = 0; i < sides; i++) {
@@ -114,11 +130,11 @@ static void take_line(Stream *s)
     }
     bool ended = results[0].status == LINE_END;
     if (sides == 2 && ended != (results[1].status == LINE_END)) {
-        stop_uneven(s, readers[ended ? 0 : 1], readers[ended ? 1 : 0]);
+        stop_uneven(s, readers[ended ? 0 : 1], results[ended ? 0 : 1].number, readers[ended ? 1 : 0]);
         return;
     }
     if (ended) {
-        s->is_over = true;
+        s->is_over = ++s->file == s->n_files;
         return;
     }
     for (int i = 0; i < sides; i++)
@@ -141,7 +157,7 @@ static bool is_full(const Stream *s)
 
 static bool is_ready(const Stream *s)
 {
-    return line_reader_ready(s->source) && (!s->target || line_reader_ready(s->target));
+    return line_reader_ready(s->source[s->file]) && (!s->target || line_reader_ready(s->target[s->file]));
 }
 
 bool stream_next(Stream *stream)
@@ -194,7 +210,9 @@ bool stream_close(Stream *stream, bool ok)
         diag_note(&job->diags, (Loc){0}, "%s has the %lld lines before that",
                   stream->options.output, (long long)stream->answered);
     corpus_free(stream->corpus);
-    line_reader_close(stream->source);
-    line_reader_close(stream->target);
+    for (size_t i = 0; i < stream->n_files; i++) {
+        line_reader_close(stream->source ? stream->source[i] : NULL);
+        line_reader_close(stream->target ? stream->target[i] : NULL);
+    }
     return ok;
 }

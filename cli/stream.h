@@ -21,7 +21,7 @@
 enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* at most */ };
 
 typedef struct StreamOptions {
-    const char *source, *target; /* files or "-"; target: of pairs, else NULL */
+    TextList source, target; /* files or "-", read in order; target: of pairs as many, else none */
     const char *output;          /* NULL: standard output */
     const Vocabulary *vocab;
     CorpusKind kind;
@@ -36,7 +36,8 @@ typedef struct StreamOptions {
 typedef struct Stream {
     Job *job;
     StreamOptions options;
-    LineReader *source, *target;
+    LineReader **source, **target; /* n_files of each; target: NULL without */
+    size_t file, n_files;          /* the current one */
     FileWriter *output;
     Corpus *corpus;      /* the rows of the window; corpus->line: the number of each, from 0 */
     int64_t first, n;    /* lines of the window: the first one's number from 0, how many */

@@ -22,15 +22,6 @@ static const char *const passing[] = {"out",   "resume",       "allow-change",
                                       "trace", "json-summary", "set", "token", /* kept apart */
                                       NULL};
 
-static bool is_last(const Arguments *arguments, size_t i)
-{
-    const GivenOption *given = arguments->given.data;
-    for (size_t k = i + 1; k < arguments->given.count; k++)
-        if (given[k].option == given[i].option)
-            return false;
-    return true;
-}
-
 /* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
 static const char *absolute_value(Job *job, const Option *option, const char *value)
 {
@@ -65,8 +56,7 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
     for (size_t i = 0; i < arguments->given.count; i++) {
         const Option *option = arguments->given.data[i].option;
         const char *value = arguments->given.data[i].value;
-        bool once = option->kind != OPTION_LIST && !is_last(arguments, i);
-        if (is_among(option->name, passing) || once)
+        if (is_among(option->name, passing))
             continue;
         vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
         if (value)
@@ -150,14 +140,39 @@ static void take_common(TrainCommand *command)
     command->o.settings = common->settings;
 }
 
-/* The words of the run, and behind them those given now. */
-static char **join_words(Arena *arena, const TextList *was, const Arguments *now, int *n)
+/* Whether the option is given now, and so replaces what the run remembers of it. --set and --token are
+ * merged by name instead. */
+static bool is_replaced(const Option *option, const Arguments *now)
 {
+    if (is_among(option->name, passing))
+        return false;
+    for (size_t i = 0; i < now->given.count; i++)
+        if (now->given.data[i].option == option)
+            return true;
+    return false;
+}
+
+/* The words of the run that still hold, and behind them those given now. NULL after an error. */
+static char **join_words(Job *job, const TextList *was, const Arguments *now, int *n)
+{
+    Arena *arena = job->arena;
     char **words = ARENA_ARRAY(arena, char *, was->count + (size_t)now->argc + 1);
-    *n = 0;
-    words[(*n)++] = now->argv[0];
+    TrainCommand unused;
+    Arguments kept;
+    int status;
+    words[0] = now->argv[0];
     for (size_t i = 0; i < was->count; i++)
-        words[(*n)++] = arena_strdup(arena, was->data[i]);
+        words[i + 1] = arena_strdup(arena, was->data[i]);
+    if (!options_parse(job, &command_train, (int)was->count + 1, words, &unused, &kept, &status))
+        return NULL;
+    *n = 1;
+    for (size_t i = 0; i < kept.given.count; i++) {
+        const GivenOption *given = &kept.given.data[i];
+        if (is_replaced(given->option, now))
+            continue;
+        const char *equals = given->value ? "=" : "", *value = given->value ? given->value : "";
+        words[(*n)++] = arena_printf(arena, "--%s%s%s", given->option->name, equals, value);
+    }
     for (int i = 1; i < now->argc; i++)
         words[(*n)++] = now->argv[i];
     return words;
@@ -196,7 +211,9 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     int n, status = goes_on ? check_kept(&now, record) : 0;
     if (status)
         return status;
-    char **words = join_words(job->arena, &record->arguments, arguments, &n);
+    char **words = join_words(job, &record->arguments, arguments, &n);
+    if (!words)
+        return EXIT_INPUT;
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;
     take_common(command);

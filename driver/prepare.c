@@ -38,7 +38,7 @@ typedef struct Tasks {
 
 static CorpusKind kind_of(const PrepareOptions *o)
 {
-    return !o->text.count ? CORPUS_PAIRS : o->lines ? CORPUS_LINES : CORPUS_STREAM;
+    return !o->texts.text.count ? CORPUS_PAIRS : o->lines ? CORPUS_LINES : CORPUS_STREAM;
 }
 
 /* ---- a shard ---- */

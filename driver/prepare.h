@@ -8,6 +8,7 @@
 #ifndef DRIVER_PREPARE_H
 #define DRIVER_PREPARE_H
 
+#include "driver/text_files.h"
 #include "driver/vocabularies.h"
 #include "runtime/data/prepared.h"
 
@@ -19,10 +20,8 @@
 #define PREPARE_SAMPLE_BYTES (INT64_C(256) << 20)
 
 typedef struct PrepareOptions {
-    TextList source, target; /* as many of each: a text and its translation */
-    TextList data;           /* pairs with a tab between them, or translation memories */
-    const char *languages;   /* of these */
-    TextList text;           /* in place of pairs */
+    TextFiles texts;
+    const char *languages;   /* of translation memories */
     bool lines;              /* a text's lines stand alone; else it is one stream */
     VocabularyChoice vocab;
     int64_t max_length;      /* tokens; 0: no limit */

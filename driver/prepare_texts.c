@@ -49,23 +49,24 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
 {
-    size_t n = o->source.count + o->data.count + o->text.count;
+    const TextFiles *texts = &o->texts;
+    size_t n = texts->source.count + texts->data.count + texts->text.count;
     parts->data = ARENA_ARRAY(job->arena, TextPart, n + 1);
-    for (size_t i = 0; i < o->source.count; i++) {
-        TextPart *part = add_part(job, parts, "source", o->source.data[i]);
+    for (size_t i = 0; i < texts->source.count; i++) {
+        TextPart *part = add_part(job, parts, "source", texts->source.data[i]);
         part->n = 2;
-        part->read[1] = o->target.data[i];
+        part->read[1] = texts->target.data[i];
         part->text[1] = (PreparedText){.option = "target",
-                                       .file = real_path(job->arena, o->target.data[i])};
+                                       .file = real_path(job->arena, texts->target.data[i])};
     }
-    for (size_t i = 0; i < o->data.count; i++) {
-        TextPart *part = add_part(job, parts, "data", o->data.data[i]);
+    for (size_t i = 0; i < texts->data.count; i++) {
+        TextPart *part = add_part(job, parts, "data", texts->data.data[i]);
         part->has_columns = true;
-        if (text_ends(o->data.data[i], ".tmx") && !read_memory(job, o, part, (int)i))
+        if (text_ends(texts->data.data[i], ".tmx") && !read_memory(job, o, part, (int)i))
             return false;
     }
-    for (size_t i = 0; i < o->text.count; i++)
-        add_part(job, parts, "text", o->text.data[i]);
+    for (size_t i = 0; i < texts->text.count; i++)
+        add_part(job, parts, "text", texts->text.data[i]);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "driver/inference.h"
 #include "driver/run_folder.h"
+#include "driver/text_files.h"
 #include "runtime/data/prepared.h"
 
 /* Where neither the command nor the model says: steps between validations and between checkpoints,
@@ -17,10 +18,9 @@
 #define TRAIN_TEXT_(number) #number
 
 typedef struct TrainOptions {
-    const char *model, *source, *target, *text, *valid_source, *valid_target, *valid_text;
-    const char *data, *valid_data; /* pairs with a tab between them, or a translation memory, in place
-                                    * of two files */
-    const char *languages;         /* "en,de": of translation memories */
+    const char *model;
+    TextFiles texts, valid_texts; /* to train on; to validate on, without a name */
+    const char *languages;        /* "en,de": of translation memories */
     TextList valid;   /* "NAME=FILE": more to validate on */
     const char *best; /* NAME or "mean": what tells the best; NULL: the text without a name, else the
                          mean */
@@ -111,8 +111,6 @@ RunText training_prepared_text(const Training *training);
 bool training_check_settings(Training *training);
 /* Whether the texts fit the memory, from the sizes of their files. */
 bool training_check_sizes(Training *training);
-/* Whether source and target have as many lines, once they are read. */
-bool training_check_lines(Training *training);
 /* The number of the text that tells the best; -1: the mean of all does; -2 after an error. */
 int training_best(const Training *training);
 /* "FILE:WEIGHT" of --mix; false after an error. */

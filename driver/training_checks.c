@@ -63,17 +63,17 @@ bool training_check_settings(Training *t)
 bool training_check_sizes(Training *t)
 {
     const TrainOptions *o = t->options;
-    const char *paths[] = {o->source,       o->target,       o->text,
-                           o->valid_source, o->valid_target, o->valid_text,
-                           o->data,         o->valid_data};
+    Arena *arena = t->job->arena;
+    const TextList paths[] = {text_files_paths(arena, &o->texts), text_files_paths(arena, &o->valid_texts)};
     bool is_made = !o->record && vocab_needs_text(o->vocab.spec);
     double bytes = 0, factor = vocab_spec_memory(o->vocab.spec, is_made);
     bool makes = factor > vocab_spec_memory(o->vocab.spec, false); /* that makes the difference */
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct stat info;
-        if (paths[i] && !stat(paths[i], &info) && S_ISREG(info.st_mode))
-            bytes += (double)info.st_size;
-    }
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+        for (size_t i = 0; i < paths[k].count; i++) {
+            struct stat info;
+            if (!stat(paths[k].data[i], &info) && S_ISREG(info.st_mode))
+                bytes += (double)info.st_size;
+        }
     int64_t free = machine_memory_free();
     if (bytes * factor <= (double)free)
         return true;
@@ -81,16 +81,7 @@ bool training_check_sizes(Training *t)
         t->job,
         "the texts have %s, for which a training%s%s takes about %s, and %s of memory "
         "are free; train on a part of them, or with --prepared%s",
-        size_text(t->job->arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab.spec : "",
-        size_text(t->job->arena, bytes * factor), size_text(t->job->arena, (double)free),
+        size_text(arena, bytes), makes ? " with --vocab " : "", makes ? o->vocab.spec : "",
+        size_text(arena, bytes * factor), size_text(arena, (double)free),
         makes ? ", or make the vocabulary from a part and give it as --vocab FILE" : "");
-}
-
-bool training_check_lines(Training *t)
-{
-    Diagnostics *diags = &t->job->diags;
-    bool ok = corpus_check_counts(diags, t->source, t->target);
-    for (int i = 0; ok && i < t->n_valid; i++)
-        ok = corpus_check_counts(diags, t->valid[i].source, t->valid[i].target);
-    return ok;
 }

@@ -1,8 +1,6 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
-#include "driver/pair_text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,34 +31,17 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     return ok;
 }
 
-/* Pairs of one file, or of two. */
-static bool read_pairs(Training *t, const char *data, const char *source, const char *target,
-                       Lines *sides[2])
+static Lines *read_files(Training *t, const TextFiles *files, Lines **target)
 {
-    Job *job = t->job;
-    const LineLimits limits = {.line = t->options->line_limit};
-    if (data) {
-        sides[0] = pair_text_read(job, data, t->options->languages, limits.line, &sides[1]);
-    } else {
-        sides[0] = lines_read(&job->diags, job->arena, source, &limits);
-        sides[1] = lines_read(&job->diags, job->arena, target, &limits);
-    }
-    return sides[0] && sides[1];
+    return text_files_read(t->job, files, t->options->languages, t->options->line_limit, target);
 }
 
-/* Pairs, or a text of one input; `data` in place of the others. */
-static bool add_valid(Training *t, const char *name, const char *data, const char *source,
-                      const char *target)
+static bool add_valid(Training *t, const char *name, const TextFiles *files)
 {
-    const LineLimits limits = {.line = t->options->line_limit};
-    Lines *sides[2] = {0};
-    bool ok;
-    if (t->options->kind == CORPUS_PAIRS)
-        ok = read_pairs(t, data, source, target, sides);
-    else
-        ok = (sides[0] = lines_read(&t->job->diags, t->job->arena, data ? data : source, &limits));
-    t->valid[t->n_valid++] = (ValidText){.name = name, .source = sides[0], .target = sides[1]};
-    return ok;
+    ValidText *valid = &t->valid[t->n_valid++];
+    *valid = (ValidText){.name = name};
+    valid->source = read_files(t, files, &valid->target);
+    return valid->source != NULL;
 }
 
 /* "NAME=FILE" of --valid, whose name is not another's. */
@@ -76,7 +57,9 @@ static bool add_named(Training *t, const char *text)
     for (int i = 0; i < t->n_valid; i++)
         if (t->valid[i].name && !strcmp(t->valid[i].name, name))
             return job_error(job, "--valid %s: there is a text of this name already", text);
-    return add_valid(t, name, equals + 1, NULL, NULL);
+    TextFiles files = {0};
+    vec_push(job->arena, *(t->options->kind == CORPUS_PAIRS ? &files.data : &files.text), equals + 1);
+    return add_valid(t, name, &files);
 }
 
 static bool read_valid(Training *t)
@@ -84,10 +67,7 @@ static bool read_valid(Training *t)
     const TrainOptions *o = t->options;
     t->valid = ARENA_ARRAY(t->job->arena, ValidText, o->valid.count + 1);
     t->figures = ARENA_ARRAY(t->job->arena, TrainValid, o->valid.count + 1);
-    const char *source = o->kind == CORPUS_PAIRS ? o->valid_source : o->valid_text;
-    bool ok = true;
-    if (o->valid_data || source)
-        ok = add_valid(t, NULL, o->valid_data, source, o->valid_target);
+    bool ok = !text_files_given(&o->valid_texts) || add_valid(t, NULL, &o->valid_texts);
     for (size_t i = 0; ok && i < o->valid.count; i++)
         ok = add_named(t, o->valid.data[i]);
     return ok && (!t->n_valid || training_best(t) > -2);
@@ -113,18 +93,9 @@ int training_best(const Training *t)
 
 static bool read_texts(Training *t)
 {
-    const TrainOptions *o = t->options;
-    Job *job = t->job;
-    const LineLimits limits = {.line = o->line_limit};
-    if (o->rows)
+    if (t->options->rows)
         return read_valid(t);
-    if (o->kind == CORPUS_PAIRS) {
-        Lines *train[2] = {0};
-        bool ok = read_pairs(t, o->data, o->source, o->target, train);
-        t->source = train[0], t->target = train[1];
-        return read_valid(t) && ok;
-    }
-    t->source = lines_read(&job->diags, job->arena, o->text, &limits);
+    t->source = read_files(t, &t->options->texts, &t->target);
     return read_valid(t) && t->source;
 }
 
@@ -218,8 +189,7 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
 
 bool training_load_data(Training *t)
 {
-    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !training_check_lines(t) ||
-        !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t))
+    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t))
         return false;
     const CorpusOptions options = corpus_options(t);
     t->corpus = t->options->rows ? training_prepared_corpus(t, &options)

@@ -149,9 +149,12 @@ static bool add_facts(Training *t, RunRecord *record)
     return true;
 }
 
+/* Each file of the text. */
 static void add_text(const Training *t, RunRecord *record, const char *option, const Lines *lines)
 {
-    if (!lines)
+    for (int k = 0; lines && k < lines->n_parts; k++)
+        add_text(t, record, option, lines->parts[k]);
+    if (!lines || lines->n_parts)
         return;
     const Source *source = lines->source;
     Arena *arena = t->job->arena;
@@ -165,10 +168,19 @@ static void add_text(const Training *t, RunRecord *record, const char *option, c
     vec_push(arena, record->texts, text);
 }
 
+/* Texts as `files` name them; prefix "valid-": to validate on. */
+static void add_texts(const Training *t, RunRecord *record, const TextFiles *files, const char *prefix,
+                      const Lines *source, const Lines *target)
+{
+    const char *first = files->data.count ? "data" : files->text.count ? "text" : "source";
+    add_text(t, record, arena_printf(t->job->arena, "%s%s", prefix, first), source);
+    if (files->source.count)
+        add_text(t, record, arena_printf(t->job->arena, "%starget", prefix), target);
+}
+
 bool training_record(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
-    bool pairs = o->kind == CORPUS_PAIRS;
     *record = (RunRecord){.version = TFC_VERSION,
                           .model = o->record && o->library ? o->record->model : o->model,
                           .processor = about_processor(t->job->arena),
@@ -182,27 +194,18 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments,
                  arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));
     }
-    if (o->rows) {
+    if (o->rows)
         vec_push(t->job->arena, record->texts, training_prepared_text(t));
-    } else if (o->data) {
-        add_text(t, record, "data", t->source);
-    } else {
-        add_text(t, record, pairs ? "source" : "text", t->source);
-        add_text(t, record, "target", t->target);
-    }
+    else
+        add_texts(t, record, &o->texts, "", t->source, t->target);
     for (size_t i = 0; i < o->mix.count; i++)
         add_text(t, record, "mix", t->mixed[i].source);
     for (int i = 0; i < t->n_valid; i++) {
         const ValidText *valid = &t->valid[i];
-        bool one = valid->name || o->valid_data;
-        add_text(t, record,
-                 valid->name       ? "valid"
-                 : o->valid_data   ? "valid-data"
-                 : pairs           ? "valid-source"
-                                   : "valid-text",
-                 valid->source);
-        if (!one)
-            add_text(t, record, "valid-target", valid->target);
+        if (valid->name)
+            add_text(t, record, "valid", valid->source);
+        else
+            add_texts(t, record, &o->valid_texts, "valid-", valid->source, valid->target);
     }
     return add_facts(t, record);
 }

@@ -15,9 +15,9 @@ void findings_init(Findings *findings, Job *job, const SurveyOptions *options, S
     };
     for (int i = 0; i < SURVEY_KINDS; i++)
         at[i] = kinds[i];
-    if (options->train.text && !options->lines) /* paragraphs, and lines that come again */
+    if (options->train.files.text.count && !options->lines) /* paragraphs, and lines that come again */
         at[SURVEY_empty].is_fault = at[SURVEY_duplicate].is_fault = false;
-    *findings = (Findings){job, at, options->examples, !options->train.text};
+    *findings = (Findings){job, at, options->examples, !options->train.files.text.count};
 }
 
 /* The bytes of a text that begin no character. */

@@ -62,55 +62,83 @@ static bool check_beginning(Job *job, const char *path, FILE *file)
     return true;
 }
 
-static bool open_file(RawText *raw, int k, const char *path)
+static FILE *open_file(Job *job, const char *path)
 {
-    raw->names[k] = path;
-    raw->files[k].file = open_again(path);
-    if (!raw->files[k].file)
-        return job_error(raw->job, "cannot read %s: %s", path, strerror(errno));
-    return check_beginning(raw->job, path, raw->files[k].file);
+    FILE *file = open_again(path);
+    if (!file)
+        job_error(job, "cannot read %s: %s", path, strerror(errno));
+    else if (!check_beginning(job, path, file)) {
+        fclose(file);
+        file = NULL;
+    }
+    return file;
 }
 
-static bool open_memory(RawText *raw, const char *path, const char *languages)
+static FILE *open_memory(Job *job, const char *path, const char *languages)
 {
-    Job *job = raw->job;
     const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
-    raw->names[0] = path;
-    if (!pairs)
-        return false;
-    raw->files[0].file = fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r");
-    return raw->files[0].file || job_error(job, "cannot read %s: %s", path, strerror(errno));
+    FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
+    if (pairs && !lines)
+        job_error(job, "cannot read %s: %s", path, strerror(errno));
+    return lines;
+}
+
+static bool open_side(RawText *raw, int k, const TextList *paths, const char *languages)
+{
+    RawFile *side = &raw->files[k];
+    side->names = paths->data;
+    side->files = ARENA_ARRAY(raw->job->arena, FILE *, paths->count + 1);
+    for (size_t i = 0; i < paths->count; i++) {
+        const char *path = paths->data[i];
+        side->files[i] = raw->has_columns && text_ends(path, ".tmx")
+                             ? open_memory(raw->job, path, languages)
+                             : open_file(raw->job, path);
+        if (!side->files[i])
+            return false;
+    }
+    return true;
 }
 
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText *raw)
 {
+    const TextFiles *files = &text->files;
+    const TextList *first = files->text.count   ? &files->text
+                            : files->data.count ? &files->data
+                                                : &files->source;
     *raw = (RawText){.job = job,
-                     .is_pairs = !text->text,
-                     .has_columns = text->data != NULL,
-                     .limit = (size_t)(o->line_limit ? o->line_limit : LINE_LIMIT)};
-    if (text->text)
-        return open_file(raw, 0, text->text);
-    if (text->data)
-        return text_ends(text->data, ".tmx") ? open_memory(raw, text->data, o->languages)
-                                             : open_file(raw, 0, text->data);
-    return open_file(raw, 0, text->source) && open_file(raw, 1, text->target);
+                     .is_pairs = !files->text.count,
+                     .has_columns = files->data.count > 0,
+                     .limit = (size_t)(o->line_limit ? o->line_limit : LINE_LIMIT),
+                     .n = first->count};
+    return open_side(raw, 0, first, o->languages) &&
+           (first != &files->source || open_side(raw, 1, &files->target, NULL));
+}
+
+const char *raw_names(const RawText *raw, int k)
+{
+    const char *names = raw->files[k].names[0];
+    for (size_t i = 1; i < raw->n; i++)
+        names = arena_printf(raw->job->arena, "%s, %s", names, raw->files[k].names[i]);
+    return names;
 }
 
 void raw_rewind(RawText *raw)
 {
+    raw->at = 0;
     for (int k = 0; k < 2; k++) {
-        if (raw->files[k].file)
-            rewind(raw->files[k].file);
-        raw->files[k].lines = 0;
+        for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
+            rewind(raw->files[k].files[i]);
+        raw->files[k].lines = raw->files[k].file_lines = 0;
     }
 }
 
 void raw_close(RawText *raw)
 {
     for (int k = 0; k < 2; k++) {
-        if (raw->files[k].file)
-            fclose(raw->files[k].file);
+        for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
+            if (raw->files[k].files[i])
+                fclose(raw->files[k].files[i]);
         free(raw->files[k].data);
     }
 }
@@ -128,27 +156,29 @@ static void put_byte(RawFile *file, char byte)
     file->data[file->length++] = byte;
 }
 
-/* False: there is no further line. */
+/* False: the file has no further line. */
 static bool read_line(RawText *raw, int k, RawLine *line)
 {
     RawFile *file = &raw->files[k];
+    FILE *stream = file->files[raw->at];
     *line = (RawLine){0};
     file->length = 0;
     int byte;
-    while ((byte = getc_unlocked(file->file)) != EOF && byte != '\n') {
+    while ((byte = getc_unlocked(stream)) != EOF && byte != '\n') {
         if (file->length <= raw->limit) /* one more, which may be a CR */
             put_byte(file, (char)byte);
         else
             line->is_cut = true;
     }
     if (byte == EOF && !file->length) {
-        if (ferror(file->file))
-            job_error(raw->job, "cannot read %s: %s", raw->names[k], strerror(errno));
+        if (ferror(stream))
+            job_error(raw->job, "cannot read %s: %s", file->names[raw->at], strerror(errno));
         return false;
     }
     file->lines++;
+    file->file_lines++;
     line->line = (Line){file->data ? file->data : "", file->length};
-    if (file->lines == 1 && file->length >= 3 && !memcmp(file->data, "\xEF\xBB\xBF", 3)) {
+    if (file->file_lines == 1 && file->length >= 3 && !memcmp(file->data, "\xEF\xBB\xBF", 3)) {
         line->has_mark = true;
         line->line = (Line){file->data + 3, file->length - 3};
     }
@@ -176,10 +206,11 @@ static int64_t count_rest(RawText *raw, int k)
     RawLine line;
     while (read_line(raw, k, &line))
         ;
-    return raw->files[k].lines;
+    return raw->files[k].file_lines;
 }
 
-bool raw_next(RawText *raw, RawPair *pair)
+/* The next line of the current file, or of its pair of files; false: they have ended, or an error. */
+static bool next_of_file(RawText *raw, RawPair *pair)
 {
     *pair = (RawPair){.has_tab = true};
     bool has = read_line(raw, 0, &pair->sides[0]);
@@ -192,8 +223,19 @@ bool raw_next(RawText *raw, RawPair *pair)
             return false;
         if (has != has_target)
             return job_error(raw->job, "%s has %lld lines and %s %lld: line by line they are pairs",
-                             raw->names[0], (long long)count_rest(raw, 0), raw->names[1],
+                             raw->files[0].names[raw->at], (long long)count_rest(raw, 0), raw->files[1].names[raw->at],
                              (long long)count_rest(raw, 1));
     }
     return has && !raw->job->diags.errors;
+}
+
+bool raw_next(RawText *raw, RawPair *pair)
+{
+    while (!next_of_file(raw, pair)) {
+        if (raw->job->diags.errors || raw->at + 1 >= raw->n)
+            return false;
+        raw->at++;
+        raw->files[0].file_lines = raw->files[1].file_lines = 0;
+    }
+    return true;
 }

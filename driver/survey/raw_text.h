@@ -22,20 +22,23 @@ typedef struct RawPair {
     bool has_tab; /* of columns: else the second side is empty */
 } RawPair;
 
+/* RawFile: files of a side, one read after the other. */
 typedef struct RawFile {
-    FILE *file;
+    const char **names;
+    FILE **files;
     char *data; /* the line */
     size_t length, capacity;
-    int64_t lines;
+    int64_t lines;      /* of all files */
+    int64_t file_lines; /* of the current one */
 } RawFile;
 
 /* RawText: a text that is open. */
 typedef struct RawText {
     Job *job;
     bool is_pairs, has_columns;
-    const char *names[2];
     size_t limit;
-    RawFile files[2];
+    RawFile files[2]; /* of both sides as many, or of the first alone */
+    size_t at, n;     /* the current file of n */
 } RawText;
 
 /* False after an error; to be closed in any case. */
@@ -44,6 +47,8 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *options, Ra
  * other, a file that cannot be read. */
 bool raw_next(RawText *raw, RawPair *pair);
 void raw_rewind(RawText *raw);
+/* The files of side k, with commas between their names. */
+const char *raw_names(const RawText *raw, int k);
 void raw_close(RawText *raw);
 
 #endif

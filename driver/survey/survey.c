@@ -276,7 +276,7 @@ static void put_results(Look *look)
     bool mixed = false;
     for (int k = 0; k < look->n; k++) {
         mixed |= look->with_cr[k] && look->with_cr[k] < out->lines;
-        out->sides[k].file = look->raw.names[look->raw.has_columns ? 0 : k];
+        out->sides[k].file = raw_names(&look->raw, look->raw.has_columns ? 0 : k);
         out->sides[k].characters = length_spread_of(&look->characters[k]);
         out->sides[k].words = length_spread_of(&look->words[k]);
         if (look->coverage)
@@ -383,7 +383,7 @@ static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary
 bool survey(Job *job, const SurveyOptions *options, Survey *result)
 {
     Vocabulary *vocab;
-    *result = (Survey){.is_pairs = !options->train.text, .has_tokens = options->vocab.spec != NULL};
+    *result = (Survey){.is_pairs = !options->train.files.text.count, .has_tokens = options->vocab.spec != NULL};
     if (!open_vocabulary(job, &options->vocab, &vocab))
         return false;
     Look look = {.job = job, .options = options, .out = result, .n = 1 + result->is_pairs};

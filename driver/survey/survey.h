@@ -5,14 +5,14 @@
 #ifndef DRIVER_SURVEY_SURVEY_H
 #define DRIVER_SURVEY_SURVEY_H
 
+#include "driver/text_files.h"
 #include "driver/vocabularies.h"
 
-/* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. */
+/* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Lines are
+ * numbered through all its files. */
 typedef struct SurveyText {
-    const char *name;            /* of a validation text; NULL: it has none */
-    const char *source, *target; /* both, or … */
-    const char *data;            /* pairs with a tab, or a translation memory; or … */
-    const char *text;            /* lines */
+    const char *name; /* of a validation text; NULL: it has none */
+    TextFiles files;
 } SurveyText;
 
 typedef struct SurveyOptions {
@@ -64,7 +64,7 @@ typedef struct SurveyCoverage {
 } SurveyCoverage;
 
 typedef struct SurveySide {
-    const char *file;
+    const char *file; /* of several: their names, with commas */
     SurveyLengths characters, words;
     SurveyCoverage coverage; /* with a vocabulary */
 } SurveySide;

@@ -224,15 +224,15 @@ static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, co
     const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pairs" : "lines";
     if (corpus->empty && !keep)
         diag_warning(diags, (Loc){.source = text->source},
-                     "%lld of %lld %s have an empty side and are left out (the first on line %lld)",
+                     "%lld of %lld %s have an empty side and are left out (the first on %s)",
                      (long long)corpus->empty, (long long)corpus->lines, what,
-                     (long long)seen->first_empty + 1);
+                     lines_where(diags->arena, text, seen->first_empty));
     if (corpus->long_ && (!keep || corpus->options.refuse_long))
         diag_warning(
             diags, (Loc){.source = text->source},
-            "%lld of %lld %s are longer than %lld tokens and are left out (the first on line %lld)",
+            "%lld of %lld %s are longer than %lld tokens and are left out (the first on %s)",
             (long long)corpus->long_, (long long)corpus->lines, what,
-            (long long)corpus->options.max_length, (long long)seen->first_long + 1);
+            (long long)corpus->options.max_length, lines_where(diags->arena, text, seen->first_long));
 }
 
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)

@@ -67,8 +67,28 @@ static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limi
     return bad == 0;
 }
 
+/* The file that line *i is of; *i becomes its number there. */
+static const Lines *file_of_line(const Lines *lines, int64_t *i)
+{
+    for (int k = 0; k < lines->n_parts; k++) {
+        if (*i < lines->parts[k]->n || k + 1 == lines->n_parts)
+            return lines->parts[k];
+        *i -= lines->parts[k]->n;
+    }
+    return lines;
+}
+
+const char *lines_where(Arena *arena, const Lines *lines, int64_t i)
+{
+    const Lines *file = file_of_line(lines, &i);
+    return file == lines
+               ? arena_printf(arena, "line %lld", (long long)i + 1)
+               : arena_printf(arena, "line %lld of %s", (long long)i + 1, file->source->path);
+}
+
 Loc lines_place(const Lines *lines, int64_t i)
 {
+    lines = file_of_line(lines, &i);
     return (Loc){.source = lines->source,
                  .line = (int)(i < INT32_MAX ? i + 1 : INT32_MAX),
                  .column = 1,
@@ -97,6 +117,31 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
         text = stop + 1;
     }
     return check_text(diags, lines, line_limit ? line_limit : LINE_LIMIT) ? lines : NULL;
+}
+
+Lines *lines_join(Arena *arena, Lines *const *parts, int n)
+{
+    enum { MOST_NAMED = 3 };
+    if (n == 1)
+        return parts[0];
+    Lines *all = ARENA_NEW(arena, Lines);
+    const char *names = parts[0]->source->path;
+    int64_t lines = 0;
+    for (int k = 0; k < n; k++) {
+        lines += parts[k]->n;
+        if (k && k < MOST_NAMED)
+            names = arena_printf(arena, "%s, %s", names, parts[k]->source->path);
+    }
+    if (n > MOST_NAMED)
+        names = arena_printf(arena, "%s and %d more", names, n - MOST_NAMED);
+    *all = (Lines){.source = diag_source(arena, names, "", 0),
+                   .at = ARENA_ARRAY(arena, Line, lines + 1),
+                   .parts = arena_copy(arena, parts, sizeof *parts * (size_t)n),
+                   .n_parts = n};
+    for (int k = 0; k < n; k++)
+        for (int64_t i = 0; i < parts[k]->n; i++)
+            all->at[all->n++] = parts[k]->at[i];
+    return all;
 }
 
 bool line_columns(const Line *line, Line sides[2])
@@ -253,4 +298,23 @@ Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const Line
     if (!is_stdin)
         close(input.fd);
     return source ? lines_parse(diags, arena, source, input.line_limit) : NULL;
+}
+
+Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
+                      const LineLimits *limits)
+{
+    Lines **parts = ARENA_ARRAY(arena, Lines *, n + 1);
+    bool has_stdin = false;
+    for (size_t k = 0; k < n; k++) {
+        bool is_stdin = !strcmp(paths[k], "-");
+        if (is_stdin && has_stdin) {
+            diag_error(diags, (Loc){0}, "standard input (-) stands twice among the files, and is read once");
+            return NULL;
+        }
+        has_stdin = has_stdin || is_stdin;
+        parts[k] = lines_read(diags, arena, paths[k], limits);
+        if (!parts[k])
+            return NULL;
+    }
+    return lines_join(arena, parts, (int)n);
 }

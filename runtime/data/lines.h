@@ -18,10 +18,15 @@ typedef struct Line {
     size_t length;
 } Line;
 
+/* Lines: the lines of a file, or of several files in order.
+ *   source    the file; of several: their names alone, for messages
+ *   parts     the files, n_parts of them, in order; none: it is one file */
 typedef struct Lines {
     const Source *source;
     int64_t n;
     Line *at;
+    struct Lines *const *parts;
+    int n_parts;
 } Lines;
 
 typedef struct LineLimits {
@@ -33,6 +38,11 @@ typedef struct LineLimits {
  * is an error, found before it is read or, in a pipe, when it is reached. `limits` may be
  * NULL. NULL after errors. */
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits);
+/* Several files as one text, each read as lines_read does. Standard input may stand once. */
+Lines *lines_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n,
+                      const LineLimits *limits);
+/* n texts, at least one, as one text in the arena. */
+Lines *lines_join(Arena *arena, Lines *const *parts, int n);
 /* The same from text in memory, which must outlive the result; line_limit 0: LINE_LIMIT. */
 Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64_t line_limit);
 /* The first two columns of lines with tabs between them, each with the numbers of its lines
@@ -41,8 +51,10 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
 Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines **second);
 /* The first two columns of one line; false: it has no tab. */
 bool line_columns(const Line *line, Line sides[2]);
-/* Line i as a place for messages (i counts from 0). */
+/* Line i (from 0) as a place for messages, and in words: "line 5", of several files "line 5 of
+ * NAME", in the arena. */
 Loc lines_place(const Lines *lines, int64_t i);
+const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
 
 /* What is wrong with a line, and at which column (from 1); NULL: nothing. The message
  * lives in the arena. */

@@ -141,9 +141,16 @@ static void clear_options(ProgramOptions *o)
 
 int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *o)
 {
+    bool given[N_ROWS] = {false};
     clear_options(o);
     for (int i = 1; i < argc; i++) {
         const OptionRow *row = find_row(argv[i]);
+        if (row && row->value && given[row - option_rows]) {
+            fprintf(stderr, "%s: %s is given twice; it may stand once\n", argv[0], argv[i]);
+            return 2;
+        }
+        if (row)
+            given[row - option_rows] = true;
         bool lacks = row && row->value && i + 1 == argc;
         if (!row || lacks) {
             fprintf(stderr, lacks ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
