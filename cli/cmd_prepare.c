@@ -27,6 +27,8 @@ static int check_usage(Job *job, const PrepareOptions *o)
     if (pairs == has_text)
         return cli_usage_error(pairs ? "prepare: --text is in place of pairs"
                                      : "prepare: --source and --target, --data, or --text, are needed");
+    if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
+        return cli_usage_error("prepare: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     if (mistake)
         return cli_usage_error("prepare: %s", mistake);
     if (o->lines && pairs)
@@ -100,6 +102,7 @@ static const Option options[] = {
      "words:auto, chars:auto, made from the first million lines"},
     {"source-vocab", "V", FIELD(Prepare, o.vocab.source), 0, NULL,
      "the sources' vocabulary, where it is another"},
+    OPTION_NORMALIZE(Prepare, o.vocab.normalize),
     OPTION_TOKEN(Prepare, o.vocab.tokens),
     {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL, "leave out rows of more tokens"},
     OPTION_LINE_LIMIT(Prepare),

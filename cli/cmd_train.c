@@ -96,15 +96,18 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("train: there is nothing to resume: %s is not there", o->out);
     if (o->resume && !o->model)
         return cli_usage_error("train: there is nothing to resume: %s has no run.json", o->out);
-    if (o->prepared && (o->vocab.spec || o->vocab.source || o->vocab.tokens.count))
+    if (o->prepared && vocabulary_is_chosen(&o->vocab))
         return cli_usage_error("train: the vocabulary is that of %s: leave %s out", o->prepared,
-                               o->vocab.spec     ? "--vocab"
-                               : o->vocab.source ? "--source-vocab"
-                                                 : "--token");
+                               o->vocab.spec           ? "--vocab"
+                               : o->vocab.source       ? "--source-vocab"
+                               : o->vocab.tokens.count ? "--token"
+                                                       : "--normalize");
     if (!o->vocab.spec && !o->prepared)
         return cli_usage_error(
             "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
             "chars:auto");
+    if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
+        return cli_usage_error("train: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     int status = check_files(job, &o->texts, "");
     if (!status)
         status = check_files(job, &o->valid_texts, "valid-");
@@ -213,6 +216,7 @@ static const Option options[] = {
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
     {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
      "the sources' vocabulary, where it is another (const source_vocab of the model)"},
+    OPTION_NORMALIZE(TrainCommand, o.vocab.normalize),
     OPTION_TOKEN(TrainCommand, o.vocab.tokens),
     {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
      "params to begin from: safetensors, by the model's weights block"},

@@ -73,6 +73,11 @@ typedef struct Common {
      "the vocabulary's token, or none, that is begin, first or end of a target, source-begin,\n"  \
      "source-end, pad or unk, such as begin='<pad>'"}
 
+#define OPTION_NORMALIZE(record, field)                                                            \
+    {"normalize", "nfkc|none", FIELD(record, field), 0, NULL,                                      \
+     "what auto:N does to texts: NFKC, and one blank for tabs and runs of blanks (nfkc, of pairs),\n" \
+     "or nothing (none, of --text)"}
+
 #define OPTION_WITH(record)                                                                        \
     {"with", "RUN", FIELD(record, common.with), 0, NULL,                                           \
      "an ensemble with this run: the mean of their probabilities"}

@@ -182,9 +182,11 @@ static char **join_words(Job *job, const TextList *was, const Arguments *now, in
 static int check_kept(const TrainOptions *now, const RunRecord *record)
 {
     const char *vocab = word_value(&record->arguments, "--vocab");
-    if (now->vocab.source || now->vocab.tokens.count)
+    if (now->vocab.source || now->vocab.tokens.count || now->vocab.normalize)
         return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
-                               now->vocab.source ? "--source-vocab" : "--token");
+                               now->vocab.source         ? "--source-vocab"
+                               : now->vocab.tokens.count ? "--token"
+                                                         : "--normalize");
     if (now->mix.count)
         return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
     if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))

@@ -57,12 +57,12 @@ static Vocabulary *make_from_sample(Job *job, const PrepareOptions *o, const Voc
         ok = sample_part(job, o, &parts->data[i], parts->n, &sample);
     const Lines *source = ok ? lines_of(job, o, &sample.sides[0]) : NULL;
     const Lines *target = ok && sample.sides[1].data ? lines_of(job, o, &sample.sides[1]) : NULL;
-    if (ok && sample.lines < sample.of)
-        diag_note(&job->diags, (Loc){0},
-                  "making the vocabulary %s from the first %" PRId64 " of %" PRId64 " lines",
-                  choice->spec, sample.lines, sample.of);
-    else if (ok)
-        diag_note(&job->diags, (Loc){0}, "making the vocabulary %s", choice->spec);
+    if (ok)
+        vocabulary_note(job, choice, target != NULL,
+                        sample.lines < sample.of
+                            ? arena_printf(job->arena, " from the first %" PRId64 " of %" PRId64 " lines",
+                                           sample.lines, sample.of)
+                            : "");
     job_show(job);
     Vocabulary *vocab = source ? vocabulary_make(job, choice, source, target) : NULL;
     text_free(&sample.sides[0]);

@@ -143,7 +143,7 @@ static bool make_vocabulary(Training *t)
         t->vocab = vocabulary_of_run(t->job, o->out, o->record);
     } else {
         if (vocabulary_needs_text(&o->vocab))
-            diag_note(&t->job->diags, (Loc){0}, "making the vocabulary %s", o->vocab.spec);
+            vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
         job_show(t->job);
         t->vocab = vocabulary_make(t->job, &o->vocab, t->source, t->target);
     }

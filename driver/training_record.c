@@ -194,6 +194,11 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments,
                  arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));
     }
+    const char *how = o->record || o->rows ? NULL : vocabulary_normalization(&o->vocab, o->kind == CORPUS_PAIRS);
+    if (how && !o->vocab.normalize) { /* what was chosen where nobody said */
+        vec_push(t->job->arena, record->arguments, "--normalize");
+        vec_push(t->job->arena, record->arguments, how);
+    }
     if (o->rows)
         vec_push(t->job->arena, record->texts, training_prepared_text(t));
     else

@@ -5,12 +5,28 @@
 
 bool vocabulary_is_chosen(const VocabularyChoice *choice)
 {
-    return choice->spec || choice->source || choice->tokens.count;
+    return choice->spec || choice->source || choice->tokens.count || choice->normalize;
 }
 
 bool vocabulary_needs_text(const VocabularyChoice *choice)
 {
     return vocab_needs_text(choice->spec) || (choice->source && vocab_needs_text(choice->source));
+}
+
+const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
+{
+    bool makes = vocab_spec_is_pieces(choice->spec) || (choice->source && vocab_spec_is_pieces(choice->source));
+    return !makes ? NULL : choice->normalize ? choice->normalize : pairs ? "nfkc" : "none";
+}
+
+void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from)
+{
+    const char *how = vocabulary_normalization(choice, pairs);
+    diag_note(&job->diags, (Loc){0}, "making the vocabulary %s%s%s", choice->spec, from,
+              !how                 ? ""
+              : !strcmp(how, "none") ? ", of the text as it is (--normalize none)"
+                                     : ", of the text normalized by NFKC, with one blank for tabs and "
+                                       "runs of blanks (--normalize nfkc)");
 }
 
 /* With the rules that the texts say; NULL after an error. */
@@ -20,20 +36,22 @@ static Vocabulary *with_rules(Job *job, Vocabulary *vocab, const TextList *token
 }
 
 /* The side that `text` is of. */
-static Vocabulary *make_side(Job *job, const char *spec, const Lines *text)
+static Vocabulary *make_side(Job *job, const char *spec, const Lines *text, bool as_is)
 {
-    return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0);
+    return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0, as_is);
 }
 
 static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Lines *source,
                               const Lines *target)
 {
     const Lines *both[] = {source, target};
+    const char *how = vocabulary_normalization(choice, target != NULL);
+    bool as_is = how && !strcmp(how, "none");
     if (!choice->source)
         return vocab_make(&job->diags, job->arena, choice->spec, both,
-                          (source != NULL) + (target != NULL));
-    Vocabulary *vocab = make_side(job, choice->spec, target);
-    Vocabulary *other = vocab ? make_side(job, choice->source, source) : NULL;
+                          (source != NULL) + (target != NULL), as_is);
+    Vocabulary *vocab = make_side(job, choice->spec, target, as_is);
+    Vocabulary *other = vocab ? make_side(job, choice->source, source, as_is) : NULL;
     if (other)
         vocab_join(vocab, other);
     return other ? vocab : NULL;

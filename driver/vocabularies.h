@@ -11,12 +11,18 @@ typedef struct VocabularyChoice {
     const char *spec;   /* of vocab_make: for the targets, or for both sides; NULL: not said */
     const char *source; /* for the sources; NULL: the same */
     TextList tokens;    /* "NAME=TOKEN" (runtime/data/token_rules.h) */
+    const char *normalize; /* of an auto:N: "nfkc" or "none"; NULL: not said */
 } VocabularyChoice;
 
 /* Whether the choice says anything. */
 bool vocabulary_is_chosen(const VocabularyChoice *choice);
 /* Whether making it looks at texts. */
 bool vocabulary_needs_text(const VocabularyChoice *choice);
+/* How the texts of a choice that makes an auto:N are normalized, "nfkc" or "none": where nobody says,
+ * pairs are and other texts are not. NULL: it makes none. */
+const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs);
+/* Notes that the vocabulary is being made, from what ("": from the texts), with the normalization. */
+void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from);
 /* The vocabulary of a choice with a spec. The texts that an auto kind learns from may be NULL.
  * NULL after an error. */
 Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,

@@ -132,7 +132,7 @@ static const Line *join_texts(Arena *arena, const Lines *const *texts, int n_tex
 
 /* Trains with exactly so many pieces, or with as many as the text supports. */
 static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
-                                const Lines *const *texts, int n_texts)
+                                const Lines *const *texts, int n_texts, bool as_is)
 {
     Arena *scratch = arena_new();
     int64_t n;
@@ -140,9 +140,9 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
     char *bytes = NULL, *error = NULL, *again = NULL;
     size_t size = 0;
     int least = 0;
-    bool exact = sp_train(lines, n, pieces, true, &bytes, &size, &least, &error);
+    bool exact = sp_train(lines, n, pieces, as_is, true, &bytes, &size, &least, &error);
     bool trained =
-        exact || (!least && sp_train(lines, n, pieces, false, &bytes, &size, &least, &again));
+        exact || (!least && sp_train(lines, n, pieces, as_is, false, &bytes, &size, &least, &again));
     arena_free(scratch);
     Vocabulary *vocab = NULL;
     if (trained) {
@@ -158,7 +158,8 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
                    "the least",
                    pieces, least);
     } else {
-        diag_error(diags, (Loc){0}, "cannot train a vocabulary of %d pieces: %s", pieces, again);
+        diag_error(diags, (Loc){0}, "cannot train a vocabulary of %d pieces: %s", pieces,
+                   *again ? again : "the text has nothing but blanks");
     }
     free(bytes);
     free(error);
@@ -182,9 +183,11 @@ static const char *after(const char *spec, const char *prefix)
     return strncmp(spec, prefix, n) ? NULL : spec + n;
 }
 
+bool vocab_spec_is_pieces(const char *spec) { return !strcmp(spec, "auto") || after(spec, "auto:"); }
+
 bool vocab_needs_text(const char *spec)
 {
-    return !strcmp(spec, "auto") || after(spec, "auto:") || !strcmp(spec, "words:auto") ||
+    return vocab_spec_is_pieces(spec) || !strcmp(spec, "words:auto") ||
            after(spec, "words:auto:") || !strcmp(spec, "chars:auto");
 }
 
@@ -199,15 +202,15 @@ int32_t vocab_spec_size(const char *spec)
 /* Measured on English text: a byte is a quarter of a piece, a sixth of a word. */
 double vocab_spec_memory(const char *spec, bool made)
 {
-    if (made && (!strcmp(spec, "auto") || after(spec, "auto:")))
+    if (made && vocab_spec_is_pieces(spec))
         return 20;
     return after(spec, "chars:") ? 5 : 2;
 }
 
 static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *spec,
-                                  const Lines *const *texts, int n_texts)
+                                  const Lines *const *texts, int n_texts, bool as_is)
 {
-    bool pieces = !strncmp(spec, "auto", 4), characters = !strncmp(spec, "chars", 5);
+    bool pieces = vocab_spec_is_pieces(spec), characters = !strncmp(spec, "chars", 5);
     const char *number = pieces ? after(spec, "auto:") : after(spec, "words:auto:");
     int limit = number ? parse_pieces(number) : pieces ? DEFAULT_PIECES : 0;
     if (number && limit <= 4) {
@@ -224,7 +227,7 @@ static Vocabulary *make_from_text(Diagnostics *diags, Arena *arena, const char *
         return NULL;
     }
     if (pieces)
-        return train_pieces(diags, arena, limit, texts, n_texts);
+        return train_pieces(diags, arena, limit, texts, n_texts, as_is);
     return from_words(diags, arena, wordlist_count(arena, texts, n_texts, characters, limit));
 }
 
@@ -303,10 +306,10 @@ Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
 }
 
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
-                       const Lines *const *texts, int n_texts)
+                       const Lines *const *texts, int n_texts, bool as_is)
 {
     if (vocab_needs_text(spec))
-        return make_from_text(diags, arena, spec, texts, n_texts);
+        return make_from_text(diags, arena, spec, texts, n_texts, as_is);
     const char *list = after(spec, "words:");
     return list ? load_words(diags, arena, list) : vocab_load(diags, arena, spec);
 }

@@ -24,9 +24,13 @@ typedef struct Vocabulary Vocabulary;
  *   words:FILE     a word list
  *   words:auto[:N] the words of the texts, the N most frequent if N is given
  *   chars:auto     the characters of the texts, the newline among them
- * Only the auto kinds look at the texts. NULL after an error. */
+ * Only the auto kinds look at the texts. `as_is`: the pieces of auto:N keep tabs, runs of blanks and
+ * all characters; else they are of text normalized by NFKC, with one blank for each run. NULL after an
+ * error. */
 Vocabulary *vocab_make(Diagnostics *diags, Arena *arena, const char *spec,
-                       const Lines *const *texts, int n_texts);
+                       const Lines *const *texts, int n_texts, bool as_is);
+/* Whether the spec is auto or auto:N, whose texts are normalized or not. */
+bool vocab_spec_is_pieces(const char *spec);
 /* Whether vocab_make would look at the texts. */
 bool vocab_needs_text(const char *spec);
 /* The N of auto:N and words:auto:N, auto's own without it; 0: the spec does not say. */

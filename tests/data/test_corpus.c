@@ -37,7 +37,7 @@ static int setup(void **state)
     f->arena = arena_new();
     diag_init(&f->diags, f->arena);
     const Lines *text = lines_of(f, "a a a a a b b b b c c c d d e");
-    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1);
+    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1, false);
     *state = f;
     return 0;
 }
@@ -223,7 +223,7 @@ static void test_streams(void **state)
     Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, "a b\n\nc"), NULL);
     expect_row(&c->target, 0, 6, (int32_t[]){4, 5, 3, 3, 6, 3});
     corpus_free(c);
-    Vocabulary *chars = vocab_make(&f->diags, f->arena, "chars:auto", &text, 1);
+    Vocabulary *chars = vocab_make(&f->diags, f->arena, "chars:auto", &text, 1, false);
     c = corpus_encode(&f->diags, chars, &options, text, NULL);
     int32_t newline = vocab_find(chars, "\n");
     expect_row(&c->target, 0, 6,

@@ -33,7 +33,7 @@ static int setup(void **state)
     f->arena = arena_new();
     diag_init(&f->diags, f->arena);
     const Lines *text = lines_of(f, "a a a b b c");
-    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1);
+    f->words = vocab_make(&f->diags, f->arena, "words:auto", &text, 1, false);
     strcpy(f->folder, "/tmp/test_prepared_XXXXXX");
     assert_non_null(mkdtemp(f->folder));
     *state = f;

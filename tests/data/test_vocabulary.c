@@ -105,7 +105,7 @@ static void test_words(void **state)
 {
     Fixture *f = *state;
     const Lines *texts[] = {lines_of(f, "b a@@ b\tc  b\n\nc <s>\n"), lines_of(f, "a@@ d\r\n")};
-    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "words:auto", texts, 2);
+    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "words:auto", texts, 2, false);
     assert_int_equal(vocab_size(vocab), 8);
     static const char *const order[] = {"<pad>", "<unk>", "<s>", "</s>", "b", "a@@", "c", "d"};
     for (int i = 0; i < 8; i++) {
@@ -127,7 +127,7 @@ static void test_words(void **state)
     assert_string_equal(out.data, "b c");
     text_free(&out);
 
-    Vocabulary *few = vocab_make(&f->diags, f->arena, "words:auto:6", texts, 2);
+    Vocabulary *few = vocab_make(&f->diags, f->arena, "words:auto:6", texts, 2, false);
     assert_int_equal(vocab_size(few), 6);
     assert_true(vocab_hash(few) != vocab_hash(vocab));
 }
@@ -136,7 +136,7 @@ static Vocabulary *load_list(Fixture *f, const char *content)
 {
     const char *path = arena_printf(f->arena, "%s/list.txt", f->folder);
     assert_true(file_write_all(&f->diags, path, content, strlen(content)));
-    return vocab_make(&f->diags, f->arena, arena_printf(f->arena, "words:%s", path), NULL, 0);
+    return vocab_make(&f->diags, f->arena, arena_printf(f->arena, "words:%s", path), NULL, 0, false);
 }
 
 static void test_word_files(void **state)
@@ -167,7 +167,7 @@ static void test_characters(void **state)
 {
     Fixture *f = *state;
     const Lines *text = lines_of(f, "a\\ä a\n#\t日\n");
-    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "chars:auto", &text, 1);
+    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "chars:auto", &text, 1, false);
     assert_true(vocab_is_characters(vocab));
     assert_int_equal(vocab_size(vocab), 4 + 8); /* newline a space # \ tab ä 日 */
     expect_back(vocab, "a ä\n日\t\\#", "a ä\n日\t\\#");
@@ -182,7 +182,7 @@ static void test_pieces_from_little_text(void **state)
 {
     Fixture *f = *state;
     const Lines *text = lines_of(f, "ein kleiner Text\nnoch ein kleiner\nText\n");
-    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "auto:8000", &text, 1);
+    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "auto:8000", &text, 1, false);
     if (!vocab)
         take_message(f, "nothing");
     take_message(f, "warning: the text supports only");
@@ -200,25 +200,25 @@ static void test_wrong_specs(void **state)
     const Lines *text = lines_of(f, "\n\n"), *some = lines_of(f, "abc def\n");
     assert_true(vocab_needs_text("auto:8000") && vocab_needs_text("words:auto"));
     assert_false(vocab_needs_text("words:automobile.txt") || vocab_needs_text("v.model"));
-    assert_null(vocab_make(&f->diags, f->arena, "auto:8000", &text, 1));
+    assert_null(vocab_make(&f->diags, f->arena, "auto:8000", &text, 1, false));
     take_message(f, "no text to make a vocabulary from");
-    assert_null(vocab_make(&f->diags, f->arena, "auto:12x", &some, 1));
+    assert_null(vocab_make(&f->diags, f->arena, "auto:12x", &some, 1, false));
     take_message(f, "expected a number of tokens");
-    assert_null(vocab_make(&f->diags, f->arena, "auto:99999999999999999999", &some, 1));
+    assert_null(vocab_make(&f->diags, f->arena, "auto:99999999999999999999", &some, 1, false));
     take_message(f, "expected a number of tokens");
-    assert_null(vocab_make(&f->diags, f->arena, "auto:6", &some, 1));
+    assert_null(vocab_make(&f->diags, f->arena, "auto:6", &some, 1, false));
     take_message(f,
                  "--vocab auto:6: the text has so many different characters that 11 pieces are "
                    "the least");
-    assert_non_null(vocab_make(&f->diags, f->arena, "auto:11", &some, 1));
+    assert_non_null(vocab_make(&f->diags, f->arena, "auto:11", &some, 1, false));
     assert_int_equal(vocab_spec_size("auto:12") + vocab_spec_size("words:auto:30"), 42);
     assert_int_equal(vocab_spec_size("auto"), 8000);
     assert_int_equal(vocab_spec_size("words:auto") + vocab_spec_size("v.model"), 0);
-    assert_null(vocab_make(&f->diags, f->arena, "/nonexistent.model", NULL, 0));
+    assert_null(vocab_make(&f->diags, f->arena, "/nonexistent.model", NULL, 0, false));
     take_message(f, "cannot read /nonexistent.model");
     const char *path = arena_printf(f->arena, "%s/text", f->folder);
     assert_true(file_write_all(&f->diags, path, "not a model\n", 12));
-    assert_null(vocab_make(&f->diags, f->arena, path, NULL, 0));
+    assert_null(vocab_make(&f->diags, f->arena, path, NULL, 0, false));
     take_message(f, "text: error: not a SentencePiece model");
 }
 
@@ -237,10 +237,10 @@ static void test_pieces_from_a_book(void **state)
     Fixture *f = *state;
     need(botchan);
     const Lines *text = lines_read(&f->diags, f->arena, botchan, NULL);
-    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "auto:1000", &text, 1);
+    Vocabulary *vocab = vocab_make(&f->diags, f->arena, "auto:1000", &text, 1, false);
     assert_int_equal(vocab_size(vocab), 1000);
     assert_int_equal(f->diags.list.count, 0);
-    Vocabulary *again = vocab_make(&f->diags, f->arena, "auto:1000", &text, 1);
+    Vocabulary *again = vocab_make(&f->diags, f->arena, "auto:1000", &text, 1, false);
     assert_true(vocab_hash(vocab) == vocab_hash(again));
     expect_back(vocab, "I heard the Principal say so.", "I heard the Principal say so.");
     for (int64_t i = 0; i < text->n; i += 37) {
@@ -258,7 +258,7 @@ static void test_foreign_model(void **state)
     Fixture *f = *state;
     const char *path = "../shared/data/tokenizers/bergamot_vocab.deen.spm";
     need(path);
-    Vocabulary *vocab = vocab_make(&f->diags, f->arena, path, NULL, 0);
+    Vocabulary *vocab = vocab_make(&f->diags, f->arena, path, NULL, 0, false);
     assert_int_equal(vocab_size(vocab), 32000);
     assert_int_equal(vocab_rules(vocab)->end, 0);
     assert_int_equal(vocab_rules(vocab)->unk, 1);

@@ -27,7 +27,7 @@ static Vocabulary *load(Diagnostics *diags, Arena *arena, bool words, const uint
         abort();
     const char *spec = arena_printf(arena, "%s/proc/self/fd/%d", words ? "words:" : "", fd);
     int before = diags->errors;
-    Vocabulary *vocab = vocab_make(diags, arena, spec, NULL, 0);
+    Vocabulary *vocab = vocab_make(diags, arena, spec, NULL, 0, false);
     if (!vocab == (diags->errors == before))
         abort();
     close(fd);

@@ -212,7 +212,7 @@ static void open_bench(Bench *bench)
     assert_non_null(mkdtemp(bench->folder));
     Lines *source = make_lines(bench, 1), *target = make_lines(bench, 4);
     const Lines *texts[] = {source, target};
-    bench->vocab = vocab_make(&bench->diags, bench->arena, "words:auto", texts, 2);
+    bench->vocab = vocab_make(&bench->diags, bench->arena, "words:auto", texts, 2, false);
     CorpusOptions options = {.kind = CORPUS_PAIRS};
     bench->corpus = corpus_encode(&bench->diags, bench->vocab, &options, source, target);
     assert_non_null(bench->corpus);
