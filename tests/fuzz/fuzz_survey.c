@@ -18,7 +18,7 @@ static int64_t count_lines(const uint8_t *bytes, size_t size)
     return n + (size && bytes[size - 1] != '\n');
 }
 
-static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int64_t line_limit)
+static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int64_t files, int64_t line_limit)
 {
     SurveyOptions options = {.train = *text, .line_limit = line_limit, .examples = 1000, .lines = true};
     Job job = {.arena = arena_new()};
@@ -26,7 +26,7 @@ static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int
     vec_push(job.arena, options.valid, *text);
     Survey result;
     bool ok = survey(&job, &options, &result);
-    if (ok == (job.diags.errors != 0) || (ok && result.lines != count_lines(bytes, size)))
+    if (ok == (job.diags.errors != 0) || (ok && result.lines != files * count_lines(bytes, size)))
         abort();
     for (int i = 0; ok && i < SURVEY_KINDS; i++) {
         const SurveyFinding *finding = &result.findings[i];
@@ -49,9 +49,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    check(&(SurveyText){.data = path}, bytes, size, 0);
-    check(&(SurveyText){.text = path}, bytes, size, 20);
-    check(&(SurveyText){.source = path, .target = path}, bytes, size, 0);
+    const char *paths[] = {path, path};
+    const TextList one = {.data = paths, .count = 1}, two = {.data = paths, .count = 2};
+    check(&(SurveyText){.files.data = one}, bytes, size, 1, 0);
+    check(&(SurveyText){.files.data = two}, bytes, size, 2, 0);
+    check(&(SurveyText){.files.text = one}, bytes, size, 1, 20);
+    check(&(SurveyText){.files = {.source = one, .target = one}}, bytes, size, 1, 0);
     close(file);
     return 0;
 }
