@@ -232,6 +232,8 @@ static const Option options[] = {
      "go on from RUN/last.safetensors, bit for bit, with the options that the run began with"},
     {"allow-change", NULL, FIELD(TrainCommand, o.allow_change), 0, NULL,
      "go on though model, data or settings are others than they were"},
+    {"allow-unknown", NULL, FIELD(TrainCommand, o.allow_unknown), 0, NULL,
+     "train though most of the text is unknown to the vocabulary (refused above 30 % of the tokens)"},
     {"steps", "N", FIELD(TrainCommand, o.steps), 1, NULL, "updates in all"},
     {"minutes", "M", FIELD(TrainCommand, o.minutes), 0, NULL,
      "stop after so many minutes (of this session)"},

@@ -87,11 +87,14 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
     if (!out->lines)
         return false;
     int64_t longest = inference_max_length(&run->inference) - 1;
+    SidesUnknown unknown = {0};
+    const Source *const texts[] = {out->lines->source, NULL};
     out->tokens = ARENA_ARRAY(job->arena, Tokens, out->lines->n + 1);
     for (int64_t i = 0; i < out->lines->n; i++) {
         Ids ids = {0};
         vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids);
         int32_t n = (int32_t)ids.count;
+        unknown_add(&unknown.target, ids.data, ids.count, vocab_rules(run->vocab)->unk);
         int32_t *copy = ARENA_ARRAY(job->arena, int32_t, n + 1);
         if (n)
             memcpy(copy, ids.data, sizeof(int32_t) * (size_t)n);
@@ -101,6 +104,7 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
             return job_error(job, "--prefix: %s has %d tokens, but the model takes %" PRId64,
                              lines_where(job->arena, out->lines, i), n, longest);
     }
+    corpus_tell_unknown(&job->diags, CORPUS_LINES, &unknown, texts);
     run->inference.prefixes = out->tokens;
     return true;
 }

@@ -168,6 +168,7 @@ bool stream_next(Stream *stream)
     stream->n = 0;
     while (!stream->is_over && !is_full(stream) && (!stream->n || is_ready(stream)))
         take_line(stream);
+    corpus_count_unknown(stream->corpus, 0, &stream->unknown);
     trace_end("read input", begin);
     return stream->n > 0;
 }
@@ -191,9 +192,22 @@ bool stream_flush(Stream *stream)
     return ok;
 }
 
+/* The share of unknown tokens, once everything is answered. */
+static void tell_share(const Stream *stream)
+{
+    const Source *texts[2] = {0};
+    LineReader **const readers[] = {stream->source, stream->target};
+    for (int k = 0; k < 2; k++)
+        if (readers[k] && stream->n_files == 1)
+            texts[k] = diag_source(stream->job->arena, line_reader_name(readers[k][0]), "", 0);
+    corpus_tell_unknown(&stream->job->diags, stream->options.kind, &stream->unknown, texts);
+}
+
 bool stream_close(Stream *stream, bool ok)
 {
     Job *job = stream->job;
+    if (!stream->options.silent && !stream->options.tell_unknown && ok)
+        tell_share(stream);
     if (stream->options.silent) {
         stream->failure = NULL; /* the first rank tells it */
     } else if (stream->failure) {

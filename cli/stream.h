@@ -29,7 +29,8 @@ typedef struct StreamOptions {
     int64_t window_tokens, window_lines; /* of a window; 0: WINDOW_LINES, any tokens */
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
     bool keep_going;   /* bad lines are told, answered by an empty line, and passed over */
-    bool tell_unknown; /* warns of what the vocabulary has no token for */
+    bool tell_unknown; /* warns of each line that the vocabulary lacks tokens for; else the end tells
+                        * their share */
     bool silent;       /* of a rank behind the first: nothing is told, or written */
 } StreamOptions;
 
@@ -42,6 +43,7 @@ typedef struct Stream {
     Corpus *corpus;      /* the rows of the window; corpus->line: the number of each, from 0 */
     int64_t first, n;    /* lines of the window: the first one's number from 0, how many */
     int64_t *row;        /* of each, in the corpus; -1: a bad line */
+    SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;    /* lines */
     bool is_over;        /* nothing is read any more */
     const char *failure; /* why, told once the answers before it are out; NULL: the end */

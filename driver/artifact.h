@@ -58,7 +58,8 @@ typedef enum ExportWhen {
     ALWAYS = -1,
     DECODES_ALONE = -2,  /* a decoder without an encoder */
     TRANSLATES_TEXT = -3, /* text, by an encoder and a decoder */
-    GENERATES_TEXT = -4  /* text, by a decoder alone */
+    GENERATES_TEXT = -4, /* text, by a decoder alone */
+    HAS_TEXT = -5        /* a vocabulary inside */
 } ExportWhen;
 
 /* The library's function names, "NAME_forward" …, of which the header tells and which

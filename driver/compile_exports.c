@@ -111,6 +111,12 @@ const Export exports[] = {
      "The same as a list, with ids and scores: of each line up to nbest results, the best first,\n"
      " * or its alternatives, and an empty one of a line without tokens. *list is the session's,\n"
      " * valid until its next generation or list, and holds *n; after an error NULL and 0."},
+    {"unknown", "int", SESSION ", int64_t *tokens, int64_t *unknown, const char **note",
+     "session, tokens, unknown, note", HAS_TEXT, false,
+     "How many tokens the session's last call with text made of its text, and how many of them the\n"
+     " * vocabulary does not know: the model reads these as one and the same. *note becomes a sentence\n"
+     " * that tells so where they are more than 0.5 %, valid until the next call, else NULL. Each\n"
+     " * pointer may be NULL."},
     {"generate_text", "int", TEXT_ARGUMENTS, TEXT_VALUES, GENERATES_TEXT, false,
      "The text of `length` bytes of UTF-8 and how it goes on: length_factor × its tokens and\n"
      " * length_extra more, unless the model ends it. What is longer than the model sees at once\n"
@@ -128,6 +134,7 @@ bool artifact_has_export(const Artifact *artifact, const Export *export)
     switch (export->when) {
     case ALWAYS: return true;
     case DECODES_ALONE: return decodes && !encodes;
+    case HAS_TEXT: return artifact->has_text;
     case TRANSLATES_TEXT: return artifact->has_text && encodes;
     case GENERATES_TEXT: return artifact->has_text && !encodes;
     default: return artifact->names[export->when];

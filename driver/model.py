@@ -1,6 +1,7 @@
 
 import ctypes
 import os
+import warnings
 
 try:
     import numpy
@@ -245,7 +246,22 @@ class Model:
         _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
             self._session, ctypes.byref(settings), data, len(data), ctypes.byref(answer),
             ctypes.byref(length)))
-        return ctypes.string_at(answer, length.value).decode()
+        text = ctypes.string_at(answer, length.value).decode()
+        self._warn_unknown(4)
+        return text
+
+    def unknown(self):
+        """Of the last text that was translated or gone on with: (tokens, how many the vocabulary does not
+        know, a sentence that tells so where they are many, else None)."""
+        tokens, unknown, note = _L(), _L(), ctypes.c_char_p()
+        _check(_function("unknown", ctypes.c_int, _P, _P, _P, _P)(
+            self._session, ctypes.byref(tokens), ctypes.byref(unknown), ctypes.byref(note)))
+        return tokens.value, unknown.value, note.value.decode() if note.value else None
+
+    def _warn_unknown(self, level):
+        note = self.unknown()[2]
+        if note:
+            warnings.warn(note, stacklevel=level)
 
     if hasattr(_lib, _NAME + "_translate_text"):
         def translate_text(self, text, prefix=None, **changes):
@@ -272,6 +288,7 @@ class Model:
                 text = ctypes.string_at(one.text, one.length).decode()
                 source = one.source[:one.n_source] if one.n_source else []
                 answers[one.line].append(Result(one.result, text, source))
+            self._warn_unknown(3)
             return answers
 
     if hasattr(_lib, _NAME + "_generate_text"):

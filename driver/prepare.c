@@ -20,6 +20,7 @@ typedef struct Task {
     const TextCut *cut;
     const char *path;
     TokenShard shard;
+    SidesUnknown unknown;
     bool kept;
     Arena *arena;
     Diagnostics diags;
@@ -67,6 +68,12 @@ static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
     bool ok = opened && task->shard.parameters == parameters && task->shard.kind == tasks->kind &&
               task->shard.id_bytes == tasks->id_bytes &&
               token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab));
+    if (ok) {
+        token_shard_unknown(&task->shard, &task->shard.source, vocab_rules(vocab_source(tasks->vocab))->unk,
+                            &task->unknown.source);
+        token_shard_unknown(&task->shard, &task->shard.target, vocab_rules(tasks->vocab)->unk,
+                            &task->unknown.target);
+    }
     const TokenShard shard = task->shard;
     if (opened)
         token_shard_close(&task->shard);
@@ -103,6 +110,7 @@ static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
     Corpus *rows = corpus_new(tasks->vocab, &options);
     task->shard = (TokenShard){.id_bytes = tasks->id_bytes, .parameters = parameters};
     bool ok = read_rows(tasks, task, rows);
+    corpus_count_unknown(rows, 0, &task->unknown);
     ok = ok && !atomic_load(tasks->failed) &&
          token_shard_write(&task->diags, task->path, rows, &task->shard);
     corpus_free(rows);
@@ -180,9 +188,10 @@ static void remove_others(Job *job, const PrepareOptions *o, int64_t first)
         first++;
 }
 
-static void add_side(PreparedSide *sum, const TokenSide *side)
+static void add_side(PreparedSide *sum, const TokenSide *side, const UnknownCount *unknown)
 {
     sum->tokens += side->tokens;
+    sum->unknown += unknown->unknown;
     if (side->longest > sum->longest)
         sum->longest = side->longest;
 }
@@ -197,8 +206,8 @@ static void add_shards(Job *job, const Tasks *tasks, PrepareResult *result)
         p->empty += shard->empty;
         p->long_ += shard->long_;
         p->parameters = hash_u64(p->parameters, shard->parameters);
-        add_side(&p->source, &shard->source);
-        add_side(&p->target, &shard->target);
+        add_side(&p->source, &shard->source, &tasks->data[i].unknown.source);
+        add_side(&p->target, &shard->target, &tasks->data[i].unknown.target);
         vec_push(job->arena, p->shards,
                  ((PreparedShard){shard->rows, shard->source.tokens, shard->target.tokens,
                                   shard->parameters, shard->checksum}));
@@ -259,6 +268,7 @@ static bool make_all(Job *job, const PrepareOptions *o, TextParts *parts, Prepar
             vec_push(job->arena, p->texts, parts->data[i].text[k]);
     add_shards(job, &tasks, result);
     remove_others(job, o, tasks.n);
+    prepared_tell_unknown(&job->diags, p);
     return check_rows(job, p) && prepared_write(&job->diags, p);
 }
 

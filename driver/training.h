@@ -33,7 +33,7 @@ typedef struct TrainOptions {
     const char *weights; /* where params begin; NULL: as the model says */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
-    bool resume, allow_change, lines, no_bleu, check_numerics;
+    bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t steps, seed, batch_tokens, batch_sentences, accumulate, shards, max_length;
     int64_t memory; /* bytes; 0: no limit */

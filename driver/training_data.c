@@ -187,6 +187,27 @@ static Corpus *encode_valid(Training *t, const ValidText *text)
     return NULL;
 }
 
+/* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to say
+ * the unknown one, by a loss that looks good. A run that is resumed has begun so. */
+static bool check_unknown(Training *t)
+{
+    const TrainOptions *o = t->options;
+    SidesUnknown sides = {0};
+    if (o->rows) {
+        sides = prepared_unknown(o->rows);
+        prepared_tell_unknown(&t->job->diags, o->rows);
+    } else {
+        corpus_count_unknown(t->corpus, 0, &sides);
+    }
+    if (o->record || o->allow_unknown ||
+        (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) && !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
+        return true;
+    return job_error(t->job,
+                     "more than %.0f %% of the tokens to train on are unknown to the vocabulary: give a --vocab "
+                     "that fits the text, or --allow-unknown to train all the same",
+                     100 * UNKNOWN_REFUSED);
+}
+
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t))
@@ -198,6 +219,7 @@ bool training_load_data(Training *t)
     for (size_t i = 0; ok && i < t->options->mix.count; i++)
         ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
                         t->mixed[i].target);
+    ok = ok && check_unknown(t);
     for (int i = 0; ok && i < t->n_valid; i++) {
         ValidText *valid = &t->valid[i];
         valid->corpus = encode_valid(t, valid);

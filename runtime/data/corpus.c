@@ -200,6 +200,37 @@ static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, S
 
 /* ---- messages ---- */
 
+void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides)
+{
+    const struct {
+        const Rows *rows;
+        const Vocabulary *vocab;
+        UnknownCount *count;
+    } all[] = {{&corpus->source, vocab_source(corpus->vocab), &sides->source},
+               {&corpus->target, corpus->vocab, &sides->target}};
+    for (int k = 0; k < 2; k++) {
+        const Rows *rows = all[k].rows;
+        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
+        if (rows->n && rows->ids.count > begin)
+            unknown_add(all[k].count, rows->ids.data + begin, rows->ids.count - begin,
+                        vocab_rules(all[k].vocab)->unk);
+    }
+}
+
+void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
+                         const Source *const texts[2])
+{
+    const UnknownCount *counts[] = {&sides->source, &sides->target};
+    bool pairs = kind == CORPUS_PAIRS;
+    for (int k = 0; k < 2; k++) {
+        char note[UNKNOWN_NOTE_BYTES];
+        if (!unknown_is_above(counts[k], UNKNOWN_TOLD))
+            continue;
+        unknown_note(counts[k], !pairs ? "the tokens" : k ? "the targets' tokens" : "the sources' tokens", note);
+        diag_note(diags, (Loc){.source = texts[pairs ? k : 0]}, "%s; tfc data --vocab lists what it lacks", note);
+    }
+}
+
 /* What was kept and is longer than the model takes. */
 static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source, const Lines *target,
                      const Seen *seen)
@@ -208,18 +239,25 @@ static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *sour
     long long lines = corpus->lines, limit = corpus->options.max_length;
     if (corpus->cut_sources)
         diag_warning(diags, (Loc){.source = source->source},
-                     "%lld of %lld %s are longer than %lld tokens and are cut (the first on line %lld)",
-                     (long long)corpus->cut_sources, lines, what, limit, (long long)seen->first_source + 1);
+                     "%lld of %lld %s are longer than %lld tokens and are cut (the first on %s)",
+                     (long long)corpus->cut_sources, lines, what, limit,
+                     lines_where(diags->arena, source, seen->first_source));
     if (corpus->cut_targets)
         diag_warning(diags, (Loc){.source = (target ? target : source)->source},
                      "%lld of %lld %s are longer than %lld tokens: the loss is over the first %lld of each "
-                     "(the first on line %lld)",
+                     "(the first on %s)",
                      (long long)corpus->cut_targets, lines, target ? "targets" : what, limit, limit,
-                     (long long)seen->first_target + 1);
+                     lines_where(diags->arena, target ? target : source, seen->first_target));
 }
 
-static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, const Seen *seen)
+/* Of the rows from `first` on. */
+static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const Lines *text,
+                 const Lines *target, const Seen *seen)
 {
+    SidesUnknown sides = {0};
+    const Source *const texts[] = {text->source, target ? target->source : NULL};
+    corpus_count_unknown(corpus, first, &sides);
+    corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
     bool keep = corpus->options.keep_all;
     const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pairs" : "lines";
     if (corpus->empty && !keep)
@@ -275,7 +313,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         corpus_close_stream(corpus);
     } else
         add_rows(corpus, source, target, &seen);
-    warn(diags, corpus, source, &seen);
+    warn(diags, corpus, 0, source, target, &seen);
     warn_cut(diags, corpus, source, target, &seen);
     if (check_usable(diags, corpus, source))
         return corpus;
@@ -294,7 +332,7 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
     corpus->lines = corpus->empty = corpus->long_ = 0;
     add_rows(corpus, source, target, &seen);
     corpus->own = own;
-    warn(diags, corpus, source, &seen);
+    warn(diags, corpus, first, source, target, &seen);
     corpus->lines += lines;
     if (corpus->n == first) {
         diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",

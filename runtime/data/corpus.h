@@ -14,6 +14,7 @@
 #ifndef RUNTIME_DATA_CORPUS_H
 #define RUNTIME_DATA_CORPUS_H
 
+#include "base/unknown.h"
 #include "runtime/data/vocabulary.h"
 
 typedef enum CorpusKind {
@@ -70,9 +71,18 @@ typedef struct Corpus {
 
 /* Encodes texts; `target` for pairs only, else NULL. Line counts that differ are an error,
  * and so is a text that leaves no row in training. NULL after an error; freed by
- * corpus_free. */
+ * corpus_free. Warnings tell what is left out or cut, a note unknown tokens. */
 Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusOptions *options,
                       const Lines *source, const Lines *target);
+/* SidesUnknown: unknown tokens of the sources, and of the targets or of a text with one side. */
+typedef struct SidesUnknown {
+    UnknownCount source, target;
+} SidesUnknown;
+/* Adds the ids of the rows from `first` on. */
+void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides);
+/* Notes the sides whose share is above UNKNOWN_TOLD; `texts`: where the sides are from. */
+void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,
+                         const Source *const texts[2]);
 /* Mixes more text into a corpus of rows (no stream), for training. False after errors, as above. */
 bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *source,
                 const Lines *target);

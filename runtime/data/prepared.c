@@ -86,8 +86,10 @@ static bool get_kind(const JsonValue *object, CorpusKind *kind)
 static bool get_side(const JsonValue *object, const char *name, PreparedSide *side)
 {
     const JsonValue *value = json_member(object, name);
+    side->unknown = -1;
     return value && get_number(value, "tokens", &side->tokens) &&
-           get_number(value, "longest", &side->longest);
+           get_number(value, "longest", &side->longest) &&
+           (!json_member(value, "unknown") || get_number(value, "unknown", &side->unknown));
 }
 
 static bool get_tokens(Arena *arena, const JsonValue *object, Prepared *p)
@@ -203,6 +205,25 @@ Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder)
     return text ? prepared_parse(diags, arena, folder, text) : NULL;
 }
 
+/* ---- unknown tokens ---- */
+
+static UnknownCount unknown_of(const PreparedSide *side)
+{
+    return (UnknownCount){side->tokens, side->unknown > 0 ? side->unknown : 0};
+}
+
+SidesUnknown prepared_unknown(const Prepared *p)
+{
+    return (SidesUnknown){unknown_of(&p->source), unknown_of(&p->target)};
+}
+
+void prepared_tell_unknown(Diagnostics *diags, const Prepared *p)
+{
+    const SidesUnknown sides = prepared_unknown(p);
+    const Source *folder = diag_source(diags->arena, p->folder, "", 0), *const texts[] = {folder, folder};
+    corpus_tell_unknown(diags, p->kind, &sides, texts);
+}
+
 /* ---- writing ---- */
 
 static void put_hash(JsonWriter *json, const char *key, uint64_t hash)
@@ -217,6 +238,7 @@ static void put_side(JsonWriter *json, const char *key, const PreparedSide *side
     json_open(json, key, '{');
     json_put_integer(json, "tokens", side->tokens);
     json_put_integer(json, "longest", side->longest);
+    json_put_integer(json, "unknown", side->unknown);
     json_close(json, '}');
 }
 

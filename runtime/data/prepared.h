@@ -5,7 +5,7 @@
  *   max_length                 longer rows were left out; 0: none
  *   window_rows                rows that a training has in memory at most
  *   lines, rows, empty, long   of the texts; kept; left out for an empty side, for their length
- *   source, target             tokens of all rows, and of the longest
+ *   source, target             tokens of all rows, and of the longest; how many are unknown
  *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
  *   parameters                 hash of all that decides the rows
  *   texts                      option, file, bytes, lines, sha256 of each
@@ -24,6 +24,7 @@
 
 typedef struct PreparedSide {
     int64_t tokens, longest;
+    int64_t unknown; /* tokens; -1: not recorded, by an earlier version */
 } PreparedSide;
 
 typedef struct PreparedText {
@@ -61,6 +62,10 @@ Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
 /* The same of text in memory, whose path is for messages. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared);
+/* Its unknown tokens; none where they are not recorded. The second notes them as corpus_tell_unknown
+ * does. */
+SidesUnknown prepared_unknown(const Prepared *prepared);
+void prepared_tell_unknown(Diagnostics *diags, const Prepared *prepared);
 /* FOLDER/shard-00000.tokens and so on. */
 const char *prepared_shard_path(Arena *arena, const char *folder, int64_t i);
 /* "8000 tokens, HASH"; in the arena. */

@@ -283,6 +283,14 @@ static bool check_ids(const TokenShard *shard, const TokenSide *side, int32_t si
     return !side->tokens || largest < (uint32_t)size;
 }
 
+void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk, UnknownCount *count)
+{
+    for (int64_t i = 0; i < side->tokens; i++) {
+        int32_t id = (int32_t)id_at(shard, side, i);
+        unknown_add(count, &id, 1, unk);
+    }
+}
+
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
                        int32_t target_size)
 {

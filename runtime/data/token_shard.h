@@ -47,6 +47,8 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int32_t source_size,
                        int32_t target_size);
 void token_shard_close(TokenShard *shard);
+/* Adds the ids of a side of an open shard, of which `unk` is the unknown one. */
+void token_shard_unknown(const TokenShard *shard, const TokenSide *side, int32_t unk, UnknownCount *count);
 
 /* Tokens of row i of a side. */
 int64_t token_shard_length(const TokenSide *side, int64_t i);

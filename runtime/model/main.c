@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "runtime/model/program_options.h"
 
+#include "base/unknown.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,6 +78,7 @@ typedef struct Answering {
     size_t prefix_room;
     int64_t prefix_length;
     Ids ids, prefix_ids; /* of a line */
+    UnknownCount unknown; /* tokens of all lines */
 } Answering;
 
 /* A line's ids; false after saying what is wrong. */
@@ -120,6 +122,25 @@ static int fail_line(const Answering *a, long number)
 {
     fprintf(stderr, "%s: line %ld: %s\n", a->program, number, tfc_model_error_detail());
     return 1;
+}
+
+static void count_unknown(Answering *a)
+{
+    int64_t tokens, unknown;
+    if (!tfc_model_unknown(a->session, &tokens, &unknown, NULL)) {
+        a->unknown.tokens += tokens;
+        a->unknown.unknown += unknown;
+    }
+}
+
+/* After the last line. */
+static void tell_unknown_share(const Answering *a)
+{
+    char note[UNKNOWN_NOTE_BYTES];
+    if (!unknown_is_above(&a->unknown, UNKNOWN_TOLD))
+        return;
+    unknown_note(&a->unknown, "the text's tokens", note);
+    fprintf(stderr, "%s: %s\n", a->program, note);
 }
 
 /* All results of a line of text. */
@@ -195,6 +216,8 @@ static int answer_lines(Answering *a)
         else
             failed = a->options->ids ? answer_ids(a, number, line)
                                      : answer_text(a, number, line, (size_t)n);
+        if (!failed && !a->options->ids)
+            count_unknown(a);
         if (!failed && fflush(stdout))
             failed = complain(a->program, "cannot write", strerror(errno));
         errno = 0;
@@ -232,6 +255,7 @@ static int answer_with(const TfcModel *model, const char *program, TfcModelHandl
     int status = prepare_program(&a, loaded);
     if (!status)
         status = answer_lines(&a);
+    tell_unknown_share(&a);
     if (a.prefixes)
         fclose(a.prefixes);
     free(a.prefix);

@@ -107,6 +107,9 @@ int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *set
 int tfc_model_generate_text(TfcSessionHandle *session, const TfcGeneration *settings,
                             const char *utf8, int64_t length, const char **text,
                             int64_t *text_length);
+/* Of the texts that the last call with text encoded; each of the last three may be NULL. *note: a
+ * sentence where the share is above UNKNOWN_TOLD (base/unknown.h), the session's, else NULL. */
+int tfc_model_unknown(TfcSessionHandle *session, int64_t *tokens, int64_t *unknown, const char **note);
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                            const char *utf8, int64_t length, const TfcTranslation **list,
                            int64_t *n);

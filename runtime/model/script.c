@@ -5,7 +5,8 @@
  *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
- * With "attention": true each answer has what its tokens were made from (script_attention.c). */
+ * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
+ * "attention": true each answer has what its tokens were made from (script_attention.c). */
 #include "runtime/model/model.h"
 
 #include "base/json_read.h"
@@ -141,6 +142,9 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, 
     json_open(&json, "answers", '[');
     int status = (model->source ? put_translations : put_generated)(session, wanted, &json);
     json_close(&json, ']');
+    const char *note = NULL;
+    if (!tfc_model_unknown(session, NULL, NULL, &note) && note)
+        json_put_text(&json, "note", note);
     json_close(&json, '}');
     return status ? script_fail(tfc_model_error_detail()) : last_answer.data;
 }

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
+#include "base/unknown.h"
 #include "runtime/decode/decode.h"
 #include "runtime/exec/exec.h"
 #include "runtime/model/model.h"
@@ -45,6 +46,8 @@ typedef struct TfcSession {
     uint8_t *is_fed;              /* a slot: in the rows looked at so far */
     Arena *results;               /* of the last generation */
     TokenText text;               /* the last */
+    UnknownCount unknown;         /* tokens of the last call's texts */
+    char unknown_note[UNKNOWN_NOTE_BYTES];
     /* access.c: */
     bool busy, freed;
 } TfcSession;

@@ -65,7 +65,20 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
         status = open_tokenizers(session->loaded);
     session->n_slots = -1; /* what decode_step had begun is over */
     session->text.length = 0;
+    session->unknown = (UnknownCount){0};
     return status;
+}
+
+bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
+                  TokenIds *ids)
+{
+    size_t before = ids->count;
+    if (!tokenizer_encode(tokenizer, text, length, ids))
+        return false;
+    if (ids->count > before)
+        unknown_add(&session->unknown, ids->data + before, ids->count - before,
+                    tokenizer_special(tokenizer).unk);
+    return true;
 }
 
 int texts_need_one(const DecodeSettings *settings)
@@ -117,7 +130,7 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
     for (size_t at = 0; at < length;) {
         const char *newline = memchr(utf8 + at, '\n', length - at);
         size_t size = newline ? (size_t)(newline - utf8) - at : length - at;
-        if (!tokenizer_encode(loaded->target, utf8 + at, size, ids) ||
+        if (!texts_encode(session, loaded->target, utf8 + at, size, ids) ||
             (newline && !texts_push_special(ids, loaded->model->text->line_end)))
             return tfc_model_no_memory();
         at += size + (newline != NULL);
@@ -256,4 +269,22 @@ int tfc_model_answer_line(TfcSessionHandle *session, const TfcGeneration *settin
                           int64_t *text_length)
 {
     return call_text(session, settings, ANSWER, number, line, length, text, text_length);
+}
+
+int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknown, const char **note)
+{
+    int status;
+    TfcSession *session = session_enter(handle, USE_NONE, &status);
+    if (!session)
+        return status;
+    const UnknownCount *count = &session->unknown;
+    unknown_note(count, "the text's tokens", session->unknown_note);
+    if (tokens)
+        *tokens = count->tokens;
+    if (unknown)
+        *unknown = count->unknown;
+    if (note)
+        *note = unknown_is_above(count, UNKNOWN_TOLD) ? session->unknown_note : NULL;
+    session_leave(session, USE_NONE);
+    return TFC_OK;
 }

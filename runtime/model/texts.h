@@ -12,6 +12,9 @@ int texts_check(const char *name, const char *utf8, int64_t length);
  * models with an encoder. */
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings);
+/* Appends a text's ids, and counts the unknown ones among them. false: out of memory. */
+bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
+                  TokenIds *ids);
 /* Of calls that give one text. */
 int texts_need_one(const DecodeSettings *settings);
 /* A token that the model may be without: -1. false: out of memory. */

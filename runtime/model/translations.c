@@ -58,7 +58,7 @@ static int encode_line(Translation *t, const char *text, size_t length, TextLine
     if (!texts_push_special(&t->ids, rules->source_begin))
         return tfc_model_no_memory();
     size_t before = t->ids.count;
-    if (!tokenizer_encode(loaded->source, text, length, &t->ids))
+    if (!texts_encode(t->session, loaded->source, text, length, &t->ids))
         return tfc_model_no_memory();
     if (t->ids.count == before) {
         t->ids.count = line->start;
@@ -98,7 +98,7 @@ static int encode_prefix(Translation *t, const TextLines *text, TextLine *line)
     const TfcLoaded *loaded = t->session->loaded;
     int64_t most = tfc_model_longest(loaded->model) - 1;
     line->prefix = t->prefixes.count;
-    if (!tokenizer_encode(loaded->target, text->line, text->size, &t->prefixes))
+    if (!texts_encode(t->session, loaded->target, text->line, text->size, &t->prefixes))
         return tfc_model_no_memory();
     int64_t n = (int64_t)(t->prefixes.count - line->prefix);
     line->n_prefix = (int32_t)n;

@@ -1,0 +1,28 @@
+/* Unknown tokens of a text: how many of its tokens its vocabulary has no token for, and from which share
+ * on that is told or refused. */
+#ifndef BASE_UNKNOWN_H
+#define BASE_UNKNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Shares of the tokens: above the first a note tells them, above the second a training is refused. */
+#define UNKNOWN_TOLD 0.005
+#define UNKNOWN_REFUSED 0.3
+
+typedef struct UnknownCount {
+    int64_t tokens, unknown;
+} UnknownCount;
+
+/* Adds n ids, of which `unk` is the unknown one; -1: the vocabulary has none. */
+void unknown_add(UnknownCount *count, const int32_t *ids, size_t n, int32_t unk);
+/* Whether the share is above one of those above. */
+bool unknown_is_above(const UnknownCount *count, double share);
+
+/* "37.9 % of the tokens (1200 of 3166) are unknown to the vocabulary", as a NUL-terminated text.
+ * `whose`: "the tokens", "the sources' tokens". */
+enum { UNKNOWN_NOTE_BYTES = 160 };
+void unknown_note(const UnknownCount *count, const char *whose, char note[UNKNOWN_NOTE_BYTES]);
+
+#endif
