@@ -34,24 +34,24 @@ static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
 static bool is_whole(const TextFiles *text, bool allowed)
 {
     int kinds = (text->source.count || text->target.count) + (text->data.count > 0) + (text->text.count > 0);
-    return kinds == 1 || (!kinds && allowed);
+    return kinds == 1 ? !text->source.count == !text->target.count : !kinds && allowed;
 }
 
 static int check_usage(Job *job, const Data *command)
 {
     const SurveyOptions *o = &command->o;
     const TextFiles *train = &o->train.files, *valid = &command->valid;
-    const char *mistake = text_files_mistake(job->arena, train, "");
-    if (!mistake)
-        mistake = text_files_mistake(job->arena, valid, "valid-");
-    if (mistake)
-        return cli_usage_error("data: %s", mistake);
     if (!is_whole(train, false))
         return cli_usage_error("data: either --source and --target, --data, or --text, is needed: one of "
                                "them, as of tfc train");
     if (!is_whole(valid, true))
         return cli_usage_error("data: to compare with are --valid-source and --valid-target, --valid-data, "
                                "or --valid-text: one of them");
+    const char *mistake = text_files_mistake(job->arena, train, "");
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, valid, "valid-");
+    if (mistake)
+        return cli_usage_error("data: %s", mistake);
     if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
         return cli_usage_error("data: pairs are compared with pairs, and a text with a text");
     if (o->lines && !train->text.count)
