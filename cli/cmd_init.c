@@ -120,16 +120,16 @@ static ProjectKind find_kind(Job *job, const Init *command)
 static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *kind)
 {
     const char *mistake = text_files_mistake(job->arena, data, "");
-    bool has_text = data->text.count > 0, pair = data->source.count && !data->data.count,
-         one = data->data.count && !data->source.count;
-    if (mistake)
-        return cli_usage_error("init: %s", mistake);
-    if (kind->form == PROJECT_TEXT && (!has_text || data->source.count || data->data.count))
+    bool has_text = data->text.count > 0, has_side = data->source.count || data->target.count;
+    bool pair = data->source.count && data->target.count && !data->data.count, one = data->data.count && !has_side;
+    if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
         return cli_usage_error("init: a %s begins with --text F", kind->name);
     if (kind->form == PROJECT_LABELS && (!one || has_text))
         return cli_usage_error("init: a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
     if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
         return cli_usage_error("init: a %s begins with --source F and --target F, or --data F.tsv", kind->name);
+    if (mistake)
+        return cli_usage_error("init: %s", mistake);
     return 0;
 }
 
