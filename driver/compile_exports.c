@@ -115,8 +115,8 @@ const Export exports[] = {
      "session, tokens, unknown, note", HAS_TEXT, false,
      "How many tokens the session's last call with text made of its text, and how many of them the\n"
      " * vocabulary does not know: the model reads these as one and the same. *note becomes a sentence\n"
-     " * that tells so where they are more than 0.5 %, valid until the next call, else NULL. Each\n"
-     " * pointer may be NULL."},
+     " * that tells so where they are more than 0.5 %, valid until the next call, else NULL. After\n"
+     " * an error all are 0 and NULL. Each pointer may be NULL."},
     {"generate_text", "int", TEXT_ARGUMENTS, TEXT_VALUES, GENERATES_TEXT, false,
      "The text of `length` bytes of UTF-8 and how it goes on: length_factor × its tokens and\n"
      " * length_extra more, unless the model ends it. What is longer than the model sees at once\n"

@@ -275,16 +275,18 @@ int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknow
 {
     int status;
     TfcSession *session = session_enter(handle, USE_NONE, &status);
+    const UnknownCount count = session ? session->unknown : (UnknownCount){0};
+    bool is_told = session && unknown_is_above(&count, UNKNOWN_TOLD);
+    if (is_told)
+        unknown_note(&count, "the text's tokens", session->unknown_note);
+    if (tokens)
+        *tokens = count.tokens;
+    if (unknown)
+        *unknown = count.unknown;
+    if (note)
+        *note = is_told ? session->unknown_note : NULL;
     if (!session)
         return status;
-    const UnknownCount *count = &session->unknown;
-    unknown_note(count, "the text's tokens", session->unknown_note);
-    if (tokens)
-        *tokens = count->tokens;
-    if (unknown)
-        *unknown = count->unknown;
-    if (note)
-        *note = unknown_is_above(count, UNKNOWN_TOLD) ? session->unknown_note : NULL;
     session_leave(session, USE_NONE);
     return TFC_OK;
 }

@@ -132,6 +132,11 @@ int main(int argc, char **argv)
     REFUSES("line 2 has ", NULL, many, 3002);
     free(many);
 #endif
+    int64_t tokens = -5, unknown = -5;
+    if (N(unknown)(NULL, &tokens, &unknown, &text) != N(ERROR_ARGUMENT) || tokens || unknown || text)
+        wrong++, fprintf(stderr, "unknown, session NULL: %s\n", N(error_detail)());
+    if (N(unknown)(session, NULL, NULL, NULL))
+        wrong++, fprintf(stderr, "unknown, nothing asked: %s\n", N(error_detail)());
     /* An answer may be the next question. */
     if (TEXT(session, NULL, argv[1], (int64_t)strlen(argv[1]), &text, NULL))
         wrong++;
