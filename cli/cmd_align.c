@@ -99,9 +99,9 @@ static bool align(Job *job, const void *record, RunFolder *run)
 static int run_align(Job *job, void *record, const Arguments *arguments)
 {
     const Align *o = record;
-    const char *mistake = o->texts.source.count && o->texts.target.count
-                              ? text_files_mistake(job->arena, &o->texts, "")
-                              : "--source and --target are needed";
+    const char *mistake = !o->texts.source.count || !o->texts.target.count
+                              ? "--source and --target are needed"
+                              : text_files_mistake(job->arena, &o->texts, "");
     if (mistake)
         return cli_usage_error("align: %s", mistake);
     if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)

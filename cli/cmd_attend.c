@@ -208,7 +208,7 @@ static bool attend(Job *job, const void *record, RunFolder *run)
 static int run_attend(Job *job, void *record, const Arguments *arguments)
 {
     const Attend *o = record;
-    const char *mistake = o->texts.target.count ? text_files_mistake(job->arena, &o->texts, "") : NULL;
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
     if (mistake)
         return cli_usage_error("attend: %s", mistake);
     if (!o->page && !o->json && !o->npy && !o->svg)

@@ -18,7 +18,8 @@ static int check_usage(Job *job, const PrepareOptions *o)
 {
     const TextFiles *texts = &o->texts;
     bool pairs = texts->source.count || texts->target.count || texts->data.count, has_text = texts->text.count > 0;
-    const char *mistake = text_files_mistake(job->arena, texts, "");
+    const char *mistake = text_files_has_one_side(texts) ? "--source and --target go together"
+                                                         : text_files_mistake(job->arena, texts, "");
     if (!o->folder)
         return cli_usage_error("prepare: -o FOLDER is needed; see tfc prepare --help");
     if (!o->vocab.spec)

@@ -24,7 +24,9 @@ static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
 static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
 {
     const TextFiles *texts = &o->texts;
-    if (!texts->data.count && !texts->source.count)
+    if (texts->data.count && (texts->source.count || texts->target.count))
+        return job_error(job, "--data is in place of --source and --target: give one or the other");
+    if (!texts->data.count && (!texts->source.count || !texts->target.count))
         return job_error(job,
                          "%s translates from '%s' to '%s': --source and --target, --data, or "
                          "--prepared, are needed",
@@ -39,6 +41,10 @@ static bool check_valid(Job *job, const TrainOptions *o)
 {
     const TextFiles *valid = &o->valid_texts;
     bool pairs = o->kind == CORPUS_PAIRS;
+    if (valid->data.count && (valid->source.count || valid->target.count))
+        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
+    if (text_files_has_one_side(valid))
+        return job_error(job, "--valid-source and --valid-target go together");
     if (pairs ? valid->text.count : valid->data.count || valid->source.count)
         return job_error(job, "%s: --valid-%s is for models with %s", o->model,
                          pairs               ? "text"
@@ -66,21 +72,9 @@ static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
     if (texts->data.count)
         return job_error(job, "%s: --data and --valid-data are for models with two inputs",
                          o->model);
-    if (texts->source.count)
+    if (texts->source.count || texts->target.count)
         return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
     return true;
-}
-
-/* Which texts contradict each other: 0, or a usage error. */
-static int check_files(Job *job, const TextFiles *files, const char *prefix)
-{
-    const char *mistake = text_files_mistake(job->arena, files, prefix);
-    if (mistake)
-        return cli_usage_error("train: %s", mistake);
-    if (files->data.count && files->source.count)
-        return cli_usage_error("train: --%sdata is in place of --%ssource and --%starget: give one or the "
-                               "other", prefix, prefix, prefix);
-    return 0;
 }
 
 /* What contradicts itself before any file is read; 0 if nothing does. */
@@ -108,11 +102,11 @@ static int check_usage(Job *job, const TrainOptions *o)
             "chars:auto");
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
         return cli_usage_error("train: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
-    int status = check_files(job, &o->texts, "");
-    if (!status)
-        status = check_files(job, &o->valid_texts, "valid-");
-    if (status)
-        return status;
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-");
+    if (mistake)
+        return cli_usage_error("train: %s", mistake);
     if (o->validate_every > 0 && !text_files_given(&o->valid_texts) && !o->valid.count)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
                                "--valid-source and --valid-target, --valid-data, --valid or "

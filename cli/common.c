@@ -112,10 +112,10 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
 bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
-    if (pairs ? !texts->source.count : !texts->text.count)
+    if (pairs ? !texts->source.count || !texts->target.count : !texts->text.count)
         return job_error(job, "%s: %s needed", run->path,
                          pairs ? "--source and --target are" : "the model reads one text: --text is");
-    if (pairs ? texts->text.count : texts->source.count)
+    if (pairs ? texts->text.count : texts->source.count || texts->target.count)
         return job_error(job, "%s: the model reads %s, so %s has no use: leave it out", run->path,
                          pairs ? "pairs" : "one text", pairs ? "--text" : "--source");
     return true;

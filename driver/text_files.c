@@ -11,12 +11,12 @@ bool text_files_given(const TextFiles *files)
     return files->source.count || files->target.count || files->data.count || files->text.count;
 }
 
+bool text_files_has_one_side(const TextFiles *files) { return !files->source.count != !files->target.count; }
+
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix)
 {
-    if (files->source.count == files->target.count)
+    if (text_files_has_one_side(files) || files->source.count == files->target.count)
         return NULL;
-    if (!files->source.count || !files->target.count)
-        return arena_printf(arena, "--%ssource and --%starget go together", prefix, prefix);
     return arena_printf(arena,
                         "there are %zu of --%ssource and %zu of --%starget: they are paired by order",
                         files->source.count, prefix, files->target.count, prefix);

@@ -16,8 +16,10 @@ typedef struct TextFiles {
 
 /* Whether any file is named. */
 bool text_files_given(const TextFiles *files);
-/* What is wrong with pairs, in the arena: "there are 2 of --source and 1 of --target …", with
- * `prefix` ("valid-") before the names; NULL: nothing. */
+/* Whether of sources and targets one is named, and the other not. */
+bool text_files_has_one_side(const TextFiles *files);
+/* What is wrong with pairs whose sides are both named, in the arena: "there are 2 of --source and 1 of
+ * --target …", with `prefix` ("valid-") before the names; NULL: nothing. */
 const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix);
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
