@@ -17,7 +17,7 @@ paste valid.src valid.tgt >valid.tsv
 train() {
     out=$1
     shift
-    "$tfc" train model.tfg --vocab words:auto --out "$out" --seed 3 --steps 8 "$@" 2>"$out.err"
+    "$tfc" train model.tfg --vocab words:auto --out "$out" --seed 3 --steps "${steps:-8}" "$@" 2>"$out.err"
 }
 losses() { grep -o '"valid_[a-z]*": *[0-9.e+-]*' "$1/log.jsonl"; }
 
@@ -47,8 +47,8 @@ status=0; train both $pair --data train.tsv || status=$?
 awk -F '\t' 'BEGIN { print "<?xml version=\"1.0\"?><tmx version=\"1.4\"><header srclang=\"en\"/><body>" }
     { print "<tu><tuv xml:lang=\"xx-AA\"><seg>" $2 "</seg></tuv><tuv xml:lang=\"EN\"><seg><bpt>b</bpt>" $1 "</seg></tuv></tu>" }
     END { print "<tu><tuv xml:lang=\"en\"><seg>alone</seg></tuv></tu></body></tmx>" }' train.tsv >train.tmx
-train memory --data train.tmx --languages en,xx --steps 12 || fail "$(cat memory.err)"
-train lines --data train.tsv --steps 12 || fail "$(cat lines.err)"
+steps=12 train memory --data train.tmx --languages en,xx || fail "$(cat memory.err)"
+steps=12 train lines --data train.tsv || fail "$(cat lines.err)"
 same_tensors lines/last.safetensors memory/last.safetensors "a translation memory"
 grep -q '1 of [0-9]* units have no segment' memory.err || fail "nothing is said of the unit without a side"
 status=0; train no --data train.tmx || status=$?

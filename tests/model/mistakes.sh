@@ -41,8 +41,9 @@ wrongly 2 "not '4x'" "" --beam 4x
 wrongly 2 "not '0'" "" --beam 0
 wrongly 2 "not '99999999999999999999'" "" --threads 99999999999999999999
 wrongly 2 "--threads takes a whole number from 1 to 1024" "" --threads 100000
-wrongly 2 "--eos takes a whole number from 0 to 39, not '40'" "" --eos 40
-wrongly 1 "absent" "" --weights absent
+wrongly 2 "--eos is given twice" "" --eos 3
+refuses 2 "--eos takes a whole number from 0 to 39, not '40'" ./prog --weights good.safetensors --bos 1 --eos 40
+refuses 1 "absent" ./prog --weights absent --bos 1 --eos 2
 wrongly 1 "line 2: '40' is no token id (0 to 39)" '3 4\n5 40\n'
 wrongly 1 "line 1: '-3' is no token id" '-3\n'
 wrongly 1 "line 1: '4.5' is no token id" '4.5\n'
