@@ -52,6 +52,8 @@ const char *option_remark(const Option *option)
     return option->initial;
 }
 
+enum { HELP_COLUMN = 28 };
+
 static void print_option(const Option *option)
 {
     char left[80];
@@ -59,8 +61,14 @@ static void print_option(const Option *option)
     const char *value = option->value ? option->value : "", *remark = option_remark(option);
     snprintf(left, sizeof left, "%s%s%s%s", letter ? "" : "--", option->name,
              *value && !letter ? " " : "", value);
-    printf("  %-26s%s%s", left, strlen(left) > 25 ? "\n                            " : "",
-           option->help);
+    printf("  %-26s", left);
+    if (strlen(left) > 25)
+        printf("\n%*s", HELP_COLUMN, "");
+    for (const char *c = option->help; *c; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%*s", HELP_COLUMN, "");
+    }
     if (remark)
         printf(" (%s)", remark);
     putchar('\n');
