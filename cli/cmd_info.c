@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "driver/training.h"
 #include "ir/text.h"
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
@@ -58,7 +59,8 @@ static bool info_model(Job *job, const char *path, const Common *common)
     return true;
 }
 
-static void print_checkpoint(Job *job, const char *folder, const char *name)
+/* `more` stands behind the step. */
+static void print_checkpoint(Job *job, const char *folder, const char *name, const char *more)
 {
     const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
     StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
@@ -66,8 +68,17 @@ static void print_checkpoint(Job *job, const char *folder, const char *name)
         return;
     const char *step = st_meta(checkpoint, "step");
     if (step)
-        printf("  %-8sstep %s\n", name, step);
+        printf("  %-8sstep %s%s\n", name, step, more);
     st_close(checkpoint);
+}
+
+/* ", of the lowest loss (--best loss)"; "" where nothing is recorded. */
+static const char *best_text(Job *job, const char *path)
+{
+    RunRecord record;
+    const char *by;
+    const TrainMeasure *measure = run_record_read(job, path, &record) ? training_recorded_best(&record, &by) : NULL;
+    return measure ? arena_printf(job->arena, ", of %s (--best %s)", train_measure_best(measure, job->arena), by) : "";
 }
 
 static bool info_run(Job *job, const char *path)
@@ -80,9 +91,9 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", run.session.options.settings.data[i]);
-        print_checkpoint(job, path, "last");
-        print_checkpoint(job, path, "best");
-        print_checkpoint(job, path, "average");
+        print_checkpoint(job, path, "last", "");
+        print_checkpoint(job, path, "best", best_text(job, path));
+        print_checkpoint(job, path, "average", "");
     }
     run_folder_close(&run);
     return ok;

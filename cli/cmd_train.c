@@ -107,12 +107,17 @@ static int check_usage(Job *job, const TrainOptions *o)
         mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-");
     if (mistake)
         return cli_usage_error("train: %s", mistake);
-    if (o->validate_every > 0 && !text_files_given(&o->valid_texts) && !o->valid.count)
+    const BestOption best = training_best_option(job->arena, o);
+    bool validates = text_files_given(&o->valid_texts) || o->valid.count;
+    if (o->validate_every > 0 && !validates)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
                                "--valid-source and --valid-target, --valid-data, --valid or "
                                "--valid-text are needed");
-    if (o->best && !o->valid.count)
-        return cli_usage_error("train: --best %s chooses among texts of --valid NAME=FILE", o->best);
+    if (o->best && !validates)
+        return cli_usage_error("train: --best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
+                               "or a measure of any validation text", o->best);
+    if (best.measure && best.measure->answers && o->no_bleu)
+        return cli_usage_error("train: --best %s is counted on translations, and --no-bleu leaves them out", o->best);
     if (!o->resume && run_params(job, o->out))
         return cli_usage_error(
             "train: %s holds a training already; --resume goes on with it, another "
@@ -203,8 +208,13 @@ static const Option options[] = {
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL, "… or the one text"},
     {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
      "validate on more pairs, as --data has them (or a text), under a name"},
-    {"best", "NAME", FIELD(TrainCommand, o.best), 0, NULL,
-     "which of these tells the best checkpoint; mean: their mean (the text without a name, or mean)"},
+    {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
+     "choose the best checkpoint, and count --patience, by this measure of validations:\n"
+#define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) measure ": " help "\n"
+#include "runtime/train/figures.def"
+#undef FIGURE
+     "(bleu; errors where the median target has under four words; loss without translations).\n"
+     "NAME:MEASURE, or NAME: of this --valid; mean: of all (the text without a name, or mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
      "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
@@ -262,7 +272,7 @@ static const Option options[] = {
     {"average", "N", FIELD(TrainCommand, o.average), 0, "-1",
      "at the end, average the last N checkpoints"},
     {"patience", "N", FIELD(TrainCommand, o.patience), 0, "-1",
-     "stop after N validations without a better one"},
+     "stop after N validations without a better one, by --best"},
     {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
      "name the first operation that makes a NaN"},
     {"json-summary", "FILE", FIELD(TrainCommand, o.json_summary), 0, NULL,

@@ -50,9 +50,13 @@ const char *duration_text(double seconds)
     return text;
 }
 
-void progress_init(Progress *progress, int64_t steps, bool counts_errors)
+void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure)
 {
-    *progress = (Progress){.terminal = isatty(STDERR_FILENO), .counts_errors = counts_errors, .steps = steps};
+    bool by_errors = measure && measure->answers && measure != &train_measures[MEASURE_bleu];
+    *progress = (Progress){.terminal = isatty(STDERR_FILENO),
+                           .counts_errors = words || by_errors,
+                           .measure = measure ? measure->title : NULL,
+                           .steps = steps};
     progress->next = progress->terminal ? 0 : wall_seconds() + LINE_SECONDS;
 }
 
@@ -104,7 +108,7 @@ static void format_report(const Progress *progress, const TrainReport *report, T
         text_add(out, "  valid loss %.4f", report->figures.loss);
         put_answers(progress, &report->figures, "  ", out);
         if (report->best)
-            text_add(out, "  best so far");
+            text_add(out, "  best so far by %s", progress->measure);
         for (int i = 0; i < report->n_valid; i++)
             put_valid(progress, &report->valid[i], out);
     }

@@ -9,11 +9,13 @@
 typedef struct Progress {
     bool terminal, drawn; /* drawn: a line without its end is on the screen */
     bool counts_errors;   /* validations tell what share of lines and symbols is wrong */
+    const char *measure;  /* by which the best is chosen, as messages call it; NULL: none */
     int64_t steps;        /* in all; 0: unknown */
     double next;          /* when to draw again, or to print a line though none is due */
 } Progress;
 
-void progress_init(Progress *progress, int64_t steps, bool counts_errors);
+/* `words`: tokens are words, or symbols such as phonemes. `measure`: NULL where nothing is validated. */
+void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure);
 void progress_report(Progress *progress, const TrainReport *report, bool due);
 /* Ends the line on the screen, before anything else is printed. */
 void progress_clear(Progress *progress);

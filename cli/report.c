@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/progress.h"
+#include "driver/training.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -202,7 +203,22 @@ static const char *median_speed(Job *job, const RunLog *log)
     return n ? arena_printf(job->arena, "%.0f target tokens a second (median)", speeds[n / 2]) : NULL;
 }
 
-/* What the log says of the best validation and of the end. */
+/* What best.safetensors is, and the figure that it was chosen by. */
+static void add_best(Job *job, const RunReport *report, RunView *view)
+{
+    const char *by;
+    const TrainMeasure *measure = training_recorded_best(&report->record, &by);
+    int64_t step = run_checkpoint_step(job, report->path, "best.safetensors");
+    for (size_t i = 0; measure && i < report->log.count; i++) {
+        const TrainReport *r = &report->log.data[i];
+        double figure = train_measure_figure(measure, &r->figures);
+        if (r->step == step && isfinite(figure))
+            add_detail(job, view, "best checkpoint", arena_printf(job->arena, "step %" PRId64 ", by %s: %s", step, measure->title,
+                                                                  train_measure_text(measure, job->arena, figure)), false);
+    }
+}
+
+/* What the log says of the best validations by each figure, and of the end. */
 static void add_figures(Job *job, const RunLog *log, RunView *view)
 {
     const TrainReport *loss = NULL, *bleu = NULL, *errors = NULL, *last = log->count ? &log->data[log->count - 1] : NULL;
@@ -354,6 +370,7 @@ void report_view(Job *job, const RunReport *report, RunView *view)
     view->name = file_name(arena_strndup(job->arena, report->path, length));
     view->model = model ? model->text : "";
     add_curves(job, &report->log, view);
+    add_best(job, report, view);
     add_figures(job, &report->log, view);
     add_told(job, report, view);
     add_samples(job, report, view);

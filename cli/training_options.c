@@ -19,7 +19,8 @@ static bool is_among(const char *name, const char *const *names)
 
 /* Of this call alone, not of the run. */
 static const char *const passing[] = {"out",   "resume",       "allow-change",
-                                      "trace", "json-summary", "set", "token", /* kept apart */
+                                      "trace", "json-summary", "set", "token", "best",
+                                      "no-bleu", /* these four are kept apart */
                                       NULL};
 
 /* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
@@ -64,6 +65,10 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
     }
     add_words(job, &words, "--set", &o->settings);
     add_words(job, &words, "--token", &o->vocab.tokens);
+    if (o->best)
+        add_words(job, &words, "--best", &(TextList){.data = &(const char *){o->best}, .count = 1});
+    if (o->no_bleu)
+        vec_push(job->arena, words, "--no-bleu");
     return words;
 }
 
@@ -200,6 +205,19 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
     return 0;
 }
 
+/* What is said now is stronger than what the run began with, where both cannot be: a measure of
+ * translations, and no translations. */
+static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now)
+{
+    const BestOption best = training_best_option(job->arena, o);
+    if (!o->no_bleu || !best.measure || !best.measure->answers)
+        return;
+    if (!now->best)
+        o->best = best.text;
+    else if (!now->no_bleu)
+        o->no_bleu = false;
+}
+
 /* Parses again, with the run's options before those given; an exit status. Without a model
  * the run's own copy is meant. */
 static int recall(Job *job, TrainCommand *command, Arguments *arguments)
@@ -219,6 +237,7 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;
     take_common(command);
+    settle_best(job, o, &now);
     o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;
     o->record = goes_on ? record : NULL;

@@ -34,6 +34,9 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
             bytes_text(slab_bytes));
     if (stats.cache_note)
         fprintf(stderr, "compiled programs are not kept: %s\n", stats.cache_note);
+    if (t->n_valid)
+        fprintf(stderr, "best.safetensors is the checkpoint of %s (--best %s)\n",
+                train_measure_best(t->settings.best.measure, t->job->arena), t->settings.best.by);
     if (t->state.step)
         fprintf(stderr, "going on from step %" PRId64 "\n", t->state.step);
 }
@@ -52,6 +55,8 @@ static void on_report(void *user, const TrainReport *report, bool due)
     s->last = *report;
     if (!report->validated) {
         s->last.figures = was.figures;
+        s->last.best = was.best;
+        s->last.best_by = was.best_by;
         s->last.valid = was.valid;
         s->last.n_valid = was.n_valid;
     }
@@ -131,9 +136,9 @@ static void tell_end(const Training *t, TrainEnd end)
                 t->state.step);
     else if (end == TRAIN_DONE && t->settings.patience > 0 && t->state.bad >= t->settings.patience)
         fprintf(stderr,
-                "stopped at step %" PRId64 ": %" PRId64 " validations without a better one; the "
+                "stopped at step %" PRId64 ": %" PRId64 " validations without a better %s; the "
                 "best was at step %" PRId64 "\n",
-                t->state.step, t->state.bad, t->state.best_step);
+                t->state.step, t->state.bad, t->settings.best.measure->title, t->state.best_step);
     else if (end == TRAIN_DONE)
         fprintf(stderr, "done at step %" PRId64 " after %s\n", t->state.step,
                 duration_text(t->state.seconds));
@@ -152,7 +157,8 @@ static Shown shown_of(Training *t)
                         .waited_for_ranks = NAN,
                         .waited_for_network = NAN,
                         .seconds = t->state.seconds,
-                        .figures = train_no_figures()}};
+                        .figures = train_no_figures(),
+                        .best_by = t->settings.best.by}};
     forecast_init(&s.forecast, t->job, &t->settings,
                   !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
     return s;
@@ -171,7 +177,7 @@ int training_run(Training *t)
                         .validate = t->n_valid ? on_validate : NULL,
                         .find_bad_gradient = on_bad_gradient};
     cli_flush(t->job);
-    progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab));
+    progress_init(&s.progress, t->settings.steps, vocab_is_words(t->vocab), t->settings.best.measure);
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);

@@ -7,6 +7,7 @@
 #include "passes/optimizer.h"
 #include "runtime/data/safetensors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *in_folder(Job *job, const char *folder, const char *name)
@@ -184,6 +185,19 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
     if (!path)
         job_error(job, "%s: the run has no checkpoint yet", folder);
     return path;
+}
+
+int64_t run_checkpoint_step(Job *job, const char *folder, const char *name)
+{
+    const char *path = arena_printf(job->arena, "%s/%s", folder, name);
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    StFile *file = file_exists(path) ? st_open(&unseen, job->arena, path) : NULL;
+    const char *step = file ? st_meta(file, "step") : NULL;
+    int64_t number = step ? strtoll(step, NULL, 10) : 0;
+    if (file)
+        st_close(file);
+    return number;
 }
 
 static bool open_model(Job *job, const RunSource *source, SessionOptions *options, RunFolder *run)

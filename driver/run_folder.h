@@ -36,6 +36,9 @@ bool run_check_params(Job *job, const char *folder, const Model *model);
  * NULL after an error. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
+/* The step of a checkpoint in the run's folder; 0 where there is none that can be read. */
+int64_t run_checkpoint_step(Job *job, const char *folder, const char *name);
+
 /* RunSource: where a trained model comes from. */
 typedef struct RunSource {
     const char *path;           /* the folder of a run, or a model's file */

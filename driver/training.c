@@ -149,22 +149,19 @@ static bool fill_store(Training *t)
 }
 
 /* Pairs are translated, and beginnings continued where the model can do so token by token: that is no part of
- * what was asked for, so a language model that cannot trains without, and a note tells. */
+ * what was asked for, so a model that cannot trains without, and a note tells. */
 static bool prepare_decode(Training *t)
 {
     CorpusKind kind = t->options->kind;
     if (!t->ports.logits || t->options->no_bleu || kind == CORPUS_SENTENCES)
         return true;
-    if (kind == CORPUS_PAIRS)
-        return inference_prepare_decode(&t->inference);
     Diagnostics *diags = &t->job->diags, said = *diags;
     diag_init(diags, t->job->arena);
     bool can = inference_prepare_decode(&t->inference);
     *diags = said;
     if (!can)
-        diag_note(diags, (Loc){0},
-                  "validations keep no continuations: the model cannot go on with a text token by token (tfc check "
-                  "tells why)");
+        diag_note(diags, (Loc){0}, "validations keep no %s: the model cannot go on with a text token by token (tfc check "
+                  "tells why)", kind == CORPUS_PAIRS ? "translations" : "continuations");
     return true;
 }
 
@@ -232,11 +229,15 @@ bool training_prepare(Training *t)
     bool changed = false;
     make_settings(t);
     if (!training_record(t, &record) ||
-        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t))
+        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t) ||
+        !training_choose_best(t, &record))
         return false;
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
-    return (o->record ? load_run(t, changed) : begin_params(t)) &&
-           training_ranks_agree(t, &record) &&
-           (ranks_mine(o->ranks) || write_folder(t, &record, changed));
+    bool first = !ranks_mine(o->ranks),
+         ok = (o->record ? load_run(t, changed) : begin_params(t)) && training_ranks_agree(t, &record) &&
+              (!first || (write_folder(t, &record, changed) && training_judge_anew(t)));
+    if (ok)
+        ranks_share(o->ranks, &t->state, sizeof t->state);
+    return ok;
 }

@@ -22,8 +22,7 @@ typedef struct TrainOptions {
     TextFiles texts, valid_texts; /* to train on; to validate on, without a name */
     const char *languages;        /* "en,de": of translation memories */
     TextList valid;   /* "NAME=FILE": more to validate on */
-    const char *best; /* NAME or "mean": what tells the best; NULL: the text without a name, else the
-                         mean */
+    const char *best; /* "MEASURE", "TEXT" or "TEXT:MEASURE" (BestOption); NULL: see training_choose_best */
     const char *prepared; /* a folder of tfc prepare, in place of the texts to train on */
     const Prepared *rows; /* … once it is open (training_open_prepared); NULL: texts */
     TextList mix; /* "FILE:WEIGHT": data that is mixed in (CorpusPart) */
@@ -67,6 +66,14 @@ typedef struct Mixed {
     Lines *source, *target;
 } Mixed;
 
+/* BestOption: what --best says.
+ *   text      NAME of a --valid, or TRAIN_MEAN; NULL: the text without a name, else the mean
+ *   measure   NULL: it says none */
+typedef struct BestOption {
+    const char *text;
+    const TrainMeasure *measure;
+} BestOption;
+
 typedef struct Training {
     Job *job;
     const TrainOptions *options;
@@ -79,6 +86,8 @@ typedef struct Training {
     TrainSample samples[TRAINING_SAMPLES]; /* … and what it made of these lines */
     int n_samples;
     int n_valid;
+    BestOption best;
+    int best_text; /* whose figures decide which checkpoint is the best; -1: the mean of all */
     Mixed *mixed; /* options->mix.count of them; after training_load_data */
     Session session;
     bool session_is_open;
@@ -111,8 +120,19 @@ RunText training_prepared_text(const Training *training);
 bool training_check_settings(Training *training);
 /* Whether the texts fit the memory, from the sizes of their files. */
 bool training_check_sizes(Training *training);
-/* The number of the text that tells the best; -1: the mean of all does; -2 after an error. */
-int training_best(const Training *training);
+/* By what the best checkpoint is chosen (training_best.c). */
+/* What --best comes to, with the texts of --valid. */
+BestOption training_best_option(Arena *arena, const TrainOptions *options);
+/* The same once the validation texts are known; false after an error. */
+bool training_read_best(Training *training);
+/* Settings of the best: as --best says, or as the run went so far, or BLEU; the share of wrong symbols where targets
+ * are short, the loss where nothing is translated. Once programs are compiled. Adds it to the record. */
+bool training_choose_best(Training *training, RunRecord *record);
+/* What a run's record has of that: the measure, NULL where there is none, and TrainBest.by, or NULL. */
+const TrainMeasure *training_recorded_best(const RunRecord *record, const char **by);
+/* Of a run that goes on: the best so far by what decides now, from the log, where it was chosen by something else;
+ * best.safetensors is then that of the best step whose params are left. False after errors. Rank 0 alone. */
+bool training_judge_anew(Training *training);
 /* "FILE:WEIGHT" of --mix; false after an error. */
 bool training_mix(Job *job, const char *text, Mixed *mixed);
 /* Texts, vocabulary, corpora; the model again, with the vocabulary's size. */

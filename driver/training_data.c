@@ -52,8 +52,10 @@ static bool add_named(Training *t, const char *text)
     if (!equals || equals == text || !equals[1])
         return job_error(job, "--valid %s: expected NAME=FILE", text);
     const char *name = arena_strndup(job->arena, text, (size_t)(equals - text));
-    if (!strcmp(name, "mean"))
+    if (!strcmp(name, TRAIN_MEAN))
         return job_error(job, "--valid %s: 'mean' is that of all texts, not a name of one", text);
+    if (train_measure_find(name) && !t->options->record)
+        return job_error(job, "--valid %s: '%s' is a measure of --best, not a name of a text", text, name);
     for (int i = 0; i < t->n_valid; i++)
         if (t->valid[i].name && !strcmp(t->valid[i].name, name))
             return job_error(job, "--valid %s: there is a text of this name already", text);
@@ -70,25 +72,7 @@ static bool read_valid(Training *t)
     bool ok = !text_files_given(&o->valid_texts) || add_valid(t, NULL, &o->valid_texts);
     for (size_t i = 0; ok && i < o->valid.count; i++)
         ok = add_named(t, o->valid.data[i]);
-    return ok && (!t->n_valid || training_best(t) > -2);
-}
-
-int training_best(const Training *t)
-{
-    const char *best = t->options->best;
-    if (best ? !strcmp(best, "mean") : t->valid[0].name != NULL)
-        return -1;
-    if (!best)
-        return 0;
-    const char **names = ARENA_ARRAY(t->job->arena, const char *, t->n_valid + 1);
-    for (int i = 0; i < t->n_valid; i++) {
-        names[i] = t->valid[i].name ? t->valid[i].name : "mean";
-        if (!strcmp(names[i], best))
-            return i;
-    }
-    job_error(t->job, "--best %s: no --valid has this name%s", best,
-              text_suggest(t->job->arena, "'", best, names, (size_t)t->n_valid));
-    return -2;
+    return ok && (!t->n_valid || training_read_best(t));
 }
 
 static bool read_texts(Training *t)

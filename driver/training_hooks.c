@@ -134,7 +134,7 @@ static TrainFigures mean_figures(const TrainValid *valid, int n)
 {
     TrainFigures mean = {0};
     for (int i = 0; i < n; i++) {
-#define FIGURE(name) mean.name += valid[i].figures.name / n;
+#define FIGURE(name, ...) mean.name += valid[i].figures.name / n;
 #include "runtime/train/figures.def"
 #undef FIGURE
     }
@@ -143,7 +143,7 @@ static TrainFigures mean_figures(const TrainValid *valid, int n)
 
 bool training_validate(Training *t, TrainReport *report)
 {
-    int n = t->n_valid, best = training_best(t);
+    int n = t->n_valid, best = t->best_text;
     TrainValid *valid = t->figures;
     bool ok = true;
     for (int i = 0; ok && i < n; i++)

@@ -117,6 +117,7 @@ static bool add_facts(Training *t, RunRecord *record)
     const TrainOptions *o = t->options;
     const Job *job = t->job;
     Arena *arena = job->arena;
+    const BestOption best = training_best_option(arena, o);
     TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
     const char *processor = codegen_processor(&target, arena, &t->job->diags);
     const char *products = processor ? describe_products(t) : NULL;
@@ -132,8 +133,8 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "batch", describe_batch(t));
     if (o->mix.count)
         add_fact(t, record, "mix", describe_mix(t));
-    if (o->best)
-        add_fact(t, record, "best", o->best);
+    if (best.text)
+        add_fact(t, record, "best", best.text);
     if (t->settings.rounded_gradients)
         add_fact(t, record, "gradients between ranks", o->gradients);
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));

@@ -9,9 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* A BLEU below it tells nothing yet, and the loss decides which checkpoint is best. */
-static const double LEAST_BLEU = 1;
-
 static double seconds_left(const Trainer *t)
 {
     const TrainSettings *s = t->settings;
@@ -44,21 +41,6 @@ static TrainReport make_report(const Trainer *t)
     };
 }
 
-/* Lower is better: the loss, until there is a BLEU that says something. What is no number is
- * never the best. */
-static void judge(Trainer *t, TrainReport *report)
-{
-    const TrainFigures *figures = &report->figures;
-    double figure = figures->bleu >= LEAST_BLEU ? -figures->bleu : figures->loss;
-    report->best = isfinite(figure) && (!t->state->best_step || figure < t->state->best);
-    if (report->best) {
-        t->state->best = figure;
-        t->state->best_step = t->state->step;
-        t->state->bad = 0;
-    } else
-        t->state->bad++;
-}
-
 static bool validate(Trainer *t, TrainReport *report)
 {
     trainer_fetch_params(t);
@@ -69,7 +51,8 @@ static bool validate(Trainer *t, TrainReport *report)
     trace_end("validate", begin);
     report->validated = true;
     t->validated_step = t->state->step;
-    judge(t, report);
+    report->best_by = t->settings->best.by;
+    report->best = train_judge(&t->settings->best, &report->figures, t->state->step, t->state);
     pause = trainer_now() - pause; /* does not count as training speed, but as time */
     t->report_start += pause;
     return true;

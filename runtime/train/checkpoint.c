@@ -105,8 +105,9 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
 
 /* ---- the state of a training ---- */
 
-/* One row a field: the name in the file, and how its value reads as text. */
-enum { N_FIELDS = 11 };
+/* One row a field: the name in the file, and how its value reads as text. Files without prepared data,
+ * or without a validation, have no fields of them. */
+enum { N_FIELDS = 15 };
 static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
 {
     int n = 0;
@@ -121,9 +122,16 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
     FIELD("config", "%" PRIu64, s->config);
-    FIELD("window", "%" PRId64, s->window);
+    if (s->window)
+        FIELD("window", "%" PRId64, s->window);
+    if (s->judge) {
+        FIELD("judge", "%" PRIu64, s->judge);
+        FIELD("judge_texts", "%" PRIu64, s->judge_texts);
+        FIELD("judge_from", "%" PRId64, s->judge_from);
+        FIELD("best_loss", "%a", s->best_loss);
+    }
 #undef FIELD
-    return s->window ? n : n - 1; /* files from before prepared data have none */
+    return n;
 }
 
 static bool read_meta_field(const StFile *file, const char *key, const char **text, Diagnostics *diags)
@@ -153,8 +161,16 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     FIELD(bad, strtoll(text, NULL, 10));
     FIELD(config, strtoull(text, NULL, 10));
 #undef FIELD
-    const char *window = st_meta(file, "window"); /* of data in memory there is none */
-    state->window = window ? strtoll(window, NULL, 10) : 0;
+    if ((text = st_meta(file, "window")))
+        state->window = strtoll(text, NULL, 10);
+    if ((text = st_meta(file, "judge")))
+        state->judge = strtoull(text, NULL, 10);
+    if ((text = st_meta(file, "judge_texts")))
+        state->judge_texts = strtoull(text, NULL, 10);
+    if ((text = st_meta(file, "judge_from")))
+        state->judge_from = strtoll(text, NULL, 10);
+    text = st_meta(file, "best_loss");
+    state->best_loss = text ? strtod(text, NULL) : (double)NAN;
     if (state->step < 0 || state->epoch < 0 || state->window < 0 || state->batch < 0) {
         diag_error(diags, (Loc){0}, "%s: a negative position in the training", file->path);
         return false;

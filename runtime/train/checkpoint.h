@@ -17,7 +17,12 @@ typedef struct TrainState {
     int64_t batch; /* batches of this epoch, or window, done */
     uint64_t seed;
     double best;       /* validation figure of the best checkpoint: lower is better */
+    double best_loss;  /* its loss, which decides between equal figures */
     int64_t best_step; /* 0: none yet */
+    uint64_t judge;    /* by what it was chosen (train_best_hash); 0: nothing, or an older version, which mixed
+                          BLEU and loss */
+    uint64_t judge_texts; /* … and of which texts (TrainBest.texts) */
+    int64_t judge_from;   /* validations up to this step were of others */
     int64_t horizon;   /* step at which a falling rate ends; 0: as the settings say */
     int64_t bad;       /* validations since the best */
     double seconds;    /* of training, all sessions together; log.jsonl's, not the file's: so equal

@@ -25,15 +25,6 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
 
 enum { DIGITS = 9 };
 
-TrainFigures train_no_figures(void)
-{
-#define FIGURE(name) .name = NAN,
-    return (TrainFigures){
-#include "runtime/train/figures.def"
-    };
-#undef FIGURE
-}
-
 /* "valid": {"NAME": {figures}, …}, of texts with names. */
 static void put_valid(const TrainReport *report, JsonWriter *json)
 {
@@ -46,7 +37,7 @@ static void put_valid(const TrainReport *report, JsonWriter *json)
             json_open(json, "valid", '{');
         open = true;
         json_open(json, valid->name, '{');
-#define FIGURE(name) json_put_number(json, #name, valid->figures.name, DIGITS);
+#define FIGURE(name, ...) json_put_number(json, #name, valid->figures.name, DIGITS);
 #include "runtime/train/figures.def"
 #undef FIGURE
         json_close(json, '}');
@@ -93,10 +84,12 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     }
     json_put_number(json, "seconds", report->seconds, DIGITS);
     if (report->validated) {
-#define FIGURE(name) json_put_number(json, "valid_" #name, report->figures.name, DIGITS);
+#define FIGURE(name, ...) json_put_number(json, "valid_" #name, report->figures.name, DIGITS);
 #include "runtime/train/figures.def"
 #undef FIGURE
         json_put_bool(json, "best", report->best);
+        if (report->best_by)
+            json_put_text(json, "best_by", report->best_by);
         put_valid(report, json);
         put_samples(report, json);
     }

@@ -22,6 +22,16 @@ typedef VEC(TrainReport) RunLog;
  * being written, is left out. A figure that is not there is NAN. False after errors, which name the
  * line. (runlog_read.c) */
 bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *log);
+/* TrainHas: whether the checkpoint of a step is there. */
+typedef bool TrainHas(void *user, int64_t step);
+/* TrainJudged: how many validations were judged; of how many of these the log lacks the measure. */
+typedef struct TrainJudged {
+    int64_t validations, lacking;
+} TrainJudged;
+/* The best of the log's validations up to state->step that are behind state->judge_from: of all, or (has not
+ * NULL) of those whose checkpoint is there. Fills what train_judge keeps in the state. (best.c) */
+TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
+                            TrainState *state);
 /* The report as members of the object that is open. */
 void runlog_put(const TrainReport *report, JsonWriter *json);
 

@@ -22,6 +22,12 @@ static int64_t get_integer(const JsonValue *object, const char *key)
     return value && value->kind == JV_INTEGER ? value->integer : 0;
 }
 
+/* NULL: it is none. */
+static const char *get_text(const JsonValue *value)
+{
+    return value && value->kind == JV_STRING ? value->text : NULL;
+}
+
 static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
 {
     const JsonValue *texts = json_member(line, "valid");
@@ -30,18 +36,12 @@ static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
     TrainValid *valid = ARENA_ARRAY(arena, TrainValid, texts->n + 1);
     for (size_t i = 0; i < texts->n; i++) {
         valid[i].name = texts->keys[i];
-#define FIGURE(of) valid[i].figures.of = get_number(&texts->items[i], #of);
+#define FIGURE(of, ...) valid[i].figures.of = get_number(&texts->items[i], #of);
 #include "runtime/train/figures.def"
 #undef FIGURE
     }
     report->valid = valid;
     report->n_valid = (int)texts->n;
-}
-
-/* NULL: it is none. */
-static const char *get_text(const JsonValue *value)
-{
-    return value && value->kind == JV_STRING ? value->text : NULL;
 }
 
 static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report)
@@ -77,8 +77,9 @@ static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
                             .seconds = get_number(line, "seconds"),
                             .seconds_left = NAN,
                             .validated = json_member(line, "valid_loss") != NULL,
-                            .best = best && best->kind == JV_TRUE};
-#define FIGURE(of) report->figures.of = get_number(line, "valid_" #of);
+                            .best = best && best->kind == JV_TRUE,
+                            .best_by = get_text(json_member(line, "best_by"))};
+#define FIGURE(of, ...) report->figures.of = get_number(line, "valid_" #of);
 #include "runtime/train/figures.def"
 #undef FIGURE
     get_valid(arena, line, report);

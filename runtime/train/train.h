@@ -15,7 +15,7 @@
 #include "runtime/data/prepared.h"
 #include "runtime/decode/feed.h"
 #include "runtime/ranks/ranks.h"
-#include "runtime/train/checkpoint.h"
+#include "runtime/train/best.h"
 #include "runtime/train/schedule.h"
 #include "runtime/train/split.h"
 
@@ -39,6 +39,7 @@ typedef struct TrainSettings {
     int64_t report_every, validate_every, save_every; /* steps; 0: never */
     int64_t keep;        /* step-N files; at least `average` are kept */
     int64_t average;     /* 0 or 1: no average.safetensors */
+    TrainBest best;      /* by what validations are compared */
     int64_t patience;    /* validations without a better one before stopping; 0: off */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
     bool check_numerics; /* name the first op that makes a NaN */
@@ -48,14 +49,6 @@ typedef struct TrainSettings {
                            They share the pieces of each update, and rank 0 alone tells, validates
                            and writes. A rank whose training fails with an error has to end all */
 } TrainSettings;
-
-/* TrainFigures: figures.def; NAN: there is none. */
-typedef struct TrainFigures {
-#define FIGURE(name) double name;
-#include "runtime/train/figures.def"
-#undef FIGURE
-} TrainFigures;
-TrainFigures train_no_figures(void); /* all NAN */
 
 /* TrainValid: one validation text's.
  *   name   NULL: the run's own, which has none */
@@ -79,11 +72,12 @@ typedef struct TrainReport {
     int64_t memory;      /* bytes that are resident; 0: unknown */
     double seconds;      /* of training, earlier sessions included */
     double seconds_left; /* NAN: unknown */
-    TrainFigures figures;       /* of what tells the best */
+    TrainFigures figures;       /* of the text that decides which is the best */
     const TrainValid *valid;    /* every text's; the hook's until the next validation */
     int n_valid;
     const TrainSample *samples; /* of the first text, always the same lines */
     int n_samples;
+    const char *best_by; /* TrainBest.by of the validation; NULL: there is none, or an older version's */
     bool validated, best;
 } TrainReport;
 

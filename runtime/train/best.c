@@ -1,0 +1,150 @@
+/* Choosing the best checkpoint by one measure, as training goes on or from a log. */
+#include "runtime/train/best.h"
+
+#include "base/map.h"
+#include "runtime/train/runlog.h"
+
+#include <math.h>
+#include <string.h>
+
+const TrainMeasure train_measures[TRAIN_MEASURES] = {
+#define FIGURE(of, measure, is_higher, needs_answers, times, digits, of_unit, as_noun, help) \
+    {.name = measure,                                                                         \
+     .field = "valid_" #of,                                                                   \
+     .title = as_noun,                                                                        \
+     .unit = of_unit,                                                                         \
+     .at = offsetof(TrainFigures, of),                                                        \
+     .scale = times,                                                                          \
+     .decimals = digits,                                                                      \
+     .higher = is_higher,                                                                     \
+     .answers = needs_answers},
+#include "runtime/train/figures.def"
+#undef FIGURE
+};
+
+TrainFigures train_no_figures(void)
+{
+#define FIGURE(name, ...) .name = NAN,
+    return (TrainFigures){
+#include "runtime/train/figures.def"
+    };
+#undef FIGURE
+}
+
+const TrainMeasure *train_measure_find(const char *name)
+{
+    for (int i = 0; name && i < TRAIN_MEASURES; i++)
+        if (!strcmp(train_measures[i].name, name))
+            return &train_measures[i];
+    return NULL;
+}
+
+double train_measure_figure(const TrainMeasure *measure, const TrainFigures *figures)
+{
+    double figure;
+    memcpy(&figure, (const char *)figures + measure->at, sizeof figure);
+    return figure;
+}
+
+const char *train_measure_best(const TrainMeasure *measure, Arena *arena)
+{
+    return arena_printf(arena, "the %s %s", measure->higher ? "highest" : "lowest", measure->title);
+}
+
+const char *train_measure_text(const TrainMeasure *measure, Arena *arena, double figure)
+{
+    return arena_printf(arena, "%.*f%s", measure->decimals, measure->scale * figure, measure->unit);
+}
+
+/* ---- judging ---- */
+
+const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *measure)
+{
+    return text ? arena_printf(arena, "%s:%s", text, measure->name) : measure->name;
+}
+
+static const TrainMeasure *measure_of(const TrainBest *best)
+{
+    return best->measure ? best->measure : &train_measures[MEASURE_loss];
+}
+
+uint64_t train_best_hash(const TrainBest *best)
+{
+    return hash_string(HASH_SEED, best->by ? best->by : measure_of(best)->name);
+}
+
+static void set_judge(const TrainBest *best, TrainState *state)
+{
+    state->judge = train_best_hash(best);
+    state->judge_texts = best->texts;
+}
+
+/* The state has figures as lower is better. */
+static double sign_of(const TrainBest *best) { return measure_of(best)->higher ? -1 : 1; }
+
+double train_best_figure(const TrainBest *best, const TrainState *state)
+{
+    return sign_of(best) * state->best;
+}
+
+bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state)
+{
+    double figure = sign_of(best) * train_measure_figure(measure_of(best), figures);
+    bool better = isfinite(figure) && (!state->best_step || figure < state->best ||
+                                       (figure == state->best && figures->loss < state->best_loss));
+    set_judge(best, state);
+    state->bad++;
+    if (better) {
+        state->best = figure;
+        state->best_loss = figures->loss;
+        state->best_step = step;
+        state->bad = 0;
+    }
+    return better;
+}
+
+/* ---- logged validations ---- */
+
+/* Whether two names are the same, or both absent. */
+static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+/* The text of which a line has its "valid_…": NULL: the one without a name. */
+static const char *text_of(Arena *arena, const char *by)
+{
+    const char *colon = strrchr(by, ':');
+    return colon ? arena_strndup(arena, by, (size_t)(colon - by)) : NULL;
+}
+
+/* A validation's figures of the text that decides; NAN where the line does not have them. Lines of
+ * older versions do not say of which text theirs are: a run kept to one. */
+static TrainFigures figures_of(Arena *arena, const TrainBest *best, const TrainReport *report)
+{
+    for (int i = 0; best->text && i < report->n_valid; i++)
+        if (!strcmp(report->valid[i].name, best->text))
+            return report->valid[i].figures;
+    bool same = !report->best_by || is_same(text_of(arena, report->best_by), best->text);
+    return same ? report->figures : train_no_figures();
+}
+
+TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
+                            TrainState *state)
+{
+    TrainJudged judged = {0};
+    Arena *arena = arena_new();
+    state->best_step = state->bad = 0;
+    set_judge(best, state);
+    for (size_t i = 0; i < log->count; i++) {
+        const TrainReport *report = &log->data[i];
+        bool counts = report->validated && report->step > state->judge_from && report->step <= state->step;
+        if (!counts || (has && !has(user, report->step)))
+            continue;
+        const TrainFigures figures = figures_of(arena, best, report);
+        judged.validations++;
+        if (isfinite(train_measure_figure(measure_of(best), &figures)))
+            train_judge(best, &figures, report->step, state);
+        else
+            judged.lacking++;
+    }
+    arena_free(arena);
+    return judged;
+}

@@ -1,0 +1,68 @@
+/* The best checkpoint of a run: the figures of a validation, and the one measure among them by
+ * which all validations of a run are compared. Figures of two measures are never compared. */
+#ifndef RUNTIME_TRAIN_BEST_H
+#define RUNTIME_TRAIN_BEST_H
+
+#include "base/arena.h"
+#include "runtime/train/checkpoint.h"
+
+/* TrainFigures: figures.def; NAN: there is none. */
+typedef struct TrainFigures {
+#define FIGURE(name, ...) double name;
+#include "runtime/train/figures.def"
+#undef FIGURE
+} TrainFigures;
+TrainFigures train_no_figures(void); /* all NAN */
+
+/* TrainMeasure: a row of figures.def.
+ *   field   the member of log.jsonl
+ *   at      the offset in TrainFigures */
+typedef struct TrainMeasure {
+    const char *name, *field, *title, *unit;
+    size_t at;
+    double scale;
+    int decimals;
+    bool higher, answers;
+} TrainMeasure;
+
+enum {
+#define FIGURE(name, ...) MEASURE_##name,
+#include "runtime/train/figures.def"
+#undef FIGURE
+    TRAIN_MEASURES
+};
+extern const TrainMeasure train_measures[TRAIN_MEASURES];
+
+/* The measure that --best calls so; NULL: there is none. */
+const TrainMeasure *train_measure_find(const char *name);
+double train_measure_figure(const TrainMeasure *measure, const TrainFigures *figures);
+/* "the lowest loss", "the highest BLEU". In the arena. */
+const char *train_measure_best(const TrainMeasure *measure, Arena *arena);
+/* A figure as people read it: "0.3052", "12.5 %". In the arena. */
+const char *train_measure_text(const TrainMeasure *measure, Arena *arena, double figure);
+
+/* What --best calls the mean of all validation texts. */
+#define TRAIN_MEAN "mean"
+
+/* TrainBest: by what the validations of a run are compared.
+ *   measure   NULL: the loss
+ *   text      whose figures: NULL: the text without a name; TRAIN_MEAN; or a text's name
+ *   by        both as --best takes them, "MEASURE" or "TEXT:MEASURE"; run.json and log.jsonl have
+ *             it; NULL: the loss */
+typedef struct TrainBest {
+    const TrainMeasure *measure;
+    const char *text, *by;
+    uint64_t texts; /* a hash of the texts */
+} TrainBest;
+
+/* "MEASURE" or "TEXT:MEASURE", in the arena. */
+const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *measure);
+/* What TrainState.judge is for it: of measure and text's name. */
+uint64_t train_best_hash(const TrainBest *best);
+/* Whether a validation is better than the best so far; of equal figures the lower loss is. What is no
+ * number never is. Keeps the best, its step, and the number of validations since it in the state. */
+bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state);
+/* The figure of the best so far, as the measure has it. */
+double train_best_figure(const TrainBest *best, const TrainState *state);
+
+#endif
