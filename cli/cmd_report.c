@@ -45,22 +45,27 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
     return ok;
 }
 
-static bool make_view(Job *job, const ReportCommand *o, const char *path, bool studies, RunView *view)
+/* `report` is filled; the first of several runs stands in `first`. */
+static bool make_view(Job *job, const ReportCommand *o, const char *path, bool studies, const RunReport *first,
+                      RunReport *report, RunView *view)
 {
-    RunReport report;
     *view = (RunView){0};
-    if (!report_read(job, path, &report) || !report_read_texts(job, &report, o->common.line_limit, view))
+    if (!report_read(job, path, report) || !report_read_texts(job, report, o->common.line_limit, view))
         return false;
-    report_view(job, &report, view);
-    return !studies || (add_study(job, o, &report, view) && report_survey(job, &report, view));
+    const char *units = report_units(job, first, report);
+    if (units)
+        vec_push(job->arena, view->notes, units);
+    report_view(job, report, view);
+    return !studies || (add_study(job, o, report, view) && report_survey(job, report, view));
 }
 
 /* `renew`: training goes on, so the page reads itself again. */
 static bool make_page(Job *job, const ReportCommand *o, const Arguments *arguments, bool studies, bool renew)
 {
     RunView *views = ARENA_ARRAY(job->arena, RunView, arguments->count);
+    RunReport *reports = ARENA_ARRAY(job->arena, RunReport, arguments->count);
     for (int i = 0; i < arguments->count; i++)
-        if (!make_view(job, o, arguments->words[i], studies, &views[i]))
+        if (!make_view(job, o, arguments->words[i], studies, &reports[0], &reports[i], &views[i]))
             return false;
     Text page = {0};
     run_page_put(views, (size_t)arguments->count, renew ? RENEW_SECONDS : 0, &page);
@@ -73,11 +78,14 @@ static bool make_plot(Job *job, const ReportCommand *o, const Arguments *argumen
 {
     RunPlot plot = run_plot_find(o->svg);
     RunView *views = ARENA_ARRAY(job->arena, RunView, arguments->count);
+    RunReport *reports = ARENA_ARRAY(job->arena, RunReport, arguments->count);
     for (int i = 0; i < arguments->count; i++) {
-        RunReport report;
-        if (!report_read(job, arguments->words[i], &report))
+        if (!report_read(job, arguments->words[i], &reports[i]))
             return false;
-        report_view(job, &report, &views[i]);
+        const char *units = report_units(job, &reports[0], &reports[i]);
+        if (units)
+            diag_note(&job->diags, (Loc){0}, "%s: %s", arguments->words[i], units);
+        report_view(job, &reports[i], &views[i]);
     }
     if (!run_plot_has(views, (size_t)arguments->count, plot))
         return job_error(job, "%s has no %s in its log", arguments->words[0], o->svg);

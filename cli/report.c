@@ -273,6 +273,39 @@ static void add_told(Job *job, const RunReport *report, RunView *view)
     add_detail(job, view, "tfc", record->version, true);
 }
 
+/* ---- runs beside each other ---- */
+
+static bool is_same_fact(const RunReport *a, const RunReport *b, const char *name)
+{
+    const char *x = run_record_fact(&a->record, name), *y = run_record_fact(&b->record, name);
+    return !x || !y || !strcmp(x, y);
+}
+
+/* Whether each validation text of `a` is one of `b`. */
+static bool is_validated_alike(const RunReport *a, const RunReport *b)
+{
+    for (size_t i = 0; i < a->record.texts.count; i++) {
+        const RunText *text = &a->record.texts.data[i];
+        bool found = strncmp(text->option, "valid", 5) != 0;
+        for (size_t k = 0; k < b->record.texts.count; k++)
+            found = found || !strcmp(b->record.texts.data[k].sha256, text->sha256);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+const char *report_units(Job *job, const RunReport *first, const RunReport *other)
+{
+    if (!is_same_fact(first, other, "vocabulary"))
+        return arena_printf(job->arena, "The vocabulary is another than that of %s: losses and shares of wrong symbols, which "
+                                        "are counted in tokens, do not compare.", first->path);
+    if (!is_validated_alike(first, other) || !is_validated_alike(other, first))
+        return arena_printf(job->arena, "The validation text is another than that of %s: figures of validations do not "
+                                        "compare.", first->path);
+    return NULL;
+}
+
 /* ---- samples ---- */
 
 /* At most so many steps, at equal distances, the first and the last among them. */

@@ -23,6 +23,9 @@ bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView 
 const char *report_argument(const RunReport *report, const char *option);
 /* The files that run.json names, of the options with this prefix: "", "valid-". */
 TextFiles report_files(Job *job, const RunReport *report, const char *prefix);
+/* Why curves of two runs beside each other do not compare: their losses and error rates are of tokens of two
+ * vocabularies, or of two validation texts. NULL: they do. */
+const char *report_units(Job *job, const RunReport *first, const RunReport *other);
 /* What tfc data finds in the training text, unless it is large or gone. (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
 /* Curves, facts, commands and the samples of the log. */
