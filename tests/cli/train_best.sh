@@ -123,6 +123,16 @@ is_best gone 301 "the next validation"
 train gone --resume --steps 302
 grep -q '"best by": "lines"' gone/run.json || fail "the measure is not kept"
 
+# Runs beside each other whose figures are of two texts, or of the tokens of two vocabularies.
+"$tfc" report short long --svg loss -o both.svg 2>err.txt || fail "$(cat err.txt)"
+tells "long: The validation text is another than that of short"
+cp -r short chars
+sed -i 's/"vocabulary": "/&9/' chars/run.json
+"$tfc" report short chars --log-only -o both.html
+grep -q "The vocabulary is another than that of short" both.html || fail "two vocabularies are compared without a word"
+"$tfc" report short old --svg loss -o both.svg 2>err.txt
+! grep -q another err.txt || fail "what compares is said not to: $(cat err.txt)"
+
 # Other validation texts under --allow-change: what was measured before is not compared.
 train short --resume --valid-source valid.src --valid-target valid.tgt --steps 260 --allow-change
 tells "others than they were: earlier validations do not count; the next validation makes best.safetensors"
@@ -133,6 +143,10 @@ paste two.src two.tgt >two.tsv
 paste valid.src valid.tgt >valid.tsv
 train $begin --valid a=two.tsv --valid b=valid.tsv --best b:lines --steps 2 --out named
 grep -q '"best": "b"' named/run.json && grep -q '"best by": "b:lines"' named/run.json || fail "$(cat named/run.json)"
+sed 's/^train/block attention(x, memory, allowed) { return x + mean(x, 1) }\ntrain/' m.tfg >wide.tfg
+train wide.tfg --source train.src --target train.tgt --vocab words:auto --valid a=two.tsv --steps 1 --out wide
+tells "validations keep no translations: the model cannot go on with a text token by token"
+tells "the checkpoint of the lowest loss (--best mean:loss)"
 cat >speak.tfg <<'END'
 model speak
 use language_model
