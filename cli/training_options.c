@@ -207,9 +207,16 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
 
 /* What is said now is stronger than what the run began with, where both cannot be: a measure of
  * translations, and no translations. */
-static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now)
+static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, const RunRecord *record)
 {
-    const BestOption best = training_best_option(job->arena, o);
+    TrainOptions was = *o;
+    was.best = word_value(&record->arguments, "--best");
+    const char *text = training_best_option(job->arena, &was).text;
+    BestOption best = training_best_option(job->arena, o);
+    if (now->best && !best.text && text) { /* a measure alone: the text stays */
+        best.text = text;
+        o->best = train_best_text(job->arena, text, best.measure);
+    }
     if (!o->no_bleu || !best.measure || !best.measure->answers)
         return;
     if (!now->best)
@@ -237,7 +244,7 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;
     take_common(command);
-    settle_best(job, o, &now);
+    settle_best(job, o, &now, record);
     o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;
     o->record = goes_on ? record : NULL;

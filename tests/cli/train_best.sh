@@ -147,6 +147,8 @@ sed 's/^train/block attention(x, memory, allowed) { return x + mean(x, 1) }\ntra
 train wide.tfg --source train.src --target train.tgt --vocab words:auto --valid a=two.tsv --steps 1 --out wide
 tells "validations keep no translations: the model cannot go on with a text token by token"
 tells "the checkpoint of the lowest loss (--best mean:loss)"
+train named --resume --best errors --steps 3
+grep -q '"best by": "b:errors"' named/run.json || fail "a measure alone changes the text: $(cat named/run.json)"
 cat >speak.tfg <<'END'
 model speak
 use language_model
