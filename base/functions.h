@@ -1,9 +1,12 @@
-/* Names of the functions derived from a model. */
+/* Names of the functions derived from a model, and of what one gives to another. */
 #ifndef BASE_FUNCTIONS_H
 #define BASE_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <string.h>
+
+/* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h, runtime/train/totals.h). */
+#define TOTAL_PREFIX "total."
 
 typedef enum ModelFunction {
 #define FUNCTION(NAME, ...) FUNCTION_##NAME,

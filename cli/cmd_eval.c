@@ -19,7 +19,7 @@ typedef struct Eval {
 } Eval;
 
 typedef struct Figures {
-    double loss, perplexity;
+    double loss, perplexity, model_loss; /* model_loss: as the model's `loss = …` says; NAN: not known */
     int64_t sentences, tokens;
     int64_t cut_sources, cut_targets, max_length; /* as Corpus counts them */
     bool decoded;
@@ -33,7 +33,8 @@ static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures
     int64_t tokens = run->kind == CORPUS_STREAM ? EVAL_STREAM_TOKENS : EVAL_TOKENS;
     if (!inference_score(&run->inference, corpus, tokens, NULL, &scores))
         return job_error(job, "out of memory");
-    f->loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
+    f->loss = score_token_loss(&scores);
+    f->model_loss = scores.loss;
     f->perplexity = exp(f->loss);
     f->tokens = scores.tokens;
     f->sentences = scores.sentences;
@@ -70,6 +71,7 @@ static void print_json(const Figures *f)
     json_open(&json, NULL, '{');
     json_put_number(&json, "loss", f->loss, DIGITS);
     json_put_number(&json, "perplexity", f->perplexity, DIGITS);
+    json_put_number(&json, "model_loss", f->model_loss, DIGITS);
     if (f->decoded) {
         json_put_number(&json, "bleu", f->judgement.bleu, DIGITS);
         json_put_text(&json, "signature", f->signature);
@@ -89,6 +91,8 @@ static void print_figures(const Figures *f)
 {
     printf("loss               %.4f nats a target token\n", f->loss);
     printf("perplexity         %.3f\n", f->perplexity);
+    if (score_losses_differ(f->model_loss, f->loss))
+        printf("model's loss       %.4f, as it says itself\n", f->model_loss);
     if (f->decoded) {
         printf("BLEU               %.2f  %s\n", f->judgement.bleu, f->signature);
         printf("exactly right      %.2f %%\n", 100 * f->judgement.exact);
@@ -137,7 +141,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     Corpus *corpus = make_corpus(job, run, &texts);
     bool decodes = run->kind == CORPUS_PAIRS && run->inference.ports.logits;
     Figures figures = {0};
-    bool ok = corpus && inference_prepare_score(&run->inference) &&
+    bool ok = corpus && inference_prepare_score(&run->inference, true) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
@@ -193,7 +197,9 @@ const Command command_eval = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Measures a run on given text: the loss without label smoothing, perplexity,\n"
-            "BLEU as sacrebleu counts it, and how many lines come out exactly right.",
+            "BLEU as sacrebleu counts it, and how many lines come out exactly right. Where the\n"
+            "model's own loss is another number (label smoothing, labels that do not count, further\n"
+            "terms), it is shown, too: of the whole text as of one batch.",
     COMMAND_OPTIONS(Eval, options),
     .run = run_eval,
 };

@@ -88,7 +88,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .keep_going = o->common.keep_going};
     Stream stream;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference) &&
+    bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);

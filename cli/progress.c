@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/machine.h"
 #include "cli/progress.h"
+#include "runtime/decode/score.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,12 +78,21 @@ static void put_answers(const Progress *progress, const TrainFigures *figures, c
                  100 * figures->symbol_error_rate);
 }
 
+/* The loss a token, and the model's own where that is another. */
+static void put_losses(const TrainFigures *figures, Text *out)
+{
+    text_add(out, " %.4f", figures->loss);
+    if (score_losses_differ(figures->model_loss, figures->loss))
+        text_add(out, " (the model's own %.4f)", figures->model_loss);
+}
+
 /* A validation text that has a name. */
 static void put_valid(const Progress *progress, const TrainValid *valid, Text *out)
 {
     if (!valid->name)
         return;
-    text_add(out, "  %s %.4f", valid->name, valid->figures.loss);
+    text_add(out, "  %s", valid->name);
+    put_losses(&valid->figures, out);
     put_answers(progress, &valid->figures, " ", out);
 }
 
@@ -105,7 +115,8 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     if (isfinite(report->seconds_left))
         text_add(out, "  %s left", duration_text(report->seconds_left));
     if (report->validated) {
-        text_add(out, "  valid loss %.4f", report->figures.loss);
+        text_add(out, "  valid loss");
+        put_losses(&report->figures, out);
         put_answers(progress, &report->figures, "  ", out);
         if (report->best)
             text_add(out, "  best so far by %s", progress->measure);

@@ -188,7 +188,7 @@ bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *
     const Lines *target = text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;
     Scored scored = {.corpus = make_corpus(job, run, source, target)};
     Decoded *decoded = NULL;
-    bool ok = scored.corpus && inference_prepare_score(&run->inference) &&
+    bool ok = scored.corpus && inference_prepare_score(&run->inference, false) &&
               (!pairs || inference_prepare_decode(&run->inference)) && run_folder_load(job, run, options->checkpoint) &&
               score_all(job, run, &scored) && (!pairs || decode_all(job, run, options, scored.corpus, &decoded));
     if (ok) {

@@ -1,6 +1,7 @@
 /* Scoring and decoding with a compiled model. */
 #include "driver/inference.h"
 
+#include "passes/clone.h"
 #include "runtime/exec/trace.h"
 
 #include <math.h>
@@ -121,16 +122,36 @@ const TfcProgram *inference_add_program(Inference *inference, Function *function
     return program;
 }
 
-static bool prepare_score(Inference *inference)
+/* The model's own loss beside the logits, by the same program where it draws no random numbers, which logits are
+ * without. NULL: the model has none, or one that no column of the data feeds. */
+static Function *own_loss(Inference *inference)
 {
-    inference->score = (ScoreModel){
-        .logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
-    if (inference->ports.logits && inference->ports.next) {
-        Function *forward = session_function(inference->session, "forward");
-        return (inference->score.forward = inference_add_program(inference, forward)) != NULL;
-    }
-    Function *loss = session_function(inference->session, "loss");
-    return (inference->score.loss = inference_add_program(inference, loss)) != NULL;
+    Module *module = inference->session->model->module;
+    if (!inference->session->model->has_loss)
+        return NULL;
+    Function *function = derive_loss_share(module, !function_has(module_function(module, "model"), OP_random));
+    return ports_are_fed(&inference->ports, function) ? function : NULL;
+}
+
+static bool prepare_score(Inference *inference, bool own)
+{
+    ScoreModel *score = &inference->score;
+    Session *session = inference->session;
+    *score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
+    bool has_logits = inference->ports.logits && inference->ports.next;
+    Function *loss = !has_logits ? session_function(session, "loss_share") : own ? own_loss(inference) : NULL;
+    Function *totals = loss ? derive_totals(session->model->module, false) : NULL;
+    bool gives_both = loss && has_logits && find_output(loss, inference->ports.logits);
+    if (!has_logits && !loss)
+        return false;
+    if ((loss && !(score->loss = inference_add_program(inference, loss))) ||
+        (totals && !(score->totals = inference_add_program(inference, totals))))
+        return false;
+    if (gives_both)
+        score->forward = score->loss;
+    else if (has_logits)
+        score->forward = inference_add_program(inference, session_function(session, "forward"));
+    return !has_logits || score->forward;
 }
 
 /* Of an ensemble's model, whose probabilities are wanted. */
@@ -141,11 +162,11 @@ static bool has_probabilities(const Inference *inference)
                      inference->session->model->path);
 }
 
-bool inference_prepare_score(Inference *inference)
+bool inference_prepare_score(Inference *inference, bool own)
 {
-    bool ok = prepare_score(inference) && (!inference->n_members || has_probabilities(inference));
+    bool ok = prepare_score(inference, own && !inference->n_members) && (!inference->n_members || has_probabilities(inference));
     for (int i = 0; ok && i < inference->n_members; i++)
-        ok = prepare_score(inference->members[i]) && has_probabilities(inference->members[i]);
+        ok = prepare_score(inference->members[i], false) && has_probabilities(inference->members[i]);
     return ok;
 }
 

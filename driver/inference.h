@@ -45,8 +45,8 @@ void inference_free(Inference *inference);
 /* Compiles a function of the session's model and adds its params to the store; NULL after errors. */
 const TfcProgram *inference_add_program(Inference *inference, Function *function);
 /* Compile what scoring or decoding needs, of members too, and add its params to the store; to
- * be called before the store is filled. */
-bool inference_prepare_score(Inference *inference);
+ * be called before the store is filled. `own`: the model's own loss, too, unless it is an ensemble. */
+bool inference_prepare_score(Inference *inference, bool own);
 bool inference_prepare_decode(Inference *inference);
 
 /* score_corpus (score.h) of the model or the ensemble, which needs `forward` of all members. */

@@ -86,14 +86,25 @@ static bool is_fed(const ModelPorts *ports, const char *name)
     return false;
 }
 
-bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags)
+/* An input of the model that the function reads and no column feeds, as the model declares it; or NULL. */
+static const Op *find_unfed(const ModelPorts *ports, const Function *function)
 {
     const Function *model = module_function(function->module, "model");
     FOR_OPS (op, &function->body) {
         const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
         const Op *declared = name ? find_input(model, name, strlen(name)) : NULL;
-        if (!declared || is_fed(ports, name))
-            continue;
+        if (declared && !is_fed(ports, name))
+            return declared;
+    }
+    return NULL;
+}
+
+bool ports_are_fed(const ModelPorts *ports, const Function *function) { return !find_unfed(ports, function); }
+
+bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags)
+{
+    const Op *declared = find_unfed(ports, function);
+    if (declared) {
         Text columns = {0};
         if (ports->source)
             text_add(&columns, ports->target ? "source text feeds `%s`" : "the text feeds `%s`",
@@ -101,10 +112,9 @@ bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *
         if (ports->target)
             text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
                      ports->target, ports->next ? " and its next tokens" : "");
-        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s", name,
+        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s", op_string(declared, ATTR_name),
                    columns.length ? columns.data : "the model has no input of tokens [B, S~]");
         text_free(&columns);
-        return false;
     }
-    return true;
+    return !declared;
 }

@@ -17,6 +17,8 @@ typedef struct ModelPorts {
 ModelPorts ports_of(const Module *module);
 /* What its batches are made of; `lines`: a language model's sentences stand apart. */
 CorpusKind ports_kind(const ModelPorts *ports, bool lines);
+/* Whether columns of the data feed all inputs of the model that the function reads. */
+bool ports_are_fed(const ModelPorts *ports, const Function *function);
 /* Whether batches of text feed every input of a function made from the model: those of the
  * ports, and those that the model does not have (other functions give them). If not, a
  * message names the first of the others, and what there is to feed. */

@@ -116,24 +116,43 @@ static bool limit_memory(Training *t, const TfcProgram *beside)
     return true;
 }
 
+/* A function that a model may not have: NULL then. False after errors. */
+static bool compile_any(Training *t, Function *function, const TfcProgram **program)
+{
+    *program = function ? session_compile(&t->session, function) : NULL;
+    return *program || !function;
+}
+
 static bool compile_shards(Training *t)
 {
     TrainPrograms *p = &t->programs;
-    Function *accumulate = derive_accumulate_rows(t->session.model->module);
-    return training_split_compile(t, accumulate) && limit_memory(t, p->update) &&
-           (p->accumulate = session_compile(&t->session, accumulate));
+    Module *module = t->session.model->module;
+    Function *accumulate = derive_accumulate_rows(module), *states = derive_states(module);
+    return training_split_compile(t, accumulate, states) && compile_any(t, states, &p->states) &&
+           limit_memory(t, p->update) && (p->accumulate = session_compile(&t->session, accumulate));
+}
+
+/* Of several batches. */
+static bool compile_pieces(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    Session *session = &t->session;
+    Module *module = session->model->module;
+    if (!check_pieces(module) || !compile_any(t, derive_totals(module, true), &p->totals))
+        return false;
+    if (t->settings.batch.shards > 1)
+        return compile_shards(t);
+    return (p->update = session_compile(session, session_function(session, "update"))) &&
+           limit_memory(t, p->update) &&
+           (p->accumulate = session_compile(session, session_function(session, "accumulate")));
 }
 
 static bool compile_training(Training *t)
 {
     TrainPrograms *p = &t->programs;
     Session *session = &t->session;
-    if (t->settings.batch.shards > 1)
-        return compile_shards(t);
-    if (t->settings.accumulate > 1)
-        return (p->update = session_compile(session, session_function(session, "update"))) &&
-               limit_memory(t, p->update) &&
-               (p->accumulate = session_compile(session, session_function(session, "accumulate")));
+    if (t->settings.batch.shards > 1 || t->settings.accumulate > 1)
+        return compile_pieces(t);
     return limit_memory(t, NULL) && (p->step = session_compile(session, session_function(session, "train_step")));
 }
 
@@ -141,8 +160,8 @@ static bool compile_training(Training *t)
 static bool fill_store(Training *t)
 {
     const TrainPrograms *p = &t->programs;
-    const TfcProgram *all[] = {p->step, p->accumulate, p->split ? NULL : p->update};
-    for (int i = 0; i < 3; i++)
+    const TfcProgram *all[] = {p->step, p->accumulate, p->totals, p->states, p->split ? NULL : p->update};
+    for (int i = 0; i < 5; i++)
         if (all[i] && !store_add_program(t->store, all[i]))
             return job_error(t->job, "out of memory");
     return !p->split || training_split_store(t);
@@ -180,7 +199,7 @@ static bool compile_programs(Training *t)
     inference_init(&t->inference, &t->session, t->store, t->vocab);
     if (!t->n_valid)
         return true;
-    return inference_prepare_score(&t->inference) && prepare_decode(t);
+    return inference_prepare_score(&t->inference, true) && prepare_decode(t);
 }
 
 /* The run's checkpoint; its tensors are all there are, so nothing is initialised. */

@@ -122,7 +122,8 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
     *valid = (TrainValid){text->name, train_no_figures()};
     if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, NULL, &scores))
         return job_error(t->job, "out of memory while validating");
-    valid->figures.loss = scores.tokens ? -scores.log_probability / (double)scores.tokens : NAN;
+    valid->figures.loss = score_token_loss(&scores);
+    valid->figures.model_loss = scores.loss;
     if (!t->inference.has_stepper)
         return true;
     if (t->options->kind == CORPUS_PAIRS)

@@ -90,15 +90,8 @@ static bool same_everywhere(Training *t, const RunRecord *record)
 static bool can_share(Training *t)
 {
     int64_t count = ranks_count(t->options->ranks), shards = t->settings.batch.shards;
-    const TfcProgram *program = t->programs.accumulate;
     if (count > 1 && shards < 2)
         return job_error(t->job, "--shards 1 leaves %" PRId64 " ranks nothing to share", count);
-    for (int32_t i = 0; count > 1 && i < program->n_tensors; i++)
-        if (program->tensors[i].role == TFC_STATE)
-            return job_error(t->job,
-                             "'%s' changes with each batch: ranks would each have their own, so "
-                             "this model trains in one process",
-                             program->tensors[i].name);
     if (count > shards && !ranks_mine(t->options->ranks))
         diag_warning(&t->job->diags, (Loc){0},
                      "%" PRId64 " ranks share %" PRId64 " shards: %" PRId64 " have nothing to do",

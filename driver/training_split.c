@@ -18,8 +18,20 @@ const Function *training_split_round(Session *session, const Function *accumulat
     return ok ? copy : NULL;
 }
 
-static PartTensor tensor_of(Training *t, const Function *accumulate, const Function *rounded,
-                            const ParamInfo *param)
+static bool reads(const Function *function, const char *param)
+{
+    FOR_OPS (op, &function->body)
+        if (op->kind == OP_param && !strcmp(op_string(op, ATTR_name), param))
+            return true;
+    return false;
+}
+
+/* Functions: what is asked which params it reads, and how. `states` may be NULL, `rounded` in one process. */
+typedef struct Readers {
+    const Function *accumulate, *rounded, *states;
+} Readers;
+
+static PartTensor tensor_of(Training *t, const Readers *readers, const ParamInfo *param)
 {
     Arena *arena = t->job->arena;
     const char *rows = gradient_rows_name(arena, param->name);
@@ -28,23 +40,24 @@ static PartTensor tensor_of(Training *t, const Function *accumulate, const Funct
     for (int axis = 0; axis < param->type.rank; axis++)
         tensor.count *= param->type.dims[axis].size;
     tensor.rows = module_param(t->session.model->module, rows) ? rows : NULL;
-    tensor.sparse = accumulates_rows(accumulate, tensor.gradient);
-    tensor.rounded = rounded && reads_as_bf16(rounded, param->name);
+    tensor.sparse = accumulates_rows(readers->accumulate, tensor.gradient);
+    tensor.rounded = readers->rounded && reads_as_bf16(readers->rounded, param->name) &&
+                     !(readers->states && reads(readers->states, param->name));
     return tensor;
 }
 
 /* All elements of the params that are trained; NULL after errors. */
-static const Parts *make_parts(Training *t, const Function *accumulate)
+static const Parts *make_parts(Training *t, const Function *accumulate, const Function *states)
 {
     Arena *arena = t->job->arena;
     const ParamInfo **params;
     int n = derive_trained(t->session.model->module, &params);
     PartTensor *tensors = ARENA_ARRAY(arena, PartTensor, n + 1);
-    const Function *rounded = NULL;
-    if (ranks_count(t->options->ranks) > 1 && !(rounded = training_split_round(&t->session, accumulate)))
+    Readers readers = {.accumulate = accumulate, .states = states};
+    if (ranks_count(t->options->ranks) > 1 && !(readers.rounded = training_split_round(&t->session, accumulate)))
         return NULL;
     for (int i = 0; i < n; i++)
-        tensors[i] = tensor_of(t, accumulate, rounded, params[i]);
+        tensors[i] = tensor_of(t, &readers, params[i]);
     return parts_new(arena, tensors, n, ranks_count(t->options->ranks));
 }
 
@@ -77,12 +90,12 @@ static const TfcProgram *compile_part(Training *t, const Parts *parts, int part)
                            derive_update_part(t->session.model->module, &optimizer, counts));
 }
 
-bool training_split_compile(Training *t, const Function *accumulate)
+bool training_split_compile(Training *t, const Function *accumulate, const Function *states)
 {
     Split *split = ARENA_NEW(t->job->arena, Split);
     int me = ranks_mine(t->options->ranks);
-    *split =
-        (Split){.ranks = t->options->ranks, .parts = make_parts(t, accumulate), .store = t->store};
+    *split = (Split){
+        .ranks = t->options->ranks, .parts = make_parts(t, accumulate, states), .store = t->store};
     if (!split->parts)
         return false;
     list_slots(t, split);

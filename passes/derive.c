@@ -1,6 +1,7 @@
 /* The functions made from what the frontend gives ("model"): each is a copy with
  * what it is for decided (dropout on or off), and what nobody asks for removed. */
 #include "passes/autodiff.h"
+#include "passes/batch_sums.h"
 #include "passes/clone.h"
 #include "passes/gradient_terms.h"
 #include "passes/optimizer.h"
@@ -9,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS } Keep;
+typedef enum Keep { KEEP_OUTPUTS, KEEP_LOSS, KEEP_BOTH } Keep;
 
 /* `training` becomes a constant, dropout off disappears, random numbers only stay
  * where a loss is computed. */
@@ -26,21 +27,37 @@ static void settle_mode(Function *function, bool training, bool random)
     }
 }
 
-static Function *derive(Module *module, ModelFunction which, bool training, Keep keep)
+static bool is_loss(const Op *op) { return op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss"); }
+
+static Function *derive_named(Module *module, const char *name, bool training, Keep keep)
 {
     Function *model = module_function(module, "model");
     assert(model);
-    Function *function = clone_function(model, function_names()[which]);
+    Function *function = clone_function(model, name);
     settle_mode(function, training, keep == KEEP_LOSS);
-    FOR_OPS(op, &function->body) {
-        bool is_loss = op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss");
-        if ((op->kind == OP_output && is_loss != (keep == KEEP_LOSS)) ||
+    FOR_OPS(op, &function->body)
+        if ((op->kind == OP_output && keep != KEEP_BOTH && is_loss(op) != (keep == KEEP_LOSS)) ||
             (op->kind == OP_assign && !training))
             block_remove(&function->body, op);
-    }
     remove_dead(function);
     return function;
 }
+
+static Function *derive(Module *module, ModelFunction which, bool training, Keep keep)
+{
+    return derive_named(module, function_names()[which], training, keep);
+}
+
+/* Removes these effects, and what they alone needed. */
+static void drop(Function *function, bool (*is_dropped)(const Op *op))
+{
+    FOR_OPS(op, &function->body)
+        if (is_dropped(op))
+            block_remove(&function->body, op);
+    remove_dead(function);
+}
+
+static bool is_assign(const Op *op) { return op->kind == OP_assign; }
 
 Function *derive_forward(Module *module) { return derive(module, FUNCTION_FORWARD, false, KEEP_OUTPUTS); }
 Function *derive_loss(Module *module) { return derive(module, FUNCTION_LOSS, false, KEEP_LOSS); }
@@ -156,13 +173,86 @@ static void accumulate(Function *function, const Value *param, Value *gradient, 
     build_assign(&b, sum, build_binary(&b, OP_add, sum, gradient));
 }
 
+/* The piece's part of the loss. States are not assigned: that is done once, behind all pieces. */
+static void take_share(const BatchSums *sums)
+{
+    Function *function = sums->function;
+    Builder b = builder_before(function, &function->body, function->body.first);
+    share_loss(sums, build_input(&b, "weight", type_scalar(DT_F32)));
+    read_totals(sums, false);
+}
+
 static Trained begin_accumulate(Module *module, Function **function)
 {
     *function = derive(module, FUNCTION_ACCUMULATE, true, KEEP_LOSS);
-    Builder b = builder_at_end(*function);
-    DType type = find_output(*function, "loss")->args[0]->type.dtype;
-    Value *weight = build_cast(&b, build_input(&b, "weight", type_scalar(DT_F32)), type);
-    return differentiate(*function, weight);
+    BatchSums sums = find_batch_sums(*function);
+    take_share(&sums);
+    give_totals(&sums, true);
+    drop(*function, is_assign);
+    return differentiate(*function, unit_scale(*function));
+}
+
+Function *derive_totals(Module *module, bool training)
+{
+    Function *function = derive_named(module, "totals", training, KEEP_LOSS);
+    BatchSums sums = find_batch_sums(function);
+    bool any = give_totals(&sums, false);
+    drop(function, is_assign);
+    drop(function, is_loss);
+    if (!any)
+        module->functions.count--;
+    return any ? function : NULL;
+}
+
+Function *derive_loss_share(Module *module, bool outputs)
+{
+    Function *function = derive(module, FUNCTION_LOSS_SHARE, false, outputs ? KEEP_BOTH : KEEP_LOSS);
+    BatchSums sums = find_batch_sums(function);
+    take_share(&sums);
+    remove_dead(function);
+    return function;
+}
+
+bool check_pieces(Module *module)
+{
+    Function *function = derive_named(module, "pieces", true, KEEP_LOSS);
+    BatchSums sums = find_batch_sums(function);
+    module->functions.count--;
+    if (sums.whole)
+        diag_note(module->diags, sums.whole->loc,
+                  "the loss is no sum over the rows of a batch because of this: it is computed for each piece of a batch "
+                  "apart and weighted by tokens, and depends on --shards and --accumulate");
+    if (sums.refused) {
+        diag_error(module->diags, sums.refused->loc,
+                   "`%s` is updated once a step, from the whole batch, but a batch is computed in pieces: train with "
+                   "--shards 1 and --accumulate 1, in one process",
+                   op_string(sums.refused->args[0]->op, ATTR_name));
+        diag_note(module->diags, sums.refused_for->loc, "here rows of the batch meet");
+    }
+    return !sums.refused;
+}
+
+/* A function of that name that assigns the model's states, from totals. */
+static Function *begin_states(Module *module, const char *name)
+{
+    Function *function = derive_named(module, name, true, KEEP_LOSS);
+    BatchSums sums = find_batch_sums(function);
+    read_totals(&sums, true);
+    drop(function, is_loss);
+    return function;
+}
+
+Function *derive_states(Module *module)
+{
+    Function *function = begin_states(module, "states");
+    if (!function_has(function, OP_assign)) {
+        module->functions.count--;
+        return NULL;
+    }
+    Builder b = builder_at_end(function);
+    Value *norm = build_input(&b, "gradient_norm", type_scalar(DT_F32));
+    hold_states(function, norm);
+    return function;
 }
 
 Function *derive_accumulate(Module *module)
@@ -241,9 +331,9 @@ typedef struct Update {
     int n;
 } Update;
 
-static Update begin_update(Module *module, int n)
+static Update begin_update(Function *function, int n)
 {
-    Function *function = module_add_function(module, function_names()[FUNCTION_UPDATE]);
+    Module *module = function->module;
     return (Update){.b = builder_at_end(function),
                     .params = ARENA_ARRAY(module->arena, Value *, n + 1),
                     .gradients = ARENA_ARRAY(module->arena, Value *, n + 1)};
@@ -277,7 +367,7 @@ Function *derive_update(Module *module, const OptimizerSpec *optimizer)
     Map reads = params_of_loss(module_function(module, "model"));
     const ParamInfo **params;
     int n = derive_trained(module, &params);
-    Update u = begin_update(module, n);
+    Update u = begin_update(begin_states(module, function_names()[FUNCTION_UPDATE]), n);
     for (int i = 0; i < n; i++)
         add_param(&u, params[i], ((const Value *)map_get(&reads, params[i]->name))->op);
     return end_update(&u, optimizer, NULL);
@@ -290,7 +380,7 @@ Function *derive_update_part(const Module *whole, const OptimizerSpec *optimizer
     const ParamInfo **params;
     int n = derive_trained(whole, &params);
     Module *module = module_new(whole->arena, whole->diags, whole->name);
-    Update u = begin_update(module, n);
+    Update u = begin_update(module_add_function(module, function_names()[FUNCTION_UPDATE]), n);
     for (int i = 0; i < n; i++) {
         ParamInfo info = *params[i];
         if (!counts[i])
@@ -313,6 +403,7 @@ Function *derive_function(Module *module, ModelFunction which, const OptimizerSp
     case FUNCTION_TRAIN_STEP: return derive_train_step(module, optimizer);
     case FUNCTION_ACCUMULATE: return derive_accumulate(module);
     case FUNCTION_UPDATE: return derive_update(module, optimizer);
+    case FUNCTION_LOSS_SHARE: return derive_loss_share(module, false);
     default: return NULL;
     }
 }

@@ -124,8 +124,14 @@ static void assign(Update *u, Value *param, Value *value)
     build_assign(&u->b, param, build_select(&u->b, u->finite, value, param));
 }
 
+static Value *is_finite(Update *u, Value *x)
+{
+    x = build_unary(&u->b, OP_abs, x);
+    return build_binary(&u->b, OP_lt, x, constant(u, x, INFINITY));
+}
+
 /* So do the states that the model itself assigns. */
-static void hold_states(Update *u)
+static void hold_assigns(Update *u)
 {
     Function *function = u->b.function;
     VEC(Op *) assigns = {0};
@@ -141,10 +147,11 @@ static void hold_states(Update *u)
     }
 }
 
-static Value *is_finite(Update *u, Value *x)
+void hold_states(Function *function, Value *norm)
 {
-    x = build_unary(&u->b, OP_abs, x);
-    return build_binary(&u->b, OP_lt, x, constant(u, x, INFINITY));
+    Update u = {.b = builder_at_end(function)};
+    u.finite = is_finite(&u, norm);
+    hold_assigns(&u);
 }
 
 static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
@@ -204,7 +211,7 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         if (loss)
             u.finite = build_binary(&u.b, OP_and, u.finite, is_finite(&u, loss->args[0]));
         u.factor = build_cast(&u.b, u.finite, DT_F64);
-        hold_states(&u);
+        hold_assigns(&u);
         turn_to_all(&u);
     }
     if (norm && spec->clip_norm > 0) {

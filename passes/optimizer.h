@@ -12,6 +12,9 @@
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
                      Value *const *gradients, Value *norm);
 
+/* The function's assigns leave all as it was where the norm of the gradient, a scalar, is not finite. */
+void hold_states(Function *function, Value *norm);
+
 /* The kinds of slots that a param has, "m" and "v"; ends with NULL. */
 const char *const *optimizer_slots(const OptimizerSpec *spec);
 /* A slot's name, in the arena. */

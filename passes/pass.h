@@ -135,13 +135,28 @@ size_t expose_positions(Function *forward, PositionOutput **outputs);
 /* "grad.NAME", and "grad.NAME:rows" of the terms that lie apart, in the arena. */
 const char *gradient_name(Arena *arena, const char *param);
 const char *gradient_rows_name(Arena *arena, const char *param);
-/* For accumulation: accumulate adds weight (input "weight" f32[]) × gradient to the
- * params "grad.NAME" (role gradient); update clips, updates and zeroes them. */
+/* A batch in pieces, of whole rows each (batch_sums.h). accumulate adds the piece's part of the gradient to the params
+ * "grad.NAME" (role gradient); update clips, updates and zeroes them, and assigns the model's states.
+ *
+ * Inputs of accumulate: "weight" f32[], the piece's share of the batch's tokens, and the early totals. Its outputs:
+ * "loss", the piece's part of the batch's loss, and the late totals. Inputs of update: the totals that states are made
+ * from. A loss that is no sum of parts is weighted by "weight". */
 Function *derive_accumulate(Module *module);
 /* The same for shards: where some terms of a gradient are sparse, such as the rows that gathers give
  * (gradient_terms.h), and others are not, the sparse ones are added to the param "grad.NAME:rows" instead. So
  * the others are whole without them, and each may be summed among ranks as it should be. */
 Function *derive_accumulate_rows(Module *module);
+/* totals: outputs are a piece's early totals; NULL: there are none. `training` as for the function that reads them. */
+Function *derive_totals(Module *module, bool training);
+/* loss_share: as loss, of a piece: inputs "weight" and totals, and the piece's part of the loss. `outputs`: it has
+ * those of forward, too, and no random numbers. */
+Function *derive_loss_share(Module *module, bool outputs);
+/* states: assigns the model's states, from totals, unless "gradient_norm" f32[] is not finite. NULL: none is assigned.
+ * Before the update of the params, which it reads. */
+Function *derive_states(Module *module);
+/* Whether states can be assigned so; an error names the line that cannot. A note names the line for which the loss is
+ * no sum of parts. */
+bool check_pieces(Module *module);
 /* Whether what such a function adds to a gradient, by its name, is sparse. */
 bool accumulates_rows(const Function *accumulate, const char *gradient);
 /* Whether a function after the pass `precision` reads an f32 param, by its name, and only where it rounds it to

@@ -4,6 +4,7 @@
 #include "base/team.h"
 #include "runtime/decode/pick.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,45 +88,125 @@ static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, c
     return true;
 }
 
-static bool score_batches(const ScoreModel *model, Exec *exec, const Corpus *corpus,
-                          const Batches *batches, Batch *batch, double *tokens, int32_t *guesses,
-                          Scores *out)
+/* Scoring: one corpus through one model. `loss` is `forward` where one program gives both. */
+typedef struct Scoring {
+    const ScoreModel *model;
+    const Corpus *corpus;
+    Batches *batches;
+    Batch batch;
+    Exec *forward, *loss, *counts; /* or NULL */
+    Totals *totals;                /* of counts */
+    int64_t tokens;                /* of the corpus */
+} Scoring;
+
+static Exec *open_exec(const Scoring *s, const TfcProgram *program)
 {
-    for (int64_t i = 0; i < batches_count(batches); i++) {
-        batches_fill(batches, i, batch);
-        feed_batch(exec, &model->feed, batch);
-        if (!exec_run(exec))
-            return false;
-        out->sentences += batch->shape.rows;
-        if (model->forward) {
-            const float *logits = exec_output(exec, model->logits);
-            if (!add_rows(logits, vocab_of(model), corpus, batch, tokens, guesses, out))
-                return false;
-            continue;
-        }
-        int64_t n = feed_tokens(&model->feed, &batch->shape);
-        out->log_probability -= *(const float *)exec_output(exec, "loss") * (double)n;
-        out->tokens += n;
+    Exec *exec = exec_new(program, s->model->store);
+    if (exec && feed_reserve(exec, program, &s->model->feed, s->batches)) {
+        exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
+        return exec;
     }
+    exec_free(exec);
+    return NULL;
+}
+
+static bool open_scoring(Scoring *s, int64_t batch_tokens)
+{
+    const ScoreModel *m = s->model;
+    BatchOptions options = {.tokens = batch_tokens};
+    bool ok = (s->batches = batches_new(s->corpus, &options, 0)) != NULL;
+    if (ok && m->forward)
+        ok = (s->forward = open_exec(s, m->forward)) != NULL;
+    if (ok && m->loss)
+        ok = (s->loss = m->loss == m->forward ? s->forward : open_exec(s, m->loss)) != NULL;
+    if (ok && m->loss && m->totals)
+        ok = (s->counts = open_exec(s, m->totals)) && (s->totals = totals_new(m->totals, 1));
+    for (int64_t i = 0; ok && i < batches_count(s->batches); i++) {
+        BatchShape shape = batches_shape(s->batches, i);
+        s->tokens += feed_tokens(&m->feed, &shape);
+    }
+    return ok;
+}
+
+static void close_scoring(Scoring *s)
+{
+    batch_free(&s->batch);
+    if (s->loss != s->forward)
+        exec_free(s->loss);
+    exec_free(s->forward);
+    exec_free(s->counts);
+    totals_free(s->totals);
+    batches_free(s->batches);
+}
+
+/* The batch that is loaded through a program. */
+static bool run_batch(Scoring *s, Exec *exec)
+{
+    double tokens = (double)feed_tokens(&s->model->feed, &s->batch.shape);
+    const float share = (float)(tokens / (double)(s->tokens ? s->tokens : 1));
+    feed_batch(exec, &s->model->feed, &s->batch);
+    exec_input(exec, "weight", &share);
+    return exec_run(exec);
+}
+
+static bool count_corpus(Scoring *s)
+{
+    for (int64_t i = 0; s->counts && i < batches_count(s->batches); i++) {
+        batches_fill(s->batches, i, &s->batch);
+        if (!run_batch(s, s->counts))
+            return false;
+        totals_take(s->totals, s->counts, 0);
+    }
+    if (s->counts) {
+        totals_finish(s->totals);
+        totals_feed(s->totals, s->loss);
+    }
+    return true;
+}
+
+static bool score_batch(Scoring *s, double *tokens, int32_t *guesses, Scores *out)
+{
+    out->sentences += s->batch.shape.rows;
+    if (s->forward) {
+        if (!run_batch(s, s->forward))
+            return false;
+        const float *logits = exec_output(s->forward, s->model->logits);
+        if (!add_rows(logits, vocab_of(s->model), s->corpus, &s->batch, tokens, guesses, out))
+            return false;
+    }
+    if (!s->loss)
+        return true;
+    if (s->loss != s->forward && !run_batch(s, s->loss))
+        return false;
+    out->loss += (double)*(const float *)exec_output(s->loss, "loss");
     return true;
 }
 
 bool score_corpus(const ScoreModel *model, const Corpus *corpus, int64_t batch_tokens,
                   double *tokens, int32_t *guesses, Scores *out)
 {
-    *out = (Scores){0};
-    const TfcProgram *program = model->forward ? model->forward : model->loss;
-    BatchOptions options = {.tokens = batch_tokens};
-    Batches *batches = batches_new(corpus, &options, 0);
-    Exec *exec = exec_new(program, model->store);
-    Batch batch = {0};
-    bool ok = batches && exec && feed_reserve(exec, program, &model->feed, batches);
-    if (ok) {
-        exec_set_rng(exec, 0, 0); /* masks are the same at every validation */
-        ok = score_batches(model, exec, corpus, batches, &batch, tokens, guesses, out);
+    Scoring s = {.model = model, .corpus = corpus};
+    *out = (Scores){.loss = model->loss ? 0 : NAN};
+    bool ok = open_scoring(&s, batch_tokens) && count_corpus(&s);
+    for (int64_t i = 0; ok && i < batches_count(s.batches); i++) {
+        batches_fill(s.batches, i, &s.batch);
+        ok = score_batch(&s, tokens, guesses, out);
     }
-    batch_free(&batch);
-    exec_free(exec);
-    batches_free(batches);
+    if (!model->forward) {
+        out->tokens = s.tokens;
+        out->log_probability = -out->loss * (double)s.tokens;
+    }
+    close_scoring(&s);
     return ok;
+}
+
+double score_token_loss(const Scores *scores)
+{
+    return scores->tokens ? -scores->log_probability / (double)scores->tokens : NAN;
+}
+
+bool score_losses_differ(double own, double token_loss)
+{
+    const double rounding = 1e-5;
+    return isfinite(own) && !(fabs(own - token_loss) <= rounding * fmax(1, fabs(token_loss)));
 }

@@ -20,14 +20,19 @@ const TfcProgram *trainer_program(const Trainer *t)
     return t->programs->step ? t->programs->step : t->programs->accumulate;
 }
 
-static bool reserve(Trainer *t)
+static bool reserve_for(Trainer *t, Exec *exec, const TfcProgram *program)
 {
-    const TfcProgram *program = trainer_program(t);
     const Feed *feed = &t->programs->feed;
     if (!t->corpus->prepared)
-        return feed_reserve(t->compute, program, feed, t->batches);
+        return feed_reserve(exec, program, feed, t->batches);
     BatchShape largest = prepared_largest(t->corpus, &t->settings->batch);
-    return feed_reserve_shapes(t->compute, program, feed, &largest, 1);
+    return feed_reserve_shapes(exec, program, feed, &largest, 1);
+}
+
+static bool reserve(Trainer *t)
+{
+    return reserve_for(t, t->compute, trainer_program(t)) &&
+           (!t->counts || reserve_for(t, t->counts, t->programs->totals));
 }
 
 static void close_rows(Trainer *t)
@@ -135,26 +140,74 @@ typedef struct Update {
     float rate;
 } Update;
 
-/* One batch through the compute program. */
-static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens,
-                          double *loss)
+/* One batch through a program, which has a share of what the update's batches have together. */
+static bool run_on_batch(Trainer *t, Exec *exec, const Update *update, int64_t index, int64_t tokens)
 {
-    const float share = (float)((double)tokens / (double)update->tokens), rate = update->rate;
-    const float step = (float)(t->state->step + 1);
+    const float share = (float)((double)tokens / (double)update->tokens);
     int64_t begin = trace_begin();
     batches_fill(t->batches, t->state->batch + index, &t->batch);
-    feed_batch(t->compute, &t->programs->feed, &t->batch);
+    feed_batch(exec, &t->programs->feed, &t->batch);
     trace_end("load batch", begin);
-    if (t->programs->step) {
-        exec_input(t->compute, "rate", &rate);
-        exec_input(t->compute, "step", &step);
-    } else
-        exec_input(t->compute, "weight", &share);
-    exec_set_rng(t->compute, t->state->seed, stream_of(t, index));
-    if (!run_checked(t, t->compute))
+    exec_input(exec, "weight", &share);
+    exec_set_rng(exec, t->state->seed, stream_of(t, index));
+    return run_checked(t, exec);
+}
+
+/* One batch through the compute program. */
+static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens, double *loss)
+{
+    const float rate = update->rate, step = (float)(t->state->step + 1);
+    exec_input(t->compute, "rate", &rate);
+    exec_input(t->compute, "step", &step);
+    if (!run_on_batch(t, t->compute, update, index, tokens))
         return false;
     *loss = *(const float *)exec_output(t->compute, "loss");
+    if (t->late)
+        totals_take(t->late, t->compute, index);
     return true;
+}
+
+/* ---- sums over the batches of an update ---- */
+
+static void finish_totals(Trainer *t, Totals *totals)
+{
+    int64_t n;
+    double *numbers = totals_numbers(totals, &n);
+    if (n)
+        ranks_sum(t->settings->ranks, numbers, n);
+    totals_finish(totals);
+}
+
+/* What the batches' losses read of the whole update: each rank counts in its own. */
+static bool count_totals(Trainer *t, const Update *update)
+{
+    const Ranks *ranks = t->settings->ranks;
+    if (t->late)
+        totals_clear(t->late);
+    if (!t->counts)
+        return true;
+    totals_clear(t->early);
+    for (int64_t i = 0; i < update->n; i++) {
+        int64_t tokens = batch_tokens(t, i);
+        if (!tokens || sum_tree_rank(i, update->n, ranks_count(ranks)) != ranks_mine(ranks))
+            continue;
+        if (!run_on_batch(t, t->counts, update, i, tokens))
+            return false;
+        totals_take(t->early, t->counts, i);
+    }
+    finish_totals(t, t->early);
+    totals_feed(t->early, t->compute);
+    return true;
+}
+
+/* An executor that assigns states. */
+static void feed_totals(Trainer *t, Exec *exec)
+{
+    if (t->early)
+        totals_feed(t->early, exec);
+    if (t->late)
+        totals_feed(t->late, exec);
+    exec_set_rng(exec, t->state->seed, stream_of(t, 0));
 }
 
 /* The params of this rank's part, to all. */
@@ -205,7 +258,14 @@ static bool apply_update(Trainer *t, float rate)
     trainer_settle(t);
     float norm = split ? finish_sum(t) : NAN;
     t->norm = norm;
+    if (t->states) { /* they read the params that gave the gradient */
+        feed_totals(t, t->states);
+        exec_input(t->states, "gradient_norm", &norm);
+        if (!run_checked(t, t->states))
+            return false;
+    }
     if (t->update) {
+        feed_totals(t, t->update);
         exec_input(t->update, "rate", &rate);
         exec_input(t->update, "step", &step);
         if (split)
@@ -328,6 +388,8 @@ static void wait_for_ranks(Trainer *t, const Update *update)
     int64_t begin = trace_begin();
     double start = trainer_now();
     ranks_sum(t->settings->ranks, t->losses, update->n);
+    if (t->late)
+        finish_totals(t, t->late);
     t->waited_ranks += trainer_now() - start;
     if (ranks_count(t->settings->ranks) > 1)
         trace_end("wait for ranks", begin);
@@ -335,15 +397,17 @@ static void wait_for_ranks(Trainer *t, const Update *update)
         t->waited_network += overlap_wait_sums(t->overlap);
 }
 
+/* The batches have parts of the update's loss. */
 static bool add_losses(Trainer *t, const Update *update)
 {
+    double loss = 0;
     for (int64_t i = 0; i < update->n; i++) {
-        int64_t tokens = batch_tokens(t, i);
         if (!isfinite(t->losses[i]))
             return refuse_number(t, "the loss", t->losses[i], i, update->n);
-        t->loss_sum += t->losses[i] * (double)tokens;
-        t->loss_tokens += tokens;
+        loss += t->losses[i];
     }
+    t->loss_sum += loss * (double)update->tokens;
+    t->loss_tokens += update->tokens;
     return true;
 }
 
@@ -357,16 +421,15 @@ bool trainer_step(Trainer *t)
     for (int64_t i = 0; i < update.n; i++)
         update.tokens += batch_tokens(t, i);
     memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);
-    if (!run_batches(t, &update))
+    if (!count_totals(t, &update) || !run_batches(t, &update))
         return false;
     wait_for_ranks(t, &update);
     if (!add_losses(t, &update) || (!t->programs->step && !apply_update(t, update.rate)))
         return false;
-    const float *norm = NULL;
-    if (!t->sum) {
-        norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
+    /* infinite, too, where the update would not be finite; of a rank without a part there is only the sum's */
+    const float *norm = exec_output(t->update ? t->update : t->compute, "gradient_norm");
+    if (norm || !t->sum)
         t->norm = norm ? *norm : NAN;
-    }
     if ((norm || t->sum) && !isfinite(t->norm))
         return refuse_gradient(t, update.n, t->norm);
     t->state->batch += update.n;

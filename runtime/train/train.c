@@ -181,6 +181,27 @@ static bool open_sums(Trainer *t, const Split *split)
     return t->sum && t->sums && overlap_new(&t->overlap, split, t->sum, t->compute);
 }
 
+/* What an update of several batches adds up besides gradients. */
+static bool open_totals(Trainer *t)
+{
+    const TrainPrograms *p = t->programs;
+    int64_t most = trainer_batches(t);
+    t->counts = p->totals ? exec_new(p->totals, t->store) : NULL;
+    t->states = p->states ? exec_new(p->states, t->store) : NULL;
+    t->early = p->totals ? totals_new(p->totals, most) : NULL;
+    t->late = totals_new(p->accumulate, most);
+    return (!p->totals || (t->counts && t->early)) && (!p->states || t->states) && t->late;
+}
+
+static int64_t slab_bytes(const Trainer *t)
+{
+    const Exec *all[] = {t->compute, t->update, t->counts, t->states};
+    int64_t bytes = 0;
+    for (int i = 0; i < 4; i++)
+        bytes += all[i] ? exec_slab_bytes(all[i]) : 0;
+    return bytes;
+}
+
 static bool open_trainer(Trainer *t)
 {
     const TrainPrograms *p = t->programs;
@@ -188,12 +209,12 @@ static bool open_trainer(Trainer *t)
     const Split *split = p->split;
     t->update = p->update ? exec_new(p->update, split ? split->own : t->store) : NULL;
     t->losses = calloc((size_t)trainer_batches(t), sizeof *t->losses);
-    if (!t->compute || (p->update && !t->update) || !t->losses || (split && !open_sums(t, split)))
+    if (!t->compute || (p->update && !t->update) || !t->losses || (split && !open_sums(t, split)) ||
+        (p->accumulate && !open_totals(t)))
         return trainer_out_of_memory(t);
     if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
-    int64_t slab = exec_slab_bytes(t->compute) + (t->update ? exec_slab_bytes(t->update) : 0) +
-                   (split ? gradient_sum_bytes(t->sum) + split_bytes(split) : 0);
+    int64_t slab = slab_bytes(t) + (split ? gradient_sum_bytes(t->sum) + split_bytes(split) : 0);
     t->hooks->planned(t->hooks->user, slab,
                       store_bytes(t->store) + (split ? store_own_bytes(split->own) : 0));
     return (!trainer_is_first(t) || clean_folder(t)) && (!split || try_folder(t, split));
@@ -218,6 +239,10 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
     overlap_free(t.overlap);
     exec_free(t.compute);
     exec_free(t.update);
+    exec_free(t.counts);
+    exec_free(t.states);
+    totals_free(t.early);
+    totals_free(t.late);
     gradient_sum_free(t.sum);
     free(t.sums);
     free(t.losses);

@@ -14,6 +14,7 @@
 
 #include "runtime/data/prepared.h"
 #include "runtime/decode/feed.h"
+#include "runtime/decode/totals.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/train/best.h"
 #include "runtime/train/schedule.h"
@@ -24,6 +25,8 @@
 typedef struct TrainPrograms {
     const TfcProgram *step;                /* train_step; unless accumulating: */
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
+    const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */
+    const TfcProgram *states; /* with a split: assigns the model's states; NULL: it has none, or the update does it */
     Feed feed;
     const Split *split; /* with shards: the update is of this rank's part, in split->own, or NULL where it
                            has none; the norm of the gradient is its input. Else NULL */

@@ -16,6 +16,8 @@ typedef struct Trainer {
     Store *store;
     TrainState *state;
     Exec *compute, *update; /* update: only when accumulating */
+    Exec *counts, *states;  /* of programs->totals and programs->states, or NULL */
+    Totals *early, *late;   /* only when accumulating: what counts gives, and what compute gives */
     GradientSum *sum;       /* only with a split, as are the next two */
     Overlap *overlap;       /* NULL: nothing is sent while this rank computes */
     SumStep *sums;          /* room for an update's */

@@ -63,6 +63,8 @@ typedef struct Derivation {
     const OptimizerSpec *optimizer;
 } Derivation;
 static Function *derive_trained_gradient(Module *module) { return derive_gradient(module, true); }
+static Function *derive_trained_totals(Module *module) { return derive_totals(module, true); }
+static Function *derive_own_loss(Module *module) { return derive_loss_share(module, true); }
 static const Derivation derivations[] = {
     {"forward", derive_forward, NULL, NULL},
     {"loss", derive_loss, NULL, NULL},
@@ -73,6 +75,9 @@ static const Derivation derivations[] = {
     {"train_step adamw", NULL, derive_train_step, &adamw},
     {"accumulate", derive_accumulate, NULL, NULL},
     {"accumulate rows", derive_accumulate_rows, NULL, NULL},
+    {"totals", derive_trained_totals, NULL, NULL},
+    {"loss_share", derive_own_loss, NULL, NULL},
+    {"states", derive_states, NULL, NULL},
     {"update", NULL, derive_update, &adam},
     {"incremental", NULL, NULL, NULL},
 };
