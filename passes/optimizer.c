@@ -7,6 +7,7 @@
 
 #include "passes/clone.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static const ParamInfo *slot(Module *module, const char *kind, const Value *para
 }
 
 /* Σ g² of the gradients of one type, from gradient `first` on, scalar f64: element by element
- * first, so that it is one reduction. `done` marks them. */
+ * first, so that it is one reduction; in f64, where no square of an f32 overflows. `done` marks them. */
 static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *gradients, int first,
                           bool *done)
 {
@@ -84,14 +85,14 @@ static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *
             continue;
         if (squares)
             turn_to_all(u); /* it belongs to more than one */
-        Value *square = mul(u, gradients[i], gradients[i]);
+        Value *wide = build_cast(&u->b, gradients[i], DT_F64), *square = mul(u, wide, wide);
         squares = squares ? add(u, squares, square) : square;
         done[i] = true;
     }
     for (int a = 0; a < type->rank; a++)
         axes[a] = a;
     Value *sum = build_reduce(&u->b, OP_reduce_sum, squares, type->rank, axes);
-    sum = build_cast(&u->b, build_reshape(&u->b, sum, 0, NULL), DT_F64);
+    sum = build_reshape(&u->b, sum, 0, NULL);
     turn_to_all(u);
     return sum;
 }
@@ -117,18 +118,19 @@ static Value *bias_correction(Update *u, Value *step, double beta)
     return sub(u, constant(u, step, 1), power);
 }
 
-/* The param or slot takes its new value, unless the loss or a gradient is not finite: then
- * all of them stay as they are, and the outputs loss and gradient_norm tell. */
+/* The param or slot takes its new value, unless the loss, the gradient or what the update makes of it is not finite:
+ * then all of them stay as they are, and the outputs loss and gradient_norm tell. */
 static void assign(Update *u, Value *param, Value *value)
 {
     build_assign(&u->b, param, build_select(&u->b, u->finite, value, param));
 }
 
-static Value *is_finite(Update *u, Value *x)
+static Value *is_below(Update *u, Value *x, double limit)
 {
-    x = build_unary(&u->b, OP_abs, x);
-    return build_binary(&u->b, OP_lt, x, constant(u, x, INFINITY));
+    return build_binary(&u->b, OP_lt, build_unary(&u->b, OP_abs, x), constant(u, x, limit));
 }
+
+static Value *is_finite(Update *u, Value *x) { return is_below(u, x, INFINITY); }
 
 /* So do the states that the model itself assigns. */
 static void hold_assigns(Update *u)
@@ -152,6 +154,31 @@ void hold_states(Function *function, Value *norm)
     Update u = {.b = builder_at_end(function)};
     u.finite = is_finite(&u, norm);
     hold_assigns(&u);
+}
+
+static Value *both(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_and, x, y); }
+
+/* The largest number that an update makes of gradients of this norm on the way to what it adds to an element, as
+ * multiples of the rate: all that momentum keeps of them; of Adam the mean, corrected, before it is divided, and the
+ * change itself (Kingma & Ba 2015, section 2.1). */
+static Value *largest_change(Update *u, Value *norm)
+{
+    const OptimizerSpec *spec = u->spec;
+    if (spec->kind == OPTIMIZER_SGD)
+        return scale(u, norm, 1 / (1 - spec->momentum));
+    Value *change = constant(u, norm, fmax(1, (1 - spec->beta1) / sqrt(1 - spec->beta2)));
+    return build_binary(&u->b, OP_max, scale(u, norm, 1 / (1 - spec->beta1)), change);
+}
+
+/* Whether the update stays within f32: the norm as it is told, squares of clipped gradients as Adam keeps them, and
+ * what is added to params. */
+static Value *is_in_range(Update *u, Value *norm)
+{
+    const double largest = FLT_MAX, of_gradient = u->spec->kind == OPTIMIZER_SGD ? largest : sqrt(largest);
+    Value *clipped = mul(u, norm, u->factor);
+    Value *change = mul(u, u->rate, largest_change(u, clipped));
+    return both(u, is_below(u, norm, largest),
+                both(u, is_below(u, clipped, of_gradient), is_below(u, change, largest)));
 }
 
 static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
@@ -196,6 +223,16 @@ static Value *prepare(Update *u, Value *param, Value *gradient)
     return gradient;
 }
 
+/* On every gradient, scalar f64. */
+static Value *clip_factor(Update *u, Value *norm)
+{
+    Value *one = constant(u, norm, 1);
+    if (u->spec->clip_norm <= 0)
+        return one;
+    Value *sum = add(u, norm, constant(u, norm, 1e-6));
+    return build_binary(&u->b, OP_min, build_binary(&u->b, OP_div, constant(u, norm, u->spec->clip_norm), sum), one);
+}
+
 void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value *const *params,
                      Value *const *gradients, Value *norm)
 {
@@ -207,17 +244,14 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         norm = global_norm(&u, n, params, gradients);
     if (norm) {
         const Op *loss = find_output(function, "loss"); /* an `update` has none */
-        u.finite = is_finite(&u, norm);
-        if (loss)
-            u.finite = build_binary(&u.b, OP_and, u.finite, is_finite(&u, loss->args[0]));
-        u.factor = build_cast(&u.b, u.finite, DT_F64);
+        u.factor = clip_factor(&u, norm);
+        Value *in_range = is_in_range(&u, norm);
+        u.finite = loss ? both(&u, in_range, is_finite(&u, loss->args[0])) : in_range;
+        norm = build_select(&u.b, in_range, norm, constant(&u, norm, INFINITY));
+        if (spec->clip_norm <= 0) /* what slots become is computed behind the norm, in one region with the update */
+            u.factor = build_cast(&u.b, u.finite, DT_F64);
         hold_assigns(&u);
         turn_to_all(&u);
-    }
-    if (norm && spec->clip_norm > 0) {
-        Value *factor = build_binary(&u.b, OP_div, constant(&u, norm, spec->clip_norm),
-                                     add(&u, norm, constant(&u, norm, 1e-6)));
-        u.factor = build_binary(&u.b, OP_min, factor, constant(&u, norm, 1));
     }
     if (spec->kind != OPTIMIZER_SGD) {
         Value *one = constant(&u, step, 1);

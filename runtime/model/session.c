@@ -176,7 +176,18 @@ static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step,
     }
 }
 
-/* A step whose loss or gradient is not finite has changed nothing (passes/optimizer.c): which
+/* The rate as f32, as the program takes it. */
+static int check_rate(const TfcProgram *program, const TfcWord *words)
+{
+    for (int32_t i = 0; i < program->n_inputs; i++) {
+        double value = words[program->n_dims + i].value;
+        if (!strcmp(program->inputs[i].name, "rate") && !isfinite((float)value))
+            return tfc_model_fail(TFC_ERROR_NUMBER, "the rate is %g: it has to be finite as f32", value);
+    }
+    return TFC_OK;
+}
+
+/* A step whose loss, gradient or update is not finite has changed nothing (passes/optimizer.c): which
  * operation made the first NaN is found by running it again. */
 static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *out, int64_t step)
 {
@@ -189,8 +200,8 @@ static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *o
         const char *name = exec_find_nan(exec, &at);
         return tfc_model_fail(TFC_ERROR_NUMBER, "step %lld: %s is %s%s%s%s", (long long)step,
                               port->name, isnan(value) ? "not a number" : "infinite",
-                              name ? "; the first NaN was made by '" : "", name ? name : "",
-                              name ? "'" : "");
+                              name ? "; the first NaN was made by '" : "; the update would leave f32's range",
+                              name ? name : "", name ? "'" : "");
     }
     return TFC_OK;
 }
@@ -213,8 +224,11 @@ static int run_train_step(TfcSession *session, TfcFunction function, const TfcWo
     const int64_t step = loaded->training.step + 1;
     TfcWord words[MOST_WORDS];
     put_step(program, in, step, words);
+    int status = check_rate(program, words);
+    if (status)
+        return status;
     exec_set_rng(exec, in[0].seed, (uint64_t)step);
-    int status = session_run(session, program, exec, words, out);
+    status = session_run(session, program, exec, words, out);
     if (!status)
         status = check_numbers(program, exec, out, step);
     if (status)

@@ -329,7 +329,7 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     }
     return refuse_number(t,
                          name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
-                              : "the norm of the gradient",
+                              : "the norm of the gradient, or the update that it makes,",
                          value, bad, n);
 }
 

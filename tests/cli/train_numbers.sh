@@ -39,7 +39,7 @@ refuses 1 "step 1: the first NaN was made by 'optimizer.w" train root.tfg --step
 
 # Infinite, later in the run: what was saved stays, and the run can go on from it.
 model ones 'sum(w * 1e30)' 'adam()' 0.01 >large.tfg
-refuses 1 "the norm of the gradient is infinite" train large.tfg --steps 3
+refuses 1 "the norm of the gradient, or the update that it makes, is infinite" train large.tfg --steps 3
 model ones 'sum(w * w * w * w)' 'sgd()' 2 >runaway.tfg
 refuses 1 "error: step [2-9]: the \(loss\|gradient of\|norm of the gradient\)" train runaway.tfg --steps 50 --save-every 1
 grep -q "the last good checkpoint is that of step [1-9]" err.txt || fail "no checkpoint is named: $(cat err.txt)"
