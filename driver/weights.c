@@ -5,6 +5,7 @@
 #include "driver/patterns.h"
 #include "driver/run_folder.h"
 #include "driver/weight_parts.h"
+#include "runtime/train/checkpoint.h"
 
 #include <string.h>
 
@@ -190,10 +191,10 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     for (int64_t i = 0; i < store_count(store) && wrong < 5; i++) {
         StoreTensor *param = store_at(store, i);
         Missing allowed = missing_new(job);
-        bool may = fresh && patterns_meet(fresh, param->name);
+        Missing *lacks = fresh && patterns_meet(fresh, param->name) ? &allowed : &missing;
         if (store_is_param(param))
-            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param,
-                                 may ? &allowed : &missing);
+            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param, lacks) ||
+                     !checkpoint_check_tensor(&job->diags, path, param); /* while caches have it */
     }
     bool ok = report_missing(job, shards, &missing) && !wrong;
     if (ok && how && how->unused)

@@ -52,6 +52,8 @@ typedef struct CheckpointParts {
 /* Whether all that training computes (trained params, states, the optimizer's slots) is
  * finite; else an error that begins with `what` names the first that is not. */
 bool checkpoint_check(Diagnostics *diags, const char *what, Store *store);
+/* The same of one tensor, which others than these pass. */
+bool checkpoint_check_tensor(Diagnostics *diags, const char *what, const StoreTensor *tensor);
 /* Refuses what checkpoint_check refuses; PATH is then as it was. Checksums go along. */
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      const TrainState *state);
