@@ -145,15 +145,21 @@ static void take_common(TrainCommand *command)
     command->o.settings = common->settings;
 }
 
+/* Options that say together which params train: what is given of them now takes the place of all. */
+static const char *const choosing[] = {"freeze", "only", NULL};
+
 /* Whether the option is given now, and so replaces what the run remembers of it. --set and --token are
  * merged by name instead. */
 static bool is_replaced(const Option *option, const Arguments *now)
 {
     if (is_among(option->name, passing))
         return false;
-    for (size_t i = 0; i < now->given.count; i++)
-        if (now->given.data[i].option == option)
+    bool chooses = is_among(option->name, choosing);
+    for (size_t i = 0; i < now->given.count; i++) {
+        const Option *given = now->given.data[i].option;
+        if (given == option || (chooses && is_among(given->name, choosing)))
             return true;
+    }
     return false;
 }
 

@@ -8,6 +8,7 @@
 #include "driver/weights.h"
 #include "runtime/train/runlog.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -202,6 +203,20 @@ static bool compile_programs(Training *t)
     return inference_prepare_score(&t->inference, true) && prepare_decode(t);
 }
 
+/* The optimizer's slots of params that began or ceased to train. */
+static void tell_slots(Training *t, const CheckpointSlots *slots, const char *path)
+{
+    Diagnostics *diags = &t->job->diags;
+    if (slots->fresh)
+        diag_note(diags, (Loc){0}, "%" PRId64 " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
+                  slots->fresh, slots->first_fresh, path);
+    if (slots->dropped)
+        diag_note(diags, (Loc){0},
+                  "%" PRId64 " of the optimizer's tensors in %s, such as '%s', belong to params that do not train now: "
+                  "they are dropped",
+                  slots->dropped, path, slots->first_dropped);
+}
+
 /* The run's checkpoint; its tensors are all there are, so nothing is initialised. */
 static bool load_run(Training *t, bool changed)
 {
@@ -210,8 +225,10 @@ static bool load_run(Training *t, bool changed)
     uint64_t config = train_config(&t->settings, t->corpus);
     const Split *split = t->programs.split;
     const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
-    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state))
+    CheckpointSlots slots = {0};
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state, changed ? &slots : NULL))
         return false;
+    tell_slots(t, &slots, last);
     if (t->state.config != config && !changed)
         return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,
                          o->out);

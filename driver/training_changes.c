@@ -64,6 +64,30 @@ static void compare_settings(Changes *c, const TextList *was, const TextList *no
     }
 }
 
+/* The patterns of an option, with blanks between them; "" without. */
+static const char *patterns_text(Arena *arena, const TextList *words, const char *option)
+{
+    const char *text = "";
+    for (size_t i = 0; i + 1 < words->count; i++)
+        if (!strcmp(words->data[i], option))
+            text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", words->data[++i]);
+    return text;
+}
+
+/* Which params train. */
+static void compare_patterns(Changes *c, const RunRecord *was, const RunRecord *now)
+{
+    static const char *const options[] = {"--freeze", "--only"};
+    for (int i = 0; i < 2; i++) {
+        Arena *arena = c->t->job->arena;
+        const char *before = patterns_text(arena, &was->arguments, options[i]);
+        const char *after = patterns_text(arena, &now->arguments, options[i]);
+        if (strcmp(before, after))
+            tell(c, "%s: it was %s and is now %s", options[i], *before ? before : "not given",
+                 *after ? after : "not given");
+    }
+}
+
 /* Tells the first line that differs, if one does. */
 static void compare_file(Changes *c, const Source *file, const Source *copy)
 {
@@ -104,6 +128,7 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
 {
     int before = c->n;
     compare_settings(c, &was->settings, &now->settings);
+    compare_patterns(c, was, now);
     compare_files(c);
     if (c->n == before)
         tell(c, "the model's graph was another, though its text is the same");

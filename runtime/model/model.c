@@ -197,7 +197,7 @@ typedef bool Load(Diagnostics *, Arena *, const char *path, Store *, TrainState 
 static bool load_all(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                      TrainState *state)
 {
-    return checkpoint_load(diags, arena, path, store, NULL, state);
+    return checkpoint_load(diags, arena, path, store, NULL, state, NULL);
 }
 
 static int fill_params(TfcLoaded *loaded, Load *load, const char *path, TrainState *state)

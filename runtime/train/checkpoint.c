@@ -356,36 +356,67 @@ static bool load_part(Diagnostics *diags, Arena *arena, const StFile *file, cons
            check_part(diags, file->path, part);
 }
 
+/* Whether the file lacks a slot that it need not have. */
+static bool is_fresh(Arena *arena, const StFile *file, const char *name, CheckpointSlots *slots)
+{
+    if (!slots || st_find(file, name))
+        return false;
+    if (!slots->fresh++)
+        slots->first_fresh = arena_strdup(arena, name);
+    return true;
+}
+
+static void count_dropped(Arena *arena, const StFile *file, Store *store, const CheckpointParts *parts,
+                          CheckpointSlots *slots)
+{
+    for (int64_t i = 0; i < file->n; i++) {
+        const char *name = file->tensors[i].name;
+        bool wanted = store_find(store, name) != NULL;
+        for (int64_t p = 0; !wanted && parts && p < parts->n; p++)
+            wanted = !strcmp(parts->list[p].name, name);
+        if (!wanted && !slots->dropped++)
+            slots->first_dropped = arena_strdup(arena, name);
+    }
+}
+
+/* With slots, those that are not there are no error. */
 static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                        bool wanted(const StoreTensor *), const CheckpointParts *parts,
-                       TrainState *state)
+                       TrainState *state, CheckpointSlots *slots)
 {
     StFile *file = st_open(diags, arena, path);
     if (!file)
         return false;
     bool ok = is_whole(diags, file, NULL) && (!state || read_state(file, state, diags));
     int missing = 0;
-    for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++)
-        if (wanted(store_at(store, i)) && !load_tensor(diags, arena, file, store_at(store, i)))
-            missing++;
-    for (int64_t i = 0; ok && parts && i < parts->n && missing < 5; i++)
-        if (!store_find(store, parts->list[i].name))
-            missing += !load_part(diags, arena, file, &parts->list[i]);
+    for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++) {
+        StoreTensor *tensor = store_at(store, i);
+        bool is_slot = tensor->role == TFC_SLOT;
+        if (wanted(tensor) && !(is_slot && is_fresh(arena, file, tensor->name, slots)))
+            missing += !load_tensor(diags, arena, file, tensor);
+    }
+    for (int64_t i = 0; ok && parts && i < parts->n && missing < 5; i++) {
+        const CheckpointPart *part = &parts->list[i]; /* those that are not in the store are slots */
+        if (!store_find(store, part->name) && !is_fresh(arena, file, part->name, slots))
+            missing += !load_part(diags, arena, file, part);
+    }
+    if (slots)
+        count_dropped(arena, file, store, parts, slots);
     st_close(file);
     store_changed(store);
     return ok && !missing;
 }
 
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const CheckpointParts *parts, TrainState *state)
+                     const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots)
 {
-    return load_store(diags, arena, path, store, is_saved, parts, state);
+    return load_store(diags, arena, path, store, is_saved, parts, state, slots);
 }
 
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state)
 {
-    return load_store(diags, arena, path, store, store_is_param, NULL, state);
+    return load_store(diags, arena, path, store, store_is_param, NULL, state, NULL);
 }
 
 /* ---- averaging ---- */

@@ -62,10 +62,21 @@ StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, 
                             const CheckpointParts *parts);
 /* Its header, once it has all sums: gives where the data begin; 0: out of memory. */
 uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state);
+/* CheckpointSlots: the optimizer's slots that a file and a training do not have both, because other params train now,
+ * or with another optimizer.
+ *   fresh    how many the file lacks: they stay as they are
+ *   dropped  how many the training lacks
+ *   first_…  the name of one, in the arena; NULL: there is none */
+typedef struct CheckpointSlots {
+    int64_t fresh, dropped;
+    const char *first_fresh, *first_dropped;
+} CheckpointSlots;
+
 /* Fills every tensor of the store but gradients and caches, and of the parts those that are not in it; each
- * must be there with its shape and with finite values, and match its checksum if the file has checksums. */
+ * must be there with its shape and with finite values, and match its checksum if the file has checksums. With `slots`
+ * the optimizer's need not be there. */
 bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *store,
-                     const CheckpointParts *parts, TrainState *state);
+                     const CheckpointParts *parts, TrainState *state, CheckpointSlots *slots);
 /* Params alone (trained, frozen, state): for decoding; state may be NULL. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);

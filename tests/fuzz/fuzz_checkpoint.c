@@ -68,7 +68,7 @@ static void save_and_load(Arena *arena, Store *store, const TrainState *state)
     diag_init(&diags, arena);
     snprintf(path, sizeof path, "/tmp/fuzz-checkpoint-%ld", (long)getpid());
     if (!checkpoint_save(&diags, arena, path, store, state) ||
-        !checkpoint_load(&diags, arena, path, copy, NULL, &again) || !same(store, copy) ||
+        !checkpoint_load(&diags, arena, path, copy, NULL, &again, NULL) || !same(store, copy) ||
         again.step != state->step || again.seed != state->seed)
         abort();
     unlink(path);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         Diagnostics diags;
         diag_init(&diags, arena);
         bool ok =
-            all ? checkpoint_load(&diags, arena, path, store, NULL, &state)
+            all ? checkpoint_load(&diags, arena, path, store, NULL, &state, NULL)
                 : checkpoint_load_params(&diags, arena, path, store, &state);
         if (ok ? diags.errors != 0 : diags.errors == 0)
             abort();

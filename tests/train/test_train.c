@@ -264,7 +264,7 @@ static bool resume(Bench *bench)
     new_store(bench);
     stop = 0;
     return checkpoint_load(&bench->diags, bench->arena, in_folder(bench, "last.safetensors"),
-                           bench->store, NULL, &bench->state);
+                           bench->store, NULL, &bench->state, NULL);
 }
 
 static void copy_params(Bench *bench, float out[2 * N])
@@ -511,11 +511,11 @@ static void wrong_checkpoints_are_refused(void **state)
     StTensor tensor = {
         .name = "w", .type = ST_F32, .rank = 1, .dims = {2}, .count = 2, .data = w, .bytes = 8};
     assert_true(st_write(&bench.diags, path, &tensor, 1, NULL, 0));
-    assert_false(checkpoint_load(&bench.diags, bench.arena, path, bench.store, NULL, &bench.state));
+    assert_false(checkpoint_load(&bench.diags, bench.arena, path, bench.store, NULL, &bench.state, NULL));
     assert_false(checkpoint_load_params(&bench.diags, bench.arena, path, bench.store, NULL));
     assert_non_null(strstr(vec_last(bench.diags.list).message, "[2]"));
     assert_false(checkpoint_load(&bench.diags, bench.arena, in_folder(&bench, "none"), bench.store,
-                                 NULL, &bench.state));
+                                 NULL, &bench.state, NULL));
     close_bench(&bench);
 }
 
