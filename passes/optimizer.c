@@ -247,7 +247,7 @@ void build_optimizer(Function *function, const OptimizerSpec *spec, int n, Value
         u.factor = clip_factor(&u, norm);
         Value *in_range = is_in_range(&u, norm);
         u.finite = loss ? both(&u, in_range, is_finite(&u, loss->args[0])) : in_range;
-        norm = build_select(&u.b, in_range, norm, constant(&u, norm, INFINITY));
+        norm = build_select(&u.b, in_range, norm, build_binary(&u.b, OP_max, norm, constant(&u, norm, INFINITY)));
         if (spec->clip_norm <= 0) /* what slots become is computed behind the norm, in one region with the update */
             u.factor = build_cast(&u.b, u.finite, DT_F64);
         hold_assigns(&u);
