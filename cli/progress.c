@@ -78,21 +78,12 @@ static void put_answers(const Progress *progress, const TrainFigures *figures, c
                  100 * figures->symbol_error_rate);
 }
 
-/* The loss a token, and the model's own where that is another. */
-static void put_losses(const TrainFigures *figures, Text *out)
-{
-    text_add(out, " %.4f", figures->loss);
-    if (score_losses_differ(figures->model_loss, figures->loss))
-        text_add(out, " (the model's own %.4f)", figures->model_loss);
-}
-
 /* A validation text that has a name. */
 static void put_valid(const Progress *progress, const TrainValid *valid, Text *out)
 {
     if (!valid->name)
         return;
-    text_add(out, "  %s", valid->name);
-    put_losses(&valid->figures, out);
+    text_add(out, "  %s %.4f", valid->name, valid->figures.loss);
     put_answers(progress, &valid->figures, " ", out);
 }
 
@@ -115,8 +106,10 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     if (isfinite(report->seconds_left))
         text_add(out, "  %s left", duration_text(report->seconds_left));
     if (report->validated) {
-        text_add(out, "  valid loss");
-        put_losses(&report->figures, out);
+        const TrainFigures *figures = &report->figures;
+        text_add(out, "  valid loss %.4f", figures->loss);
+        if (score_losses_differ(figures->model_loss, figures->loss))
+            text_add(out, " (the model's own %.4f)", figures->model_loss);
         put_answers(progress, &report->figures, "  ", out);
         if (report->best)
             text_add(out, "  best so far by %s", progress->measure);

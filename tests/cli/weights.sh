@@ -87,7 +87,7 @@ awk -v first="$(loss tuned head)" -v begin="$(loss run head)" -v end="$(loss run
 tune frozen run --freeze encoder --freeze embedding
 grep -q '"--freeze"' frozen/run.json || fail "run.json does not tell what was frozen: $(cat frozen/run.json)"
 (cd frozen && "$tfc" train --resume --out . --steps 22 2>err) || fail "$(cat frozen/err)"
-refuses 1 "the model's graph was another" "$tfc" train --resume --out frozen --steps 24 --freeze decoder.layer.*.self
+refuses 1 "freeze: it was encoder embedding and is now decoder.layer" "$tfc" train --resume --out frozen --steps 24 --freeze decoder.layer.*.self
 refuses 1 "freeze encodr meets no param of the model; did you mean" "$tfc" train run $text --out no --freeze encodr
 refuses 2 "goes on from its own checkpoint: leave --weights out" \
     "$tfc" train --resume --out tuned --weights run --steps 24
