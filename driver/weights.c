@@ -235,7 +235,7 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param)
     bool direct = !map || shards_find(shards, param->tensor);
     Missing missing = missing_new(job);
     bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
-    ok = report_missing(job, shards, &missing) && ok;
+    ok = report_missing(job, shards, &missing) && ok && checkpoint_check_tensor(&job->diags, param->file, param);
     shards_close(shards);
     return ok;
 }
