@@ -5,6 +5,7 @@
 #include "base/functions.h"
 #include "ir/side.h"
 #include "passes/clone.h"
+#include "passes/derive.h"
 
 #include <string.h>
 
@@ -246,8 +247,6 @@ static Fact find_fact(Finder *f, Op *op)
     return fact;
 }
 
-static bool is_loss(const Op *op) { return op->kind == OP_output && !strcmp(op_string(op, ATTR_name), "loss"); }
-
 static void mark_needed(Finder *f)
 {
     for (Op *op = f->sums.function->body.last; op; op = op->previous)
@@ -258,17 +257,31 @@ static void mark_needed(Finder *f)
         }
 }
 
-/* The dimension of the rows of every ragged one; NO_SYMBOL: there is none, or there are several. */
-static int find_batch(const Module *module)
+/* Whether *batch is this symbol, or nothing yet: it is then. */
+static bool is_batch(int *batch, int symbol)
 {
+    if (*batch == NO_SYMBOL)
+        *batch = symbol;
+    return *batch == symbol;
+}
+
+/* The dimension of the rows: that which all ragged ones are ragged over; where there is none, the first of all inputs.
+ * NO_SYMBOL: there is none, or there are several. */
+static int find_batch(const Function *function)
+{
+    const Module *module = function->module;
     int batch = NO_SYMBOL;
     for (size_t i = 0; i < module->symbols.count; i++) {
         int of = module->symbols.data[i].batch;
-        if (of == NO_SYMBOL)
-            continue;
-        if (batch != NO_SYMBOL && of != batch)
+        if (of != NO_SYMBOL && !is_batch(&batch, of))
             return NO_SYMBOL;
-        batch = of;
+    }
+    if (batch != NO_SYMBOL)
+        return batch;
+    FOR_OPS(op, &function->body) {
+        const Type *type = op->kind == OP_input ? &op_result(op)->type : NULL;
+        if (type && type->rank && !dim_is_const(type->dims[0]) && !is_batch(&batch, type->dims[0].symbol))
+            return NO_SYMBOL;
     }
     return batch;
 }
@@ -305,7 +318,7 @@ BatchSums find_batch_sums(Function *function)
                 .sums = {.function = function},
                 .needed = side_new(arena),
                 .facts = side_new(arena),
-                .batch = find_batch(function->module)};
+                .batch = find_batch(function)};
     Op *loss = find_output(function, "loss");
     mark_needed(&f);
     FOR_OPS(op, &function->body)
