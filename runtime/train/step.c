@@ -1,5 +1,5 @@
 /* One step of the training: its batches, their gradients' sum, the update. */
-#include "runtime/train/trainer.h"
+#include "runtime/train/pieces.h"
 
 #include "runtime/exec/trace.h"
 
@@ -94,19 +94,6 @@ bool trainer_open_epoch(Trainer *t)
     return false;
 }
 
-static bool run_checked(Trainer *t, Exec *exec)
-{
-    if (!t->settings->check_numerics)
-        return exec_run(exec) || trainer_out_of_memory(t);
-    int step = 0;
-    const char *name = exec_find_nan(exec, &step);
-    if (name)
-        diag_error(t->diags, (Loc){0},
-                   "step %" PRId64 ": the first NaN was made by '%s' (operation %d)",
-                   t->state->step + 1, name, step);
-    return !name;
-}
-
 /* Batches of an update, pieces of them where they are cut into shards. */
 int64_t trainer_batches(const Trainer *t)
 {
@@ -119,95 +106,6 @@ static int64_t count_batches(const Trainer *t)
 {
     int64_t left = batches_count(t->batches) - t->state->batch, most = trainer_batches(t);
     return left < most ? left : most;
-}
-
-/* Of a batch of the next step: 0 of a piece without rows. */
-static int64_t batch_tokens(const Trainer *t, int64_t index)
-{
-    BatchShape shape = batches_shape(t->batches, t->state->batch + index);
-    return feed_tokens(&t->programs->feed, &shape);
-}
-
-/* Random numbers of a batch of the next step. */
-static uint64_t stream_of(const Trainer *t, int64_t index)
-{
-    return (uint64_t)(t->state->step * trainer_batches(t) + index + 1);
-}
-
-/* Update: a step's batches, and how many tokens they have together. */
-typedef struct Update {
-    int64_t n, tokens;
-    float rate;
-} Update;
-
-/* One batch through a program, which has a share of what the update's batches have together. */
-static bool run_on_batch(Trainer *t, Exec *exec, const Update *update, int64_t index, int64_t tokens)
-{
-    const float share = (float)((double)tokens / (double)update->tokens);
-    int64_t begin = trace_begin();
-    batches_fill(t->batches, t->state->batch + index, &t->batch);
-    feed_batch(exec, &t->programs->feed, &t->batch);
-    trace_end("load batch", begin);
-    exec_input(exec, "weight", &share);
-    exec_set_rng(exec, t->state->seed, stream_of(t, index));
-    return run_checked(t, exec);
-}
-
-/* One batch through the compute program. */
-static bool compute_batch(Trainer *t, const Update *update, int64_t index, int64_t tokens, double *loss)
-{
-    const float rate = update->rate, step = (float)(t->state->step + 1);
-    exec_input(t->compute, "rate", &rate);
-    exec_input(t->compute, "step", &step);
-    if (!run_on_batch(t, t->compute, update, index, tokens))
-        return false;
-    *loss = *(const float *)exec_output(t->compute, "loss");
-    if (t->late)
-        totals_take(t->late, t->compute, index);
-    return true;
-}
-
-/* ---- sums over the batches of an update ---- */
-
-static void finish_totals(Trainer *t, Totals *totals)
-{
-    int64_t n;
-    double *numbers = totals_numbers(totals, &n);
-    if (n)
-        ranks_sum(t->settings->ranks, numbers, n);
-    totals_finish(totals);
-}
-
-/* What the batches' losses read of the whole update: each rank counts in its own. */
-static bool count_totals(Trainer *t, const Update *update)
-{
-    const Ranks *ranks = t->settings->ranks;
-    if (t->late)
-        totals_clear(t->late);
-    if (!t->counts)
-        return true;
-    totals_clear(t->early);
-    for (int64_t i = 0; i < update->n; i++) {
-        int64_t tokens = batch_tokens(t, i);
-        if (!tokens || sum_tree_rank(i, update->n, ranks_count(ranks)) != ranks_mine(ranks))
-            continue;
-        if (!run_on_batch(t, t->counts, update, i, tokens))
-            return false;
-        totals_take(t->early, t->counts, i);
-    }
-    finish_totals(t, t->early);
-    totals_feed(t->early, t->compute);
-    return true;
-}
-
-/* An executor that assigns states. */
-static void feed_totals(Trainer *t, Exec *exec)
-{
-    if (t->early)
-        totals_feed(t->early, exec);
-    if (t->late)
-        totals_feed(t->late, exec);
-    exec_set_rng(exec, t->state->seed, stream_of(t, 0));
 }
 
 /* The params of this rank's part, to all. */
@@ -259,18 +157,18 @@ static bool apply_update(Trainer *t, float rate)
     float norm = split ? finish_sum(t) : NAN;
     t->norm = norm;
     if (t->states) { /* they read the params that gave the gradient */
-        feed_totals(t, t->states);
+        pieces_feed_totals(t, t->states);
         exec_input(t->states, "gradient_norm", &norm);
-        if (!run_checked(t, t->states))
+        if (!pieces_run(t, t->states))
             return false;
     }
     if (t->update) {
-        feed_totals(t, t->update);
+        pieces_feed_totals(t, t->update);
         exec_input(t->update, "rate", &rate);
         exec_input(t->update, "step", &step);
         if (split)
             exec_input(t->update, "gradient_norm", &norm);
-        if (!run_checked(t, t->update))
+        if (!pieces_run(t, t->update))
             return false;
     }
     if (split)
@@ -321,80 +219,16 @@ static bool refuse_gradient(Trainer *t, int64_t n, double norm)
     trainer_settle(t); /* the params that gave it, and none of the others' are asked: they end */
     int64_t bad = -1;
     for (int64_t i = 0; !name && i < n && t->hooks->find_bad_gradient; i++) {
-        if (!batch_tokens(t, i))
+        if (!piece_tokens(t, i))
             continue;
         batches_fill(t->batches, t->state->batch + i, &t->batch);
-        name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, stream_of(t, i), &value);
+        name = t->hooks->find_bad_gradient(t->hooks->user, &t->batch, piece_stream(t, i), &value);
         bad = name ? i : -1;
     }
     return refuse_number(t,
                          name ? arena_printf(t->diags->arena, "the gradient of '%s'", name)
                               : "the norm of the gradient, or the update that it makes,",
                          value, bad, n);
-}
-
-/* Adds the batch's gradient to the store's. */
-static bool run_batch(Trainer *t, const Update *update, int64_t index)
-{
-    int64_t tokens = batch_tokens(t, index);
-    return !tokens || compute_batch(t, update, index, tokens, &t->losses[index]);
-}
-
-static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
-{
-    if (step->kind == SUM_PIECE)
-        return run_batch(t, update, step->piece);
-    int64_t begin = trace_begin();
-    double start = trainer_now();
-    sum_tree_do(t->sum, step, gradient_sum_all(t->sum));
-    bool meets = step->kind == SUM_MEET || step->kind == SUM_SPREAD;
-    trace_end(meets ? "sum gradients" : "sum shards", begin);
-    if (meets)
-        t->waited_network += trainer_now() - start;
-    return true;
-}
-
-/* The steps up to the last piece; those behind it, too, if no overlap does them. */
-static bool run_sums(Trainer *t, const Update *update)
-{
-    const Ranks *ranks = t->settings->ranks;
-    int64_t n = sum_tree_steps(t->sums, update->n, ranks_count(ranks), ranks_mine(ranks)), here = n;
-    bool behind = t->overlap && sum_tree_is_even(update->n, ranks_count(ranks)), ok = true;
-    while (behind && here && t->sums[here - 1].kind != SUM_PIECE)
-        here--;
-    for (int64_t i = 0; ok && i < here - behind; i++)
-        ok = run_sum_step(t, update, &t->sums[i]);
-    if (!ok || !behind)
-        return ok;
-    overlap_begin_sums(t->overlap, t->sums + here, n - here);
-    ok = !here || run_sum_step(t, update, &t->sums[here - 1]);
-    overlap_allow_sums(t->overlap); /* the others wait for them, whatever happened here */
-    return ok;
-}
-
-static bool run_batches(Trainer *t, const Update *update)
-{
-    if (t->sum)
-        return run_sums(t, update);
-    for (int64_t i = 0; i < update->n; i++)
-        if (!run_batch(t, update, i))
-            return false;
-    return true;
-}
-
-/* The losses and gradients of all ranks. */
-static void wait_for_ranks(Trainer *t, const Update *update)
-{
-    int64_t begin = trace_begin();
-    double start = trainer_now();
-    ranks_sum(t->settings->ranks, t->losses, update->n);
-    if (t->late)
-        finish_totals(t, t->late);
-    t->waited_ranks += trainer_now() - start;
-    if (ranks_count(t->settings->ranks) > 1)
-        trace_end("wait for ranks", begin);
-    if (t->overlap)
-        t->waited_network += overlap_wait_sums(t->overlap);
 }
 
 /* The batches have parts of the update's loss. */
@@ -419,11 +253,11 @@ bool trainer_step(Trainer *t)
     if (!isfinite(update.rate))
         return refuse_number(t, "the rate", update.rate, -1, update.n);
     for (int64_t i = 0; i < update.n; i++)
-        update.tokens += batch_tokens(t, i);
+        update.tokens += piece_tokens(t, i);
     memset(t->losses, 0, (size_t)update.n * sizeof *t->losses);
-    if (!count_totals(t, &update) || !run_batches(t, &update))
+    if (!pieces_count(t, &update) || !pieces_compute(t, &update))
         return false;
-    wait_for_ranks(t, &update);
+    pieces_wait(t, &update);
     if (!add_losses(t, &update) || (!t->programs->step && !apply_update(t, update.rate)))
         return false;
     /* infinite, too, where the update would not be finite; of a rank without a part there is only the sum's */
