@@ -3,6 +3,8 @@
 
 #include "passes/causal.h"
 
+#include <string.h>
+
 static bool is_time(const Step *s, Dim dim) { return dim.symbol == s->time; }
 
 /* Roles of an operand that is aligned with the result at its last dimension. */
@@ -235,9 +237,20 @@ Value *build_contraction(Step *s, Op *op, Roles roles)
     return build(&s->b, OP_dot, 2, (Value *[]){a, b}, op->n_attrs, op->attrs);
 }
 
+/* The result has the index's dimensions, and then those of a row of the table. */
 Value *build_lookup(Step *s, Op *op, Roles roles)
 {
-    Value *table = build_step(s, op->args[0], (Roles){{0}});
-    Value *index = table ? build_step(s, op->args[1], roles) : NULL;
+    const Type *x = &op->args[0]->type;
+    int n_index = op->args[1]->type.rank;
+    Roles of_table = {{0}}, of_index = {{0}};
+    memcpy(of_index.of, roles.of, (size_t)n_index);
+    if (x->rank > 1)
+        memcpy(of_table.of + 1, roles.of + n_index, (size_t)(x->rank - 1));
+    if (is_time(s, x->dims[0]))
+        return refuse(s, op, "it looks up positions");
+    Value *table = build_step(s, op->args[0], of_table);
+    Value *index = table ? build_step(s, op->args[1], of_index) : NULL;
+    if (index && is_lifted(op->args[0], table))
+        return refuse(s, op, "what it looks up in is made of positions");
     return index ? build_gather(&s->b, table, index) : NULL;
 }

@@ -68,14 +68,14 @@ static Value *build_leaf_of_roles(Step *s, Op *op, Roles roles)
 
 static Value *build_leaf(Step *s, Op *op, Roles roles)
 {
-    const Type *type = &op_result(op)->type;
     bool of_time = op_attr(op, ATTR_dim) && op_int(op, ATTR_dim) == s->time;
     if (op->kind == OP_param)
         return build_param(&s->b, module_param(s->module, op_string(op, ATTR_name)));
-    if (op->kind == OP_lengths && of_time)
-        return build_reshape(&s->b, build_lengths(&s->b, type->dtype, s->p), type->rank, type->dims);
-    if (op->kind == OP_size && of_time)
+    if ((op->kind == OP_size || op->kind == OP_lengths) && of_time)
         return refuse(s, op, "it asks for the whole length");
+    if (op->kind == OP_input && !origin(s, op_result(op))->target &&
+        axis_of_symbol(op_result(op), s->time) != NO_AXIS)
+        return refuse(s, op, "it has the dimension of what is generated, but it is another input");
     if (op->kind == OP_iota && has_role(op_result(op), roles, ROLE_Q))
         return build_newest_positions(s, op_result(op));
     return build_leaf_of_roles(s, op, roles);
@@ -157,6 +157,17 @@ static Value *build_new(Step *s, Value *v, Roles roles)
     return build_op(s, v->op, roles);
 }
 
+/* Whether what was built has the dimensions that its roles ask for, behind the batch if it is lifted. */
+static bool is_as_asked(const Step *s, const Value *v, const Value *built, Roles roles)
+{
+    int lifted = is_lifted(v, built);
+    bool ok = built->type.rank == v->type.rank + lifted &&
+              (!lifted || built->type.dims[0].symbol == s->batch);
+    for (int i = 0; ok && i < v->type.rank; i++)
+        ok = dim_equal(built->type.dims[i + lifted], as_step_dim(s, v->type.dims[i], roles.of[i]));
+    return ok;
+}
+
 Value *build_step(Step *s, Value *v, Roles roles)
 {
     Origin *o = origin(s, v);
@@ -168,6 +179,8 @@ Value *build_step(Step *s, Value *v, Roles roles)
     s->b.loc = v->op->loc;
     s->b.scope = v->op->scope;
     Value *built = build_new(s, v, roles);
+    if (built && !is_as_asked(s, v, built, roles))
+        return refuse(s, v->op, "its positions are combined in a way that is not supported");
     if (built && o->n_built < (int)(sizeof o->built / sizeof *o->built)) {
         o->built[o->n_built].roles = roles;
         o->built[o->n_built++].value = built;

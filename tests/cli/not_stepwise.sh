@@ -1,0 +1,52 @@
+#!/bin/sh
+# What cannot be decoded token by token is refused in the words of the model, at its line: the length of the
+# text that is being made, tables of positions, other inputs along its dimension.
+# Usage: not_stepwise.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+# refuses_step NAME LINE:COLUMN MESSAGE: the model on standard input
+refuses_step() {
+    cat >"$1.tfg"
+    refuses 1 "^$1.tfg:$2: error: $3" "$tfc" dump "$1.tfg" --function decode_step --stage graph
+    ! grep -q '~ against' err.txt || fail "$1: $(cat err.txt)"
+}
+refuses_step lengths 5:40 'lengths cannot be computed a position at a time: it asks for the whole length' <<'END'
+model m
+use language_model
+const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
+block decoder(text) {
+  x = embed as _(text) * reshape(float(lengths(T)), [B, 1, 1])
+  repeat layers as layer { x = decoder_layer as _(x) }
+  return layer_norm as norm(x)
+}
+END
+"$tfc" dump lengths.tfg --function forward --stage graph >/dev/null || fail "the whole text has lengths"
+refuses_step size 4:27 'size cannot be computed a position at a time: it asks for the whole length' <<'END'
+model m
+use language_model
+const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
+block decoder(text) { x = size(T) * 0.01; return embed as _(text) * x }
+END
+refuses_step spatial 6:17 'gather in layer.0 cannot be computed a position at a time: what it looks up in is made of positions' <<'END'
+model m
+use language_model
+const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
+param space : [context, context] = normal(0, 0.1)
+block decoder_layer(x) {
+  w = transpose(transpose(space[position(T)])[position(T)])
+  return x + select(causal(T), w, 0) @ x
+}
+END
+refuses_step beside 4:7 'input cannot be computed a position at a time: it has the dimension of what is generated' <<'END'
+model m
+const vocab = 64, d = 8
+dim B, T
+input src : token[B, T~]
+input tgt : token[B, T~]
+param e : [vocab, d] = normal(0, 1)
+output logits = (e[src] + e[tgt]) @ transpose(e)
+loss = cross_entropy(logits, next(tgt))
+END
+echo "what is not computed a position at a time is refused in the model's words"
