@@ -9,10 +9,10 @@ typedef struct Ways {
 
 static bool open_ways(Check *check, Ways *w, const char *function)
 {
-    const VariantOptions fused64 = {function, DT_F64, 2, false},
-                         plain64 = {function, DT_F64, 0, false},
-                         fused32 = {function, DT_F32, 2, false},
-                         scalar32 = {function, DT_F32, 2, true};
+    const VariantOptions fused64 = {function, DT_F64, 2, false, !function},
+                         plain64 = {function, DT_F64, 0, false, false},
+                         fused32 = {function, DT_F32, 2, false, false},
+                         scalar32 = {function, DT_F32, 2, true, false};
     bool ok = variant_open(check, &w->fused64, &fused64);
     ok = variant_open(check, &w->plain64, &plain64) && ok;
     ok = variant_open(check, &w->fused32, &fused32) && ok;

@@ -47,6 +47,7 @@ typedef struct VariantOptions {
     DType type;
     int opt_level;
     bool scalar;
+    bool holds; /* outputs, too, of what stop() takes (held_add_outputs) */
 } VariantOptions;
 
 /* Runs every check below, each of which adds a row. False when one could not be done (an error is in
@@ -61,6 +62,9 @@ bool variant_open(Check *check, Variant *variant, const VariantOptions *options)
 bool variant_feed(Check *check, Variant *variant, const SyntheticOptions *shape);
 SyntheticOptions check_shape(const Check *check, const CheckBatch *batch);
 bool variant_run(Check *check, Variant *variant);
+/* The states of the model as they are now; puts them into a variant of the same type. */
+const void *variant_states(const Variant *variant, Arena *arena);
+void variant_put_states(Variant *variant, const void *states);
 void variant_close(Variant *variant);
 void check_row(Check *check, const char *name, int result, const char *detail);
 /* An element of a tensor of a program. */
@@ -76,13 +80,25 @@ bool check_choose_batch(Check *check, Variant *gradient);
  * they were: such an output is zero but for rounding. */
 #define CHECK_SMALL 1e-2
 
+/* ---- held.c ---- */
+
+/* Adds an output "held.N" of what each stop() takes. */
+void held_add_outputs(Function *gradient);
+/* The loss alone, in which these are inputs, and which changes no state. */
+Function *held_loss(const Function *gradient, const char *name);
+/* "; 2 stopped values held", for a row; "": none is. */
+const char *held_text(const Check *check, const Variant *gradient);
+/* Binds that loss, compiled, to the inputs of a variant that holds and what its last run gave. */
+bool held_bind(Check *check, Variant *gradient, const TfcProgram *program, Exec *exec);
+
 /* Each false only when it could not be done (an error is in the diagnostics). */
-bool check_gradients(Check *check, Variant *f64); /* against central differences */
+/* Of a variant that holds, against central differences, in which states and what stop() gives are held. */
+bool check_gradients(Check *check, Variant *f64);
 bool check_same(Check *check, const char *name, Variant *a, Variant *b, double tolerance);
 /* Every output on every batch against the interpreter, within the bounds of rounding and the
  * tolerance, of each tensor's size. */
 bool check_meaning(Check *check, const char *name, Variant *variant, double tolerance);
-/* The interpreter's gradients on every batch against differences of its loss. */
+/* The same of the interpreter's, on every batch. */
 bool check_slopes(Check *check, Variant *gradient);
 bool check_threads(Check *check); /* steps of training with 1 and with 2 threads, bit for bit */
 bool check_decoding(Check *check); /* a token at a time against forward */

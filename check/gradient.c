@@ -2,7 +2,8 @@
  *
  * Five-point differences (error h^4) at a few sizes of h: near a kink (relu, max)
  * the larger ones cross it, and the smaller ones round. An element is right if
- * one of them agrees. Dropout is on: its masks are those of one fixed step. */
+ * one of them agrees. Dropout is on: its masks are those of one fixed step. What a
+ * gradient takes as given, states and what stop() gives, is held (held.c). */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -20,36 +21,43 @@ typedef struct Worst {
     double analytic, numeric;
 } Worst;
 
-static bool loss_at(Check *check, Variant *v, double *at, double value, double *loss)
+/* The variant whose params are moved, and its loss. */
+typedef struct Moved {
+    Check *check;
+    Variant *v;
+    Exec *loss;
+} Moved;
+
+static bool loss_at(const Moved *m, double *at, double value, double *loss)
 {
     *at = value;
-    store_changed(v->store);
-    if (!variant_run(check, v))
-        return false;
-    *loss = *(const double *)exec_output(v->exec, "loss");
+    store_changed(m->v->store);
+    exec_set_rng(m->loss, m->check->seed, 1); /* as variant_run */
+    if (!exec_run(m->loss))
+        return job_error(m->check->job, "out of memory");
+    *loss = *(const double *)exec_output(m->loss, "loss");
     return true;
 }
 
-static bool difference(Check *check, Variant *v, double *at, double h, double *slope)
+static bool difference(const Moved *m, double *at, double h, double *slope)
 {
     const double x = *at;
     double loss[4];
-    bool ok = loss_at(check, v, at, x + h, &loss[0]) && loss_at(check, v, at, x - h, &loss[1]) &&
-              loss_at(check, v, at, x + 2 * h, &loss[2]) &&
-              loss_at(check, v, at, x - 2 * h, &loss[3]);
+    bool ok = loss_at(m, at, x + h, &loss[0]) && loss_at(m, at, x - h, &loss[1]) &&
+              loss_at(m, at, x + 2 * h, &loss[2]) && loss_at(m, at, x - 2 * h, &loss[3]);
     *at = x;
-    store_changed(v->store);
+    store_changed(m->v->store);
     *slope = (8 * (loss[0] - loss[1]) - (loss[2] - loss[3])) / (12 * h);
     return ok;
 }
 
-static bool difference_element(Check *check, Variant *v, StoreTensor *param, int64_t i,
-                               double analytic, double scale, Worst *worst)
+static bool difference_element(const Moved *m, StoreTensor *param, int64_t i, double analytic,
+                               double scale, Worst *worst)
 {
     double error = INFINITY, numeric = 0;
     for (size_t k = 0; k < sizeof steps / sizeof steps[0] && error > TOLERANCE; k++) {
         double slope;
-        if (!difference(check, v, (double *)param->data + i, steps[k], &slope))
+        if (!difference(m, (double *)param->data + i, steps[k], &slope))
             return false;
         double greatest = fmax(fmax(fabs(analytic), fabs(slope)), fmax(scale, SMALLEST));
         double found = fabs(slope - analytic) / greatest;
@@ -93,24 +101,23 @@ static int64_t pick_element(const Check *check, const double *gradient, int64_t 
     return i;
 }
 
-static bool check_param(Check *check, Variant *v, StoreTensor *param, const double *gradient,
-                        Worst *worst)
+static bool check_param(const Moved *m, StoreTensor *param, const double *gradient, Worst *worst)
 {
+    const Check *check = m->check;
     int64_t n = param->count < check->samples ? param->count : check->samples;
     double scale = root_mean_square(gradient, param->count);
     for (int64_t k = 0; k < n; k++) {
         int64_t i = n == param->count ? k : pick_element(check, gradient, param->count, k);
-        if (!difference_element(check, v, param, i, gradient[i], scale, worst))
+        if (!difference_element(m, param, i, gradient[i], scale, worst))
             return false;
     }
     return true;
 }
 
-static bool check_params(Check *check, Variant *v, int *n_params, Worst *worst)
+/* The gradients of the variant's last run against differences. */
+static bool check_params(const Moved *m, int *n_params, Worst *worst)
 {
-    SyntheticOptions shape = check_shape(check, check->usual);
-    if (!variant_feed(check, v, &shape) || !variant_run(check, v))
-        return false;
+    const Variant *v = m->v;
     Arena *arena = arena_new();
     const double **gradients = ARENA_ARRAY(arena, const double *, store_count(v->store) + 1);
     for (int64_t i = 0; i < store_count(v->store); i++) {
@@ -122,29 +129,50 @@ static bool check_params(Check *check, Variant *v, int *n_params, Worst *worst)
     bool ok = true;
     for (int64_t i = 0; ok && i < store_count(v->store); i++)
         if (gradients[i]) {
-            ok = check_param(check, v, store_at(v->store, i), gradients[i], worst);
+            ok = check_param(m, store_at(v->store, i), gradients[i], worst);
             ++*n_params;
         }
     arena_free(arena);
     return ok;
 }
 
+/* Runs the gradient, and gives its loss, bound to the same batch, from the same states. */
+static bool run_gradient(Check *check, Variant *v, Exec **loss)
+{
+    SyntheticOptions shape = check_shape(check, check->usual);
+    const void *states = variant_states(v, check->job->arena);
+    if (!variant_feed(check, v, &shape) || !variant_run(check, v))
+        return false;
+    variant_put_states(v, states);
+    const TfcProgram *program =
+        session_compile(&v->session, held_loss(v->meaning, "loss of differences"));
+    if (!program)
+        return false;
+    if (!store_add_program(v->store, program) || !(*loss = exec_new(program, v->store)))
+        return job_error(check->job, "out of memory");
+    return held_bind(check, v, program, *loss);
+}
+
 bool check_gradients(Check *check, Variant *v)
 {
     Worst worst = {.error = -1};
     int n_params = 0;
-    if (!check_params(check, v, &n_params, &worst))
+    Moved moved = {.check = check, .v = v};
+    bool ok = run_gradient(check, v, &moved.loss) && check_params(&moved, &n_params, &worst);
+    exec_free(moved.loss);
+    if (!ok)
         return false;
     Arena *arena = check->job->arena;
+    const char *rest = arena_printf(arena, "%s%s", held_text(check, v), check->passed_over);
     const char *detail = arena_printf(arena, "%" PRId64 " elements of %d params, worst %.1e (%s)%s",
                                       worst.elements, n_params, fmax(worst.error, 0),
-                                      worst.name ? worst.name : "none", check->passed_over);
+                                      worst.name ? worst.name : "none", rest);
     if (worst.failed)
         detail = arena_printf(arena,
                               "%s[%" PRId64 "]: %.9g, by differences %.9g; %" PRId64 " of %" PRId64
                               " elements differ%s",
                               worst.name, worst.element, worst.analytic, worst.numeric,
-                              worst.failed, worst.elements, check->passed_over);
+                              worst.failed, worst.elements, rest);
     check_row(check, "gradients = central differences (f64)",
               worst.failed ? CHECK_FAILED : CHECK_OK, detail);
     return true;

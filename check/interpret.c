@@ -78,6 +78,14 @@ void interpreted_open(Check *check, Variant *v, const Function *function, Interp
                           .n_given = (int)in->given.count};
 }
 
+void interpreted_give(Interpreted *in, const OracleTensors *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        vec_push(in->arena, in->given, outputs->data[i]);
+    in->run.given = in->given.data;
+    in->run.n_given = (int)in->given.count;
+}
+
 void interpreted_close(Interpreted *in) { arena_free(in->arena); }
 
 bool interpreted_run(Interpreted *in)

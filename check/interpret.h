@@ -19,6 +19,8 @@ typedef struct Interpreted {
 /* What `function` reads, from the binding and the store as they are now. */
 void interpreted_open(Check *check, Variant *variant, const Function *function, Interpreted *in);
 void interpreted_close(Interpreted *in);
+/* Adds what another function gave, under the same names. */
+void interpreted_give(Interpreted *in, const OracleTensors *outputs);
 /* Fills in in->run; false after an error. */
 bool interpreted_run(Interpreted *in);
 const OracleTensor *interpreted_output(const Interpreted *in, const char *name); /* or NULL */

@@ -3,25 +3,12 @@
  * every element of every param by ±h, so that all gradients are in one number a batch. */
 #include "check/interpret.h"
 
-#include "passes/clone.h"
-
 #include <math.h>
+#include <string.h>
 
 static const double steps[] = {1e-4, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8};
 static const double TOLERANCE = 1e-6; /* of the gradient's length */
 static const double SMALLEST = 1e-4;  /* lengths below this are compared to it */
-
-/* The function without its gradients. */
-static Function *loss_alone(const Function *gradient)
-{
-    Function *loss = clone_function(gradient, "loss");
-    FOR_OPS (op, &loss->body)
-        if (op->kind == OP_assign ||
-            (op->kind == OP_output && strcmp(op_string(op, ATTR_name), "loss")))
-            block_remove(&loss->body, op);
-    remove_dead(loss);
-    return loss;
-}
 
 /* ±1 for an element of a param. */
 static double direction(const Check *check, int param, int64_t i)
@@ -112,6 +99,8 @@ static bool check_batch(Check *check, Variant *v, const Function *alone, const C
     interpreted_open(check, v, alone, &loss);
     double error = 0;
     bool ok = interpreted_run(&gradient);
+    if (ok)
+        interpreted_give(&loss, &gradient.run.outputs);
     if (ok && !isfinite(interpreted_output(&gradient, "loss")->data[0])) {
         s->without = check_without(check, s->without, batch);
     } else if (ok) {
@@ -130,13 +119,13 @@ static bool check_batch(Check *check, Variant *v, const Function *alone, const C
 bool check_slopes(Check *check, Variant *v)
 {
     Slopes s = {.where = "none", .without = ""};
-    Function *alone = loss_alone(v->meaning);
+    const Function *alone = held_loss(v->meaning, "loss");
     for (int i = 0; i < check_batch_count; i++)
         if (!check_batch(check, v, alone, &check_batches[i], &s))
             return false;
     check_row(check, "gradients = differences (interpreted)",
               s.batches && s.worst <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
-              arena_printf(check->job->arena, "%d batches, worst %.1e (%s)%s", s.batches, s.worst,
-                           s.where, s.without));
+              arena_printf(check->job->arena, "%d batches, worst %.1e (%s)%s%s", s.batches, s.worst,
+                           s.where, held_text(check, v), s.without));
     return true;
 }

@@ -50,10 +50,13 @@ void check_reduce(Check *check)
     }
 }
 
-static Function *derive(Variant *v, const char *name)
+static Function *derive(Variant *v, const VariantOptions *options)
 {
-    return name ? session_function(&v->session, name)
-                : derive_gradient(v->session.model->module, true);
+    Function *function = options->function ? session_function(&v->session, options->function)
+                                           : derive_gradient(v->session.model->module, true);
+    if (function && options->holds)
+        held_add_outputs(function);
+    return function;
 }
 
 bool variant_open(Check *check, Variant *v, const VariantOptions *options)
@@ -68,11 +71,11 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     session.scalar = options->scalar;
     if (!session_open(&v->session, job, &session))
         return false;
-    Function *meaning = derive(v, options->function);
+    Function *meaning = derive(v, options);
     if (meaning)
         meaning->name = "meaning"; /* a module has one function of a name */
     v->meaning = meaning;
-    Function *function = derive(v, options->function);
+    Function *function = derive(v, options);
     v->program = function ? session_compile(&v->session, function) : NULL;
     if (!v->program)
         return false;
@@ -92,6 +95,40 @@ bool variant_run(Check *check, Variant *v)
 {
     exec_set_rng(v->exec, check->seed, 1);
     return exec_run(v->exec) || job_error(check->job, "out of memory");
+}
+
+/* The i-th param's tensor, if it is a state that the variant has. */
+static StoreTensor *state_at(const Variant *v, size_t i)
+{
+    const ParamInfo *info = v->session.model->module->params.data[i];
+    return info->role == PARAM_STATE ? store_find(v->store, info->name) : NULL;
+}
+
+static size_t state_bytes(const StoreTensor *state)
+{
+    return (size_t)state->count * element_info(state->type)->bytes;
+}
+
+const void *variant_states(const Variant *v, Arena *arena)
+{
+    size_t n = v->session.model->module->params.count;
+    void **states = ARENA_ARRAY(arena, void *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const StoreTensor *state = state_at(v, i);
+        states[i] = state ? arena_copy(arena, state->data, state_bytes(state)) : NULL;
+    }
+    return states;
+}
+
+void variant_put_states(Variant *v, const void *states)
+{
+    void *const *from = states;
+    for (size_t i = 0; i < v->session.model->module->params.count; i++) {
+        StoreTensor *state = state_at(v, i);
+        if (state && from[i])
+            memcpy(state->data, from[i], state_bytes(state));
+    }
+    store_changed(v->store);
 }
 
 void variant_close(Variant *v)
