@@ -19,6 +19,7 @@ static bool continue_texts(const Generate *o, RunFolder *run, Continuation *text
 {
     DecodeSettings settings = continuation_settings(&run->inference, run->kind);
     decoding_set_draw(&o->decoding, &settings);
+    settings.n_stuck = &run->inference.n_stuck;
     return continuation_run(&run->inference, &settings, texts, n);
 }
 
@@ -110,7 +111,9 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
               inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
-    return o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
+    ok = o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
+    decoding_tell_stuck(job, run->inference.n_stuck);
+    return ok;
 }
 
 static int run_generate(Job *job, void *record, const Arguments *arguments)

@@ -134,6 +134,7 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream 
     Arena *arena = arena_new();
     DecodeSettings settings = decoding_settings(&o->decoding, o->nbest, &run->inference);
     settings.alternatives = (int32_t)o->alternatives;
+    settings.n_stuck = &run->inference.n_stuck;
     Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
     bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
                                results);
@@ -202,6 +203,7 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     for (int64_t window = 0; ok && stream_next(&stream); window++)
         ok = has_prefixes(job, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
     aligner_free(&aligner);
+    decoding_tell_stuck(job, run->inference.n_stuck);
     return stream_close(&stream, ok && used_prefixes(job, &prefixes, &stream));
 }
 

@@ -20,6 +20,14 @@ void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings)
     settings->seed = (uint64_t)decoding->seed;
 }
 
+void decoding_tell_stuck(Job *job, int64_t n)
+{
+    if (n)
+        diag_note(&job->diags, (Loc){0},
+                  "%lld answer%s early: --no-repeat-ngram left no token to go on with", (long long)n,
+                  n > 1 ? "s end" : " ends");
+}
+
 DecodeSettings decoding_settings(const Decoding *decoding, int64_t nbest, const Inference *inference)
 {
     DecodeSettings s = inference_decode_settings(inference);

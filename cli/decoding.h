@@ -21,6 +21,8 @@ typedef DecodeOptions Decoding;
 const char *decoding_mistake(const Decoding *decoding, int64_t nbest);
 /* The settings of OPTIONS_SEARCH, OPTIONS_RULES, OPTIONS_SAMPLE and OPTIONS_DRAW. */
 DecodeSettings decoding_settings(const Decoding *decoding, int64_t nbest, const Inference *inference);
+/* Tells of answers that --no-repeat-ngram ended (DecodeSettings.n_stuck), if there are any. */
+void decoding_tell_stuck(Job *job, int64_t n);
 /* OPTIONS_RULES and OPTIONS_DRAW alone. */
 void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings);
 

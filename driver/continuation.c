@@ -82,12 +82,12 @@ static int continue_once(Inference *inference, DecodeSettings settings, int64_t 
         ok = decoded[i].n > 0;
         for (int32_t k = 0; ok && k < decoded[i].best[0].n; k++)
             ids_push(&text->ids, decoded[i].best[0].ids[k]);
-        text->left = !ok || settings.until_eos ? 0 : text->left - decoded[i].best[0].n;
+        bool is_over = !ok || settings.until_eos || decoded[i].best[0].is_stuck;
+        text->left = is_over ? 0 : text->left - decoded[i].best[0].n;
     }
     arena_free(arena);
     if (!ok)
-        job_error(inference->job, "decoding failed: out of memory, or the model gives no numbers%s",
-                  settings.no_repeat_ngram ? ", or --no-repeat-ngram leaves no token" : "");
+        job_error(inference->job, "decoding failed: out of memory, or the model gives no numbers");
     return ok ? rows : -1;
 }
 

@@ -28,6 +28,7 @@ typedef struct Inference {
     int n_members;
     const Tokens *prefixes; /* forced beginnings, by the number of a line; NULL: none */
     const TfcProgram *encode, *decode_step;
+    int64_t n_stuck; /* for DecodeSettings.n_stuck */
 } Inference;
 
 /* Opens a model whose const `vocab` becomes the size of the vocabulary, unless --set gave it; and

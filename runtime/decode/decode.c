@@ -217,6 +217,8 @@ static bool take_results(const Driver *driver, Search *searches, Arena *arena, D
     bool ok = out->best != NULL;
     for (int32_t k = 0; ok && k < driver->each; k++)
         ok = search_results(&searches[k], driver->settings, arena, out);
+    if (ok && out->n && out->best[0].is_stuck && driver->settings->n_stuck)
+        ++*driver->settings->n_stuck;
     return ok;
 }
 

@@ -23,7 +23,9 @@ typedef struct DecodeSettings {
      * one, the second, …; what follows is searched for as ever. Results are in that order, nbest
      * each, and fewer where there are not so many tokens. Not of sampling. 0: one search. */
     int32_t alternatives;
-    int32_t no_repeat_ngram; /* no result has n tokens in a row twice, but for forced ones; 0: any */
+    int32_t no_repeat_ngram; /* no result has n tokens in a row twice, but for forced ones; 0: any. One
+                              * that has no token left ends there */
+    int64_t *n_stuck;        /* counts the sentences whose best result ended so; or NULL */
     /* Tokens there already become less probable (Keskar et al. 2019, CTRL, section 4.1):
      * p_i = exp(x_i / θ_i) / Σ_j exp(x_j / θ_j), θ_i > 1 for tokens that are there, else 1;
      * logits below 0 are multiplied by it instead. Log-probabilities are of this p. 1: off. */
@@ -52,6 +54,7 @@ typedef struct Hypothesis {
     double log_probability; /* sum over tokens, eos included if it ended so */
     const double *each;     /* … of which these are the parts, n or n + 1 */
     int32_t n_each;
+    bool is_stuck; /* no_repeat_ngram left no token to go on with: it has no end */
     double score;           /* log_probability / lp(length): what hypotheses are ranked by */
 } Hypothesis;
 

@@ -76,8 +76,7 @@ static bool are_same(const Search *search, int32_t a, int32_t b, int32_t n)
     return true;
 }
 
-/* Tokens that would end a run of n tokens which is there already get no probability; a
- * hypothesis that has none left ends with nothing to show. */
+/* Tokens that would end a run of n tokens which is there already get no probability. */
 static const float *forbid_repeats(const Search *search, int32_t live,
                                    const DecodeSettings *settings, const float *logits,
                                    int32_t vocab, float *changed)
@@ -162,7 +161,8 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
         int32_t kept = 0;
         for (; kept < n && out[kept].log_probability > -INFINITY; kept++)
             out[kept].log_probability += lost;
-        return kept;
+        bool is_stuck = !kept && isfinite(total) && !(is_alternative(search) && search->rank > 0);
+        return is_stuck ? SEARCH_STUCK : kept;
     }
     return examine_row(search, live, settings, logits, vocab, out, scratch);
 }
@@ -191,7 +191,7 @@ static void end_hypothesis(Search *search, const DecodeSettings *settings, const
     bool has_eos = settings->until_eos;
     int32_t counted = search->length + (has_eos ? 1 : 0);
     double score = step->log_probability / decode_length_penalty(settings->length_penalty, counted);
-    Ended ended = {search->live[step->parent].node, search->length, has_eos, step->part,
+    Ended ended = {search->live[step->parent].node, search->length, has_eos, false, step->part,
                    step->log_probability, score};
     vec_push(arena, search->ended, ended);
 }
@@ -293,6 +293,24 @@ static void take_step(Search *search, const Step *step, Live *next, Arena *arena
     next->log_probability = step->log_probability;
 }
 
+/* Hypotheses that have no token left end where they are: each sample; of a beam only if nothing else
+ * is there to show, as what others ended with may be better. */
+static void end_stuck(Search *search, const DecodeSettings *settings, const int32_t *counts, Arena *arena)
+{
+    for (int32_t i = 0; i < search->n_live; i++) {
+        if (counts[i] != SEARCH_STUCK)
+            continue;
+        double log_probability = search->live[i].log_probability;
+        Ended ended = {.node = search->live[i].node,
+                       .length = search->length,
+                       .is_stuck = true,
+                       .log_probability = log_probability,
+                       .score = log_probability /
+                                decode_length_penalty(settings->length_penalty, search->length)};
+        vec_push(arena, search->ended, ended);
+    }
+}
+
 void search_choose(Search *search, const DecodeSettings *settings, const Candidate *candidates,
                    const int32_t *counts, int32_t stride, Arena *arena, SlotCopies *copies)
 {
@@ -307,6 +325,8 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
     if (!steps || !chosen || !next)
         return;
     int32_t n_chosen = choose_steps(search, settings, steps, n, arena, chosen);
+    if (settings->sample || (!n_chosen && !search->ended.count))
+        end_stuck(search, settings, counts, arena);
     assign_slots(search, steps, chosen, n_chosen, next, arena, copies);
     for (int32_t i = 0; i < n_chosen; i++)
         take_step(search, &steps[chosen[i]], &next[i], arena);
@@ -346,6 +366,7 @@ bool search_results(Search *search, const DecodeSettings *settings, Arena *arena
                                     .log_probability = ended->log_probability,
                                     .each = each,
                                     .n_each = ended->length + ended->has_eos,
+                                    .is_stuck = ended->is_stuck,
                                     .score = ended->score};
     }
     return true;

@@ -21,7 +21,7 @@ typedef struct Live {
 
 typedef struct Ended {
     int32_t node, length; /* tokens chosen, without eos */
-    bool has_eos;
+    bool has_eos, is_stuck;
     double end; /* log-probability of eos alone, if it has one */
     double log_probability, score;
 } Ended;
@@ -52,8 +52,10 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
 /* Whether rules change rows of logits. */
 bool search_changes(const DecodeSettings *settings);
 /* What search_choose wants to know of a row of logits: fills `out` (room for
- * search_candidates entries) and returns how many. Rows may go in parallel. `changed`: room for a row
+ * search_candidates entries) and returns how many; SEARCH_STUCK where no_repeat_ngram leaves no
+ * token. Rows may go in parallel. `changed`: room for a row
  * where search_changes. */
+enum { SEARCH_STUCK = -1 };
 int32_t search_candidates(const DecodeSettings *settings);
 int32_t search_examine(const Search *search, int32_t live, const DecodeSettings *settings,
                        const float *logits, int32_t vocab, float *changed, Candidate *out,

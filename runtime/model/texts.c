@@ -158,7 +158,7 @@ static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t num
     for (int32_t i = 0; i < decoded.best[0].n; i++)
         if (!token_ids_push(ids, decoded.best[0].ids[i]))
             return tfc_model_no_memory();
-    *left = settings->until_eos || !decoded.best[0].n ? 0 : *left - decoded.best[0].n;
+    *left = settings->until_eos || decoded.best[0].is_stuck ? 0 : *left - decoded.best[0].n;
     return TFC_OK;
 }
 

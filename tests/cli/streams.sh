@@ -51,8 +51,12 @@ cmp -s both.txt less.txt && fail "--repetition-penalty changes nothing"
 tr '\n' '~' <grams.txt | awk '
     { for (i = 1; i + 3 <= length($0); i++) if (n[substr($0, i, 3)]++) exit 1 } END { exit i != 14 }' ||
     fail "three tokens twice: $(cat grams.txt)"
-"$tfc" generate lm --prompt "a b" --tokens 40 --no-repeat-ngram 1 2>err.txt && fail "tokens are left"
-grep -q -e "--no-repeat-ngram leaves no token" err.txt || fail "$(cat err.txt)"
+# Where the rule leaves no token an answer ends, and the others are given.
+"$tfc" generate lm --prompt "a b" --tokens 40 --no-repeat-ngram 1 >once.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "note: 1 answer ends early: --no-repeat-ngram left no token" err.txt || fail "$(cat err.txt)"
+printf 'c\na b\n' | "$tfc" generate lm --input - --tokens 40 --no-repeat-ngram 1 >once.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "note: 2 answers end early" err.txt || fail "$(cat err.txt)"
+grep -q '^c..' once.txt && grep -q '^a b..' once.txt || fail "answers that end early: $(cat once.txt)"
 printf '%s\n%s\n' "$first" "$second" | cmp - both.txt || fail "prompts line by line: $first, $second: $(cat both.txt)"
 "$tfc" generate lm --prompt "a b" --tokens 40 --seed 5 | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 } END { print "" }' >one.txt
 head -n 1 both.txt | cmp - one.txt || fail "--input and --prompt go on differently"

@@ -233,6 +233,41 @@ static void rules_hold(void **state)
     arena_free(arena);
 }
 
+/* Without an end, each token once: after all of them an answer ends where it is, a longer limit or not. */
+static void an_answer_without_a_token_left_ends(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    Stepper stepper = fake_stepper();
+    for (int32_t trial = 0; trial < 20; trial++) {
+        int32_t ids[2] = {trial, trial + 100};
+        const int32_t limits[2] = {2, 10};
+        Tokens sources[2] = {{&ids[0], 1}, {&ids[1], 1}};
+        int64_t n_stuck = 0;
+        DecodeSettings settings = settings_for(trial % 3 + 1, 10, 0.6);
+        settings.sample = trial % 2;
+        settings.limits = limits;
+        settings.until_eos = false;
+        settings.no_repeat_ngram = 1;
+        settings.n_stuck = &n_stuck;
+        Decoded decoded[2];
+        assert_true(decode_batch(&stepper, &settings, sources, NULL, NULL, 2, arena, decoded));
+        for (int s = 0; s < 2; s++) {
+            const Hypothesis *h = decoded[s].best;
+            double sum = 0;
+            assert_true(decoded[s].n >= 1);
+            assert_int_equal(h->n, s ? VOCAB - 1 : 2);
+            assert_int_equal(h->is_stuck, s);
+            assert_int_equal(h->n_each, h->n);
+            for (int t = 0; t < h->n; t++)
+                sum += h->each[t];
+            assert_true(fabs(sum - h->log_probability) < 1e-9);
+        }
+        assert_int_equal(n_stuck, 1);
+    }
+    arena_free(arena);
+}
+
 /* Each alternative is the search whose prefix has one token more, the most probable first. */
 static void alternatives_go_on_from_each_token(void **state)
 {
@@ -411,6 +446,7 @@ int main(void)
         cmocka_unit_test(beam_finds_the_best),
         cmocka_unit_test(batches_do_not_matter),
         cmocka_unit_test(rules_hold),
+        cmocka_unit_test(an_answer_without_a_token_left_ends),
         cmocka_unit_test(alternatives_go_on_from_each_token),
         cmocka_unit_test(penalty_is_that_of_the_paper),
         cmocka_unit_test(greedy_takes_the_most_probable),
