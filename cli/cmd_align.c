@@ -76,7 +76,8 @@ static bool align(Job *job, const void *record, RunFolder *run)
     const CorpusOptions options = {.kind = CORPUS_PAIRS,
                                    .max_length = inference_max_length(&run->inference),
                                    .keep_all = true,
-                                   .refuse_long = true};
+                                   .refuse_long = true,
+                                   .same_lengths = feed_shares_lengths(&run->inference.feed)};
     Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
     Attender attender = {0};
     AlignBy by;

@@ -57,7 +57,8 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
                                                             : CORPUS_SENTENCES,
                                    .max_length = inference_max_length(&run->inference),
                                    .keep_all = true,
-                                   .refuse_long = true};
+                                   .refuse_long = true,
+                                   .same_lengths = feed_shares_lengths(&run->inference.feed)};
     texts->corpus = corpus_encode(&job->diags, run->vocab, &options, source, target);
     return texts->corpus != NULL;
 }

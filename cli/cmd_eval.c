@@ -126,6 +126,7 @@ static Corpus *make_corpus(Job *job, const RunFolder *run, const Texts *texts)
     enum { DEFAULT_WINDOW = 128 };
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
+                             .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference)};
     if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
         options.max_length = DEFAULT_WINDOW;

@@ -85,6 +85,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
                              .max_length = inference_max_length(&run->inference),
                              .window_tokens = WINDOW_BATCHES * SCORE_TOKENS,
                              .line_limit = o->common.line_limit,
+                             .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .keep_going = o->common.keep_going};
     Stream stream;
     Aligner aligner = {.inference = &run->inference};

@@ -30,6 +30,7 @@ bool stream_open(Stream *stream, Job *job, const StreamOptions *options)
     CorpusOptions rows = {.kind = options->kind,
                           .keep_all = true,
                           .refuse_long = true,
+                          .same_lengths = options->same_lengths,
                           .max_length = options->max_length};
     stream->corpus = corpus_new(options->vocab, &rows);
     if (!options->window_lines)
@@ -110,8 +111,10 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
         s->row[s->n++] = s->corpus->n - 1;
     else
         bad_line(s, line_reader_name(s->source[s->file]), source->number, 1,
-                 arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
-                              (long long)row.tokens, (long long)s->options.max_length));
+                 row.is_uneven
+                     ? corpus_uneven_text(scratch, &row)
+                     : arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
+                                    (long long)row.tokens, (long long)s->options.max_length));
     arena_free(scratch);
 }
 

@@ -28,6 +28,7 @@ typedef struct StreamOptions {
     int64_t max_length;                  /* tokens of a row; 0: any */
     int64_t window_tokens, window_lines; /* of a window; 0: WINDOW_LINES, any tokens */
     int64_t line_limit;                  /* bytes; 0: LINE_LIMIT */
+    bool same_lengths; /* as in CorpusOptions */
     bool keep_going;   /* bad lines are told, answered by an empty line, and passed over */
     bool tell_unknown; /* warns of each line that the vocabulary lacks tokens for; else the end tells
                         * their share */

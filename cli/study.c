@@ -22,6 +22,7 @@ static Corpus *make_corpus(Job *job, RunFolder *run, const Lines *source, const 
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
                              .refuse_long = run->kind != CORPUS_STREAM,
+                             .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference)};
     if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
         options.max_length = WINDOW;

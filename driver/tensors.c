@@ -2,6 +2,7 @@
 #include "driver/tensors.h"
 
 #include "driver/packing.h"
+#include "frontend/frontend.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,9 +25,15 @@ static const StTensor *find_tensor(const Binding *binding, const char *name)
     return found;
 }
 
+/* NAME.lengths; those of "tgt.next" are those of "tgt" where it has none of its own. */
 static const StTensor *find_lengths(const Binding *binding, const char *name)
 {
-    return find_tensor(binding, arena_printf(binding->job->arena, "%s.lengths", name));
+    Arena *arena = binding->job->arena;
+    const StTensor *found = find_tensor(binding, arena_printf(arena, "%s.lengths", name));
+    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
+    if (found || !text_ends(name, NEXT_SUFFIX) || !stem)
+        return found;
+    return find_lengths(binding, arena_strndup(arena, name, stem));
 }
 
 const char *binding_path(const Binding *binding)
@@ -60,8 +67,8 @@ static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *le
 static const StTensor *make_next(Binding *binding, const char *name)
 {
     Arena *arena = binding->job->arena;
-    size_t stem = strlen(name) - strlen(".next");
-    if (!text_ends(name, ".next") || !stem)
+    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
+    if (!text_ends(name, NEXT_SUFFIX) || !stem)
         return NULL;
     const char *base = arena_strndup(arena, name, stem);
     const StTensor *from = find_tensor(binding, base);
@@ -108,6 +115,19 @@ static bool bind_size(Binding *binding, const char *name, const char *from, int6
                      binding_path(binding), name, bound->extent, bound->from, extent, from);
 }
 
+/* A tensor without lengths has those of an input before it, if its array is as long. */
+static bool share_lengths(const Binding *binding, const BoundDim *bound, const char *from,
+                          int64_t padded)
+{
+    int64_t positions = bound->padded > 0 ? bound->padded : bound->extent;
+    if (padded == positions)
+        return true;
+    return job_error(binding->job,
+                     "%s: '%s' has %" PRId64 " positions along %s, but '%s' %" PRId64
+                     ": they share this dimension, so their rows have the same lengths",
+                     binding_path(binding), from, padded, bound->name, bound->from, positions);
+}
+
 /* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or
  * all of the padded array. `padded` is -1 for a packed tensor. */
 static bool bind_ragged(Binding *binding, const char *name, const char *batch, const char *from,
@@ -116,12 +136,12 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
     Job *job = binding->job;
     const StTensor *lengths = find_lengths(binding, from);
     if (!lengths && binding_dim(binding, name))
-        return true;
+        return share_lengths(binding, binding_dim(binding, name), from, padded);
     if (lengths)
         rows = lengths->count;
     if (!bind_size(binding, batch, from, rows))
         return false;
-    BoundDim fresh = {.name = name, .from = from, .n = rows};
+    BoundDim fresh = {.name = name, .from = from, .n = rows, .padded = padded};
     fresh.length = ARENA_ARRAY(job->arena, int32_t, rows + 1);
     fresh.offset = ARENA_ARRAY(job->arena, int32_t, rows + 1);
     int64_t total = 0;
@@ -142,10 +162,14 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
         vec_push(job->arena, binding->dims, fresh);
         return true;
     }
-    if (bound->n == rows && !memcmp(bound->length, fresh.length, sizeof(int32_t) * (size_t)rows))
-        return true;
-    return job_error(job, "%s: '%s' and '%s' have different lengths along %s",
-                     binding_path(binding), bound->from, from, name);
+    for (int64_t b = 0; b < rows; b++)
+        if (bound->length[b] != fresh.length[b])
+            return job_error(job,
+                             "%s: row %" PRId64 " of '%s' has the length %d, but that of '%s' %d: "
+                             "they share the dimension %s",
+                             binding_path(binding), b, bound->from, (int)bound->length[b], from,
+                             (int)fresh.length[b], name);
+    return true;
 }
 
 static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort *port,

@@ -14,6 +14,7 @@ typedef struct BoundDim {
     int64_t extent;          /* size, or the longest length */
     int64_t n;               /* rows of the batch; ragged only */
     int32_t *length, *offset; /* of each row, in tokens; ragged only */
+    int64_t padded;          /* positions of the array that it came with; -1: that is packed, 0: none */
 } BoundDim;
 
 typedef struct Binding {

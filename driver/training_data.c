@@ -150,7 +150,10 @@ static bool open_model(Training *t)
 
 static CorpusOptions corpus_options(const Training *t)
 {
-    CorpusOptions options = {.kind = t->options->kind, .max_length = t->options->max_length};
+    const Feed feed = feed_of(t->session.model->module, &t->ports);
+    CorpusOptions options = {.kind = t->options->kind,
+                             .max_length = t->options->max_length,
+                             .same_lengths = feed_shares_lengths(&feed)};
     if (!options.max_length)
         options.max_length = t->session.model->train.max_length;
     if (!options.max_length && options.kind == CORPUS_STREAM)

@@ -131,7 +131,7 @@ static Val run_next(Elab *e, const Node *call, Val *args)
     if (!op || op->kind != OP_input || args[0].tensor->type.dtype != DT_I32)
         return elab_error(e, call, "`next` takes an input of tokens, not %s",
                           val_text(e, &args[0]));
-    const char *name = arena_printf(e->arena, "%s.next", op_string(op, ATTR_name));
+    const char *name = arena_printf(e->arena, "%s" NEXT_SUFFIX, op_string(op, ATTR_name));
     Value *value = map_get(&e->inputs_next, name);
     if (!value) {
         value = build_input(&e->b, name, args[0].tensor->type);

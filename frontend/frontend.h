@@ -50,6 +50,8 @@ typedef struct WeightMap {
 } WeightMap;
 
 /* A value the runtime must make from data: `next(tgt)` is the input "tgt.next". */
+#define NEXT_SUFFIX ".next"
+
 typedef struct Model {
     Module *module;          /* holds one function, "model" */
     const char *path;

@@ -110,13 +110,16 @@ static CorpusRow judge_row(const Corpus *corpus)
     CorpusKind kind = corpus->options.kind;
     int64_t source = corpus_source_length(corpus, corpus->n);
     int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
-    CorpusRow row = {.tokens = source > target ? source : target};
+    CorpusRow row = {.source = source, .target = target, .tokens = source > target ? source : target};
     bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
                    (has_target(kind) && rows_length(&corpus->target, corpus->n) == has_first);
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                            : !row.is_empty && !row.is_long;
+    row.is_uneven = row.is_kept && corpus->options.same_lengths && kind == CORPUS_PAIRS &&
+                    source != target;
+    row.is_kept = row.is_kept && !row.is_uneven;
     return row;
 }
 
@@ -178,9 +181,10 @@ void corpus_close_stream(Corpus *corpus)
     corpus->n = corpus->own = 1;
 }
 
-/* Where the first line of each sort was, for the warnings. */
+/* Where the first line of each sort was, for messages. */
 typedef struct Seen {
-    int64_t first_empty, first_long, first_source, first_target;
+    int64_t first_empty, first_long, first_source, first_target, first_uneven;
+    CorpusRow uneven; /* that line's row; is_uneven false: there is none */
 } Seen;
 
 static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, Seen *seen)
@@ -195,6 +199,10 @@ static void add_rows(Corpus *corpus, const Lines *source, const Lines *target, S
             seen->first_source = i;
         if (row.cuts_target && corpus->cut_targets == 1)
             seen->first_target = i;
+        if (row.is_uneven && !seen->uneven.is_uneven) {
+            seen->first_uneven = i;
+            seen->uneven = row;
+        }
     }
 }
 
@@ -273,6 +281,22 @@ static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const 
             (long long)corpus->options.max_length, lines_where(diags->arena, text, seen->first_long));
 }
 
+const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
+{
+    return arena_printf(arena,
+                        "the source has %lld tokens and the target %lld, but the model's source and "
+                        "target share a ragged dimension: give sides of the same length",
+                        (long long)row->source, (long long)row->target);
+}
+
+static bool check_even(Diagnostics *diags, const Lines *source, const Seen *seen)
+{
+    if (seen->uneven.is_uneven)
+        diag_error(diags, lines_place(source, seen->first_uneven), "%s",
+                   corpus_uneven_text(diags->arena, &seen->uneven));
+    return !seen->uneven.is_uneven;
+}
+
 bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *target)
 {
     if (!target || source->n == target->n)
@@ -315,7 +339,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, 0, source, target, &seen);
     warn_cut(diags, corpus, source, target, &seen);
-    if (check_usable(diags, corpus, source))
+    if (check_even(diags, source, &seen) && check_usable(diags, corpus, source))
         return corpus;
     corpus_free(corpus);
     return NULL;
@@ -334,6 +358,8 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
     corpus->own = own;
     warn(diags, corpus, first, source, target, &seen);
     corpus->lines += lines;
+    if (!check_even(diags, source, &seen))
+        return false;
     if (corpus->n == first) {
         diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",
                    (long long)source->n);

@@ -42,6 +42,9 @@ typedef struct CorpusOptions {
      * whole in its row, of which a batch has the beginning, with the token that follows it, not the
      * end, as the last of `next`. A warning of corpus_encode says how many. */
     bool keep_all, refuse_long;
+    /* The model's source and target share a ragged dimension: a pair whose sides have different
+     * lengths is not kept, and an error of corpus_encode and corpus_mix. */
+    bool same_lengths;
 } CorpusOptions;
 
 /* CorpusPart: rows that other data was mixed in with. Each epoch has all rows of the corpus's own
@@ -94,8 +97,12 @@ void corpus_free(Corpus *corpus); /* NULL is allowed */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     bool cuts_source, cuts_target;   /* as Corpus counts them */
+    bool is_uneven;                  /* not kept because of same_lengths */
+    int64_t source, target;          /* whole, in tokens; 0 for a side the kind lacks */
     int64_t tokens;                  /* of the longer side, as in a batch */
 } CorpusRow;
+/* What is wrong with an uneven row, for a message behind its place. */
+const char *corpus_uneven_text(Arena *arena, const CorpusRow *row);
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 /* `line`: its number, from 0. `target` for pairs, else NULL. */
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);

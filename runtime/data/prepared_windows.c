@@ -68,14 +68,15 @@ int64_t prepared_windows(const Prepared *p, uint64_t seed, int64_t epoch)
 
 /* ---- their rows ---- */
 
-/* Adds the shard's rows; sides and lengths were checked. */
-static void add_rows(Corpus *rows, const TokenShard *shard)
+/* Adds the shard's rows; sides and lengths were checked. False, with an error, at a row that the
+ * model cannot be fed. */
+static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const TokenShard *shard)
 {
     bool swapped = rows->options.kind == CORPUS_SENTENCES; /* a text's lines are its sources */
     int64_t source = 0, target = 0;
     if (shard->kind == CORPUS_STREAM) {
         token_shard_ids(shard, &shard->target, 0, shard->target.tokens, &rows->target.ids);
-        return;
+        return true;
     }
     for (int64_t i = 0; i < shard->rows; i++) {
         if (shard->kind == CORPUS_PAIRS) {
@@ -87,8 +88,14 @@ static void add_rows(Corpus *rows, const TokenShard *shard)
         token_shard_ids(shard, &shard->target, target, length,
                         swapped ? &rows->source.ids : &rows->target.ids);
         target += length;
-        corpus_close_row(rows, i);
+        CorpusRow row = corpus_close_row(rows, i);
+        if (row.is_uneven) {
+            diag_error(diags, (Loc){0}, "%s: row %" PRId64 ": %s", path, i + 1,
+                       corpus_uneven_text(diags->arena, &row));
+            return false;
+        }
     }
+    return true;
 }
 
 static bool is_of(const TokenShard *shard, const Prepared *p, const PreparedShard *entry)
@@ -112,7 +119,7 @@ static bool load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, int6
     }
     ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target));
     if (ok)
-        add_rows(rows, &shard);
+        ok = add_rows(diags, path, rows, &shard);
     else
         diag_note(diags, (Loc){0},
                   "tfc prepare with the options that made %s makes again what is damaged in it, and "

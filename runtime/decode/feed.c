@@ -1,6 +1,7 @@
 /* Setting dimensions and inputs from a batch. */
 #include "runtime/decode/feed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,16 @@ static void set_rows(Exec *exec, const char *name, int64_t rows, const int32_t *
         exec_set_ragged(exec, dim, rows, lengths, NULL);
 }
 
+bool feed_shares_lengths(const Feed *feed)
+{
+    return feed->source_dim && feed->target_dim && !strcmp(feed->source_dim, feed->target_dim);
+}
+
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
 {
     int dim = feed->batch ? exec_dim(exec, feed->batch) : -1;
+    assert(!feed_shares_lengths(feed) ||
+           !memcmp(batch->source_lengths, batch->target_lengths, sizeof(int32_t) * (size_t)batch->shape.rows));
     if (dim >= 0)
         exec_set_dim(exec, dim, batch->shape.rows);
     set_rows(exec, feed->source_dim, batch->shape.rows, batch->source_lengths);

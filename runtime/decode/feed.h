@@ -12,6 +12,9 @@ typedef struct Feed {
     const char *batch, *source_dim, *target_dim; /* dimensions: B, S~, T~ */
 } Feed;
 
+/* Whether source and target share a ragged dimension: every row then has as many tokens on either
+ * side (CorpusOptions.same_lengths). */
+bool feed_shares_lengths(const Feed *feed);
 /* The batch must stay as it is until the program has run. */
 void feed_batch(Exec *exec, const Feed *feed, const Batch *batch);
 /* The shape of a batch as exec_reserve takes it: program->n_dims entries. */
