@@ -154,8 +154,8 @@ const Command command_run = {
     .max_arguments = 1,
     .text = "Runs a model on tensors: every output and the loss. Inputs are padded arrays\n"
             "[B, Smax, …] with their lengths in NAME.lengths, or packed ones; outputs are\n"
-            "padded with zeros. TARGET.next is made by shifting where it is absent. Token ids are\n"
-            "I32 or I64, below the size of the vocabulary.",
+            "padded with zeros. TARGET.next is made by shifting where it is absent. Whole numbers\n"
+            "are I32 or I64; those that a table is looked up by are below its size.",
     COMMAND_OPTIONS(Run, options),
     .run = run_run,
 };

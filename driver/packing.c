@@ -4,6 +4,7 @@
 #include "driver/token_ids.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- where the elements lie ---- */
@@ -101,8 +102,10 @@ static bool put_value(TfcType type, void *data, int64_t i, double value)
     switch (type) {
     case TFC_F64: ((double *)data)[i] = value; return true;
     case TFC_I32:
+        if (!(value >= INT32_MIN && value <= INT32_MAX) || value != trunc(value))
+            return false;
         ((int32_t *)data)[i] = (int32_t)value;
-        return value == (double)((int32_t *)data)[i];
+        return true;
     case TFC_BOOL: ((uint8_t *)data)[i] = value != 0; return true;
     default: ((float *)data)[i] = (float)value; return true;
     }
@@ -118,7 +121,7 @@ typedef struct Packing {
     Binding *binding;
     const TfcPort *port;
     const StTensor *tensor;
-    TokenRange ids;
+    TokenRange ids; /* of an input of whole numbers; of others anything */
     void *data;
 } Packing;
 
@@ -141,8 +144,10 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
     double value = st_value(p->tensor, from);
     const char *path = binding_path(p->binding), *name = p->port->name;
     if (!put_value(p->port->type, p->data, to, value))
-        return job_error(job, "%s: '%s' holds %g, which is no whole number", path, name, value);
-    if (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative))
+        return job_error(job, "%s: '%s' %s is %.17g, which is no whole number of 32 bits", path, name,
+                         text_list(job->arena, index, rank), value);
+    if (p->port->type != TFC_I32 ||
+        (value < (double)p->ids.size && (value >= 0 || p->ids.has_negative)))
         return true;
     return job_error(job, "%s: '%s' %s is %.0f; ids go from 0 to %" PRId64, path, name,
                      text_list(job->arena, index, rank), value, p->ids.size - 1);

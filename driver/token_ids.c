@@ -1,6 +1,8 @@
 /* Following an input to the lookups and comparisons it is made for. */
 #include "driver/token_ids.h"
 
+#include "frontend/frontend.h"
+
 #include <string.h>
 
 /* What a value is, seen through ops that only show it under other coordinates. */
@@ -62,18 +64,27 @@ int64_t token_table(const Function *model, const Value *index)
     return rows;
 }
 
+int64_t token_labels(const Function *model, const char *input)
+{
+    int64_t least = INT64_MAX;
+    FOR_OPS (op, &model->body)
+        for (int side = 0; op->kind == OP_eq && side < 2; side++) {
+            int64_t n = is_input(op->args[side], input) ? counted(op->args[1 - side]) : INT64_MAX;
+            least = n < least ? n : least;
+        }
+    return least;
+}
+
 TokenRange token_ids_of(const Module *module, const char *input)
 {
     TokenRange range = {INT64_MAX, true};
     const Function *model = module_function(module, "model");
-    FOR_OPS (op, &model->body) {
+    FOR_OPS (op, &model->body)
         if (op->kind == OP_input && !strcmp(op_string(op, ATTR_name), input)) {
             int64_t rows = token_table(model, op_result(op));
             narrow(&range, rows ? rows : INT64_MAX, false);
         }
-        for (int side = 0; op->kind == OP_eq && side < 2; side++)
-            if (is_input(op->args[side], input))
-                narrow(&range, counted(op->args[1 - side]), true);
-    }
+    if (text_ends(input, NEXT_SUFFIX))
+        narrow(&range, token_labels(model, input), true);
     return range;
 }

@@ -12,8 +12,12 @@ typedef struct TokenRange {
 /* The rows of the table that an index is looked up in, or the labels of a loss that it is given to,
  * through ops of one operand; of several the fewest; 0: none. */
 int64_t token_table(const Function *model, const Value *index);
-/* An input that picks rows of a param holds numbers of rows; one that is compared with the
- * positions of a vocabulary holds labels. */
+/* How many positions (`position(n)`, n a constant) an input is compared with: the fewest; INT64_MAX:
+ * none. */
+int64_t token_labels(const Function *model, const char *input);
+/* An input that looks up rows of a table holds their numbers; the next tokens of an input that are
+ * compared with the positions of a vocabulary are labels. Any other input holds values: nothing
+ * bounds them. */
 TokenRange token_ids_of(const Module *module, const char *input);
 
 #endif
