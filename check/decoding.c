@@ -92,7 +92,7 @@ bool check_decoding(Check *check)
     Inference inference = {.job = check->job};
     if (ok)
         inference_init(&inference, &v.session, v.store, NULL);
-    if (ok && (!inference.ports.target || !inference.ports.logits ||
+    if (ok && (!ports_predict(&inference.ports) ||
                !reads(v.program, inference.ports.target))) {
         check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
         variant_close(&v);

@@ -140,7 +140,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     if (!read_texts(job, o, run, &texts))
         return false;
     Corpus *corpus = make_corpus(job, run, &texts);
-    bool decodes = run->kind == CORPUS_PAIRS && run->inference.ports.logits;
+    bool decodes = run->kind == CORPUS_PAIRS && ports_predict(&run->inference.ports);
     Figures figures = {0};
     bool ok = corpus && inference_prepare_score(&run->inference, true) &&
               (!decodes || inference_prepare_decode(&run->inference)) &&

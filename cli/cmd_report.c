@@ -27,7 +27,7 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
     RunFolder run;
     bool ok = run_folder_open(job, &(RunSource){.path = report->path}, &run);
     if (ok) {
-        bool scores = run.inference.ports.logits && run.inference.ports.next;
+        bool scores = ports_predict(&run.inference.ports);
         if (report->text.source && scores)
             ok = study(job, &run, &report->text, &o->study, view);
         else if (report->text.source)

@@ -74,7 +74,7 @@ static bool score(Job *job, const void *record, RunFolder *run)
 {
     const Score *o = record;
     bool pairs = run->kind == CORPUS_PAIRS;
-    if (!run->inference.ports.logits || !run->inference.ports.next)
+    if (!ports_predict(&run->inference.ports))
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
     if (!common_check_texts(job, run, &o->texts))
         return false;

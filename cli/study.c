@@ -183,7 +183,7 @@ static bool decode_all(Job *job, RunFolder *run, const StudyOptions *options, co
 bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options, RunView *view)
 {
     bool pairs = run->kind == CORPUS_PAIRS;
-    if (!run->inference.ports.logits || !run->inference.ports.next)
+    if (!ports_predict(&run->inference.ports))
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
     const Lines *source = pick_lines(job->arena, text->source, run->kind == CORPUS_STREAM ? INT64_MAX : options->sentences);
     const Lines *target = text->target ? pick_lines(job->arena, text->target, options->sentences) : NULL;

@@ -45,6 +45,7 @@ bool framed_run(const Inference *inference, const TfcProgram *program, Exec **ex
                    .source_lengths = &source_length,
                    .target = (int32_t *)pair->fed,
                    .target_next = (int32_t *)pair->fed,
+                   .target_further = (int32_t *)pair->fed,
                    .target_lengths = &target_length};
     if (!*exec)
         *exec = exec_new(program, inference->store);

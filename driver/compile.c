@@ -102,7 +102,7 @@ static bool check_ensemble(Artifact *a)
 static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns)
 {
     if (!list) {
-        bool decodes = a->ports.target && a->ports.logits;
+        bool decodes = ports_predict(&a->ports);
         bool trains = a->session.model->has_loss && !alone;
         return (alone || add_function(a, TFC_FORWARD)) &&
                (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&

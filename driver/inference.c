@@ -36,6 +36,7 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
     return (Feed){.source = ports->source,
                   .target = ports->target,
                   .next = ports->next,
+                  .further = ports->further,
                   .batch = symbol_name(module, target ? target : source, 0),
                   .source_dim = symbol_name(module, source, 1),
                   .target_dim = symbol_name(module, target, 1)};
@@ -63,12 +64,14 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
     if (ports.vocab && ports.vocab != size)
         return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
                          ports.logits, (int)ports.vocab);
-    const Op *input = ports.source ? input_op(module, ports.source) : NULL;
-    IdRange ids = input ? ports_ids(module, input) : (IdRange){0};
-    if (ids.below > 0 && source > ids.below)
+    int64_t below = ports_vocabulary(module, &ports, ports.source);
+    if (below && source > below)
         return job_error(job, "the sources' vocabulary has %d tokens, but the model's %s takes %d",
-                         source, ports.source, (int)ids.below);
-    return true;
+                         source, ports.source, (int)below);
+    below = ports_vocabulary(module, &ports, ports.target);
+    return !below || size <= below ||
+           job_error(job, "the vocabulary has %d tokens, but the model's %s takes %d", size,
+                     ports.target, (int)below);
 }
 
 bool inference_open_model(Session *session, Job *job, SessionOptions *options,
@@ -138,7 +141,7 @@ static bool prepare_score(Inference *inference, bool own)
     ScoreModel *score = &inference->score;
     Session *session = inference->session;
     *score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
-    bool has_logits = inference->ports.logits && inference->ports.next;
+    bool has_logits = ports_predict(&inference->ports);
     Function *loss = !has_logits ? session_function(session, "loss_share") : own ? own_loss(inference) : NULL;
     Function *totals = loss ? derive_totals(session->model->module, false) : NULL;
     bool gives_both = loss && has_logits && find_output(loss, inference->ports.logits);

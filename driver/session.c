@@ -167,10 +167,10 @@ bool session_incremental(Session *session, Incremental *out, const char **target
 {
     Module *module = session->model->module;
     ModelPorts ports = ports_of(module);
-    if (!ports.target || !ports.logits)
+    if (!ports_predict(&ports))
         return job_error(session->job, "%s: no tokens to generate: the model has no %s",
                          session->model->path,
-                         ports.target ? "output of logits" : "input whose next token it predicts");
+                         ports.next ? "output of logits" : "input whose next token it predicts");
     *target = ports.target;
     *logits = ports.logits;
     return derive_incremental(module, ports.target, ports.logits, out, &session->job->diags);

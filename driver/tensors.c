@@ -71,7 +71,7 @@ static const StTensor *make_next(Binding *binding, const char *name)
     if (!text_ends(name, NEXT_SUFFIX) || !stem)
         return NULL;
     const char *base = arena_strndup(arena, name, stem);
-    const StTensor *from = find_tensor(binding, base);
+    const StTensor *from = tensors_find(binding, base);
     if (!from || from->rank < 1 || from->rank > 2)
         return NULL;
     StTensor made = *from;

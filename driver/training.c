@@ -173,7 +173,7 @@ static bool fill_store(Training *t)
 static bool prepare_decode(Training *t)
 {
     CorpusKind kind = t->options->kind;
-    if (!t->ports.logits || t->options->no_bleu || kind == CORPUS_SENTENCES)
+    if (!ports_predict(&t->ports) || t->options->no_bleu)
         return true;
     Diagnostics *diags = &t->job->diags, said = *diags;
     diag_init(diags, t->job->arena);

@@ -339,6 +339,7 @@ static void make_room(Batch *batch)
         batch->room_target = s->target_total;
         batch->target = grow(batch->target, (size_t)s->target_total * sizeof(int32_t));
         batch->target_next = grow(batch->target_next, (size_t)s->target_total * sizeof(int32_t));
+        batch->target_further = grow(batch->target_further, (size_t)s->target_total * sizeof(int32_t));
     }
 }
 
@@ -387,6 +388,14 @@ static void fill_rows(const Batches *b, const Item *items, Batch *batch)
     }
 }
 
+static void fill_further(Batch *batch)
+{
+    for (int64_t i = 0, at = 0; i < batch->shape.rows; at += batch->target_lengths[i++])
+        for (int32_t t = 0; t < batch->target_lengths[i]; t++)
+            batch->target_further[at + t] =
+                t + 1 < batch->target_lengths[i] ? batch->target_next[at + t + 1] : -1;
+}
+
 void batches_fill(const Batches *batches, int64_t i, Batch *batch)
 {
     batch->shape = batches_shape(batches, i);
@@ -401,6 +410,7 @@ void batches_fill(const Batches *batches, int64_t i, Batch *batch)
         fill_windows(batches, items, batch);
     else
         fill_rows(batches, items, batch);
+    fill_further(batch);
 }
 
 void batch_free(Batch *batch)
@@ -409,6 +419,7 @@ void batch_free(Batch *batch)
     free(batch->source_lengths);
     free(batch->target);
     free(batch->target_next);
+    free(batch->target_further);
     free(batch->target_lengths);
     free(batch->row);
     *batch = (Batch){0};

@@ -31,6 +31,7 @@ typedef struct Batch {
     BatchShape shape;
     int32_t *source, *source_lengths;               /* packed tokens; a length a row */
     int32_t *target, *target_next, *target_lengths; /* target_next: what follows each token */
+    int32_t *target_further; /* what follows that in its row; -1: nothing does */
     int64_t *row; /* the corpus row of each row (for a stream: its first token) */
     int64_t room_rows, room_source, room_target; /* private */
 } Batch;

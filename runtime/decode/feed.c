@@ -32,6 +32,8 @@ void feed_batch(Exec *exec, const Feed *feed, const Batch *batch)
         exec_input(exec, feed->target, batch->target);
     if (feed->next)
         exec_input(exec, feed->next, batch->target_next);
+    if (feed->further)
+        exec_input(exec, feed->further, batch->target_further);
 }
 
 static bool is_named(const char *name, const char *wanted)

@@ -8,7 +8,7 @@
 /* The model's names; NULL where it has no such input. A program that lacks an
  * input or dimension is simply not given it. */
 typedef struct Feed {
-    const char *source, *target, *next;          /* inputs */
+    const char *source, *target, *next, *further; /* inputs */
     const char *batch, *source_dim, *target_dim; /* dimensions: B, S~, T~ */
 } Feed;
 

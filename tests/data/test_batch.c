@@ -92,6 +92,7 @@ static void test_pairs(void **state)
     expect(batch.source_lengths, 2, (int32_t[]){2, 4});
     expect(batch.target, 5, (int32_t[]){2, 6, 2, 5, 5});
     expect(batch.target_next, 5, (int32_t[]){6, 3, 5, 5, 3});
+    expect(batch.target_further, 5, (int32_t[]){3, -1, 5, 3, -1});
     expect(batch.target_lengths, 2, (int32_t[]){2, 3});
     assert_int_equal(batch.row[0], 1);
     assert_int_equal(batch.row[1], 0);

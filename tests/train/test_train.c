@@ -218,7 +218,7 @@ static void open_bench(Bench *bench)
     assert_non_null(bench->corpus);
     bench->program = make_program();
     bench->programs =
-        (TrainPrograms){.step = &bench->program, .feed = {"src", "tgt", "tgt.next", "B", "S", "T"}};
+        (TrainPrograms){.step = &bench->program, .feed = {"src", "tgt", "tgt.next", NULL, "B", "S", "T"}};
     bench->settings = (TrainSettings){.rate = {.kind = RATE_CONSTANT, .peak = 0.01},
                                       .accumulate = 1,
                                       .steps = 37,
