@@ -124,12 +124,15 @@ static bool read_texts(Job *job, const Eval *o, const RunFolder *run, Texts *tex
 static Corpus *make_corpus(Job *job, const RunFolder *run, const Texts *texts)
 {
     enum { DEFAULT_WINDOW = 128 };
+    bool stream = run->kind == CORPUS_STREAM;
     CorpusOptions options = {.kind = run->kind,
-                             .keep_all = run->kind != CORPUS_STREAM,
+                             .keep_all = true,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .max_length = inference_max_length(&run->inference)};
-    if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
+    if (stream && !inference_said_length(&run->inference))
         options.max_length = DEFAULT_WINDOW;
+    if (stream && options.max_length > EVAL_STREAM_TOKENS)
+        options.max_length = EVAL_STREAM_TOKENS;
     return corpus_encode(&job->diags, run->vocab, &options, texts->source, texts->target);
 }
 
@@ -180,6 +183,7 @@ static const Option options[] = {
     OPTION_VOCAB(Eval),
     OPTION_SOURCE_VOCAB(Eval),
     OPTION_TOKEN(Eval, common.vocab.tokens),
+    OPTION_SPECIAL(Eval),
     OPTION_SET(Eval),
     OPTION_WITH(Eval),
     OPTION_LINE_LIMIT(Eval),

@@ -1,4 +1,5 @@
 /* tfc generate: a language model goes on with a text. */
+#include "base/json_write.h"
 #include "cli/commands.h"
 #include "cli/decoding.h"
 #include "cli/stream.h"
@@ -10,17 +11,57 @@
 typedef struct Generate {
     Common common;
     TextList input;
-    const char *prompt, *output;
+    const char *prompt, *output, *long_prompt;
     int64_t tokens;
+    TextList stops;
+    bool json;
     Decoding decoding;
 } Generate;
 
-static bool continue_texts(const Generate *o, RunFolder *run, Continuation *texts, int n)
+static DecodeSettings settings_of(const Generate *o, RunFolder *run)
 {
-    DecodeSettings settings = continuation_settings(&run->inference, run->kind);
+    DecodeSettings settings = continuation_settings(&run->inference);
     decoding_set_draw(&o->decoding, &settings);
     settings.n_stuck = &run->inference.n_stuck;
-    return continuation_run(&run->inference, &settings, texts, n);
+    return settings;
+}
+
+/* A prompt that the model cannot see whole: what is done is told; false: it is refused. `line`: of
+ * --input, from 1; 0: the prompt is --prompt. */
+static bool check_length(Job *job, const Generate *o, RunFolder *run, const Continuation *text, int64_t line)
+{
+    DecodeSettings settings = settings_of(o, run);
+    int64_t seen;
+    if (text->left <= 0 || continuation_fits(&run->inference, &settings, text, &seen))
+        return true;
+    const char *place = line ? arena_printf(job->arena, "line %lld", (long long)line) : "the prompt";
+    long long longest = (long long)inference_max_length(&run->inference);
+    if (o->long_prompt && !strcmp(o->long_prompt, "refuse"))
+        return job_error(job, "%s has %lld tokens, and the model takes %lld: shorten it, or --long-prompt cut has the "
+                              "model see its end", place, (long long)text->ids.count, longest);
+    diag_warning(&job->diags, (Loc){0}, "%s has %lld tokens, and the model takes %lld: it sees the last %lld", place,
+                 (long long)text->ids.count, longest, (long long)seen);
+    cli_flush(job);
+    return true;
+}
+
+/* ---- an answer ---- */
+
+/* line, prompt, text (what is behind the prompt), ids (of that), end: "stop" or "length". */
+static void put_json(Job *job, const Continuation *text, int64_t line, const char *whole, size_t behind, Text *out)
+{
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", line);
+    json_put_text(&json, "prompt", arena_strndup(job->arena, whole, behind));
+    json_put_text(&json, "text", whole + behind);
+    json_open(&json, "ids", '[');
+    for (size_t i = text->prompt; i < text->ids.count; i++)
+        json_put_integer(&json, NULL, text->ids.data[i]);
+    json_close(&json, ']');
+    json_put_text(&json, "end", text->ended ? "stop" : "length");
+    json_close(&json, '}');
+    text_string(out, "\n");
 }
 
 /* ---- one prompt ---- */
@@ -33,45 +74,86 @@ static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
     cli_flush(job);
 }
 
+/* To standard output, as it comes. */
+static void show(void *context, const char *text, size_t length)
+{
+    fwrite(text, 1, length, stdout);
+    fflush(stdout);
+}
+
 static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 {
     Continuation growing = {.left = o->tokens};
-    Text text = {0};
+    DecodeSettings settings = settings_of(o, run);
+    bool streams = !o->json && !(o->output && strcmp(o->output, "-"));
+    const ContinuationWatch watch = {.stops = &o->stops, .grown = streams ? show : NULL};
+    Text whole = {0}, out = {0};
     tell_unknown(job, run, o->prompt);
     continuation_encode(run->vocab, o->prompt, &growing.ids);
-    bool ok = continue_texts(o, run, &growing, 1);
-    continuation_put(run->vocab, &growing.ids, "\n", &text);
-    text_add(&text, "\n");
-    ok = ok && cli_write(job, o->output, &text);
-    text_free(&text);
+    growing.prompt = growing.ids.count;
+    bool ok = check_length(job, o, run, &growing, 0) &&
+              continuation_run(&run->inference, &settings, &watch, &growing, 1);
+    size_t behind = continuation_text(run->vocab, &growing, &o->stops, &whole);
+    if (o->json)
+        put_json(job, &growing, 0, whole.data ? whole.data : "", behind, &out);
+    else if (!streams)
+        text_put(&out, whole.data ? whole.data : "", whole.length);
+    if (!o->json)
+        text_string(&out, "\n");
+    ok = ok && cli_write(job, o->output, &out);
+    text_free(&whole);
+    text_free(&out);
     ids_free(&growing.ids);
     return ok;
 }
 
 /* ---- a prompt a line ---- */
 
-static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
+static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text, Stream *stream)
+{
+    Text whole = {0}, out = {0};
+    size_t behind = continuation_text(run->vocab, text, &o->stops, &whole);
+    if (o->json)
+        put_json(stream->job, text, text->number, whole.data ? whole.data : "", behind, &out);
+    else {
+        put_one_line(&out, whole.data ? whole.data : "");
+        text_string(&out, "\n");
+    }
+    stream_put(stream, out.data, out.length);
+    text_free(&whole);
+    text_free(&out);
+}
+
+static void begin_text(const Stream *stream, int64_t i, int64_t tokens, Continuation *text)
 {
     const Rows *rows = &stream->corpus->target;
+    int64_t row = stream->row[i];
+    *text = (Continuation){.number = stream->first + i, .left = row < 0 ? 0 : tokens};
+    for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
+        ids_push(&text->ids, rows->ids.data[k]);
+    text->prompt = text->ids.count;
+}
+
+/* A prompt that is refused ends it, after the answers to those before. */
+static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
+{
     Continuation texts[CONTINUATION_ROWS] = {0};
-    Text out = {0};
-    for (int64_t i = 0; i < stream->n; i++) {
-        int64_t row = stream->row[i];
-        texts[i].number = stream->first + i;
-        texts[i].left = row < 0 ? 0 : o->tokens;
-        for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
-            ids_push(&texts[i].ids, rows->ids.data[k]);
+    DecodeSettings settings = settings_of(o, run);
+    const ContinuationWatch watch = {.stops = &o->stops};
+    int n = 0;
+    bool fits = true;
+    for (; fits && n < stream->n; n++) {
+        begin_text(stream, n, o->tokens, &texts[n]);
+        fits = check_length(job, o, run, &texts[n], stream->first + n + 1);
     }
-    bool ok = continue_texts(o, run, texts, (int)stream->n);
-    for (int64_t i = 0; i < stream->n; i++) {
-        continuation_put(run->vocab, &texts[i].ids, "\\n", &out);
-        text_add(&out, "\n");
+    int answered = fits ? n : n - 1;
+    bool ok = continuation_run(&run->inference, &settings, &watch, texts, answered);
+    for (int i = 0; i < n; i++) {
+        if (ok && i < answered)
+            put_answer(o, run, &texts[i], stream);
         ids_free(&texts[i].ids);
     }
-    if (ok)
-        stream_put(stream, out.data, out.length);
-    text_free(&out);
-    return ok && stream_flush(stream);
+    return ok && stream_flush(stream) && fits;
 }
 
 static bool generate_lines(Job *job, const Generate *o, RunFolder *run, Stream *stream, bool ok)
@@ -85,6 +167,9 @@ static bool check_prompt(Job *job, const Generate *o)
 {
     if (o->input.count && *o->prompt)
         return job_error(job, "--prompt is one text, --input has one a line: give one of them");
+    for (size_t i = 0; i < o->stops.count; i++)
+        if (!*o->stops.data[i])
+            return job_error(job, "--stop: expected a text that is not empty");
     for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
         if (!utf8_length(at, strlen(at)))
             return job_error(job, "--prompt is not valid UTF-8");
@@ -129,13 +214,19 @@ static const Option options[] = {
     {"output", "FILE", FIELD(Generate, output), 0, NULL, "where to write (standard output)"},
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),
-    {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens"},
+    {"json", NULL, FIELD(Generate, json), 0, NULL,
+     "an object a prompt: line, prompt, text (behind it), ids, end (stop or length)"},
+    {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens, at most"},
+    {"stop", "TEXT", FIELD(Generate, stops), 0, NULL, "end before this text; again for more"},
+    {"long-prompt", "cut|refuse", FIELD(Generate, long_prompt), 0, "cut",
+     "a prompt that the model cannot see whole: it sees the last half of its length, or an error"},
     OPTIONS_RULES(Generate),
     OPTIONS_DRAW(Generate),
     OPTION_CHECKPOINT(Generate),
     OPTION_WEIGHTS(Generate),
     OPTION_VOCAB(Generate),
     OPTION_TOKEN(Generate, common.vocab.tokens),
+    OPTION_SPECIAL(Generate),
     OPTION_SET(Generate),
     OPTION_WITH(Generate),
     OPTION_PRODUCTS(Generate),
@@ -151,9 +242,11 @@ const Command command_generate = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints a prompt and what a language model goes on with. Prompts of --input\n"
-            "are answered as they are read, each on one line, where \\n stands for the\n"
-            "breaks between the lines of a text.",
+    .text = "Prints a prompt and what a language model goes on with, as it comes. Prompts of\n"
+            "--input are answered as they are read, each on one line, where \\n stands for a\n"
+            "line break within a text; --json has them whole. What stands before a text and\n"
+            "what ends it is the run's rule (docs/training.md): --token stop=TOKEN names\n"
+            "another end, again for several, stop=none goes on to --tokens.",
     COMMAND_OPTIONS(Generate, options),
     .run = run_generate,
 };

@@ -42,7 +42,9 @@ static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int6
     json_open(&json, NULL, '{');
     json_put_integer(&json, "line", stream->first + line);
     json_put_number(&json, "log_probability", sum, RESULT_DIGITS);
-    put_token_scores(&json, corpus->vocab, ids, n, tokens + score_place(corpus, row), n + 1);
+    int64_t from, predicted = corpus_predicted(corpus, row, &from);
+    put_token_scores(&json, corpus->vocab, ids + from, n - from, corpus_target_frame(corpus).after,
+                     tokens + score_place(corpus, row), predicted);
     if (o->attention)
         put_alignment(&json, corpus->vocab, &alignment);
     json_close(&json, '}');
@@ -120,6 +122,7 @@ static const Option options[] = {
     OPTION_VOCAB(Score),
     OPTION_SOURCE_VOCAB(Score),
     OPTION_TOKEN(Score, common.vocab.tokens),
+    OPTION_SPECIAL(Score),
     OPTION_SET(Score),
     OPTION_WITH(Score),
     OPTION_KEEP_GOING(Score),
@@ -138,7 +141,8 @@ const Command command_score = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Prints the natural logarithm of the probability of each target, its end\n"
-            "included, given its source: one line each, as they are read.",
+            "included, given its source: one line each, as they are read. A line of a\n"
+            "language model is a text, between what its rule has before and behind one.",
     COMMAND_OPTIONS(Score, options),
     .run = run_score,
 };

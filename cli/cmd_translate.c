@@ -31,7 +31,7 @@ static void print_json(const Translate *o, const Inference *inference, int64_t l
     json_put_number(&json, "score", h ? h->score : 0, RESULT_DIGITS);
     json_put_number(&json, "log_probability", h ? h->log_probability : 0, RESULT_DIGITS);
     if (o->token_scores)
-        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0,
+        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0, vocab_rules(inference->vocab)->end,
                          h ? h->each : NULL, h ? h->n_each : 0);
     if (alignment)
         put_alignment(&json, inference->vocab, alignment);
@@ -58,10 +58,12 @@ static bool print_result(const Translate *o, Aligner *aligner, const Stream *str
             print_json(o, inference, line, text, h, aligned ? &alignment : NULL, out);
             continue;
         }
-        if (o->nbest > 1 || o->alternatives)
-            text_add(out, "%" PRId64 " ||| %s ||| %.6f", line, text, h ? h->score : 0.0);
-        else
-            text_string(out, text);
+        bool lists = o->nbest > 1 || o->alternatives;
+        if (lists)
+            text_add(out, "%" PRId64 " ||| ", line);
+        put_one_line(out, text);
+        if (lists)
+            text_add(out, " ||| %.6f", h ? h->score : 0.0);
         if (aligned)
             put_soft_alignment(out, &alignment);
         text_string(out, "\n");

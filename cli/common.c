@@ -132,6 +132,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
                               .with = &common->with,
                               .dtype = common->dtype};
     bool ok = run_folder_open(job, &source, &run) && tracing_open_ranks(job, common->trace, common->ranks, &trace);
+    if (ok && common->special)
+        vocab_read_special(run.vocab, strcmp(common->special, "text"));
     if (ok) {
         trace_use(trace);
         ok = use(job, record, &run);

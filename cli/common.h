@@ -14,6 +14,7 @@ typedef struct Common {
     const char *gemm, *cpu, *passes;
     const char *level, *dtype; /* NULL: the command has no such option */
     const char *checkpoint, *trace;
+    const char *special; /* NULL: "read" */
     const char *weights;
     VocabularyChoice vocab;
     TextList with;
@@ -70,8 +71,14 @@ typedef struct Common {
 
 #define OPTION_TOKEN(record, tokens)                                                               \
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
-     "the vocabulary's token, or none, that is begin, first or end of a target, source-begin,\n"  \
-     "source-end, pad or unk, such as begin='<pad>'"}
+     "the vocabulary's token, #N by its number, or none, that is begin, first or end of a target,\n" \
+     "source-begin, source-end, pad or unk, such as begin='<pad>'; of a language model's text also\n" \
+     "text-begin, text-end, newline and stop (again for several)"}
+
+#define OPTION_SPECIAL(record)                                                                     \
+    {"special", "read|text", FIELD(record, common.special), 0, "read",                             \
+     "special tokens that a text names, such as </s>: read as such, where the vocabulary is a\n"   \
+     "tokenizer.json, or as any other text"}
 
 #define OPTION_NORMALIZE(record, field)                                                            \
     {"normalize", "nfkc|none", FIELD(record, field), 0, NULL,                                      \

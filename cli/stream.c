@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Readers of all files, so that one that is not there is told before anything is answered. False after
  * an error. */
@@ -177,6 +178,17 @@ bool stream_next(Stream *stream)
 }
 
 /* ---- the way out ---- */
+
+void put_one_line(Text *out, const char *text)
+{
+    TokenText line = {0};
+    if (!token_text_put(&line, text, strlen(text)) || !token_text_one_line(&line, 0)) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
+    }
+    text_put(out, line.data, line.length);
+    token_text_free(&line);
+}
 
 void stream_put(Stream *stream, const char *text, size_t length)
 {

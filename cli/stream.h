@@ -51,6 +51,9 @@ typedef struct Stream {
     Loc place;           /* … where */
 } Stream;
 
+/* Appends a text that is one line: "\\n" and "\\r" stand for line breaks within. */
+void put_one_line(Text *out, const char *text);
+
 /* False after errors; stream_close in any case. */
 bool stream_open(Stream *stream, Job *job, const StreamOptions *options);
 /* The next window; false: there is none. */

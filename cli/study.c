@@ -38,7 +38,7 @@ typedef struct Scored {
     int64_t n;
 } Scored;
 
-static void fill_wanted(const Vocabulary *vocab, Scored *s)
+static void fill_wanted(Scored *s)
 {
     const Corpus *c = s->corpus;
     if (c->options.kind == CORPUS_STREAM) {
@@ -49,9 +49,10 @@ static void fill_wanted(const Vocabulary *vocab, Scored *s)
     }
     s->n = score_tokens(c);
     for (int64_t row = 0; row < c->n; row++) {
-        int64_t at = score_place(c, row), length = rows_length(&c->target, row);
-        memcpy(s->wanted + at, c->target.ids.data + c->target.start[row], (size_t)length * sizeof(int32_t));
-        s->wanted[at + length] = vocab_rules(vocab)->end;
+        int64_t from, n = corpus_predicted(c, row, &from), length = rows_length(&c->target, row);
+        const int32_t *ids = c->target.ids.data + c->target.start[row];
+        for (int64_t i = 0; i < n; i++)
+            s->wanted[score_place(c, row) + i] = i + from < length ? ids[i + from] : corpus_target_frame(c).after;
     }
 }
 
@@ -62,12 +63,12 @@ static bool score_all(Job *job, RunFolder *run, Scored *s)
     s->wanted = ARENA_ARRAY(job->arena, int32_t, n);
     s->guesses = ARENA_ARRAY(job->arena, int32_t, n);
     for (int64_t i = 0; i < n; i++)
-        s->guesses[i] = -1;
+        s->wanted[i] = s->guesses[i] = -1;
     Scores scores;
     int64_t batch = run->kind == CORPUS_STREAM ? STREAM_TOKENS : SCORE_TOKENS;
     if (!score_corpus(&run->inference.score, s->corpus, batch, s->tokens, s->guesses, &scores))
         return job_error(job, "out of memory");
-    fill_wanted(run->vocab, s);
+    fill_wanted(s);
     return true;
 }
 
@@ -90,13 +91,14 @@ static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const L
     const Corpus *c = s->corpus;
     int64_t n = 0;
     for (int64_t row = 0; row < c->n; row++) {
-        int64_t length = rows_length(&c->target, row), line = c->line[row];
-        if (!length)
+        int64_t from, length = rows_length(&c->target, row), line = c->line[row];
+        int64_t predicted = corpus_predicted(c, row, &from);
+        if (!length || !predicted)
             continue;
         StudyRow *r = &rows[n++];
         *r = (StudyRow){.line = line * total / source->n,
                         .tokens = length,
-                        .loss = mean_loss(s->tokens + score_place(c, row), length + 1)};
+                        .loss = mean_loss(s->tokens + score_place(c, row), predicted)};
         if (!decoded) {
             r->target = copy_line(job->arena, &source->at[line]);
             continue;
@@ -113,8 +115,8 @@ static int64_t rows_of_corpus(Job *job, RunFolder *run, const Scored *s, const L
 /* Lines of a stream: what stands between two of its ends. */
 static int64_t rows_of_stream(Job *job, RunFolder *run, const Scored *s, StudyRow *rows, int64_t most)
 {
-    int32_t newline = vocab_is_characters(run->vocab) ? vocab_find(run->vocab, "\n") : -1;
-    int32_t end = newline >= 0 ? newline : vocab_rules(run->vocab)->end;
+    const TokenRules *rules = vocab_rules(run->vocab);
+    int32_t end = rules->text.newline >= 0 ? rules->text.newline : rules->end;
     int64_t n = 0, line = 0;
     for (int64_t at = 0; at < s->n && n < most; line++) {
         int64_t stop = at;

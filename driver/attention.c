@@ -22,16 +22,18 @@ FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t
                        const int32_t *ids, int64_t n, Arena *arena)
 {
     const TokenRules *rules = vocab_rules(inference->vocab);
+    const SourceFrame frame = corpus_target_frame(corpus);
+    int32_t last = frame.after >= 0 ? frame.after : rules->end >= 0 ? rules->end : rules->text.start;
     FramedPair pair = {0};
-    int64_t n_next;
+    int64_t n_next, from = frame.before < 0 && n > 0;
     if (inference->ports.source) {
-        SourceFrame frame = corpus_source_frame(corpus, row);
-        pair.source = framed(arena, frame.before, corpus->source.ids.data + corpus->source.start[row],
-                             rows_length(&corpus->source, row), frame.after, &pair.n_source);
+        SourceFrame around = corpus_source_frame(corpus, row);
+        pair.source = framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
+                             rows_length(&corpus->source, row), around.after, &pair.n_source);
     }
     if (inference->ports.target) {
-        pair.fed = framed(arena, rules->begin, ids, n, -1, &pair.n_target);
-        pair.next = framed(arena, -1, ids, n, rules->end, &n_next);
+        pair.fed = framed(arena, frame.before, ids, n, -1, &pair.n_target);
+        pair.next = framed(arena, -1, ids + from, n - from, last, &n_next);
     }
     return pair;
 }

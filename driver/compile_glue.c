@@ -6,7 +6,7 @@
 
 #include "base/element.h"
 #include "base/file.h"
-#include "driver/continuation.h"
+#include "driver/positions.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -198,6 +198,24 @@ static int put_ids(const Artifact *a, Text *out)
     return n;
 }
 
+/* The dimensions along which the model has tables of positions, with the lengths that they allow; how many. */
+static int put_lengths(const Artifact *a, Text *out)
+{
+    const Module *module = a->session.model->module;
+    int n = 0;
+    text_add(out, "static const TfcIds lengths[] = {\n");
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const char *name = module->symbols.data[i].name;
+        int64_t length = position_table(module, name).length;
+        if (length) {
+            text_add(out, "    {%s, 0, %" PRId64 "},\n", c_string(a->job->arena, name), length + 1);
+            n++;
+        }
+    }
+    text_add(out, "    {0, 0, 0}\n};\n");
+    return n;
+}
+
 static const char *const openers[] = {[VOCAB_WORDS] = "tokenizer_words",
                                       [VOCAB_SENTENCEPIECE] = "tokenizer_sentencepiece",
                                       [VOCAB_JSON] = "tokenizer_json_inside"};
@@ -218,24 +236,44 @@ static void put_text(const Artifact *a, Text *out)
     for (int i = 0; i < n; i++)
         text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
                  sizes[i]);
-    text_add(out, "%s%" PRId32 ", %" PRId32 ", %" PRId32 ", %d};\n\n", n == 1 ? "{0, 0, 0}, " : "",
-             a->rules.source_begin, a->rules.source_end, continuation_break(a->vocab), a->kind == CORPUS_STREAM);
+    text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", n == 1 ? "{0, 0, 0}, " : "",
+             a->rules.source_begin, a->rules.source_end);
 }
 
-static void put_model(const Artifact *a, int n_ids, Text *out)
+static void put_ints(const int32_t *values, int n, Text *out)
+{
+    text_string(out, "{");
+    for (int i = 0; i < n; i++)
+        text_add(out, "%s%" PRId32, i ? ", " : "", values[i]);
+    text_string(out, "}");
+}
+
+static void put_rule(const TextRule *rule, Text *out)
+{
+    text_add(out, "{%" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", ", rule->begin, rule->end,
+             rule->newline, rule->start, rule->n_stops);
+    put_ints(rule->stops, TEXT_STOPS, out);
+    text_string(out, ", ");
+    put_ints(rule->forbidden, TEXT_FORBIDDEN, out);
+    text_string(out, "}");
+}
+
+static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
 {
     Arena *arena = a->job->arena;
     const ModelPorts *ports = &a->ports;
     text_add(out,
              "static const TfcModel model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
              ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
-             ", %d, ids, %s};\n\n",
+             ", %d, ids, %d, lengths, %s, ",
              TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus,
              n_stores(a), n_stores(a) ? "members" : "0", c_string(arena, ports->source),
              c_string(arena, ports->target), c_string(arena, ports->next),
              c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
-             a->rules.pad, a->rules.unk, a->rules.first, a->session.model->train.max_length, n_ids,
+             a->rules.pad, a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
              a->has_text ? "&text_constant" : "0");
+    put_rule(&a->rules.text, out);
+    text_string(out, "};\n\n");
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -288,15 +326,19 @@ static const char runtime_types[] =
     "} TfcVocabulary;\n"
     "typedef struct TfcText {\n"
     "    TfcVocabulary target, source;\n"
-    "    long long source_begin, source_end, line_end, is_stream;\n"
+    "    long long source_begin, source_end;\n"
     "} TfcText;\n"
+    "typedef struct TextRule {\n"
+    "    int begin, end, newline, start, n_stops, stops[%d], forbidden[%d];\n"
+    "} TextRule;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"
     "    long long n_variants; const TfcVariant *variants;\n"
     "    long long n_members; const TfcMember *members;\n"
     "    const char *source, *target, *next, *logits;\n"
     "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
-    "    long long n_ids; const TfcIds *ids; const TfcText *text;\n"
+    "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
+    "    const TfcText *text; TextRule rule;\n"
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
@@ -306,12 +348,12 @@ void compile_glue(const Artifact *a, Text *out)
 {
     text_add(out, "#include \"%s.h\"\n", a->name);
     if (!artifact_is_c(a))
-        text_add(out, runtime_types, TFC_N_FUNCTIONS);
+        text_add(out, runtime_types, TFC_N_FUNCTIONS, TEXT_STOPS, TEXT_FORBIDDEN);
     put_members(a, out);
     put_variants(a, out);
-    int n_ids = put_ids(a, out);
+    int n_ids = put_ids(a, out), n_lengths = put_lengths(a, out);
     put_text(a, out);
-    put_model(a, n_ids, out);
+    put_model(a, n_ids, n_lengths, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);

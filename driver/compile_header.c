@@ -131,8 +131,8 @@ const GenerationField generation_fields[] = {
     {"double", "temperature", 0, "of samples: 0 (the most probable) to 1000000"},
     {"double", "top_p", 0, "draw among the most probable of this mass: 0 to 1 (all)"},
     {"uint64_t", "seed", 0, NULL},
-    {"int32_t", "bos", 0, "begins a target, of the vocabulary; -1: not known, to be set"},
-    {"int32_t", "eos", 0, "ends it"},
+    {"int32_t", "bos", 0, "begins a target, of the vocabulary; -1: not known, to be set; of a language model: nothing does"},
+    {"int32_t", "eos", 0, "ends it; -1: as bos. A language model's own goes with all others that end its texts"},
     {"int32_t", "forbidden", 4, "ids never chosen, of the vocabulary; -1: unused"},
     {"int32_t", "best_of", 0, "draw so many samples, give the nbest of them by score: nbest or more; 0: all drawn"},
     {"int32_t", "alternatives", 0, "k: k results, after the prefix each of the k most probable ids; nbest is 1; 0: none"},
@@ -143,6 +143,7 @@ const GenerationField generation_fields[] = {
     {"const int32_t *", "prefixes", 0, "these ids, one result's after the other's"},
     {"const char *", "prefix_text", 0, "of texts: how each line's translation begins, as many lines; NULL: any"},
     {"int64_t", "prefix_length", 0, "its bytes"},
+    {"int32_t", "refuse_long", 0, "1: a prompt of text that the model cannot see whole is an error; 0: it sees its end"},
 };
 const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "driver/import_config.h"
 #include "driver/import_marian.h"
+#include "driver/import_text.h"
 #include "driver/patterns.h"
 #include "driver/published.h"
 #include "driver/run_folder.h"
@@ -197,6 +198,41 @@ static void tell_unused(Import *m, const TextList *unused)
     text_free(&names);
 }
 
+/* A head of its own that config.json does not have, or has and is not there. */
+static void check_head(Import *m, const Shards *shards)
+{
+    static const char *const heads[] = {"lm_head.weight", "cls.predictions.decoder.weight"};
+    static const char *const tables[] = {"model.embed_tokens.weight", "transformer.wte.weight", "shared.weight",
+                                         "model.shared.weight", "bert.embeddings.word_embeddings.weight"};
+    enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
+    const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
+    const Shard *head = NULL, *table = NULL;
+    for (int i = 0; i < HEADS && !head; i++)
+        head = shards_find(shards, heads[i]);
+    for (int i = 0; i < TABLES && !table; i++)
+        table = shards_find(shards, tables[i]);
+    if (!says || !table)
+        return;
+    if (says->kind == JV_FALSE && !head)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
+                     "'%s' stands in its place", m->options->folder, heads[0], table->tensor->name);
+    if (says->kind == JV_TRUE && head &&
+        (head->tensor->bytes != table->tensor->bytes || memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
+                     "'%s', which is used in its place", m->options->folder, head->tensor->name, table->tensor->name);
+}
+
+static bool look_at_head(Import *m)
+{
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, in(m, m->options->run, RUN_WEIGHTS));
+    if (shards)
+        check_head(m, shards);
+    shards_close(shards);
+    return shards != NULL;
+}
+
 /* Reads every tensor once: all are there, and they have the shapes of the model. */
 static bool try_weights(Import *m, Session *session, TextList *unused)
 {
@@ -206,6 +242,7 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
     bool ok = program &&
               (store_add_program(store, program) || job_error(m->job, "out of memory")) &&
               weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
+    ok = ok && look_at_head(m);
     if (ok)
         tell_unused(m, unused);
     store_free(store);
@@ -214,6 +251,14 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
 
 /* ---- the run ---- */
 
+/* Of a language model. */
+static bool read_text_rule(Import *m)
+{
+    size_t n = m->tokens.count;
+    return import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens) &&
+           token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
+}
+
 static bool make_run(Import *m)
 {
     Session session;
@@ -221,6 +266,7 @@ static bool make_run(Import *m)
     if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
         return false;
     ModelPorts ports = ports_of(session.model->module);
+    bool is_read = !ports.target || ports.source || read_text_rule(m);
     RunRecord record = {.version = TFC_VERSION,
                         .model = m->origin,
                         .kind = ports_kind(&ports, false),
@@ -228,7 +274,7 @@ static bool make_run(Import *m)
                         .tokens = m->tokens,
                         .command = m->options->command,
                         .is_import = true};
-    bool ok = try_weights(m, &session, &record.unused) &&
+    bool ok = is_read && try_weights(m, &session, &record.unused) &&
               published_keep(m->job, m->folder, m->options->run) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
     session_close(&session);

@@ -133,6 +133,7 @@ static const ImportRow gpt2[] = {
 
 static const ImportRow llama[] = {LLAMA_ROWS,
                                   CONST("vocab_size", "vocab", "32000"),
+                                  CONST("max_position_embeddings", "context", "2048"),
                                   CONST("intermediate_size", "d_ff", "11008"),
                                   CONST("num_key_value_heads", "kv_heads", "=num_attention_heads"),
                                   CONST("rms_norm_eps", "norm_eps", "1e-6"),
@@ -142,6 +143,7 @@ static const ImportRow llama[] = {LLAMA_ROWS,
                                   END};
 static const ImportRow mistral[] = {LLAMA_ROWS,
                                     CONST("vocab_size", "vocab", "32000"),
+                                    CONST("max_position_embeddings", "context", "131072"),
                                     CONST("intermediate_size", "d_ff", "14336"),
                                     CONST("num_key_value_heads", "kv_heads", "8"),
                                     CONST("rms_norm_eps", "norm_eps", "1e-6"),
@@ -149,6 +151,7 @@ static const ImportRow mistral[] = {LLAMA_ROWS,
                                     END};
 static const ImportRow qwen2[] = {LLAMA_ROWS,
                                   CONST("vocab_size", "vocab", "151936"),
+                                  CONST("max_position_embeddings", "context", "32768"),
                                   CONST("intermediate_size", "d_ff", "22016"),
                                   CONST("num_key_value_heads", "kv_heads", "32"),
                                   CONST("rms_norm_eps", "norm_eps", "1e-6"),

@@ -60,6 +60,11 @@ bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *voc
     if (vocab_rules(vocab)->first >= 0 && !(ports.source && ports.target))
         return job_error(job, "--token first: translations begin with it, but the model has no source "
                               "and target");
+    const TokenRules *rules = vocab_rules(vocab);
+    if (ports.source && (rules->end < 0 || (ports.target && rules->begin < 0)))
+        return job_error(job, "the vocabulary has no token that %s a text, which a model with a source needs: "
+                              "--token %s=TOKEN names one",
+                         rules->end < 0 ? "ends" : "begins", rules->end < 0 ? "end" : "begin");
     int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
     if (ports.vocab && ports.vocab != size)
         return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
@@ -212,7 +217,7 @@ static int64_t lesser_length(int64_t a, int64_t b) { return a <= 0 || (b > 0 && 
 
 int64_t inference_said_length(const Inference *inference)
 {
-    int64_t longest = inference->session->model->train.max_length;
+    int64_t longest = session_max_length(inference->session);
     for (int i = 0; i < inference->n_members; i++)
         longest = lesser_length(longest, inference_said_length(inference->members[i]));
     return longest;

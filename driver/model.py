@@ -265,12 +265,12 @@ class Model:
 
     if hasattr(_lib, _NAME + "_translate_text"):
         def translate_text(self, text, prefix=None, **changes):
-            """The translation of each line of a text; of a list of lines, a list. `prefix`, alike:
-            how each line's translation begins."""
+            """The translation of each line of a text, where \\n stands for a line break within one;
+            of a list of lines, a list of whole ones. `prefix`, alike: how each line's translation
+            begins."""
             if isinstance(text, str):
                 return self._text("translate_text", text, changes, prefix)
-            return self._text("translate_text", _join(text), changes,
-                              None if prefix is None else _join(prefix)).split("\n")[:-1]
+            return [results[0].text for results in self.translations(text, prefix, **changes)]
 
         def translations(self, lines, prefix=None, **changes):
             """Of each line of a list the Results, with `text`: nbest of them, the best first, or
@@ -293,8 +293,10 @@ class Model:
 
     if hasattr(_lib, _NAME + "_generate_text"):
         def generate_text(self, text, **changes):
-            """The text and how it goes on."""
-            return self._text("generate_text", text, changes)
+            """The text and how it goes on; of a list of texts, a list."""
+            if isinstance(text, str):
+                return self._text("generate_text", text, changes)
+            return [self._text("generate_text", one, changes) for one in text]
 
     def _run(self, name, seed, given):
         dims, inputs, outputs = _FUNCTIONS[name]

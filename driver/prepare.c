@@ -18,6 +18,8 @@
 typedef struct Task {
     const TextPart *part;
     const TextCut *cut;
+    StreamPlace place; /* of a stream */
+    bool ends;         /* with its text's last line */
     const char *path;
     TokenShard shard;
     SidesUnknown unknown;
@@ -52,6 +54,8 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     uint64_t hash = hash_u64(hash_u64(HASH_SEED, ORDER_OF_ROWS), vocab_hash(tasks->vocab));
     hash = hash_u64(hash_u64(hash, tasks->kind), (uint64_t)tasks->id_bytes);
     hash = hash_u64(hash, (uint64_t)tasks->options->max_length);
+    if (vocab_rules(tasks->vocab)->text.newline < 0)
+        hash = hash_u64(hash_u64(hash, task->place), task->ends);
     for (int k = 0; k < part->n; k++)
         hash = hash_string(hash, part->text[k].sha256);
     return hash_u64(hash_u64(hash, (uint64_t)task->cut->line), (uint64_t)task->cut->lines);
@@ -95,7 +99,7 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
             corpus_add(rows, i, &sides[0], tasks->kind == CORPUS_PAIRS ? &sides[1] : NULL);
     }
     if (tasks->kind == CORPUS_STREAM)
-        corpus_close_stream(rows);
+        corpus_close_stream(rows, task->ends);
     pair_reader_close(&reader);
     return ok;
 }
@@ -104,7 +108,7 @@ static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
 {
     task->arena = arena_new();
     diag_init(&task->diags, task->arena);
-    CorpusOptions options = {.kind = tasks->kind};
+    CorpusOptions options = {.kind = tasks->kind, .place = task->place};
     if (tasks->kind != CORPUS_STREAM)
         options.max_length = tasks->options->max_length;
     Corpus *rows = corpus_new(tasks->vocab, &options);
@@ -149,6 +153,8 @@ static Tasks list_tasks(Job *job, const PrepareOptions *o, const TextParts *part
         for (int64_t k = 0; k < parts->data[i].n_cuts; k++, tasks.n++)
             tasks.data[tasks.n] = (Task){.part = &parts->data[i],
                                          .cut = &parts->data[i].cuts[k],
+                                         .place = k ? STREAM_GOES_ON : i ? STREAM_FOLLOWS : STREAM_BEGINS,
+                                         .ends = k + 1 == parts->data[i].n_cuts,
                                          .path = prepared_shard_path(job->arena, o->folder, tasks.n)};
     return tasks;
 }

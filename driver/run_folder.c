@@ -6,6 +6,7 @@
 #include "driver/weights.h"
 #include "passes/optimizer.h"
 #include "runtime/data/safetensors.h"
+#include "runtime/data/token_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,17 +214,19 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     RunRecord record;
     if (!run_argument(job, path) || !run_record_read(job, path, &record))
         return false;
-    if (vocabulary_is_chosen(&source->vocab))
+    if (source->vocab.spec || source->vocab.source)
         return job_error(job, "%s has a vocabulary of its own: leave %s out", path,
-                         source->vocab.spec     ? "--vocab"
-                         : source->vocab.source ? "--source-vocab"
-                                                : "--token");
+                         source->vocab.spec ? "--vocab" : "--source-vocab");
     if (source->settings && source->settings->count)
         return job_error(job, "%s has the settings that it was trained with: leave --set out", path);
     run->kind = record.kind;
     SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
     run->vocab = vocabulary_of_run(job, path, &record);
-    return run->vocab && open_model(job, source, &options, run);
+    const TextList *tokens = &source->vocab.tokens;
+    if (!run->vocab || !token_rules_set(run->vocab, &job->diags, tokens->data, tokens->count))
+        return false;
+    vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
+    return open_model(job, source, &options, run);
 }
 
 /* A model's file with weights and vocabulary beside it. */
@@ -242,6 +245,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
         return false;
     ModelPorts ports = ports_of(run->session.model->module);
     run->kind = ports_kind(&ports, false);
+    vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
     return true;
 }
 
@@ -280,7 +284,9 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     run->inference.members = ARENA_ARRAY(job->arena, Inference *, n + 1);
     for (int i = 0; i < n; i++) {
         RunFolder *member = &run->with[run->n_with++];
-        if (!open_one(job, &(RunSource){.path = source->with->data[i], .dtype = source->dtype}, member) ||
+        if (!open_one(job, &(RunSource){.path = source->with->data[i],
+                                  .vocab = {.tokens = source->vocab.tokens},
+                                  .dtype = source->dtype}, member) ||
             !run_check_average(job, run, member))
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;

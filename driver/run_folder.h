@@ -43,7 +43,7 @@ int64_t run_checkpoint_step(Job *job, const char *folder, const char *name);
 typedef struct RunSource {
     const char *path;           /* the folder of a run, or a model's file */
     const char *weights;        /* a checkpoint (driver/weights.h); of a run: instead of its own */
-    VocabularyChoice vocab;     /* of a run: none, it has its own */
+    VocabularyChoice vocab;     /* of a run its tokens alone: rules that are stronger than its own */
     const TextList *settings;   /* of a model's file: --set; or NULL */
     const TextList *with;       /* folders of further runs, for an ensemble; or NULL */
     const char *dtype;          /* as session_set_dtype takes it; NULL: f32 */

@@ -5,6 +5,7 @@
 #include "driver/memory.h"
 #include "driver/patterns.h"
 #include "driver/ports.h"
+#include "driver/positions.h"
 #include "driver/run_folder.h"
 #include "driver/tuning.h"
 
@@ -69,6 +70,13 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         return false;
     patterns_freeze(&options->freeze, &options->only, session->model->module);
     return !options->run || run_check_params(job, options->run, session->model);
+}
+
+int64_t session_max_length(const Session *session)
+{
+    int64_t said = session->model->train.max_length;
+    int64_t rows = position_table(session->model->module, NULL).length;
+    return rows && (said <= 0 || rows < said) ? rows : said;
 }
 
 void session_close(Session *session)

@@ -47,6 +47,9 @@ void session_set_dtype(SessionOptions *options, const char *dtype);
 /* Loads the model; false after errors. */
 bool session_open(Session *session, Job *job, const SessionOptions *options);
 void session_close(Session *session);
+/* Tokens of the longest text that the model takes: its max_length, or where that is more, or nobody says
+ * it, the rows of its tables of positions; 0: any. */
+int64_t session_max_length(const Session *session);
 
 /* Runs the passes of the session's level, or of --passes, over a function (up to `after`
  * a pass; NULL: all). All of them, and there is a limit of memory: within it, or false

@@ -1,6 +1,8 @@
 /* The texts of a training, its vocabulary, and the model with that vocabulary. */
 #include "driver/training.h"
 
+#include "driver/positions.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +133,8 @@ static bool make_vocabulary(Training *t)
         job_show(t->job);
         t->vocab = vocabulary_make(t->job, &o->vocab, t->source, t->target);
     }
+    if (t->vocab)
+        vocab_set_stream(t->vocab, o->kind == CORPUS_STREAM);
     return t->vocab != NULL;
 }
 
@@ -148,17 +152,43 @@ static bool open_model(Training *t)
     return t->session_is_open;
 }
 
+/* Windows of a stream are no longer than a batch. */
+static int64_t window_length(const Training *t)
+{
+    const TrainOptions *o = t->options;
+    int64_t longest = session_max_length(&t->session);
+    int64_t batch = o->batch_tokens        ? o->batch_tokens
+                    : o->batch_sentences ? 0
+                                         : t->session.model->train.batch_tokens;
+    return !longest ? STREAM_WINDOW : batch && batch < longest ? batch : longest;
+}
+
+/* A resumed run has the lengths that it began with. */
 static CorpusOptions corpus_options(const Training *t)
 {
+    const TrainOptions *o = t->options;
     const Feed feed = feed_of(t->session.model->module, &t->ports);
-    CorpusOptions options = {.kind = t->options->kind,
-                             .max_length = t->options->max_length,
-                             .same_lengths = feed_shares_lengths(&feed)};
-    if (!options.max_length)
-        options.max_length = t->session.model->train.max_length;
-    if (!options.max_length && options.kind == CORPUS_STREAM)
-        options.max_length = STREAM_WINDOW;
+    CorpusOptions options = {.kind = o->kind, .max_length = o->max_length, .same_lengths = feed_shares_lengths(&feed)};
+    const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
+    if (!options.max_length && was)
+        options.max_length = strtoll(was, NULL, 10);
+    else if (!options.max_length)
+        options.max_length =
+            options.kind == CORPUS_STREAM ? window_length(t) : session_max_length(&t->session);
     return options;
+}
+
+/* No text is longer than the model has positions. */
+static bool check_length(const Training *t)
+{
+    int64_t length = corpus_options(t).max_length, said = t->session.model->train.max_length;
+    PositionTable table = position_table(t->session.model->module, NULL);
+    if (!t->options->max_length && said > length)
+        length = said;
+    return !table.length || length <= table.length ||
+           job_error(t->job, "max_length is %lld, but the model's table '%s' has %lld positions: "
+                             "--max-length %lld is the most", (long long)length, table.name,
+                     (long long)table.length, (long long)table.length);
 }
 
 /* What is validated on is all there, as in tfc eval. */
@@ -197,7 +227,8 @@ static bool check_unknown(Training *t)
 
 bool training_load_data(Training *t)
 {
-    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) || !training_check_vocabulary(t) || !open_model(t))
+    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
+        !training_check_vocabulary(t) || !open_model(t) || !check_length(t))
         return false;
     const CorpusOptions options = corpus_options(t);
     t->corpus = t->options->rows ? training_prepared_corpus(t, &options)

@@ -79,16 +79,13 @@ static TrainSample begin_sample(Training *t, const Lines *lines, int64_t number,
 }
 
 /* What came behind the prompt. */
-static const char *text_behind(Training *t, const Continuation *text, size_t prompt)
+static const char *text_behind(Training *t, const Continuation *text)
 {
-    Text whole = {0}, begin = {0};
-    continuation_put(t->vocab, &text->ids, "\n", &whole);
-    continuation_put(t->vocab, &(Ids){.data = text->ids.data, .count = prompt}, "\n", &begin);
-    size_t skipped = whole.data && begin.data && !strncmp(whole.data, begin.data, begin.length) ? begin.length : 0;
-    const char *behind = whole.data ? arena_strdup(t->job->arena, whole.data + skipped) : "";
+    Text whole = {0};
+    size_t behind = continuation_text(t->vocab, text, NULL, &whole);
+    const char *copy = whole.data ? arena_strdup(t->job->arena, whole.data + behind) : "";
     text_free(&whole);
-    text_free(&begin);
-    return behind;
+    return copy;
 }
 
 /* Beginnings of lines of the first validation text are gone on with as tfc generate does. */
@@ -96,18 +93,17 @@ static bool keep_continuations(Training *t)
 {
     const Lines *lines = t->valid[0].source;
     Continuation texts[TRAINING_SAMPLES] = {0};
-    size_t prompts[TRAINING_SAMPLES];
     t->n_samples = samples_of(lines->n);
     for (int i = 0; i < t->n_samples; i++) {
         texts[i] = (Continuation){.number = i, .left = CONTINUED_TOKENS};
         t->samples[i] = begin_sample(t, lines, sampled(lines->n, i, t->n_samples), &texts[i]);
-        prompts[i] = texts[i].ids.count;
+        texts[i].prompt = texts[i].ids.count;
     }
-    DecodeSettings settings = continuation_settings(&t->inference, t->options->kind);
+    DecodeSettings settings = continuation_settings(&t->inference);
     settings.seed = SAMPLE_SEED;
-    bool ok = continuation_run(&t->inference, &settings, texts, t->n_samples);
+    bool ok = continuation_run(&t->inference, &settings, NULL, texts, t->n_samples);
     for (int i = 0; i < t->n_samples; i++) {
-        t->samples[i].text = ok ? text_behind(t, &texts[i], prompts[i]) : "";
+        t->samples[i].text = ok ? text_behind(t, &texts[i]) : "";
         ids_free(&texts[i].ids);
     }
     return ok;

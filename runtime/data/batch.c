@@ -367,10 +367,28 @@ static void fill_windows(const Batches *b, const Item *items, Batch *batch)
     }
 }
 
+/* A target moved by one: what is fed, and what it predicts. Of one that predicts nothing its first
+ * token, without a label. */
+static void put_target(const Corpus *corpus, int64_t row, int64_t length, int32_t *target, int32_t *next)
+{
+    SourceFrame frame = corpus_target_frame(corpus);
+    const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
+    int64_t from, n = rows_length(&corpus->target, row);
+    if (!corpus_predicted(corpus, row, &from)) {
+        *target = frame.before >= 0 ? frame.before : n ? *ids : vocab_rules(corpus->vocab)->text.start;
+        *next = -1;
+        return;
+    }
+    for (int64_t i = 0; i < length; i++) {
+        int64_t at = i + from; /* of the token that is predicted */
+        target[i] = at ? ids[at - 1] : frame.before;
+        next[i] = at < n ? ids[at] : frame.after;
+    }
+}
+
 static void fill_rows(const Batches *b, const Item *items, Batch *batch)
 {
     const Corpus *corpus = b->corpus;
-    const TokenRules *rules = vocab_rules(corpus->vocab);
     int32_t *source = batch->source, *target = batch->target, *next = batch->target_next;
     for (int64_t i = 0; i < batch->shape.rows; i++) {
         int64_t row = items[i].row;
@@ -379,12 +397,10 @@ static void fill_rows(const Batches *b, const Item *items, Batch *batch)
             source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row), frame.before,
                              frame.after);
         }
-        if (items[i].target) {
-            int64_t fed = items[i].target - 1; /* fewer than the row has where it is too long */
-            bool ends = fed == rows_length(&corpus->target, row);
-            target = put_row(target, &corpus->target, row, fed, rules->begin, -1);
-            next = put_row(next, &corpus->target, row, fed + !ends, -1, ends ? rules->end : -1);
-        }
+        if (items[i].target)
+            put_target(corpus, row, items[i].target, target, next);
+        target += items[i].target;
+        next += items[i].target;
     }
 }
 

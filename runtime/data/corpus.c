@@ -46,10 +46,26 @@ int64_t corpus_source_length(const Corpus *corpus, int64_t i)
                : 0;
 }
 
-/* … and of the target, were it whole in a batch. */
+SourceFrame corpus_target_frame(const Corpus *corpus)
+{
+    const TokenRules *rules = vocab_rules(corpus->vocab);
+    return corpus->options.kind == CORPUS_PAIRS ? (SourceFrame){rules->begin, rules->end}
+                                                : (SourceFrame){rules->text.begin, rules->text.end};
+}
+
+int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from)
+{
+    SourceFrame frame = corpus_target_frame(corpus);
+    *from = frame.before < 0;
+    int64_t n = rows_length(&corpus->target, i) + (frame.after >= 0) - *from;
+    return n > 0 ? n : 0;
+}
+
+/* Tokens of the target, were it whole in a batch. */
 static int64_t whole_target(const Corpus *corpus, int64_t i)
 {
-    return has_target(corpus->options.kind) ? rows_length(&corpus->target, i) + 1 : 0;
+    int64_t from, n = has_target(corpus->options.kind) ? corpus_predicted(corpus, i, &from) : -1;
+    return n < 0 ? 0 : n ? n : 1;
 }
 
 int64_t corpus_target_length(const Corpus *corpus, int64_t i)
@@ -112,8 +128,10 @@ static CorpusRow judge_row(const Corpus *corpus)
     int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
     CorpusRow row = {.source = source, .target = target, .tokens = source > target ? source : target};
     bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
+    int64_t from;
     row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
-                   (has_target(kind) && rows_length(&corpus->target, corpus->n) == has_first);
+                   (has_target(kind) && (rows_length(&corpus->target, corpus->n) == has_first ||
+                                         !corpus_predicted(corpus, corpus->n, &from)));
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                            : !row.is_empty && !row.is_long;
@@ -165,18 +183,66 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
     return corpus_close_row(corpus, line);
 }
 
-void corpus_add_stream(Corpus *corpus, const Line *line)
+/* ---- streams ---- */
+
+enum { MOST_PENDING = 64 << 20 }; /* bytes that are encoded at once */
+
+static void push_some(Corpus *corpus, int32_t id)
 {
-    vocab_encode(corpus->vocab, line->text, line->length, &corpus->target.ids);
-    if (vocab_is_characters(corpus->vocab))
-        vocab_encode(corpus->vocab, "\n", 1, &corpus->target.ids);
-    else
-        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->end);
-    corpus->lines++;
+    if (id >= 0)
+        ids_push(&corpus->target.ids, id);
 }
 
-void corpus_close_stream(Corpus *corpus)
+/* What stands before the stream's first token. */
+static void begin_stream(Corpus *corpus)
 {
+    const TokenRules *rules = vocab_rules(corpus->vocab);
+    bool is_published = rules->text.newline < 0;
+    if (is_published && corpus->options.place == STREAM_FOLLOWS)
+        push_some(corpus, rules->end);
+    if (is_published ? corpus->options.place != STREAM_GOES_ON : corpus->options.keep_all)
+        push_some(corpus, rules->text.begin);
+}
+
+static void encode_pending(Corpus *corpus)
+{
+    if (!corpus->pending.length)
+        return;
+    vocab_encode(corpus->vocab, corpus->pending.data, corpus->pending.length, &corpus->target.ids);
+    corpus->pending.length = 0;
+}
+
+static void put_pending(Corpus *corpus, const char *text, size_t length)
+{
+    if (token_text_put(&corpus->pending, text, length))
+        return;
+    fputs("tfc: out of memory\n", stderr);
+    abort();
+}
+
+void corpus_add_stream(Corpus *corpus, const Line *line)
+{
+    int32_t newline = vocab_rules(corpus->vocab)->text.newline;
+    bool is_first = !corpus->lines++;
+    if (is_first)
+        begin_stream(corpus);
+    if (newline >= 0) {
+        vocab_encode(corpus->vocab, line->text, line->length, &corpus->target.ids);
+        ids_push(&corpus->target.ids, newline);
+        return;
+    }
+    if (corpus->pending.length > MOST_PENDING)
+        encode_pending(corpus);
+    if (!is_first || corpus->options.place == STREAM_GOES_ON)
+        put_pending(corpus, "\n", 1);
+    put_pending(corpus, line->text, line->length);
+}
+
+void corpus_close_stream(Corpus *corpus, bool ends)
+{
+    encode_pending(corpus);
+    if (ends && vocab_rules(corpus->vocab)->text.newline < 0)
+        push_some(corpus, vocab_rules(corpus->vocab)->text.end);
     close_row(&corpus->target);
     corpus->n = corpus->own = 1;
 }
@@ -334,7 +400,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
     if (options->kind == CORPUS_STREAM) {
         for (int64_t i = 0; i < source->n; i++)
             corpus_add_stream(corpus, &source->at[i]);
-        corpus_close_stream(corpus);
+        corpus_close_stream(corpus, true);
     } else
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, 0, source, target, &seen);
@@ -379,6 +445,7 @@ void corpus_free(Corpus *corpus)
     free(corpus->target.start);
     ids_free(&corpus->source.ids);
     ids_free(&corpus->target.ids);
+    token_text_free(&corpus->pending);
     free(corpus->line);
     free(corpus->parts);
     free(corpus);

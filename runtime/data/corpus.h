@@ -6,10 +6,12 @@
  *   CORPUS_PAIRS      source: x1…xm end        target: begin y1…yn  next: y1…yn end
  *   CORPUS_SOURCES    source: x1…xm end        (translation)
  *   CORPUS_SENTENCES  source: begin x1…xm end  (encoder-only models)
- *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line)
- *   CORPUS_STREAM     the whole text is one stream of tokens, each line followed by end
- *                     (by the newline's own token in character vocabularies), cut into
- *                     windows of max_length: target: t[i…j)  next: t[i+1…j+1)
+ *   CORPUS_LINES      target: begin y1…yn      next: y1…yn end  (decoder-only, line by line), by the
+ *                     rule of a language model's texts (text_rule.h), which may lack both
+ *   CORPUS_STREAM     the whole text is one stream of tokens, cut into windows of max_length:
+ *                     target: t[i…j)  next: t[i+1…j+1). Each line is followed by the rule's newline;
+ *                     without one line breaks are the tokenizer's, and the text stands between the
+ *                     rule's begin and end
  */
 #ifndef RUNTIME_DATA_CORPUS_H
 #define RUNTIME_DATA_CORPUS_H
@@ -32,6 +34,10 @@ typedef struct Rows {
     Ids ids;
 } Rows;
 
+/* What a stream begins after: nothing, another text, or an earlier part of its text. A text's beginning
+ * counts where the rule has no newline, and with keep_all. */
+typedef enum StreamPlace { STREAM_BEGINS, STREAM_FOLLOWS, STREAM_GOES_ON } StreamPlace;
+
 typedef struct CorpusOptions {
     CorpusKind kind;
     /* In tokens of a batch, so special ones included; 0: no limit. */
@@ -45,6 +51,7 @@ typedef struct CorpusOptions {
     /* The model's source and target share a ragged dimension: a pair whose sides have different
      * lengths is not kept, and an error of corpus_encode and corpus_mix. */
     bool same_lengths;
+    StreamPlace place;
 } CorpusOptions;
 
 /* CorpusPart: rows that other data was mixed in with. Each epoch has all rows of the corpus's own
@@ -67,7 +74,8 @@ typedef struct Corpus {
     int64_t lines;        /* in the text */
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
     int64_t cut_sources, cut_targets; /* rows of those: cut, and whole but for the batch */
-    int64_t room;         /* private */
+    int64_t room;         /* private: */
+    TokenText pending;    /* of a stream without a newline token, not yet encoded */
     /* The rows lie there, not here, and n tells how many (prepared.h); NULL: they are here. */
     const struct Prepared *prepared;
 } Corpus;
@@ -108,9 +116,9 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options);
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target);
 /* The same of ids that were appended to source.ids and target.ids since the last row. */
 CorpusRow corpus_close_row(Corpus *corpus, int64_t line);
-/* A line of a stream; corpus_close_stream when all are there. */
+/* A line of a stream; corpus_close_stream when all are there: `ends`: with the text's last line. */
 void corpus_add_stream(Corpus *corpus, const Line *line);
-void corpus_close_stream(Corpus *corpus);
+void corpus_close_stream(Corpus *corpus, bool ends);
 void corpus_clear(Corpus *corpus); /* no rows any more; the memory is kept for others */
 
 static inline int64_t rows_length(const Rows *rows, int64_t i)
@@ -126,5 +134,10 @@ typedef struct SourceFrame {
 } SourceFrame;
 SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
 int64_t corpus_target_length(const Corpus *corpus, int64_t i);
+/* The same of a target: what is fed before its tokens, and predicted behind them. */
+SourceFrame corpus_target_frame(const Corpus *corpus);
+/* How many tokens of row i a batch predicts; *from: the first of them among the row's own, which is not
+ * predicted where nothing stands before it. A batch has one without a label where there are none. */
+int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from);
 
 #endif

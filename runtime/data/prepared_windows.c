@@ -160,7 +160,7 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
     for (size_t i = first; ok && i < end; i++)
         ok = load_shard(diags, arena, p, places[i].shard, rows);
     if (p->kind == CORPUS_STREAM)
-        corpus_close_stream(rows);
+        corpus_close_stream(rows, false);
     if (ok && end < p->shards.count)
         ask_for(arena, p, places, end);
     else if (ok && p->shards.count > 1)

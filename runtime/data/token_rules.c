@@ -27,16 +27,21 @@ static bool set_size(const Vocabulary *vocab, Diagnostics *diags, const char *te
 typedef struct Rule {
     const char *name;
     size_t at; /* of the id in TokenRules */
-    bool is_of_source, may_lack;
+    bool is_of_source;
+    unsigned said; /* a part of the text's rule */
 } Rule;
 
-static const Rule rules[] = {{"begin", offsetof(TokenRules, begin), false, false},
-                             {"end", offsetof(TokenRules, end), false, false},
-                             {"source-begin", offsetof(TokenRules, source_begin), true, true},
-                             {"source-end", offsetof(TokenRules, source_end), true, true},
-                             {"first", offsetof(TokenRules, first), false, true},
-                             {"pad", offsetof(TokenRules, pad), false, true},
-                             {"unk", offsetof(TokenRules, unk), false, true}};
+static const Rule rules[] = {{"begin", offsetof(TokenRules, begin), false, 0},
+                             {"end", offsetof(TokenRules, end), false, 0},
+                             {"source-begin", offsetof(TokenRules, source_begin), true, 0},
+                             {"source-end", offsetof(TokenRules, source_end), true, 0},
+                             {"first", offsetof(TokenRules, first), false, 0},
+                             {"pad", offsetof(TokenRules, pad), false, 0},
+                             {"unk", offsetof(TokenRules, unk), false, 0},
+                             {"text-begin", offsetof(TokenRules, text.begin), false, SAID_BEGIN},
+                             {"text-end", offsetof(TokenRules, text.end), false, SAID_END},
+                             {"newline", offsetof(TokenRules, text.newline), false, SAID_NEWLINE},
+                             {"stop", 0, false, SAID_STOPS}};
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 static const Rule *find_rule(Diagnostics *diags, const char *text)
@@ -50,10 +55,18 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
     }
     diag_error(diags, (Loc){0},
                "--token %s: expected NAME=TOKEN, where NAME is begin, end, source-begin, "
-               "source-end, first, pad, unk or size%s",
+               "source-end, first, pad, unk, text-begin, text-end, newline, stop or size%s",
                text, text_suggest(diags->arena, "'", arena_strndup(diags->arena, text, length),
                                   names, N_RULES));
     return NULL;
+}
+
+/* "#N": the token of that number; -1: no such text, or no such token. */
+static int32_t numbered(const Vocabulary *vocab, const char *text)
+{
+    char *end = NULL;
+    long id = *text == '#' ? strtol(text + 1, &end, 10) : -1;
+    return end && end > text + 1 && !*end && id >= 0 && id < vocab_size(vocab) ? (int32_t)id : -1;
 }
 
 /* The id that the text gives the rule; -1: none; -2 after an error. */
@@ -61,18 +74,35 @@ static int32_t find_token(const Vocabulary *vocab, Diagnostics *diags, const Rul
                           const char *text)
 {
     const char *token = strchr(text, '=') + 1;
-    if (rule->may_lack && !strcmp(token, "none"))
-        return -1;
-    int32_t id = vocab_find(rule->is_of_source ? vocab_source(vocab) : vocab, token);
-    if (id >= 0)
+    const Vocabulary *side = rule->is_of_source ? vocab_source(vocab) : vocab;
+    int32_t id = vocab_find(side, token);
+    if (id < 0)
+        id = numbered(side, token);
+    if (id >= 0 || !strcmp(token, "none"))
         return id;
-    diag_error(diags, (Loc){0}, "--token %s: the vocabulary has no token '%s'", text, token);
+    diag_error(diags, (Loc){0},
+               "--token %s: the vocabulary has no token '%s'; #N names one by its number, and none is no token",
+               text, token);
     return -2;
+}
+
+/* The first one of a list of texts takes the place of those before. */
+static bool add_stop(Diagnostics *diags, TextRule *text, int32_t id, bool is_first)
+{
+    text->n_stops = is_first || id < 0 ? 0 : text->n_stops;
+    if (id >= 0 && text->n_stops == TEXT_STOPS) {
+        diag_error(diags, (Loc){0}, "--token stop: more than %d tokens", (int)TEXT_STOPS);
+        return false;
+    }
+    if (id >= 0)
+        text->stops[text->n_stops++] = id;
+    return true;
 }
 
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n)
 {
     TokenRules changed = *vocab_rules(vocab);
+    bool has_stop = false;
     for (size_t i = 0; i < n; i++) {
         if (!strncmp(texts[i], "size=", 5)) {
             if (!set_size(vocab, diags, texts[i] + 5, &changed))
@@ -83,7 +113,12 @@ bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *t
         int32_t id = rule ? find_token(vocab, diags, rule, texts[i]) : -2;
         if (id < -1)
             return false;
-        memcpy((char *)&changed + rule->at, &id, sizeof id);
+        changed.said |= rule->said;
+        if (rule->said != SAID_STOPS)
+            memcpy((char *)&changed + rule->at, &id, sizeof id);
+        else if (!add_stop(diags, &changed.text, id, !has_stop))
+            return false;
+        has_stop = has_stop || rule->said == SAID_STOPS;
     }
     if (n)
         vocab_set_rules(vocab, &changed);

@@ -4,7 +4,8 @@
 
 #include "runtime/data/vocabulary.h"
 
-/* Rules from n texts "NAME=TOKEN", such as "begin=<pad>" or "source-end=none", or "size=N", in turn. False
+/* Rules from n texts "NAME=TOKEN", such as "begin=<pad>", "source-end=none" or "end=#2" (a token by its
+ * number), or "size=N", in turn; "stop=TOKEN" again for each token that generation stops at. False
  * after an error: no such name, or the vocabulary has no such token. */
 bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *texts, size_t n);
 

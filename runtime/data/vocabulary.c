@@ -23,6 +23,7 @@ struct Vocabulary {
     size_t n_bytes;
     const char **tokens; /* its pieces, each ended by a NUL */
     TokenRules rules;
+    bool is_stream;    /* vocab_set_stream */
     Vocabulary *source; /* of the other side; NULL: this one serves both */
     uint64_t hash;
 };
@@ -39,6 +40,39 @@ static TokenRules plain_rules(int32_t pad, int32_t unk, int32_t bos, int32_t eos
                         .source_begin = -1,
                         .source_end = eos,
                         .first = -1};
+}
+
+/* Whether generation by the rule has a use for the token. */
+static bool is_used(const TextRule *text, int32_t id)
+{
+    bool used = id == text->newline;
+    for (int32_t i = 0; i < text->n_stops; i++)
+        used = used || id == text->stops[i];
+    return used;
+}
+
+/* The parts of the text's rule that nobody said. */
+static void complete_rules(Vocabulary *vocab)
+{
+    TokenRules *rules = &vocab->rules;
+    TextRule *text = &rules->text;
+    bool stream = vocab->is_stream;
+    int32_t newline = vocab->characters ? vocab_find(vocab, "\n") : -1;
+    int32_t line_end = newline >= 0 ? newline : rules->end;
+    if (!(rules->said & SAID_BEGIN))
+        text->begin = stream ? line_end : rules->begin;
+    if (!(rules->said & SAID_END))
+        text->end = stream ? line_end : rules->end;
+    if (!(rules->said & SAID_NEWLINE))
+        text->newline = line_end;
+    if (!(rules->said & SAID_STOPS)) {
+        text->n_stops = !stream && rules->end >= 0;
+        text->stops[0] = rules->end;
+    }
+    text->start = rules->begin >= 0 ? rules->begin : rules->end >= 0 ? rules->end : 0;
+    const int32_t special[TEXT_FORBIDDEN] = {rules->pad, rules->begin, rules->unk, rules->end};
+    for (int i = 0; i < TEXT_FORBIDDEN; i++) /* published models may choose what they like */
+        text->forbidden[i] = rules->said & SAID_BEGIN || is_used(text, special[i]) ? -1 : special[i];
 }
 
 static const char **copy_pieces(Arena *arena, const Tokenizer *pieces)
@@ -66,6 +100,7 @@ static Vocabulary *from_pieces(Arena *arena, Tokenizer *pieces, VocabKind kind, 
                           .tokens = copy_pieces(arena, pieces),
                           .rules = plain_rules(special.pad, special.unk, special.bos, special.eos)};
     vocab->hash = hash_bytes(HASH_SEED, bytes, n);
+    complete_rules(vocab);
     return vocab;
 }
 
@@ -87,6 +122,7 @@ static Vocabulary *from_words(Diagnostics *diags, Arena *arena, const WordList *
     arena_own(arena, pieces, release);
     Vocabulary *vocab = from_pieces(arena, pieces, VOCAB_WORDS, bytes, n);
     vocab->characters = words->characters;
+    complete_rules(vocab);
     vocab->hash = hash_u64(HASH_SEED, words->characters);
     for (size_t i = 0; i < words->tokens.count; i++)
         vocab->hash =
@@ -109,10 +145,6 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
         return NULL;
     }
     arena_own(arena, pieces, release);
-    if (tokenizer_special(pieces).eos < 0) {
-        diag_error(diags, loc, "the %s has no end-of-sentence piece", what);
-        return NULL;
-    }
     return from_pieces(arena, pieces, is_json ? VOCAB_JSON : VOCAB_SENTENCEPIECE, bytes, n);
 }
 
@@ -344,7 +376,23 @@ void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules)
     vocab->hash = hash_bytes(vocab->hash, rules, offsetof(TokenRules, first));
     if (rules->first >= 0)
         vocab->hash = hash_u64(vocab->hash, (uint64_t)rules->first);
+    complete_rules(vocab);
+    const TextRule *text = &vocab->rules.text;
+    const int32_t said[] = {text->begin, text->end, text->newline}; /* stops change nothing that is learnt */
+    for (int i = 0; i < 3; i++)
+        if (rules->said & 1U << i)
+            vocab->hash = hash_u64(hash_u64(vocab->hash, (uint64_t)i), (uint64_t)said[i]);
 }
+
+void vocab_set_stream(Vocabulary *vocab, bool is_stream)
+{
+    vocab->is_stream = is_stream;
+    complete_rules(vocab);
+}
+
+const Tokenizer *vocab_tokenizer(const Vocabulary *vocab) { return vocab->pieces; }
+
+TokenizerFrame vocab_frame(const Vocabulary *vocab) { return tokenizer_frame(vocab->pieces); }
 
 const Vocabulary *vocab_source(const Vocabulary *vocab)
 {
@@ -386,6 +434,13 @@ static void require(bool done)
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
     require(tokenizer_encode(vocab->pieces, text, length, ids));
+}
+
+void vocab_read_special(Vocabulary *vocab, bool reads)
+{
+    tokenizer_read_special(vocab->pieces, reads);
+    if (vocab->source)
+        vocab_read_special(vocab->source, reads);
 }
 
 /* ---- what is unknown ---- */

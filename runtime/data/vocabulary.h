@@ -13,6 +13,8 @@
 
 #include "runtime/data/ids.h"
 #include "runtime/data/lines.h"
+#include "runtime/text/text_rule.h"
+#include "runtime/text/tokenizer.h"
 
 typedef struct Vocabulary Vocabulary;
 
@@ -53,16 +55,27 @@ void vocab_join(Vocabulary *vocab, Vocabulary *source);
 
 int32_t vocab_size(const Vocabulary *vocab); /* by its rules */
 /* TokenRules: ids of the special tokens, and what stands around the tokens of a text. -1: none.
- * A vocabulary begins with the rules of its file: without bos, eos begins. */
+ * A vocabulary begins with the rules of its file: without bos, eos begins. What of `text` is not said
+ * follows from the others (vocab_set_stream). */
+typedef enum TextSaid { SAID_BEGIN = 1, SAID_END = 2, SAID_NEWLINE = 4, SAID_STOPS = 8 } TextSaid;
 typedef struct TokenRules {
     int32_t pad, unk;                 /* pad: packed batches need none; unk: bytes may be tokens */
     int32_t begin, end;               /* a target is fed as begin y1…yn, and predicted as y1…yn end */
     int32_t source_begin, source_end; /* a source is source_begin x1…xm source_end */
     int32_t size;                     /* ids that the model has; those without a token have no text */
     int32_t first;                    /* y1 of every translation; it has no text */
+    TextRule text;                    /* of a language model */
+    unsigned said;                    /* TextSaid: parts of `text` that somebody chose */
 } TokenRules;
 const TokenRules *vocab_rules(const Vocabulary *vocab);
 void vocab_set_rules(Vocabulary *vocab, const TokenRules *rules);
+/* Whether the texts of a language model are one stream, in which each line is followed by a break (the
+ * newline's token of characters, else the end): then a text stands between two breaks, and generation
+ * has no end. Else, as at first, a line is a text between begin and end. Decides what of rules->text
+ * nobody said. */
+void vocab_set_stream(Vocabulary *vocab, bool is_stream);
+/* What the tokenizer's own template wants around a text. */
+TokenizerFrame vocab_frame(const Vocabulary *vocab);
 /* What it is made of: the bytes of its file, of one side, as vocab_save writes them. */
 typedef enum VocabKind { VOCAB_WORDS, VOCAB_JSON, VOCAB_SENTENCEPIECE } VocabKind;
 VocabKind vocab_kind(const Vocabulary *vocab);
@@ -72,8 +85,11 @@ bool vocab_is_characters(const Vocabulary *vocab);
 /* A list of words: its texts were split before, perhaps with `@@ ` joiners. */
 bool vocab_is_words(const Vocabulary *vocab);
 
+const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
 /* Appends the ids of the text, which is valid UTF-8 (lines.h). */
 void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
+/* As tokenizer_read_special. */
+void vocab_read_special(Vocabulary *vocab, bool reads);
 /* Words of the text (of a list of words), or characters, that the vocabulary has no token
  * for: a list of the first few, quoted, in the arena; NULL: there is none. */
 const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *text, size_t length);

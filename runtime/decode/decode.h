@@ -37,10 +37,18 @@ typedef struct DecodeSettings {
     int32_t top_k;        /* draw among the k most probable; 0: all */
     double top_p;         /* … among the smallest set of at least this mass; 1: all */
     uint64_t seed;
-    int32_t bos, eos;     /* a target begins with bos and ends with eos */
+    int32_t bos, eos;     /* a target begins with bos and ends with eos; bos -1: with its prompt, which
+                           * has a token then */
+    const int32_t *stops; /* a result ends with one of these n_stops, too */
+    int32_t n_stops;
     int32_t first;        /* the first token of every result, before its prefix; -1: any */
     int32_t forbidden[4]; /* never chosen: padding, bos, unknown …; -1: unused */
-    bool until_eos;       /* false: eos is an ordinary token, length_limit ends it */
+    bool until_eos;       /* false: eos and stops are ordinary tokens, length_limit ends it */
+    bool open_end;        /* at its limit a result stops without eos */
+    /* Of results that are searched for alone (a beam or draw of 1): called for each token that one gets,
+     * with the number of its sentence; false: the result stops there. NULL: nobody is. */
+    bool (*go_on)(void *context, int64_t number, int32_t token);
+    void *context;
 } DecodeSettings;
 
 DecodeSettings decode_defaults(void);
@@ -52,7 +60,7 @@ typedef struct Hypothesis {
     const int32_t *ids; /* without bos and eos */
     int32_t n;
     double log_probability; /* sum over tokens, eos included if it ended so */
-    const double *each;     /* … of which these are the parts, n or n + 1 */
+    const double *each;     /* … of which these are the parts, n, or n + 1 if it ended so */
     int32_t n_each;
     bool is_stuck; /* no_repeat_ngram left no token to go on with: it has no end */
     double score;           /* log_probability / lp(length): what hypotheses are ranked by */

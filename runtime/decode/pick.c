@@ -240,7 +240,7 @@ Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *
         k = 1;
     int32_t n = pick_best(logits, vocab, settings->forbidden, k, scratch);
     if (n <= 1)
-        return n ? scratch[0] : (Candidate){settings->eos, -INFINITY};
+        return n ? scratch[0] : (Candidate){-1, -INFINITY};
     double greatest = scratch[0].log_probability, total = 0;
     for (int32_t i = 0; i < n; i++)
         total += exp((scratch[i].log_probability - greatest) / settings->temperature);

@@ -21,7 +21,7 @@ void pick_mean(const float *const *logits, int32_t n, int64_t row, int32_t vocab
 int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4], int32_t k,
                   Candidate *out);
 /* Draws a token by temperature, top-k and top-p; `counter` makes it unique. The
- * log-probability is that of the model, before all three. */
+ * log-probability is that of the model, before all three. Token -1: none is left. */
 Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *settings,
                       const uint32_t counter[4], Candidate *scratch);
 

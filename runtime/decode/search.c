@@ -16,6 +16,8 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
     search->live[0] = (Live){.slot = search->first_slot, .token = settings->bos, .node = -1};
     search->n_live = 1;
     search->fed = search->length = 0;
+    if (settings->bos < 0 && search->prompt.n)
+        search->live[0].token = search->prompt.ids[search->fed++];
     if (search->longest < search->prefix.n)
         search->longest = search->prefix.n;
     search->nodes.count = search->ended.count = 0;
@@ -28,6 +30,20 @@ int32_t search_candidates(const DecodeSettings *settings)
     if (row < settings->alternatives)
         row = settings->alternatives;
     return row < 1 ? 1 : row;
+}
+
+/* Whether a hypothesis that ends, at its limit or before, ends with eos. */
+static bool has_end(const DecodeSettings *settings, bool at_limit)
+{
+    return settings->until_eos && !(at_limit && settings->open_end);
+}
+
+static bool is_end(const DecodeSettings *settings, int32_t token)
+{
+    bool is = token == settings->eos;
+    for (int32_t i = 0; !is && i < settings->n_stops; i++)
+        is = token == settings->stops[i];
+    return is && settings->until_eos;
 }
 
 /* The hypothesis may only end now. */
@@ -128,6 +144,10 @@ static int32_t examine_row(const Search *search, int32_t live, const DecodeSetti
         const uint32_t counter[4] = {(uint32_t)search->number, (uint32_t)(search->number >> 32),
                                      (uint32_t)(first + i), (uint32_t)search->length};
         out[i] = pick_sample(logits, vocab, settings, counter, scratch);
+        if (out[i].token < 0 && !settings->until_eos)
+            return i;
+        if (out[i].token < 0)
+            out[i].token = settings->eos;
     }
     return n;
 }
@@ -148,8 +168,7 @@ int32_t search_examine(const Search *search, int32_t live, const DecodeSettings 
     if (must_end(search)) {
         if (is_alternative(search) && search->rank > 0)
             return 0;
-        double end =
-            settings->until_eos ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
+        double end = has_end(settings, true) ? logits[settings->eos] - pick_logsumexp(logits, vocab) : 0;
         out[0] = (Candidate){settings->eos, end};
         return 1;
     }
@@ -185,15 +204,34 @@ static int compare_steps(const void *a, const void *b)
     return x->token - y->token;
 }
 
-static void end_hypothesis(Search *search, const DecodeSettings *settings, const Step *step,
-                           Arena *arena)
+/* `ended` but for its length and score. */
+static void end_hypothesis(Search *search, const DecodeSettings *settings, Ended ended, Arena *arena)
 {
-    bool has_eos = settings->until_eos;
-    int32_t counted = search->length + (has_eos ? 1 : 0);
-    double score = step->log_probability / decode_length_penalty(settings->length_penalty, counted);
-    Ended ended = {search->live[step->parent].node, search->length, has_eos, false, step->part,
-                   step->log_probability, score};
+    ended.length = search->length;
+    int32_t counted = search->length + (ended.has_eos ? 1 : 0);
+    ended.score = ended.log_probability / decode_length_penalty(settings->length_penalty, counted);
     vec_push(arena, search->ended, ended);
+}
+
+/* With the step that ends it. */
+static void end_by_step(Search *search, const DecodeSettings *settings, const Step *step, Arena *arena)
+{
+    const Ended ended = {.node = search->live[step->parent].node,
+                         .has_eos = has_end(settings, must_end(search)),
+                         .end = step->part,
+                         .log_probability = step->log_probability};
+    end_hypothesis(search, settings, ended, arena);
+}
+
+/* All that live, without an end: nothing more of them is asked. */
+static void end_open(Search *search, const DecodeSettings *settings, Arena *arena)
+{
+    for (int32_t i = 0; i < search->n_live; i++) {
+        const Live *live = &search->live[i];
+        end_hypothesis(search, settings, (Ended){.node = live->node, .log_probability = live->log_probability},
+                       arena);
+    }
+    search->n_live = 0;
 }
 
 /* The first child of a hypothesis stays in its slot, others get a copy in a slot
@@ -273,11 +311,11 @@ static int32_t choose_steps(Search *search, const DecodeSettings *settings, cons
     bool last = must_end(search);
     int32_t n_chosen = 0;
     for (int32_t i = 0; i < n && n_chosen < search->width; i++) {
-        bool ends = last || (settings->until_eos && steps[i].token == settings->eos);
+        bool ends = last || is_end(settings, steps[i].token);
         if (!ends)
             chosen[n_chosen++] = i;
         else if (settings->sample || i < settings->beam)
-            end_hypothesis(search, settings, &steps[i], arena);
+            end_by_step(search, settings, &steps[i], arena);
     }
     return n_chosen;
 }
@@ -300,14 +338,10 @@ static void end_stuck(Search *search, const DecodeSettings *settings, const int3
     for (int32_t i = 0; i < search->n_live; i++) {
         if (counts[i] != SEARCH_STUCK)
             continue;
-        double log_probability = search->live[i].log_probability;
-        Ended ended = {.node = search->live[i].node,
-                       .length = search->length,
-                       .is_stuck = true,
-                       .log_probability = log_probability,
-                       .score = log_probability /
-                                decode_length_penalty(settings->length_penalty, search->length)};
-        vec_push(arena, search->ended, ended);
+        const Ended ended = {.node = search->live[i].node,
+                             .is_stuck = true,
+                             .log_probability = search->live[i].log_probability};
+        end_hypothesis(search, settings, ended, arena);
     }
 }
 
@@ -333,6 +367,10 @@ void search_choose(Search *search, const DecodeSettings *settings, const Candida
     search->live = next;
     search->n_live = n_chosen;
     search->length++;
+    bool goes_on = !settings->go_on || search->width > 1 || !n_chosen ||
+                   settings->go_on(settings->context, search->number, next[0].token);
+    if (!goes_on || (settings->open_end && must_end(search)))
+        end_open(search, settings, arena);
     if (search->n_live && is_decided(search, settings))
         search->n_live = 0;
 }

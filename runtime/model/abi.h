@@ -4,9 +4,10 @@
 #define RUNTIME_MODEL_ABI_H
 
 #include "runtime/exec/program.h"
+#include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 6 };
+enum { TFC_MODEL_ABI = 7 };
 
 /* As the generated header's constants. */
 typedef enum TfcStatus {
@@ -47,7 +48,7 @@ typedef struct TfcMember {
     const TfcWeight *weights;
 } TfcMember;
 
-/* The ids that an input may hold: least ≤ id < below. */
+/* The ids that an input may hold, or how long a dimension may be: least ≤ id < below. */
 typedef struct TfcIds {
     const char *input;
     int64_t least, below;
@@ -64,8 +65,6 @@ typedef struct TfcVocabulary {
 typedef struct TfcText {
     TfcVocabulary target, source;    /* source.bytes NULL: the same */
     int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
-    int64_t line_end;                /* between the lines of a language model's text */
-    int64_t is_stream;               /* and its text goes on after one, and begins after one */
 } TfcText;
 
 typedef struct TfcModel {
@@ -83,7 +82,10 @@ typedef struct TfcModel {
     int64_t max_length;                          /* of sentences; 0: no limit known */
     int64_t n_ids;
     const TfcIds *ids; /* of the inputs whose ids are looked up */
+    int64_t n_lengths;
+    const TfcIds *lengths; /* of the dimensions whose positions are looked up, by their names */
     const TfcText *text; /* NULL: ids alone */
+    TextRule rule;       /* of a language model's texts */
 } TfcModel;
 
 #endif

@@ -88,8 +88,8 @@ static int check_sentences(const TfcSession *session, int32_t n, const int32_t *
 {
     const TfcModel *model = session->loaded->model;
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
-    const Lists lists = {"lengths", "ids", encodes ? model->source : model->target,
-                         lengths, ids, INT32_MAX};
+    const Lists lists = {"lengths", "ids", encodes ? model->source : model->target, lengths, ids,
+                         model->n_lengths ? tfc_model_longest(model) : INT32_MAX};
     return check_lists(model, n, &lists);
 }
 
@@ -279,6 +279,21 @@ static void put_results(const Decoded *decoded, int32_t n, int32_t places, TfcRe
                 j < decoded[i].n ? session_result(&decoded[i].best[j]) : (TfcResult){0};
 }
 
+/* The longest results behind prompts, of a model with a table of positions; NULL: out of memory. */
+static int32_t *limit_results(const TfcModel *model, const DecodeSettings *settings, int32_t n, const int32_t *lengths,
+                              Arena *arena)
+{
+    int32_t *limits = ARENA_ARRAY(arena, int32_t, (int64_t)n + 1);
+    for (int32_t i = 0; limits && i < n; i++) {
+        double wanted = settings->length_extra;
+        int64_t room = tfc_model_longest(model) + 1 - (settings->bos >= 0) - lengths[i];
+        if (settings->length_limit > 0 && wanted > settings->length_limit)
+            wanted = settings->length_limit;
+        limits[i] = (int32_t)(wanted < (double)room ? wanted : (double)(room > 0 ? room : 0));
+    }
+    return limits;
+}
+
 /* The old results may be what is given: they stay until the new ones are there. */
 static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists *prefixes, int32_t n,
                   const int32_t *lengths, const int32_t *ids, TfcResult *out)
@@ -292,6 +307,8 @@ static int decode_all(TfcSession *session, DecodeSettings *settings, const Lists
     if (prefixes->lengths)
         settings->prefixes = cut_sentences(arena, n, prefixes->lengths, prefixes->ids);
     bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    if (!encodes && session->loaded->model->n_lengths)
+        settings->limits = limit_results(session->loaded->model, settings, n, lengths, arena);
     if (arena_failed(arena) ||
         !decode_batch(&session->stepper, settings, encodes ? given : NULL, encodes ? NULL : given, NULL,
                       n, arena, decoded)) {
@@ -328,6 +345,15 @@ static int generate(TfcSession *session, const TfcGeneration *settings, int32_t 
         status = check_sentences(session, n, lengths, ids);
     if (!status)
         status = check_prefixes(session->loaded->model, settings, n, &prefixes);
+    const TfcModel *model = session->loaded->model;
+    bool continues = !session->loaded->variant->programs[TFC_ENCODE] && model->n_lengths;
+    for (int32_t i = 0; !status && continues && decoding.bos >= 0 && i < n; i++)
+        if (lengths[i] >= tfc_model_longest(model))
+            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lengths[%d] is %d, and bos stands before it: the model takes %lld",
+                                    i, lengths[i], (long long)tfc_model_longest(model));
+    for (int32_t i = 0; !status && decoding.bos < 0 && i < n; i++)
+        if (!lengths[i])
+            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lengths[%d] is 0, and bos is -1: nothing begins the text", i);
     if (!status && n)
         status = tfc_model_need(out, "results");
     if (!status)

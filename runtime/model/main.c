@@ -143,6 +143,16 @@ static void tell_unknown_share(const Answering *a)
     fprintf(stderr, "%s: %s\n", a->program, note);
 }
 
+/* Line breaks within stand as "\\n" and "\\r". */
+static void print_one_line(const char *text, int64_t length)
+{
+    for (int64_t i = 0; i < length; i++)
+        if (text[i] == '\n' || text[i] == '\r')
+            fputs(text[i] == '\n' ? "\\n" : "\\r", stdout);
+        else
+            putchar(text[i]);
+}
+
 /* All results of a line of text. */
 static int list_text(Answering *a, long number, const char *line, int64_t length)
 {
@@ -152,7 +162,7 @@ static int list_text(Answering *a, long number, const char *line, int64_t length
         return fail_line(a, number);
     for (int64_t k = 0; k < n; k++) {
         printf("%ld ||| ", number - 1);
-        fwrite(list[k].text, 1, (size_t)list[k].length, stdout);
+        print_one_line(list[k].text, list[k].length);
         printf(" ||| %.6f\n", list[k].result.score);
     }
     if (!n)

@@ -33,6 +33,7 @@ typedef struct TfcGeneration {
     const int32_t *prefix_lengths, *prefixes; /* of ids */
     const char *prefix_text;                  /* of texts */
     int64_t prefix_length;
+    int32_t refuse_long; /* a prompt of text that does not fit */
 } TfcGeneration;
 
 typedef struct TfcResult {

@@ -11,6 +11,9 @@ int64_t tfc_model_longest(const TfcModel *model)
     return model->max_length > 0 ? model->max_length : DECODE_LONGEST;
 }
 
+/* What ends texts of a language model; -1: nothing. */
+static int32_t first_stop(const TfcModel *model) { return model->rule.n_stops ? model->rule.stops[0] : -1; }
+
 /* Those of tfc translate; of a model without an encoder, those of tfc generate. */
 static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
 {
@@ -35,6 +38,9 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
                       (int32_t)model->unk, -1},
     };
     if (!loaded->variant->programs[TFC_ENCODE]) {
+        out->bos = model->rule.begin;
+        out->eos = first_stop(model);
+        memcpy(out->forbidden, model->rule.forbidden, sizeof out->forbidden);
         out->sample = 1;
         out->length_factor = 0;
         out->length_extra = DECODE_GENERATED;
@@ -68,9 +74,10 @@ static int check_ranges(const Range *ranges, size_t n)
 }
 
 /* What settings allow each other. */
-static int check_together(const TfcModel *model, const TfcGeneration *s)
+static int check_together(const TfcModel *model, const TfcGeneration *s, bool encodes)
 {
-    if (s->bos < 0 || s->bos >= model->vocab || s->eos < 0 || s->eos >= model->vocab)
+    const int32_t least = encodes ? 0 : -1;
+    if (s->bos < least || s->bos >= model->vocab || s->eos < least || s->eos >= model->vocab)
         return tfc_model_fail(TFC_ERROR_ARGUMENT,
                               "bos is %d, eos is %d: neither the model nor the settings name them, or "
                               "they are not below %lld",
@@ -86,7 +93,7 @@ static int check_together(const TfcModel *model, const TfcGeneration *s)
     return TFC_OK;
 }
 
-static int check_settings(const TfcModel *model, const TfcGeneration *s)
+static int check_settings(const TfcModel *model, const TfcGeneration *s, bool encodes)
 {
     const double vocab = (double)model->vocab;
     const Range ranges[] = {
@@ -100,6 +107,7 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s)
         {"length_factor", s->length_factor, 0, INT32_MAX},
         {"temperature", s->temperature, 0, LIMIT_temperature},
         {"top_p", s->top_p, 0, 1},
+        {"refuse_long", s->refuse_long, 0, 1},
         {"best_of", s->best_of, 0, LIMIT_best_of},
         {"alternatives", s->alternatives, 0, LIMIT_alternatives},
         {"no_repeat_ngram", s->no_repeat_ngram, 0, LIMIT_no_repeat_ngram},
@@ -111,10 +119,10 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s)
         {"forbidden[3]", s->forbidden[3], -1, vocab - 1},
     };
     int status = check_ranges(ranges, sizeof ranges / sizeof ranges[0]);
-    return status ? status : check_together(model, s);
+    return status ? status : check_together(model, s, encodes);
 }
 
-static DecodeSettings decode_settings(const TfcGeneration *s)
+static DecodeSettings decode_settings(const TfcModel *model, const TfcGeneration *s, bool encodes)
 {
     DecodeSettings d = decode_defaults();
     d.beam = s->beam;
@@ -136,6 +144,12 @@ static DecodeSettings decode_settings(const TfcGeneration *s)
     d.no_repeat_ngram = s->no_repeat_ngram;
     d.repetition_penalty = s->repetition_penalty;
     memcpy(d.forbidden, s->forbidden, sizeof d.forbidden);
+    d.until_eos = s->eos >= 0;
+    d.open_end = !encodes;
+    if (!encodes && s->eos >= 0 && s->eos == first_stop(model)) {
+        d.stops = model->rule.stops;
+        d.n_stops = model->rule.n_stops;
+    }
     return d;
 }
 
@@ -146,8 +160,10 @@ int session_settings(const TfcSession *session, const TfcGeneration *settings, D
         set_defaults(session->loaded, &defaults);
         settings = &defaults;
     }
-    int status = check_settings(session->loaded->model, settings);
+    const TfcModel *model = session->loaded->model;
+    bool encodes = session->loaded->variant->programs[TFC_ENCODE] != NULL;
+    int status = check_settings(model, settings, encodes);
     if (!status)
-        *out = decode_settings(settings);
+        *out = decode_settings(model, settings, encodes);
     return status;
 }

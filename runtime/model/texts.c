@@ -3,6 +3,7 @@
 #include "runtime/model/texts.h"
 
 #include "base/text.h"
+#include "runtime/decode/continue.h"
 
 #include <string.h>
 
@@ -102,95 +103,53 @@ static bool put_answer(TfcSession *session, const char *bytes, size_t length)
 
 /* ---- going on with a text ---- */
 
-/* A stream has no end: what would be one is not chosen, and lines follow each other. */
-static void set_stream(const TfcModel *model, DecodeSettings *settings)
-{
-    const int32_t line_end = (int32_t)model->text->line_end;
-    const int64_t others[] = {model->bos, model->eos};
-    settings->bos = line_end;
-    settings->until_eos = false;
-    for (int k = 0; k < 2; k++) {
-        int place = -1;
-        bool there = others[k] < 0 || others[k] == line_end;
-        for (int i = 0; i < 4; i++) {
-            there = there || settings->forbidden[i] == others[k];
-            if (settings->forbidden[i] == line_end)
-                settings->forbidden[i] = -1;
-            if (settings->forbidden[i] < 0)
-                place = i;
-        }
-        if (!there && place >= 0)
-            settings->forbidden[place] = (int32_t)others[k];
-    }
-}
-
 static int encode_prompt(TfcSession *session, const char *utf8, size_t length, TokenIds *ids)
 {
     const TfcLoaded *loaded = session->loaded;
-    for (size_t at = 0; at < length;) {
-        const char *newline = memchr(utf8 + at, '\n', length - at);
-        size_t size = newline ? (size_t)(newline - utf8) - at : length - at;
-        if (!texts_encode(session, loaded->target, utf8 + at, size, ids) ||
-            (newline && !texts_push_special(ids, loaded->model->text->line_end)))
-            return tfc_model_no_memory();
-        at += size + (newline != NULL);
-    }
+    size_t before = ids->count;
+    if (!continue_encode(loaded->target, &loaded->model->rule, utf8, length, ids))
+        return tfc_model_no_memory();
+    if (ids->count > before)
+        unknown_add(&session->unknown, ids->data + before, ids->count - before,
+                    tokenizer_special(loaded->target).unk);
     return tfc_model_check_ids(loaded->model, loaded->model->target, ids->data,
                                (int64_t)ids->count);
 }
 
-/* Adds what follows the last half of what the model sees at once, at most *left tokens. */
+/* Adds at most *left tokens, as many as fit behind what the model sees at once. */
 static int go_on_once(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids,
-                      int64_t *left, Arena *arena)
+                      int64_t *left, bool refuses, Arena *arena)
 {
-    int64_t window = tfc_model_longest(session->loaded->model) - 1;
-    int64_t seen = (int64_t)ids->count < window / 2 ? (int64_t)ids->count : window / 2;
-    int32_t limit = (int32_t)(*left < window - seen ? *left : window - seen);
-    Tokens prompt = {ids->data ? ids->data + ids->count - seen : NULL, (int32_t)seen};
+    const TfcModel *model = session->loaded->model;
+    ContinuePart part = continue_part(&model->rule, settings, ids, *left, tfc_model_longest(model));
     Decoded decoded;
-    settings->limits = &limit;
-    if (limit < 1)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "the model takes too few tokens to go on");
-    if (!decode_batch(&session->stepper, settings, NULL, &prompt, &number, 1, arena, &decoded))
+    settings->limits = &part.limit;
+    if (part.is_cut && refuses)
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "the prompt has %lld tokens, the model takes %lld",
+                              (long long)ids->count, (long long)tfc_model_longest(model));
+    if (!decode_batch(&session->stepper, settings, NULL, &part.prompt, &number, 1, arena, &decoded))
         return tfc_model_no_memory();
     if (!decoded.n)
         return tfc_model_fail(TFC_ERROR_NUMBER, "the model gives no numbers");
-    for (int32_t i = 0; i < decoded.best[0].n; i++)
-        if (!token_ids_push(ids, decoded.best[0].ids[i]))
-            return tfc_model_no_memory();
-    *left = settings->until_eos || decoded.best[0].is_stuck ? 0 : *left - decoded.best[0].n;
-    return TFC_OK;
+    return continue_take(&decoded, ids, left) ? TFC_OK : tfc_model_no_memory();
 }
 
-static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids)
+static int go_on(TfcSession *session, DecodeSettings *settings, int64_t number, TokenIds *ids, bool refuses)
 {
     double most = settings->length_factor * (double)ids->count + settings->length_extra;
     int64_t left = most < INT32_MAX ? (int64_t)most : INT32_MAX;
     int status = TFC_OK;
     for (int64_t piece = 0; !status && left > 0; piece++) {
         Arena *arena = arena_try_new();
-        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left, arena)
+        status = arena ? go_on_once(session, settings, number << 32 | piece, ids, &left, refuses && !piece, arena)
                        : tfc_model_no_memory();
         arena_free(arena);
     }
     return status;
 }
 
-static int put_lines(TfcSession *session, const TokenIds *ids, const char *line_break)
-{
-    const TfcLoaded *loaded = session->loaded;
-    bool ok = true;
-    for (size_t from = 0, to; ok && from < ids->count; from = to + 1) {
-        for (to = from; to < ids->count && ids->data[to] != loaded->model->text->line_end;)
-            to++;
-        ok = tokenizer_decode_text(loaded->target, ids->data + from, to - from, &session->text) &&
-             (to == ids->count || put_answer(session, line_break, strlen(line_break)));
-    }
-    return ok ? TFC_OK : tfc_model_no_memory();
-}
-
 static int generate_lines(TfcSession *session, const TfcGeneration *given, int64_t number,
-                    const char *utf8, size_t length, const char *line_break)
+                          const char *utf8, size_t length)
 {
     TokenIds ids = {0};
     DecodeSettings settings;
@@ -199,14 +158,13 @@ static int generate_lines(TfcSession *session, const TfcGeneration *given, int64
         status = texts_need_one(&settings);
     if (!status && given && given->prefix_text)
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefix_text is for translations");
-    if (!status && session->loaded->model->text->is_stream)
-        set_stream(session->loaded->model, &settings);
     if (!status)
         status = encode_prompt(session, utf8, length, &ids);
     if (!status)
-        status = go_on(session, &settings, number, &ids);
-    if (!status)
-        status = put_lines(session, &ids, line_break);
+        status = go_on(session, &settings, number, &ids, given && given->refuse_long);
+    if (!status && !continue_put(session->loaded->target, &session->loaded->model->rule, ids.data, ids.count,
+                                 &session->text))
+        status = tfc_model_no_memory();
     token_ids_free(&ids);
     return status;
 }
@@ -223,8 +181,9 @@ static int answer_text(TfcSession *session, const TfcGeneration *settings, TextW
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
         status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);
     else if (!status)
-        status = generate_lines(session, settings, number, utf8, (size_t)length,
-                          way == ANSWER ? "\\n" : "\n");
+        status = generate_lines(session, settings, number, utf8, (size_t)length);
+    if (!status && way == ANSWER && !encodes && !token_text_one_line(&session->text, 0))
+        status = tfc_model_no_memory();
     return status || put_answer(session, "", 1) ? status : tfc_model_no_memory();
 }
 

@@ -150,7 +150,8 @@ static bool put_result(TfcSession *session, const Hypothesis *h)
 static bool put_line(TfcSession *session, const TextLine *line, const Decoded *decoded)
 {
     const Hypothesis *best = line->n && decoded->n ? decoded->best : NULL;
-    return (!best || put_result(session, best)) &&
+    size_t from = session->text.length;
+    return (!best || (put_result(session, best) && token_text_one_line(&session->text, from))) &&
            (!line->ends || token_text_put(&session->text, "\n", 1));
 }
 

@@ -58,6 +58,18 @@ static int read_dims(const TfcProgram *program, const TfcWord *words, TfcDim *di
     return status ? status : sizes_fit(program, dims) ? TFC_OK : tfc_model_no_memory();
 }
 
+/* Against the model's tables of positions. */
+static int check_positions(const TfcModel *model, const TfcProgram *program, const TfcDim *dims)
+{
+    for (int32_t d = 0; d < program->n_dims; d++)
+        for (int64_t i = 0; i < model->n_lengths; i++)
+            if (!strcmp(model->lengths[i].input, program->dims[d].name) && dims[d].extent >= model->lengths[i].below)
+                return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld long, but the model has %lld positions",
+                                      program->dims[d].name, (long long)dims[d].extent,
+                                      (long long)model->lengths[i].below - 1);
+    return TFC_OK;
+}
+
 static void set_dims(const TfcProgram *program, Exec *exec, const TfcWord *words)
 {
     for (int32_t d = 0; d < program->n_dims; d++)
@@ -214,6 +226,8 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
     int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
                      ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
                      : read_dims(program, in, dims);
+    if (!status)
+        status = check_positions(session->loaded->model, program, dims);
     for (int32_t i = 0; !status && i < program->n_inputs; i++)
         status = set_input(session, program, exec, dims, in, i, &scalars[i]);
     if (status)

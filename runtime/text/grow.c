@@ -59,6 +59,27 @@ bool token_text_put(TokenText *text, const char *bytes, size_t length)
     return true;
 }
 
+bool token_text_one_line(TokenText *text, size_t from)
+{
+    size_t breaks = 0;
+    for (size_t i = from; i < text->length; i++)
+        breaks += text->data[i] == '\n' || text->data[i] == '\r';
+    if (!breaks)
+        return true;
+    if (!token_text_reserve(text, breaks))
+        return false;
+    size_t at = text->length + breaks;
+    for (size_t i = text->length; i-- > from;) {
+        char c = text->data[i];
+        bool is_break = c == '\n' || c == '\r';
+        text->data[--at] = c == '\n' ? 'n' : c == '\r' ? 'r' : c;
+        if (is_break)
+            text->data[--at] = '\\';
+    }
+    text->length += breaks;
+    return true;
+}
+
 void token_text_free(TokenText *text)
 {
     free(text->data);

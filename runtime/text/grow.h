@@ -22,6 +22,8 @@ void token_ids_free(TokenIds *ids);
 /* Room for so many bytes more. */
 bool token_text_reserve(TokenText *text, size_t more);
 bool token_text_put(TokenText *text, const char *bytes, size_t length);
+/* Makes one line of what stands from `from` on: "\\n" and "\\r" for its line breaks. */
+bool token_text_one_line(TokenText *text, size_t from);
 void token_text_free(TokenText *text);
 
 #endif

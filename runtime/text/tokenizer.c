@@ -24,6 +24,12 @@ TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer)
     return tokenizer ? tokenizer->frame : (TokenizerFrame){0};
 }
 
+void tokenizer_read_special(Tokenizer *tokenizer, bool reads)
+{
+    if (tokenizer)
+        tokenizer->is_plain = !reads;
+}
+
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *length)
 {
     *length = 0;

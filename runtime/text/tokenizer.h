@@ -38,6 +38,9 @@ typedef struct TokenizerFrame {
     int32_t n_before, n_after;
 } TokenizerFrame;
 TokenizerFrame tokenizer_frame(const Tokenizer *tokenizer); /* empty for SentencePiece models */
+/* Whether special tokens that a text names are read as such, as at first, or as any other text; before
+ * several threads use it. SentencePiece models and lists of words have them as text in any case. */
+void tokenizer_read_special(Tokenizer *tokenizer, bool reads);
 /* The piece of an id, not NUL-terminated, as long as the bytes; "" of length 0 outside. */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *length);
 /* The id whose piece these bytes are, -1 where there is none. */

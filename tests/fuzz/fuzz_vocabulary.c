@@ -49,8 +49,9 @@ static void try_vocabulary(Arena *arena, const Vocabulary *vocab)
         if (vocab_find(vocab, vocab_token(vocab, id)) >= vocab_size(vocab))
             abort();
     }
-    if (!has(vocab, vocab_rules(vocab)->end) || !has(vocab, vocab_rules(vocab)->begin) ||
-        !has(vocab, vocab_rules(vocab)->unk) || vocab_rules(vocab)->pad >= vocab_size(vocab))
+    const TokenRules *rules = vocab_rules(vocab); /* a model of pieces may lack all but unk */
+    if (rules->end >= vocab_size(vocab) || rules->begin >= vocab_size(vocab) || !has(vocab, rules->unk) ||
+        rules->pad >= vocab_size(vocab))
         abort();
     vocab_decode(vocab, ids.data, ids.count, &out);
     vocab_unknown(vocab, arena, sample, sizeof sample - 1);

@@ -31,8 +31,8 @@ static size_t blanks(const char *text, size_t length, bool at_end)
     return n;
 }
 
-/* Cuts added tokens out of a text, the leftmost and longest first. */
-static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool first,
+/* Cuts added tokens out of a text, the leftmost and longest first; special ones not of a `plain` text. */
+static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool plain, bool first,
                       Parts *out)
 {
     size_t from = 0;
@@ -40,7 +40,7 @@ static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t l
         int32_t which;
         size = trie_longest(trie, text + at, length - at, &which);
         const HfAdded *added = size ? &hf->added[which] : NULL;
-        if (!size || (added->single_word && (is_word(text, at, true) ||
+        if (!size || (plain && added->special) || (added->single_word && (is_word(text, at, true) ||
                                              is_word(text + at + size, length - at - size, false)))) {
             size ? (void)0 : (void)uni_decode(text + at, length - at, &size);
             at += size;
@@ -72,7 +72,7 @@ static bool put_part(const Hf *hf, const char *text, size_t length, TokenIds *id
     return hf_wordlevel(hf, text, length, ids);
 }
 
-static void normalize_parts(const Hf *hf, const Parts *in, Parts *out)
+static void normalize_parts(const Hf *hf, const Parts *in, bool plain, Parts *out)
 {
     TokenText normal = {0};
     for (size_t i = 0; i < in->n; i++) {
@@ -87,7 +87,7 @@ static void normalize_parts(const Hf *hf, const Parts *in, Parts *out)
         out->failed = out->failed || !token_text_put(&normal, text, length) ||
                       !hf_normalize(&hf->normalizers, &normal);
         if (!out->failed)
-            cut_added(hf, &hf->added_normal, normal.data, normal.length, in->at[i].first, out);
+            cut_added(hf, &hf->added_normal, normal.data, normal.length, plain, in->at[i].first, out);
     }
     token_text_free(&normal);
 }
@@ -99,9 +99,9 @@ static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, 
     Parts raw = {0}, parts = {0};
     bool ok = uni_put_valid(&valid, text, length);
     if (ok && valid.length)
-        cut_added(hf, &hf->added_raw, valid.data, valid.length, true, &raw);
+        cut_added(hf, &hf->added_raw, valid.data, valid.length, tokenizer->is_plain, true, &raw);
     if (ok)
-        normalize_parts(hf, &raw, &parts);
+        normalize_parts(hf, &raw, tokenizer->is_plain, &parts);
     ok = ok && !raw.failed && !parts.failed && hf_split(&hf->splitters, &parts);
     for (size_t i = 0; ok && i < parts.n; i++) {
         size_t n;

@@ -1,0 +1,76 @@
+/* Prompts, parts and texts of a generation. */
+#include "runtime/decode/continue.h"
+
+#include <string.h>
+
+bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text, size_t length,
+                     TokenIds *ids)
+{
+    size_t before = ids->count;
+    bool ok = true;
+    for (size_t at = 0; ok && at < length;) {
+        const char *newline = rule->newline >= 0 ? memchr(text + at, '\n', length - at) : NULL;
+        size_t size = newline ? (size_t)(newline - text) - at : length - at;
+        ok = tokenizer_encode(tokenizer, text + at, size, ids) &&
+             (!newline || token_ids_push(ids, rule->newline));
+        at += size + (newline != NULL);
+    }
+    if (!ok)
+        ids->count = before;
+    return ok;
+}
+
+bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n, TokenText *out)
+{
+    size_t before = out->length;
+    bool ok = true;
+    for (size_t from = 0, to; ok && from < n; from = to + 1) {
+        for (to = from; to < n && (rule->newline < 0 || ids[to] != rule->newline);)
+            to++;
+        ok = tokenizer_decode_text(tokenizer, ids + from, to - from, out) &&
+             (to == n || token_text_put(out, "\n", 1));
+    }
+    if (!ok)
+        out->length = before;
+    return ok;
+}
+
+void continue_settings(const TextRule *rule, DecodeSettings *settings)
+{
+    settings->bos = rule->begin;
+    settings->eos = rule->n_stops ? rule->stops[0] : -1;
+    settings->stops = rule->stops;
+    settings->n_stops = rule->n_stops;
+    settings->until_eos = rule->n_stops > 0;
+    settings->open_end = true;
+    memcpy(settings->forbidden, rule->forbidden, sizeof settings->forbidden);
+}
+
+ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
+                           int64_t longest)
+{
+    int64_t before = settings->bos >= 0, n = (int64_t)text->count;
+    ContinuePart part = {.is_cut = before + n > longest};
+    int64_t seen = part.is_cut ? (longest - before + 1) / 2 : n;
+    part.prompt = (Tokens){n ? text->data + (n - seen) : NULL, (int32_t)seen};
+    if (!before && !n) {
+        part.prompt = (Tokens){&rule->start, 1};
+        seen = 1;
+    }
+    int64_t room = longest + 1 - before - seen; /* the last token is not fed */
+    part.limit = (int32_t)(left < room ? left : room);
+    return part;
+}
+
+bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left)
+{
+    const Hypothesis *best = decoded->best;
+    size_t before = text->count;
+    for (int32_t i = 0; i < best->n; i++)
+        if (!token_ids_push(text, best->ids[i])) {
+            text->count = before;
+            return false;
+        }
+    *left = best->n_each > best->n || best->is_stuck || !best->n ? 0 : *left - best->n;
+    return true;
+}

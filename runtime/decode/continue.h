@@ -1,0 +1,35 @@
+/* Going on with a text by the rule of its model (runtime/text/text_rule.h), further than what the model
+ * sees at a time: what the command and compiled libraries share. Functions give false where memory
+ * cannot be had, with what was given as it was. */
+#ifndef RUNTIME_DECODE_CONTINUE_H
+#define RUNTIME_DECODE_CONTINUE_H
+
+#include "runtime/decode/decode.h"
+#include "runtime/text/text_rule.h"
+#include "runtime/text/tokenizer.h"
+
+/* Appends the ids of a prompt, of one line or several. */
+bool continue_encode(const Tokenizer *tokenizer, const TextRule *rule, const char *text, size_t length,
+                     TokenIds *ids);
+/* Appends the text of ids, with "\n" for each newline. */
+bool continue_put(const Tokenizer *tokenizer, const TextRule *rule, const int32_t *ids, size_t n, TokenText *out);
+
+/* What begins and ends a generation, and what it never chooses. */
+void continue_settings(const TextRule *rule, DecodeSettings *settings);
+
+/* ContinuePart: what one search adds to a text.
+ *   prompt   the tokens it sees: all of the text, or its last half of `longest` where it does not fit
+ *   limit    tokens to add, at least 1
+ *   is_cut   the text does not fit */
+typedef struct ContinuePart {
+    Tokens prompt;
+    int32_t limit;
+    bool is_cut;
+} ContinuePart;
+/* `left`: tokens still wanted, at least 1; `longest`: of the model, at least 1. */
+ContinuePart continue_part(const TextRule *rule, const DecodeSettings *settings, const TokenIds *text, int64_t left,
+                           int64_t longest);
+/* Appends the best result; *left becomes what is still wanted, 0 at a text's end. */
+bool continue_take(const Decoded *decoded, TokenIds *text, int64_t *left);
+
+#endif
