@@ -20,7 +20,7 @@ typedef struct BoundDim {
 typedef struct Binding {
     Job *job;
     const StFile *file; /* may be NULL */
-    const Module *module; /* whose ids are checked; NULL: none are */
+    const Module *module; /* whose ids and positions are checked; NULL: none are */
     VEC(BoundDim) dims;
     VEC(StTensor) made; /* further inputs, such as the shifted "tgt.next" */
 } Binding;
