@@ -18,7 +18,7 @@ static void put_opening(const Artifact *a, const char *cpu, Text *out)
     text_add(out,
              "/* %s, compiled by tfc to C; %s.h tells what there is to call.\n"
              " *\n"
-             " *   cc -O2 -march=native -fopenmp-simd -pthread main.c %s -lm\n"
+             " *   cc -O2 -march=native -ffp-contract=off -fopenmp-simd -pthread main.c %s -lm\n"
              " *\n"
              " * gcc from 12 on or clang. It needs the C library alone, and its threads where the system has them.\n"
              " * Its loops are cut for the vectors of %s; other processors run them, too, slower. Not for -ffast-math.\n"

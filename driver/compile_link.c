@@ -178,7 +178,7 @@ static void add_compiler(Link *l)
 static bool add_options(Link *l)
 {
     const Artifact *a = l->artifact;
-    static const char *const always[] = {"-std=c17", "-O2", "-fvisibility=hidden", "-o", "output", NULL};
+    static const char *const always[] = {"-std=c17", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-o", "output", NULL};
     static const char *const object[] = {"-r", "-nostdlib", NULL};
     add_words(l, always);
     add_words(l, a->target->options);

@@ -14,12 +14,20 @@ const CDialect c_opencl = {.pointers = {"global char *", "char *"},
                            .unordered = "isunordered",
                            .nan = {"NAN", "(double)NAN"},
                            .inf = {"INFINITY", "(double)INFINITY"},
-                           .muladd = "fma",
                            .device = true};
 
 static const char *const gnu_helpers =
     "#if defined(__x86_64__)\n"
     "#include <immintrin.h>\n"
+    "#elif defined(__aarch64__)\n"
+    "#include <arm_neon.h>\n"
+    "#endif\n"
+    "\n"
+    "/* A product and a sum are rounded each by itself; `muladd` alone is fused. */\n"
+    "#if defined(__clang__)\n"
+    "#pragma STDC FP_CONTRACT OFF\n"
+    "#else\n"
+    "#pragma GCC optimize(\"fp-contract=off\")\n"
     "#endif\n"
     "\n"
     "typedef int8_t i8;\ntypedef int16_t i16;\ntypedef int32_t i32;\ntypedef int64_t i64;\n"
@@ -28,6 +36,14 @@ static const char *const gnu_helpers =
     "\n"
     "/* What lies at an address. Types T_at may be read through any pointer. */\n"
     "#define AT(T, p) (*(T##_at *)(p))\n"
+    "/* a * b + c, fused where the processor can. */\n"
+    "#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__riscv_d)\n"
+    "#define muladd_f32(a, b, c) __builtin_fmaf(a, b, c)\n"
+    "#define muladd_f64(a, b, c) __builtin_fma(a, b, c)\n"
+    "#else\n"
+    "#define muladd_f32(a, b, c) ((a) * (b) + (c))\n"
+    "#define muladd_f64(a, b, c) ((a) * (b) + (c))\n"
+    "#endif\n"
     "/* The same bits as another type. */\n"
     "#define BITS(T, x) __extension__({ union { __typeof__(x) from; T to; } b_ = {(x)}; b_.to; })\n";
 

@@ -2,8 +2,8 @@
  * extensions.
  *
  * Functions are static, records are constants. Loads and stores stand in the order of the IR;
- * arithmetic that is used once is written where it is used. A `strict` operation is kept from being
- * fused with another; a muladd is written as a·b + c, which compilers fuse where the processor can. */
+ * arithmetic that is used once is written where it is used. A muladd is a macro, fused where the
+ * processor can; the compiler is told to fuse nothing else. */
 #ifndef CODEGEN_C_RENDER_H
 #define CODEGEN_C_RENDER_H
 

@@ -72,15 +72,6 @@ static const Operator operators[LO_KINDS] = {
     [LO_uge] = {">=", TIGHT_LOOSE, UNSIGNED},
 };
 
-/* Where a·b before a strict sum would be fused with it. */
-static Expr kept_apart(CRender *r, const LoOp *op, int i, Expr x)
-{
-    const LoOp *a = op->args[i];
-    bool fuses = op->strict && lo_is_float(op->type) && a->kind == LO_mul && !a->strict &&
-                 (op->kind == LO_add || op->kind == LO_sub);
-    return fuses ? c_call(r, c_rounded(r, a->type), x.text) : x;
-}
-
 static Expr infix(CRender *r, const Operator *o, Pair p)
 {
     Tightness left = o->tightness == TIGHT_LOOSE ? TIGHT_UNARY : o->tightness;
@@ -112,15 +103,11 @@ static Expr render_binary(CRender *r, const LoOp *op)
     bool as_unsigned = !real && o->integers != AS_IT_IS && lo_element(from) != lo_i1;
     bool narrow = !real && !lo_is_vector(from) && lo_bits(from) < 32;
     Pair p = operands(r, op, as_unsigned ? "" : NULL, false);
-    p.a = kept_apart(r, op, 0, p.a);
-    p.b = kept_apart(r, op, 1, p.b);
     if (op->kind == LO_xor && from == lo_i1 && lo_is_int(op->args[1]))
         return c_expr(arena_printf(r->arena, "!%s", c_wrap(r, p.a, TIGHT_UNARY)), TIGHT_UNARY);
     Expr value = infix(r, o, p);
     if (truth && lo_is_vector(from))
         return c_cast(r, c_mask_type(r, lo_bits(lo_element(from)), lo_lanes(from)), value);
-    if (op->strict && op->kind == LO_mul)
-        return c_call(r, c_rounded(r, op->type), value.text);
     if (truth || !(as_unsigned || narrow))
         return value;
     Expr result = c_cast(r, c_type(r, op->type), value);
@@ -133,18 +120,9 @@ static Expr render_binary(CRender *r, const LoOp *op)
 
 static Expr render_muladd(CRender *r, const LoOp *op)
 {
-    Pair factors = operands(r, op, NULL, false);
-    Expr product = infix(r, &operators[LO_mul], factors);
-    if (r->dialect->muladd)
-        return c_expr(arena_printf(r->arena, "%s%s(%s, %s, %s)", r->dialect->muladd, suffix_of(r, op->type),
-                                   c_arg(r, op, 0).text, c_arg(r, op, 1).text, c_arg(r, op, 2).text),
-                      TIGHT_NAME);
-    bool number = c_is_one_number(r, op->args[2]) &&
-                  !(c_is_one_number(r, op->args[0]) && c_is_one_number(r, op->args[1]));
-    Expr sum = number ? c_number_of(r, op->args[2]) : c_arg(r, op, 2);
-    if (c_is_one_number(r, op->args[2]) && sum.text[0] == '-' && lo_is_constant(op->args[2]))
-        return infix(r, &operators[LO_sub], (Pair){product, c_expr(sum.text + 1, TIGHT_NAME)});
-    return infix(r, &operators[LO_add], (Pair){product, sum});
+    return c_expr(arena_printf(r->arena, "%s(%s, %s, %s)", c_muladd(r, op->type), c_arg(r, op, 0).text,
+                               c_arg(r, op, 1).text, c_arg(r, op, 2).text),
+                  TIGHT_NAME);
 }
 
 static Expr render_unordered(CRender *r, const LoOp *op)
@@ -427,7 +405,7 @@ bool c_can_fold(const LoOp *op)
     case LO_for:
     case LO_math:
     case LO_shuffle: return false;
-    default: return !op->strict && !op->body;
+    default: return !op->body;
     }
 }
 
@@ -435,6 +413,6 @@ bool c_takes_expression(const LoOp *op, int i)
 {
     (void)i;
     bool twice = op->kind == LO_unordered || (op->kind == LO_abs && !lo_is_float(op->type)) ||
-                 (op->kind == LO_select && c_is_mask(op->type)) || op->kind == LO_accumulate || op->strict;
+                 (op->kind == LO_select && c_is_mask(op->type)) || op->kind == LO_accumulate;
     return !twice;
 }

@@ -24,12 +24,11 @@ typedef enum CSpace { C_GIVEN, C_SCRATCH, C_SPACES } CSpace;
  *   suffix     of the library's functions of f32
  *   unordered  the function that tells whether one of two floats is NaN
  *   nan, inf   of f32, of f64
- *   muladd     the function of three floats, with the suffix; NULL: written as a·b + c
  *   device     kernels are a device's (runtime/exec/device.h): a unit a call, one number at a time, scratch of
  *              sizes that are known here */
 struct CDialect {
     const char *pointers[C_SPACES], *places[C_SPACES];
-    const char *suffix, *unordered, *nan[2], *inf[2], *muladd;
+    const char *suffix, *unordered, *nan[2], *inf[2];
     bool device;
 };
 
@@ -76,7 +75,8 @@ const char *c_masked(CRender *r, LoType type, bool stores);
 const char *c_gathered(CRender *r, LoType type, bool stores);
 /* `function` of each lane of one or two operands. */
 const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, int n_args);
-const char *c_rounded(CRender *r, LoType type);
+/* a·b + c, fused where the processor can. */
+const char *c_muladd(CRender *r, LoType type);
 const char *c_to_int(CRender *r, LoType type, LoType from);
 void c_write_fixed_helpers(const CDialect *dialect, Text *out);
 bool c_is_mask(LoType type);

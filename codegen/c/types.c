@@ -224,32 +224,29 @@ const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, 
     return name;
 }
 
-/* A product that is rounded before it is used, and never becomes half of a fused multiply-add: the
- * compiler cannot see through the register that it passes. */
-const char *c_rounded(CRender *r, LoType type)
+/* The functions that fuse vectors of so many bytes, of f32 and f64. */
+static const struct {
+    int bytes;
+    const char *condition, *names[2], *order;
+} fused[] = {{64, "__AVX512F__", {"_mm512_fmadd_ps", "_mm512_fmadd_pd"}, "a, b, c"},
+             {32, "__FMA__", {"_mm256_fmadd_ps", "_mm256_fmadd_pd"}, "a, b, c"},
+             {16, "__FMA__", {"_mm_fmadd_ps", "_mm_fmadd_pd"}, "a, b, c"},
+             {16, "__aarch64__", {"vfmaq_f32", "vfmaq_f64"}, "c, a, b"}};
+
+const char *c_muladd(CRender *r, LoType type)
 {
-    const char *c = c_type(r, type), *name = arena_printf(r->arena, "rounded_%s", c);
-    int bytes = lo_bits(lo_element(type)) / 8 * lo_lanes(type);
-    if (r->dialect->device) /* which fuses nothing itself */
-        return "";
-    if (!is_new(r, name))
+    const char *c = c_type(r, type), *name = arena_printf(r->arena, "muladd_%s", c);
+    int bytes = bytes_of(lo_element(type)) * lo_lanes(type), n = 0;
+    if (r->dialect->device)
+        return "fma";
+    if (!lo_is_vector(type) || !is_new(r, name)) /* numbers have fixed helpers */
         return name;
-    text_add(&r->types,
-             "#if %s\n"
-             "#define %s(x) __extension__({ %s r_ = (x); __asm__(\"\" : \"+%s\"(r_)); r_; })\n",
-             bytes == 64 ? "defined(__AVX512F__)" : "defined(__FMA__)", name, c, bytes == 64 ? "v" : "x");
-    if (bytes <= 16)
-        text_add(&r->types,
-                 "#elif defined(__aarch64__)\n"
-                 "#define %s(x) __extension__({ %s r_ = (x); __asm__(\"\" : \"+w\"(r_)); r_; })\n",
-                 name, c);
-    text_add(&r->types,
-             "#elif defined(__clang__)\n"
-             "#define %s(x) (x)\n"
-             "#else\n"
-             "#define %s(x) __builtin_assoc_barrier(x)\n"
-             "#endif\n",
-             name, name);
+    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++)
+        if (fused[i].bytes == bytes)
+            text_add(&r->types, "#%s defined(%s)\n#define %s(a, b, c) ((%s)%s(%s))\n", n++ ? "elif" : "if",
+                     fused[i].condition, name, c, fused[i].names[lo_element(type) == lo_f64], fused[i].order);
+    text_add(&r->types, "%s#define %s(a, b, c) ((a) * (b) + (c))\n%s", n ? "#else\n" : "", name,
+             n ? "#endif\n" : "");
     return name;
 }
 

@@ -5,15 +5,7 @@
 
 #include <assert.h>
 
-/* a·b + c may become one fused operation, where the op is not strict; no sum is reordered. */
-static LlValue contract(const LoOp *op, LlValue value)
-{
-    if (!op->strict && LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value))
-        LLVMSetFastMathFlags(value, LLVMFastMathAllowContract);
-    return value;
-}
-
-/* ---- arithmetic ---- */
+/* ---- arithmetic: each op rounds by itself, but for muladd ---- */
 
 /* Of floats and of integers. */
 typedef struct Binary {
@@ -32,10 +24,7 @@ static LlValue render_binary(Render *r, const LoOp *op)
 {
     LlValue a = render_arg(r, op, 0), b = render_arg(r, op, 1);
     const Binary *by = &binaries[op->kind];
-    if (!lo_is_float(op->type))
-        return LLVMBuildBinOp(r->builder, by->integer, a, b, "");
-    LlValue value = LLVMBuildBinOp(r->builder, by->real, a, b, "");
-    return op->kind == LO_div ? value : contract(op, value);
+    return LLVMBuildBinOp(r->builder, lo_is_float(op->type) ? by->real : by->integer, a, b, "");
 }
 
 static LlValue render_index(Render *r, const LoOp *op)
@@ -285,8 +274,7 @@ static LlValue render_accumulate(Render *r, const LoOp *op)
     LlValue before = LLVMBuildLoad2(r->builder, render_type(r, op->args[1]->type), memory, "");
     bool real = lo_is_float(op->args[1]->type);
     if (lo_join_of(op->args[0]) == LO_JOIN_ADD) {
-        sum = real ? contract(op, LLVMBuildFAdd(r->builder, before, x, ""))
-                   : LLVMBuildAdd(r->builder, before, x, "");
+        sum = (real ? LLVMBuildFAdd : LLVMBuildAdd)(r->builder, before, x, "");
     } else {
         LlValue greater = real ? LLVMBuildFCmp(r->builder, LLVMRealOGT, before, x, "")
                                : LLVMBuildICmp(r->builder, LLVMIntSGT, before, x, "");

@@ -246,12 +246,6 @@ LoValue lo_reads(LoValue load, LoMemory memory)
     return load;
 }
 
-LoValue lo_strict(LoValue operation)
-{
-    operation->strict = !lo_is_constant(operation);
-    return operation;
-}
-
 LoValue lo_index_add(Lo *lo, LoValue a, LoValue b)
 {
     bool no_a = !a || (lo_is_int(a) && a->number == 0),

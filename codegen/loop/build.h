@@ -62,8 +62,6 @@ LoValue lo_select(Lo *lo, LoValue condition, LoValue a, LoValue b);
 LoValue lo_min(Lo *lo, LoValue a, LoValue b); /* of signed integers */
 LoValue lo_max(Lo *lo, LoValue a, LoValue b);
 LoValue lo_math(Lo *lo, const char *name, int n, LoValue *x);
-/* The float operation as written: no other is fused with it. Gives it back. */
-LoValue lo_strict(LoValue operation);
 /* Of i64 that do not overflow; NULL stands for zero, and zero is given as NULL. */
 LoValue lo_index_add(Lo *lo, LoValue a, LoValue b);
 LoValue lo_index_mul(Lo *lo, LoValue a, LoValue b);

@@ -62,7 +62,7 @@ static LoValue scale_by_halves(Lo *lo, LoValue p, LoValue n)
     LoType bits = lo_type(n);
     LoValue half = lo_ashr(lo, n, lo_int(lo, bits, 1));
     LoValue other = power_of_two(lo, lo_sub(lo, n, half));
-    return lo_strict(lo_mul(lo, lo_strict(lo_mul(lo, p, power_of_two(lo, half))), other));
+    return lo_mul(lo, lo_mul(lo, p, power_of_two(lo, half)), other);
 }
 
 /* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. Where a
@@ -78,8 +78,7 @@ static LoValue exp_f32(Lo *lo, const CodeTarget *target, LoValue x)
     inside = pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, at_once ? FAR : 0), inside);
     LoValue shifted =
         lo_muladd(lo, inside, real_like(lo, x, 1.44269504088896341), real_like(lo, x, magic));
-    /* Kept apart from the subtraction: the sum must be rounded before it. */
-    LoValue n = lo_strict(lo_sub(lo, shifted, real_like(lo, x, magic)));
+    LoValue n = lo_sub(lo, shifted, real_like(lo, x, magic));
     LoValue r = lo_muladd(lo, n, real_like(lo, x, -0.693359375), inside);
     r = lo_muladd(lo, n, real_like(lo, x, 2.12194440e-4), r);
     LoValue p = HORNER(lo, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
@@ -149,7 +148,7 @@ static LoValue sin_f32(Lo *lo, LoValue x, int quarters)
     LoValue y = lo_fcast(lo, x, wide);
     LoValue shifted =
         lo_muladd(lo, y, lo_real(lo, wide, 0.63661977236758134308), lo_real(lo, wide, magic));
-    LoValue n = lo_strict(lo_sub(lo, shifted, lo_real(lo, wide, magic)));
+    LoValue n = lo_sub(lo, shifted, lo_real(lo, wide, magic));
     LoValue r = lo_muladd(lo, n, lo_real(lo, wide, -1.57079632673412561417), y);
     r = lo_muladd(lo, n, lo_real(lo, wide, -6.07710050650619224932e-11), r);
     LoValue z = lo_mul(lo, r, r);

@@ -157,7 +157,6 @@ struct LoOp {
     LoKind kind;
     LoType type;    /* lo_none: no value */
     LoMemory memory; /* load */
-    bool strict; /* of floats: as written, never fused with another op */
     uint16_t align; /* load, store, scratch: bytes */
     LoType element; /* at, scratch */
     int n_args, n_order;

@@ -163,7 +163,6 @@ static bool parse_line(LoParser *p, Line *line)
                    info->name, info->name);
         return false;
     }
-    line->op.strict = read_accept_word(&p->in, "strict");
     if (line->op.kind == LO_load)
         line->op.memory = read_accept_word(&p->in, "fixed")   ? LO_FIXED
                           : read_accept_word(&p->in, "given") ? LO_GIVEN

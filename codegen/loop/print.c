@@ -171,7 +171,6 @@ void lo_print_op(const LoOp *op, Text *out)
         text_add(out, " %%%d = ", op->id);
     }
     text_string(out, lo_info[op->kind].name);
-    text_string(out, op->strict ? " strict" : "");
     text_string(out, op->memory == LO_FIXED ? " fixed" : op->memory == LO_GIVEN ? " given" : "");
     text_string(out, op->n_args || lo_info[op->kind].form != LO_FORM_PLAIN ? " " : "");
     switch (op->kind) {

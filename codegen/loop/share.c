@@ -37,10 +37,9 @@ static uint64_t hash_op(const LoOp *op)
 
 static bool is_same(const LoOp *a, const LoOp *b)
 {
-    return a->kind == b->kind && a->type == b->type && a->strict == b->strict &&
-           a->memory == b->memory && a->align == b->align && a->element == b->element &&
-           a->n_args == b->n_args && a->n_order == b->n_order &&
-           !memcmp(a->args, b->args, (size_t)a->n_args * sizeof *a->args) &&
+    return a->kind == b->kind && a->type == b->type && a->memory == b->memory &&
+           a->align == b->align && a->element == b->element && a->n_args == b->n_args &&
+           a->n_order == b->n_order && !memcmp(a->args, b->args, (size_t)a->n_args * sizeof *a->args) &&
            (!a->n_order || !memcmp(a->order, b->order, (size_t)a->n_order * sizeof *a->order)) &&
            (!a->name) == (!b->name) && (!a->name || !strcmp(a->name, b->name));
 }

@@ -118,10 +118,6 @@ static bool check_result(LoVerifier *v, const LoOp *op)
 
 static bool check_form(LoVerifier *v, const LoOp *op)
 {
-    LoOperands of = lo_info[op->kind].of;
-    bool arithmetic = of == LO_OF_NUMBERS || of == LO_OF_FLOATS;
-    if (op->strict && !(arithmetic && lo_is_float(op->type)))
-        return lo_broken(v, op, "only arithmetic of floats is strict");
     if (op->align & (op->align - 1))
         return lo_broken(v, op, "an alignment is a power of two, not %d", op->align);
     if (lo_info[op->kind].form != LO_FORM_ELEMENT)

@@ -27,7 +27,7 @@ floats() { od -An -v -w4 -tf4 "$1"; }
 enter_work
 unset CC || true
 export OMP_NUM_THREADS=1
-flags="-std=gnu11 -Wall -Wextra -fopenmp-simd"
+flags="-std=gnu11 -Wall -Wextra -ffp-contract=off -fopenmp-simd"
 
 # The library's numbers.
 mkdir here

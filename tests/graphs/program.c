@@ -57,7 +57,7 @@ static const TfcProgram *compile_c(Program *program, const TargetOptions *target
     ok = out && !fclose(out) && ok;
     text_free(&text);
     const char *command =
-        arena_printf(opened->arena, "cc -O1 -march=native -Wall -Wextra -Werror -I. -shared -fPIC %s/graph.c -o %s/lib.so",
+        arena_printf(opened->arena, "cc -O1 -march=native -ffp-contract=off -Wall -Wextra -Werror -I. -shared -fPIC %s/graph.c -o %s/lib.so",
                      folder, folder);
     const TfcProgram *const *tables = (const void *)open_library(program, folder, ok ? command : NULL, "graph");
     return tables ? *tables : NULL;
