@@ -1,0 +1,44 @@
+#!/bin/sh
+# What an op of the text gives is that op's alone: no product is fused with the sum that it goes into. At
+# every level of optimisation and width of vectors, and as C.
+# Usage: rounding.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+check="$root/tests/cli/rounding.py"
+python3 "$check" inputs
+cat >values.tfg <<'END'
+model values
+input a : float[6]
+input b : float[6]
+input x : float[6, 4]
+input s : float[1, 5]
+m = mean(x, -1)
+output difference = a * a - b * b
+output variance = mean(x * x, -1) - m * m
+output normal = (x - m) / (sqrt(mean(x * x, -1) - m * m) + 1e-6)
+output scaled = softmax(s * 1e10)
+END
+for how in -O2 -O0 "--cpu x86-64" "--cpu x86-64-v3" "--passes -fuse_rows"; do
+    # shellcheck disable=SC2086
+    "$tfc" run values.tfg --in in.safetensors --out out.safetensors $how 2>err || fail "$how: $(cat err)"
+    [ "$(python3 "$check" check out.safetensors)" = "difference normal scaled variance" ] ||
+        fail "$how: other values"
+done
+
+# As C, compiled for this processor: the file itself says that nothing is fused.
+cat >same.tfg <<'END'
+model same
+input a : float[6]
+input b : float[6]
+output difference = a * a - b * b
+END
+"$tfc" compile same.tfg -o same.c --function forward
+grep -q -- '-ffp-contract=off' same.c || fail "the head of the C file does not advise -ffp-contract=off"
+for cc in gcc clang-19; do
+    command -v $cc >/dev/null || continue
+    $cc -O1 -march=native -S -w same.c -o same.s 2>err || fail "$cc: $(cat err)"
+    awk '/^code_row/, /ret/' same.s >kernel
+    grep -q 'mul[ps]s' kernel || fail "$cc: no product in $(cat kernel)"
+    ! grep -q 'fn*m\(add\|sub\)' kernel || fail "$cc fuses a difference of products"
+done
