@@ -3,6 +3,7 @@
 
 #include "ir/graph.h"
 
+#include <float.h>
 #include <string.h>
 
 const OpInfo op_info[OP_COUNT] = {
@@ -15,6 +16,11 @@ const AttrInfo attr_info[ATTR_COUNT] = {
 #define ATTR(name, kind, help) [ATTR_##name] = {#name, kind},
 #include "ir/attrs.def"
 };
+
+double dtype_lowest(DType t)
+{
+    return t == DT_F64 ? -DBL_MAX : t == DT_BF16 ? -0x1.fep127 : -FLT_MAX;
+}
 
 bool dtype_parse(const char *name, DType *dtype)
 {

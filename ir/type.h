@@ -48,6 +48,8 @@ static inline bool dtype_is_float(DType t) { return element_info(t)->is_float; }
 static inline size_t dtype_bytes(DType t) { return element_info(t)->bytes; }
 static inline const char *dtype_name(DType t) { return element_info(t)->name; }
 bool dtype_parse(const char *name, DType *dtype);
+/* The least finite number of a float type. */
+double dtype_lowest(DType t);
 /* The one dimension that is not a constant 1, as iota and lengths have; -1: none or several. */
 int type_long_dim(const Type *type);
 Type type_scalar(DType dtype);

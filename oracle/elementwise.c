@@ -3,8 +3,6 @@
  * x - e and x + e; functions are computed within 2 ulp. */
 #include "oracle/interpreter.h"
 
-#include "base/bf16.h"
-
 typedef struct Element {
     const Op *op;
     Rounding to;   /* of the result */
@@ -53,6 +51,20 @@ static Num element_log(const Element *el, const Num *x)
     if (x[0].e > 0 && !(x[0].v - x[0].e > 0))
         return num_undecided(log(x[0].v));
     return function(el, x[0], log(x[0].v), x[0].e == 0 ? 0 : 1 / (x[0].v - x[0].e));
+}
+
+static Num element_expm1(const Element *el, const Num *x)
+{
+    double e = x[0].e == 0 ? 0 : exp(x[0].v) * expm1(x[0].e) + el->to.tiny;
+    return num_rounded(&el->to, expm1(x[0].v), e, FUNCTION);
+}
+
+static Num element_log1p(const Element *el, const Num *x)
+{
+    double low = 1 + (x[0].v - x[0].e);
+    if (x[0].e > 0 && !(low > 0))
+        return num_undecided(log1p(x[0].v));
+    return function(el, x[0], log1p(x[0].v), x[0].e == 0 ? 0 : 1 / low);
 }
 
 static Num element_sqrt(const Element *el, const Num *x)
@@ -124,13 +136,6 @@ static double to_whole(double x)
     return isnan(x) ? 0 : fmin(fmax(trunc(x), INT32_MIN), INT32_MAX);
 }
 
-static double nearest(DType dtype, double v)
-{
-    return dtype == DT_F32    ? (double)(float)v
-           : dtype == DT_BF16 ? (double)bf16_to_float(bf16_from_float((float)v))
-                              : v;
-}
-
 static Num cast_to_truth(Num x) { return truth(x.e == 0 || fabs(x.v) > x.e, x.v != 0); }
 
 static Num element_cast(const Element *el, const Num *x)
@@ -143,7 +148,7 @@ static Num element_cast(const Element *el, const Num *x)
     if (to == DT_I32)
         return x[0].e < INFINITY ? stepped(el, x[0], to_whole) : num_undecided(to_whole(x[0].v));
     if (num_is_exact(x[0])) /* a program rounds this very number */
-        return num_given(&el->to, el->to.dtype == to ? nearest(to, x[0].v) : x[0].v);
+        return num_given(&el->to, el->to.dtype == to ? num_nearest(to, x[0].v) : x[0].v);
     return num_rounded(&el->to, x[0].v, x[0].e, el->to.unit > el->from.unit);
 }
 
@@ -337,6 +342,15 @@ static Num compare_with_top(const Dense *const *x, const Dense *top, const Walk 
     return by_value.e > 0 && by_value.v == 1 && top->sole[at] ? num_exact(1) : by_value;
 }
 
+/* Whether programs round the op's result as the type does. */
+static bool is_written(const Interpreter *in, const Op *op, const Dense *out, const Rounding *to)
+{
+    bool ieee = op->kind == OP_add || op->kind == OP_sub || op->kind == OP_mul || op->kind == OP_div ||
+                op->kind == OP_sqrt;
+    return in->run->as_written && ieee && dtype_is_float(to->dtype) && to->dtype == op->results[0].type.dtype &&
+           !out->constant;
+}
+
 void interpret_elementwise(Interpreter *in, const Op *op, Dense *out)
 {
     enum { MOST = 3 };
@@ -348,6 +362,7 @@ void interpret_elementwise(Interpreter *in, const Op *op, Dense *out)
     }
     Element el = {op, rounding_for(in, op), rounding_of(op->args[0]->type.dtype, in->run->compute),
                   0};
+    el.to.written = is_written(in, op, out, &el.to);
     const Dense *top = op->kind == OP_eq ? own_top(x) : NULL;
     const int64_t *number = op->kind == OP_dropout ? storage_numbers(in, out->shape) : NULL;
     ElementRule *rule = rules[op->kind];

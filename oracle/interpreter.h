@@ -25,6 +25,7 @@ typedef struct Dense {
     /* Of reduce_max: what it is the greatest of, and where there is no doubt which one that is. */
     const struct Dense *top_of;
     const bool *sole;
+    bool constant; /* made of constants alone, and so perhaps folded in f64 */
 } Dense;
 
 typedef struct Interpreter {

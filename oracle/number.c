@@ -6,12 +6,12 @@
 #include <float.h>
 
 static const Rounding types[DT_COUNT] = {
-    [DT_F32] = {DT_F32, 0x1p-24, FLT_MIN, FLT_MAX, 0x1p24},
-    [DT_F64] = {DT_F64, 0x1p-53, DBL_MIN, DBL_MAX, 0x1p53},
+    [DT_F32] = {DT_F32, 0x1p-24, FLT_MIN, FLT_MAX, 0x1p24, false},
+    [DT_F64] = {DT_F64, 0x1p-53, DBL_MIN, DBL_MAX, 0x1p53, false},
     /* computed in f32 and rounded again */
-    [DT_BF16] = {DT_BF16, 0x1p-8 + 0x1p-23, FLT_MIN, 0x1.fep127, 0x1p8},
-    [DT_I32] = {DT_I32, 0, 0, INT32_MAX, INT32_MAX},
-    [DT_BOOL] = {DT_BOOL, 0, 0, 2, 1},
+    [DT_BF16] = {DT_BF16, 0x1p-8 + 0x1p-23, FLT_MIN, 0x1.fep127, 0x1p8, false},
+    [DT_I32] = {DT_I32, 0, 0, INT32_MAX, INT32_MAX, false},
+    [DT_BOOL] = {DT_BOOL, 0, 0, 2, 1, false},
 };
 
 Rounding rounding_of(DType type, DType compute)
@@ -23,11 +23,18 @@ Rounding rounding_of(DType type, DType compute)
 
 Rounding rounding_of_sums(DType type) { return types[type == DT_BF16 ? DT_F32 : type]; }
 
+double num_nearest(DType dtype, double v)
+{
+    return dtype == DT_F32    ? (double)(float)v
+           : dtype == DT_BF16 ? (double)bf16_to_float(bf16_from_float((float)v))
+                              : v;
+}
+
 bool num_fits(const Rounding *r, double v)
 {
     switch (r->dtype) {
-    case DT_F32: return (double)(float)v == v;
-    case DT_BF16: return (double)bf16_to_float(bf16_from_float((float)v)) == v;
+    case DT_F32:
+    case DT_BF16: return num_nearest(r->dtype, v) == v;
     case DT_I32: return v >= INT32_MIN && v <= INT32_MAX && v == rint(v);
     default: return true;
     }
@@ -50,6 +57,8 @@ Num num_moved(const Rounding *r, double v, double e)
 
 Num num_rounded(const Rounding *r, double v, double e, double n)
 {
+    if (r->written && e == 0 && n == 1 && (v == 0 || fabs(v) >= r->tiny))
+        return num_moved(r, num_nearest(r->dtype, v), 0);
     Num x = num_moved(r, v, e);
     if (n == 0 || isinf(v) || !(x.e < INFINITY) || (v == 0 && e == 0))
         return x;

@@ -18,6 +18,7 @@ typedef struct Rounding {
     double tiny;  /* results below it may be taken as 0 */
     double most;  /* the greatest number */
     double whole; /* whole numbers up to this one are exact, and so are their sums */
+    bool written; /* one rounding of an exact result gives the nearest number, and that exactly */
 } Rounding;
 
 /* Of the coarser of the two types, if the first is a float's. */
@@ -31,6 +32,8 @@ static inline bool num_is_exact(Num x) { return x.e == 0; }
 
 /* Whether the type has this number. */
 bool num_fits(const Rounding *r, double v);
+/* The number of the type that is nearest to v. */
+double num_nearest(DType dtype, double v);
 /* v rounded once, if it has to be. */
 Num num_given(const Rounding *r, double v);
 /* The result v of an op that rounds it, `roundings` times, where the errors of its operands

@@ -42,6 +42,9 @@ typedef struct OracleRun {
      * made in f32 of this function in f64, DT_BF16 where pass `precision` made one of bf16.
      * DT_F64: types are as they stand. */
     DType compute;
+    /* Sums, differences, products, quotients and roots of exact operands are exact, too: the number that
+     * the type rounds to, as IEEE has it. For what was made of this very function, ops and types. */
+    bool as_written;
     const OracleTensor *given; /* every input and param that the function reads, by name */
     int n_given;
     OracleTensors outputs;  /* filled in: outputs by name, in order of the function */

@@ -84,6 +84,14 @@ static void leave_cache(const Interpreter *in, const Op *op, const Dense *x, Are
 
 /* ---- ops ---- */
 
+static bool is_constant(const Interpreter *in, const Op *op)
+{
+    bool all = op_family(op) == FAMILY_elementwise || op_family(op) == FAMILY_shape;
+    for (int i = 0; all && i < op->n_args; i++)
+        all = operand(in, op, i)->constant;
+    return all || op->kind == OP_const;
+}
+
 static void interpret_block(Interpreter *in, const Block *block, Arena *arena)
 {
     FOR_OPS (op, block) {
@@ -93,6 +101,7 @@ static void interpret_block(Interpreter *in, const Block *block, Arena *arena)
                 in->values[op->results[i].id] = operand(in, op->body->last, i);
         } else if (rules[op->kind]) {
             Dense *out = dense_new(in, &op->results[0].type);
+            out->constant = is_constant(in, op);
             rules[op->kind](in, op, out);
             in->values[op->results[0].id] = out;
             leave_cache(in, op, out, arena);

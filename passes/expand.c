@@ -1,7 +1,7 @@
 /* expand: row operations become elementwise ops and reductions, and every
  * reduction becomes one that a region can hold.
  *
- *   softmax x      ⇒   m = max(reduce_max x, -1e30);  e = exp(x - m)
+ *   softmax x      ⇒   m = max(reduce_max x, lowest);  e = exp(x - m)
  *                      e · (1 / max(reduce_sum e, 1e-30))
  *   logsumexp x    ⇒   log(reduce_sum e) + m
  *   reduce over the last storage axis and others
@@ -13,8 +13,8 @@
  *                  ⇒   the same: over [B, S~, U~, C, 1] instead of [B, S~, U~, C]
  *
  * The two bounds make a row that is empty or all -inf give zeros (softmax) and
- * -inf (logsumexp): m is finite then and e is 0. Where any element is finite,
- * reduce_sum e >= 1 and neither bound is felt. */
+ * -inf (logsumexp): m is finite then, the lowest that the type has, and e is 0.
+ * Where any element is finite, reduce_sum e >= 1 and neither bound is felt. */
 #include "ir/layout.h"
 #include "passes/clone.h"
 #include "passes/expand.h"
@@ -23,7 +23,7 @@ static Value *row_exponentials(Builder *b, Value *x, Value **shift)
 {
     int last = x->type.rank - 1;
     Value *top = build_reduce(b, OP_reduce_max, x, 1, &last);
-    *shift = build_binary(b, OP_max, top, build_const(b, x->type.dtype, -1e30));
+    *shift = build_binary(b, OP_max, top, build_const(b, x->type.dtype, dtype_lowest(x->type.dtype)));
     return build_unary(b, OP_exp, build_binary(b, OP_sub, x, *shift));
 }
 

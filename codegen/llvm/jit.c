@@ -57,6 +57,7 @@ static const NativeSymbol natives[] = {
     NATIVE(exp),    NATIVE(log),    NATIVE(tanh),    NATIVE(erf),    NATIVE(sin),  NATIVE(cos),
     NATIVE(pow),    NATIVE(expf),   NATIVE(logf),    NATIVE(tanhf),  NATIVE(erff), NATIVE(sinf),
     NATIVE(cosf),   NATIVE(powf),   NATIVE(floor),   NATIVE(floorf), NATIVE(fma),  NATIVE(fmaf),
+    NATIVE(expm1),  NATIVE(expm1f), NATIVE(log1p),  NATIVE(log1pf),
     NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
     NATIVE(tfc_blas_f32), NATIVE(tfc_blas_f64),
 };

@@ -5,10 +5,11 @@
  * They are at most 2 ulp from the true value (tests/codegen/test_math.c). f64, the oracle's type,
  * and the scalar reference keep the C library, lane by lane, and so does pow.
  *
- * exp, log and tanh follow Cephes' single-precision functions (Moshier); erf is
- * two minimax polynomials (after Juffa): an odd one near zero and
+ * exp, log and tanh follow Cephes' single-precision functions (Moshier), and so do expm1 and log1p by
+ * them; erf is two minimax polynomials (after Juffa): an odd one near zero and
  * 1 - exp(polynomial) beyond. sin and cos reduce and evaluate in f64, as they
- * serve positions, where arguments are large and time is not spent. */
+ * serve positions, where arguments are large and time is not spent; from 2^16 on they reduce by
+ * the digits of 2/π (Payne and Hanek), so that every f32 has its sine. */
 #include "codegen/loop/build.h"
 #include "codegen/loop/passes.h"
 
@@ -65,29 +66,59 @@ static LoValue scale_by_halves(Lo *lo, LoValue p, LoValue n)
     return lo_mul(lo, lo_mul(lo, p, power_of_two(lo, half)), other);
 }
 
+/* Powered: e^x = 2^n (1 + less), n in an f32, and in the low bits of `shifted`. */
+typedef struct Powered {
+    LoValue shifted, n, less;
+} Powered;
+
+static const double rounds = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
+
+static Powered powered(Lo *lo, LoValue x)
+{
+    LoValue magic = real_like(lo, x, rounds);
+    LoValue shifted = lo_muladd(lo, x, real_like(lo, x, 1.44269504088896341), magic);
+    LoValue n = lo_sub(lo, shifted, magic);
+    LoValue r = lo_muladd(lo, n, real_like(lo, x, -0.693359375), x);
+    r = lo_muladd(lo, n, real_like(lo, x, 2.12194440e-4), r);
+    LoValue p = HORNER(lo, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                       1.6666665459e-1, 5.0000001201e-1);
+    return (Powered){shifted, n, lo_muladd(lo, p, lo_mul(lo, r, r), r)};
+}
+
+static LoValue whole_of(Lo *lo, Powered p)
+{
+    return lo_sub(lo, as_bits(lo, p.shifted), as_bits(lo, real_like(lo, p.shifted, rounds)));
+}
+
 /* e^x = 2^n e^r, |r| ≤ ln 2 / 2. Results may be subnormal or infinite. Where a
  * product underflows to zero, a processor takes a hundred times as long, and every masked score of
  * attention is such a place. So p 2^n is not computed there, or with an n for which it is fast. */
 static LoValue exp_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
     enum { TO_INFINITY = 100, TO_ZERO = -104, FAR = -1000 };
-    const double magic = 12582912; /* 1.5 × 2^23: adding it rounds to whole numbers */
     const Processor *processor = target->processor;
     bool at_once = processor->scales_at_once && lo_lanes(lo_type(x)) * 32 == processor->vector_bits;
     LoValue inside = pick(lo, lo_gt, x, TO_INFINITY, real_like(lo, x, TO_INFINITY), x);
     inside = pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, at_once ? FAR : 0), inside);
-    LoValue shifted =
-        lo_muladd(lo, inside, real_like(lo, x, 1.44269504088896341), real_like(lo, x, magic));
-    LoValue n = lo_sub(lo, shifted, real_like(lo, x, magic));
-    LoValue r = lo_muladd(lo, n, real_like(lo, x, -0.693359375), inside);
-    r = lo_muladd(lo, n, real_like(lo, x, 2.12194440e-4), r);
-    LoValue p = HORNER(lo, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                       1.6666665459e-1, 5.0000001201e-1);
-    p = lo_add(lo, lo_muladd(lo, p, lo_mul(lo, r, r), r), real_like(lo, x, 1));
+    Powered by = powered(lo, inside);
+    LoValue p = lo_add(lo, by.less, real_like(lo, x, 1));
     if (at_once)
-        return lo_scale2(lo, p, n);
-    LoValue bits = lo_sub(lo, as_bits(lo, shifted), as_bits(lo, real_like(lo, x, magic)));
-    return pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, 0), scale_by_halves(lo, p, bits));
+        return lo_scale2(lo, p, by.n);
+    return pick(lo, lo_lt, x, TO_ZERO, real_like(lo, x, 0), scale_by_halves(lo, p, whole_of(lo, by)));
+}
+
+/* e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - ½)): nothing overflows before the result does. */
+static LoValue expm1_f32(Lo *lo, const CodeTarget *target, LoValue x)
+{
+    enum { TO_INFINITY = 89, TO_MINUS_ONE = -30 };
+    (void)target;
+    LoValue inside = pick(lo, lo_gt, x, TO_INFINITY, real_like(lo, x, TO_INFINITY), x);
+    inside = pick(lo, lo_lt, x, TO_MINUS_ONE, real_like(lo, x, TO_MINUS_ONE), inside);
+    Powered by = powered(lo, inside);
+    LoValue n = whole_of(lo, by);
+    LoValue half = power_of_two(lo, lo_sub(lo, n, lo_int(lo, lo_type(n), 1)));
+    LoValue sum = lo_muladd(lo, by.less, half, lo_sub(lo, half, real_like(lo, x, 0.5)));
+    return lo_add(lo, sum, sum);
 }
 
 /* x = 2^k m, √½ ≤ m < √2; log x = k ln 2 + log(1 + (m - 1)). */
@@ -115,6 +146,15 @@ static LoValue log_f32(Lo *lo, const CodeTarget *target, LoValue x)
     return pick(lo, lo_unordered, x, 0, x, y);
 }
 
+/* log u + what the sum u = 1 + x has lost. */
+static LoValue log1p_f32(Lo *lo, const CodeTarget *target, LoValue x)
+{
+    LoValue one = real_like(lo, x, 1), u = lo_add(lo, one, x), zero = real_like(lo, x, 0);
+    LoValue lost = lo_div(lo, lo_sub(lo, x, lo_sub(lo, u, one)), u);
+    lost = pick(lo, lo_gt, u, 0, pick(lo, lo_lt, u, INFINITY, lost, zero), zero);
+    return lo_add(lo, log_f32(lo, target, u), lost);
+}
+
 static LoValue tanh_f32(Lo *lo, const CodeTarget *target, LoValue x)
 {
     LoValue t = lo_abs(lo, x), z = lo_mul(lo, x, x), one = real_like(lo, x, 1);
@@ -140,24 +180,84 @@ static LoValue erf_f32(Lo *lo, const CodeTarget *target, LoValue x)
     return pick(lo, lo_le, t, 0.927734375, near, lo_copysign(lo, far, x));
 }
 
-/* sin(x + quarters π/2) */
-static LoValue sin_f32(Lo *lo, LoValue x, int quarters)
+/* Angle: x = quarter π/2 + r, |r| ≤ π/4, quarters (i64) modulo 4 and more. */
+typedef struct Angle {
+    LoValue quarter, r;
+} Angle;
+
+/* Of less than 2^16, and of what is no number: n times the first part of π/2 is exact. */
+static Angle small_angle(Lo *lo, LoValue x)
 {
     const double magic = 6755399441055744; /* 1.5 × 2^52 */
-    LoType wide = lo_like(lo_type(x), lo_f64), bits = lo_like(wide, lo_i64);
+    LoType wide = lo_like(lo_type(x), lo_f64);
     LoValue y = lo_fcast(lo, x, wide);
     LoValue shifted =
         lo_muladd(lo, y, lo_real(lo, wide, 0.63661977236758134308), lo_real(lo, wide, magic));
     LoValue n = lo_sub(lo, shifted, lo_real(lo, wide, magic));
     LoValue r = lo_muladd(lo, n, lo_real(lo, wide, -1.57079632673412561417), y);
     r = lo_muladd(lo, n, lo_real(lo, wide, -6.07710050650619224932e-11), r);
-    LoValue z = lo_mul(lo, r, r);
+    return (Angle){lo_bitcast(lo, shifted, lo_like(wide, lo_i64)), r};
+}
+
+/* The i-th of some 64 bits of 2/π, 32 bits apart, behind sixteen zeros; i in [first, first + 3]. */
+static LoValue digits_of(Lo *lo, LoValue i, int first)
+{
+    static const uint64_t digits[] = {0x0000a2f9836e4e44, 0x836e4e441529fc27, 0x1529fc2757d1f534,
+                                      0x57d1f534ddc0db62, 0xddc0db6295993c43, 0x95993c439041fe51};
+    LoType type = lo_type(i);
+    LoValue found = lo_int(lo, type, (int64_t)digits[first]);
+    for (int k = 1; k < 4; k++)
+        found = lo_select(lo, lo_eq(lo, i, lo_int(lo, type, k)), lo_int(lo, type, (int64_t)digits[first + k]), found);
+    return found;
+}
+
+/* Of 2^16 and more: x = m 2^e, m of 24 bits. Digits of 2/π that give multiples of 4 are left out, and
+ * the next 96 are multiplied by m, modulo 4: 2 bits of quarters, 62 of a fraction. */
+static Angle great_angle(Lo *lo, LoValue x)
+{
+    enum { FRACTION = 62, MANTISSA = 23, EXPONENT_TO_DIGIT = 136 /* 150 of f32 - 14 */ };
+    LoType type = lo_like(lo_type(x), lo_i64), real = lo_like(type, lo_f64);
+#define NUMBER(n) lo_int(lo, type, n)
+    LoValue bits = lo_zext(lo, as_bits(lo, lo_abs(lo, x)), type);
+    LoValue m = lo_or(lo, lo_and(lo, bits, NUMBER((1 << MANTISSA) - 1)), NUMBER(1 << MANTISSA));
+    LoValue digit = lo_sub(lo, lo_lshr(lo, bits, NUMBER(MANTISSA)), NUMBER(EXPONENT_TO_DIGIT));
+    digit = lo_and(lo, digit, NUMBER(127)); /* as it is, but of small x */
+    LoValue i = lo_lshr(lo, digit, NUMBER(5)), shift = lo_and(lo, digit, NUMBER(31));
+    LoValue first = digits_of(lo, i, 0), second = digits_of(lo, i, 2);
+    LoValue carried = lo_lshr(lo, lo_lshr(lo, second, NUMBER(1)), lo_sub(lo, NUMBER(63), shift));
+    LoValue high = lo_or(lo, lo_shl(lo, first, shift), carried);
+    LoValue low = lo_lshr(lo, lo_shl(lo, second, shift), NUMBER(32));
+    LoValue p = lo_add(lo, lo_mul(lo, m, high), lo_lshr(lo, lo_mul(lo, m, low), NUMBER(32)));
+    p = lo_select(lo, lo_lt(lo, x, lo_zero(lo, lo_type(x))), lo_neg(lo, p), p);
+    LoValue quarter = lo_lshr(lo, lo_add(lo, p, NUMBER(INT64_C(1) << (FRACTION - 1))), NUMBER(FRACTION));
+    LoValue fraction = lo_ashr(lo, lo_shl(lo, p, NUMBER(2)), NUMBER(2));
+#undef NUMBER
+    LoValue r = lo_mul(lo, lo_from_int(lo, fraction, real), lo_real(lo, real, 0x1.921fb54442d18p0 * 0x1p-62));
+    return (Angle){quarter, r};
+}
+
+static Angle angle_of(Lo *lo, LoValue x)
+{
+    LoType type = lo_like(lo_type(x), lo_i32);
+    const int32_t great = 0x47800000, infinite = 0x7f800000; /* 2^16 */
+    LoValue above = lo_sub(lo, as_bits(lo, lo_abs(lo, x)), lo_int(lo, type, great));
+    LoValue is_great = lo_ult(lo, above, lo_int(lo, type, infinite - great));
+    Angle small = small_angle(lo, x), large = great_angle(lo, x);
+    return (Angle){lo_select(lo, is_great, large.quarter, small.quarter),
+                   lo_select(lo, is_great, large.r, small.r)};
+}
+
+/* sin(x + quarters π/2) */
+static LoValue sin_f32(Lo *lo, LoValue x, int quarters)
+{
+    Angle angle = angle_of(lo, x);
+    LoValue r = angle.r, z = lo_mul(lo, r, r);
+    LoType bits = lo_type(angle.quarter);
     LoValue s = HORNER(lo, z, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
     LoValue c =
         HORNER(lo, z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1);
     s = lo_muladd(lo, lo_mul(lo, s, z), r, r);
-    LoValue quadrant = lo_bitcast(lo, shifted, bits);
-    quadrant = lo_add(lo, quadrant, lo_int(lo, bits, quarters));
+    LoValue quadrant = lo_add(lo, angle.quarter, lo_int(lo, bits, quarters));
     LoValue odd = lo_trunc(lo, quadrant, lo_like(bits, lo_i1));
     LoValue second = lo_lshr(lo, quadrant, lo_int(lo, bits, 1));
     LoValue minus = lo_trunc(lo, second, lo_like(bits, lo_i1));
@@ -176,8 +276,9 @@ typedef struct Function {
     LoValue (*expand)(Lo *lo, const CodeTarget *target, LoValue x);
 } Function;
 
-static const Function functions[] = {{"exp", exp_f32}, {"log", log_f32}, {"tanh", tanh_f32},
-                                     {"erf", erf_f32}, {"sin", sine},    {"cos", cosine}};
+static const Function functions[] = {{"exp", exp_f32},     {"log", log_f32},     {"expm1", expm1_f32},
+                                     {"log1p", log1p_f32}, {"tanh", tanh_f32}, {"erf", erf_f32},
+                                     {"sin", sine},        {"cos", cosine}};
 
 static const Function *find_function(const LoOp *op)
 {

@@ -61,6 +61,27 @@ const char *say_lengths(OnnxGraph *g, const Op *op, const char *onnx)
 
 /* ---- elementwise ---- */
 
+/* e^x - 1 = tanh(x / 2) (e^x + 1) */
+const char *say_expm1(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    OnnxType element = onnx_type(op->results[0].type.dtype);
+    const char *x = onnx_arg(g, op, 0), *one = onnx_scalar(g, element, 1);
+    const char *tanh = onnx_unary(g, onnx, onnx_binary(g, "Mul", x, onnx_scalar(g, element, 0.5)));
+    return onnx_binary(g, "Mul", tanh, onnx_binary(g, "Add", onnx_unary(g, "Exp", x), one));
+}
+
+/* With u = 1 + x rounded, log(u) x / (u - 1); x where u is 1, log(u) where u is x (Kahan). */
+const char *say_log1p(OnnxGraph *g, const Op *op, const char *onnx)
+{
+    OnnxType element = onnx_type(op->results[0].type.dtype);
+    const char *x = onnx_arg(g, op, 0), *one = onnx_scalar(g, element, 1);
+    const char *u = onnx_binary(g, "Add", x, one), *log = onnx_unary(g, onnx, u);
+    const char *share = onnx_binary(g, "Div", x, onnx_binary(g, "Sub", u, one));
+    const char *near = onnx_binary(g, "Mul", log, share);
+    return onnx_where(g, onnx_binary(g, "Equal", u, one), x,
+                      onnx_where(g, onnx_binary(g, "Equal", u, x), log, near));
+}
+
 const char *say_rsqrt(OnnxGraph *g, const Op *op, const char *onnx)
 {
     return onnx_unary(g, onnx, onnx_unary(g, "Sqrt", onnx_arg(g, op, 0)));

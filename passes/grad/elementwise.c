@@ -24,6 +24,19 @@ void grad_log(Grad *g, Op *op, Value *dy)
     grad_give(g, op, 0, build_binary(&g->b, OP_div, dy, op->args[0]));
 }
 
+/* d (e^a - 1) = e^a */
+void grad_expm1(Grad *g, Op *op, Value *dy)
+{
+    grad_give(g, op, 0, g_mul(g, dy, build_unary(&g->b, OP_exp, op->args[0])));
+}
+
+/* d log(1 + a) = da / (1 + a) */
+void grad_log1p(Grad *g, Op *op, Value *dy)
+{
+    Value *a = op->args[0];
+    grad_give(g, op, 0, build_binary(&g->b, OP_div, dy, g_add(g, g_const(g, a, 1), a)));
+}
+
 /* d sqrt(a) = da / (2 sqrt(a)) */
 void grad_sqrt(Grad *g, Op *op, Value *dy)
 {

@@ -22,16 +22,24 @@ typedef struct MathRow {
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt(double x) { return 1 / sqrt(x); }
 
+/* The last row of each goes over all exponents. */
 static const MathRow rows[] = {
     {OP_exp, exp, -110, 95, false, 2},       {OP_exp, exp, -1, 1, false, 2},
-    {OP_exp, exp, -30, 6, true, 2},          {OP_log, log, -149, 128, true, 2},
-    {OP_log, log, 0.5, 2, false, 2},         {OP_tanh, tanh, -12, 12, false, 2},
-    {OP_tanh, tanh, -60, 7, true, 2},        {OP_erf, erf, -5, 5, false, 2},
-    {OP_erf, erf, -60, 7, true, 2},          {OP_sigmoid, sigmoid, -87, 110, false, 2},
-    {OP_sigmoid, sigmoid, -4, 4, false, 2},  {OP_sin, sin, -20, 20, false, 1},
-    {OP_sin, sin, 0, 1e5, false, 1},         {OP_sin, sin, -60, 20, true, 1},
+    {OP_exp, exp, -149, 128, true, 2},
+    {OP_log, log, 0.5, 2, false, 2},         {OP_log, log, -149, 128, true, 2},
+    {OP_expm1, expm1, -35, 90, false, 2},    {OP_expm1, expm1, -1, 1, false, 2},
+    {OP_expm1, expm1, -149, 128, true, 2},
+    {OP_log1p, log1p, -1, 2, false, 2},      {OP_log1p, log1p, -149, 128, true, 2},
+    {OP_tanh, tanh, -12, 12, false, 2},      {OP_tanh, tanh, -149, 128, true, 2},
+    {OP_erf, erf, -5, 5, false, 2},          {OP_erf, erf, -149, 128, true, 2},
+    {OP_sigmoid, sigmoid, -87, 110, false, 2}, {OP_sigmoid, sigmoid, -4, 4, false, 2},
+    {OP_sigmoid, sigmoid, -149, 128, true, 2},
+    {OP_sin, sin, -20, 20, false, 1},        {OP_sin, sin, 0, 1e5, false, 1},
+    {OP_sin, sin, -149, 128, true, 1},
     {OP_cos, cos, -20, 20, false, 1},        {OP_cos, cos, 0, 1e5, false, 1},
-    {OP_sqrt, sqrt, -140, 127, true, 0.51},  {OP_rsqrt, rsqrt, -120, 120, true, 1.51},
+    {OP_cos, cos, -149, 128, true, 1},
+    {OP_sqrt, sqrt, -149, 128, true, 0.51},  {OP_rsqrt, rsqrt, -149, 128, true, 1.51},
+    {OP_floor, floor, -149, 128, true, 0},   {OP_abs, fabs, -149, 128, true, 0},
 };
 
 /* Distance in units of the last place that the true value has in f32. */
@@ -47,6 +55,8 @@ static double ulps_off(float got, double want)
     return fabs((double)got - want) / unit;
 }
 
+static bool is_of_negative(OpKind op) { return op != OP_log && op != OP_sqrt && op != OP_rsqrt; }
+
 static void check_row(const MathRow *row, const TargetOptions *options)
 {
     Case c;
@@ -56,8 +66,7 @@ static void check_row(const MathRow *row, const TargetOptions *options)
     Elements *values = elements_of(&shape, x);
     for (int i = 0; i < N_VALUES; i++) {
         double u = row->from + (row->to - row->from) * i / (N_VALUES - 1);
-        double v = row->logarithmic ? exp2(u) * (row->op != OP_log && i % 2 && row->op != OP_sqrt &&
-                                                 row->op != OP_rsqrt ? -1 : 1) : u;
+        double v = row->logarithmic ? (i % 2 && is_of_negative(row->op) ? -1 : 1) * exp2(u) : u;
         values->data[i] = (float)v;
     }
     Value *y = build_unary(&c.b, row->op, x);
@@ -110,8 +119,9 @@ static void special_values(void **state)
     (void)state;
     static const float special[] = {0,     -0.0f,  INFINITY, -INFINITY, NAN,     1,    -1,  1e-45f,
                                     3e38f, -3e38f, 88.73f,   -103.9f,   -104.1f, -200, 200, 1000};
-    static const OpKind ops[] = {OP_exp, OP_log, OP_tanh, OP_erf, OP_sigmoid, OP_sqrt, OP_relu};
-    static double (*const functions[])(double) = {exp, log, tanh, erf, sigmoid, sqrt, NULL};
+    static const OpKind ops[] = {OP_exp, OP_log, OP_expm1, OP_log1p, OP_tanh, OP_erf,
+                                 OP_sigmoid, OP_sin, OP_cos, OP_sqrt, OP_relu};
+    static double (*const functions[])(double) = {exp, log, expm1, log1p, tanh, erf, sigmoid, sin, cos, sqrt, NULL};
     enum { N = sizeof special / sizeof special[0] };
     for (int cpu = 0; cpu < 3; cpu++)
         for (size_t f = 0; f < sizeof ops / sizeof ops[0]; f++) {

@@ -7,7 +7,7 @@ Item *grow_unary(Grow *g)
 {
     static const OpKind kinds[] = {OP_neg,   OP_abs,  OP_exp,  OP_log,     OP_sqrt, OP_rsqrt,
                                    OP_tanh,  OP_erf,  OP_sin,  OP_sigmoid, OP_cos,  OP_relu,
-                                   OP_floor, OP_stop_gradient, OP_relu, OP_exp};
+                                   OP_floor, OP_stop_gradient, OP_relu, OP_exp, OP_expm1, OP_log1p};
     static const OpKind of_ints[] = {OP_neg, OP_abs, OP_relu, OP_stop_gradient};
     Item *x = pick(g, is_number);
     if (!x)
@@ -23,7 +23,9 @@ Item *grow_unary(Grow *g)
     }
     OpKind kind = RNG_PICK(&g->rng, kinds);
     switch (kind) {
-    case OP_exp: x = tamed(g, x, 4); break;
+    case OP_exp:
+    case OP_expm1: x = tamed(g, x, 4); break;
+    case OP_log1p:
     case OP_log:
     case OP_sqrt:
     case OP_rsqrt: x = positive(g, x, 0.25); break;

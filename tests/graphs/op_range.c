@@ -13,6 +13,8 @@ Item *unary(Grow *g, OpKind kind, Item *x)
     case OP_abs: a = lo > 0 ? lo : hi < 0 ? -hi : 0, b = reach(x); break;
     case OP_relu: a = fmax(lo, 0), b = fmax(hi, 0); break;
     case OP_exp: a = exp(lo), b = exp(hi); break;
+    case OP_expm1: a = expm1(lo), b = expm1(hi); break;
+    case OP_log1p: a = log1p(lo), b = log1p(hi); break;
     case OP_log: a = log(lo), b = log(hi); break;
     case OP_sqrt: a = sqrt(lo), b = sqrt(hi); break;
     case OP_rsqrt: a = 1 / sqrt(hi), b = 1 / sqrt(lo); break;

@@ -37,6 +37,28 @@ Item *grow_reduce(Grow *g)
     return y;
 }
 
+/* The weights of finite scores far out, of which many are equal: whole numbers times a great one, or all below
+ * what is nearly the least. Scores themselves are seen by nothing else. */
+static Item *far_weights(Grow *g, Item *x)
+{
+    static const double scales[] = {1e9, 1e10, 1e30, -1e30, 5e36};
+    DType dtype = x->value->type.dtype;
+    Value *scale = build_const(&g->b, dtype, RNG_PICK(&g->rng, scales));
+    Value *far = build_binary(&g->b, OP_mul, rng_chance(&g->rng, 60) ? build_unary(&g->b, OP_floor, x->value) : x->value, scale);
+    if (rng_chance(&g->rng, 40))
+        far = build_binary(&g->b, OP_sub, far, build_const(&g->b, dtype, 1e38));
+    return add_item(g, build_unary(&g->b, OP_softmax, far), 0, 1);
+}
+
+/* Mean of squares less square of the mean, as many write a variance. */
+static Item *variance_by_squares(Grow *g, Item *x)
+{
+    int last = x->value->type.rank - 1;
+    Item *mean = scaled(g, reduced(g, OP_reduce_sum, x, 1, &last), 0.125);
+    Item *squares = scaled(g, reduced(g, OP_reduce_sum, binary(g, OP_mul, x, x), 1, &last), 0.125);
+    return mean && squares ? binary(g, OP_sub, squares, binary(g, OP_mul, mean, mean)) : NULL;
+}
+
 /* Softmax, logsumexp, or what they are made of, or a norm by hand. */
 Item *grow_norm(Grow *g)
 {
@@ -49,7 +71,9 @@ Item *grow_norm(Grow *g)
     int last = x->value->type.rank - 1;
     Dim along = x->value->type.dims[last];
     double terms = (double)dim_extent(g, along);
-    switch (rng_below(&g->rng, 4)) {
+    switch (rng_below(&g->rng, 6)) {
+    case 4: return far_weights(g, x);
+    case 5: return variance_by_squares(g, x);
     case 0: return add_item(g, build_unary(&g->b, OP_softmax, x->value), 0, 1);
     case 1:
         if (g->smooth && may_be_empty(g, along))

@@ -178,6 +178,7 @@ bool oracle_of(Opened *opened, const Case *c, const Batch *batch, const Given *g
                        .step = step,
                        .training = true,
                        .compute = compute,
+                       .as_written = compute == DT_F64,
                        .given = given->tensors,
                        .n_given = given->n};
     return oracle_run(opened->function, out, opened->arena, &opened->diags);

@@ -2,11 +2,18 @@
 #include "base/bf16.h"
 #include "tests/graphs/graphs.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Seeds of one kind in eight give multiples of a quarter, so that elements are equal to each
  * other and to zero. */
 static bool is_coarse(uint64_t seed) { return (seed & 7) == 0; }
+
+/* Seeds of other kinds: all leaves hold the same numbers, so that their differences cancel; leaves hold
+ * one number each, so that rows are equal; numbers are of many sizes, down to 2^-60. */
+static bool is_shared(uint64_t seed) { return (seed & 7) == 1; }
+static bool is_level(uint64_t seed) { return (seed & 7) == 2; }
+static bool is_small(uint64_t seed) { return (seed & 7) == 3; }
 
 static uint64_t hash_name(const char *name)
 {
@@ -18,7 +25,9 @@ static uint64_t hash_name(const char *name)
 
 double leaf_value(uint64_t seed, const char *name, ParamRole role, DType dtype, int64_t i)
 {
-    uint64_t bits = mix64(mix64(seed + 1) ^ hash_name(name) ^ mix64((uint64_t)i + 77));
+    bool given = role == PARAM_FROZEN || role == PARAM_TRAINED;
+    uint64_t from = given && is_shared(seed) ? 0 : hash_name(name), at = given && is_level(seed) ? 0 : (uint64_t)i;
+    uint64_t bits = mix64(mix64(seed + 1) ^ from ^ mix64(at + 77));
     double x = (double)(bits >> 40) / (1 << 22) - 2; /* [-2, 2) in steps that an f32 holds */
     /* what derived functions read beside the model's own */
     if (!strcmp(name, "rate"))
@@ -31,6 +40,8 @@ double leaf_value(uint64_t seed, const char *name, ParamRole role, DType dtype, 
         return (double)(bits >> 40 & 1);
     if (is_coarse(seed))
         x = (double)((int)(bits >> 40) % 17 - 8) / 4;
+    if (given && is_small(seed))
+        x = ldexp(x, -(int)(bits % 61));
     if (role == PARAM_SLOT) /* of squares among others */
         x = x < 0 ? -x / 4 : x / 4;
     return dtype == DT_BF16 ? (double)bf16_to_float(bf16_from_float((float)x)) : x;

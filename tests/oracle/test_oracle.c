@@ -35,6 +35,8 @@ static const OracleCase cases[] = {
     {{"f64[2]"}, {NUMBERS(4, 2)}, "%9 = sqrt %0 : f64[2]", .expected = NUMBERS(2, 1.4142135623730951)},
     {{"f64[2]"}, {NUMBERS(4, 0.25)}, "%9 = rsqrt %0 : f64[2]", .expected = NUMBERS(0.5, 2)},
     {{"f64[2]"}, {NUMBERS(0, 1)}, "%9 = tanh %0 : f64[2]", .expected = NUMBERS(0, 0.7615941559557649)},
+    {{"f64[3]"}, {NUMBERS(0, 1e-9, 1)}, "%9 = expm1 %0 : f64[3]", .expected = NUMBERS(0, 1.0000000005e-9, 1.718281828459045)},
+    {{"f64[3]"}, {NUMBERS(0, 1e-9, 1)}, "%9 = log1p %0 : f64[3]", .expected = NUMBERS(0, 9.999999995e-10, 0.6931471805599453)},
     {{"f64[2]"}, {NUMBERS(0, 1)}, "%9 = erf %0 : f64[2]", .expected = NUMBERS(0, 0.8427007929497149)},
     {{"f64[3]"}, {NUMBERS(0, 1, -I)}, "%9 = sigmoid %0 : f64[3]", .expected = NUMBERS(0.5, 0.7310585786300049, 0)},
     {{"f64[2]"}, {NUMBERS(0, 1)}, "%9 = sin %0 : f64[2]", .expected = NUMBERS(0, 0.8414709848078965)},
