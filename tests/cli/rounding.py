@@ -1,14 +1,28 @@
 """Inputs of rounding.sh, and whether the outputs are right: rounding.py inputs | rounding.py check OUT …"""
 import json
+import math
 import struct
 import sys
 
 VALUES = [0.1, 0.3, 0.7, 1.1, 3.3, 0.9]
+SCORES = [[-1e30, -1e30, -1e30, -1e30], [-2e38, -2e38, -2e38, -2e38], [-3e30, -3e30, -math.inf, -math.inf],
+          [-math.inf] * 4, [-math.inf, -3e38, -math.inf, -math.inf], [3e38, 3e38, -3e38, 3e38]]
+HALF, THIRD = 0.5, 1 / 3
+WEIGHTS = [[0.25] * 4, [0.25] * 4, [HALF, HALF, 0, 0], [0] * 4, [0, 1, 0, 0], [THIRD, THIRD, 0, THIRD]]
+GREATEST = [max(row) for row in SCORES]
+LOGSUMEXP = [float(struct.unpack("<f", struct.pack("<f", x))[0]) for x in GREATEST]
+NEAR_ZERO = [-20.0, -30.0, -80.0, -1e-9, 1e-9, 0.5, 40.0, -0.75]
+SOFTPLUS = [max(x, 0) + math.log1p(math.exp(-abs(x))) for x in NEAR_ZERO]
+ELU = [x if x > 0 else math.expm1(x) for x in NEAR_ZERO]
+SLOPES = [1 / (1 + math.exp(-x)) for x in NEAR_ZERO]
 INPUTS = {
     "a": ([6], VALUES), "b": ([6], VALUES), "x": ([6, 4], [v for v in VALUES for _ in range(4)]),
-    "s": ([1, 5], [-5.0, -3.0, -4.0, -3.5, -9.0]),
+    "s": ([1, 5], [-5.0, -3.0, -4.0, -3.5, -9.0]), "scores": ([6, 4], sum(SCORES, [])), "n": ([8], NEAR_ZERO),
 }
-EXPECTED = {"difference": [0] * 6, "variance": [0] * 6, "normal": [0] * 24, "scaled": [0, 1, 0, 0, 0]}
+EXPECTED = {
+    "difference": [0] * 6, "variance": [0] * 6, "normal": [0] * 24, "scaled": [0, 1, 0, 0, 0],
+    "weights": sum(WEIGHTS, []), "levels": LOGSUMEXP, "softplus": SOFTPLUS, "elu": ELU, "grad.p": SLOPES,
+}
 
 
 def save(path, tensors):
@@ -30,10 +44,14 @@ def load(path):
             for name, t in header.items() if name != "__metadata__"}
 
 
+def right(got, want):
+    return got == want or abs(got - want) <= 5e-7 * abs(want)
+
+
 def check(path):
-    found = load(path)
+    found = {name: values for name, values in load(path).items() if name in EXPECTED}
     wrong = [f"{name}: {values} instead of {EXPECTED[name]}" for name, values in found.items()
-             if len(values) != len(EXPECTED[name]) or list(values) != EXPECTED[name]]
+             if len(values) != len(EXPECTED[name]) or not all(map(right, values, EXPECTED[name]))]
     if wrong or not found:
         sys.exit(f"{path}: " + ("; ".join(wrong) or "nothing to compare"))
     print(*sorted(found))
@@ -41,5 +59,6 @@ def check(path):
 
 if sys.argv[1] == "inputs":
     save("in.safetensors", INPUTS)
+    save("params.safetensors", {"p": INPUTS["n"]})
 else:
     check(sys.argv[2])
