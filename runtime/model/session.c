@@ -176,17 +176,6 @@ static void put_step(const TfcProgram *program, const TfcWord *in, int64_t step,
     }
 }
 
-/* The rate as f32, as the program takes it. */
-static int check_rate(const TfcProgram *program, const TfcWord *words)
-{
-    for (int32_t i = 0; i < program->n_inputs; i++) {
-        double value = words[program->n_dims + i].value;
-        if (!strcmp(program->inputs[i].name, "rate") && !isfinite((float)value))
-            return tfc_model_fail(TFC_ERROR_NUMBER, "the rate is %g: it has to be finite as f32", value);
-    }
-    return TFC_OK;
-}
-
 /* A step whose loss, gradient or update is not finite has changed nothing (passes/optimizer.c): which
  * operation made the first NaN is found by running it again. */
 static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *out, int64_t step)
@@ -224,11 +213,8 @@ static int run_train_step(TfcSession *session, TfcFunction function, const TfcWo
     const int64_t step = loaded->training.step + 1;
     TfcWord words[MOST_WORDS];
     put_step(program, in, step, words);
-    int status = check_rate(program, words);
-    if (status)
-        return status;
     exec_set_rng(exec, in[0].seed, (uint64_t)step);
-    status = session_run(session, program, exec, words, out);
+    int status = session_run(session, program, exec, words, out);
     if (!status)
         status = check_numbers(program, exec, out, step);
     if (status)

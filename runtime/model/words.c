@@ -159,6 +159,10 @@ static int check_scalar(const TfcPort *port, double value)
         ok = value >= INT32_MIN && value <= INT32_MAX && value == trunc(value);
         expected = "a whole number of 32 bits";
         break;
+    case TFC_F32:
+        ok = isfinite((float)value);
+        expected = "finite as f32";
+        break;
     default:
         ok = isfinite(value);
         expected = "finite";
