@@ -8,7 +8,7 @@ set -eu
 
 # What ONNX cannot hold is said, with or without a runtime.
 refuses 2 "export: --function is for --format onnx" \
-    "$tfc" export models/gpt.tfg -o "$work/a.onnx" --function encode
+    "$tfc" export models/gpt.tfg -o "$work/a.safetensors" --function encode
 refuses 2 "without --merge and --only" "$tfc" export models/gpt.tfg -o "$work/a.onnx" --format onnx --merge
 [ ! -e "$work/a.onnx" ] || fail "a refused export left a file"
 
