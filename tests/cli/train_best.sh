@@ -29,7 +29,7 @@ train() { "$tfc" train "$@" --threads 1 2>err.txt || fail "$(cat err.txt)"; }
 begin="m.tfg --source train.src --target train.tgt --vocab words:auto"
 # log RUN: step, loss, BLEU, share of wrong symbols and of wrong lines, best_by of each validation; - where there is none
 log() {
-    sed -n 's/{"step": \([0-9]*\),.*"valid_loss": \([^,]*\), "valid_bleu": \([^,]*\), "valid_line_error_rate": \([^,]*\), "valid_symbol_error_rate": \([^,]*\), "best": [a-z]*, \("best_by": "\([^"]*\)"\)*.*/\1 \2 \3 \5 \4 \7/p' \
+    sed -n 's/{"step": \([0-9]*\),.*"valid_loss": \([^,]*\), "valid_bleu": \([^,]*\), "valid_line_error_rate": \([^,]*\), "valid_symbol_error_rate": \([^,]*\),.* "best": [a-z]*, \("best_by": "\([^"]*\)"\)*.*/\1 \2 \3 \5 \4 \7/p' \
         "$1/log.jsonl" | sed 's/null/-/g'
 }
 step_of() { "$tfc" info "$1/best.safetensors" | awk '$1 == "step" { print $2 }'; }
