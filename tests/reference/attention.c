@@ -86,6 +86,9 @@ static bool run_attend(Harness *h, const struct Fixture *f, const StFile *theirs
         words_add(h, words, target ? "--source" : "--text", write_side(h, theirs, "source"));
     if (target)
         words_add(h, words, source ? "--target" : "--text", write_side(h, theirs, "target"));
+    if (!source) /* a language model's text begins as PyTorch's did */
+        words_add(h, words, "--token",
+                  arena_printf(h->arena, "text-begin=#%d", (int)st_value(ids_of(h, theirs, 0, "target"), 0)));
     int status = harness_run(h, &words);
     return harness_check(h, status == 0, "%s: exit status %d: %s", f->name, status, harness_said(h));
 }
