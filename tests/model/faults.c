@@ -163,7 +163,7 @@ static void run_scenario(const Scenario *s)
             run_attempt(&a);
             /* What a process makes once for its helpers makes the next attempt's numbers smaller. */
             bool again = s->threads && calls % 3 != 2;
-            a.number += a.all ? 1 + a.number / (short_test() ? 2 : 8) : again ? 0 : short_test() ? 7 : 1;
+            a.number += a.all ? 1 + a.number / (short_test() ? 2 : 8) : again ? 0 : short_test() ? 13 : 1;
         }
     }
     World world = {.path = s->path};

@@ -22,8 +22,10 @@ WEIGHTS=good.safetensors ./translate 1 2 4 5 6 7 >/dev/null || fail "the weights
 $CC -pthread "$root/tests/model/misuse.c" -o misuse -I. -L. -lmulti30k_small -lm
 ./misuse good.safetensors || fail "arguments that are not allowed"
 nm -D --undefined-only libmulti30k_small.so >imports
-grep -wE 'abort|_?exit|quick_exit|__assert_fail|raise|kill|perror|puts|putchar|f?printf|stderr|stdout' imports &&
-    fail "the library can end the process, or print"
+if [ -z "${TFC_RUNTIME:-}" ]; then # an instrumented runtime does
+    ! grep -wE 'abort|_?exit|quick_exit|__assert_fail|raise|kill|perror|puts|putchar|f?printf|stderr|stdout' imports ||
+        fail "the library can end the process, or print"
+fi
 
 # The program: its options and what it reads.
 compile -o prog
