@@ -51,7 +51,7 @@ static Trained begin_accumulate(Module *module, Function **function)
 
 Function *derive_totals(Module *module, bool training)
 {
-    Function *function = derive_named(module, "totals", training, KEEP_LOSS);
+    Function *function = derive_named(module, training ? "train_totals" : "totals", training, KEEP_LOSS);
     BatchSums sums = find_batch_sums(function);
     bool any = give_totals(&sums, false);
     drop_effects(function, is_assign);
