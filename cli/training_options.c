@@ -152,7 +152,8 @@ static const char *const choosing[] = {"freeze", "only", NULL};
  * merged by name instead. */
 static bool is_replaced(const Option *option, const Arguments *now)
 {
-    if (is_among(option->name, passing))
+    static const char *const merged[] = {"set", "token", NULL};
+    if (is_among(option->name, merged))
         return false;
     bool chooses = is_among(option->name, choosing);
     for (size_t i = 0; i < now->given.count; i++) {
