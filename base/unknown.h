@@ -1,5 +1,5 @@
-/* Unknown tokens of a text: how many of its tokens its vocabulary has no token for, and from which share
- * on that is told or refused. */
+/* UnknownCount: how many tokens of a text its vocabulary lacks; and the shares above which commands report
+ * them and training refuses the text. */
 #ifndef BASE_UNKNOWN_H
 #define BASE_UNKNOWN_H
 

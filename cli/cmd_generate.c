@@ -26,8 +26,8 @@ static DecodeSettings settings_of(const Generate *o, RunFolder *run)
     return settings;
 }
 
-/* A prompt that the model cannot see whole: what is done is told; false: it is refused. `line`: of
- * --input, from 1; 0: the prompt is --prompt. */
+/* Warns that the model sees only the end of a prompt longer than its context. False, with an error, where
+ * --long-prompt refuses it. `line`: of --input, from 1; 0: the prompt is --prompt. */
 static bool check_length(Job *job, const Generate *o, RunFolder *run, const Continuation *text, int64_t line)
 {
     DecodeSettings settings = settings_of(o, run);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Readers of all files, so that one that is not there is told before anything is answered. False after
- * an error. */
+/* Opens all files, so that a missing one is an error before the first answer. False after an error. */
 static bool open_files(Stream *stream, const TextList *paths, LineReader ***readers)
 {
     Job *job = stream->job;

@@ -22,7 +22,7 @@ typedef struct Continuation {
 /* ContinuationWatch: what is asked of texts while they grow.
  *   stops   a text ends before one of these strings
  *   grown   called with the new part of a text, its prompt first, once it is sure: what may be the
- *           beginning of a stop, or of a character, waits. For one text. NULL: nobody is */
+ *           beginning of a stop, or of a character, waits. For one text. NULL: no callback */
 typedef struct ContinuationWatch {
     const TextList *stops;
     void (*grown)(void *context, const char *text, size_t length);

@@ -3,7 +3,7 @@
  *
  * Functions are static, records are constants. Loads and stores stand in the order of the IR;
  * arithmetic that is used once is written where it is used. A muladd is a macro, fused where the
- * processor can; the compiler is told to fuse nothing else. */
+ * processor can; pragmas keep the compiler from fusing anything else. */
 #ifndef CODEGEN_C_RENDER_H
 #define CODEGEN_C_RENDER_H
 

@@ -224,7 +224,7 @@ const char *c_lanes(CRender *r, LoType type, LoType from, const char *function, 
     return name;
 }
 
-/* The functions that fuse vectors of so many bytes, of f32 and f64. */
+/* Fused multiply-adds of vectors of 16, 32 and 64 bytes: names of the compilers' functions for f32 and f64. */
 static const struct {
     int bytes;
     const char *condition, *names[2], *order;

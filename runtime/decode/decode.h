@@ -46,7 +46,7 @@ typedef struct DecodeSettings {
     bool until_eos;       /* false: eos and stops are ordinary tokens, length_limit ends it */
     bool open_end;        /* at its limit a result stops without eos */
     /* Of results that are searched for alone (a beam or draw of 1): called for each token that one gets,
-     * with the number of its sentence; false: the result stops there. NULL: nobody is. */
+     * with the number of its sentence; false: the result stops there. NULL: no callback. */
     bool (*go_on)(void *context, int64_t number, int32_t token);
     void *context;
 } DecodeSettings;

@@ -14,7 +14,7 @@
 
 typedef struct Totals Totals;
 
-/* Of such outputs of the program, perhaps none, for so many pieces at most. NULL: out of memory. */
+/* Totals of the program's outputs of that name, if it has any. `pieces`: the most that are added. NULL: out of memory. */
 Totals *totals_new(const TfcProgram *program, int64_t pieces);
 void totals_free(Totals *totals); /* NULL is allowed */
 void totals_clear(Totals *totals);

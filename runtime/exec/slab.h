@@ -24,8 +24,8 @@ int64_t slab_plan(SlabItem *items, int32_t n);
 typedef struct SlabBlocks {
     int64_t slab, kept;
 } SlabBlocks;
-/* Fills the offsets of the program's planned buffers, which have so many bytes each: of those kept in their
- * block, of the others in the slab. False: no memory for the planning. */
+/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers lie in their
+ * block, the others in the slab. False: no memory for the planning. */
 bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offsets, SlabBlocks *blocks);
 
 #endif

@@ -28,7 +28,7 @@ static void open_gradient(Check *check, Variant *v)
     assert_true(check_choose_batch(check, v));
 }
 
-/* The gradient of `param` becomes so many times itself. */
+/* Multiplies the gradient of `param` by a factor. */
 static void scale_gradient(Function *gradient, const char *param, double factor)
 {
     Text name = {0};
