@@ -12,7 +12,8 @@ function showHeads(place, sentence, theme, choose) {
     const most = Math.max(...layers.map(({layer}) => layer.heads));
     const names = [...Array(most).keys()].map(h => String(layers[0].layer.head + h));
     table.innerHTML = `<tr><th></th>${names.map(name => `<th scope="col">${name}</th>`).join("")}` +
-      `${most > 1 ? '<th scope="col">mean</th>' : ""}</tr>`;
+      `${most > 1 ? '<th scope="col" class="mean">mean</th>' : ""}</tr>`;
+    table.style.setProperty("--columns", most > 1 ? most + 1 : 1);
     for (const {layer, l} of layers) {
       const row = table.insertRow();
       row.innerHTML = `<th scope="row" title="${escapeText(layer.name)}">layer ${layer.layer}</th>`;
@@ -20,6 +21,7 @@ function showHeads(place, sentence, theme, choose) {
         if (h === most && most === 1)
           break;
         const cell = row.insertCell(), head = h === most ? MEAN : h;
+        cell.classList.toggle("mean", head === MEAN);
         if (head >= layer.heads)
           continue;
         const button = document.createElement("button"), canvas = document.createElement("canvas");
@@ -27,7 +29,7 @@ function showHeads(place, sentence, theme, choose) {
         button.className = "thumb";
         Object.assign(button.dataset, {l, h: head});
         button.title = button.ariaLabel = `${layer.name}, ${headName(layer, head)}, entropy ${entropy.toFixed(2)}`;
-        button.onclick = () => choose(l, head);
+        button.onclick = event => choose(l, head, event.detail > 0);
         paintSmall(canvas, sentence, layer, head, theme);
         button.append(canvas);
         cell.append(button);

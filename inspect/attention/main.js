@@ -57,9 +57,11 @@ function showAll() {
   byId("after").disabled = state.sentence === data.sentences.length - 1;
   byId("legend").innerHTML = legend(themeOf());
   showPair(byId("pair"), sentence);
-  showHeads(byId("all"), sentence, themeOf(), (layer, head) => {
+  showHeads(byId("all"), sentence, themeOf(), (layer, head, isPointed) => {
     Object.assign(state, {layer, head});
     showOne();
+    if (isPointed && byId("one").getBoundingClientRect().top > innerHeight / 2) // below all heads, on a narrow screen
+      byId("one").scrollIntoView();
   });
   showOne();
 }

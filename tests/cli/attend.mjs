@@ -14,6 +14,7 @@ function need(ok, what) {
     throw new Error(what);
 }
 const text = selector => tab.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
+const boxesOf = selector => tab.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.getBoundingClientRect().toJSON())`);
 const count = selector => tab.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
 
 const tests = {
@@ -44,13 +45,29 @@ const tests = {
     need(before !== undefined, "no matrix");
   },
 
-  async "both themes, and a narrow screen"() {
+  async "both themes"() {
     const colour = () => tab.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await colour();
     await tab.evaluate("byId('theme').click()");
     need(await colour() !== light, "the theme stayed");
-    await tab.resize(400, 800);
-    need(await tab.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), "a narrow screen scrolls sideways");
+  },
+
+  // Controls side by side, every mean in sight, and a head that is tapped shown where the reader is.
+  async "a narrow screen"() {
+    for (const width of [390, 320]) {
+      await tab.resize(width, 844);
+      await tab.goTo(address);
+      need(await tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${width}: it scrolls sideways`);
+      const boxes = await boxesOf("header button, header select");
+      need(boxes.every(box => box.width > 20 && box.left >= 0 && box.right <= width), `${width}: a control is cut`);
+      need(boxes.every((a, i) => boxes.every((b, j) => i >= j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top)),
+        `${width}: a control lies over another`);
+      const means = await boxesOf("#all tr > :last-child");
+      need(means.length === 9 && means.every(box => box.left > 0 && box.right <= width - 20), `${width}: a mean is cut`);
+    }
+    await tab.click("#all .thumb");
+    const [one] = await boxesOf("#matrix");
+    need(one.top >= 0 && one.bottom <= 844, "the head that was tapped is out of sight");
   },
 
   async "nothing from outside"() {
