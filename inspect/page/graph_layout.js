@@ -17,6 +17,12 @@ function forwardIds(stage, producer) {
   return seen;
 }
 
+// The op that gives each value of a stage.
+const producersOf = stage => new Map(stage.ops.flatMap(op =>
+  Array.from({length: Math.max(1, op.results)}, (_, i) => [op.id + i, op])));
+// What stands before the names of ops that only the backward needs.
+const backMark = (op, forward) => !op || forward.has(op.id) || op.scope.startsWith("optimizer") ? "" : "∂ ";
+
 // The next name below the root, with the number of a layer: "encoder", "layer.3".
 function headBelow(root, scope) {
   const parts = (root ? scope.slice(root.length + 1) : scope).split(".");
@@ -41,8 +47,8 @@ function bodyKinds(op) {
 }
 
 // The node that an op belongs to: {key, label, kind, scope or op}.
-function nodeOf(op, root, isForward) {
-  const back = isForward || op.scope.startsWith("optimizer") ? "" : "∂ ";
+function nodeOf(op, root, forward) {
+  const back = backMark(op, forward);
   if (!isWithin(root, op.scope)) {
     const head = headOutside(root, op.scope);
     return {key: "out:" + back + (head || op.kind), label: back + (head || op.kind), scope: head,
@@ -61,15 +67,12 @@ function nodeOf(op, root, isForward) {
 }
 
 function buildGraph(stage, root, withBackward) {
-  const producer = new Map(), nodes = new Map(), edges = new Map();
-  for (const op of stage.ops)
-    for (let i = 0; i < Math.max(1, op.results); i++)
-      producer.set(op.id + i, op);
+  const producer = producersOf(stage), nodes = new Map(), edges = new Map();
   const forward = forwardIds(stage, producer);
   const isInside = op => isWithin(root, op.scope);
   const ops = withBackward ? stage.ops : stage.ops.filter(op => forward.has(op.id));
   const add = op => {
-    const node = nodeOf(op, root, forward.has(op.id));
+    const node = nodeOf(op, root, forward);
     if (!nodes.has(node.key))
       nodes.set(node.key, {...node, ops: new Set()});
     nodes.get(node.key).ops.add(op);

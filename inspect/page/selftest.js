@@ -146,6 +146,22 @@ function testLoops() {
   press("Escape");
 }
 
+// What each step is, whole: its block heads its row, and nothing of the rest is cut.
+function testSteps() {
+  press("s");
+  const letters = text => text.replace(/^∂ |^the model itself|\(.*|[. ]/g, "");
+  let head = "";
+  for (const row of byId("steps").children) {
+    if (row.matches(".scope"))
+      head = row.textContent;
+    if (!row.dataset.step)
+      continue;
+    const cell = row.querySelector(".name"), {name} = steps[row.dataset.step];
+    need(letters(head + cell.textContent) === letters(name), `"${name}" is told as "${head}", "${cell.textContent}"`);
+    need(cell.scrollWidth <= cell.clientWidth, `the name of step ${row.dataset.step} is cut`);
+  }
+}
+
 function testPanes() {
   press("f");
   need([...all("#ops .op")].length > 0, "nothing is left of what is selected");
@@ -290,6 +306,7 @@ function runTests() {
   testWayToAssembly(line);
   testWayBack(line);
   testPanes();
+  testSteps();
   testLoops();
   testLegend();
   testReach();
