@@ -63,6 +63,20 @@ function toModel(text) {
   }).join("\n");
 }
 
+// Answers to lines. Where a request fails its halves are asked, down to the line that is to blame, which has the error
+// in place of an answer; what is asked together changes no answer.
+async function askLines(lines, settings, first = 0) {
+  try {
+    return (await ask({text: lines.join("\n"), ...settings})).map(found => ({...found, line: first + (found.line ?? 0)}));
+  } catch ({message}) {
+    if (lines.length === 1)
+      return [{line: first, error: message.replace(/^line 1\b/, letters ? "the word" : `line ${first + 1}`)}];
+    const half = lines.length >> 1;
+    return [...await askLines(lines.slice(0, half), settings, first),
+      ...await askLines(lines.slice(half), settings, first + half)];
+  }
+}
+
 function put(box, kind, name, text) {
   const made = box.appendChild(document.createElement(kind));
   made.className = name;
@@ -71,11 +85,11 @@ function put(box, kind, name, text) {
 }
 
 // The text that answers follow: nothing where there is one line alone, unless it shows what they look at.
-function putSource(box, lines, {line, attention}) {
+function putSource(box, lines, {line, attention, error}) {
   if (attention)
     return startPair(box, lines[line], attention, letters);
   if (lines.length > 1)
-    put(box, "p", "source", letters ? lines[line].replaceAll(" ", "") : lines[line]);
+    put(box, "p", "source", letters ? lines[line].replaceAll(" ", "") : lines[line]).classList.toggle("cut", Boolean(error));
   return null;
 }
 
@@ -85,12 +99,12 @@ function show(lines, answers) {
   box.classList.remove("old");
   let last = -1, place = 0, pair = null;
   for (const found of answers) {
-    const {line, text, score, attention} = found;
+    const {line, text, score, attention, error} = found;
     if (line !== last)
       pair = putSource(box, lines, found);
     place = line === last ? place + 1 : 0;
     last = line;
-    const row = put(box, "div", "answer", ""), words = put(row, "span", "words", pair ? "" : text);
+    const row = put(box, "div", error ? "answer wrong" : "answer", ""), words = put(row, "span", "words", error ?? (pair ? "" : text));
     if (pair)
       addTable(row, attention, addAnswer(pair, words, text, attention), place);
     if (score !== undefined)
@@ -122,15 +136,12 @@ async function answer() {
   busy = true;
   byId("answers").classList.add("old");
   const begin = performance.now();
-  try {
-    const lines = text.split("\n"), settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
-    if (attends && lines.length * count <= MOST_PAIRS)
-      settings.attention = true;
-    show(lines, await ask({text, ...settings}));
-    tell(`${Math.round(performance.now() - begin)} ms`);
-  } catch (error) {
-    tell(error.message, true);
-  }
+  const lines = generates ? [text] : text.split("\n"), settings = generates ? {} : {nbest: count, beam: Math.max(4, count)};
+  if (attends && lines.length * count <= MOST_PAIRS)
+    settings.attention = true;
+  const answers = await askLines(lines, settings), wrong = answers.filter(({error}) => error).length;
+  show(lines, answers);
+  tell(wrong ? `${wrong} of ${lines.length} ${lines.length === 1 ? "line" : "lines"} not answered` : `${Math.round(performance.now() - begin)} ms`, wrong > 0);
   busy = false;
   if (again) {
     again = false;

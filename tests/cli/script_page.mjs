@@ -116,10 +116,20 @@ const tests = {
     need(found.join() === "abe,gh" && (await answers()).length === 2, "words were not taken apart: " + found);
   },
 
-  async "what is too long is told"() {
-    await tab.evaluate(`byId("text").value = "a ".repeat(500); byId("text").dispatchEvent(new Event("input"))`);
-    await waitFor("byId('status').classList.contains('wrong')", "nothing is told");
-    need((await tab.evaluate("byId('status').textContent")).includes("the model takes"), "it tells something else");
+  async "a line that is too long is named, and the others are answered"() {
+    const lines = [...sources.slice(0, 3), "a ".repeat(500), ...sources.slice(3, 6)];
+    const type = async text => {
+      await tab.evaluate(`byId("text").value = ${JSON.stringify(text)}; byId("count").value = "1"; byId("status").textContent = "";
+        byId("text").dispatchEvent(new Event("input"))`);
+      await waitFor("/ not answered$/.test(byId('status').textContent)", "nothing is told");
+      return answers();
+    };
+    const found = await type(lines.join("\n"));
+    const [told] = found.splice(3, 1);
+    need(/^the word has \d+ tokens, the model takes \d+ at most$/.test(told), `it tells "${told}"`);
+    need(found.join("|") === wanted.slice(0, 6).join("|"), `the others have ${found.join("|")}, not ${wanted.slice(0, 6).join("|")}`);
+    need(await tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the line makes the page wider");
+    need((await type("a ".repeat(500))).join() === told, "alone it is told otherwise");
   },
 
   async "both themes and a narrow screen"() {
