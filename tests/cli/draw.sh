@@ -61,12 +61,33 @@ assert abs(peak[0] - 4000) < 200 and abs(mark[0][0] - 4000) < 100, (peak, mark)
 assert abs(peak[1] - 512 ** -0.5 * 4000 ** -0.5) < 2e-5, peak
 END
 
-# The model's blocks: as many params as tfc info tells, layers that are alike in one box, in the model's order.
-for model in transformer_base gpt llama bert; do
+# The model's blocks: as many params as tfc info tells, each in one box, and told where others share it; layers that are alike
+# in one box, in the model's order; the encoder leads to the block that reads it.
+for model in transformer_base gpt llama bert t5 phonemes; do
     draw "$models/$model.tfg" --what graph -o graph.svg
     told=$("$tfc" info "$models/$model.tfg" | sed -n 's/.*params, \([0-9]*\) numbers/\1/p')
     [ "$(sed -n 's/.*font-size="15">.*: \([0-9,]*\) params.*/\1/p' graph.svg | tr -d ,)" = "$told" ] || fail "$model: params are not $told"
-    python3 -c 'import xml.dom.minidom as m; m.parse("graph.svg")' || fail "$model: the drawing is no XML"
+    python3 - $model "$told" <<'END' || fail "$model: other boxes"
+import re, sys, xml.dom.minidom as xml
+model, told = sys.argv[1], int(sys.argv[2])
+svg = xml.parse("graph.svg").documentElement
+of = lambda parent, tag: [node for node in parent.childNodes if node.nodeName == tag]
+words = lambda box: [text.firstChild.data for text in of(box, "text")]
+boxes = svg.getElementsByTagName("g")
+assert sum(int(box.getAttribute("data-params")) for box in of(svg, "g")) == told, "params are not counted once"
+users = [words(box)[0] for box in boxes if "embedding (shared)" in words(box)[1].split(", ", 9)[-1]]
+assert users == {"transformer_base": ["embed_source", "embed_target", "project"], "t5": ["encoder", "decoder", "project"],
+                 "phonemes": ["embed_target", "project"], "bert": ["encoder", "predict"]}.get(model, []), users
+uses = [text for box in boxes for text in words(box) if "shared: " in text]
+assert len(uses) == (model != "llama"), uses
+arrows = [re.fullmatch(r"M[\d. ]+h[\d.]+V([\d.]+)H([\d.]+)", path.getAttribute("d")) for path in of(svg, "path")]
+ends = [[float(n) for n in arrow.groups()] for arrow in arrows if arrow]
+def holds(box, y, x):
+    left, top, height = (float(of(box, "rect")[0].getAttribute(name)) for name in ("x", "y", "height"))
+    return left - 3 < x < left and top < y < top + height
+read = [words(box)[0] for y, x in ends for box in boxes if holds(box, y, x)]
+assert read == (["cross"] if model in ("transformer_base", "t5", "phonemes") else []), read
+END
 done
 draw "$models/transformer_base.tfg" --what graph -o graph.svg
 [ "$(grep -c '>layer × 6<' graph.svg)" = 2 ] || fail "layers that are alike are not one box"
