@@ -8,10 +8,23 @@
 
 extern const char run_html[], run_css[], run_js[];
 
+/* Names of params may break behind their dots. */
+static void put_breakable(const char *text, Text *out)
+{
+    for (const char *dot; (dot = strchr(text, '.')) && strchr("abcdefghijklmnopqrstuvwxyz_*", dot[1]) && dot[1]; text = dot + 1) {
+        Text part = {0};
+        text_put(&part, text, (size_t)(dot + 1 - text));
+        text_markup(out, part.data);
+        text_string(out, "<wbr>");
+        text_free(&part);
+    }
+    text_markup(out, text);
+}
+
 static void put_cell(const char *tag, const char *text, const char *class, Text *out)
 {
     text_add(out, "<%s%s%s%s>", tag, *class ? " class=\"" : "", class, *class ? "\"" : "");
-    text_markup(out, text);
+    put_breakable(text, out);
     text_add(out, "</%s>", tag);
 }
 
