@@ -15,6 +15,8 @@ static bool is_shared(uint64_t seed) { return (seed & 7) == 1; }
 static bool is_level(uint64_t seed) { return (seed & 7) == 2; }
 static bool is_small(uint64_t seed) { return (seed & 7) == 3; }
 
+uint64_t plain_seed(uint64_t seed) { return seed | 5; }
+
 static uint64_t hash_name(const char *name)
 {
     uint64_t hash = 0;
