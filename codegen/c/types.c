@@ -96,8 +96,8 @@ const char *c_splat(CRender *r, LoType type)
         return name;
     text_add(&r->types, "#define %s(x) __extension__({ %s s_ = (x); (%s){", name,
              c_type(r, lo_element(type)), vector);
-    for (int i = 0; i < lo_lanes(type); i++)
-        text_add(&r->types, "%ss_", i ? ", " : "");
+    for (int i = 0; i < lo_lanes(type); i++) /* vectors of pointers are vectors of integers */
+        text_add(&r->types, "%s%ss_", i ? ", " : "", lo_element(type) == lo_ptr ? "(i64)" : "");
     text_add(&r->types, "}; })\n");
     return name;
 }
