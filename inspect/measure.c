@@ -161,7 +161,7 @@ static bool lay_out(Measured *m, const TfcDim *dims, Arena *arena)
             live[s] += bytes[b];
     }
     SlabBlocks blocks;
-    if (!slab_place(program, bytes, offsets, &blocks))
+    if (!slab_place(program, bytes, NULL, offsets, &blocks))
         return false;
     m->slab_bytes = blocks.slab + blocks.kept;
     for (int32_t i = 0; i < m->n_slab; i++) {

@@ -30,11 +30,20 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     return grew;
 }
 
-/* What is kept stays: it has the same place in every plan. Steps write what they read, so nothing is cleared. */
-static bool plan(Exec *exec)
+static void forget_kept(Exec *exec)
 {
-    if (!slab_place(exec->program, exec->planned, exec->offsets, &exec->blocks))
+    free(exec->kept);
+    exec->kept = NULL;
+    exec->prepared = 0;
+}
+
+/* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is cleared. */
+static bool plan(Exec *exec, bool keeps_more)
+{
+    if (!slab_place(exec->program, exec->planned, exec->read, exec->offsets, &exec->blocks))
         return false;
+    if (keeps_more)
+        forget_kept(exec);
     free(exec->slab);
     exec->slab = memory_raw(exec->blocks.slab);
     if (!exec->kept)
@@ -46,16 +55,19 @@ static bool plan(Exec *exec)
 
 bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
 {
-    bool grew = !exec->planned_once;
+    bool grew = !exec->planned_once, keeps_more = false;
     for (int64_t i = 0; i < n; i++)
         if (!sizes_fit(exec->program, shapes[i]))
             return false;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         grew |= grow_planned(exec->program, shapes[i], exec->planned);
-    if (!grew || plan(exec))
+        keeps_more |= slab_mark_read(exec->program, shapes[i], exec->read);
+    }
+    if ((!grew && !keeps_more) || plan(exec, keeps_more))
         return true;
     /* What was too large is not planned for again. */
     memset(exec->planned, 0, sizeof *exec->planned * (size_t)exec->program->n_buffers);
+    forget_kept(exec);
     exec->planned_once = exec->bound = false;
     return false;
 }
@@ -64,13 +76,16 @@ int64_t exec_slab_needed(const TfcProgram *program, const ExecDim *shape)
 {
     TfcDim *dims = calloc((size_t)program->n_dims + 1, sizeof *dims);
     int64_t *tables = calloc(2 * (size_t)program->n_buffers + 1, sizeof *tables);
+    bool *read = calloc((size_t)program->n_buffers + 1, sizeof *read);
     SlabBlocks blocks = {.slab = -1};
     for (int32_t d = 0; dims && d < program->n_dims; d++)
         dims[d] = (TfcDim){.extent = shape[d].extent, .total = shape[d].total};
-    if (dims && tables && sizes_fit(program, dims)) {
+    if (dims && tables && read && sizes_fit(program, dims)) {
         grow_planned(program, dims, tables);
-        slab_place(program, tables, tables + program->n_buffers, &blocks);
+        slab_mark_read(program, dims, read);
+        slab_place(program, tables, read, tables + program->n_buffers, &blocks);
     }
+    free(read);
     free(tables);
     free(dims);
     return blocks.slab < 0 ? -1 : blocks.slab + blocks.kept;
@@ -93,7 +108,7 @@ bool exec_measure(Exec *exec)
     if (!sizes_fit(program, exec->dims))
         return false;
     if (grow_planned(program, exec->dims, exec->planned) || !exec->planned_once)
-        exec->planned_once = slab_place(program, exec->planned, exec->offsets, &exec->blocks);
+        exec->planned_once = slab_place(program, exec->planned, NULL, exec->offsets, &exec->blocks);
     evaluate_sizes(exec);
     return exec->planned_once;
 }

@@ -37,6 +37,7 @@ Exec *exec_new(const TfcProgram *program, Store *store)
         .inputs = ARENA_ARRAY(arena, const void *, program->n_inputs),
         .addresses = ARENA_ARRAY(arena, void *, program->n_buffers),
         .planned = ARENA_ARRAY(arena, int64_t, program->n_buffers),
+        .read = ARENA_ARRAY(arena, bool, program->n_buffers),
         .offsets = ARENA_ARRAY(arena, int64_t, program->n_buffers),
         .steps = ARENA_ARRAY(arena, BoundStep, program->n_steps),
         .pointers = ARENA_ARRAY(arena, void *, n_views),

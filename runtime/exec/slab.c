@@ -67,7 +67,65 @@ int64_t slab_plan(SlabItem *items, int32_t n)
     return total;
 }
 
-bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offsets, SlabBlocks *blocks)
+/* Whether the product reads the panels of b and never b, whatever part of its rows a task has. */
+static bool reads_panels_alone(const TfcProgram *program, const TfcGemmStep *gemm, const TfcDim *dims)
+{
+    const TfcForm *form = program->products.native[gemm->type];
+    bool blas = (int)gemm->type < TFC_BLAS_TYPES && program->products.blas[gemm->type];
+    return gemm->panels && form && !blas && gemm->m.kind == TFC_EXTENT_SIZE &&
+           program_size(program, gemm->m.size, dims) <= product_panels_to(form);
+}
+
+/* The i-th buffer that a step reads or writes; -1: it has fewer. `dims`: NULL where panels are made. */
+static int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i, const TfcDim *dims)
+{
+    int32_t buffers[4], n = 0;
+    switch (step->kind) {
+    case TFC_STEP_KERNEL: return i < step->kernel.n_views ? step->kernel.views[i].buffer : -1;
+    case TFC_STEP_COPY:
+        buffers[n++] = step->copy.from; /* fall through */
+    case TFC_STEP_ZERO: buffers[n++] = step->copy.to; break;
+    case TFC_STEP_GEMM:
+        buffers[n++] = step->gemm.a.buffer;
+        buffers[n++] = step->gemm.c.buffer; /* fall through */
+    case TFC_STEP_PACK:
+        if (step->gemm.panels)
+            buffers[n++] = step->gemm.panels - 1;
+        if (step->kind == TFC_STEP_PACK || !dims || !reads_panels_alone(program, &step->gemm, dims))
+            buffers[n++] = step->gemm.b.buffer;
+    }
+    return i < n ? buffers[i] : -1;
+}
+
+bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read)
+{
+    bool added = false;
+    for (int32_t s = program->n_prepared; s < program->n_steps; s++)
+        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, dims)) >= 0; i++) {
+            added |= !read[b] && buffer_is_kept(program, &program->buffers[b]);
+            read[b] = true;
+        }
+    return added;
+}
+
+/* The last step that prepares something of the buffer. */
+static int32_t last_preparing(const TfcProgram *program, int32_t buffer)
+{
+    int32_t last = program->buffers[buffer].first;
+    for (int32_t s = 0; s < program->n_prepared; s++)
+        for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i, NULL)) >= 0; i++)
+            if (b == buffer)
+                last = s;
+    return last;
+}
+
+bool slab_stays(const TfcProgram *program, const bool *read, int32_t b)
+{
+    const TfcBuffer *buffer = &program->buffers[b];
+    return buffer_is_kept(program, buffer) && (!read || read[b] || buffer->kind == TFC_BUFFER_OUTPUT);
+}
+
+bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets, SlabBlocks *blocks)
 {
     SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
     if (!items)
@@ -76,13 +134,16 @@ bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offset
     blocks->kept = 0;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
-        if (buffer_is_planned(buffer) && !buffer_is_kept(program, buffer))
-            items[n++] = (SlabItem){bytes[b], buffer->first,
-                                    buffer->kind == TFC_BUFFER_OUTPUT ? program->n_steps : buffer->last, 0};
+        if (!buffer_is_planned(buffer) || slab_stays(program, read, b))
+            continue;
+        int32_t last = buffer->kind == TFC_BUFFER_OUTPUT ? program->n_steps
+                       : buffer->kind == TFC_BUFFER_KEPT ? last_preparing(program, b)
+                                                         : buffer->last;
+        items[n++] = (SlabItem){bytes[b], buffer->first, last, 0};
     }
     blocks->slab = slab_plan(items, n);
     for (int32_t b = 0, i = 0; b < program->n_buffers; b++) {
-        if (buffer_is_kept(program, &program->buffers[b])) {
+        if (slab_stays(program, read, b)) {
             offsets[b] = blocks->kept;
             blocks->kept += aligned(bytes[b]);
         } else if (buffer_is_planned(&program->buffers[b]))

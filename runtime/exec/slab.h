@@ -1,6 +1,6 @@
 /* The slab planner: places buffers with known lifetimes into one block of memory
  * so that no two that live at the same time overlap. What is kept from run to run has a block
- * of its own, whose places are the same for all shapes. */
+ * of its own, whose places change only where more buffers come to be kept. */
 #ifndef RUNTIME_EXEC_SLAB_H
 #define RUNTIME_EXEC_SLAB_H
 
@@ -20,12 +20,19 @@ typedef struct SlabItem {
  * if memory for the planning itself cannot be had. */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
+/* Marks the kept buffers that a run with these dimensions reads once they are prepared. Of the others panels were
+ * packed (TfcGemmStep.panels), and every product has so few rows that it reads those: they need memory only until then.
+ * What is marked stays marked; whether a mark was added. */
+bool slab_mark_read(const TfcProgram *program, const TfcDim *dims, bool *read);
+/* Whether a buffer has a place in the block of what is kept. `read`: slab_mark_read's, or NULL for all. */
+bool slab_stays(const TfcProgram *program, const bool *read, int32_t buffer);
+
 /* Bytes of the two blocks of a program. */
 typedef struct SlabBlocks {
     int64_t slab, kept;
 } SlabBlocks;
-/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. Kept buffers lie in their
- * block, the others in the slab. False: no memory for the planning. */
-bool slab_place(const TfcProgram *program, const int64_t *bytes, int64_t *offsets, SlabBlocks *blocks);
+/* Fills the offsets of the program's planned buffers. `bytes`: the size of each. What stays lies in
+ * its block, the rest in the slab. False: no memory for the planning. */
+bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *read, int64_t *offsets, SlabBlocks *blocks);
 
 #endif

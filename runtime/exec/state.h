@@ -46,6 +46,7 @@ struct Exec {
     const void **inputs;
     void **addresses;        /* of each buffer */
     int64_t *planned;        /* bytes planned for each buffer; 0: not in these two */
+    bool *read;              /* of each: slab_mark_read, for all shapes so far */
     int64_t *offsets;        /* in one of these */
     char *slab, *kept;
     SlabBlocks blocks;       /* their bytes */
@@ -77,8 +78,7 @@ static inline bool step_is_epilogue(const TfcStep *step)
 /* Where a planned buffer lies. */
 static inline char *exec_place(const Exec *exec, int32_t b)
 {
-    bool kept = buffer_is_kept(exec->program, &exec->program->buffers[b]);
-    return (kept ? exec->kept : exec->slab) + exec->offsets[b];
+    return (slab_stays(exec->program, exec->read, b) ? exec->kept : exec->slab) + exec->offsets[b];
 }
 
 /* Bytes of each slab buffer for these dimensions at least; plans and takes the slab

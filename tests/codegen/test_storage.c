@@ -10,6 +10,7 @@
 #include "tests/codegen/plan_case.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Params take their new values where nobody needs the old ones, and only there. */
 static void test_assigns(void **state)
@@ -172,6 +173,41 @@ static void test_panels(void **state)
     close_case(&c);
 }
 
+enum { MANY_ROWS = 200, FEW_ROWS = 3 };
+
+static const double *product_of_rows(Case *c, const double *x, int32_t rows)
+{
+    exec_set_ragged(c->exec, exec_dim(c->exec, "S"), 1, &rows, NULL);
+    assert_true(exec_input(c->exec, "x", x) && exec_run(c->exec));
+    return exec_output(c->exec, "out3");
+}
+
+/* What panels were packed from has memory of its own only where a product has so many rows that it reads it; the
+ * numbers are the same, and nothing goes back and forth. */
+static void test_packed_from(void **state)
+{
+    (void)state;
+    Case c;
+    open_case(&c, X "%1 = param {name = \"w\"} : f64[70, 6]\n%2 = exp %1 : f64[70, 6]\n"
+                  "%3 = dot %0, %2 {panels = 1, batch_a = [], batch_b = [], contract_a = [2], contract_b = [1]} : f64[B, S~, 70]\n"
+                  OUT("3"));
+    double x[MANY_ROWS * 6], few[FEW_ROWS * 70];
+    for (int i = 0; i < MANY_ROWS * 6; i++)
+        x[i] = random_value();
+    run_shape(&c, shapes[1]);
+    exec_set_dim(c.exec, exec_dim(c.exec, "B"), 1);
+    memcpy(few, product_of_rows(&c, x, FEW_ROWS), sizeof few);
+    const int64_t bytes = exec_slab_bytes(c.exec);
+    assert_memory_equal(product_of_rows(&c, x, MANY_ROWS), few, sizeof few);
+    const int64_t more = exec_slab_bytes(c.exec);
+    assert_true(more >= bytes + 70 * 6 * (int64_t)sizeof(double));
+    assert_memory_equal(product_of_rows(&c, x, FEW_ROWS), few, sizeof few);
+    assert_int_equal(exec_slab_bytes(c.exec), more);
+    store_changed(c.store);
+    assert_memory_equal(product_of_rows(&c, x, FEW_ROWS), few, sizeof few);
+    close_case(&c);
+}
+
 /* Chains of elementwise ops live in one buffer. */
 static void test_dying_operands_are_reused(void **state)
 {
@@ -250,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_nan_ends_a_run),
         cmocka_unit_test(test_panels),
+        cmocka_unit_test(test_packed_from),
         cmocka_unit_test(test_dying_operands_are_reused),
         cmocka_unit_test(test_caches_with_gaps),
     };

@@ -4,6 +4,6 @@
 
 #include_next <sys/mman.h>
 
-#define madvise(address, bytes, advice) ((void)(address), 0)
+#define madvise(address, bytes, advice) ((void)(address), -1)
 
 #endif
