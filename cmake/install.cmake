@@ -21,7 +21,7 @@ foreach(module tfc-openmpi tfc-mpich)
 endforeach()
 install(DIRECTORY models DESTINATION ${TFC_SHARE} FILES_MATCHING PATTERN "*.tfg" PATTERN "*.in")
 # As they lie in the source, so that links between pages, and those to models, lead somewhere.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples bench DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(RELATIVE_PATH TFC_MODELS_LINK /p/${CMAKE_INSTALL_DOCDIR} /p/${TFC_SHARE}/models)
 install(CODE "file(CREATE_LINK ${TFC_MODELS_LINK}
