@@ -1,19 +1,16 @@
-/* The JIT: object files linked into this process by LLJIT, each set of them in a
- * library of its own, so that names of different programs cannot clash.
+/* The JIT: object files linked into this process, each set of them by itself, so that
+ * names of different programs cannot clash.
  *
- * Only absolute symbols are offered to the objects: OpenBLAS's products, the C
+ * Objects find in the process what is listed here alone: OpenBLAS's products, the C
  * library's functions that the scalar reference and f64 call, and what LLVM's code
  * generator may call on its own. */
 #include "codegen/jit.h"
 
 #include "codegen/cache.h"
+#include "codegen/link.h"
 #include "codegen/llvm/target.h"
 
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,9 +18,8 @@ struct Jit {
     Arena *arena;
     TargetOptions options;
     Target target;
-    LLVMOrcLLJITRef orc;
     Cache *cache; /* NULL: nothing is kept */
-    int n_libraries;
+    VEC(LinkedCode) loaded;
     JitStats stats;
 };
 
@@ -32,16 +28,6 @@ static double seconds_now(void)
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool report(LLVMErrorRef error, const char *what, Diagnostics *diags)
-{
-    if (!error)
-        return true;
-    char *message = LLVMGetErrorMessage(error);
-    diag_error(diags, (Loc){0}, "%s: %s", what, message);
-    LLVMDisposeErrorMessage(message);
-    return false;
 }
 
 /* ---- symbols ---- */
@@ -61,24 +47,13 @@ static const NativeSymbol natives[] = {
     NATIVE(memcpy), NATIVE(memset), NATIVE(memmove),
     NATIVE(tfc_blas_f32), NATIVE(tfc_blas_f64),
 };
-enum { N_NATIVES = sizeof natives / sizeof natives[0] };
 
-static bool define_natives(Jit *jit, LLVMOrcJITDylibRef library, Diagnostics *diags)
+static const void *find_native(const char *name, Diagnostics *diags)
 {
-    LLVMOrcCSymbolMapPair pairs[N_NATIVES];
-    for (int i = 0; i < N_NATIVES; i++) {
-        LLVMJITSymbolFlags flags = {
-            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
-        /* The map takes over the reference to each name. */
-        pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit->orc, natives[i].name);
-        pairs[i].Sym =
-            (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)natives[i].function, flags};
-    }
-    LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, N_NATIVES);
-    LLVMErrorRef error = LLVMOrcJITDylibDefine(library, unit);
-    if (error)
-        LLVMOrcDisposeMaterializationUnit(unit);
-    return report(error, "the JIT cannot define its symbols", diags);
+    for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
+        if (!strcmp(natives[i].name, name))
+            return (const void *)(uintptr_t)natives[i].function;
+    return NULL;
 }
 
 /* ---- making and freeing ---- */
@@ -91,9 +66,7 @@ Jit *jit_new(const TargetOptions *options, Diagnostics *diags)
     jit->options = options ? *options : (TargetOptions){.opt_level = 2};
     jit->options.cpu = target_is_here(jit->options.cpu) ? NULL : arena_strdup(arena, jit->options.cpu);
     jit->options.triple = NULL;
-    if (target_init(&jit->target, &jit->options, false, diags) &&
-        report(LLVMOrcCreateLLJIT(&jit->orc, LLVMOrcCreateLLJITBuilder()), "the JIT cannot start",
-               diags))
+    if (target_init(&jit->target, &jit->options, false, diags))
         return jit;
     jit_free(jit);
     return NULL;
@@ -103,8 +76,8 @@ void jit_free(Jit *jit)
 {
     if (!jit)
         return;
-    if (jit->orc)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->orc));
+    for (size_t i = 0; i < jit->loaded.count; i++)
+        link_free(&jit->loaded.data[i]);
     cache_close(jit->cache);
     target_dispose(&jit->target);
     arena_free(jit->arena);
@@ -118,63 +91,19 @@ void jit_use_cache(Jit *jit, const char *folder)
 
 /* ---- loading ---- */
 
-static bool add_objects(Jit *jit, LLVMOrcJITDylibRef library, const ObjectSet *objects,
-                        Diagnostics *diags)
+/* Where the symbol is; NULL after errors. */
+static const void *load_symbol(Jit *jit, const ObjectSet *objects, const char *symbol, Diagnostics *diags)
 {
-    for (int i = 0; i < objects->n_files; i++) {
-        const ObjectFile *file = &objects->files[i];
-        LLVMMemoryBufferRef buffer = /* taken over by the JIT, whatever happens */
-            LLVMCreateMemoryBufferWithMemoryRangeCopy(file->bytes, file->size, file->name);
-        if (!report(LLVMOrcLLJITAddObjectFile(jit->orc, library, buffer),
-                    "the JIT cannot load object code", diags))
-            return false;
-    }
-    return true;
-}
-
-typedef struct Found {
-    LLVMErrorRef error;
-    uintptr_t address;
-} Found;
-
-static void take_address(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t n, void *context)
-{
-    Found *found = context;
-    found->error = error;
-    if (!error && n == 1)
-        found->address = (uintptr_t)result[0].Sym.Address;
-}
-
-/* Links what the symbol needs. Nothing is left for other threads, so the answer has
- * come when the call returns. */
-static uintptr_t look_up(Jit *jit, LLVMOrcJITDylibRef library, const char *symbol,
-                         Diagnostics *diags)
-{
-    LLVMOrcCJITDylibSearchOrderElement order = {library, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
-    LLVMOrcCLookupSetElement element = {LLVMOrcLLJITMangleAndIntern(jit->orc, symbol),
-                                        LLVMOrcSymbolLookupFlagsRequiredSymbol};
-    Found found = {0};
-    LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(jit->orc), LLVMOrcLookupKindStatic,
-                                  &order, 1, &element, 1, take_address, &found);
-    report(found.error, "the JIT cannot link object code", diags);
-    return found.address;
-}
-
-static uintptr_t load_symbol(Jit *jit, const ObjectSet *objects, const char *symbol,
-                             Diagnostics *diags)
-{
-    char name[32];
-    snprintf(name, sizeof name, "program.%d", jit->n_libraries++);
-    LLVMOrcJITDylibRef library =
-        LLVMOrcExecutionSessionCreateBareJITDylib(LLVMOrcLLJITGetExecutionSession(jit->orc), name);
-    if (!define_natives(jit, library, diags) || !add_objects(jit, library, objects, diags))
-        return 0;
-    return look_up(jit, library, symbol, diags);
+    LinkedCode code;
+    const void *address = link_objects(objects->files, objects->n_files, find_native, symbol, &code, diags);
+    if (address)
+        vec_push(jit->arena, jit->loaded, code);
+    return address;
 }
 
 const TfcProgram *jit_load(Jit *jit, const ObjectSet *objects, Diagnostics *diags)
 {
-    return (const TfcProgram *)load_symbol(jit, objects, objects->symbols[0], diags);
+    return load_symbol(jit, objects, objects->symbols[0], diags);
 }
 
 /* ---- programs ---- */
@@ -232,7 +161,7 @@ TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signatu
     Arena *arena = arena_new();
     KernelSet set;
     ObjectSet objects;
-    uintptr_t address = 0;
+    const void *address = NULL;
     kernels_init(&set, arena);
     kernels_add(&set, module, op, signature);
     if (kernels_compile(&set, &jit->options, "", arena, &objects, diags)) {
@@ -240,7 +169,7 @@ TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signatu
         jit->stats.kernels_compiled++;
     }
     arena_free(arena);
-    return (TfcKernel)address;
+    return (TfcKernel)(uintptr_t)address;
 }
 
 JitStats jit_stats(const Jit *jit)
