@@ -12,4 +12,8 @@ int cpu_level(void);
  * asks the system, for threads that are started later, too. */
 bool cpu_allows_amx(void);
 
+struct Sha256;
+/* Adds what names and extensions of the processor follow from, the same on all of its cores. (cpu_words.c) */
+void cpu_add_words(struct Sha256 *sha);
+
 #endif

@@ -14,6 +14,7 @@
 #include "bench/ceilings.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
+#include "runtime/blas/openblas.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/workspace.h"
@@ -314,7 +315,7 @@ int main(int argc, char **argv)
     Diagnostics diags;
     diag_init(&diags, arena);
     TargetOptions target = {.cpu = o.cpu, .opt_level = 2, .gemm = GEMM_NATIVE};
-    Jit *jit = jit_new(&target, &diags);
+    Jit *jit = openblas_load(&diags) ? jit_new(&target, &diags) : NULL;
     const TfcForm *f32 = jit ? native_product(jit, arena, TFC_F32, "f32") : NULL;
     const TfcForm *bf16 = f32 ? native_product(jit, arena, TFC_BF16, "bf16") : NULL;
     if (bf16)

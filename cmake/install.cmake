@@ -10,8 +10,6 @@ add_custom_command(TARGET tfc POST_BUILD BYPRODUCTS ${DESCRIPTIONS} VERBATIM
   COMMAND tfc help --bash > ${CMAKE_BINARY_DIR}/tfc.bash
   COMMAND tfc help --zsh > ${CMAKE_BINARY_DIR}/_tfc)
 
-# OpenBLAS of the OpenMP flavour lies in a folder of its own.
-set_target_properties(tfc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 set(TFC_SHARE ${CMAKE_INSTALL_DATADIR}/tfc)
 install(TARGETS tfc)
 foreach(module tfc-openmpi tfc-mpich)

@@ -7,6 +7,8 @@
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Search {
@@ -74,13 +76,58 @@ static void add_bytes(Sha256 *sha, const char *path)
         close(fd);
 }
 
+static void add_id(Sha256 *sha, const Search *search)
+{
+    sha256_add(sha, &(uint64_t){search->length}, sizeof(uint64_t));
+    if (search->length)
+        sha256_add(sha, search->id, search->length);
+    else if (search->path[0])
+        add_bytes(sha, search->path);
+}
+
 void build_id_add(Sha256 *sha, const void *address)
 {
     Search search = {.address = (uintptr_t)address};
     dl_iterate_phdr(search_object, &search);
-    sha256_add(sha, &(uint64_t){search.length}, sizeof(uint64_t));
-    if (search.length)
-        sha256_add(sha, search.id, search.length);
-    else if (search.path[0])
-        add_bytes(sha, search.path);
+    add_id(sha, &search);
+}
+
+/* The notes of a file; it may be any file. */
+static void search_file(Search *search, const unsigned char *bytes, size_t size)
+{
+    ElfW(Ehdr) head;
+    if (size < sizeof head)
+        return;
+    memcpy(&head, bytes, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_phentsize != sizeof(ElfW(Phdr)))
+        return;
+    for (size_t i = 0; i < head.e_phnum && !search->length; i++) {
+        ElfW(Phdr) part;
+        size_t at = i * sizeof part;
+        if (head.e_phoff > size || size - head.e_phoff < at + sizeof part)
+            return;
+        memcpy(&part, bytes + head.e_phoff + at, sizeof part);
+        if (part.p_type == PT_NOTE && part.p_offset <= size && part.p_filesz <= size - part.p_offset &&
+            part.p_offset % 4 == 0)
+            search_notes(search, bytes + part.p_offset, part.p_filesz, part.p_align);
+    }
+}
+
+bool build_id_add_file(Sha256 *sha, const char *path)
+{
+    Search search = {0};
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *bytes = MAP_FAILED;
+    strncat(search.path, path, sizeof search.path - 1);
+    if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0)
+        bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes != MAP_FAILED) {
+        search_file(&search, bytes, (size_t)info.st_size);
+        add_id(sha, &search);
+        munmap(bytes, (size_t)info.st_size);
+    }
+    if (fd >= 0)
+        close(fd);
+    return bytes != MAP_FAILED;
 }

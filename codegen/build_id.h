@@ -4,9 +4,13 @@
 
 #include "base/sha256.h"
 
+#include <stdbool.h>
+
 /* Adds what tells the program or library that holds `address` from every other build of
  * it: the id that the linker wrote (.note.gnu.build-id), or the file's bytes where there
  * is none. Copies, and files whose time was changed, are the same build. */
 void build_id_add(Sha256 *sha, const void *address);
+/* The same of a library's file, which need not be loaded. False: it cannot be read. */
+bool build_id_add_file(Sha256 *sha, const char *path);
 
 #endif

@@ -390,6 +390,20 @@ void cache_put_text(Cache *cache, const ProgramKey *key, const char *text)
               &(ObjectSet){.n_files = 1, .files = &file, .n_programs = 1, .symbols = &symbol});
 }
 
+const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context, Arena *arena,
+                            Diagnostics *diags)
+{
+    Cache *cache = cache_open(arena, NULL, CACHE_BYTES);
+    const char *text = cache ? cache_get_text(cache, key, arena) : NULL;
+    if (!text) {
+        text = make(context, arena, diags);
+        if (text && cache)
+            cache_put_text(cache, key, text);
+    }
+    cache_close(cache);
+    return text;
+}
+
 void cache_lock(Cache *cache)
 {
     while (cache->folder >= 0 && flock(cache->folder, LOCK_EX) && errno == EINTR)

@@ -31,6 +31,10 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
 /* A text kept as programs are, in the arena; NULL if there is none. */
 const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena);
 void cache_put_text(Cache *cache, const ProgramKey *key, const char *text);
+/* What `make` gives and the user's cache keeps for the next process. In the arena; NULL after its errors. */
+typedef const char *MakeText(const void *context, Arena *arena, Diagnostics *diags);
+const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context, Arena *arena,
+                            Diagnostics *diags);
 /* Waits until no other process has the folder locked, and locks it until cache_unlock or
  * cache_close: for what is to be made by one process alone. */
 void cache_lock(Cache *cache);
@@ -38,10 +42,10 @@ void cache_unlock(Cache *cache);
 
 /* ---- key.c ---- */
 /* Of all that a program's code depends on: this build of the compiler, LLVM, the
- * layout of program.h, the target, the pipeline, and the function with its module's dimensions and params. */
-struct Target;
-ProgramKey key_of(const struct Target *target, const Function *function, const char *pipeline);
-/* Of a text that describes, and this build. */
-ProgramKey key_of_text(const char *text);
+ * layout of program.h, the target (its cpu NULL or one that target_settle left), the pipeline, and the function with its module's dimensions and params. */
+ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline);
+/* Of a text that describes, this build, this machine's processor, and the build of a library's file where one
+ * is named. */
+ProgramKey key_of_text(const char *text, const char *library);
 
 #endif

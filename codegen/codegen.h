@@ -63,8 +63,8 @@ JitStats jit_stats(const Jit *jit);
 /* What code is made for, in a word for people and to compare: LLVM's name of the processor,
  * the bits of its vectors, how it multiplies bf16. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
-/* LLVM's version, "19.1.7", in the arena. */
-const char *codegen_llvm(Arena *arena);
+/* LLVM's version, "19.1.7", in the arena. Both need LLVM where the cache does not have them. NULL after errors. */
+const char *codegen_llvm(Arena *arena, Diagnostics *diags);
 /* Whether the triple's architecture is this machine's, and one that code is generated for. */
 bool codegen_is_here(const char *triple);
 

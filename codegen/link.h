@@ -18,7 +18,8 @@ typedef struct LinkedCode {
     size_t size;
 } LinkedCode;
 
-/* The address of the symbol, which one of the objects defines; NULL after errors. The caller unlinks. */
+/* The address of the symbol, which one of the objects defines; NULL after errors. The code is the
+ * caller's (link_free). */
 const void *link_objects(const ObjectFile *files, int n, LinkOutside *outside, const char *symbol,
                          LinkedCode *code, Diagnostics *diags);
 void link_free(const LinkedCode *code); /* it must not run again; {0} is nothing */

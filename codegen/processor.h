@@ -32,6 +32,10 @@ typedef struct CodeTarget {
 
 struct TargetOptions;
 struct Diagnostics;
+/* Settles the options for code that runs in this process: cpu becomes NULL where it is a name of this machine, and
+ * is else one whose level is all that its code needs. Where code may use AMX, the system is asked for it. LLVM is not
+ * needed where the name says enough. False after errors: this machine cannot run it. */
+bool target_settle(struct TargetOptions *options, struct Diagnostics *diags);
 /* What C is written for: that of these options, but of "generic" one number at a time, on any
  * architecture. The processor lives as long as the process. False after errors. */
 bool codegen_target(const struct TargetOptions *options, CodeTarget *out, struct Diagnostics *diags);

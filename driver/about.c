@@ -2,6 +2,7 @@
 #include "driver/about.h"
 
 #include "codegen/codegen.h"
+#include "driver/tuning.h"
 #include "runtime/exec/exec.h"
 #include "runtime/ranks/ranks.h"
 
@@ -48,18 +49,16 @@ static const char *system_name(Arena *arena)
 
 bool about_read(Job *job, About *about)
 {
-    char blas[64];
-    tfc_blas_name(blas, sizeof blas);
     *about = (About){
-        .llvm = codegen_llvm(job->arena),
+        .llvm = codegen_llvm(job->arena, &job->diags),
         .processor = about_processor(job->arena),
         .code = codegen_processor(&(TargetOptions){.opt_level = 2}, job->arena, &job->diags),
         .system = system_name(job->arena),
-        .blas = arena_strdup(job->arena, blas),
+        .blas = tuning_blas(job->arena, &job->diags),
         .mpi = ranks_modules(job->arena),
         .threads = exec_threads(),
     };
-    return about->code != NULL;
+    return about->llvm && about->code && about->blas;
 }
 
 void about_put(const About *about, Text *out)

@@ -3,10 +3,13 @@
 
 #include "codegen/cache.h"
 #include "codegen/codegen.h"
+#include "runtime/blas/openblas.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BLAS_NAME = 96 };
 #define CLEARLY 1.05
@@ -18,6 +21,26 @@ TfcChoice tuning_choose(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES])
         for (int c = 0; c < SHAPE_CLASSES; c++)
             choice.blas[t] |= (int64_t)(rates[t][c].blas > CLEARLY * rates[t][c].native) << c;
     return choice;
+}
+
+/* ---- OpenBLAS's name ---- */
+
+static const char *name_blas(const void *context, Arena *arena, Diagnostics *diags)
+{
+    char name[BLAS_NAME];
+    if (!openblas_load(diags))
+        return NULL;
+    tfc_blas_name(name, sizeof name);
+    return arena_strdup(arena, name);
+}
+
+const char *tuning_blas(Arena *arena, Diagnostics *diags)
+{
+    if (access(openblas_path, R_OK)) /* which it is, is known once it is loaded */
+        return name_blas(NULL, arena, diags);
+    const char *core = getenv("OPENBLAS_CORETYPE");
+    ProgramKey key = key_of_text(arena_printf(arena, "OpenBLAS's name %s", core ? core : ""), openblas_path);
+    return cache_made_text(&key, name_blas, NULL, arena, diags);
 }
 
 /* ---- as it is kept ---- */
@@ -78,26 +101,28 @@ static bool measure_and_keep(Job *job, Cache *cache, const ProgramKey *key, bool
     return ok;
 }
 
-bool tuning_find(Job *job, TuningUse use, Tuning *tuning)
+static bool find(Job *job, Cache *cache, TuningUse use, Tuning *tuning)
 {
     const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
-    char blas[BLAS_NAME];
-    tfc_blas_name(blas, sizeof blas);
-    *tuning = (Tuning){.processor = codegen_processor(&target, job->arena, &job->diags),
-                       .blas = arena_strdup(job->arena, blas)};
-    if (!tuning->processor)
+    tuning->processor = codegen_processor(&target, job->arena, &job->diags);
+    tuning->blas = tuning->processor ? tuning_blas(job->arena, &job->diags) : NULL;
+    if (!tuning->blas)
         return false;
+    if (tuning->note)
+        return tuning_measure(job, tuning->rates);
     ProgramKey key = key_of_text(
-        arena_printf(job->arena, "products of %s, OpenBLAS %s", tuning->processor, blas));
+        arena_printf(job->arena, "products of %s, OpenBLAS %s", tuning->processor, tuning->blas), NULL);
+    if (use != TUNING_RENEWED && recall(cache, &key, job->arena, tuning))
+        return true;
+    return use == TUNING_KEPT || measure_and_keep(job, cache, &key, use == TUNING_RENEWED, tuning);
+}
+
+bool tuning_find(Job *job, TuningUse use, Tuning *tuning)
+{
     Cache *cache = cache_open(job->arena, NULL, CACHE_BYTES);
-    bool ok = true;
-    tuning->note = cache ? cache_note(cache) : "TFC_CACHE is off";
-    if (!tuning->note && use == TUNING_KEPT)
-        recall(cache, &key, job->arena, tuning);
-    else if (!tuning->note && (use == TUNING_RENEWED || !recall(cache, &key, job->arena, tuning)))
-        ok = measure_and_keep(job, cache, &key, use == TUNING_RENEWED, tuning);
-    else if (tuning->note && (use == TUNING_SHOWN || use == TUNING_RENEWED))
-        ok = tuning_measure(job, tuning->rates);
+    *tuning = (Tuning){.note = cache ? cache_note(cache) : "TFC_CACHE is off"};
+    bool is_shown = use == TUNING_SHOWN || use == TUNING_RENEWED;
+    bool ok = (tuning->note && !is_shown) || find(job, cache, use, tuning);
     cache_close(cache);
     if (tuning->kept)
         tuning->choice = tuning_choose(tuning->rates);
@@ -116,12 +141,16 @@ static bool is_native(const TfcChoice *choice)
 
 const char *tuning_text(Arena *arena, const char *gemm, const TfcChoice *choice)
 {
-    char blas[BLAS_NAME];
-    tfc_blas_name(blas, sizeof blas);
-    if (gemm && !strcmp(gemm, "blas"))
-        return arena_printf(arena, "OpenBLAS %s", blas);
-    if (is_native(choice) || (gemm && !strcmp(gemm, "native")))
+    bool all = gemm && !strcmp(gemm, "blas");
+    if (!all && (is_native(choice) || (gemm && !strcmp(gemm, "native"))))
         return "native";
+    Diagnostics ignored; /* a program with OpenBLAS's products tells why it cannot be loaded */
+    diag_init(&ignored, arena);
+    const char *blas = tuning_blas(arena, &ignored);
+    if (!blas)
+        blas = "?";
+    if (all)
+        return arena_printf(arena, "OpenBLAS %s", blas);
     return arena_printf(arena,
                         "native, and OpenBLAS %s for shapes %" PRIx64 " of f32, %" PRIx64 " of f64",
                         blas, (uint64_t)choice->blas[TFC_F32], (uint64_t)choice->blas[TFC_F64]);

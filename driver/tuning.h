@@ -36,6 +36,10 @@ typedef enum TuningUse {
 /* For the processor of the job; false after errors. Texts live in the job's arena. */
 bool tuning_find(Job *job, TuningUse use, Tuning *tuning);
 
+/* OpenBLAS's version and core, "0.3.21 SkylakeX"; it is loaded where the cache does not have that. In the arena;
+ * NULL after errors. */
+const char *tuning_blas(Arena *arena, Diagnostics *diags);
+
 /* OpenBLAS where it is clearly the faster one: by more than 5 %. */
 TfcChoice tuning_choose(TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES]);
 

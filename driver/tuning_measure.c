@@ -4,6 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "ir/text.h"
+#include "runtime/blas/openblas.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
@@ -182,7 +183,7 @@ bool tuning_measure(Job *job, TuningRate rates[TFC_BLAS_TYPES][SHAPE_CLASSES])
     memset(rates, 0, sizeof(TuningRate) * TFC_BLAS_TYPES * SHAPE_CLASSES);
     Jit *jit = jit_new(&target, &job->diags);
     const TfcProgram *program = jit ? compile(job, jit) : NULL;
-    bool ok = program && measure_program(job, program, rates);
+    bool ok = program && openblas_load(&job->diags) && measure_program(job, program, rates);
     jit_free(jit);
     return ok;
 }

@@ -1,9 +1,10 @@
 /* Keys of compiled programs; see cache.h. */
 #include "codegen/cache.h"
 
+#include "base/cpu.h"
 #include "base/sha256.h"
 #include "codegen/build_id.h"
-#include "codegen/llvm/target.h"
+#include "codegen/llvm/llvm.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -25,13 +26,10 @@ static pthread_once_t build_is_known = PTHREAD_ONCE_INIT;
 
 static void find_build(void)
 {
-    unsigned version[3];
     Sha256 sha;
     sha256_init(&sha);
-    LLVMGetVersion(&version[0], &version[1], &version[2]);
-    sha256_add(&sha, version, sizeof version);
     build_id_add(&sha, (void *)(uintptr_t)key_of);
-    build_id_add(&sha, (void *)(uintptr_t)LLVMGetVersion);
+    llvm_add_build(&sha);
     add_number(&sha, sizeof(TfcProgram));
     add_number(&sha, sizeof(TfcStep));
     add_number(&sha, sizeof(TfcKernelArgs));
@@ -44,15 +42,20 @@ static void add_build(Sha256 *sha)
     sha256_add(sha, build, sizeof build);
 }
 
-static void add_target(Sha256 *sha, const Target *target)
+/* What LLVM would call this machine, and what of it would be used, follows from these. */
+static void add_here(Sha256 *sha)
 {
-    char *triple = LLVMGetTargetMachineTriple(target->machine);
-    add_text(sha, triple, strlen(triple));
-    LLVMDisposeMessage(triple);
-    add_text(sha, target->cpu, strlen(target->cpu));
-    add_text(sha, target->features, strlen(target->features));
-    add_text(sha, target->code.processor->name, strlen(target->code.processor->name));
-    add_number(sha, target->code.scalar);
+    cpu_add_words(sha);
+    add_number(sha, cpu_allows_amx());
+}
+
+static void add_target(Sha256 *sha, const TargetOptions *target)
+{
+    if (target->cpu)
+        add_text(sha, target->cpu, strlen(target->cpu));
+    else
+        add_here(sha);
+    add_number(sha, target->scalar);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);
     sha256_add(sha, &target->choice, sizeof target->choice);
@@ -180,18 +183,21 @@ static void add_function(Sha256 *sha, const Function *function)
     arena_free(bytes.arena);
 }
 
-ProgramKey key_of_text(const char *text)
+ProgramKey key_of_text(const char *text, const char *library)
 {
     ProgramKey key;
     Sha256 sha;
     sha256_init(&sha);
     add_build(&sha);
+    add_here(&sha);
+    if (library)
+        build_id_add_file(&sha, library);
     add_text(&sha, text, strlen(text));
     sha256_finish(&sha, key.hash);
     return key;
 }
 
-ProgramKey key_of(const Target *target, const Function *function, const char *pipeline)
+ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline)
 {
     ProgramKey key;
     Sha256 sha;

@@ -250,7 +250,7 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
     const TfcProgram *const *programs = target_init(&target, options, true, diags)
                                             ? plan_programs(functions, n, options, &set, arena, diags)
                                             : NULL;
-    LLVMContextRef context = LLVMContextCreate();
+    LLVMContextRef context = programs ? LLVMContextCreate() : NULL;
     LLVMModuleRef module =
         programs ? link_files(&(Job){&set, n, programs, prefix}, &target, context, diags) : NULL;
     if (module) {
@@ -259,7 +259,8 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
         LLVMDisposeMemoryBuffer(buffer);
         LLVMDisposeModule(module);
     }
-    LLVMContextDispose(context);
+    if (context)
+        LLVMContextDispose(context);
     target_dispose(&target);
     arena_free(arena);
     return module != NULL;

@@ -3,6 +3,7 @@
 #include "codegen/llvm/target.h"
 
 #include "base/cpu.h"
+#include "codegen/cache.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Support.h>
@@ -87,10 +88,15 @@ static const Arch *find_arch(const char *triple)
 /* This machine's; NULL if no kernels were tried on its like. */
 static const Arch *arch_here(void)
 {
-    char *triple = LLVMGetDefaultTargetTriple();
-    const Arch *arch = find_arch(triple);
-    LLVMDisposeMessage(triple);
-    return arch;
+#if defined(__x86_64__)
+    return find_arch("x86_64");
+#elif defined(__aarch64__)
+    return find_arch("aarch64");
+#elif defined(__riscv) && __riscv_xlen == 64
+    return find_arch("riscv64");
+#else
+    return NULL;
+#endif
 }
 
 static bool is_of(const Processor *processor, const Arch *arch)
@@ -162,12 +168,40 @@ static void set_host(Target *target, const Arch *arch, const char *name, bool am
     LLVMDisposeMessage(found);
 }
 
-bool target_is_here(const char *cpu)
+/* Whether LLVM calls this machine so. */
+static bool is_host(const char *cpu)
 {
     char *host = LLVMGetHostCPUName();
-    bool is = !cpu || !strcmp(cpu, "native") || !strcmp(cpu, host);
+    bool is = !strcmp(cpu, host);
     LLVMDisposeMessage(host);
     return is;
+}
+
+/* Whether the name is of code that any machine of a level runs, and this one has the level. */
+static bool is_level(const char *name)
+{
+    const CpuInfo *cpu = arch_here() ? find_cpu(arch_here(), name) : NULL;
+    return cpu && cpu->exact && cpu->level <= cpu_level();
+}
+
+bool target_settle(TargetOptions *options, Diagnostics *diags)
+{
+    Target target;
+    if (options->cpu && !strcmp(options->cpu, "native"))
+        options->cpu = NULL;
+    options->triple = NULL;
+    if (arch_here() && (!options->cpu || is_level(options->cpu))) {
+        if (!options->cpu)
+            cpu_allows_amx(); /* before there are threads */
+        return true;
+    }
+    if (!llvm_load(diags))
+        return false;
+    if (options->cpu && is_host(options->cpu))
+        options->cpu = NULL;
+    bool ok = target_init(&target, options, false, diags);
+    target_dispose(&target);
+    return ok;
 }
 
 static void report_other_cpu(const Arch *arch, const char *host, const char *name, Diagnostics *diags)
@@ -279,6 +313,8 @@ bool target_init(Target *target, const TargetOptions *options, bool foreign, Dia
                        .opt_level = options ? options->opt_level : 2,
                        .gemm = options ? options->gemm : GEMM_BLAS,
                        .choice = options ? options->choice : (TfcChoice){{0}}};
+    if (!llvm_load(diags))
+        return false;
     char *triple = options && options->triple ? LLVMNormalizeTargetTriple(options->triple)
                                               : LLVMGetDefaultTargetTriple();
     const Arch *arch = choose_arch(triple, !options || !options->triple, diags);
@@ -366,7 +402,7 @@ LLVMMemoryBufferRef target_emit(const Target *target, LLVMModuleRef module, bool
     return NULL;
 }
 
-const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+static const char *name_processor(const void *options, Arena *arena, Diagnostics *diags)
 {
     static const char *const pairs[] = {"", ", vdpbf16ps", ", AMX"};
     Target target;
@@ -377,6 +413,16 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
         target_dispose(&target);
     }
     return name;
+}
+
+const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+{
+    TargetOptions settled = *options;
+    if (!target_settle(&settled, diags))
+        return NULL;
+    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d", settled.cpu ? settled.cpu : "",
+                                              settled.scalar), NULL);
+    return cache_made_text(&key, name_processor, &settled, arena, diags);
 }
 
 bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *diags)
@@ -392,11 +438,19 @@ bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *
     return ok;
 }
 
-const char *codegen_llvm(Arena *arena)
+static const char *tell_version(const void *context, Arena *arena, Diagnostics *diags)
 {
     unsigned major, minor, patch;
+    if (!llvm_load(diags))
+        return NULL;
     LLVMGetVersion(&major, &minor, &patch);
     return arena_printf(arena, "%u.%u.%u", major, minor, patch);
+}
+
+const char *codegen_llvm(Arena *arena, Diagnostics *diags)
+{
+    ProgramKey key = key_of_text("LLVM's version", NULL);
+    return cache_made_text(&key, tell_version, NULL, arena, diags);
 }
 
 bool codegen_is_here(const char *triple)

@@ -23,8 +23,6 @@ typedef struct Target {
  * that this machine cannot run is refused. False after errors. */
 bool target_init(Target *target, const TargetOptions *options, bool foreign, Diagnostics *diags);
 void target_dispose(Target *target);
-/* Whether this is a name of this machine: NULL, "native", or LLVM's for it. */
-bool target_is_here(const char *cpu);
 /* A module for this target: triple and data layout are set. */
 LLVMModuleRef target_new_module(const Target *target, LLVMContextRef context, const char *name);
 /* Verifies and optimises the module (a broken one is our mistake: an assertion

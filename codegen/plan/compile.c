@@ -1,6 +1,8 @@
 /* plan_program: the plan of a function, lifetimes, and the program's tables. */
 #include "codegen/plan/plan.h"
 
+#include "codegen/products.h"
+
 #include <assert.h>
 
 /* ---- dimensions ---- */
@@ -148,6 +150,16 @@ const TfcProgram *codegen_plan(const Function *function, Arena *arena,
     return program;
 }
 
+/* A program names OpenBLAS's products if it goes to them: who loads it loads OpenBLAS. */
+static void name_blas(TfcProgram *program, GemmChoice gemm)
+{
+    static TfcGemm *const blas[TFC_BLAS_TYPES] = {tfc_blas_f32, tfc_blas_f64};
+    for (int type = 0; type < TFC_BLAS_TYPES; type++)
+        if (program_has_product(program, (TfcType)type, GEMM_NATIVE) &&
+            (gemm == GEMM_BLAS || (gemm == GEMM_AUTO && program->choice.blas[type])))
+            program->products.blas[type] = blas[type];
+}
+
 const TfcProgram *const *plan_programs(const Function *const *functions, int n,
                                        const TargetOptions *target, KernelSet *set, Arena *arena,
                                        Diagnostics *diags)
@@ -160,10 +172,9 @@ const TfcProgram *const *plan_programs(const Function *const *functions, int n,
         if (!planned)
             return NULL;
         *program = *planned;
-        if (!target || target->gemm != GEMM_NATIVE)
-            program->products = (TfcProducts){.blas = {tfc_blas_f32, tfc_blas_f64}};
         if (target && target->gemm == GEMM_AUTO && program->trains)
             program->choice = target->choice;
+        name_blas(program, target ? target->gemm : GEMM_BLAS);
         programs[i] = program;
     }
     return programs;

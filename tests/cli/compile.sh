@@ -98,7 +98,8 @@ refuses 1 'the header is not the one' env LD_LIBRARY_PATH="$work/other" ./transl
 for gemm in blas auto; do
     mkdir $gemm
     "$tfc" compile "$model" -o $gemm/libmulti30k_small.so $small --gemm $gemm --weights trained.safetensors
-    ldd $gemm/libmulti30k_small.so | grep -q openblas || fail "$gemm does without OpenBLAS"
+    # auto: where this machine's choice is native, it does without
+    [ $gemm = auto ] || ldd $gemm/libmulti30k_small.so | grep -q openblas || fail "$gemm does without OpenBLAS"
     LD_LIBRARY_PATH="$work/$gemm" ./translate 1 2 4 5 6 7 | head -n 1 >$gemm.txt
     head -n 1 from_file.txt | cmp - $gemm.txt || fail "$gemm translates otherwise"
 done

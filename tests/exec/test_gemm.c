@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "runtime/blas/openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/size.h"
@@ -335,6 +336,16 @@ static void test_attention(void **state)
         }
 }
 
+static int load_openblas(void **state)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    bool loaded = openblas_load(&diags);
+    arena_free(arena);
+    return loaded ? 0 : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,5 +355,5 @@ int main(void)
         cmocka_unit_test(test_loops_and_sums),
         cmocka_unit_test(test_attention),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_openblas, NULL);
 }

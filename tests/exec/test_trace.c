@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "runtime/blas/openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/trace.h"
 #include "runtime/exec/trace_state.h"
@@ -213,6 +214,16 @@ static void test_json(void **state)
     arena_free(arena);
 }
 
+static int load_openblas(void **state)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    bool loaded = openblas_load(&diags);
+    arena_free(arena);
+    return loaded ? 0 : -1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,5 +233,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_totals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_json, set_up, tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_openblas, NULL);
 }

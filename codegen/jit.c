@@ -8,7 +8,8 @@
 
 #include "codegen/cache.h"
 #include "codegen/link.h"
-#include "codegen/llvm/target.h"
+#include "codegen/processor.h"
+#include "runtime/blas/openblas.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,6 @@
 struct Jit {
     Arena *arena;
     TargetOptions options;
-    Target target;
     Cache *cache; /* NULL: nothing is kept */
     VEC(LinkedCode) loaded;
     JitStats stats;
@@ -48,11 +48,14 @@ static const NativeSymbol natives[] = {
     NATIVE(tfc_blas_f32), NATIVE(tfc_blas_f64),
 };
 
+static bool is_blas(const char *name) { return !strncmp(name, "tfc_blas_", strlen("tfc_blas_")); }
+
+/* OpenBLAS is loaded for programs that name it. */
 static const void *find_native(const char *name, Diagnostics *diags)
 {
     for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
         if (!strcmp(natives[i].name, name))
-            return (const void *)(uintptr_t)natives[i].function;
+            return !is_blas(name) || openblas_load(diags) ? (const void *)(uintptr_t)natives[i].function : NULL;
     return NULL;
 }
 
@@ -64,10 +67,11 @@ Jit *jit_new(const TargetOptions *options, Diagnostics *diags)
     Jit *jit = ARENA_NEW(arena, Jit);
     jit->arena = arena;
     jit->options = options ? *options : (TargetOptions){.opt_level = 2};
-    jit->options.cpu = target_is_here(jit->options.cpu) ? NULL : arena_strdup(arena, jit->options.cpu);
-    jit->options.triple = NULL;
-    if (target_init(&jit->target, &jit->options, false, diags))
+    if (target_settle(&jit->options, diags)) {
+        if (jit->options.cpu)
+            jit->options.cpu = arena_strdup(arena, jit->options.cpu);
         return jit;
+    }
     jit_free(jit);
     return NULL;
 }
@@ -79,7 +83,6 @@ void jit_free(Jit *jit)
     for (size_t i = 0; i < jit->loaded.count; i++)
         link_free(&jit->loaded.data[i]);
     cache_close(jit->cache);
-    target_dispose(&jit->target);
     arena_free(jit->arena);
 }
 
@@ -152,7 +155,7 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
 
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline)
 {
-    return key_of(&jit->target, function, pipeline);
+    return key_of(&jit->options, function, pipeline);
 }
 
 TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signature *signature,
