@@ -94,7 +94,8 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
     out->tokens = ARENA_ARRAY(job->arena, Tokens, out->lines->n + 1);
     for (int64_t i = 0; i < out->lines->n; i++) {
         Ids ids = {0};
-        vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids);
+        if (!vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids))
+            return job_error(job, "--prefix: %s: %s", lines_where(job->arena, out->lines, i), tokenizer_problem());
         int32_t n = (int32_t)ids.count;
         unknown_add(&unknown.target, ids.data, ids.count, vocab_rules(run->vocab)->unk);
         int32_t *copy = ARENA_ARRAY(job->arena, int32_t, n + 1);

@@ -111,7 +111,8 @@ static void add_row(Stream *s, const LineResult *source, const LineResult *targe
         s->row[s->n++] = s->corpus->n - 1;
     else
         bad_line(s, line_reader_name(s->source[s->file]), source->number, 1,
-                 row.is_uneven
+                 row.is_refused ? arena_strdup(scratch, tokenizer_problem())
+                 : row.is_uneven
                      ? corpus_uneven_text(scratch, &row)
                      : arena_printf(scratch, "the line has %lld tokens, the model takes %lld at most",
                                     (long long)row.tokens, (long long)s->options.max_length));

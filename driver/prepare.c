@@ -100,6 +100,11 @@ static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
     }
     if (tasks->kind == CORPUS_STREAM)
         corpus_close_stream(rows, task->ends);
+    if (ok && rows->refused) {
+        diag_error(&task->diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line", task->part->text[0].file,
+                   task->cut->line + rows->refused_line + 1, rows->refusal);
+        ok = false;
+    }
     pair_reader_close(&reader);
     return ok;
 }

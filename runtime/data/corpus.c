@@ -1,9 +1,11 @@
 /* Encoding text into rows of ids, leaving out or cutting what does not fit. */
+#define _GNU_SOURCE
 #include "runtime/data/corpus.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *grow(void *memory, size_t size)
 {
@@ -114,7 +116,7 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 void corpus_clear(Corpus *corpus)
 {
     corpus->n = corpus->own = corpus->lines = corpus->empty = corpus->long_ = 0;
-    corpus->cut_sources = corpus->cut_targets = 0;
+    corpus->cut_sources = corpus->cut_targets = corpus->refused = 0;
     corpus->source.n = corpus->target.n = 0;
     corpus->source.ids.count = corpus->target.ids.count = 0;
     corpus->source.start[0] = corpus->target.start[0] = 0;
@@ -141,7 +143,19 @@ static CorpusRow judge_row(const Corpus *corpus)
     return row;
 }
 
-CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
+/* Appends, or counts the line among those that are refused. */
+static bool encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length, int64_t line, Ids *ids)
+{
+    if (vocab_encode(vocab, text, length, ids))
+        return true;
+    if (!corpus->refused++)
+        corpus->refused_line = line;
+    if (!corpus->refusal)
+        corpus->refusal = strdup(tokenizer_problem());
+    return false;
+}
+
+static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused)
 {
     CorpusKind kind = corpus->options.kind;
     bool on_source = has_source(kind), on_target = has_target(kind);
@@ -151,6 +165,10 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
     if (on_target)
         close_row(&corpus->target);
     CorpusRow row = judge_row(corpus);
+    row.is_refused = refused;
+    row.is_kept = row.is_kept && !refused;
+    row.is_uneven = row.is_uneven && !refused;
+    row.is_empty = row.is_empty && !refused;
     corpus->lines++;
     corpus->empty += row.is_empty;
     corpus->long_ += row.is_long;
@@ -170,17 +188,20 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
     return row;
 }
 
+CorpusRow corpus_close_row(Corpus *corpus, int64_t line) { return close_judged(corpus, line, false); }
+
 CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Line *target)
 {
     CorpusKind kind = corpus->options.kind;
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;
+    bool refused = false;
     if (has_source(kind))
-        vocab_encode(vocab_source(corpus->vocab), source->text, source->length, &corpus->source.ids);
+        refused = !encode_text(corpus, vocab_source(corpus->vocab), source->text, source->length, line, &corpus->source.ids);
     if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
         ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
-    if (has_target(kind))
-        vocab_encode(corpus->vocab, wanted->text, wanted->length, &corpus->target.ids);
-    return corpus_close_row(corpus, line);
+    if (has_target(kind) && !refused)
+        refused = !encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line, &corpus->target.ids);
+    return close_judged(corpus, line, refused);
 }
 
 /* ---- streams ---- */
@@ -208,7 +229,7 @@ static void encode_pending(Corpus *corpus)
 {
     if (!corpus->pending.length)
         return;
-    vocab_encode(corpus->vocab, corpus->pending.data, corpus->pending.length, &corpus->target.ids);
+    encode_text(corpus, corpus->vocab, corpus->pending.data, corpus->pending.length, corpus->pending_line, &corpus->target.ids);
     corpus->pending.length = 0;
 }
 
@@ -227,12 +248,14 @@ void corpus_add_stream(Corpus *corpus, const Line *line)
     if (is_first)
         begin_stream(corpus);
     if (newline >= 0) {
-        vocab_encode(corpus->vocab, line->text, line->length, &corpus->target.ids);
+        encode_text(corpus, corpus->vocab, line->text, line->length, corpus->lines - 1, &corpus->target.ids);
         ids_push(&corpus->target.ids, newline);
         return;
     }
     if (corpus->pending.length > MOST_PENDING)
         encode_pending(corpus);
+    if (!corpus->pending.length)
+        corpus->pending_line = corpus->lines - 1;
     if (!is_first || corpus->options.place == STREAM_GOES_ON)
         put_pending(corpus, "\n", 1);
     put_pending(corpus, line->text, line->length);
@@ -373,6 +396,21 @@ bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *t
     return false;
 }
 
+/* What the tokenizer refuses is left out of a training, with a warning; otherwise, and in a stream, it is an error. */
+static bool check_refused(Diagnostics *diags, const Corpus *corpus, const Lines *source)
+{
+    if (!corpus->refused)
+        return true;
+    Loc place = lines_place(source, corpus->refused_line);
+    if (corpus->options.keep_all || corpus->options.kind == CORPUS_STREAM) {
+        diag_error(diags, place, "%s: shorten the line", corpus->refusal);
+        return false;
+    }
+    diag_warning(diags, place, "%s; %lld of %lld lines are left out for such a reason", corpus->refusal,
+                 (long long)corpus->refused, (long long)corpus->lines);
+    return true;
+}
+
 static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *text)
 {
     Loc loc = {.source = text->source};
@@ -405,7 +443,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
         add_rows(corpus, source, target, &seen);
     warn(diags, corpus, 0, source, target, &seen);
     warn_cut(diags, corpus, source, target, &seen);
-    if (check_even(diags, source, &seen) && check_usable(diags, corpus, source))
+    if (check_even(diags, source, &seen) && check_refused(diags, corpus, source) && check_usable(diags, corpus, source))
         return corpus;
     corpus_free(corpus);
     return NULL;
@@ -419,12 +457,13 @@ bool corpus_mix(Diagnostics *diags, Corpus *corpus, double weight, const Lines *
         return false;
     int64_t own = corpus->own, first = corpus->n, lines = corpus->lines;
     Seen seen = {0};
-    corpus->lines = corpus->empty = corpus->long_ = 0;
+    corpus->lines = corpus->empty = corpus->long_ = corpus->refused = 0;
     add_rows(corpus, source, target, &seen);
     corpus->own = own;
     warn(diags, corpus, first, source, target, &seen);
+    bool is_read = check_refused(diags, corpus, source);
     corpus->lines += lines;
-    if (!check_even(diags, source, &seen))
+    if (!check_even(diags, source, &seen) || !is_read)
         return false;
     if (corpus->n == first) {
         diag_error(diags, (Loc){.source = source->source}, "no line of %lld can be used",
@@ -446,6 +485,7 @@ void corpus_free(Corpus *corpus)
     ids_free(&corpus->source.ids);
     ids_free(&corpus->target.ids);
     token_text_free(&corpus->pending);
+    free(corpus->refusal);
     free(corpus->line);
     free(corpus->parts);
     free(corpus);

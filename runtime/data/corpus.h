@@ -75,7 +75,11 @@ typedef struct Corpus {
     int64_t empty, long_; /* lines with an empty side, and lines longer than max_length */
     int64_t cut_sources, cut_targets; /* rows of those: cut, and whole but for the batch */
     int64_t room;         /* private: */
+    int64_t refused;      /* lines that are too much for the tokenizer; of a stream: places */
+    int64_t refused_line; /* the first of them */
+    char *refusal;        /* … and why; NULL: there is none */
     TokenText pending;    /* of a stream without a newline token, not yet encoded */
+    int64_t pending_line; /* … its first line, from 0 */
     /* The rows lie there, not here, and n tells how many (prepared.h); NULL: they are here. */
     const struct Prepared *prepared;
 } Corpus;
@@ -105,6 +109,7 @@ void corpus_free(Corpus *corpus); /* NULL is allowed */
 typedef struct CorpusRow {
     bool is_kept, is_empty, is_long; /* is_empty: a side is */
     bool cuts_source, cuts_target;   /* as Corpus counts them */
+    bool is_refused;                 /* not kept because of the tokenizer: corpus->refusal of the first */
     bool is_uneven;                  /* not kept because of same_lengths */
     int64_t source, target;          /* whole, in tokens; 0 for a side the kind lacks */
     int64_t tokens;                  /* of the longer side, as in a batch */

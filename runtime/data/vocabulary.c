@@ -431,9 +431,11 @@ static void require(bool done)
     }
 }
 
-void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
+bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids)
 {
-    require(tokenizer_encode(vocab->pieces, text, length, ids));
+    bool ok = tokenizer_encode(vocab->pieces, text, length, ids);
+    require(ok || tokenizer_problem());
+    return ok;
 }
 
 void vocab_read_special(Vocabulary *vocab, bool reads)
@@ -501,7 +503,10 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
     for (size_t i = 0; i < n; i++)
         assert(ids[i] >= 0 && ids[i] < vocab_size(vocab));
     TokenText text = {0};
-    require(tokenizer_decode_text(vocab->pieces, ids, n, &text));
+    bool ok = tokenizer_decode_text(vocab->pieces, ids, n, &text);
+    require(ok || tokenizer_problem());
+    if (!ok) /* decoders that never end */
+        text_string(out, "\xEF\xBF\xBD");
     text_put(out, text.data, text.length);
     token_text_free(&text);
 }

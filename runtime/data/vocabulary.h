@@ -87,7 +87,8 @@ bool vocab_is_words(const Vocabulary *vocab);
 
 const Tokenizer *vocab_tokenizer(const Vocabulary *vocab);
 /* Appends the ids of the text, which is valid UTF-8 (lines.h). */
-void vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
+/* False: this text is too much for the tokenizer, as tokenizer_problem tells; nothing is appended. */
+bool vocab_encode(const Vocabulary *vocab, const char *text, size_t length, Ids *ids);
 /* As tokenizer_read_special. */
 void vocab_read_special(Vocabulary *vocab, bool reads);
 /* Words of the text (of a list of words), or characters, that the vocabulary has no token

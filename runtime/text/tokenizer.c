@@ -1,7 +1,21 @@
 /* Tokenizers of any kind: arguments are checked here, and what failed leaves nothing behind. */
 #include "runtime/text/kind.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+static _Thread_local char problem_text[240]; /* "": no memory */
+
+const char *tokenizer_problem(void) { return *problem_text ? problem_text : NULL; }
+
+void tokenizer_give_up(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(problem_text, sizeof problem_text, format, args);
+    va_end(args);
+}
 
 void tokenizer_free(Tokenizer *tokenizer)
 {
@@ -44,6 +58,7 @@ int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t len
 
 bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
+    *problem_text = 0;
     if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
         return false;
     size_t before = ids->count;
@@ -55,6 +70,7 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
 
 bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
 {
+    *problem_text = 0;
     if (!tokenizer || (!ids && n) || !text)
         return false;
     size_t before = text->length;

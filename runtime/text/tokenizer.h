@@ -47,9 +47,11 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *leng
 int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t length);
 
 /* Appends the ids of a text of at most TOKENIZER_MOST bytes; bytes that are no UTF-8 count as
- * U+FFFD each. false: no memory or too long, and nothing is appended. */
+ * U+FFFD each. false, and nothing is appended: see tokenizer_problem. */
 enum { TOKENIZER_MOST = 1 << 28 };
 bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids);
+/* Why the last call in this thread was false, until the next one; NULL: no memory or too long. */
+const char *tokenizer_problem(void);
 /* Appends the text of ids; those outside the vocabulary count as absent, control symbols have
  * no text. false: no memory, and nothing is appended. */
 bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text);

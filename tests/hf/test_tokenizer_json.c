@@ -378,13 +378,80 @@ static void test_refused(void **state)
     }
 }
 
+/* ---- what takes too much ---- */
+
+enum { LONG_WORD = 3000 };
+#define LETTERS "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}"
+
+static Tokenizer *tokenizer_of(const char *json)
+{
+    Arena *arena = arena_new();
+    const char *problem;
+    Tokenizer *tokenizer = tokenizer_json(arena, json, strlen(json), &problem);
+    assert_non_null(tokenizer);
+    arena_free(arena);
+    return tokenizer;
+}
+
+/* A word that the compiled pattern's stack is too small for is one part, as a short one is. */
+static void test_long_word(void **state)
+{
+    (void)state;
+    char word[LONG_WORD + 1];
+    TokenIds ids = {0};
+    Tokenizer *tokenizer = tokenizer_of("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(?:[a-z]|\\\\p{M})+\"},"
+                                        "\"behavior\":\"Isolated\"}," LETTERS);
+    for (int i = 0; i < LONG_WORD; i++)
+        word[i] = "ab"[i % 2];
+    assert_true(tokenizer_encode(tokenizer, word, LONG_WORD, &ids));
+    assert_int_equal(ids.count, LONG_WORD / 2);
+    for (size_t i = 0; i < ids.count; i++)
+        assert_int_equal(ids.data[i], 2);
+    free(ids.data);
+    tokenizer_free(tokenizer);
+}
+
+/* It fails, says by what, and goes on with the next text. */
+static void expect_too_much(const char *json, const char *problem)
+{
+    static const char bad[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+    TokenIds ids = {0};
+    Tokenizer *tokenizer = tokenizer_of(json);
+    assert_false(tokenizer_encode(tokenizer, bad, sizeof bad - 1, &ids));
+    assert_int_equal(ids.count, 0);
+    assert_string_equal(tokenizer_problem(), problem);
+    assert_true(tokenizer_encode(tokenizer, "b", 1, &ids));
+    assert_null(tokenizer_problem());
+    free(ids.data);
+    tokenizer_free(tokenizer);
+}
+
+static void test_too_much(void **state)
+{
+    (void)state;
+    expect_too_much("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a+)+$\"},\"behavior\":\"Isolated\"}," LETTERS,
+                    "the tokenizer's pattern '(a+)+$' takes too long on it");
+    TokenText json = {0};
+    const char *begin = "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[", *end = "]}," LETTERS,
+               *step = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}";
+    token_text_put(&json, begin, strlen(begin));
+    for (int i = 0; i < 40; i++) {
+        token_text_put(&json, step, strlen(step));
+        token_text_put(&json, ",", i < 39);
+    }
+    token_text_put(&json, end, strlen(end) + 1);
+    expect_too_much(json.data, "the tokenizer's steps make it more than 32 times as long");
+    token_text_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),   cmocka_unit_test(test_reference),
         cmocka_unit_test(test_gpt2),    cmocka_unit_test(test_marian),
         cmocka_unit_test(test_special), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_long_word),
+        cmocka_unit_test(test_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

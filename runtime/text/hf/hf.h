@@ -96,7 +96,11 @@ typedef struct HfSteps {
     size_t n, capacity;
 } HfSteps;
 
-/* Each in place, or false: no memory, or a pattern took too much. */
+/* Bytes that the steps may make of a text, which published ones make some 13 times as long at most; what is longer
+ * fails, with tokenizer_problem. */
+size_t hf_most_bytes(size_t length);
+bool hf_is_short(size_t length, size_t most);
+/* Each in place, or false: no memory, a pattern took too much, or too long a text. */
 bool hf_normalize(const HfSteps *steps, TokenText *text);
 bool hf_split(const HfSteps *steps, Parts *parts);
 bool hf_join(const HfSteps *steps, Parts *parts);

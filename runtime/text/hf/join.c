@@ -11,7 +11,7 @@ static void keep(Parts *out, const char *text, size_t length)
 }
 
 /* A piece with each `from` as `to`. */
-static void replace(Parts *out, const Pattern *from, const char *to, size_t n_to, const char *text,
+static void replace(size_t most, Parts *out, const Pattern *from, const char *to, size_t n_to, const char *text,
                     size_t length)
 {
     size_t at = 0, start = 0, end;
@@ -19,6 +19,10 @@ static void replace(Parts *out, const Pattern *from, const char *to, size_t n_to
     for (; pattern_next(from, text, length, &start, &end, &failed); start = at = end) {
         parts_put(out, text + at, start - at);
         parts_put(out, to, n_to);
+        if (out->failed || !hf_is_short(out->text.length, most)) {
+            out->failed = true;
+            return;
+        }
     }
     out->failed = out->failed || failed;
     parts_put(out, text + at, length - at);
@@ -142,7 +146,7 @@ static void from_wordpiece(const HfStep *s, const Parts *in, Parts *out)
     }
 }
 
-static void from_metaspace(const HfStep *s, const Parts *in, Parts *out)
+static void from_metaspace(const HfStep *s, size_t most, const Parts *in, Parts *out)
 {
     Pattern mark = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
@@ -151,17 +155,17 @@ static void from_metaspace(const HfStep *s, const Parts *in, Parts *out)
         if (!i && s->prepend != HF_NEVER && length >= s->n_content &&
             !memcmp(text, s->content, s->n_content))
             drop = s->n_content;
-        replace(out, &mark, " ", 1, text + drop, length - drop);
+        replace(most, out, &mark, " ", 1, text + drop, length - drop);
     }
 }
 
-static void from_suffix(const HfStep *s, const Parts *in, Parts *out)
+static void from_suffix(const HfStep *s, size_t most, const Parts *in, Parts *out)
 {
     Pattern suffix = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
         size_t length;
         const char *text = parts_text(in, i, &length);
-        replace(out, &suffix, " ", i + 1 < in->n, text, length);
+        replace(most, out, &suffix, " ", i + 1 < in->n, text, length);
     }
 }
 
@@ -185,14 +189,15 @@ static void strip_content(const HfStep *s, const Parts *in, Parts *out)
 bool hf_join(const HfSteps *steps, Parts *parts)
 {
     Parts other = {0};
+    const size_t most = hf_most_bytes(parts->text.length);
     for (size_t i = 0; !parts->failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
         parts_clear(&other);
         switch (s->kind) {
         case HF_FROM_BYTES: from_bytes(parts, &other); break;
         case HF_FROM_WORDPIECE: from_wordpiece(s, parts, &other); break;
-        case HF_FROM_METASPACE: from_metaspace(s, parts, &other); break;
-        case HF_FROM_SUFFIX: from_suffix(s, parts, &other); break;
+        case HF_FROM_METASPACE: from_metaspace(s, most, parts, &other); break;
+        case HF_FROM_SUFFIX: from_suffix(s, most, parts, &other); break;
         case HF_FROM_FALLBACK: from_fallback(parts, &other); break;
         case HF_STRIP_CONTENT: strip_content(s, parts, &other); break;
         case HF_FUSE: keep(&other, parts->text.data, parts->text.length); break;
@@ -200,7 +205,7 @@ bool hf_join(const HfSteps *steps, Parts *parts)
             for (size_t k = 0; k < parts->n; k++) {
                 size_t length;
                 const char *text = parts_text(parts, k, &length);
-                replace(&other, &s->pattern, s->content, s->n_content, text, length);
+                replace(most, &other, &s->pattern, s->content, s->n_content, text, length);
             }
         }
         Parts swap = *parts;

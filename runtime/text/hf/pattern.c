@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "runtime/text/hf/pattern.h"
 
+#include "runtime/text/kind.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
@@ -51,6 +53,31 @@ void pattern_free(Pattern *pattern)
     pattern->regex = NULL;
 }
 
+/* Steps of a search from one place, and memory (KiB): what published patterns need for a line is far below. */
+enum { MOST_MATCH_STEPS = 10000000, MOST_MATCH_MEMORY = 1 << 18, MOST_SHOWN = 100 };
+
+/* The compiled form has a small stack: where it does not suffice the other, which takes memory as it goes, finds the
+ * same. */
+static int match_slowly(const Pattern *p, const char *text, size_t length, size_t start, pcre2_match_data *data)
+{
+    pcre2_match_context *context = pcre2_match_context_create(NULL);
+    if (!context)
+        return PCRE2_ERROR_NOMEMORY;
+    pcre2_set_match_limit(context, MOST_MATCH_STEPS);
+    pcre2_set_heap_limit(context, MOST_MATCH_MEMORY);
+    int found = pcre2_match(p->regex, (PCRE2_SPTR)text, length, start, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
+    pcre2_match_context_free(context);
+    return found;
+}
+
+static void tell_problem(const Pattern *p, int error)
+{
+    if (error == PCRE2_ERROR_NOMEMORY)
+        return;
+    tokenizer_give_up("the tokenizer's pattern '%.*s'%s takes too long on it", MOST_SHOWN, p->shown,
+                      strlen(p->shown) > MOST_SHOWN ? "…" : "");
+}
+
 static bool next_regex(const Pattern *p, const char *text, size_t length, size_t *start,
                        size_t *end, bool *failed)
 {
@@ -59,6 +86,8 @@ static bool next_regex(const Pattern *p, const char *text, size_t length, size_t
     while (data) {
         found = pcre2_match(p->regex, (PCRE2_SPTR)text, length, *start, PCRE2_NO_UTF_CHECK, data,
                             NULL);
+        if (found == PCRE2_ERROR_JIT_STACKLIMIT)
+            found = match_slowly(p, text, length, *start, data);
         if (found < 0)
             break;
         const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
@@ -72,6 +101,8 @@ static bool next_regex(const Pattern *p, const char *text, size_t length, size_t
     }
     pcre2_match_data_free(data);
     *failed = found < 0 && found != PCRE2_ERROR_NOMATCH;
+    if (*failed)
+        tell_problem(p, found);
     return found >= 0 && *end > *start;
 }
 

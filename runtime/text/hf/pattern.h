@@ -8,7 +8,8 @@
 typedef struct Pattern {
     const char *literal; /* or NULL */
     size_t n_literal;
-    void *regex; /* or NULL */
+    void *regex;       /* or NULL */
+    const char *shown; /* the regular expression as it was written */
     UniIs is;    /* or NULL */
 } Pattern;
 
@@ -18,7 +19,7 @@ void *pattern_regex(const char *regex, size_t length, char **problem);
 void pattern_free(Pattern *pattern);
 
 /* The next match that is not empty from *start on: its place; false: there is none, or, with
- * *failed, the search took too much. */
+ * *failed, the search took too much (tokenizer_problem). */
 bool pattern_next(const Pattern *pattern, const char *text, size_t length, size_t *start,
                   size_t *end, bool *failed);
 

@@ -76,6 +76,7 @@ static bool compile(HfReading *r, const char *place, const char *regex, Pattern 
         hf_refuse(r, "%s: the regular expression '%s' is not read: %s", place, regex,
                   problem ? problem : "there is no memory");
     free(problem);
+    pattern->shown = regex;
     return pattern->regex;
 }
 

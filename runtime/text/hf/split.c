@@ -135,6 +135,7 @@ static void cut(const HfStep *s, const char *text, size_t length, Part part, Par
 bool hf_split(const HfSteps *steps, Parts *parts)
 {
     Parts other = {0}, scratch = {0};
+    const size_t most = hf_most_bytes(parts->text.length);
     for (size_t i = 0; !other.failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
         parts_clear(&other);
@@ -148,6 +149,7 @@ bool hf_split(const HfSteps *steps, Parts *parts)
             } else {
                 cut(s, text, length, part, &scratch, &other);
             }
+            other.failed = other.failed || !hf_is_short(other.text.length, most);
         }
         Parts swap = *parts;
         *parts = other;
