@@ -97,14 +97,40 @@ static void render_line(Loc loc, Text *out)
     text_add(out, "\n");
 }
 
+/* Bytes of a line of a message that are shown: of a longer one its beginning and its end, which tells what is wrong. */
+enum { LINE_BEGINS = 400, LINE_ENDS = 300 };
+
+static size_t character_start(const char *text, size_t at)
+{
+    while (at && ((unsigned char)text[at] & 0xC0) == 0x80)
+        at--;
+    return at;
+}
+
+static void render_message(const char *message, Text *out)
+{
+    for (size_t n; *message; message += n) {
+        n = strcspn(message + 1, "\n") + 1; /* with the line break before it */
+        size_t begins = character_start(message, LINE_BEGINS < n ? LINE_BEGINS : n - 1);
+        size_t ends = n > LINE_BEGINS + LINE_ENDS ? character_start(message, n - LINE_ENDS) : 0;
+        text_visible(out, message, ends ? begins : n);
+        if (ends) {
+            text_string(out, " … ");
+            text_visible(out, message + ends, n - ends);
+        }
+    }
+}
+
 static void render_one(const Diag *diag, Text *out)
 {
     static const char *const words[] = {"error", "warning", "note"};
+    if (diag->loc.source)
+        text_visible(out, diag->loc.source->path, strlen(diag->loc.source->path));
     if (diag->loc.source && diag->loc.line)
-        text_add(out, "%s:%d:%d: ", diag->loc.source->path, diag->loc.line, diag->loc.column);
-    else if (diag->loc.source)
-        text_add(out, "%s: ", diag->loc.source->path);
-    text_add(out, "%s: %s\n", words[diag->severity], diag->message);
+        text_add(out, ":%d:%d", diag->loc.line, diag->loc.column);
+    text_add(out, "%s%s: ", diag->loc.source ? ": " : "", words[diag->severity]);
+    render_message(diag->message, out);
+    text_string(out, "\n");
     if (diag->loc.source && diag->loc.line && diag->loc.source->text)
         render_line(diag->loc, out);
 }

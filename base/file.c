@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
+#include "base/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -16,27 +18,58 @@
 
 static Loc no_place(void) { return (Loc){0}; }
 
+int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    int error = fd < 0 || fstat(fd, &info) ? errno : 0;
+    if (!error && S_ISREG(info.st_mode)) {
+        *size = (uint64_t)info.st_size;
+        return fd;
+    }
+    if (error && error != ENXIO) /* of a socket */
+        diag_errno(diags, "read", path, error);
+    else
+        diag_error(diags, no_place(), "cannot read %s: not a regular file", path);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int file_open_own(const char *path, int flags)
+{
+    struct stat info;
+    int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0 || (!fstat(fd, &info) && S_ISREG(info.st_mode)))
+        return fd;
+    close(fd);
+    errno = ENXIO;
+    return -1;
+}
+
+const char *file_own_error(int error)
+{
+    return error == ELOOP   ? "it is a symbolic link, which is not followed here: remove it"
+           : error == ENXIO ? "not a regular file"
+                            : strerror(error);
+}
+
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info)) {
-        diag_errno(diags, "read", path, errno);
-        if (fd >= 0)
-            close(fd);
+    uint64_t size;
+    int fd = file_open_regular(diags, path, &size);
+    if (fd < 0)
         return NULL;
-    }
-    if (!S_ISREG(info.st_mode) || (size_t)info.st_size > max_bytes) {
-        diag_error(diags, no_place(), "cannot read %s: %s", path,
-                   S_ISREG(info.st_mode) ? "the file is too large" : "not a regular file");
+    if (size > max_bytes) {
+        diag_error(diags, no_place(), "cannot read %s: the file is too large", path);
         close(fd);
         return NULL;
     }
     Source *source = ARENA_NEW(arena, Source);
-    char *text = arena_alloc(arena, (size_t)info.st_size + 1);
+    char *text = arena_alloc(arena, (size_t)size + 1);
     size_t length = 0;
-    while (length < (size_t)info.st_size) {
-        ssize_t n = read(fd, text + length, (size_t)info.st_size - length);
+    while (length < size) {
+        ssize_t n = read(fd, text + length, (size_t)size - length);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -188,15 +221,8 @@ static bool open_place(FileWriter *file, const Place *place)
         file->is_open_elsewhere = true;
         return fcntl(file->fd, F_GETFD) >= 0;
     }
-    if (!place->is_through &&
-        asprintf(&file->temporary, "%s.tmp-%ld", place->target, (long)getpid()) < 0) {
-        file->temporary = NULL;
-        errno = ENOMEM;
-        return false;
-    }
-    file->fd = file->temporary
-                   ? open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, place->mode)
-                   : open(place->target, O_WRONLY | O_CLOEXEC);
+    file->fd = place->is_through ? open(place->target, O_WRONLY | O_CLOEXEC)
+                                 : temporary_file(AT_FDCWD, place->target, place->mode, &file->temporary);
     return file->fd >= 0;
 }
 
@@ -244,7 +270,7 @@ static bool open_joined(FileWriter *file, const char *name)
         errno = ENOMEM;
         return false;
     }
-    file->fd = open(file->temporary, O_WRONLY | O_CLOEXEC);
+    file->fd = open(file->temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file->fd < 0)
         return false;
     int error = fstat(file->fd, &info) ? errno : S_ISREG(info.st_mode) && !info.st_size ? 0 : EEXIST;

@@ -9,11 +9,19 @@
 
 #include <stdint.h>
 
+/* A regular file, for reading, and its size; -1 after an error, as where it is a pipe, which is not waited for, a
+ * folder, a device or a socket. What may be a pipe (texts of lines) is opened by who reads it. */
+int file_open_regular(Diagnostics *diags, const char *path, uint64_t *size);
+/* A regular file that this program keeps in a folder and writes in place: open()'s flags. -1 and errno; ELOOP where
+ * the name is a symbolic link, whose target may be anybody's. */
+int file_open_own(const char *path, int flags);
+/* What to tell of an errno of the latter. */
+const char *file_own_error(int error);
 /* Reads a regular file of at most max_bytes; NULL after an error.
  * The text is NUL-terminated. */
 const Source *file_read(Diagnostics *diags, Arena *arena, const char *path, size_t max_bytes);
 
-/* A file being written as TARGET.tmp-PID, TARGET being PATH or what its links lead to; or
+/* A file being written beside TARGET (base/temporary.h), TARGET being PATH or what its links lead to; or
  * PATH itself where that is a device, a pipe or an open file (/dev/stdout, /dev/fd/3).
  * Writes are buffered; the first failure is kept and told by file_commit. Opening a named
  * pipe waits for its reader. */

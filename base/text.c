@@ -106,6 +106,52 @@ void text_quote(Text *text, const char *bytes)
     text_put(text, "\"", 1);
 }
 
+/* How many bytes at the beginning of the text a terminal may be given as they are; 0: the first one may not. */
+static size_t visible_length(const char *text, size_t available)
+{
+    size_t size = utf8_length(text, available);
+    unsigned char first = (unsigned char)*text;
+    bool is_control = size == 1 ? first < 32 || first == 127 : size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+    return is_control && first != '\t' ? 0 : size;
+}
+
+void text_visible(Text *text, const char *bytes, size_t length)
+{
+    for (size_t i = 0, size; i < length; i += size) {
+        char escape[TEXT_ESCAPE];
+        size = visible_length(bytes + i, length - i);
+        if (size) {
+            text_put(text, bytes + i, size);
+            continue;
+        }
+        size = 1;
+        if (bytes[i] == '\n')
+            text_string(text, i + 1 < length && bytes[i + 1] == ' ' ? "\n" : "\n  ");
+        else if ((unsigned char)bytes[i] < 0x80)
+            text_put(text, escape, text_escape((unsigned char)bytes[i], escape));
+        else
+            text_add(text, "\\x%02x", (unsigned char)bytes[i]);
+    }
+}
+
+const char *text_visible_name(Arena *arena, const char *name)
+{
+    size_t length = strlen(name), at = 0;
+    for (size_t size; at < length && (size = visible_length(name + at, length - at)); at += size)
+        ;
+    if (at == length)
+        return name;
+    Text text = {0};
+    for (size_t i = 0, n; i < length; i += n + (i + n < length)) {
+        n = strcspn(name + i, "\n");
+        text_visible(&text, name + i, n);
+        text_string(&text, i + n < length ? "\\n" : "");
+    }
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
 void text_number(Text *text, double value)
 {
     char digits[40];

@@ -25,6 +25,11 @@ enum { TEXT_ESCAPE = 4 };
 size_t text_escape(unsigned char byte, char out[TEXT_ESCAPE]);
 /* "…" of such bytes. */
 void text_quote(Text *text, const char *bytes);
+/* As a terminal may be given it: control characters, and what is no UTF-8, as \xNN; a line break within it indents the
+ * line after it, so that no text passes for a message of its own. */
+void text_visible(Text *text, const char *bytes, size_t length);
+/* The same of a name that stands in a line: line breaks are \n. In the arena; itself where there is nothing to escape. */
+const char *text_visible_name(Arena *arena, const char *name);
 /* The shortest decimal that reads back as the same double ("1", "0.1", "inf"). */
 void text_number(Text *text, double value);
 /* "1.30 GB", "412 MB", "0.5 MB", "1.2 kB". */

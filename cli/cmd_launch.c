@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "runtime/ranks/transport.h"
 
 #include <errno.h>
@@ -63,6 +64,17 @@ static int run_and_wait(char *const *words)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Whether a list holds nothing that a shell, or the option of a program that it is given to, would take for anything else
+ * than the names of machines. */
+static bool are_hosts(const char *list)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@-";
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (*at == '-' || !strchr(",", at[strspn(at, letters)]))
+            return false;
+    return true;
 }
 
 /* The hosts of a list with commas that answer, in the same form; "" where none does. */
@@ -169,20 +181,23 @@ static int try_all(Job *job, const Launch *o, const Arguments *arguments, const 
 static int run_launch(Job *job, void *record, const Arguments *arguments)
 {
     const Launch *o = record;
-    char note[] = "/tmp/tfc-launch-XXXXXX";
     if (o->retries && !word_after(arguments->words, arguments->count, "--out"))
         return cli_usage_error("launch: the command names no --out, so it cannot go on");
     if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
         strcmp(arguments->words[arguments->count - 1], "HOSTS"))
         return cli_usage_error("launch: --hosts is for a command with the word HOSTS");
-    int fd = mkstemp(note);
-    if (fd < 0)
+    if (o->hosts && !are_hosts(o->hosts))
+        return cli_usage_error("launch: --hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
+                               o->hosts);
+    char *folder; /* of the note alone, so that nobody else can make it */
+    if (!temporary_folder("/tmp/tfc-launch", 0700, &folder))
         return job_error(job, "cannot write into /tmp: %s", strerror(errno)), cli_finish(job, false);
-    close(fd);
     struct sigaction forward = {.sa_handler = on_signal};
     sigaction(SIGTERM, &forward, NULL);
     sigaction(SIGINT, &forward, NULL);
-    int status = try_all(job, o, arguments, note);
+    int status = try_all(job, o, arguments, arena_printf(job->arena, "%s/note", folder));
+    file_remove_tree(folder);
+    free(folder);
     cli_flush(job);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/temporary.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -23,7 +24,6 @@ enum {
     STALE_SECONDS = 3600 /* of a temporary file whose writer is gone */
 };
 #define SUFFIX ".tfcc"
-#define TEMPORARY ".tmp-"
 
 struct Cache {
     Arena *arena;
@@ -288,8 +288,8 @@ static void make_room(Cache *cache)
     time_t now = time(NULL);
     for (struct dirent *d; (d = readdir(folder));) {
         struct stat info;
-        bool temporary = !strncmp(d->d_name, TEMPORARY, sizeof TEMPORARY - 1);
-        if ((!temporary && !ends_with(d->d_name, SUFFIX)) || strlen(d->d_name) >= NAME_BYTES ||
+        bool temporary = temporary_process(d->d_name);
+        if ((!temporary && (!ends_with(d->d_name, SUFFIX) || strlen(d->d_name) >= NAME_BYTES)) ||
             fstatat(copy, d->d_name, &info, AT_SYMLINK_NOFOLLOW))
             continue;
         if (temporary && now - info.st_mtim.tv_sec > STALE_SECONDS)
@@ -326,16 +326,6 @@ static bool write_exactly(int file, const void *from, size_t size)
     return true;
 }
 
-static int create_temporary(Cache *cache, const char *name)
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int file = openat(cache->folder, name, flags, 0600);
-    if (file >= 0 || errno != EEXIST)
-        return file;
-    unlinkat(cache->folder, name, 0); /* of an earlier process with this number */
-    return openat(cache->folder, name, flags, 0600);
-}
-
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
 {
     assert(objects->n_programs == 1 && "a file holds one program");
@@ -348,10 +338,9 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
     memcpy(header.magic, magic, sizeof magic);
     memcpy(header.key, key->hash, SHA256_BYTES);
     checksum(&header, payload, header.checksum);
-    char name[NAME_BYTES], temporary[NAME_BYTES];
+    char name[NAME_BYTES], *temporary;
     name_file(key, name);
-    snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%.16s", (long)getpid(), name);
-    int file = create_temporary(cache, temporary);
+    int file = temporary_file(cache->folder, name, 0600, &temporary);
     bool ok = file >= 0 && write_exactly(file, &header, sizeof header) &&
               write_exactly(file, payload, size);
     int error = errno;
@@ -368,6 +357,7 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
         if (file >= 0)
             unlinkat(cache->folder, temporary, 0);
     }
+    free(temporary);
     arena_free(arena);
     make_room(cache);
 }

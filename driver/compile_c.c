@@ -5,9 +5,11 @@
 #include "driver/one_file.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@ static void put_opening(const Artifact *a, const char *cpu, Text *out)
              " *\n"
              " * The order: the runtime, a file after the other; kernels, each with the lines of the model that it is\n"
              " * for; the programs' tables; the functions of the header. */\n",
-             a->name, a->name, file_name(a->output), cpu);
+             a->name, a->name, text_visible_name(a->job->arena, file_name(a->output)), cpu);
 }
 
 static void put_settings(Text *out)
@@ -89,16 +91,17 @@ enum { MOST_FILES = 2 + MAX_MEMBERS + 2 };
 typedef struct Outputs {
     Job *job;
     const char *output; /* the C file */
+    char *folder;       /* beside it, where all are made */
     int n;
     const char *written[MOST_FILES], *final[MOST_FILES];
 } Outputs;
 
-/* A NewFile: beside the C file, under another name until all are there. */
+/* A NewFile, beside the C file in the end. */
 static const char *new_output(void *context, const char *name)
 {
     Outputs *o = context;
     o->final[o->n] = file_target(o->job->arena, file_beside(o->job->arena, o->output, name));
-    o->written[o->n] = arena_printf(o->job->arena, "%s.tmp-%ld", o->final[o->n], (long)getpid());
+    o->written[o->n] = arena_printf(o->job->arena, "%s/%s", o->folder, name);
     return o->written[o->n++];
 }
 
@@ -116,6 +119,8 @@ static bool put_in_place(const Outputs *o)
 bool compile_c(const Artifact *a, const char *header)
 {
     Outputs o = {.job = a->job, .output = a->output};
+    if (!temporary_folder(file_target(a->job->arena, a->output), 0700, &o.folder))
+        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
     Text code = {0};
     bool ok = write_code(a, &code);
     ok = ok && compile_blobs(a, new_output, &o) &&
@@ -123,8 +128,8 @@ bool compile_c(const Artifact *a, const char *header)
                         strlen(header)) &&
          file_write_all(&a->job->diags, new_output(&o, file_name(a->output)), code.data, code.length) &&
          put_in_place(&o);
-    for (int i = 0; i < o.n; i++)
-        unlink(o.written[i]);
+    file_remove_tree(o.folder);
+    free(o.folder);
     text_free(&code);
     return ok;
 }

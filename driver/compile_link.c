@@ -5,6 +5,7 @@
 #include "driver/artifact.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "driver/ownership.h"
 
 #include <errno.h>
@@ -193,7 +194,8 @@ static bool add_options(Link *l)
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
         add_word(l, "-Wl,-z,nodelete");
-        add_word(l, arena_printf(l->job->arena, "-Wl,-soname,%s", file_name(a->output)));
+        const char *const soname[] = {"-Xlinker", "-soname", "-Xlinker", file_name(a->output), NULL}; /* may have commas */
+        add_words(l, soname);
     }
     static const char *const script[] = {"-mexec-model=reactor", "-Wl,--export=malloc,--export=free", NULL};
     add_words(l, a->target->link);
@@ -222,7 +224,7 @@ static const char *read_messages(Link *l, const char *path)
 
 static void run_child(const Link *l, const char *messages)
 {
-    int fd = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int fd = open(messages, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (fd >= 0) {
         dup2(fd, 1);
         dup2(fd, 2);
@@ -339,11 +341,22 @@ static bool make(Link *l, const char *header)
     return write_inputs(l, header) && add_options(l) && run_compiler(l) && put_in_place(l);
 }
 
+/* Python looks for NAME.so before NAME.py. */
+static void tell_hidden_module(const Artifact *a)
+{
+    const char *file = file_name(a->output);
+    size_t n = strlen(a->name);
+    if (!strcmp(a->emit, "so") && !strncmp(file, a->name, n) && !strcmp(file + n, ".so"))
+        diag_note(&a->job->diags, (Loc){0},
+                  "Python imports %s rather than %s.py beside it, which it hides: for Python write it as lib%s", file, a->name,
+                  file);
+}
+
 bool compile_link(const Artifact *artifact, const char *header)
 {
     Job *job = artifact->job;
-    char *folder = arena_printf(job->arena, "%s.tmp-XXXXXX", artifact->output);
-    if (!mkdtemp(folder))
+    char *folder;
+    if (!temporary_folder(artifact->output, 0700, &folder))
         return job_error(job, "cannot write %s: %s", artifact->output, strerror(errno));
     struct sigaction before[ENDING];
     put_off_signals(before);
@@ -352,6 +365,9 @@ bool compile_link(const Artifact *artifact, const char *header)
     for (size_t i = 0; i < l.files.count; i++)
         unlink(l.files.data[i]);
     rmdir(folder);
+    free(folder);
     take_signals(before);
+    if (ok)
+        tell_hidden_module(artifact);
     return ok;
 }

@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "base/fill.h"
 #include "base/json_write.h"
+#include "base/temporary.h"
+#include "driver/new_folder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -174,21 +176,31 @@ static bool write_page(const Artifact *a, const char *module)
 
 static bool make_page(const Artifact *a, const char *header)
 {
-    char *folder = arena_printf(a->job->arena, "%s.tmp-XXXXXX", a->output);
-    if (!mkdtemp(folder))
+    char *folder;
+    if (!temporary_folder(a->output, 0700, &folder))
         return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
     Artifact module = *a;
     module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
     bool ok = compile_link(&module, header) && write_page(a, module.output);
     file_remove_tree(folder);
+    free(folder);
     return ok;
+}
+
+static bool fill_package(const Artifact *a, const char *header, const char *folder)
+{
+    Artifact package = *a, module = *a;
+    package.output = folder;
+    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    return compile_link(&module, header) && write_package(&package);
 }
 
 static bool make_package(const Artifact *a, const char *header)
 {
-    Artifact module = *a;
-    module.output = arena_printf(a->job->arena, "%s/model.wasm", a->output);
-    return file_make_folder(&a->job->diags, a->output) && compile_link(&module, header) && write_package(a);
+    NewFolder new;
+    if (!new_folder_is_free(a->output)) /* of an earlier package, whose files are replaced one by one */
+        return fill_package(a, header, a->output);
+    return new_folder_begin(a->job, a->output, &new) && new_folder_end(&new, fill_package(a, header, new.made));
 }
 
 bool compile_script(const Artifact *a, const char *header)

@@ -6,6 +6,7 @@
 #include "driver/import_config.h"
 #include "driver/import_marian.h"
 #include "driver/import_text.h"
+#include "driver/new_folder.h"
 #include "driver/patterns.h"
 #include "driver/published.h"
 #include "driver/run_folder.h"
@@ -25,7 +26,7 @@ enum { LARGEST_MODEL = 1 << 20, MOST_NAMED = 5 };
 
 typedef struct Import {
     Job *job;
-    const ImportOptions *options;
+    const ImportOptions *options; /* `run`: the folder that becomes the run */
     const char *folder; /* absolute */
     const char *origin; /* the folder, or Marian's that became it */
     ImportConfig config;
@@ -114,7 +115,7 @@ static bool copy_models(Import *m)
 static bool write_model(Import *m)
 {
     Text text = {0};
-    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", file_name(m->origin),
+    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", text_visible_name(m->job->arena, file_name(m->origin)),
              m->origin == m->folder ? "config.json" : "*.npz",
              model_name(m), m->config.model->files[0]);
     bool ok = import_config_model(m->job, &m->config, m->vocab, &text) && copy_models(m) &&
@@ -145,18 +146,20 @@ static bool copy_file(Import *m, const char *name)
 {
     static char block[1 << 20];
     const char *path = in(m, in(m, m->options->run, RUN_WEIGHTS), name);
-    FILE *from = fopen(in(m, m->folder, name), "rb");
-    FileWriter *to = from ? file_create(&m->job->diags, path) : NULL;
-    bool ok = from || job_error(m->job, "%s: %s", in(m, m->folder, name), strerror(errno));
-    for (size_t n; to && (n = fread(block, 1, sizeof block, from)) > 0;)
-        file_write(to, block, n);
-    ok = ok && (!ferror(from) || job_error(m->job, "cannot read %s", in(m, m->folder, name)));
-    if (to && !ok)
+    uint64_t size;
+    int from = file_open_regular(&m->job->diags, in(m, m->folder, name), &size);
+    FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
+    ssize_t n = 0;
+    while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            file_write(to, block, (size_t)n);
+    if (n < 0)
+        diag_errno(&m->job->diags, "read", in(m, m->folder, name), errno);
+    if (to && n < 0)
         file_discard(to);
-    ok = ok && to && file_commit(to, &m->job->diags);
-    if (from)
-        fclose(from);
-    return ok;
+    if (from >= 0)
+        close(from);
+    return to && n >= 0 && file_commit(to, &m->job->diags);
 }
 
 static bool copy_weights(Import *m)
@@ -233,6 +236,36 @@ static bool look_at_head(Import *m)
     return shards != NULL;
 }
 
+/* Elements; what they are of does not matter here. */
+static double count_params(const Module *module)
+{
+    double n = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        double elements = 1;
+        for (int d = 0; d < module->params.data[i]->type.rank; d++)
+            elements *= (double)module->params.data[i]->type.dims[d].size;
+        n += elements;
+    }
+    return n;
+}
+
+/* What config.json says is believed of sizes that the weights may have: before memory is taken for them. Tied and
+ * repeated weights and tables of positions make a model some times as large as its files. */
+static bool check_sizes(Import *m, const Module *module)
+{
+    enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
+    double there = 0, wanted = count_params(module);
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    for (size_t i = 0; shards && i < shards->names.count; i++)
+        there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
+    bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
+    if (shards && !ok)
+        job_error(m->job, "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
+                          "config.json", m->options->folder, wanted, there);
+    shards_close(shards);
+    return ok;
+}
+
 /* Reads every tensor once: all are there, and they have the shapes of the model. */
 static bool try_weights(Import *m, Session *session, TextList *unused)
 {
@@ -265,6 +298,10 @@ static bool make_run(Import *m)
     SessionOptions options = session_defaults(in(m, m->options->run, "model.tfg"));
     if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
         return false;
+    if (!check_sizes(m, session.model->module)) {
+        session_close(&session);
+        return false;
+    }
     ModelPorts ports = ports_of(session.model->module);
     bool is_read = !ports.target || ports.source || read_text_rule(m);
     RunRecord record = {.version = TFC_VERSION,
@@ -281,19 +318,17 @@ static bool make_run(Import *m)
     return ok;
 }
 
-/* Nothing, or a folder with nothing in it. */
-static bool is_free(const char *path)
-{
-    return !file_exists(path) || (file_is_folder(path) && !rmdir(path));
-}
-
 static bool import_published(Import *m)
 {
     bool ok = import_config_read(m->job, m->folder, &m->config) && has_weights(m) &&
-              read_vocabulary(m) && file_make_folder(&m->job->diags, m->options->run);
-    if (ok && !(ok = write_model(m) && make_run(m)))
-        file_remove_tree(m->options->run);
-    return ok;
+              read_vocabulary(m);
+    NewFolder run;
+    ImportOptions options = *m->options;
+    if (!ok || !new_folder_begin(m->job, options.run, &run))
+        return false;
+    options.run = run.made;
+    m->options = &options;
+    return new_folder_end(&run, write_model(m) && make_run(m));
 }
 
 /* By way of a published folder beside the run. */
@@ -302,13 +337,12 @@ static bool import_of_marian(Import *m)
     ImportOptions options = *m->options;
     options.copy = true;
     m->options = &options;
-    size_t length = strlen(options.run);
-    while (length > 1 && options.run[length - 1] == '/')
-        length--;
-    m->folder = arena_printf(m->job->arena, "%.*s.tmp-%d", (int)length, options.run, (int)getpid());
-    bool ok = file_make_folder(&m->job->diags, m->folder) &&
-              import_marian(m->job, m->origin, m->folder) && import_published(m);
-    file_remove_tree(m->folder);
+    NewFolder published;
+    if (!new_folder_begin(m->job, options.run, &published))
+        return false;
+    m->folder = published.made;
+    bool ok = import_marian(m->job, m->origin, m->folder) && import_published(m);
+    new_folder_end(&published, false);
     return ok;
 }
 
@@ -318,7 +352,7 @@ bool import_folder(Job *job, const ImportOptions *options)
     char *real = realpath(options->folder, NULL);
     m.folder = m.origin = real ? arena_strdup(job->arena, real) : options->folder;
     free(real);
-    if (!is_free(options->run))
+    if (!new_folder_is_free(options->run))
         return job_error(job, "%s is there already: import makes a new folder", options->run);
     return import_marian_is(job, m.folder) ? import_of_marian(&m) : import_published(&m);
 }

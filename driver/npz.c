@@ -1,8 +1,11 @@
 /* Archives of arrays, by libzip, which belongs to this file alone. */
 #include "driver/npz.h"
 
+#include "base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
 
 /* Weights are no shorter packed: what grows by more than this is no file of such. */
@@ -105,7 +108,12 @@ static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip
 
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
 {
-    return read_archive(diags, arena, path, zip_source_file_create(path, 0, -1, NULL));
+    uint64_t size;
+    int fd = file_open_regular(diags, path, &size);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (fd >= 0 && !file)
+        close(fd);
+    return fd < 0 ? NULL : read_archive(diags, arena, path, file ? zip_source_filep_create(file, 0, -1, NULL) : NULL);
 }
 
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)

@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "base/sha256.h"
 #include "base/team.h"
+#include "base/temporary.h"
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
@@ -41,10 +42,17 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     const Source *file =
         file_read(&job->diags, job->arena, part->read[0], (size_t)machine_memory_free() / 4);
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, o->languages) : NULL;
-    part->read[0] =
-        arena_printf(job->arena, "%s/memory-%d.tmp-%ld", o->folder, number, (long)getpid());
-    part->is_made = pairs && file_write_all(&job->diags, part->read[0], pairs->text, pairs->length);
-    return part->is_made;
+    if (!pairs)
+        return false;
+    char *path;
+    int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number), 0666, &path);
+    if (fd < 0)
+        return job_error(job, "cannot write into %s: %s", o->folder, strerror(errno));
+    close(fd);
+    part->is_made = true; /* to be removed, whatever becomes of it */
+    part->read[0] = arena_strdup(job->arena, path);
+    free(path);
+    return file_write_all(&job->diags, part->read[0], pairs->text, pairs->length);
 }
 
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
@@ -125,7 +133,7 @@ static Scan *open_scan(const char *path, int *error)
     scan->begin = scan->end = 0;
     scan->at = 0;
     sha256_init(&scan->sha);
-    scan->fd = open(path, O_RDONLY | O_CLOEXEC);
+    scan->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (scan->fd >= 0 && !fstat(scan->fd, &info) && S_ISREG(info.st_mode))
         return scan;
     *error = scan->fd < 0 ? errno : ESPIPE;

@@ -2,6 +2,7 @@
 #include "driver/published.h"
 
 #include "base/file.h"
+#include "driver/new_folder.h"
 #include "driver/ownership.h"
 #include "driver/weight_parts.h"
 
@@ -65,6 +66,13 @@ const char *published_folder(Job *job, const char *run)
     return run && file_is_folder(kept(job, run)) ? kept(job, run) : NULL;
 }
 
+static bool write_published(Job *job, const char *run, const Model *model, Store *store, const WeightsExport *what,
+                            const char *folder)
+{
+    return copy_files(job, kept(job, run), folder) &&
+           weights_export(job, model, store, what, in(job, folder, "model.safetensors"));
+}
+
 bool published_write(Job *job, const char *run, const Model *model, Store *store,
                      const WeightsExport *what, const char *folder)
 {
@@ -75,6 +83,11 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
                          run ? run : "a model's file");
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
-    return ownership_check_folder(job, OWN_PUBLISHED, folder) && check_names(job, model, store, what) && copy_files(job, kept(job, run), folder) &&
-           weights_export(job, model, store, what, in(job, folder, "model.safetensors"));
+    if (!ownership_check_folder(job, OWN_PUBLISHED, folder) || !check_names(job, model, store, what))
+        return false;
+    NewFolder new;
+    if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */
+        return write_published(job, run, model, store, what, folder);
+    return new_folder_begin(job, folder, &new) &&
+           new_folder_end(&new, write_published(job, run, model, store, what, new.made));
 }

@@ -3,6 +3,7 @@
 #include "driver/run_lock.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,15 +24,11 @@ static bool is_alive(long process)
     return process != (long)getpid() && (!kill((pid_t)process, 0) || errno != ESRCH);
 }
 
-/* NAME.tmp-PID of a process that is no more (base/file.c; this one has begun nothing yet). */
+/* A temporary of a process that is no more (this one has begun nothing yet). */
 static bool is_left_over(const char *name)
 {
-    const char *at = strstr(name, ".tmp-");
-    if (!at || at == name)
-        return false;
-    char *end;
-    long process = strtol(at + 5, &end, 10);
-    return end > at + 5 && !*end && process > 0 && !is_alive(process);
+    long process = temporary_process(name);
+    return process && !is_alive(process);
 }
 
 static void sweep(Arena *arena, const char *folder)
@@ -70,9 +67,9 @@ static bool refuse(Job *job, RunLock *lock)
 static bool take(Job *job, RunLock *lock)
 {
     for (;;) {
-        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        lock->fd = file_open_own(lock->path, O_RDWR | O_CREAT);
         if (lock->fd < 0)
-            return job_error(job, "cannot write %s: %s", lock->path, strerror(errno));
+            return job_error(job, "cannot write %s: %s", lock->path, file_own_error(errno));
         int failed;
         while ((failed = flock(lock->fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
             ;
@@ -111,7 +108,7 @@ bool run_lock_is_taken(const char *folder)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", folder, OWNERSHIP_LOCK);
-    int fd = length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = length < (int)sizeof path ? file_open_own(path, O_RDONLY) : -1;
     if (fd < 0)
         return false;
     bool taken = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;

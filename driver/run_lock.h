@@ -12,7 +12,7 @@ typedef struct RunLock {
 } RunLock;
 
 /* Makes the folder if it is not there, takes its lock, and removes what killed processes
- * left of files they were writing (NAME.tmp-PID). False, with an error, where the folder holds
+ * left of files they were writing (base/temporary.h). False, with an error, where the folder holds
  * what is somebody else's (ownership.h), or another process, which it names, has the lock. Freed by
  * run_lock_free in any case. */
 bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock);

@@ -196,7 +196,7 @@ static bool link_best(Training *t, const char *path, int64_t step)
 {
     Arena *arena = t->job->arena;
     const char *from = run_step_path(arena, t->options->out, step);
-    return run_link(arena, from, path) ||
+    return run_link(from, path) ||
            checkpoint_average(&t->job->diags, arena, path, &from, 1, t->store); /* of one: a copy */
 }
 

@@ -3,6 +3,7 @@
 #include "driver/project/project.h"
 
 #include "base/file.h"
+#include "driver/new_folder.h"
 #include "frontend/frontend.h"
 
 #include <ctype.h>
@@ -189,40 +190,20 @@ bool project_check_folder(Job *job, const char *path)
     if (!folder)
         return errno == ENOENT || job_error(job, "cannot make the folder %s: %s", path,
                                             errno == ENOTDIR ? "a file has that name" : strerror(errno));
-    bool empty = true;
-    for (struct dirent *entry; (entry = readdir(folder));)
-        empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
     closedir(folder);
-    return empty || job_error(job, "%s is not empty: a project begins in a folder of its own", path);
-}
-
-/* What the finished folder is called: over an empty folder too, which "." cannot be renamed to. */
-static bool move_into_place(Job *job, const char *made, const char *folder)
-{
-    char *plain = realpath(folder, NULL);
-    bool ok = !rename(made, plain ? plain : folder);
-    int error = errno;
-    free(plain);
-    return ok || job_error(job, "cannot make the folder %s: %s", folder, strerror(error));
+    return new_folder_is_free(path) || job_error(job, "%s is not empty: a project begins in a folder of its own", path);
 }
 
 bool project_create(Job *job, const ProjectOptions *o, const Survey *survey, Project *project)
 {
-    size_t length = strlen(o->folder);
-    while (length > 1 && o->folder[length - 1] == '/')
-        length--;
-    char *there = realpath(o->folder, NULL);
-    const char *folder = there ? arena_strdup(job->arena, there) : arena_strndup(job->arena, o->folder, length);
-    const char *made = arena_printf(job->arena, "%s.tmp-%ld", folder, (long)getpid());
-    free(there);
     const SurveySide *side = &survey->sides[survey->is_pairs && kinds[o->kind].form == PROJECT_PAIRS];
     int64_t words = o->kind == PROJECT_pronouncer ? survey->lines : side->words.total;
     project->size = project_size(o->kind, words, o->processors);
-    bool ok = project_check_folder(job, folder) &&
-              file_make_folder(&job->diags, arena_printf(job->arena, "%s/data", made)) &&
-              project_cut_data(job, o, survey, arena_printf(job->arena, "%s/data", made), &project->parts) &&
-              write_files(job, o, survey, made, project) && move_into_place(job, made, folder);
-    if (!ok)
-        file_remove_tree(made);
-    return ok;
+    NewFolder new;
+    if (!project_check_folder(job, o->folder) || !new_folder_begin(job, o->folder, &new))
+        return false;
+    const char *data = arena_printf(job->arena, "%s/data", new.made);
+    return new_folder_end(&new, file_make_folder(&job->diags, data) &&
+                                    project_cut_data(job, o, survey, data, &project->parts) &&
+                                    write_files(job, o, survey, new.made, project));
 }

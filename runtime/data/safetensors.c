@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "runtime/data/safetensors.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 
 #include <errno.h>
@@ -254,22 +255,16 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
 
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info)) {
-        diag_errno(diags, "read", path, errno);
-        if (fd >= 0)
-            close(fd);
+    uint64_t length;
+    int fd = file_open_regular(diags, path, &length);
+    if (fd < 0)
         return NULL;
-    }
-    if (!S_ISREG(info.st_mode) || info.st_size < LENGTH_BYTES) {
-        diag_error(diags, (Loc){0}, "cannot read %s: %s", path,
-                   S_ISREG(info.st_mode) ? "not a safetensors file: it is shorter than 8 bytes"
-                                         : "not a regular file");
+    if (length < LENGTH_BYTES) {
+        diag_error(diags, (Loc){0}, "cannot read %s: not a safetensors file: it is shorter than 8 bytes", path);
         close(fd);
         return NULL;
     }
-    size_t size = (size_t)info.st_size;
+    size_t size = (size_t)length;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     int error = errno;
     close(fd);

@@ -222,19 +222,14 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
 bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard)
 {
     *shard = (TokenShard){.path = path};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info)) {
-        diag_errno(diags, "read", path, errno);
-        if (fd >= 0)
-            close(fd);
+    uint64_t length;
+    int fd = file_open_regular(diags, path, &length);
+    if (fd < 0)
         return false;
-    }
-    size_t size = (size_t)info.st_size;
-    if (!S_ISREG(info.st_mode) || size < HEAD_BYTES) {
+    size_t size = (size_t)length;
+    if (size < HEAD_BYTES) {
         close(fd);
-        return S_ISREG(info.st_mode) ? token_shard_parse(diags, path, "", 0, shard)
-                                     : refuse(diags, path, "not a regular file");
+        return token_shard_parse(diags, path, "", 0, shard);
     }
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     int error = errno;

@@ -75,9 +75,9 @@ bool trainer_save(Trainer *t, bool best)
     const char *last = run_path(arena, s->folder, "last.safetensors");
     const char *best_path = run_path(arena, s->folder, "best.safetensors");
     bool ok = save_as(t, arena, path);
-    if (ok && best && !run_link(arena, path, best_path))
+    if (ok && best && !run_link(path, best_path))
         ok = save_as(t, arena, best_path);
-    if (ok && !run_link(arena, path, last))
+    if (ok && !run_link(path, last))
         ok = save_as(t, arena, last);
     if (ok) {
         int64_t keep = s->keep > s->average ? s->keep : s->average;

@@ -3,9 +3,11 @@
 #include "runtime/train/runlog.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,18 +97,23 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
     }
 }
 
-static bool log_error(Diagnostics *diags, const char *path)
+static bool log_error(Diagnostics *diags, const char *path, int error)
 {
-    diag_error(diags, (Loc){0}, "cannot write %s: %s", path, strerror(errno));
+    diag_error(diags, (Loc){0}, "cannot write %s: %s", path, file_own_error(error));
     return false;
 }
 
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report)
 {
     const char *path = run_path(diags->arena, folder, "log.jsonl");
-    FILE *file = fopen(path, "ae");
-    if (!file)
-        return log_error(diags, path);
+    int fd = file_open_own(path, O_WRONLY | O_APPEND | O_CREAT);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
+    if (!file) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return log_error(diags, path, error);
+    }
     Text line = {0};
     JsonWriter json = {.out = &line};
     json_open(&json, NULL, '{');
@@ -115,7 +122,7 @@ bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *repor
     bool ok = fprintf(file, "%s\n", line.data) > 0;
     text_free(&line);
     ok = !fclose(file) && ok;
-    return ok || log_error(diags, path);
+    return ok || log_error(diags, path, errno);
 }
 
 enum { LARGEST_LOG = 1 << 30 };
@@ -134,7 +141,11 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
     Arena *arena = arena_new();
     const char *path = run_path(arena, folder, "log.jsonl");
     bool ok = true;
-    if (file_exists(path)) {
+    int own = file_open_own(path, O_RDONLY);
+    if (own < 0 && errno != ENOENT)
+        ok = log_error(diags, path, errno);
+    if (own >= 0) {
+        close(own);
         const Source *log = file_read(diags, arena, path, LARGEST_LOG);
         Text kept = {0};
         for (const char *at = log ? log->text : ""; *at;) {
@@ -198,16 +209,15 @@ void run_prune(Arena *arena, const char *folder, int64_t newest, int64_t keep)
             unlink(run_step_path(arena, folder, steps[i]));
 }
 
-bool run_link(Arena *arena, const char *from, const char *to)
+static int link_beside(const char *path, void *from) { return link(from, path); }
+
+bool run_link(const char *from, const char *to)
 {
-    const char *beside = arena_printf(arena, "%s.tmp-%ld", to, (long)getpid());
-    unlink(beside);
-    if (link(from, beside))
+    char *beside;
+    if (temporary_make(to, link_beside, (void *)(uintptr_t)from, &beside))
         return false;
-    if (!rename(beside, to)) {
-        unlink(beside); /* rename of two names of one file leaves both */
-        return true;
-    }
-    unlink(beside);
-    return false;
+    bool ok = !rename(beside, to);
+    unlink(beside); /* rename of two names of one file leaves both */
+    free(beside);
+    return ok;
 }

@@ -42,6 +42,6 @@ int run_steps(Arena *arena, const char *folder, int64_t newest, int64_t **steps)
 void run_prune(Arena *arena, const char *folder, int64_t newest, int64_t keep);
 /* TO becomes the same file as FROM (a hard link, renamed over it); false if the
  * file system has no links. */
-bool run_link(Arena *arena, const char *from, const char *to);
+bool run_link(const char *from, const char *to);
 
 #endif

@@ -7,12 +7,14 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "tests/messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,6 +174,53 @@ static void test_open_file(void **state)
     expect_message(&f->diags, "cannot write /dev/fd/987: Bad file descriptor");
 }
 
+/* What is written in place is no link's target, and neither a pipe nor a folder. */
+static void test_own(void **state)
+{
+    Fixture *f = *state;
+    const char *path = in(f, "own"), *link = in(f, "own-link"), *pipe = in(f, "own-pipe");
+    int fd = file_open_own(path, O_WRONLY | O_CREAT);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(symlink(in(f, "elsewhere"), link), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(file_open_own(link, O_WRONLY | O_CREAT), -1);
+    assert_int_equal(errno, ELOOP);
+    assert_false(file_exists(in(f, "elsewhere")));
+    assert_int_equal(file_open_own(pipe, O_RDWR), -1);
+    assert_string_equal(file_own_error(errno), "not a regular file");
+    uint64_t size;
+    assert_int_equal(file_open_regular(&f->diags, pipe, &size), -1);
+    expect_message(&f->diags, "not a regular file");
+}
+
+/* Names differ each time, tell the process, and fit where the target's is as long as can be. */
+static void test_temporary(void **state)
+{
+    Fixture *f = *state;
+    char name[256] = "", *paths[2];
+    memset(name, 'n', 255);
+    const char *target = in(f, name);
+    for (int i = 0; i < 2; i++) {
+        int fd = temporary_file(AT_FDCWD, target, 0600, &paths[i]);
+        assert_true(fd >= 0);
+        close(fd);
+        assert_int_equal(temporary_process(file_name(paths[i])), getpid());
+    }
+    assert_string_not_equal(paths[0], paths[1]);
+    for (int i = 0; i < 2; i++) {
+        unlink(paths[i]);
+        free(paths[i]);
+    }
+    assert_int_equal(temporary_process("model.tmp-42"), 42);
+    assert_int_equal(temporary_process("a.tmp-b.tmp-42-abc123"), 42);
+    assert_int_equal(temporary_process("model.tmp-notes"), 0);
+    assert_int_equal(temporary_process("model.tmp-42-ABC"), 0);
+    assert_int_equal(temporary_process(".tmp-42-abc"), 0);
+    assert_true(put(f, target, "long"));
+    expect_text(f, target, "long");
+}
+
 static void test_failure_keeps(void **state)
 {
     Fixture *f = *state;
@@ -191,9 +240,7 @@ static void test_joined(void **state)
 {
     Fixture *f = *state;
     const char *path = in(f, "whole"), *link = in(f, "link");
-    const char *left = arena_printf(f->arena, "%s.tmp-%ld", path, (long)getpid());
     assert_true(put(f, path, "old"));
-    assert_true(put(f, left, "left by a process that was killed"));
     assert_int_equal(symlink("whole", link), 0);
     FileWriter *first = file_create(&f->diags, link);
     const char *name = arena_strdup(f->arena, file_temporary(first));
@@ -227,6 +274,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_device, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_temporary, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_keeps, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
     };

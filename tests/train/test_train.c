@@ -314,7 +314,7 @@ static void a_kill_goes_back_to_the_last_checkpoint(void **state)
     assert_int_equal(run(&bench, false), TRAIN_DONE);
     copy_params(&bench, whole);
     /* As if killed between step 30 and the end: step-37 is there, last is not. */
-    assert_true(run_link(bench.arena, run_step_path(bench.arena, bench.folder, 20),
+    assert_true(run_link(run_step_path(bench.arena, bench.folder, 20),
                          in_folder(&bench, "last.safetensors")));
     assert_true(resume(&bench));
     assert_int_equal(bench.state.step, 20);

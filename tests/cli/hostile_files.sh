@@ -1,0 +1,96 @@
+#!/bin/sh
+# Links, pipes and halves where a file or a folder is expected: nothing of anybody else's is overwritten or removed, nothing
+# hangs, and what a killed process left behind does not stand in the way.
+# Usage: hostile_files.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+. tests/published.sh
+enter_work
+words_backwards
+published_marian published
+
+# ---- links in the folder of a run ----
+backwards_model >model.tfg
+train() { "$tfc" train model.tfg --source valid.src --target valid.tgt --vocab words:auto --batch-tokens 100 --report-every 1 "$@"; }
+echo precious >precious
+mkdir trapped
+ln -s ../precious trapped/lock
+refuses 1 "trapped/lock" train --out trapped --steps 1
+mkdir -p dangling
+ln -s ../created dangling/lock
+refuses 1 "cannot write dangling/lock: it is a symbolic link, which is not followed here: remove it" train --out dangling --steps 1
+[ ! -e created ] || fail "a lock was made where a link led to"
+train --out logged --steps 1 2>err.txt || fail "$(cat err.txt)"
+mv logged/log.jsonl log
+cp log before
+ln -s ../log logged/log.jsonl
+refuses 1 "cannot write logged/log.jsonl: it is a symbolic link" train --out logged --steps 2 --resume
+cmp -s log before || fail "the log that a link led to was written"
+[ "$(cat precious)" = precious ] || fail "a link's target was overwritten"
+
+# ---- temporaries: no name that somebody may have made before ----
+echo 1 >one.txt
+ln -s precious "one.txt.tmp-$$"
+(exec "$tfc" translate logged --input one.txt --output out.txt) 2>err.txt || fail "$(cat err.txt)"
+[ "$(cat precious)" = precious ] || fail "a temporary's name was a link"
+
+# ---- pipes, folders and sockets as files of a model ----
+for file in config.json source.spm model.safetensors; do
+    rm -rf piped
+    cp -r published piped
+    rm piped/$file
+    mkfifo piped/$file
+    refuses 1 "$file: not a regular file" timeout 10 "$tfc" import piped -o never
+    rm piped/$file
+    mkdir piped/$file
+    refuses 1 "$file" timeout 10 "$tfc" import piped -o never
+done
+mkfifo pipe.npz pipe.tfg pipe.safetensors
+refuses 1 "pipe.tfg: not a regular file" timeout 10 "$tfc" check pipe.tfg
+refuses 1 "pipe.safetensors: not a regular file" timeout 10 "$tfc" info pipe.safetensors
+refuses 1 "not a regular file" timeout 10 "$tfc" prepare --source valid.src --target pipe.tfg --vocab logged/vocab.txt -o never
+rm -rf marian
+mkdir marian
+mkfifo marian/model.npz
+cp published/*.spm marian
+refuses 1 "not a regular file" timeout 10 "$tfc" import marian -o never
+# where a pipe may stand, it stands
+head -n 2 valid.src | "$tfc" translate logged --input /dev/stdin >two.txt
+mkfifo texts
+head -n 2 valid.src >texts &
+"$tfc" translate logged --input texts | cmp - two.txt || fail "a text from a pipe"
+
+# ---- two imports into one folder; halves ----
+"$tfc" import published -o run 2>err.txt || fail "$(cat err.txt)"
+refuses 1 "run is there already" "$tfc" import published -o run
+rm -rf broken
+cp -r published broken
+head -c 100 published/model.safetensors >broken/model.safetensors
+refuses 1 "safetensors" "$tfc" import broken -o other
+[ ! -e other ] && [ -z "$(find . -maxdepth 1 -name 'other*')" ] || fail "an import that failed left $(ls -d other*)"
+for i in 1 2; do "$tfc" import published -o same >/dev/null 2>"same.$i" && echo $i >>winners & done
+wait
+[ "$(wc -l <winners)" = 1 ] || fail "$(wc -l <winners) imports made one folder: $(cat same.?)"
+"$tfc" info same >/dev/null || fail "another import removed a run"
+[ -z "$(find . -maxdepth 1 -name 'same.tmp*')" ] || fail "left: $(ls)"
+mkdir half.tmp-99999999-abcdefghijkl
+echo half >half.tmp-99999999-abcdefghijkl/model.tfg
+"$tfc" import published -o half 2>err.txt || fail "$(cat err.txt)"
+grep -q "half.tmp-99999999-abcdefghijkl was left half written by a process that is no more, and is removed" err.txt || fail "$(cat err.txt)"
+[ ! -e half.tmp-99999999-abcdefghijkl ] || fail "a half stays"
+
+# A folder's name is one line of the model's comment; sizes that the weights have not are refused before memory is taken.
+cp -r published "$(printf 'x\nconst forged = 1')"
+"$tfc" import "$(printf 'x\nconst forged = 1')" -o named 2>err.txt || fail "$(cat err.txt)"
+grep -q '^const forged' named/model.tfg && fail "a folder's name became a line of the model"
+cp -r published huge
+sed 's/"d_model": 16/"d_model": 1000000/' published/config.json >huge/config.json
+(ulimit -v 4000000; refuses 1 "config.json's sizes make a model of .* params, but the weights have" "$tfc" import huge -o never)
+
+# An export that was cut off does not stand in the way of the next.
+mkdir given.tmp-99999999-abcdefghijkl
+echo '{}' >given.tmp-99999999-abcdefghijkl/config.json
+"$tfc" export run --format hf -o given 2>err.txt || fail "$(cat err.txt)"
+grep -q "left half written" err.txt || fail "$(cat err.txt)"
+"$tfc" export run --format hf -o given 2>err.txt || fail "over an earlier one: $(cat err.txt)"
+[ -z "$(find . -name '*.tmp-*' ! -name one.txt.tmp-*)" ] || fail "left: $(find . -name '*.tmp-*')"
