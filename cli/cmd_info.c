@@ -68,7 +68,7 @@ static void print_checkpoint(Job *job, const char *folder, const char *name, con
         return;
     const char *step = st_meta(checkpoint, "step");
     if (step)
-        printf("  %-8sstep %s%s\n", name, step, more);
+        printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
     st_close(checkpoint);
 }
 
@@ -90,7 +90,7 @@ static bool info_run(Job *job, const char *path)
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
-            printf("  set     %s\n", run.session.options.settings.data[i]);
+            printf("  set     %s\n", text_visible_name(job->arena, run.session.options.settings.data[i]));
         print_checkpoint(job, path, "last", "");
         print_checkpoint(job, path, "best", best_text(job, path));
         print_checkpoint(job, path, "average", "");
@@ -112,10 +112,10 @@ static bool info_prepared(Job *job, const char *path)
                p->source.longest);
     printf("  target      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->target.tokens,
            p->target.longest);
-    printf("  vocabulary  %s\n", p->vocabulary);
+    printf("  vocabulary  %s\n", text_visible_name(job->arena, p->vocabulary));
     printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
     for (size_t i = 0; i < p->texts.count; i++)
-        printf("  %-11s %s\n", p->texts.data[i].option, p->texts.data[i].file);
+        printf("  %-11s %s\n", p->texts.data[i].option, text_visible_name(job->arena, p->texts.data[i].file));
     return true;
 }
 
@@ -141,10 +141,11 @@ static bool info_tensors(Job *job, const char *path)
     const char *sums = st_checksums(file);
     for (int64_t i = 0; i < file->n_meta; i++)
         if (file->meta_values[i] != sums)
-            printf("  %-16s %s\n", file->meta_keys[i], file->meta_values[i]);
+            printf("  %-16s %s\n", text_visible_name(job->arena, file->meta_keys[i]),
+                   text_visible_name(job->arena, file->meta_values[i]));
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
-        printf("  %-48s %s[", tensor->name, element_info(tensor->type)->name);
+        printf("  %-48s %s[", text_visible_name(job->arena, tensor->name), element_info(tensor->type)->name);
         for (int d = 0; d < tensor->rank; d++)
             printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
         printf("]\n");

@@ -123,8 +123,16 @@ static const char *expected_range(Job *job, const char *kind, double least, doub
                        : arena_printf(job->arena, "%s from %.10g to %.10g", kind, least, most);
 }
 
+/* "" as a path would be the folder itself, or the file before a suffix. */
+static bool is_lost_path(const Option *option, const char *text)
+{
+    return !*text && (strstr(option->value, "FILE") || strstr(option->value, "RUN") || strstr(option->value, "FOLDER"));
+}
+
 static const char *store_text(Job *job, const Option *option, const char *text, const char **field)
 {
+    if (is_lost_path(option, text))
+        return "a path";
     const char *expected =
         option_is_choice(option) ? expected_choice(job, option->value, text) : NULL;
     if (!expected)
@@ -175,7 +183,7 @@ static const char *store_value(Job *job, const Option *option, const char *text,
         return is_size(option) ? store_size(option, text, field)
                                : store_int(job, option, text, field);
     case OPTION_NUMBER: return store_number(job, option, text, field);
-    case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return NULL;
+    case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return is_lost_path(option, text) ? "a path" : NULL;
     }
     return NULL;
 }
@@ -338,7 +346,10 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        if (only_words || word[0] != '-' || !word[1])
+        if (!*word && !only_words) {
+            cli_usage_error("%s: an argument is empty; expected %s", command->name, command->arguments);
+            return false;
+        } else if (only_words || word[0] != '-' || !word[1])
             arguments->words[arguments->count++] = word;
         else if (!strcmp(word, "--"))
             only_words = true;

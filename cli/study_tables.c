@@ -1,4 +1,5 @@
 /* The tables of a study. */
+#define _GNU_SOURCE
 #include "cli/study.h"
 
 #include "base/map.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CONFUSIONS = 20, MOST_EXTREMES = 8, MOST_TOKENS = 40, LONGEST_NAME = 256 };
+enum { MOST_CONFUSIONS = 20, MOST_EXTREMES = 8, MOST_TOKENS = 40 };
 
 static void set_heads(Job *job, RunTable *table, const char *title, const char *note, const char *const *heads)
 {
@@ -282,19 +283,17 @@ void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTa
 /* The name with * for each part that is a number. */
 static const char *general_name(Arena *arena, const char *name)
 {
-    char text[LONGEST_NAME];
-    size_t n = 0;
-    for (const char *at = name; *at && n + 1 < sizeof text;) {
+    char *text = arena_alloc(arena, strlen(name) + 1), *end = text;
+    for (const char *at = name; *at;) {
         size_t part = strcspn(at, "."), digits = strspn(at, "0123456789");
-        if (part && digits == part)
-            text[n++] = '*';
-        for (size_t i = 0; digits != part && i < part && n + 1 < sizeof text; i++)
-            text[n++] = at[i];
+        bool is_number = part && digits == part;
+        end = mempcpy(end, is_number ? "*" : at, is_number ? 1 : part);
         at += part;
-        if (*at && n + 1 < sizeof text)
-            text[n++] = *at++;
+        if (*at)
+            *end++ = *at++;
     }
-    return arena_strndup(arena, text, n);
+    *end = 0;
+    return text;
 }
 
 typedef struct ParamGroup {

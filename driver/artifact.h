@@ -77,6 +77,8 @@ bool artifact_has_export(const Artifact *artifact, const Export *export);
 const char *artifact_text(const Artifact *artifact, const char *text);
 /* A name of the model as C can say it. */
 const char *artifact_c_name(Arena *arena, const char *name);
+/* The same of a model's name, which is a type, and the beginning of functions' names. */
+const char *artifact_model_name(Arena *arena, const char *name);
 
 /* The settings of a generation, in the order of TfcGeneration. */
 typedef struct GenerationField {

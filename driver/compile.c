@@ -255,7 +255,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
 {
     const Module *module = a->session.model->module;
     a->ports = ports_of(module);
-    a->name = artifact_c_name(a->job->arena, module->name);
+    a->name = artifact_model_name(a->job->arena, module->name);
     if (!strncmp(a->name, "tfc_", 4))
         return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
     if (is_rounded(o) && !artifact_is_script(a))

@@ -22,6 +22,34 @@ const char *artifact_text(const Artifact *artifact, const char *text)
     return copy;
 }
 
+static bool is_among(const char *name, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    return false;
+}
+
+const char *artifact_model_name(Arena *arena, const char *name)
+{
+    static const char *const taken[] = {
+        /* a program's own, and what the headers declare that most programs include: NAME is a type */
+        "main",   "abort",  "abs",    "acos",   "asin",   "atan",   "atexit",  "atof",   "atoi",   "atol",    "bool",
+        "bsearch", "calloc", "ceil",  "clock",  "cos",    "cosh",   "ctime",   "difftime", "div",  "environ", "errno",
+        "exit",   "exp",    "fabs",   "fclose", "feof",   "fflush", "fgets",   "floor",  "fmod",   "fopen",   "fputs",
+        "fread",  "free",   "fseek",  "ftell",  "fwrite", "getc",   "getenv",  "index",  "labs",   "ldiv",    "log",
+        "malloc", "memchr", "memcmp", "memcpy", "memmove", "memset", "mktime", "modf",   "offsetof", "perror", "pow",
+        "printf", "putc",   "puts",   "qsort",  "raise",  "rand",   "read",    "realloc", "remove", "rename", "rewind",
+        "rindex", "round",  "scanf",  "signal", "sin",    "sinh",   "sqrt",    "srand",  "sscanf", "stderr",  "stdin",
+        "stdout", "strcat", "strchr", "strcmp", "strcpy", "strdup", "strlen",  "strstr", "strtod", "strtok",  "strtol",
+        "system", "tan",    "tanh",   "time",   "tmpfile", "truncate", "ungetc", "write",
+        /* functions of the runtime are called as NAME_encode and the like would be */
+        "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team", "texts", "tokenizer", "walk",
+        "words"};
+    const char *plain = artifact_c_name(arena, name);
+    return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain) : plain;
+}
+
 const char *artifact_c_name(Arena *arena, const char *name)
 {
     static const char *const words[] = {
@@ -34,10 +62,7 @@ const char *artifact_c_name(Arena *arena, const char *name)
     for (char *p = copy; *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!strcmp(copy, words[i]))
-            return arena_printf(arena, "%s_", copy);
-    return copy;
+    return is_among(copy, words, sizeof words / sizeof *words) ? arena_printf(arena, "%s_", copy) : copy;
 }
 
 /* ---- what functions take and give ---- */

@@ -61,6 +61,16 @@ static void put_function(const Artifact *a, TfcFunction f, Text *out)
     text_add(out, "),\n");
 }
 
+/* As Python, too, reads a string of bytes beyond control characters. */
+static const char *quoted(Arena *arena, const char *text)
+{
+    Text out = {0};
+    text_quote(&out, text);
+    const char *copy = arena_strdup(arena, out.data);
+    text_free(&out);
+    return copy;
+}
+
 /* ctypes' name of a C type: c_int32 of int32_t. */
 static const char *ctypes_name(const Artifact *a, const char *type)
 {
@@ -86,10 +96,10 @@ void compile_python(const Artifact *a, Text *out)
              "    model = %s.Model()\n\"\"\"\n\n",
              a->name, a->name, members, a->name, a->name);
     text_add(out,
-             "_NAME, _LIBRARY, _HEADER = \"%s\", \"%s\", 0x%016" PRIx64 "\n"
+             "_NAME, _LIBRARY, _HEADER = \"%s\", %s, 0x%016" PRIx64 "\n"
              "VOCABULARY, BOS, EOS, PAD, UNK = %" PRId64 ", %" PRId32 ", %" PRId32 ", %" PRId32
              ", %" PRId32 "  # -1: not known\n",
-             a->name, file_name(a->output), a->version, a->ports.vocab, a->rules.begin,
+             a->name, quoted(a->job->arena, file_name(a->output)), a->version, a->ports.vocab, a->rules.begin,
              a->rules.end, a->rules.pad, a->rules.unk);
     text_add(out, "_TYPES = (");
     for (int type = TFC_F32; type <= TFC_BOOL; type++)

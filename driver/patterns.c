@@ -1,10 +1,10 @@
 /* Matching dotted names part by part. */
+#define _GNU_SOURCE
 #include "driver/patterns.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { LONGEST_PART = 256 };
 
 static const char *next_part(const char *at)
 {
@@ -15,14 +15,13 @@ static const char *next_part(const char *at)
 /* Whether the first part of the pattern meets that of the name. */
 static bool part_meets(const char *pattern, const char *name)
 {
-    char glob[LONGEST_PART], part[LONGEST_PART];
-    size_t p = strcspn(pattern, "."), n = strcspn(name, ".");
-    if (!n || p >= sizeof glob || n >= sizeof part)
-        return false;
-    memcpy(glob, pattern, p);
-    memcpy(part, name, n);
-    glob[p] = part[n] = '\0';
-    return !fnmatch(glob, part, FNM_NOESCAPE);
+    char *glob = strndup(pattern, strcspn(pattern, ".")), *part = strndup(name, strcspn(name, "."));
+    if (!glob || !part)
+        abort();
+    bool ok = *part && !fnmatch(glob, part, FNM_NOESCAPE);
+    free(glob);
+    free(part);
+    return ok;
 }
 
 static bool meets(const char *pattern, const char *name)

@@ -2,18 +2,16 @@
 #include "codegen/emit/gemm.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 LoFunction *gemm_open(GemmEmit *g, const char *part, int n_params, unsigned pointers,
                       LoValue *params)
 {
     Lo *lo = &g->lo;
     LoType types[16];
-    char name[96];
     assert(n_params <= 16);
     for (int i = 0; i < n_params; i++)
         types[i] = pointers >> i & 1 ? lo_ptr : lo_i64;
-    snprintf(name, sizeof name, "%s.%s", g->name, part);
+    const char *name = arena_printf(g->module->arena, "%s.%s", g->name, part);
     LoFunction *function = lo_add_function(g->module, name, false, n_params, types);
     lo_begin(lo, g->module, function);
     for (int i = 0; i < n_params; i++)

@@ -17,7 +17,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Kernels an object file: fewer balance better between threads, more spare the cost
@@ -50,11 +49,10 @@ static LLVMModuleRef emit_product(const Job *job, int product, const Target *tar
                                   LLVMContextRef context, Diagnostics *diags)
 {
     TfcType types[TFC_PRODUCT_TYPES];
-    char symbol[256];
     Arena *arena = arena_new();
     LoModule *loops = lo_module_new(arena);
     products_needed(job->programs, job->n_programs, target->gemm, types);
-    snprintf(symbol, sizeof symbol, "%s%s", job->prefix, product_names[types[product]]);
+    const char *symbol = arena_printf(arena, "%s%s", job->prefix, product_names[types[product]]);
     emit_gemm(loops, &target->code, types[product], symbol);
     lo_run_passes(loops, &target->code);
     LLVMModuleRef module = render_module(loops, target, context, "products", diags);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Names that others chose: of any length, with escape sequences, line breaks and letters that shells, linkers and C take for
+# something else.
+# Usage: hostile_names.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+# ---- models ----
+model() { printf 'model %s\ndim B\ninput x : f32[B, 4]\nparam w : [4, 3]\noutput y = x @ w\n' "$1"; }
+long=$(printf '%0200d' 0 | tr 0 y)
+for name in "$long" main words time; do
+    case $name in "$long" | small) c=$name ;; *) c=${name}_ ;; esac
+    model "$name" >model.tfg
+    "$tfc" compile model.tfg -o a,b.so 2>err.txt || fail "$name: $(cat err.txt)"
+    [ -s "$c.h" ] || fail "$name: no $c.h: $(ls)"
+    printf '#include <time.h>\n#include "%s.h"\nint main(void) { return %s_parameter_count(0) != -1; }\n' "$c" "$c" >user.c
+    "${CC%% *}" -I. user.c ./a,b.so -o user 2>err.txt || fail "$name: $(cat err.txt)"
+    LD_LIBRARY_PATH=. ./user || fail "$name: the library does not answer"
+done
+model words >model.tfg
+"$tfc" compile model.tfg -o words.c 2>err.txt || fail "$(cat err.txt)"
+# Functions of the runtime that a model's could be called as are among those names that get a _ (driver/compile_header.c).
+grep -o '^    {"[a-z_]*", "' "$root/driver/compile_exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/; s/_version$//' | sort -u >exports.txt
+[ "$(wc -l <exports.txt)" -gt 15 ] || fail "the exports are not found"
+sed -n '/======== kernels and tables/q; s/^\(static \|\)\([A-Za-z][A-Za-z0-9_ ]* \**\)\([a-z0-9_]*\)(.*/\3/p' words.c | sort -u >functions.txt
+[ "$(wc -l <functions.txt)" -gt 100 ] || fail "the functions are not found"
+while read -r e; do
+    sed -n "s/^\\([a-z0-9]*\\)_$e\$/\\1/p" functions.txt
+done <exports.txt | sort -u | while read -r prefix; do
+    grep -q "\"$prefix\"" "$root/driver/compile_header.c" || echo "$prefix"
+done >missing.txt
+[ ! -s missing.txt ] || fail "a model of these names would clash with the runtime: $(tr '\n' ' ' <missing.txt)"
+# Python would take the library for the module.
+model small >model.tfg
+"$tfc" compile model.tfg -o small.so 2>err.txt || fail "$(cat err.txt)"
+grep -q "note: Python imports small.so rather than small.py beside it, which it hides: for Python write it as libsmall.so" err.txt || fail "$(cat err.txt)"
+"$tfc" compile model.tfg -o libsmall.so 2>err.txt && [ ! -s err.txt ] || fail "$(cat err.txt)"
+
+# ---- shells ----
+refuses 2 "launch: --hosts is 'a;touch broken'; expected names" "$tfc" launch --hosts 'a;touch broken' --retries 0 --shell true -- echo HOSTS
+refuses 2 "launch: --hosts is 'a,-oProxyCommand=x'" "$tfc" launch --hosts 'a,-oProxyCommand=x' --retries 0 --shell true -- echo HOSTS
+[ ! -e broken ] || fail "a host reached a shell"
+"$tfc" launch --hosts root@node-1.example:4,b --retries 0 --shell true -- echo HOSTS >out.txt
+grep -q "root@node-1.example:4,b" out.txt || fail "$(cat out.txt)"
+
+# ---- paths of no length ----
+refuses 2 "train: --out is ''; expected a path" "$tfc" train model.tfg --source a --target b --vocab words:auto --out ""
+refuses 2 "compile: -o is ''; expected a path" "$tfc" compile model.tfg -o ""
+refuses 2 "info: an argument is empty; expected FILE" "$tfc" info ""
+
+# ---- escape sequences, line breaks, length ----
+escape=$(printf '\033')
+hostile=$(printf 'a\033[31m\r\nerror: forged\nname')
+refuses 1 'cannot read a\\x1b\[31m\\x0d' "$tfc" info "$hostile"
+grep -q "$escape" err.txt && fail "an escape sequence reached the terminal"
+grep -q '^error: forged' err.txt && fail "a name passes for a message"
+refuses 1 ' … .*: no such file' "$tfc" info "$(printf '%03000d' 0)/x"
+[ "$(wc -c <err.txt)" -lt 1000 ] || fail "a message of $(wc -c <err.txt) bytes"
+mkdir index
+printf '{"weight_map": {"b\\u001b[2J": "/"}}' >index/model.safetensors.index.json
+refuses 1 'b\\x1b\[2J' "$tfc" export model.tfg --weights index/model.safetensors.index.json -o never
+grep -q "$escape" err.txt && fail "a name in an index reached the terminal"
+printf '{"model_type": "evil\\u001b[31m\\nerror: forged"}' >index/config.json
+refuses 1 'evil\\x1b' "$tfc" import index -o never
+grep -q "$escape" err.txt && fail "an escape sequence of model_type reached the terminal"
+grep -q '^error: forged' err.txt && fail "model_type passes for a message"
+header='{"a\u001b[2J\nb":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+length=$(printf '%s' "$header" | wc -c)
+{ printf "\\$(printf %03o "$length")\\0\\0\\0\\0\\0\\0\\0"; printf '%s' "$header"; printf '\0\0\0\0'; } >t.safetensors
+"$tfc" info t.safetensors >out.txt 2>&1 || fail "$(cat out.txt)"
+grep -q "$escape" out.txt && fail "a tensor's name reached the terminal"
+grep -q 'a\\x1b\[2J\\nb' out.txt || fail "$(cat out.txt)"
