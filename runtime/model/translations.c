@@ -50,6 +50,15 @@ static bool next_line(TextLines *lines)
     return true;
 }
 
+/* What a tokenizer did not encode; `of`: behind the number of the line. */
+static int text_refused(const Translation *t, const TextLine *line, const char *of)
+{
+    const char *problem = tokenizer_problem();
+    return !problem ? tfc_model_no_memory()
+                    : tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld%s: %s", (long long)(t->first + (line - t->lines) + 1), of,
+                                     problem);
+}
+
 static int encode_line(Translation *t, const char *text, size_t length, TextLine *line)
 {
     const TfcLoaded *loaded = t->session->loaded;
@@ -59,7 +68,7 @@ static int encode_line(Translation *t, const char *text, size_t length, TextLine
         return tfc_model_no_memory();
     size_t before = t->ids.count;
     if (!texts_encode(t->session, loaded->source, text, length, &t->ids))
-        return tfc_model_no_memory();
+        return text_refused(t, line, "");
     if (t->ids.count == before) {
         t->ids.count = line->start;
         return TFC_OK;
@@ -99,7 +108,7 @@ static int encode_prefix(Translation *t, const TextLines *text, TextLine *line)
     int64_t most = tfc_model_longest(loaded->model) - 1;
     line->prefix = t->prefixes.count;
     if (!texts_encode(t->session, loaded->target, text->line, text->size, &t->prefixes))
-        return tfc_model_no_memory();
+        return text_refused(t, line, " of prefix_text");
     int64_t n = (int64_t)(t->prefixes.count - line->prefix);
     line->n_prefix = (int32_t)n;
     return n <= most ? TFC_OK
