@@ -214,6 +214,8 @@ size_t utf8_length(const char *text, size_t available)
     return overlong || beyond ? 0 : n;
 }
 
+const char *text_plural(int64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+
 bool text_ends(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);

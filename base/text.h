@@ -47,6 +47,9 @@ size_t utf8_length(const char *text, size_t available);
 /* Its characters, of UTF-8. */
 size_t text_letters(const char *text);
 
+/* The form of a word behind a number: `one` where n is 1, else `many`, such as "" and "s", "is" and "are". */
+const char *text_plural(int64_t n, const char *one, const char *many);
+
 /* Whether the text ends so. */
 bool text_ends(const char *text, const char *end);
 /* "[2, 3]": n numbers; in the arena. */

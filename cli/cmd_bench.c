@@ -141,8 +141,9 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
 static void print_text(const Session *session, const Bench *o, const Measured *m)
 {
     double median = m->seconds[o->steps / 2];
-    printf("%s, %s, %d threads, %" PRId64 " x %" PRId64 " -> %" PRId64 " tokens\n",
-           session->model->module->name, o->mode, exec_threads(), o->batch, o->source_length,
+    printf("%s, %s, %d thread%s, %" PRId64 " x %" PRId64 " -> %" PRId64 " tokens\n",
+           session->model->module->name, o->mode, exec_threads(),
+           text_plural(exec_threads(), "", "s"), o->batch, o->source_length,
            o->target_length);
     printf("step             %.1f ms (fastest %.1f)\n", 1e3 * median, 1e3 * m->seconds[0]);
     printf("tokens/s         %.0f of the target", rate_of(o, m, m->tokens));

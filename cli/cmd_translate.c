@@ -104,8 +104,8 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
         out->tokens[i] = (Tokens){copy, n};
         free(ids.data);
         if (n > longest)
-            return job_error(job, "--prefix: %s has %d tokens, but the model takes %" PRId64,
-                             lines_where(job->arena, out->lines, i), n, longest);
+            return job_error(job, "--prefix: %s has %d token%s, but the model takes %" PRId64 ": shorten it",
+                             lines_where(job->arena, out->lines, i), n, text_plural(n, "", "s"), longest);
     }
     corpus_tell_unknown(&job->diags, CORPUS_LINES, &unknown, texts);
     run->inference.prefixes = out->tokens;
@@ -117,8 +117,8 @@ static bool has_prefixes(Job *job, const Prefixes *prefixes,
 {
     if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
         return true;
-    return job_error(job, "%s has %" PRId64 " lines, fewer than the text", prefixes->lines->source->path,
-                     prefixes->lines->n);
+    return job_error(job, "--prefix: %s has %" PRId64 " line%s, fewer than the text: a line for each is needed",
+                     prefixes->lines->source->path, prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"));
 }
 
 /* After the last window. */
@@ -127,8 +127,8 @@ static bool used_prefixes(Job *job, const Prefixes *prefixes,
 {
     if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
         return true;
-    return job_error(job, "%s has %" PRId64 " lines, but the text %" PRId64, prefixes->lines->source->path,
-                     prefixes->lines->n, stream->answered);
+    return job_error(job, "--prefix: %s has %" PRId64 " line%s, but the text %" PRId64, prefixes->lines->source->path,
+                     prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"), stream->answered);
 }
 
 static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream, Text *out)

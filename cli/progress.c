@@ -92,7 +92,7 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     text_add(out, "step %" PRId64, report->step);
     if (progress->steps)
         text_add(out, "/%" PRId64, progress->steps);
-    text_add(out, "  epoch %" PRId64, report->epoch + 1);
+    text_add(out, "  epoch %" PRId64, report->epoch);
     if (isfinite(report->loss))
         text_add(out, "  loss %.4f", report->loss);
     text_add(out, "  rate %.3g", report->rate);

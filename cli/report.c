@@ -232,7 +232,8 @@ static void add_figures(Job *job, const RunLog *log, RunView *view)
         memory = r->memory > memory ? r->memory : memory;
     }
     if (last)
-        add_detail(job, view, "trained", arena_printf(job->arena, "%" PRId64 " steps, epoch %" PRId64 ", %s", last->step, last->epoch + 1,
+        add_detail(job, view, "trained", arena_printf(job->arena, "%" PRId64 " step%s, epoch %" PRId64 ", %s", last->step,
+                                                     text_plural(last->step, "", "s"), last->epoch,
                                                      duration_text(last->seconds)), false);
     if (loss)
         add_detail(job, view, "least validation loss", arena_printf(job->arena, "%.4f at step %" PRId64, loss->figures.loss, loss->step), false);
@@ -267,7 +268,8 @@ static void add_told(Job *job, const RunReport *report, RunView *view)
     }
     for (size_t i = 0; i < record->texts.count; i++) {
         const RunText *text = &record->texts.data[i];
-        add_detail(job, view, text->option, arena_printf(job->arena, "%s, %" PRId64 " lines", file_name(text->file), text->lines), true);
+        add_detail(job, view, text->option, arena_printf(job->arena, "%s, %" PRId64 " line%s", file_name(text->file), text->lines,
+                                                                 text_plural(text->lines, "", "s")), true);
     }
     add_detail(job, view, "processor", record->processor, true);
     add_detail(job, view, "tfc", record->version, true);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Opens all files, so that a missing one is an error before the first answer. False after an error. */
 static bool open_files(Stream *stream, const TextList *paths, LineReader ***readers)
@@ -17,6 +18,8 @@ static bool open_files(Stream *stream, const TextList *paths, LineReader ***read
         stdins += !strcmp(paths->data[i], "-");
         if (stdins > 1)
             return job_error(job, "standard input (-) stands twice among the files, and is read once");
+        if (!strcmp(paths->data[i], "-") && isatty(STDIN_FILENO))
+            diag_note(&job->diags, (Loc){0}, "waiting for lines on this terminal: Ctrl-D ends them; --input FILE reads a file");
         (*readers)[i] = line_reader_open(&job->diags, paths->data[i], stream->options.line_limit);
         if (!(*readers)[i])
             return false;
@@ -90,8 +93,8 @@ static void bad_line(Stream *s, const char *name, int64_t number, int column, co
 static void stop_uneven(Stream *s, const LineReader *shorter, int64_t lines, const LineReader *longer)
 {
     stop(s, NULL, 0, 0,
-         arena_printf(s->job->arena, "source and target differ: %s has %lld lines, %s has more",
-                      line_reader_name(shorter), (long long)lines, line_reader_name(longer)));
+         arena_printf(s->job->arena, "source and target differ: %s has %lld line%s, %s has more",
+                      line_reader_name(shorter), (long long)lines, text_plural(lines, "", "s"), line_reader_name(longer)));
 }
 
 static void add_row(Stream *s, const LineResult *source, const LineResult *target)
@@ -236,8 +239,8 @@ bool stream_close(Stream *stream, bool ok)
     else if (stream->output && !file_commit(stream->output, &job->diags))
         ok = false;
     else if (stream->output && !ok)
-        diag_note(&job->diags, (Loc){0}, "%s has the %lld lines before that",
-                  stream->options.output, (long long)stream->answered);
+        diag_note(&job->diags, (Loc){0}, "%s has the %lld line%s before that",
+                  stream->options.output, (long long)stream->answered, text_plural(stream->answered, "", "s"));
     corpus_free(stream->corpus);
     for (size_t i = 0; i < stream->n_files; i++) {
         line_reader_close(stream->source ? stream->source[i] : NULL);

@@ -173,17 +173,31 @@ static void compare_texts(Changes *c, const RunRecord *was, const RunRecord *now
             tell(c, "--%s %s: the run began without it", text->option, text->file);
         else if (strcmp(old->sha256, text->sha256))
             tell(c,
-                 "--%s %s: it was %s%s%" PRId64 " lines and %" PRId64
-                 " bytes (sha256 %.12s…) and is now %" PRId64 " lines and %" PRId64
+                 "--%s %s: it was %s%s%" PRId64 " line%s and %" PRId64
+                 " bytes (sha256 %.12s…) and is now %" PRId64 " line%s and %" PRId64
                  " bytes (%.12s…)",
                  text->option, text->file, strcmp(old->file, text->file) ? old->file : "",
-                 strcmp(old->file, text->file) ? " with " : "", old->lines, old->bytes, old->sha256,
-                 text->lines, text->bytes, text->sha256);
+                 strcmp(old->file, text->file) ? " with " : "", old->lines, text_plural(old->lines, "", "s"), old->bytes,
+                 old->sha256, text->lines, text_plural(text->lines, "", "s"), text->bytes, text->sha256);
     }
     for (size_t i = 0; i < was->texts.count; i++)
         if (!find_text(now, was, i))
             tell(c, "--%s: it was %s and is not given now", was->texts.data[i].option,
                  was->texts.data[i].file);
+}
+
+/* The command as it was typed, with quotes where a word needs them. */
+static const char *typed_command(const Training *t)
+{
+    Arena *arena = t->job->arena;
+    const TextList *words = &t->options->command;
+    const char *text = "";
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->data[i];
+        bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@+-") == strlen(word);
+        text = arena_printf(arena, plain ? "%s%s%s" : "%s%s'%s'", text, *text ? " " : "", word);
+    }
+    return text;
 }
 
 bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now, bool *changed)
@@ -195,8 +209,8 @@ bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now,
     if (!c.n || t->options->allow_change)
         return true;
     diag_note(&t->job->diags, (Loc){0},
-              "with this, %s would not go on as it began; --allow-change goes on all the same, and "
-              "the folder then holds the model and settings of now",
-              t->options->out);
+              "with this, %s would not go on as it began; to go on all the same, with the model and settings of now, "
+              "type: %s --allow-change",
+              t->options->out, typed_command(t));
     return false;
 }

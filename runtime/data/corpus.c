@@ -328,22 +328,24 @@ void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown
     }
 }
 
+static const char *are(int64_t n) { return text_plural(n, "is", "are"); }
+
 /* What was kept and is longer than the model takes. */
 static void warn_cut(Diagnostics *diags, const Corpus *corpus, const Lines *source, const Lines *target,
                      const Seen *seen)
 {
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sources" : "lines";
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "source" : "line", *s = text_plural(corpus->lines, "", "s");
     long long lines = corpus->lines, limit = corpus->options.max_length;
     if (corpus->cut_sources)
         diag_warning(diags, (Loc){.source = source->source},
-                     "%lld of %lld %s are longer than %lld tokens and are cut (the first on %s)",
-                     (long long)corpus->cut_sources, lines, what, limit,
+                     "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
+                     (long long)corpus->cut_sources, lines, what, s, are(corpus->cut_sources), limit,
                      lines_where(diags->arena, source, seen->first_source));
     if (corpus->cut_targets)
         diag_warning(diags, (Loc){.source = (target ? target : source)->source},
-                     "%lld of %lld %s are longer than %lld tokens: the loss is over the first %lld of each "
+                     "%lld of %lld %s%s %s longer than %lld tokens: the loss is over the first %lld of each "
                      "(the first on %s)",
-                     (long long)corpus->cut_targets, lines, target ? "targets" : what, limit, limit,
+                     (long long)corpus->cut_targets, lines, target ? "target" : what, s, are(corpus->cut_targets), limit, limit,
                      lines_where(diags->arena, target ? target : source, seen->first_target));
 }
 
@@ -356,18 +358,19 @@ static void warn(Diagnostics *diags, const Corpus *corpus, int64_t first, const 
     corpus_count_unknown(corpus, first, &sides);
     corpus_tell_unknown(diags, corpus->options.kind, &sides, texts);
     bool keep = corpus->options.keep_all;
-    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pairs" : "lines";
+    const char *what = corpus->options.kind == CORPUS_PAIRS ? "sentence pair" : "line", *s = text_plural(corpus->lines, "", "s");
     if (corpus->empty && !keep)
         diag_warning(diags, (Loc){.source = text->source},
-                     "%lld of %lld %s have an empty side and are left out (the first on %s)",
-                     (long long)corpus->empty, (long long)corpus->lines, what,
+                     "%lld of %lld %s%s %s an empty side and %s left out (the first on %s)",
+                     (long long)corpus->empty, (long long)corpus->lines, what, s, text_plural(corpus->empty, "has", "have"),
+                     are(corpus->empty),
                      lines_where(diags->arena, text, seen->first_empty));
     if (corpus->long_ && (!keep || corpus->options.refuse_long))
         diag_warning(
             diags, (Loc){.source = text->source},
-            "%lld of %lld %s are longer than %lld tokens and are left out (the first on %s)",
-            (long long)corpus->long_, (long long)corpus->lines, what,
-            (long long)corpus->options.max_length, lines_where(diags->arena, text, seen->first_long));
+            "%lld of %lld %s%s %s longer than %lld tokens and %s left out (the first on %s)",
+            (long long)corpus->long_, (long long)corpus->lines, what, s, are(corpus->long_),
+            (long long)corpus->options.max_length, are(corpus->long_), lines_where(diags->arena, text, seen->first_long));
 }
 
 const char *corpus_uneven_text(Arena *arena, const CorpusRow *row)
@@ -390,8 +393,8 @@ bool corpus_check_counts(Diagnostics *diags, const Lines *source, const Lines *t
 {
     if (!target || source->n == target->n)
         return true;
-    diag_error(diags, (Loc){0}, "source and target differ: %s has %lld lines, %s has %lld",
-               source->source->path, (long long)source->n, target->source->path,
+    diag_error(diags, (Loc){0}, "source and target differ: %s has %lld line%s, %s has %lld",
+               source->source->path, (long long)source->n, text_plural(source->n, "", "s"), target->source->path,
                (long long)target->n);
     return false;
 }
@@ -416,10 +419,10 @@ static bool check_usable(Diagnostics *diags, const Corpus *corpus, const Lines *
     Loc loc = {.source = text->source};
     bool stream = corpus->options.kind == CORPUS_STREAM;
     if (stream && corpus->target.ids.count < 2)
-        diag_error(diags, loc, "the text is too short: it has %zu tokens",
-                   corpus->target.ids.count);
+        diag_error(diags, loc, "the text is too short: it has %zu token%s",
+                   corpus->target.ids.count, text_plural((int64_t)corpus->target.ids.count, "", "s"));
     else if (!stream && corpus->n == 0 && !corpus->options.keep_all)
-        diag_error(diags, loc, "no line of %lld can be used", (long long)corpus->lines);
+        diag_error(diags, loc, "no line of %lld can be used: all are empty or longer than --max-length", (long long)corpus->lines);
     else
         return true;
     return false;
