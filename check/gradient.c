@@ -34,7 +34,7 @@ static bool loss_at(const Moved *m, double *at, double value, double *loss)
     store_changed(m->v->store);
     exec_set_rng(m->loss, m->check->seed, 1); /* as variant_run */
     if (!exec_run(m->loss))
-        return job_error(m->check->job, "out of memory");
+        return job_no_memory(m->check->job);
     *loss = *(const double *)exec_output(m->loss, "loss");
     return true;
 }
@@ -149,7 +149,7 @@ static bool run_gradient(Check *check, Variant *v, Exec **loss)
     if (!program)
         return false;
     if (!store_add_program(v->store, program) || !(*loss = exec_new(program, v->store)))
-        return job_error(check->job, "out of memory");
+        return job_no_memory(check->job);
     return held_bind(check, v, program, *loss);
 }
 

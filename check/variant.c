@@ -80,7 +80,7 @@ bool variant_open(Check *check, Variant *v, const VariantOptions *options)
     if (!v->program)
         return false;
     if (!store_add_program(v->store, v->program) || !(v->exec = exec_new(v->program, v->store)))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     return weights_initialise(job, v->session.model, v->store, check->seed);
 }
 
@@ -94,7 +94,7 @@ bool variant_feed(Check *check, Variant *v, const SyntheticOptions *shape)
 bool variant_run(Check *check, Variant *v)
 {
     exec_set_rng(v->exec, check->seed, 1);
-    return exec_run(v->exec) || job_error(check->job, "out of memory");
+    return exec_run(v->exec) || job_no_memory(check->job);
 }
 
 /* The i-th param's tensor, if it is a state that the variant has. */

@@ -36,7 +36,7 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
                            NULL, NULL, (int32_t)lengths->batch, arena, results);
     *seconds = wall_seconds() - start;
     arena_free(arena);
-    return ok || job_error(inference->job, "out of memory");
+    return ok || job_no_memory(inference->job);
 }
 
 bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)

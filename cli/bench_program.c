@@ -134,7 +134,7 @@ static bool run_inputs(Session *session, const Bench *o, const TfcProgram *progr
         trace_use(i >= 0 ? m->trace : NULL);
         double start = wall_seconds();
         if (!exec_run(exec))
-            return job_error(job, "out of memory");
+            return job_no_memory(job);
         bench_end_step(session, o, m, i, wall_seconds() - start);
         if (i < 0)
             continue;
@@ -162,10 +162,10 @@ bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
     if (!program)
         return false;
     if (!store_add_program(store, program))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     Exec *exec = exec_new(program, store);
     bool ok =
-        ((exec && reserve(job->arena, program, exec, all, n)) || job_error(job, "out of memory")) &&
+        ((exec && reserve(job->arena, program, exec, all, n)) || job_no_memory(job)) &&
         weights_initialise(job, session->model, store, 1) && run_inputs(session, o, program, exec, all, m);
     m->planned_bytes += store_bytes(store);
     exec_free(exec);

@@ -53,7 +53,7 @@ static bool measure_network(Job *job, const Ranks *ranks, Scaling *s)
     enum { LARGE = 16 << 20, LARGE_TIMES = 4, SMALL = 8, SMALL_TIMES = 200 };
     char *room = calloc(2, LARGE);
     if (!room)
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     s->delay = exchange(ranks, room, room + LARGE, SMALL, SMALL_TIMES);
     s->speed = LARGE / exchange(ranks, room, room + LARGE, LARGE, LARGE_TIMES);
     free(room);
@@ -91,7 +91,7 @@ static bool measure_step(Session *session, Bench o, int64_t batch, Measured *m, 
     o.batch = batch;
     *m = (Measured){.seconds = ARENA_ARRAY(session->job->arena, double, o.steps)};
     map_init(&m->shapes, session->job->arena);
-    bool ok = (store || job_error(session->job, "out of memory")) && bench_program(session, &o, store, m);
+    bool ok = (store || job_no_memory(session->job)) && bench_program(session, &o, store, m);
     s->bytes = s->largest = 0;
     for (int64_t i = 0; ok && i < store_count(store); i++) {
         const StoreTensor *tensor = store_at(store, i);

@@ -32,7 +32,7 @@ static bool measure_loss(Job *job, RunFolder *run, const Corpus *corpus, Figures
     Scores scores;
     int64_t tokens = run->kind == CORPUS_STREAM ? EVAL_STREAM_TOKENS : EVAL_TOKENS;
     if (!inference_score(&run->inference, corpus, tokens, NULL, &scores))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     f->loss = score_token_loss(&scores);
     f->model_loss = scores.loss;
     f->perplexity = exp(f->loss);

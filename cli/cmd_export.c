@@ -36,7 +36,7 @@ static bool add_params(Job *job, Session *session, Store *store)
 {
     const char *name = session->model->has_loss ? "loss" : "forward";
     const TfcProgram *program = session_compile(session, session_function(session, name));
-    return program && (store_add_program(store, program) || job_error(job, "out of memory"));
+    return program && (store_add_program(store, program) || job_no_memory(job));
 }
 
 static bool export_model(Job *job, const Export *o, ModelArgument *model)

@@ -67,7 +67,7 @@ static bool score_all(Job *job, RunFolder *run, Scored *s)
     Scores scores;
     int64_t batch = run->kind == CORPUS_STREAM ? STREAM_TOKENS : SCORE_TOKENS;
     if (!score_corpus(&run->inference.score, s->corpus, batch, s->tokens, s->guesses, &scores))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     fill_wanted(s);
     return true;
 }

@@ -52,9 +52,9 @@ bool framed_run(const Inference *inference, const TfcProgram *program, Exec **ex
     if (!*exec)
         *exec = exec_new(program, inference->store);
     if (!*exec)
-        return job_error(inference->job, "out of memory");
+        return job_no_memory(inference->job);
     feed_batch(*exec, &inference->feed, &batch);
-    return exec_run(*exec) || job_error(inference->job, "out of memory");
+    return exec_run(*exec) || job_no_memory(inference->job);
 }
 
 bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)

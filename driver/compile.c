@@ -157,7 +157,7 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     a->weights = store_new();
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
-            return job_error(a->job, "out of memory");
+            return job_no_memory(a->job);
     return weights_load(a->job, a->session.model, a->weights, path, NULL);
 }
 

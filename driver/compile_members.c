@@ -67,7 +67,7 @@ bool compile_load_members(Artifact *a)
     for (int i = 0; i < a->n_members; i++) {
         for (int f = 0; f < TFC_N_FUNCTIONS; f++)
             if (a->programs[f] && !store_add_program(a->members[i].store, a->programs[f]))
-                return job_error(a->job, "out of memory");
+                return job_no_memory(a->job);
         if (!run_folder_load(a->job, &a->members[i], NULL))
             return false;
     }

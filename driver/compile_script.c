@@ -131,7 +131,7 @@ static unsigned char *compress_module(const Artifact *a, const Source *bytes, si
     enum { GZIP = 16, MEMORY = 8 };
     z_stream z = {0};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
-        job_error(a->job, "out of memory");
+        job_no_memory(a->job);
         return NULL;
     }
     *size = deflateBound(&z, bytes->length);

@@ -273,7 +273,7 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
     const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     bool ok = program &&
-              (store_add_program(store, program) || job_error(m->job, "out of memory")) &&
+              (store_add_program(store, program) || job_no_memory(m->job)) &&
               weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
     ok = ok && look_at_head(m);
     if (ok)

@@ -124,7 +124,7 @@ const TfcProgram *inference_add_program(Inference *inference, Function *function
         return NULL;
     const TfcProgram *program = function ? session_compile(inference->session, function) : NULL;
     if (program && !store_add_program(inference->store, program)) {
-        job_error(inference->job, "out of memory");
+        job_no_memory(inference->job);
         return NULL;
     }
     return program;
@@ -191,7 +191,7 @@ static bool prepare_stepper(Inference *inference)
     if (incremental.encode && !(programs.encode = inference_add_program(inference, incremental.encode)))
         return false;
     inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
-    return inference->has_stepper || job_error(inference->job, "out of memory");
+    return inference->has_stepper || job_no_memory(inference->job);
 }
 
 bool inference_prepare_decode(Inference *inference)
@@ -207,7 +207,7 @@ bool inference_prepare_decode(Inference *inference)
     for (int32_t i = 0; i < n; i++)
         all[i + 1] = inference->members[i]->stepper;
     if (!stepper_mean_new(all, n + 1, &inference->stepper))
-        return job_error(inference->job, "out of memory");
+        return job_no_memory(inference->job);
     for (int32_t i = 0; i < n; i++)
         inference->members[i]->has_stepper = false;
     return true;
@@ -308,7 +308,7 @@ static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch 
         results[batch->row[i]] =
             rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
     arena_free(scratch);
-    return ok || job_error(inference->job, "out of memory while decoding");
+    return ok || job_no_memory(inference->job);
 }
 
 bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
@@ -317,7 +317,7 @@ bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSe
     BatchOptions options = {.tokens = batch_tokens};
     Batches *batches = batches_new(corpus, &options, 0);
     Batch batch = {0};
-    bool ok = batches || job_error(inference->job, "out of memory");
+    bool ok = batches || job_no_memory(inference->job);
     for (int64_t i = 0; ok && i < batches_count(batches); i++) {
         int64_t begin = trace_begin();
         batches_fill(batches, i, &batch);

@@ -24,4 +24,8 @@ void job_show(Job *job);
 /* Adds an error without a place; gives false. */
 bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds the error that memory ran out, with what this process has and what could be had, and what takes less; gives
+ * false. */
+bool job_no_memory(Job *job);
+
 #endif

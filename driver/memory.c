@@ -79,7 +79,7 @@ static bool measure(Session *session, Try *try)
         }
     }
     arena_free(arena);
-    return program && ((try->slab >= 0 && try->beside >= 0) || job_error(session->job, "out of memory"));
+    return program && ((try->slab >= 0 && try->beside >= 0) || job_no_memory(session->job));
 }
 
 /* A copy of the function with what is above the budget recomputed, and what it takes. */

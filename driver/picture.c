@@ -25,7 +25,7 @@ static bool run(Pictured *p, Function *function)
     if (!p->program)
         return false;
     if (!store_add_program(p->store, p->program))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     if (!weights_initialise(job, p->session.model, p->store, 1) ||
         (p->options->weights && !weights_load(job, p->session.model, p->store, p->options->weights, NULL)))
         return false;
@@ -37,8 +37,8 @@ static bool run(Pictured *p, Function *function)
                                          .seed = 1});
     p->exec = exec_new(p->program, p->store);
     if (!p->exec)
-        return job_error(job, "out of memory");
-    return tensors_bind(&p->binding, p->program, p->exec) && (exec_run(p->exec) || job_error(job, "out of memory"));
+        return job_no_memory(job);
+    return tensors_bind(&p->binding, p->program, p->exec) && (exec_run(p->exec) || job_no_memory(job));
 }
 
 static StTensor output_of(Pictured *p, const char *name)

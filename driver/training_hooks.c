@@ -117,7 +117,7 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
     int64_t tokens = t->options->kind == CORPUS_STREAM ? VALID_STREAM_TOKENS : VALID_TOKENS;
     *valid = (TrainValid){text->name, train_no_figures()};
     if (!score_corpus(&t->inference.score, text->corpus, tokens, NULL, NULL, &scores))
-        return job_error(t->job, "out of memory while validating");
+        return job_no_memory(t->job);
     valid->figures.loss = score_token_loss(&scores);
     valid->figures.model_loss = scores.loss;
     if (!t->inference.has_stepper)

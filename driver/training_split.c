@@ -129,5 +129,5 @@ bool training_split_store(Training *t)
     bool ok = split->own && split_open(split, t->job->arena) &&
               (!t->programs.update ||
                store_add_borrowing(split->own, t->programs.update, find_slice, split));
-    return ok || job_error(t->job, "out of memory");
+    return ok || job_no_memory(t->job);
 }

@@ -163,7 +163,7 @@ static bool measure_program(Job *job, const TfcProgram *program,
 {
     static TfcGemm *const blas[TFC_BLAS_TYPES] = {tfc_blas_f32, tfc_blas_f64};
     void *a = memory_new(BYTES), *b = memory_new(BYTES), *c = memory_new(BYTES);
-    bool ok = (a && b && c && workspace_here()) || job_error(job, "out of memory");
+    bool ok = (a && b && c && workspace_here()) || job_no_memory(job);
     double end = now() + MOST_SECONDS;
     for (int t = 0; ok && t < TFC_BLAS_TYPES; t++) {
         fill((TfcType)t, b, BYTES / type_bytes((TfcType)t));

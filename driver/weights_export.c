@@ -122,12 +122,12 @@ static bool make_tensor(Export *x, Target *target, StTensor *tensor)
     size_t n = (size_t)target->count;
     double *data = malloc(sizeof *data * n + 1), *again = malloc(sizeof *again * n + 1);
     uint8_t *written = malloc(n + 1);
-    bool ok = (data && again && written) || job_error(x->job, "out of memory");
+    bool ok = (data && again && written) || job_no_memory(x->job);
     ok = ok && fill(x, target, data, again, written);
     *tensor = (StTensor){.name = target->name, .type = export_type(target), .rank = target->rank};
     memcpy(tensor->dims, target->dims, sizeof target->dims);
     tensor->data = ok ? converted(data, target->count, tensor->type) : NULL;
-    ok = ok && (tensor->data || job_error(x->job, "out of memory"));
+    ok = ok && (tensor->data || job_no_memory(x->job));
     free(data);
     free(again);
     free(written);

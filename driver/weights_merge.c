@@ -34,7 +34,7 @@ static bool run_merges(Job *job, const TfcProgram *program, Store *store)
     }
     exec_free(exec);
     store_changed(store);
-    return ok || job_error(job, "out of memory");
+    return ok || job_no_memory(job);
 }
 
 bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *parts)
@@ -53,7 +53,7 @@ bool weights_merge(Job *job, const SessionOptions *options, Store *store, Map *p
                                              "says `merge PARAM = …`, as models/lib/lora.tfg does",
                                         options->path);
     const TfcProgram *program = ok ? session_compile(&session, function) : NULL;
-    ok = program && (store_add_program(store, program) || job_error(job, "out of memory")) &&
+    ok = program && (store_add_program(store, program) || job_no_memory(job)) &&
          run_merges(job, program, store);
     session_close(&session);
     return ok;
