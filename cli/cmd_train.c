@@ -113,6 +113,9 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("train: --validate-every has nothing to validate on: "
                                "--valid-source and --valid-target, --valid-data, --valid or "
                                "--valid-text are needed");
+    if (o->patience > 0 && !validates)
+        return cli_usage_error("train: --patience %lld has no validations to count: --valid-source and --valid-target, "
+                               "--valid-data, --valid or --valid-text are needed", (long long)o->patience);
     if (o->best && !validates)
         return cli_usage_error("train: --best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
                                "or a measure of any validation text", o->best);
@@ -184,6 +187,8 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
     return cli_ranks_close(command->common.ranks, status);
 }
 
+#define LEAST_MINUTES 0.001 /* 0: no end */
+
 /* -1: as the model says, or else what the help has in parentheses. */
 static const Option options[] = {
     {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL, "source text, one sentence a line"},
@@ -239,8 +244,8 @@ static const Option options[] = {
     {"allow-unknown", NULL, FIELD(TrainCommand, o.allow_unknown), 0, NULL,
      "train though most of the text is unknown to the vocabulary (refused above 30 % of the tokens)"},
     {"steps", "N", FIELD(TrainCommand, o.steps), 1, NULL, "updates in all"},
-    {"minutes", "M", FIELD(TrainCommand, o.minutes), 0, NULL,
-     "stop after so many minutes (of this session)"},
+    {"minutes", "M", FIELD(TrainCommand, o.minutes), LEAST_MINUTES, NULL,
+     "stop after so many minutes of training; with --resume, so many more"},
     {"seed", "S", FIELD(TrainCommand, o.seed), 0, "1",
      "of initial values, dropout and the order of the data"},
     OPTION_PRODUCTS(TrainCommand),

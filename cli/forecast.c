@@ -5,66 +5,76 @@
 
 #include <inttypes.h>
 
-/* When the speed is known: after the first step (which is slower) at least so many, and so
- * many seconds, of a short session a tenth of it. */
+/* When the speed is known: after the first step (which is slower) at least so many, and so many seconds. */
 enum { STEPS_TO_MEASURE = 3 };
-static const double SECONDS_TO_MEASURE = 3, SHARE_TO_MEASURE = 0.1;
-static const double LONG_SECONDS = 3600;
+static const double SECONDS_TO_MEASURE = 3, LONG_SECONDS = 3600;
+
+/* A warm-up beside an end by time, before it is known how many steps that is. */
+static void tell_share(const Forecast *f)
+{
+    const TrainSettings *s = f->settings;
+    if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step)
+        diag_note(&f->job->diags, (Loc){0},
+                  "the warm-up has %" PRId64 " steps; if it does not end within the time of --minutes, it becomes one "
+                  "of %.3g %% of the steps that do",
+                  s->rate.warmup, 100.0 / TRAIN_WARMUP_SHARE);
+}
 
 void forecast_init(Forecast *f, Job *job, const TrainSettings *settings, bool default_steps,
-                   int64_t step)
+                   const TrainState *state)
 {
-    *f = (Forecast){.job = job, .settings = settings, .default_steps = default_steps};
+    *f = (Forecast){.job = job, .settings = settings, .state = state, .default_steps = default_steps,
+                    .warmup = state->warmup};
     int64_t warmup = settings->rate.warmup, steps = settings->steps;
     if (default_steps)
         diag_note(&job->diags, (Loc){0},
                   "neither --steps nor --minutes say when to end: after %" PRId64 " steps", steps);
-    if (steps && step < steps && warmup >= steps)
+    if (steps && state->step < steps && warmup >= steps)
         diag_warning(&job->diags, (Loc){0},
-                     "the warm-up of %" PRId64 " steps does not end within the %" PRId64
-                     " steps of this run: the rate never reaches its peak",
-                     warmup, steps);
+                     "the warm-up of %" PRId64 " step%s does not end within the %" PRId64
+                     " step%s of this run: the rate never reaches its peak",
+                     warmup, text_plural(warmup, "", "s"), steps, text_plural(steps, "", "s"));
+    else
+        tell_share(f);
 }
 
-static double known_after(const TrainSettings *s)
+static bool tell_warmup(Forecast *f)
 {
-    double share = s->seconds * SHARE_TO_MEASURE;
-    return s->seconds > 0 && share < SECONDS_TO_MEASURE ? share : SECONDS_TO_MEASURE;
+    int64_t warmup = f->state->warmup;
+    if (f->warmup == warmup)
+        return false;
+    f->warmup = warmup;
+    diag_warning(&f->job->diags, (Loc){0},
+                 "the warm-up of %" PRId64 " steps would not end within the time of --minutes: it ends at step %" PRId64
+                 " now, at the same rate; a smaller `warmup` in the model's rate says otherwise",
+                 f->settings->rate.warmup, warmup);
+    return true;
 }
 
-static bool tell(Forecast *f, int64_t step, double a_step, double spent)
+static bool tell_long(Forecast *f, double a_step)
 {
     const TrainSettings *s = f->settings;
-    double left = a_step * (double)(s->steps - step);
-    int64_t warmup = s->rate.warmup, before = f->job->diags.list.count;
-    if (s->seconds > 0 && warmup > step) {
-        int64_t reached = step + (int64_t)((s->seconds - spent) / a_step);
-        if (warmup > reached && (!s->steps || warmup < s->steps))
-            diag_warning(
-                &f->job->diags, (Loc){0},
-                "the warm-up of %" PRId64 " steps will not end within these %s minutes: at "
-                "this speed (%.3g s a step) about %" PRId64
-                " steps are done then; a smaller `warmup` in the model's rate does",
-                warmup, arena_printf(f->job->arena, "%g", s->seconds / 60), a_step, reached);
-    }
-    if (f->default_steps && left > LONG_SECONDS)
-        diag_warning(&f->job->diags, (Loc){0},
-                     "at this speed (%.3g s a step) %" PRId64
-                     " steps take %s; --steps and --minutes say when to end",
-                     a_step, s->steps, duration_text(left));
-    return (int64_t)f->job->diags.list.count > before;
+    double left = a_step * (double)(s->steps - f->state->step);
+    if (!f->default_steps || left <= LONG_SECONDS)
+        return false;
+    diag_warning(&f->job->diags, (Loc){0},
+                 "at this speed (%.3g s a step) %" PRId64 " steps take %s; --steps and --minutes say when to end",
+                 a_step, s->steps, duration_text(left));
+    return true;
 }
 
-bool forecast_step(Forecast *f, int64_t step, double now)
+bool forecast_step(Forecast *f, double now)
 {
+    int64_t step = f->state->step;
     if (!f->begin) {
         f->begin = now;
         f->begin_step = step;
     }
     double spent = now - f->begin;
     int64_t steps = step - f->begin_step;
-    if (f->told || steps < STEPS_TO_MEASURE || spent < known_after(f->settings))
-        return false;
+    bool told = tell_warmup(f);
+    if (f->told || steps < STEPS_TO_MEASURE || spent < SECONDS_TO_MEASURE)
+        return told;
     f->told = true;
-    return tell(f, step, spent / (double)steps, spent);
+    return tell_long(f, spent / (double)steps) || told;
 }

@@ -1,5 +1,5 @@
-/* What can be told of a training before it is over: that its warm-up will not end, or that it
- * will take days. */
+/* What can be told of a training before it is over: that its warm-up will not end, or ends earlier, or that
+ * it will take days. */
 #ifndef CLI_FORECAST_H
 #define CLI_FORECAST_H
 
@@ -9,17 +9,19 @@
 typedef struct Forecast {
     Job *job;
     const TrainSettings *settings;
+    const TrainState *state;
     bool default_steps; /* nobody said when to end */
     double begin;       /* after the first step of this session; 0: it is not done */
     int64_t begin_step;
+    int64_t warmup;     /* of the state, as it was told */
     bool told;
 } Forecast;
 
-/* Warns of what steps alone tell. `step`: how many are done. */
+/* Tells what is known before the next step. */
 void forecast_init(Forecast *forecast, Job *job, const TrainSettings *settings, bool default_steps,
-                   int64_t step);
+                   const TrainState *state);
 /* After each step: once the speed is known, warns of what it tells. True: there are new
  * diagnostics. */
-bool forecast_step(Forecast *forecast, int64_t step, double now);
+bool forecast_step(Forecast *forecast, double now);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/training.h"
 
 #include "cli/commands.h"
+#include "runtime/train/runlog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *
         const char *value = arguments->given.data[i].value;
         if (is_among(option->name, passing))
             continue;
+        if (!strcmp(option->name, "minutes")) /* those before included */
+            value = arena_printf(job->arena, "%.10g", o->minutes);
         vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
         if (value)
             vec_push(job->arena, words, absolute_value(job, option, value));
@@ -232,6 +235,15 @@ static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, cons
         o->no_bleu = false;
 }
 
+/* Minutes that the run has trained so far, by its log. */
+static bool read_minutes(Job *job, const char *run, double *minutes)
+{
+    RunLog log = {0};
+    bool ok = runlog_read(&job->diags, job->arena, run, &log);
+    *minutes = ok && log.count ? vec_last(log).seconds / 60 : 0;
+    return ok;
+}
+
 /* Parses again, with the run's options before those given; an exit status. Without a model
  * the run's own copy is meant. */
 static int recall(Job *job, TrainCommand *command, Arguments *arguments)
@@ -251,6 +263,10 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
         return status;
     take_common(command);
+    double spent = 0;
+    if (goes_on && now.minutes > 0 && !read_minutes(job, now.out, &spent))
+        return EXIT_INPUT;
+    o->minutes += spent;
     settle_best(job, o, &now, record);
     o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;

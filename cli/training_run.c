@@ -16,6 +16,7 @@ typedef struct Shown {
     Training *training;
     Progress progress;
     Forecast forecast;
+    int64_t begin; /* step at which this session began */
     TrainReport last; /* the last report that was due, with the last validation's figures */
 } Shown;
 
@@ -23,12 +24,13 @@ static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
 {
     const Training *t = ((Shown *)user)->training;
     JitStats stats = jit_stats(t->session.jit);
-    fprintf(stderr, "%s: %" PRId64 " rows of text, %d tokens in the vocabulary\n",
-            t->options->model, t->corpus->n, (int)vocab_size(t->vocab));
+    fprintf(stderr, "%s: %" PRId64 " row%s of text, %d tokens in the vocabulary\n",
+            t->options->model, t->corpus->n, text_plural(t->corpus->n, "", "s"), (int)vocab_size(t->vocab));
     fprintf(stderr,
-            "compiled in %.1f s (%d kernels, %d from the cache); memory at most %s: %s of params "
+            "compiled in %.1f s (%d kernel%s, %d from the cache); memory at most %s: %s of params "
             "and optimizer, %s of activations\n",
             t->session.compile_seconds, stats.kernels_compiled + stats.kernels_cached,
+            text_plural(stats.kernels_compiled + stats.kernels_cached, "", "s"),
             stats.kernels_cached,
             bytes_text(slab_bytes + store_bytes_), bytes_text(store_bytes_),
             bytes_text(slab_bytes));
@@ -46,7 +48,7 @@ static void on_report(void *user, const TrainReport *report, bool due)
     Shown *s = user;
     const TrainReport was = s->last;
     progress_report(&s->progress, report, due);
-    if (forecast_step(&s->forecast, report->step, wall_seconds())) {
+    if (forecast_step(&s->forecast, wall_seconds())) {
         progress_clear(&s->progress);
         cli_flush(s->training->job);
     }
@@ -129,16 +131,33 @@ static bool write_summary(Shown *s, const char *ended)
     return ok;
 }
 
-static void tell_end(const Training *t, TrainEnd end)
+/* A session in which nothing was left to do: what to type for more. */
+static void tell_nothing_left(const Training *t)
 {
+    const TrainSettings *s = &t->settings;
+    const char *out = t->options->out;
+    if (s->steps && t->state.step >= s->steps)
+        fprintf(stderr, "nothing is left to do: the run has %" PRId64 " of %" PRId64 " step%s; tfc train %s --resume --steps %" PRId64
+                " goes on\n", t->state.step, s->steps, text_plural(s->steps, "", "s"), out, 2 * s->steps);
+    else
+        fprintf(stderr, "nothing is left to do: the run has trained %s of --minutes %g; tfc train %s --resume "
+                "--minutes %g goes on for so long\n",
+                duration_text(t->state.seconds), s->seconds / 60, out, s->seconds / 60);
+}
+
+static void tell_end(const Shown *shown, TrainEnd end)
+{
+    const Training *t = shown->training;
     if (end == TRAIN_INTERRUPTED)
         fprintf(stderr, "interrupted at step %" PRId64 " and saved; --resume goes on\n",
                 t->state.step);
     else if (end == TRAIN_DONE && t->settings.patience > 0 && t->state.bad >= t->settings.patience)
         fprintf(stderr,
-                "stopped at step %" PRId64 ": %" PRId64 " validations without a better %s; the "
+                "stopped at step %" PRId64 ": %" PRId64 " validation%s without a better %s; the "
                 "best was at step %" PRId64 "\n",
-                t->state.step, t->state.bad, t->settings.best.measure->title, t->state.best_step);
+                t->state.step, t->state.bad, text_plural(t->state.bad, "", "s"), t->settings.best.measure->title, t->state.best_step);
+    else if (end == TRAIN_DONE && t->state.step && t->state.step == shown->begin)
+        tell_nothing_left(t);
     else if (end == TRAIN_DONE)
         fprintf(stderr, "done at step %" PRId64 " after %s\n", t->state.step,
                 duration_text(t->state.seconds));
@@ -148,6 +167,7 @@ static Shown shown_of(Training *t)
 {
     const TrainOptions *o = t->options;
     Shown s = {.training = t,
+               .begin = t->state.step,
                .last = {.step = t->state.step,
                         .epoch = t->state.epoch,
                         .loss = NAN,
@@ -160,7 +180,7 @@ static Shown shown_of(Training *t)
                         .figures = train_no_figures(),
                         .best_by = t->settings.best.by}};
     forecast_init(&s.forecast, t->job, &t->settings,
-                  !o->steps && !o->minutes && !t->session.model->train.steps, t->state.step);
+                  !o->steps && !o->minutes && !t->session.model->train.steps, &t->state);
     return s;
 }
 
@@ -181,7 +201,7 @@ int training_run(Training *t)
     TrainEnd end =
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);
-    tell_end(t, end);
+    tell_end(&s, end);
     static const char *const ended[] = {"done", "interrupted", "failed"};
     bool written = write_summary(&s, ended[end]);
     cli_flush(t->job);

@@ -86,7 +86,7 @@ static bool bound_batches(Training *t, BatchShape *bound)
     }
     Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
     if (!batches)
-        return job_error(t->job, "out of memory");
+        return job_no_memory(t->job);
     batches_largest(batches, bound, 1);
     batches_free(batches);
     return true;
@@ -164,7 +164,7 @@ static bool fill_store(Training *t)
     const TfcProgram *all[] = {p->step, p->accumulate, p->totals, p->states, p->split ? NULL : p->update};
     for (int i = 0; i < 5; i++)
         if (all[i] && !store_add_program(t->store, all[i]))
-            return job_error(t->job, "out of memory");
+            return job_no_memory(t->job);
     return !p->split || training_split_store(t);
 }
 
@@ -217,6 +217,26 @@ static void tell_slots(Training *t, const CheckpointSlots *slots, const char *pa
                   slots->dropped, path, slots->first_dropped);
 }
 
+/* After a checkpoint that cannot be read: the newest of the steps that can. */
+static void name_whole(Training *t, const CheckpointParts *parts, const char *last)
+{
+    Arena *arena = t->job->arena;
+    const char *out = t->options->out;
+    int64_t *steps;
+    for (int n = run_steps(arena, out, INT64_MAX, &steps); n--;) {
+        const char *path = run_step_path(arena, out, steps[n]);
+        TrainState state;
+        CheckpointSlots slots;
+        Diagnostics unseen;
+        diag_init(&unseen, arena);
+        if (!checkpoint_load(&unseen, arena, path, t->store, parts, &state, &slots))
+            continue;
+        diag_note(&t->job->diags, (Loc){0}, "%s is whole: cp %s %s, and --resume goes on from step %" PRId64, path, path, last,
+                  steps[n]);
+        return;
+    }
+}
+
 /* The run's checkpoint; its tensors are all there are, so nothing is initialised. */
 static bool load_run(Training *t, bool changed)
 {
@@ -226,8 +246,10 @@ static bool load_run(Training *t, bool changed)
     const Split *split = t->programs.split;
     const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
     CheckpointSlots slots = {0};
-    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state, changed ? &slots : NULL))
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state, changed ? &slots : NULL)) {
+        name_whole(t, parts, last);
         return false;
+    }
     tell_slots(t, &slots, last);
     if (t->state.config != config && !changed)
         return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,

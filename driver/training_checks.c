@@ -42,11 +42,23 @@ static bool check_memory(Training *t)
     Arena *arena = t->job->arena;
     const char *text = size_text(arena, params);
     if (t->options->memory && params > (double)t->options->memory)
-        return job_error(t->job, "--memory: params and optimizer take %s, more than %s", text,
-                         size_text(arena, (double)t->options->memory));
+        return job_error(t->job, "--memory: params and optimizer take %s, more than %s: a larger --memory, or a smaller "
+                         "model, is needed", text, size_text(arena, (double)t->options->memory));
     return params <= free ||
-           job_error(t->job, "params and optimizer take %s, and %s of memory are free", text,
-                     size_text(arena, free));
+           job_error(t->job, "params and optimizer take %s, and %s of memory are free: a smaller model (--set), "
+                     "frozen params (--only) or a machine with more is needed", text, size_text(arena, free));
+}
+
+/* Whether a param trains; a run in which none does is a mistake of --freeze and --only, or a test. */
+static void note_trained(Training *t)
+{
+    const Module *module = t->session.model->module;
+    bool any = !t->options->freeze.count && !t->options->only.count;
+    for (size_t i = 0; i < module->params.count; i++)
+        any = any || module->params.data[i]->role == PARAM_TRAINED;
+    if (!any)
+        diag_warning(&t->job->diags, (Loc){0}, "no param trains: --freeze and --only leave none of the model's; fewer "
+                     "patterns of --freeze, or a wider --only, let some");
 }
 
 bool training_check_settings(Training *t)
@@ -54,6 +66,7 @@ bool training_check_settings(Training *t)
     const TrainOptions *o = t->options;
     Job *job = t->job;
     const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    note_trained(t);
     return codegen_processor(&target, job->arena, &job->diags) &&
            (!o->json_summary || file_can_write(&job->diags, o->json_summary)) && check_memory(t);
 }

@@ -12,7 +12,7 @@
 static double seconds_left(const Trainer *t)
 {
     const TrainSettings *s = t->settings;
-    double spent = trainer_now() - t->start, left = INFINITY;
+    double spent = trainer_spent(t), left = INFINITY;
     double a_step = t->state->seconds / (double)t->state->step;
     if (s->steps > 0)
         left = a_step * (double)(s->steps - t->state->step);
@@ -110,6 +110,18 @@ bool trainer_average(Trainer *t)
     return ok;
 }
 
+/* Begins the next figures. */
+static bool log_report(Trainer *t, const TrainReport *report)
+{
+    if (!runlog_add(t->diags, t->settings->folder, report))
+        return false;
+    t->loss_sum = 0;
+    t->loss_tokens = 0;
+    t->waited_ranks = t->waited_network = 0;
+    t->report_start = trainer_now();
+    return true;
+}
+
 static bool is_due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
 
 bool trainer_after_step(Trainer *t, bool last)
@@ -126,13 +138,11 @@ bool trainer_after_step(Trainer *t, bool last)
         return false;
     bool due = validates || last || is_due(step, s->report_every);
     t->hooks->report(t->hooks->user, &report, due);
-    if (!due)
-        return true;
-    if (!runlog_add(t->diags, s->folder, &report))
-        return false;
-    t->loss_sum = 0;
-    t->loss_tokens = 0;
-    t->waited_ranks = t->waited_network = 0;
-    t->report_start = trainer_now();
-    return true;
+    return !due || log_report(t, &report);
+}
+
+bool trainer_log_rest(Trainer *t)
+{
+    const TrainReport report = make_report(t);
+    return !t->loss_tokens || log_report(t, &report);
 }

@@ -118,8 +118,8 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
 /* ---- the state of a training ---- */
 
 /* One row a field: the name in the file, and how its value reads as text. Files without prepared data,
- * or without a validation, have no fields of them. */
-enum { N_FIELDS = 15 };
+ * a validation or a shortened warm-up have no fields of them. */
+enum { N_FIELDS = 16 };
 static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
 {
     int n = 0;
@@ -134,6 +134,8 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1
     FIELD("horizon", "%" PRId64, s->horizon);
     FIELD("bad", "%" PRId64, s->bad);
     FIELD("config", "%" PRIu64, s->config);
+    if (s->warmup)
+        FIELD("warmup", "%" PRId64, s->warmup);
     if (s->window)
         FIELD("window", "%" PRId64, s->window);
     if (s->judge) {
@@ -173,6 +175,8 @@ static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags
     FIELD(bad, strtoll(text, NULL, 10));
     FIELD(config, strtoull(text, NULL, 10));
 #undef FIELD
+    if ((text = st_meta(file, "warmup")))
+        state->warmup = strtoll(text, NULL, 10);
     if ((text = st_meta(file, "window")))
         state->window = strtoll(text, NULL, 10);
     if ((text = st_meta(file, "judge")))

@@ -24,6 +24,7 @@ typedef struct TrainState {
     uint64_t judge_texts; /* … and of which texts (TrainBest.texts) */
     int64_t judge_from;   /* validations up to this step were of others */
     int64_t horizon;   /* step at which a falling rate ends; 0: as the settings say */
+    int64_t warmup;    /* steps of a warm-up that time has shortened; 0: as the settings say */
     int64_t bad;       /* validations since the best */
     double seconds;    /* of training, all sessions together; log.jsonl's, not the file's: so equal
                           trainings have equal files */

@@ -23,6 +23,15 @@ bool rate_falls(const RateSettings *s)
     return s->kind == RATE_LINEAR || s->kind == RATE_COSINE;
 }
 
+RateSettings rate_shortened(const RateSettings *s, int64_t warmup)
+{
+    RateSettings shorter = *s;
+    shorter.warmup = warmup;
+    if (s->kind == RATE_NOAM)
+        shorter.factor *= sqrt((double)warmup / (double)s->warmup);
+    return shorter;
+}
+
 double schedule_rate(const RateSettings *s, int64_t step)
 {
     double n = (double)step, warmup = (double)s->warmup;

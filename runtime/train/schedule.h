@@ -23,6 +23,8 @@ typedef struct RateSettings {
 
 /* Whether it falls until a last step, which must be known. */
 bool rate_falls(const RateSettings *settings);
+/* The same with a shorter warm-up to the same peak: noam's, which its warm-up decides, is kept by the factor. */
+RateSettings rate_shortened(const RateSettings *settings, int64_t warmup);
 double schedule_rate(const RateSettings *settings, int64_t step);
 
 #endif

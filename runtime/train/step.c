@@ -1,6 +1,7 @@
 /* One step of the training: its batches, their gradients' sum, the update. */
 #include "runtime/train/pieces.h"
 
+#include "base/machine.h"
 #include "runtime/exec/trace.h"
 
 #include <inttypes.h>
@@ -9,7 +10,14 @@
 
 bool trainer_out_of_memory(Trainer *t)
 {
-    diag_error(t->diags, (Loc){0}, "out of memory");
+    Text has = {0}, free = {0};
+    text_bytes(&has, resident_bytes());
+    text_bytes(&free, machine_memory_free());
+    diag_error(t->diags, (Loc){0},
+               "out of memory: this process has %s, and %s more can be had; smaller --batch-tokens, --memory SIZE (which "
+               "recomputes values) or --shards N take less", has.data, free.data);
+    text_free(&has);
+    text_free(&free);
     return false;
 }
 
@@ -268,6 +276,6 @@ bool trainer_step(Trainer *t)
         return refuse_gradient(t, update.n, t->norm);
     t->state->batch += update.n;
     t->state->step++;
-    t->state->seconds = t->earlier + trainer_now() - t->start;
+    t->state->seconds = trainer_spent(t);
     return true;
 }

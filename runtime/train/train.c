@@ -1,4 +1,4 @@
-/* The training loop: steps, the rate, and when it ends. */
+/* The training loop: steps, and when it ends. */
 #define _GNU_SOURCE
 #include "runtime/train/trainer.h"
 
@@ -38,35 +38,6 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
     return s->batch.shards > 1 ? hash_u64(hash, (uint64_t)s->batch.shards) : hash;
 }
 
-/* ---- the rate ---- */
-
-double trainer_rate(const Trainer *t, int64_t step)
-{
-    RateSettings rate = t->settings->rate;
-    if (t->state->horizon)
-        rate.steps = t->state->horizon;
-    return schedule_rate(&rate, step);
-}
-
-/* A rate that falls over the whole run, in a run that only time ends: when the
- * warm-up is over it is known how long a step takes, and so how many there will be.
- * The estimate is renewed now and then, for the machine may have other work at times.
- * The state keeps it, so that a resumed run goes on along the same curve. */
-static void set_horizon(Trainer *t)
-{
-    enum { STEPS_AN_ESTIMATE = 50 };
-    const TrainSettings *s = t->settings;
-    int64_t step = t->state->step;
-    if (!rate_falls(&s->rate) || s->rate.steps || s->seconds <= 0 || step < s->rate.warmup ||
-        step < 1)
-        return;
-    if (t->state->horizon && !(t->own_horizon && step % STEPS_AN_ESTIMATE == 0))
-        return;
-    double spent = trainer_now() - t->start, a_step = t->state->seconds / (double)step;
-    t->state->horizon = step + 1 + (int64_t)(fmax(s->seconds - spent, 0) / a_step);
-    t->own_horizon = true;
-}
-
 /* ---- the loop ---- */
 
 static bool is_out_of_patience(const Trainer *t)
@@ -78,7 +49,7 @@ static bool is_over(const Trainer *t)
 {
     const TrainSettings *s = t->settings;
     return (s->steps > 0 && t->state->step >= s->steps) ||
-           (s->seconds > 0 && trainer_now() - t->start >= s->seconds) || is_out_of_patience(t);
+           (s->seconds > 0 && trainer_spent(t) >= s->seconds) || is_out_of_patience(t);
 }
 
 /* Verdict: what rank 0 knows after a step. Time goes on between two looks at it: what is the last
@@ -123,7 +94,7 @@ static TrainEnd interrupt(Trainer *t)
     const Split *split = t->programs->split;
     bool saved;
     if (trainer_is_first(t)) {
-        saved = t->saved_step == t->state->step || trainer_save(t, false);
+        saved = (t->saved_step == t->state->step || trainer_save(t, false)) && trainer_log_rest(t);
         if (saved && split)
             split_end_serving(split);
     } else
@@ -139,7 +110,7 @@ static TrainEnd run_loop(Trainer *t)
             return interrupt(t);
         if (!trainer_step(t))
             return TRAIN_FAILED;
-        set_horizon(t);
+        trainer_pace(t);
         if (!end_step(t, &last))
             return TRAIN_FAILED;
     }

@@ -32,13 +32,16 @@ typedef struct TrainPrograms {
                            has none; the norm of the gradient is its input. Else NULL */
 } TrainPrograms;
 
+/* A warm-up that does not end within `seconds` becomes one of so many parts of the steps that do. */
+enum { TRAIN_WARMUP_SHARE = 10 };
+
 typedef struct TrainSettings {
     RateSettings rate;
     BatchOptions batch; /* its seed is that of the order of the data. Shards: above 1 the gradients
                            of the pieces of an update are summed as gradient_sum.h says */
     int64_t accumulate; /* batches a step, at least 1 */
     int64_t steps;      /* updates in all, those before a resume included; 0: no limit */
-    double seconds;     /* of this session; 0: no limit */
+    double seconds;     /* of training in all, as steps; 0: no limit */
     int64_t report_every, validate_every, save_every; /* steps; 0: never */
     int64_t keep;        /* step-N files; at least `average` are kept */
     int64_t average;     /* 0 or 1: no average.safetensors */

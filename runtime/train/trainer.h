@@ -1,5 +1,5 @@
-/* Inside the training loop: shared by train.c (the loop), step.c (a step) and after_step.c (reports,
- * validations, checkpoints). */
+/* Inside the training loop: shared by train.c (the loop), step.c (a step), pace.c (the rate where time
+ * ends the training) and after_step.c (reports, validations, checkpoints). */
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
@@ -26,6 +26,8 @@ typedef struct Trainer {
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
     bool own_horizon;      /* the state's was estimated in this session */
+    double measured_from;  /* the speed is measured from here; 0: no step is done */
+    int64_t measured_step;
     /* since the last report */
     double loss_sum, norm;
     int64_t loss_tokens;
@@ -37,8 +39,13 @@ typedef struct Trainer {
 
 /* Seconds of a clock that only goes on. */
 double trainer_now(void);
-/* The rate of a step, from 1. (train.c) */
+/* Seconds of training, earlier sessions included. (pace.c, as are the next two) */
+double trainer_spent(const Trainer *t);
+/* The rate of a step, from 1. */
 double trainer_rate(const Trainer *t, int64_t step);
+/* After a step: in a training that time ends, fits warm-up and end of the rate to the speed. The state keeps
+ * both, so that a resumed run has the same curve. */
+void trainer_pace(Trainer *t);
 
 /* An error; gives false. (step.c, as are the next seven) */
 bool trainer_out_of_memory(Trainer *t);
@@ -59,6 +66,9 @@ void trainer_fetch_params(Trainer *t);
  * together rank 0 alone tells. */
 bool trainer_step(Trainer *t);
 
+/* Adds what came after the last report to log.jsonl, where a training is interrupted; false after errors.
+ * (after_step.c) */
+bool trainer_log_rest(Trainer *t);
 /* Validation, checkpoint and report of the step just done, as they are due; all of them after
  * the last. False after errors. (after_step.c) */
 bool trainer_after_step(Trainer *t, bool last);
