@@ -1,6 +1,7 @@
 /* tfc info: what a file or folder holds. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "driver/foreign_files.h"
 #include "cli/progress.h"
 #include "driver/training.h"
 #include "ir/text.h"
@@ -44,8 +45,8 @@ static void print_model(Job *job, const Model *model)
                roles[info->role]);
         total += type_elements(&info->type);
     }
-    printf("%zu param%s, %" PRId64 " numbers\n", module->params.count,
-           module->params.count == 1 ? "" : "s", total);
+    printf("%zu param%s, %" PRId64 " number%s\n", module->params.count,
+           text_plural((int64_t)module->params.count, "", "s"), total, text_plural(total, "", "s"));
 }
 
 static bool info_model(Job *job, const char *path, const Common *common)
@@ -104,8 +105,8 @@ static bool info_prepared(Job *job, const char *path)
     const Prepared *p = prepared_open(&job->diags, job->arena, path);
     if (!p)
         return false;
-    printf("prepared data of %s: %" PRId64 " rows of %" PRId64 " lines\n", corpus_kind_name(p->kind),
-           p->rows, p->lines);
+    printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n", corpus_kind_name(p->kind),
+           p->rows, text_plural(p->rows, "", "s"), p->lines, text_plural(p->lines, "", "s"));
     printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty, p->long_);
     if (p->source.tokens)
         printf("  source      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->source.tokens,
@@ -134,7 +135,7 @@ static bool check_sums(Job *job, const StFile *file)
 
 static bool info_tensors(Job *job, const char *path)
 {
-    StFile *file = st_open(&job->diags, job->arena, path);
+    StFile *file = foreign_file_check(job, path) ? st_open(&job->diags, job->arena, path) : NULL;
     if (!file)
         return false;
     uint64_t bytes = 0;
@@ -151,7 +152,7 @@ static bool info_tensors(Job *job, const char *path)
         printf("]\n");
         bytes += tensor->bytes;
     }
-    printf("%" PRId64 " tensors, %s\n", file->n, bytes_text((int64_t)bytes));
+    printf("%" PRId64 " tensor%s, %s\n", file->n, text_plural(file->n, "", "s"), bytes_text((int64_t)bytes));
     bool ok = check_sums(job, file);
     st_close(file);
     return ok;

@@ -1,5 +1,6 @@
 /* tfc run: a model on tensors, every output back. */
 #include "cli/commands.h"
+#include "driver/foreign_files.h"
 #include "driver/tensors.h"
 #include "driver/weights.h"
 
@@ -30,11 +31,11 @@ static bool run_program(Binding *binding, const TfcProgram *program, Store *stor
 {
     Exec *exec = exec_new(program, store);
     if (!exec)
-        return job_error(binding->job, "out of memory");
+        return job_no_memory(binding->job);
     exec_set_rng(exec, seed, 1);
     bool ok = tensors_bind(binding, program, exec);
     if (ok && !exec_run(exec))
-        ok = job_error(binding->job, "out of memory");
+        ok = job_no_memory(binding->job);
     for (int i = 0; ok && i < program->n_outputs; i++) {
         const TfcPort *port = &program->outputs[i];
         if (has_output(outputs, port->name))
@@ -80,7 +81,7 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
         if (!programs[i])
             return false;
         if (!store_add_program(store, programs[i]))
-            return job_error(job, "out of memory");
+            return job_no_memory(job);
     }
     if (!n || !weights_initialise(job, session->model, store, (uint64_t)run->seed) ||
         (run->weights && !weights_load(job, session->model, store, run->weights, NULL)))
@@ -103,7 +104,7 @@ static bool run_session(Session *session, const Run *run, const StFile *in, Stor
 static bool run_file(Job *job, const Run *run, const SessionOptions *options)
 {
     Session session;
-    StFile *in = st_open(&job->diags, job->arena, run->in);
+    StFile *in = foreign_file_check(job, run->in) ? st_open(&job->diags, job->arena, run->in) : NULL;
     Store *store = store_new();
     bool ok = in && session_open(&session, job, options);
     if (ok) {

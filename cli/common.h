@@ -96,8 +96,9 @@ typedef struct Common {
 #define OPTION_THREADS(record)                                                                     \
     {"threads", "N", FIELD(record, common.threads), 1, NULL, "threads (all processors)"}
 
+#define LEAST_MEMORY 1000 /* less is a number without its unit */
 #define OPTION_MEMORY(record)                                                                      \
-    {"memory", "SIZE", FIELD(record, common.memory), 1, NULL,                                      \
+    {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                                      \
      "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
 
 #define OPTION_LINE_LIMIT(record)                                                                  \

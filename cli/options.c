@@ -154,9 +154,10 @@ static const char *store_size(const Option *option, const char *text, int64_t *f
 {
     int64_t bytes;
     double most = limit_of(option->name);
-    if (!parse_bytes(text, &bytes) || (double)bytes > most)
-        return isinf(most) ? "a size such as 800M or 1.5G"
-                           : "a size such as 800k or 20M, at most 1G";
+    if (!parse_bytes(text, &bytes) || (double)bytes > most || (double)bytes < option->least)
+        return !isinf(most)        ? "a size such as 800k or 20M, at most 1G"
+               : option->least > 1 ? "a size such as 800M or 1.5G: a number alone is bytes"
+                                   : "a size such as 800M or 1.5G";
     *field = bytes;
     return NULL;
 }
@@ -231,6 +232,21 @@ static const Option *find_letter(const Command *command, char letter)
     return NULL;
 }
 
+const char *option_hint(Arena *arena, const char *command, const char *word)
+{
+    static const struct {
+        const char *command, *word, *hint;
+    } rows[] = {
+#define HINT(command, word, hint) {command, word, hint},
+#include "cli/hints.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((!strcmp(rows[i].command, command) || (*command && !strcmp(rows[i].command, "*"))) &&
+            !strcmp(rows[i].word, word))
+            return arena_printf(arena, "; %s", rows[i].hint);
+    return NULL;
+}
+
 static void unknown_option(Job *job, const Command *command, const char *word)
 {
     const char **names = ARENA_ARRAY(job->arena, const char *, command->n_options + 1);
@@ -239,7 +255,9 @@ static void unknown_option(Job *job, const Command *command, const char *word)
         if (!option_is_letter(&command->options[i]))
             names[n_names++] = arena_printf(job->arena, "--%s", command->options[i].name);
     names[n_names++] = "--help";
-    const char *hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
+    const char *hint = option_hint(job->arena, command->name, word);
+    if (!hint)
+        hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
     if (!*hint)
         hint = arena_printf(job->arena, "; see tfc %s --help", command->name);
     cli_usage_error("%s: there is no option '%s'%s", command->name, word, hint);
@@ -317,16 +335,22 @@ static bool read_option(Job *job, const Command *command, int *at, void *record,
     return !expected;
 }
 
-static bool count_fits(const Command *command, const Arguments *arguments)
+/* By what option the word would be given. */
+static const char *place_hint(Arena *arena, const Command *command, const char *word)
+{
+#define PLACE(option, hint) \
+    if (find_option(command, option, strlen(option))) \
+        return arena_printf(arena, ": " hint, word);
+#include "cli/hints.def"
+    return arena_printf(arena, "; usage: tfc %s %s [OPTIONS]", command->name, command->arguments);
+}
+
+static bool count_fits(Job *job, const Command *command, const Arguments *arguments)
 {
     if (arguments->count > command->max_arguments) {
         const char *word = arguments->words[command->max_arguments];
-        if (find_option(command, "input", strlen("input")))
-            cli_usage_error("%s: '%s' is one argument too many: a file is given as --input %s", command->name, word,
-                            word);
-        else
-            cli_usage_error("%s: '%s' is one argument too many; usage: tfc %s %s [OPTIONS]", command->name, word,
-                            command->name, command->arguments);
+        cli_usage_error("%s: '%s' is one argument too many%s", command->name, word,
+                        place_hint(job->arena, command, word));
     }
     else if (arguments->count < command->min_arguments)
         cli_usage_error("%s: expected %s; see tfc %s --help", command->name, command->arguments,
@@ -360,5 +384,5 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
         } else if (!read_option(job, command, &i, record, arguments))
             return false;
     }
-    return count_fits(command, arguments);
+    return count_fits(job, command, arguments);
 }

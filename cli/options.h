@@ -77,6 +77,8 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
 /* What --help shows in parentheses: the value of an absent option, or that it may be given again; NULL:
  * nothing. */
 const char *option_remark(const Option *option);
+/* What to type for a word of a command ("": of tfc) that it does not have, "; HINT"; NULL: no row of hints.def. */
+const char *option_hint(Arena *arena, const char *command, const char *word);
 bool option_is_letter(const Option *option);
 /* Whether it takes one of several words. */
 bool option_is_choice(const Option *option);

@@ -1,6 +1,8 @@
 /* Values of a config.json, present or meant, and what they come to. */
 #include "driver/import_config.h"
 
+#include "driver/foreign_files.h"
+
 #include "base/file.h"
 
 #include <inttypes.h>
@@ -147,6 +149,8 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
 {
     const char *path = arena_printf(job->arena, "%s/config.json", folder), *problem = NULL;
     *config = (ImportConfig){0};
+    if (!file_is_folder(folder) && !foreign_file_check(job, folder))
+        return false;
     if (!file_exists(path))
         return job_error(job, "%s has no config.json: it is not a published model's folder", folder);
     config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/session.h"
 
+#include "base/file.h"
 #include "driver/memory.h"
 #include "driver/patterns.h"
 #include "driver/ports.h"
@@ -53,6 +54,19 @@ const char *setting_value(const TextList *list, const char *name)
     return NULL;
 }
 
+/* A model that is not there: one of the ready ones of that name, or where they lie. */
+static bool no_model(Job *job, const SessionOptions *options)
+{
+    Arena *arena = job->arena;
+    const char *library = frontend_library(arena, NULL), *path = options->path;
+    const char *models = library ? file_beside(arena, library, "") : NULL;
+    const char *ready = models ? arena_printf(arena, "%s%s%s", models, file_name(path), text_ends(path, ".tfg") ? "" : ".tfg") : "";
+    if (file_exists(ready))
+        return job_error(job, "cannot read %s: No such file or directory; the ready model of this name is %s", path, ready);
+    return job_error(job, "cannot read %s: No such file or directory; a model is a file MODEL.tfg, or the folder of a run%s%s",
+                     path, models ? ": ready models lie in " : "", models ? models : "");
+}
+
 bool session_open(Session *session, Job *job, const SessionOptions *options)
 {
     *session = (Session){.job = job, .options = *options, .report = {.arena = job->arena}};
@@ -63,6 +77,8 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         !session_settings(job, &options->settings, &settings, &frontend.n_settings))
         return false;
     frontend.settings = settings;
+    if (!file_exists(options->path))
+        return no_model(job, options);
     session->model = model_load(job->arena, &job->diags, options->path, &frontend);
     if (!session->model ||
         !patterns_check(job, "freeze", &options->freeze, session->model->module) ||

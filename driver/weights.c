@@ -2,6 +2,7 @@
 #include "driver/weights.h"
 
 #include "base/file.h"
+#include "driver/foreign_files.h"
 #include "driver/patterns.h"
 #include "driver/run_folder.h"
 #include "driver/weight_parts.h"
@@ -183,7 +184,7 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     const TextList *fresh = how ? how->fresh : NULL;
     if (!(path = resolve_runs(job, path)))
         return false;
-    Shards *shards = shards_open(&job->diags, job->arena, path);
+    Shards *shards = foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
     if (!shards)
         return false;
     Missing missing = missing_new(job);
@@ -225,12 +226,17 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
     return true;
 }
 
-/* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. */
-static bool load_initial(Job *job, const Model *model, StoreTensor *param)
+/* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that cannot be read,
+ * which are told once. */
+static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *unread)
 {
-    Shards *shards = shards_open(&job->diags, job->arena, param->file);
-    if (!shards)
+    if (map_has(unread, param->file))
         return false;
+    Shards *shards = foreign_file_check(job, param->file) ? shards_open(&job->diags, job->arena, param->file) : NULL;
+    if (!shards) {
+        map_set(unread, param->file, param);
+        return false;
+    }
     const WeightMap *map = weight_map(model, param->name);
     bool direct = !map || shards_find(shards, param->tensor);
     Missing missing = missing_new(job);
@@ -243,12 +249,14 @@ static bool load_initial(Job *job, const Model *model, StoreTensor *param)
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed)
 {
     if (!store_initialise(store, seed))
-        return job_error(job, "out of memory");
+        return job_no_memory(job);
     bool ok = true;
+    Map unread;
+    map_init(&unread, job->arena);
     for (int64_t i = 0; i < store_count(store); i++) {
         StoreTensor *tensor = store_at(store, i);
         if (tensor->init == TFC_INIT_FILE && tensor->data)
-            ok = load_initial(job, model, tensor) && ok;
+            ok = load_initial(job, model, tensor, &unread) && ok;
     }
     store_changed(store);
     return ok;

@@ -130,6 +130,17 @@ static Vocabulary *from_words(Diagnostics *diags, Arena *arena, const WordList *
     return vocab;
 }
 
+/* Whether the bytes are lines of text. */
+static bool is_list(const char *bytes, size_t n)
+{
+    bool text = n && memchr(bytes, '\n', n);
+    for (size_t i = 0, length; text && i < n; i += length) {
+        length = utf8_length(bytes + i, n - i);
+        text = length && ((unsigned char)bytes[i] >= ' ' || strchr("\t\r\n", bytes[i])) && bytes[i];
+    }
+    return text;
+}
+
 /* Bytes live in the arena. `name`: the file, for messages. */
 static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name, const char *bytes,
                               size_t n, bool is_json)
@@ -139,6 +150,11 @@ static Vocabulary *from_model(Diagnostics *diags, Arena *arena, const char *name
     Tokenizer *pieces = is_json ? tokenizer_json(arena, bytes, n, &problem)
                                 : tokenizer_sentencepiece(bytes, n, &problem);
     Loc loc = {.source = diag_source(arena, name, "", 0)};
+    if (!pieces && !is_json && is_list(bytes, n)) {
+        diag_error(diags, loc, "not a SentencePiece model, but lines of text: words:%s reads it as a list of words, a word a "
+                   "line", name);
+        return NULL;
+    }
     if (!pieces) {
         diag_error(diags, loc, "not a %s%s: %s", what, is_json ? " that is read" : "",
                    problem ? problem : "there is no memory for it");
@@ -487,8 +503,8 @@ const char *vocab_unknown(const Vocabulary *vocab, Arena *arena, const char *tex
 {
     Line unit, told[MOST_TOLD];
     int n = 0;
-    for (size_t at = 0;
-         n <= MOST_TOLD && next_unit(vocab_is_words(vocab), text, length, &at, &unit);)
+    bool words = vocab_is_words(vocab) || tokenizer_is_words(vocab->pieces);
+    for (size_t at = 0; n <= MOST_TOLD && next_unit(words, text, length, &at, &unit);)
         if (!is_told(told, n, &unit) && is_unknown(vocab, &unit) && n++ < MOST_TOLD)
             told[n - 1] = unit;
     const char *list = NULL;

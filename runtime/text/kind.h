@@ -22,6 +22,7 @@ struct Tokenizer {
     int32_t size;
     TokenizerSpecial special;
     TokenizerFrame frame;
+    bool is_words; /* of tokenizer.json: WordLevel */
     bool is_plain; /* special tokens of a text are text */
 };
 

@@ -26,6 +26,8 @@ void tokenizer_free(Tokenizer *tokenizer)
     arena_free(tokenizer->arena);
 }
 
+bool tokenizer_is_words(const Tokenizer *tokenizer) { return tokenizer->is_words; }
+
 int32_t tokenizer_size(const Tokenizer *tokenizer) { return tokenizer ? tokenizer->size : 0; }
 
 TokenizerSpecial tokenizer_special(const Tokenizer *tokenizer)

@@ -27,6 +27,8 @@ Tokenizer *tokenizer_words(const void *bytes, size_t size, const char **problem)
 void tokenizer_free(Tokenizer *tokenizer); /* NULL is allowed */
 
 int32_t tokenizer_size(const Tokenizer *tokenizer);
+/* Whether it is a tokenizer.json whose tokens are whole words (WordLevel). */
+bool tokenizer_is_words(const Tokenizer *tokenizer);
 /* Special ids, each -1 where there is none. */
 typedef struct TokenizerSpecial {
     int32_t pad, unk, bos, eos;

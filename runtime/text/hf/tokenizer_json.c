@@ -292,6 +292,7 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
     *problem = NULL;
     if (file && read_file(&r, file, t)) {
         t->size = r.hf->n_tokens;
+        t->is_words = r.hf->model == HF_WORDLEVEL;
         t->special = hf_special(t);
         return t;
     }
