@@ -1,6 +1,7 @@
 /* tfc data: looks at a corpus before it is trained on. */
 #include "cli/commands.h"
 #include "cli/survey_print.h"
+#include "runtime/data/tmx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
     if (text_files_given(train))
         return cli_usage_error("data: FILES are in place of --source and --target, --data and --text");
     const char *first = arguments->words[0];
-    bool pairs = text_ends(first, ".tsv") || text_ends(first, ".tmx");
+    bool pairs = text_ends(first, ".tsv") || tmx_is_name(first);
     TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
     vec_push(job->arena, *list, first);
     if (arguments->count == 2)

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/survey_print.h"
 #include "driver/project/project.h"
+#include "runtime/data/tmx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +89,7 @@ static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
     TextList first = {0};
     if (!ask_file(job, "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
         return false;
-    bool both = text_ends(first.data[0], ".tsv") || text_ends(first.data[0], ".tmx");
+    bool both = text_ends(first.data[0], ".tsv") || tmx_is_name(first.data[0]);
     *(both ? &data->data : &data->source) = first;
     return both || ask_file(job, "The file of the targets:", &data->target);
 }
@@ -135,7 +136,7 @@ static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *ki
 
 /* ---- what it does ---- */
 
-static void print_project(const Init *command, const char *folder, const ProjectOptions *o, const Project *p)
+static void print_project(Job *job, const Init *command, const char *folder, const ProjectOptions *o, const Project *p)
 {
     const ProjectSize *size = p->size;
     printf("\n%s: a %s\n", folder, project_kind(o->kind)->name);
@@ -143,8 +144,11 @@ static void print_project(const Init *command, const char *folder, const Project
            p->parts.valid, p->parts.test);
     if (p->parts.left_out)
         printf("; %" PRId64 " left out (an empty side, or no text)", p->parts.left_out);
-    printf("\n  model.tfg %d layers of %d, %d heads: for so much text, and %d %s\n", size->layers, size->d_model,
-           size->heads, o->processors, o->processors == 1 ? "processor" : "processors");
+    if (p->parts.shared)
+        printf("\n            %s", project_shared(job->arena, &p->parts));
+    printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n", size->layers,
+           text_plural(size->layers, "", "s"), size->d_model, size->heads, text_plural(size->heads, "", "s"), o->processors,
+           text_plural(o->processors, "", "s"));
     printf("  README.md the commands to go on, for %g minutes of training:\n\n", command->minutes);
     printf("cd %s\n%s", folder, p->commands);
 }
@@ -170,7 +174,7 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
         ok = project_create(job, &o, &found, &project);
     }
     if (ok)
-        print_project(command, folder, &o, &project);
+        print_project(job, command, folder, &o, &project);
     return cli_finish(job, ok);
 }
 

@@ -42,25 +42,31 @@ static int check_usage(Job *job, const PrepareOptions *o)
     return 0;
 }
 
-static void tell(const PrepareResult *result)
+/* `why`: behind "left out". */
+static void tell_left_out(Job *job, const Prepared *p, int64_t n, const char *why)
+{
+    if (n)
+        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " line%s left out %s", p->folder, n, p->lines,
+                     text_plural(p->lines, "", "s"), why);
+}
+
+static void tell(Job *job, const PrepareResult *result)
 {
     const Prepared *p = &result->prepared;
     int64_t n = (int64_t)p->shards.count;
     fprintf(stderr, "%s: ", p->folder);
     if (p->kind != CORPUS_STREAM)
-        fprintf(stderr, "%" PRId64 " %s of ", p->rows, p->kind == CORPUS_PAIRS ? "pairs" : "lines");
-    fprintf(stderr, "%" PRId64 " lines, ", p->lines);
+        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows, p->kind == CORPUS_PAIRS ? "pair" : "line", text_plural(p->rows, "", "s"));
+    fprintf(stderr, "%" PRId64 " line%s, ", p->lines, text_plural(p->lines, "", "s"));
     if (p->kind == CORPUS_PAIRS)
         fprintf(stderr, "%" PRId64 " + ", p->source.tokens);
-    fprintf(stderr, "%" PRId64 " tokens, %" PRId64 " shard%s", p->target.tokens, n, n > 1 ? "s" : "");
+    fprintf(stderr, "%" PRId64 " token%s, %" PRId64 " shard%s", p->target.tokens,
+            text_plural(p->target.tokens, "", "s"), n, text_plural(n, "", "s"));
     if (result->kept)
-        fprintf(stderr, " (%" PRId64 " were there)", result->kept);
-    if (p->empty)
-        fprintf(stderr, "; %" PRId64 " left out for an empty side", p->empty);
-    if (p->long_)
-        fprintf(stderr, "; %" PRId64 " left out that are longer than %" PRId64 " tokens", p->long_,
-                p->max_length);
+        fprintf(stderr, " (%" PRId64 " %s there)", result->kept, text_plural(result->kept, "was", "were"));
     fputc('\n', stderr);
+    tell_left_out(job, p, p->empty, p->kind == CORPUS_PAIRS ? "for an empty side" : "that are empty");
+    tell_left_out(job, p, p->long_, arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)", p->max_length));
 }
 
 static void show_progress(int64_t done, int64_t shards)
@@ -82,7 +88,7 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     bool ok = prepare(job, o, &result);
     status = cli_finish(job, ok);
     if (ok)
-        tell(&result);
+        tell(job, &result);
     return status;
 }
 

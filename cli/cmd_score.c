@@ -52,6 +52,14 @@ static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int6
     return true;
 }
 
+/* Of a line that --keep-going passed over. */
+static void put_nothing(const Score *o, const Stream *stream, int64_t line, Text *out)
+{
+    if (o->token_scores)
+        text_add(out, "{\"line\": %lld, \"log_probability\": null}", (long long)(stream->first + line));
+    text_string(out, "\n");
+}
+
 static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, Stream *stream)
 {
     Arena *arena = arena_new();
@@ -59,10 +67,10 @@ static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *alig
     Text out = {0};
     Scores scores;
     bool ok = inference_score(&run->inference, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
-              job_error(job, "out of memory");
+              job_no_memory(job);
     for (int64_t i = 0; ok && i < stream->n; i++)
         if (stream->row[i] < 0)
-            text_add(&out, "\n");
+            put_nothing(o, stream, i, &out);
         else
             ok = put_row(o, aligner, stream, i, tokens, arena, &out);
     if (ok)

@@ -173,7 +173,7 @@ static bool tell(Job *job, Tasks *tasks)
         for (size_t k = 0; ok && task->arena && k < task->diags.list.count; k++) {
             Diag diag = task->diags.list.data[k];
             if (diag.loc.source)
-                diag.loc.source = diag_source(job->arena, diag.loc.source->path, "", 0);
+                diag.loc.source = text_quoted(job->arena, diag.loc.source->path);
             diag_error(&job->diags, diag.loc, "%s", diag.message);
         }
         ok = ok && !job->diags.errors;

@@ -36,6 +36,16 @@ static TextPart *add_part(Job *job, TextParts *parts, const char *option, const 
     return part;
 }
 
+static const char *hash_file(Arena *arena, const Source *file)
+{
+    Sha256 sha;
+    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
+    sha256_init(&sha);
+    sha256_add(&sha, file->text, file->length);
+    sha256_finish_text(&sha, text);
+    return text;
+}
+
 /* A translation memory becomes a file of lines beside the shards, for as long as this process. */
 static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int number)
 {
@@ -44,6 +54,8 @@ static bool read_memory(Job *job, const PrepareOptions *o, TextPart *part, int n
     const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, o->languages) : NULL;
     if (!pairs)
         return false;
+    part->text[0].bytes = (int64_t)file->length;
+    part->text[0].sha256 = hash_file(job->arena, file);
     char *path;
     int fd = temporary_file(AT_FDCWD, arena_printf(job->arena, "%s/memory-%d", o->folder, number), 0666, &path);
     if (fd < 0)
@@ -70,7 +82,7 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
     for (size_t i = 0; i < texts->data.count; i++) {
         TextPart *part = add_part(job, parts, "data", texts->data.data[i]);
         part->has_columns = true;
-        if (text_ends(texts->data.data[i], ".tmx") && !read_memory(job, o, part, (int)i))
+        if (tmx_is_name(texts->data.data[i]) && !read_memory(job, o, part, (int)i))
             return false;
     }
     for (size_t i = 0; i < texts->text.count; i++)
@@ -202,12 +214,24 @@ static void scan_part(const void *context, int64_t index)
     if (!part->error)
         scan_lines(part, scans, s->lines_a_shard);
     for (int k = 0; k < part->n && scans[k]; k++) {
-        sha256_finish_text(&scans[k]->sha, s->hashes[index][k]);
-        part->text[k].sha256 = s->hashes[index][k];
-        part->text[k].bytes = scans[k]->at;
+        if (!part->is_made) { /* a memory's are those of its own file */
+            sha256_finish_text(&scans[k]->sha, s->hashes[index][k]);
+            part->text[k].sha256 = s->hashes[index][k];
+            part->text[k].bytes = scans[k]->at;
+        }
         close(scans[k]->fd);
         free(scans[k]);
     }
+}
+
+/* A text of one line may be many, of another system. */
+static bool check_ends(Job *job, const char *path)
+{
+    const Source *text = text_quoted(job->arena, path);
+    if (!text->text || !text_has_cr_lines(text->text, text->length))
+        return true;
+    diag_error(&job->diags, (Loc){.source = text}, CR_LINES_ADVICE);
+    return false;
 }
 
 static bool check_part(Job *job, const TextPart *part)
@@ -221,9 +245,12 @@ static bool check_part(Job *job, const TextPart *part)
     }
     if (part->n == 2 && part->text[0].lines != part->text[1].lines)
         return job_error(job,
-                         "source and target differ: %s has %" PRId64 " lines, %s has %" PRId64,
-                         part->read[0], part->text[0].lines, part->read[1], part->text[1].lines);
-    return true;
+                         "source and target differ: %s has %" PRId64 " line%s, %s has %" PRId64,
+                         part->read[0], part->text[0].lines, text_plural(part->text[0].lines, "", "s"), part->read[1], part->text[1].lines);
+    bool ok = true;
+    for (int k = 0; k < part->n; k++)
+        ok = (part->text[k].lines != 1 || check_ends(job, part->read[k])) && ok;
+    return ok;
 }
 
 bool prepare_texts(Job *job, const PrepareOptions *o, TextParts *parts)
@@ -273,11 +300,22 @@ void pair_reader_close(PairReader *reader)
         line_reader_close(reader->files[k]);
 }
 
+enum { QUOTED_BYTES = 1 << 26 };
+const Source *text_quoted(Arena *arena, const char *path)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    const Source *whole = file_read(&unseen, arena, path, QUOTED_BYTES);
+    Source *bare = ARENA_NEW(arena, Source);
+    *bare = (Source){.path = arena_strdup(arena, path)};
+    return whole ? whole : bare;
+}
+
 /* An error at a line of a file. */
 static bool refuse(Diagnostics *diags, const char *path, int64_t line, int column, const char *what)
 {
     diag_error(diags,
-               (Loc){.source = diag_source(diags->arena, path, "", 0),
+               (Loc){.source = text_quoted(diags->arena, path),
                      .line = (int)(line < INT32_MAX ? line : INT32_MAX),
                      .column = column},
                "%s", what);

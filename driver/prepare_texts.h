@@ -48,4 +48,7 @@ bool pair_reader_open(Diagnostics *diags, const TextPart *part, const TextCut *f
 bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2]);
 void pair_reader_close(PairReader *reader);
 
+/* The file with its text, so that a message shows the line; one that is too large to read for that without. */
+const Source *text_quoted(Arena *arena, const char *path);
+
 #endif

@@ -35,7 +35,7 @@ TextList text_files_paths(Arena *arena, const TextFiles *files)
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets)
 {
     const Lines *lines;
-    if (text_ends(path, ".tmx")) {
+    if (tmx_is_name(path)) {
         const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
         const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
         lines = pairs ? lines_parse(&job->diags, job->arena, pairs, line_limit) : NULL;

@@ -115,6 +115,7 @@ static WordList make_words(Arena *arena, const ProjectOptions *o, const Survey *
         {"test_lines", whole(arena, parts->test)},
         {"left_out", whole(arena, parts->left_out)},
         {"labels", whole(arena, parts->labels)},
+        {"shared", project_shared(arena, parts)},
         {"origin", survey->is_pairs && strcmp(survey->sides[0].file, survey->sides[1].file) != 0
                        ? arena_printf(arena, "%s and %s", survey->sides[0].file, survey->sides[1].file)
                        : survey->sides[0].file},

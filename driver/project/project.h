@@ -36,6 +36,8 @@ typedef struct ProjectSize {
  * are not UTF-8, lines without a tab or over the limit), and pairs with an empty side. */
 typedef struct ProjectParts {
     int64_t train, valid, test, left_out;
+    int64_t shared; /* pairs whose target a pair of another source has that validates or tests: left out of training, … */
+    bool kept;      /* … or kept in it, where they are too many */
     int64_t labels; /* different ones, of LABELS */
 } ProjectParts;
 
@@ -63,6 +65,8 @@ bool project_check_folder(Job *job, const char *folder);
 /* Makes the folder, whole or not at all; `survey` is that of the data. False after errors. */
 bool project_create(Job *job, const ProjectOptions *options, const Survey *survey, Project *project);
 
+/* What became of the pairs to train on whose target is also validated or tested on: a sentence. */
+const char *project_shared(Arena *arena, const ProjectParts *parts);
 /* Writes FOLDER/data. (project_data.c) */
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
                       ProjectParts *parts);

@@ -12,7 +12,8 @@ enum {
     MOST_MISREAD = 1, /* percent of lines: with more, the whole text has another encoding */
     HELD_SHARE = 20,   /* every 20th line validates, and as many test … */
     HELD_LINES = 1000, /* … but about a thousand of each */
-    MOST_LABELS = 1000
+    MOST_LABELS = 1000,
+    MOST_SHARED = 20 /* percent of the pairs to train on that are left out for their targets */
 };
 
 typedef enum Part { TRAIN, VALID, TEST, PARTS } Part;
@@ -28,6 +29,9 @@ typedef struct Cut {
     int64_t left_out, every; /* of `every` different sources one validates, and one tests */
     Digest digest;
     LineHashes sources, labels; /* seen; a source's number tells its part */
+    LineHashes held;            /* targets of pairs that validate or test */
+    int64_t shared;             /* pairs to train on with such a target */
+    bool keeps;                 /* they train, because they are too many to leave out */
 } Cut;
 
 static bool is_text(const Cut *cut) { return !cut->is_pairs; }
@@ -98,6 +102,42 @@ static Part part_of_line(int64_t number, int64_t lines)
     return number > lines - held ? TEST : number > lines - 2 * held ? VALID : TRAIN;
 }
 
+/* Translations of one sentence are often the same: a target that is tested must not have been trained on either. Labels
+ * are few, and the same everywhere. */
+static bool holds_targets(const Cut *cut) { return project_kind(cut->options->kind)->form == PROJECT_PAIRS; }
+
+static uint64_t hash_of_target(Cut *cut, const RawPair *pair)
+{
+    digest_line(&cut->digest, &pair->sides[1].line);
+    return cut->digest.hash;
+}
+
+/* Two readings before the parts are written: which targets are held out, and how many other pairs have them. */
+static bool hold_targets(Cut *cut, RawText *raw)
+{
+    RawPair pair;
+    int64_t train = 0;
+    for (int reading = 0; reading < 2; reading++) {
+        while (raw_next(raw, &pair)) {
+            if (!is_usable(cut, &pair))
+                continue;
+            Part part = part_of_source(cut, &pair.sides[0].line);
+            uint64_t target = hash_of_target(cut, &pair);
+            if (!reading && part != TRAIN)
+                line_hashes_add(&cut->held, target, 1);
+            else if (reading && part == TRAIN) {
+                train++;
+                cut->shared += line_hashes_find(&cut->held, target, false) != 0;
+            }
+        }
+        if (cut->job->diags.errors)
+            return false;
+        raw_rewind(raw);
+    }
+    cut->keeps = cut->shared * 100 > train * MOST_SHARED;
+    return true;
+}
+
 /* A label is one word to the model. */
 static void write_label(FileWriter *file, const Line *label)
 {
@@ -159,6 +199,17 @@ static bool check_encoding(Job *job, const Survey *survey)
                      misread, survey->lines);
 }
 
+const char *project_shared(Arena *arena, const ProjectParts *parts)
+{
+    const char *what = text_plural(parts->shared, "pair whose target is", "pairs whose targets are");
+    return !parts->shared ? "No target that is validated or tested on is trained on."
+           : parts->kept
+               ? arena_printf(arena, "%" PRId64 " %s also validated or tested on, with other sources, stay%s in training: they "
+                              "are over %d %% of it.", parts->shared, what, text_plural(parts->shared, "s", ""), MOST_SHARED)
+               : arena_printf(arena, "%" PRId64 " %s also validated or tested on, with other sources, %s left out of training.",
+                              parts->shared, what, text_plural(parts->shared, "was", "were"));
+}
+
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey, const char *folder,
                       ProjectParts *parts)
 {
@@ -167,26 +218,33 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
     RawText raw = {0};
     RawPair pair;
-    bool ok = check_encoding(job, survey) && raw_open(job, &options->data.train, &options->data, &raw) && open_files(&cut);
+    bool ok = check_encoding(job, survey) && raw_open(job, &options->data.train, &options->data, &raw) &&
+              (!holds_targets(&cut) || hold_targets(&cut, &raw)) && open_files(&cut);
     while (ok && raw_next(&raw, &pair)) {
-        if (!is_usable(&cut, &pair))
+        if (!is_usable(&cut, &pair)) {
             cut.left_out++;
-        else
-            write_row(&cut,
-                      cut.is_pairs ? part_of_source(&cut, &pair.sides[0].line)
-                                   : part_of_line(pair.number, survey->lines),
-                      &pair);
+            continue;
+        }
+        Part part = cut.is_pairs ? part_of_source(&cut, &pair.sides[0].line)
+                                 : part_of_line(pair.number, survey->lines);
+        bool held = part == TRAIN && holds_targets(&cut) && !cut.keeps &&
+                    line_hashes_find(&cut.held, hash_of_target(&cut, &pair), false);
+        if (!held)
+            write_row(&cut, part, &pair);
     }
     ok = ok && !job->diags.errors && check_parts(&cut);
     *parts = (ProjectParts){.train = cut.lines[TRAIN],
                             .valid = cut.lines[VALID],
                             .test = cut.lines[TEST],
                             .left_out = cut.left_out,
+                            .shared = cut.shared,
+                            .kept = cut.keeps,
                             .labels = (int64_t)cut.labels.count};
     ok = close_files(&cut, ok);
     raw_close(&raw);
     digest_free(&cut.digest);
     line_hashes_free(&cut.sources);
     line_hashes_free(&cut.labels);
+    line_hashes_free(&cut.held);
     return ok;
 }

@@ -91,7 +91,7 @@ static bool open_side(RawText *raw, int k, const TextList *paths, const char *la
     side->files = ARENA_ARRAY(raw->job->arena, FILE *, paths->count + 1);
     for (size_t i = 0; i < paths->count; i++) {
         const char *path = paths->data[i];
-        side->files[i] = raw->has_columns && text_ends(path, ".tmx")
+        side->files[i] = raw->has_columns && tmx_is_name(path)
                              ? open_memory(raw->job, path, languages)
                              : open_file(raw->job, path);
         if (!side->files[i])
@@ -221,10 +221,12 @@ static bool next_of_file(RawText *raw, RawPair *pair)
         bool has_target = read_line(raw, 1, &pair->sides[1]);
         if (raw->job->diags.errors)
             return false;
-        if (has != has_target)
-            return job_error(raw->job, "%s has %lld lines and %s %lld: line by line they are pairs",
-                             raw->files[0].names[raw->at], (long long)count_rest(raw, 0), raw->files[1].names[raw->at],
-                             (long long)count_rest(raw, 1));
+        if (has != has_target) {
+            int64_t n[2] = {count_rest(raw, 0), count_rest(raw, 1)};
+            return job_error(raw->job, "%s has %lld line%s and %s %lld: line by line they are pairs",
+                             raw->files[0].names[raw->at], (long long)n[0], text_plural(n[0], "", "s"),
+                             raw->files[1].names[raw->at], (long long)n[1]);
+        }
     }
     return has && !raw->job->diags.errors;
 }

@@ -30,6 +30,12 @@ bool text_is_gzip(const char *text, size_t length)
     return length > 2 && !memcmp(text, "\x1f\x8b", 2);
 }
 
+bool text_has_cr_lines(const char *text, size_t length)
+{
+    const char *first = length && !memchr(text, '\n', length) ? memchr(text, '\r', length) : NULL;
+    return first && first + 1 < text + length;
+}
+
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column)
 {
     *column = 1;
@@ -52,6 +58,10 @@ static bool check_text(Diagnostics *diags, const Lines *lines, int64_t line_limi
     if (text_is_gzip(lines->source->text, lines->source->length)) {
         diag_error(diags, (Loc){.source = lines->source},
                    "the file is compressed by gzip; decompress it first");
+        return false;
+    }
+    if (text_has_cr_lines(lines->source->text, lines->source->length)) {
+        diag_error(diags, (Loc){.source = lines->source}, CR_LINES_ADVICE);
         return false;
     }
     int64_t bad = 0;

@@ -60,6 +60,10 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i);
  * lives in the arena. */
 const char *line_fault(Arena *arena, const Line *line, int64_t line_limit, int *column);
 /* Whether a text that begins so is compressed. */
+/* Whether its lines end with CR alone, as on old Macintoshes: it is one line to tfc. */
+bool text_has_cr_lines(const char *text, size_t length);
+/* What to do about that. */
+#define CR_LINES_ADVICE "its lines end with CR alone, and are one here: write them with LF (tr '\\r' '\\n' <FILE >NEW)"
 bool text_is_gzip(const char *text, size_t length);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <expat.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -21,8 +22,15 @@ typedef struct Reading {
     int in_segment;   /* depth of hi, sub and so on within seg, from 1; 0: outside */
     int code;         /* depth of codes within it */
     Text pairs;
+    const char *encoding; /* that is not read; NULL: none */
     int64_t units, used;
 } Reading;
+
+bool tmx_is_name(const char *path)
+{
+    size_t n = strlen(path);
+    return n >= 4 && !strcasecmp(path + n - 4, ".tmx");
+}
 
 /* "de" is "de", "DE" and "de-AT". */
 static bool is_language(const char *wanted, const char *given)
@@ -129,6 +137,27 @@ static bool split_languages(Reading *r, const char *languages)
     return true;
 }
 
+/* Windows-1252 where it is not Latin-1 (0x80 to 0x9f); 0: a byte that has no character. */
+static const uint16_t windows_1252[32] = {
+    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
+    0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178};
+
+/* Of the encodings that expat lacks; any other is an error, which names iconv. */
+static int on_encoding(void *user, const XML_Char *name, XML_Encoding *encoding)
+{
+    Reading *r = user;
+    if (strcasecmp(name, "windows-1252") && strcasecmp(name, "cp1252")) {
+        r->encoding = arena_strdup(r->arena, name);
+        return XML_STATUS_ERROR;
+    }
+    *encoding = (XML_Encoding){0};
+    for (int i = 0; i < 256; i++) {
+        int letter = i >= 0x80 && i < 0xa0 ? windows_1252[i - 0x80] : i;
+        encoding->map[i] = letter || !i ? letter : -1;
+    }
+    return XML_STATUS_OK;
+}
+
 static bool parse(Reading *r)
 {
     XML_Parser parser = XML_ParserCreate(NULL);
@@ -139,6 +168,7 @@ static bool parse(Reading *r)
     XML_SetUserData(parser, r);
     XML_SetElementHandler(parser, on_open, on_close);
     XML_SetCharacterDataHandler(parser, on_text);
+    XML_SetUnknownEncodingHandler(parser, on_encoding, r);
     bool ok = true;
     const char *at = r->file->text;
     for (size_t left = r->file->length, n; ok; left -= n, at += n) {
@@ -147,7 +177,10 @@ static bool parse(Reading *r)
         if (n == left)
             break;
     }
-    if (!ok)
+    if (!ok && r->encoding)
+        diag_error(r->diags, (Loc){.source = r->file}, "the encoding '%.40s' is not read: convert the file (iconv -f %.40s "
+                   "-t UTF-8), and write encoding=\"UTF-8\" in its first line", r->encoding, r->encoding);
+    else if (!ok)
         diag_error(r->diags,
                    (Loc){.source = r->file,
                          .line = (int)XML_GetCurrentLineNumber(parser),

@@ -223,7 +223,7 @@ refuses 1 "--prepared .*/window: it was .*/one with 1100 lines" "$tfc" train who
 # What is too long is left out, in preparing or in training.
 awk 'NR % 100 == 7 { print $0, $0, $0, $0, $0, $0, $0, $0; next } { print }' train.src >long.src
 prepare --source long.src --target train.tgt --vocab words:auto --max-length 12 --rows-per-shard 100 -o short
-grep -q "11 left out that are longer than 12 tokens" err.txt || fail "$(cat err.txt)"
+grep -q "11 of 1100 lines left out that are longer than 12 tokens" err.txt || fail "$(cat err.txt)"
 prepare --source long.src --target train.tgt --vocab words:auto --rows-per-shard 100 -o long
 train --prepared short --out short-run --steps 12
 train --prepared long --out long-run --steps 12 --max-length 12
