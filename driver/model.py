@@ -5,8 +5,15 @@ import warnings
 
 try:
     import numpy
-except ImportError:  # text needs none
-    numpy = None
+except ImportError:
+    class _NoNumpy:
+        """In the place of numpy where that is not installed: text needs none."""
+
+        def __getattr__(self, name):
+            raise ImportError("arrays need numpy, which is not installed (python3 -m pip install numpy); "
+                              "text and ids need none")
+
+    numpy = _NoNumpy()
 
 
 class Error(Exception):
@@ -34,7 +41,8 @@ class _Translation(ctypes.Structure):
 
 class Result(tuple):
     """(ids, log_probability, score). `each`: the parts of log_probability, of each id and then of
-    the end, where it ended so; `text`: of a translation, `source`: the ids that it is one of."""
+    the end, where it ended so; `text`: of a translation, `source`: the ids that it is one of.
+    str(result) is the text."""
 
     def __new__(cls, result, text=None, source=None):
         self = tuple.__new__(cls, (result.ids[:result.n] if result.n else [],
@@ -42,6 +50,13 @@ class Result(tuple):
         self.each = result.each[:result.n_each] if result.n_each else []
         self.text, self.source = text, source
         return self
+
+    def __str__(self):
+        return tuple.__repr__(self) if self.text is None else self.text
+
+    def __repr__(self):
+        text = "" if self.text is None else "text=%r, " % self.text
+        return "Result(%sids=%r, log_probability=%r, score=%r)" % ((text,) + tuple(self))
 
     ids, log_probability, score = (property(lambda self, i=i: self[i]) for i in range(3))
 

@@ -280,7 +280,7 @@ int tfc_model_main(const TfcModel *model, int argc, char **argv)
 {
     ProgramOptions o;
     int status = program_options_read(model, argc, argv, &o);
-    if (status)
+    if (status || o.help)
         return status;
     if (o.threads > 0)
         tfc_model_set_threads((int)o.threads);

@@ -45,14 +45,14 @@ static const OptionRow option_rows[] = {
 };
 enum { N_ROWS = sizeof option_rows / sizeof option_rows[0] };
 
-static void print_usage(const TfcModel *model, const char *program)
+static void print_usage(const TfcModel *model, const char *program, FILE *out)
 {
-    fprintf(stderr,
+    fprintf(out,
             "Usage: %s [OPTION ...]\n"
             "%s on standard input, a line each; the answers, a line each, out.\n",
             program, model->text ? "Text (with --ids token ids)" : "Token ids");
     for (int i = 0; i < N_ROWS; i++)
-        fprintf(stderr, "  --%s%s%-*s %s\n", option_rows[i].name, option_rows[i].value ? " " : "",
+        fprintf(out, "  --%s%s%-*s %s\n", option_rows[i].name, option_rows[i].value ? " " : "",
                 (int)(option_rows[i].value ? 23 - strlen(option_rows[i].name) : 24 - strlen(option_rows[i].name)),
                 option_rows[i].value ? option_rows[i].value : "", option_rows[i].help);
 }
@@ -144,6 +144,11 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
     bool given[N_ROWS] = {false};
     clear_options(o);
     for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            print_usage(model, argv[0], stdout);
+            o->help = true;
+            return 0;
+        }
         const OptionRow *row = find_row(argv[i]);
         if (row && row->value && given[row - option_rows]) {
             fprintf(stderr, "%s: %s is given twice; it may stand once\n", argv[0], argv[i]);
@@ -155,7 +160,7 @@ int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOp
         if (!row || lacks) {
             fprintf(stderr, lacks ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
                     argv[0], argv[i]);
-            print_usage(model, argv[0]);
+            print_usage(model, argv[0], stderr);
             return 2;
         }
         i += row->value != NULL;

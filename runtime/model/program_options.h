@@ -11,6 +11,7 @@ typedef struct ProgramOptions {
     const char *weights, *prefix;
     int64_t nbest, alternatives, tokens, threads, bos, eos, first;
     bool ids; /* in place of text */
+    bool help; /* was asked for and printed */
 } ProgramOptions;
 
 /* 0; or the exit status, after saying what is wrong. */
