@@ -144,3 +144,41 @@ void encoding_look(const Line *line, size_t at[ENCODING_FAULTS])
     if (at[ENCODING_MOJIBAKE] != ENCODING_NONE)
         at[ENCODING_CONTROL] = ENCODING_NONE; /* Latin-1's bytes from 80 to 9F are control characters */
 }
+
+/* The Latin letters that are in one piece with the mark. */
+static const char *letters_with(uint32_t mark)
+{
+    static const struct {
+        uint32_t mark;
+        const char *letters;
+    } rows[] = {{0x300, "AEINOUWYaeinouwy"}, {0x301, "ACEGIKLMNOPRSUWYZacegiklmnoprsuwyz"},
+                {0x302, "ACEGHIJOSUWYZaceghijosuwyz"}, {0x303, "AEINOUVYaeinouvy"}, {0x304, "AEGIOUYaegiouy"},
+                {0x306, "AEGIOUaegiou"}, {0x307, "ABCDEFGHIMNOPRSTWXYZabcdefghmnoprstwxyz"},
+                {0x308, "AEHIOUWXYaehiotuwxy"}, {0x30A, "AUauwy"}, {0x30B, "OUou"},
+                {0x30C, "ACDEGHIKLNORSTUZacdeghijklnorstuz"}, {0x323, "ABDEHIKLMNORSTUVWYZabdehiklmnorstuvwyz"},
+                {0x327, "CDEGHKLNRSTcdeghklnrst"}, {0x328, "AEIOUaeiou"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].mark == mark)
+            return rows[i].letters;
+    return "";
+}
+
+/* Latin-1 from À, Latin Extended-A, Latin Extended Additional; × and ÷ are no letters. */
+static bool is_composed(uint32_t c)
+{
+    return (c >= 0xC0 && c <= 0x17F && c != 0xD7 && c != 0xF7) || (c >= 0x1E00 && c <= 0x1EFF);
+}
+
+EncodingForms encoding_forms(const Line *line)
+{
+    EncodingForms forms = {.decomposed = ENCODING_NONE};
+    char before = 0;
+    for (size_t i = 0, size; i < line->length; i += size) {
+        uint32_t c = encoding_decode(line->text + i, line->length - i, &size);
+        if (forms.decomposed == ENCODING_NONE && before && strchr(letters_with(c), before))
+            forms.decomposed = i - 1;
+        forms.composed |= is_composed(c);
+        before = c < 0x80 ? (char)c : 0;
+    }
+    return forms;
+}

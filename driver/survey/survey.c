@@ -6,6 +6,7 @@
 #include "driver/survey/encoding.h"
 #include "driver/survey/findings.h"
 #include "driver/survey/line_hashes.h"
+#include "driver/survey/shift.h"
 #include "driver/survey/side_model.h"
 
 #include <stdlib.h>
@@ -37,6 +38,8 @@ typedef struct Look {
     RatioSpread *ratios;
     SideModel *sides;
     LineHashes seen[3]; /* as of Held */
+    Shift shift;
+    bool composed; /* a letter in one piece with its mark was there */
     int64_t with_cr[2];
     int64_t right, told; /* pairs whose sides look as their own, of those that look as any */
 } Look;
@@ -133,18 +136,47 @@ static void find_encoding(Look *look, const RawPair *pair)
     }
 }
 
+static void find_forms(Look *look, const RawPair *pair)
+{
+    FindingPlace place = everywhere;
+    for (int k = 0; k < look->n; k++) {
+        const EncodingForms forms = encoding_forms(&pair->sides[k].line);
+        look->composed |= forms.composed;
+        if (place.side < 0 && forms.decomposed != ENCODING_NONE)
+            place = (FindingPlace){k, forms.decomposed};
+    }
+    if (place.side >= 0)
+        findings_add(&look->findings, SURVEY_decomposed, pair, place, "byte %zu", place.byte + 1);
+}
+
+/* Judges the pairs up to this one. */
+static void find_shift(Look *look, const RawPair *pair)
+{
+    const ShiftVerdict v = shift_judge(&look->shift);
+    if (!v.by)
+        return;
+    findings_add(&look->findings, SURVEY_shifted, pair, everywhere,
+                 "in the %lld pairs up to here a source fits the target of the line %s: lengths correlate by %.2f, by %.2f "
+                 "with its own; %lld have a name or number in common, %lld with its own",
+                 (long long)v.pairs, v.by > 0 ? "after" : "before", v.other, v.own, (long long)v.other_common,
+                 (long long)v.own_common);
+    look->findings.at[SURVEY_shifted].lines += v.pairs - 1;
+}
+
 static void find_ends(Look *look, const RawPair *pair)
 {
-    bool cut = false, mark = false;
+    bool cut = false, mark = false, cr = false, first = false;
     for (int k = 0; k < look->n; k++) {
         const RawLine *line = &pair->sides[k];
         cut |= line->is_cut;
         mark |= line->has_mark;
-        if (line->has_cr && !look->with_cr[k]++)
-            findings_add(&look->findings, SURVEY_crlf, pair, everywhere, NULL);
-        else if (line->has_cr)
-            look->findings.at[SURVEY_crlf].lines++;
+        cr |= line->has_cr;
+        first |= line->has_cr && !look->with_cr[k]++;
     }
+    if (first) /* the first of each side is shown */
+        findings_add(&look->findings, SURVEY_crlf, pair, everywhere, NULL);
+    else if (cr)
+        look->findings.at[SURVEY_crlf].lines++;
     if (cut)
         findings_add(&look->findings, SURVEY_too_long, pair, everywhere, NULL);
     if (mark)
@@ -199,6 +231,7 @@ static void count_pair(Look *look, const RawPair *pair)
     look->out->lines++;
     find_encoding(look, pair);
     find_ends(look, pair);
+    find_forms(look, pair);
     for (int k = 0; k < look->n; k++) {
         length_spread_add(&look->characters[k], d[k].characters);
         length_spread_add(&look->words[k], d[k].words);
@@ -223,6 +256,8 @@ static void count_pair(Look *look, const RawPair *pair)
             findings_add(&look->findings, SURVEY_copy, pair, everywhere, NULL);
         return;
     }
+    if (shift_add(&look->shift, d))
+        find_shift(look, pair);
     ratio_spread_add(look->ratios, d[0].characters, d[1].characters);
     side_model_add(look->sides, d);
 }
@@ -284,6 +319,8 @@ static void put_results(Look *look)
     }
     if (!mixed)
         findings_clear(&look->findings, SURVEY_crlf);
+    if (!look->composed)
+        findings_clear(&look->findings, SURVEY_decomposed);
     for (size_t i = 0; i < look->options->valid.count; i++) {
         const Held *held = &look->held[i];
         SurveyValid valid = {.name = held->name, .lines = (int64_t)held->rows[2].count};
@@ -303,7 +340,7 @@ static void put_looked_for(Look *look)
     bool pairs = look->n == 2, held = o->valid.count > 0;
     for (int i = 0; i < SURVEY_KINDS; i++)
         look->out->findings[i].is_looked_for = true;
-    static const SurveyKind of_pairs[] = {SURVEY_copy, SURVEY_ratio, SURVEY_same_source, SURVEY_same_target};
+    static const SurveyKind of_pairs[] = {SURVEY_copy, SURVEY_ratio, SURVEY_shifted, SURVEY_same_source, SURVEY_same_target};
     for (size_t i = 0; i < sizeof of_pairs / sizeof of_pairs[0]; i++)
         look->out->findings[of_pairs[i]].is_looked_for = pairs;
     look->out->findings[SURVEY_swapped].is_looked_for = look->out->knows_sides;
@@ -326,11 +363,13 @@ static bool look_at(Look *look, const Vocabulary *vocab)
         return false;
     look->coverage = coverage_new(vocab, look->n);
     if (raw_open(look->job, &o->train, o, &look->raw)) {
-        RawPair pair;
+        RawPair pair = {0};
         while (raw_next(&look->raw, &pair)) {
             digest_pair(look, &pair);
             count_pair(look, &pair);
         }
+        if (look->n == 2 && look->out->lines)
+            find_shift(look, &pair);
         if (look->n == 2 && !look->job->diags.errors)
             judge_pairs(look);
         put_results(look);
