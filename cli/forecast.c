@@ -9,11 +9,11 @@
 enum { STEPS_TO_MEASURE = 3 };
 static const double SECONDS_TO_MEASURE = 3, LONG_SECONDS = 3600;
 
-/* A warm-up beside an end by time, before it is known how many steps that is. */
+/* A warm-up beside an end by time, before it is known how many steps that is; a few end before the speed is known. */
 static void tell_share(const Forecast *f)
 {
     const TrainSettings *s = f->settings;
-    if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step)
+    if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step + STEPS_TO_MEASURE)
         diag_note(&f->job->diags, (Loc){0},
                   "the warm-up has %" PRId64 " steps; if it does not end within the time of --minutes, it becomes one "
                   "of %.3g %% of the steps that do",

@@ -65,6 +65,21 @@ static void constant_warms_up(void **state)
     expect(&s, 1000000, 3);
 }
 
+/* The peak of noam is factor × (d_model × warmup)^-0.5. */
+static void a_shorter_warmup_has_the_same_peak(void **state)
+{
+    (void)state;
+    const RateSettings noam = {.kind = RATE_NOAM, .d_model = 512, .factor = 1, .warmup = 4000};
+    RateSettings s = rate_shortened(&noam, 100);
+    expect(&s, 50, pow(512.0 * 4000, -0.5) / 2);
+    expect(&s, 100, pow(512.0 * 4000, -0.5));
+    expect(&s, 400, pow(512.0 * 4000, -0.5) / 2);
+    const RateSettings cosine = {.kind = RATE_COSINE, .peak = 1, .final = 0, .warmup = 50, .steps = 110};
+    s = rate_shortened(&cosine, 10);
+    expect(&s, 5, 0.5);
+    expect(&s, 60, 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -72,6 +87,7 @@ int main(void)
         cmocka_unit_test(inverse_square_root_reaches_its_peak),
         cmocka_unit_test(linear_and_cosine_end_at_the_final_rate),
         cmocka_unit_test(constant_warms_up),
+        cmocka_unit_test(a_shorter_warmup_has_the_same_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
