@@ -74,12 +74,15 @@ bool cli_write(Job *job, const char *path, const Text *text)
 
 int cli_usage_error(const char *format, ...)
 {
+    Text text = {0}, shown = {0};
     va_list args;
     va_start(args, format);
-    fputs("tfc: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    text_vadd(&text, format, args);
     va_end(args);
+    text_visible(&shown, text.data, text.length);
+    fprintf(stderr, "tfc: %s\n", shown.data);
+    text_free(&text);
+    text_free(&shown);
     return EXIT_USAGE;
 }
 
