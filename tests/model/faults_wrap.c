@@ -296,6 +296,8 @@ char *__wrap_arena_printf(Arena *arena, const char *format, ...)
 /* ---- files ---- */
 
 int __real_open(const char *path, int flags, ...);
+int __real_openat(int folder, const char *path, int flags, ...);
+int __real_getentropy(void *bytes, size_t size);
 int __real_fstat(int fd, struct stat *info);
 int __real_stat(const char *path, struct stat *info);
 ssize_t __real_readlink(const char *path, char *to, size_t size);
@@ -323,6 +325,23 @@ int __wrap_open(const char *path, int flags, ...)
     va_end(args);
     held += fd >= 0;
     return fd;
+}
+
+int __wrap_openat(int folder, const char *path, int flags, ...)
+{
+    FILE_FAILS(openat, EIO);
+    va_list args;
+    va_start(args, flags);
+    int fd = __real_openat(folder, path, flags, flags & O_CREAT ? va_arg(args, mode_t) : 0);
+    va_end(args);
+    held += fd >= 0;
+    return fd;
+}
+
+int __wrap_getentropy(void *bytes, size_t size)
+{
+    FILE_FAILS(getentropy, EIO);
+    return __real_getentropy(bytes, size);
 }
 
 int __wrap_fstat(int fd, struct stat *info)
