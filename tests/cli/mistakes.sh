@@ -1,0 +1,114 @@
+#!/bin/sh
+# Mistakes that people make, and what tfc says: the rows of tests/mistakes.txt, and what needs more than a command.
+# Usage: mistakes.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+cd "$work" # with the library that the program finds itself
+unset TFC_LIBRARY
+
+cat >m.tfg <<'M'
+model m
+use transformer_pre_norm
+const vocab = 30, layers = 1, d_model = 8, d_ff = 8, heads = 1
+train { rate = constant(0.003); batch = tokens(300); max_length = 20 }
+M
+sed 's/constant(0.003)/cosine(peak = 0.003)/' m.tfg >falls.tfg
+cat >loads.tfg <<'M'
+model loads
+const vocab = 30
+dim B, S
+input tokens : token[B, S~]
+param table : [vocab, 8] = load("w.safetensors", "a")
+param out : [8, vocab] = load("w.safetensors", "b")
+output logits = table[tokens] @ out
+loss = cross_entropy(logits, next(tokens))
+M
+printf 'module "good"\nfunc "f" {\n}\n' >good.tir
+for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
+head -n 1 t.txt >one.txt
+tr '\n' '\r' <t.txt >mac.txt
+printf 'ok\tok\nno tab here\n' >ntab.tsv
+printf 'gut\nschlecht \377 hier\n' >bad.txt
+printf 'a\nb\nc\n' >list.voc
+printf '<blank>\nx\ny\n' >blank.txt
+for end in bin gguf onnx npz; do echo "not safetensors" >w.$end; done
+memory() { # memory ENCODING
+    printf '<?xml version="1.0" encoding="%s"?><tmx version="1.4"><header/><body><tu>' "$1"
+    printf '<tuv xml:lang="en"><seg>it costs \200 5</seg></tuv><tuv xml:lang="de"><seg>Gr\374\337e</seg></tuv></tu></body></tmx>\n'
+}
+memory koi8-u >k.TMX
+memory windows-1252 >w.TMX
+
+T="train m.tfg --source t.txt --target t.txt --vocab words:auto --out x"
+train() { # train MODEL RUN OPTION …
+    model=$1 run=$2
+    shift 2
+    "$tfc" train "$model" --source t.txt --target t.txt --vocab words:auto --out "$run" "$@" 2>err.txt || fail "$run: $(cat err.txt)"
+}
+train m.tfg run --steps 3
+train falls.tfg falls --steps 3
+train m.tfg broken --steps 6 --save-every 2
+for name in last step-6; do # another file, for last is a link to the newest step
+    head -c 900 broken/$name.safetensors >cut
+    rm broken/$name.safetensors
+    mv cut broken/$name.safetensors
+done
+
+rows=0
+while IFS='|' read -r want message words; do
+    case $want in '' | '#'*) continue ;; esac
+    rows=$((rows + 1)) status=0
+    eval "\"\$tfc\" $words" >out.txt 2>err.txt </dev/null || status=$?
+    [ $status = "$want" ] || fail "tfc $words: exit status $status, not $want: $(cat err.txt)"
+    grep -qF -- "$message" err.txt || fail "tfc $words: no '$message' in: $(cat err.txt)"
+done <"$root/tests/mistakes.txt"
+[ $rows -ge 50 ] || fail "only $rows mistakes"
+
+# A file that is not there is told once, whatever reads it.
+[ "$("$tfc" train loads.tfg --text t.txt --lines --vocab words:auto --out z 2>&1 | grep -c "w.safetensors")" = 1 ] ||
+    fail "a missing file is told again"
+# Counts agree with their nouns.
+"$tfc" train m.tfg --source one.txt --target one.txt --vocab words:auto --out one --steps 1 2>err.txt || fail "$(cat err.txt)"
+grep -q ": 1 row of text" err.txt || fail "one row: $(cat err.txt)"
+[ "$(grep -o 'epoch [0-9]*' err.txt | head -n 1)" = "epoch $(number epoch <one/log.jsonl)" ] || fail "another epoch in the log: $(cat err.txt)"
+# Windows-1252, and what prepare tells of a translation memory: the file's own bytes.
+"$tfc" prepare --data w.TMX --languages en,de --vocab words:auto -o memory 2>err.txt || fail "$(cat err.txt)"
+grep -q "\"bytes\": $(wc -c <w.TMX)" memory/prepared.json && grep -q "$(sha256sum <w.TMX | cut -c 1-64)" memory/prepared.json ||
+    fail "another file: $(cat memory/prepared.json)"
+grep -q "€" memory/vocab.txt && grep -q "Grüße" memory/vocab.txt || fail "letters of Windows-1252: $(cat memory/vocab.txt)"
+# What prepare leaves out.
+printf 'a b\ta b\n\tb\na b c d\ta\n' >three.tsv
+"$tfc" prepare --data three.tsv --vocab words:auto --max-length 3 -o left 2>err.txt || fail "$(cat err.txt)"
+grep -q "1 of 3 lines left out for an empty side" err.txt && grep -q "1 of 3 lines left out that are longer than 3 tokens" err.txt ||
+    fail "left out: $(cat err.txt)"
+# A token that a tokenizer of whole words lacks is named as a word.
+cat >words.json <<'J'
+{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null,
+ "decoder": null, "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2}, "unk_token": "<unk>"}}
+J
+echo "a green b" >green.txt
+"$tfc" data green.txt --vocab words.json >out.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "'green'" out.txt || fail "a missing word: $(cat out.txt)"
+# score --keep-going answers each line in its form.
+printf 'a b\n\377\n' >odd.txt
+"$tfc" score run --source odd.txt --target odd.txt --keep-going --token-scores >out.txt 2>/dev/null || fail "score"
+[ "$(tail -n 1 out.txt)" = '{"line": 1, "log_probability": null}' ] || fail "score: $(cat out.txt)"
+# On a terminal translate says what it waits for.
+cat >terminal.py <<'P'
+import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+os.write(terminal, b"a b\n\x04")
+said = b""
+try:
+    while part := os.read(terminal, 4096):
+        said += part
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print(said.decode())
+P
+python3 terminal.py "$tfc" translate run >out.txt
+grep -q "waiting for lines on this terminal: Ctrl-D ends them" out.txt || fail "a terminal: $(cat out.txt)"
+echo "all is well"
