@@ -105,7 +105,7 @@ printf 'a b\n\377\nc\n' >bad.txt
 refuses 1 'bad.txt:2:1: error: invalid UTF-8: byte 0xff' "$tfc" translate run --input bad.txt
 [ "$(wc -l <out.txt)" = 1 ] || fail "the line before a bad one: $(cat out.txt)"
 cp bad.txt kept.txt
-refuses 1 'kept.txt has the 1 lines before that' "$tfc" translate run --input bad.txt --output kept.txt
+refuses 1 'kept.txt has the 1 line before that' "$tfc" translate run --input bad.txt --output kept.txt
 head -n 1 bad.txt | "$tfc" translate run | cmp - kept.txt || fail "before a bad line: $(cat kept.txt)"
 [ "$(wc -l <kept.txt)" = 1 ] || fail "the line before a bad one: $(cat kept.txt)"
 "$tfc" translate run --input bad.txt --keep-going >out.txt 2>err.txt || fail "--keep-going: $(cat err.txt)"

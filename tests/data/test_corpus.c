@@ -183,8 +183,8 @@ static void test_pairs_for_evaluation(void **state)
     expect_row(&c->target, 4, 4, (int32_t[]){4, 4, 4, 4});
     assert_int_equal(corpus_target_length(c, 4), 4);
     expect_row(&c->source, 5, 3, (int32_t[]){4, 5, 6});
-    expect_message(&f->diags, "warning: 1 of 6 sources are longer than 4 tokens and are cut (the first on line 4)");
-    expect_message(&f->diags, "warning: 1 of 6 targets are longer than 4 tokens: the loss is over the first 4 of "
+    expect_message(&f->diags, "warning: 1 of 6 sources is longer than 4 tokens and cut (the first on line 4)");
+    expect_message(&f->diags, "warning: 1 of 6 targets is longer than 4 tokens: the loss is over the first 4 of "
                       "each (the first on line 5)");
     corpus_free(c);
 }
@@ -245,7 +245,7 @@ static void test_refused(void **state)
     expect_message(&f->diags, "text: error: no line of 2 can be used");
     options.kind = CORPUS_STREAM;
     assert_null(corpus_encode(&f->diags, f->words, &options, lines_of(f, "\n"), NULL));
-    expect_message(&f->diags, "text: error: the text is too short: it has 1 tokens");
+    expect_message(&f->diags, "text: error: the text is too short: it has 1 token");
     options = (CorpusOptions){.kind = CORPUS_SOURCES, .keep_all = true};
     Corpus *c = corpus_encode(&f->diags, f->words, &options, lines_of(f, ""), NULL);
     assert_non_null(c); /* nothing to translate is no error */
