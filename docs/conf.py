@@ -3,7 +3,7 @@
 project = "tfc"
 html_title = "tfc"
 extensions = ["myst_parser"]
-include_patterns = ["index.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md", "docs/**.md"]
+include_patterns = ["index.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md", "docs/**.md"]
 myst_heading_anchors = 4
 highlight_language = "none"
 html_theme = "sphinx_rtd_theme"
