@@ -3,7 +3,8 @@
  * A library's functions are listed in a file of FUNCTION(name) lines, which the file that loads it includes
  * twice: with LIBRARY_STUB each name becomes a function that jumps to where the library has it, so that
  * calls read as if the program were linked with the library, and one that is not listed does not link;
- * with LIBRARY_ENTRY they are the table that library_load fills. Before that no stub may be called. */
+ * with LIBRARY_ENTRY they are the table that library_load fills. A stub must not be called until that has
+ * succeeded. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* When the speed is known: after the first step (which is slower) at least so many, and so many seconds. */
+/* The speed is known after these steps, without the first, which is slower, and these seconds. */
 enum { STEPS_TO_MEASURE = 3 };
 static const double SECONDS_TO_MEASURE = 3, LONG_SECONDS = 3600;
 

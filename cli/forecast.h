@@ -1,4 +1,4 @@
-/* What can be told of a training before it is over: that its warm-up will not end, or ends earlier, or that
+/* Warnings about a training before it is over: that its warm-up will not end, or ends earlier, or that
  * it will take days. */
 #ifndef CLI_FORECAST_H
 #define CLI_FORECAST_H
@@ -13,7 +13,7 @@ typedef struct Forecast {
     bool default_steps; /* nobody said when to end */
     double begin;       /* after the first step of this session; 0: it is not done */
     int64_t begin_step;
-    int64_t warmup;     /* of the state, as it was told */
+    int64_t warmup;     /* of the state, when it was last reported */
     bool told;
 } Forecast;
 

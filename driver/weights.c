@@ -227,7 +227,7 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
 }
 
 /* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that cannot be read,
- * which are told once. */
+ * which are reported once. */
 static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *unread)
 {
     if (map_has(unread, param->file))

@@ -29,7 +29,7 @@ void llvm_add_build(Sha256 *sha)
     if (build_id_add_file(sha, TFC_LLVM))
         return;
     Arena *arena = arena_new();
-    Diagnostics ignored; /* who compiles is told */
+    Diagnostics ignored; /* compiling reports them */
     diag_init(&ignored, arena);
     if (llvm_load(&ignored))
         build_id_add(sha, library_LLVMGetVersion);

@@ -26,7 +26,7 @@ struct Tokenizer {
     bool is_plain; /* special tokens of a text are text */
 };
 
-/* Why this call fails, where that is not for want of memory (tokenizer_problem). */
+/* Why this call fails, unless memory ran out (tokenizer_problem). */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

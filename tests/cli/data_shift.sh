@@ -28,7 +28,7 @@ for text in a n; do
         fail "$text, the line after, from the middle: $(cat out.txt)"
 done
 
-# NFD is told where there is NFC as well; one form alone is none.
+# NFD is reported only beside NFC.
 printf 'u\314\210ber\tover\nMu\314\210he\ttrouble\n' >nfd.tsv
 printf '\303\274ber\tover\nM\303\274he\ttrouble\n' >nfc.tsv
 for text in nfd nfc; do

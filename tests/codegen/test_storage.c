@@ -182,8 +182,8 @@ static const double *product_of_rows(Case *c, const double *x, int32_t rows)
     return exec_output(c->exec, "out3");
 }
 
-/* What panels were packed from has memory of its own only where a product has so many rows that it reads it; the
- * numbers are the same, and nothing goes back and forth. */
+/* The source of panels has memory of its own only if a product has more rows than panels serve. Results are the same, and
+ * once it has memory, it keeps it. */
 static void test_packed_from(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/blas/openblas.h"
+#include "tests/exec/load_openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/size.h"
@@ -334,16 +334,6 @@ static void test_attention(void **state)
             back.k = length(DIM_S);
             check(&back, dims, (int64_t[]){counts[2], counts[0], counts[1]});
         }
-}
-
-static int load_openblas(void **state)
-{
-    Arena *arena = arena_new();
-    Diagnostics diags;
-    diag_init(&diags, arena);
-    bool loaded = openblas_load(&diags);
-    arena_free(arena);
-    return loaded ? 0 : -1;
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "runtime/blas/openblas.h"
+#include "tests/exec/load_openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/trace.h"
 #include "runtime/exec/trace_state.h"
@@ -212,16 +212,6 @@ static void test_json(void **state)
     assert_false(trace_write(trace, &diags, "/nowhere/at/all", NULL));
     trace_free(trace);
     arena_free(arena);
-}
-
-static int load_openblas(void **state)
-{
-    Arena *arena = arena_new();
-    Diagnostics diags;
-    diag_init(&diags, arena);
-    bool loaded = openblas_load(&diags);
-    arena_free(arena);
-    return loaded ? 0 : -1;
 }
 
 int main(void)
