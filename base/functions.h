@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h, runtime/train/totals.h). */
+/* Inputs and outputs "total.N": sums over the rows of a batch (passes/batch_sums.h, runtime/train/pieces.h). */
 #define TOTAL_PREFIX "total."
 
 typedef enum ModelFunction {

@@ -1,4 +1,4 @@
-/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text.h), and what a parser
+/* Tokens of the text forms of graphs and of loops (ir/text.h, codegen/loop/text/text.h), and what a parser
  * does with one token. Comments go from # to the end of the line.
  *
  * Functions that return bool or a pointer have reported an error when they return false or NULL;

@@ -3,8 +3,8 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include "driver/inference.h"
-#include "driver/synthetic.h"
+#include "driver/run/inference.h"
+#include "driver/values/synthetic.h"
 
 typedef struct CheckRow {
     const char *name, *detail;

@@ -1,7 +1,7 @@
 /* Decoding a token at a time must give the logits that forward gives at once. */
 #include "check/check.h"
 
-#include "driver/weights.h"
+#include "driver/run/weights.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "check/check.h"
 
 #include "base/bf16.h"
-#include "driver/weights.h"
+#include "driver/run/weights.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define CLI_ALIGNMENT_H
 
 #include "base/json_write.h"
-#include "driver/alignment.h"
+#include "driver/analysis/alignment.h"
 
 #define OPTION_ATTENTION(record)                                                                   \
     {"attention", NULL, FIELD(record, attention), 0, NULL,                                         \

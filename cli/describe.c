@@ -2,7 +2,7 @@
  * command, and a tail. */
 #include "cli/describe.h"
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 #include <stdio.h>
 #include <string.h>

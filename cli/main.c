@@ -1,8 +1,8 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 #include "cli/describe.h"
-#include "driver/about.h"
+#include "driver/session/about.h"
 
 #include <signal.h>
 #include <stdio.h>

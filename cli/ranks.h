@@ -2,7 +2,7 @@
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 
-#include "cli/common.h"
+#include "cli/options/common.h"
 
 #define OPTION_RANK_TIMEOUT(record)                                                                \
     {"rank-timeout", "SECONDS", FIELD(record, common.rank_timeout), 0, "60",                       \

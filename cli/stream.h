@@ -13,7 +13,7 @@
 #define CLI_STREAM_H
 
 #include "base/file.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "runtime/data/corpus.h"
 #include "runtime/data/line_reader.h"
 

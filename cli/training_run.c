@@ -1,9 +1,9 @@
 /* A training while it runs: what is shown of it, signals that end it, its last figures. */
 #define _GNU_SOURCE
-#include "cli/training.h"
+#include "cli/options/training.h"
 
-#include "cli/forecast.h"
 #include "base/machine.h"
+#include "cli/forecast.h"
 #include "cli/progress.h"
 #include "runtime/train/runlog.h"
 

@@ -69,7 +69,7 @@ const char *codegen_llvm(Arena *arena, Diagnostics *diags);
 bool codegen_is_here(const char *triple);
 
 /* The loop IR of a function's kernels (dump --stage loops), in the arena: after all passes, or where
- * `after` is not NULL after this one (codegen/loop/passes.def); "built": before any. Its origins are
+ * `after` is not NULL after this one (codegen/loop/passes/passes.def); "built": before any. Its origins are
  * places of the function's ops. NULL after errors. */
 struct LoModule *codegen_loops(const Function *function, const TargetOptions *options, const char *after,
                                Arena *arena, Diagnostics *diags);

@@ -4,7 +4,7 @@
  *   concat([transpose("k.weight"), transpose("v.weight")], 1)
  *
  * The param's shape is known, so the expression is taken apart from its root down to the names:
- * which axis, and from where to where. Parts then read both ways (driver/weights.h). */
+ * which axis, and from where to where. Parts then read both ways (driver/run/weights.h). */
 #include "frontend/weights.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "base/json_write.h"
 #include "codegen/body.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 
 /* Made from inspect/page/ by cmake/embed.cmake. */
 extern const char page_html[], page_css[], page_js[];

@@ -124,7 +124,7 @@ static Op *first_reader(Op *op)
 }
 
 /* A param is rounded just before it is first read so: where other ranks send it meanwhile, each is waited for
- * by itself (runtime/train/overlap.h). */
+ * by itself (runtime/train/parallel/overlap.h). */
 static void cast_params_late(Precision *p)
 {
     Block *body = &p->function->body;

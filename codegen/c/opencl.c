@@ -4,9 +4,9 @@
 
 #include "codegen/c/render.h"
 #include "codegen/c/unit.h"
-#include "codegen/emit/device_product.h"
 #include "codegen/emit/emit.h"
-#include "codegen/loop/passes.h"
+#include "codegen/emit/gemm/device_product.h"
+#include "codegen/loop/passes/passes.h"
 #include "codegen/plan/plan.h"
 
 /* ---- what there is no kernel for ---- */

@@ -5,8 +5,8 @@
 #include "codegen/c/render.h"
 #include "codegen/c/tables.h"
 #include "codegen/emit/emit.h"
-#include "codegen/emit/gemm.h"
-#include "codegen/loop/passes.h"
+#include "codegen/emit/gemm/gemm.h"
+#include "codegen/loop/passes/passes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/products.h"
 

@@ -10,8 +10,8 @@
 #include "codegen/body.h"
 #include "codegen/kernels.h"
 #include "codegen/loop/build.h"
-#include "codegen/signature.h"
 #include "codegen/processor.h"
+#include "codegen/signature.h"
 
 /* Coord: a position along a dimension, i64. */
 typedef struct Coord {

@@ -1,5 +1,5 @@
 /* Kernels that move rows: scatter_add, append, concat. */
-#include "codegen/emit/columns.h"
+#include "codegen/emit/region/columns.h"
 
 #include <assert.h>
 

@@ -1,11 +1,11 @@
 /* dump --stage loops, llvm and asm: the kernels of a function as text, for any CPU. */
 #include "codegen/emit/emit.h"
-#include "codegen/emit/gemm.h"
+#include "codegen/emit/gemm/gemm.h"
 #include "codegen/llvm/render.h"
-#include "codegen/loop/passes.h"
-#include "codegen/loop/text.h"
-#include "codegen/loop/verify.h"
 #include "codegen/llvm/target.h"
+#include "codegen/loop/passes/passes.h"
+#include "codegen/loop/text/text.h"
+#include "codegen/loop/verify.h"
 #include "codegen/plan/plan.h"
 #include "codegen/products.h"
 

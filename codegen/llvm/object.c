@@ -2,12 +2,12 @@
 #include "codegen/object.h"
 
 #include "codegen/emit/emit.h"
-#include "codegen/emit/gemm.h"
+#include "codegen/emit/gemm/gemm.h"
 #include "codegen/llvm/render.h"
-#include "codegen/loop/passes.h"
+#include "codegen/llvm/tables.h"
+#include "codegen/loop/passes/passes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/products.h"
-#include "codegen/llvm/tables.h"
 
 #include "base/team.h"
 

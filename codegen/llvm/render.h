@@ -2,8 +2,8 @@
 #ifndef CODEGEN_LLVM_RENDER_H
 #define CODEGEN_LLVM_RENDER_H
 
-#include "codegen/loop/loop.h"
 #include "codegen/llvm/target.h"
+#include "codegen/loop/loop.h"
 
 /* The functions and records of a module after its passes, for this target, optimised. Kernels and
  * records have hidden visibility, other functions are internal. NULL after errors. */

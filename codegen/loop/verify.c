@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/scan.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 
 /* ---- messages ---- */
 

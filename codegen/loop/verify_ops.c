@@ -1,7 +1,7 @@
 /* The rules that ops have of their own, one function each; see verify.h. */
 #include "codegen/loop/verify.h"
 
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 
 typedef bool (*Rule)(LoVerifier *v, const LoOp *op);
 

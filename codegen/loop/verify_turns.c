@@ -1,7 +1,7 @@
 /* Rules of loops whose turns become vectors, or go side by side (LoVector): what jam and vectorise cannot do is
  * refused here; see verify.h. */
 #include "codegen/loop/build.h"
-#include "codegen/loop/passes.h"
+#include "codegen/loop/passes/passes.h"
 #include "codegen/loop/verify.h"
 
 typedef struct Turns {

@@ -1,7 +1,7 @@
 /* What all rules are written with: the message, and which values are seen. */
 #include "codegen/loop/verify.h"
 
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 
 bool lo_broken(LoVerifier *v, const LoOp *op, const char *rule, ...)
 {

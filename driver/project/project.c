@@ -3,7 +3,7 @@
 #include "driver/project/project.h"
 
 #include "base/file.h"
-#include "driver/new_folder.h"
+#include "driver/run/new_folder.h"
 #include "frontend/frontend.h"
 
 #include <ctype.h>

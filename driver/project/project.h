@@ -4,7 +4,7 @@
 #ifndef DRIVER_PROJECT_PROJECT_H
 #define DRIVER_PROJECT_PROJECT_H
 
-#include "driver/survey/survey.h"
+#include "driver/corpus/survey/survey.h"
 
 typedef enum ProjectKind {
 #define KIND(name, form, summary) PROJECT_##name,

@@ -1,9 +1,9 @@
 /* A project's data: the user's text cut into what trains, validates and tests. */
 #include "base/file.h"
+#include "driver/corpus/survey/digest.h"
+#include "driver/corpus/survey/line_hashes.h"
+#include "driver/corpus/survey/raw_text.h"
 #include "driver/project/project.h"
-#include "driver/survey/digest.h"
-#include "driver/survey/line_hashes.h"
-#include "driver/survey/raw_text.h"
 
 #include <inttypes.h>
 

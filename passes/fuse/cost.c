@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Cost of an op that is small beside reading an operand from memory; what is in the
- * first-level cache is read for less (codegen/emit/sweeps.c). */
+ * first-level cache is read for less (codegen/emit/region/sweeps.c). */
 enum { CHEAP = 8 };
 
 bool is_cheap(const Op *op)

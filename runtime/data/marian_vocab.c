@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "runtime/text/proto.h"
-#include "runtime/text/sp.h"
+#include "runtime/text/sentencepiece/proto.h"
+#include "runtime/text/sentencepiece/sp.h"
 
 #include <string.h>
 

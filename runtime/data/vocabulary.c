@@ -6,7 +6,7 @@
 #include "runtime/data/sentencepiece.h"
 #include "runtime/data/wordlist.h"
 #include "runtime/text/hf/tokenizer_json.h"
-#include "runtime/text/token_words.h"
+#include "runtime/text/words/token_words.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Lists of words or characters: counting, files. */
 #include "runtime/data/wordlist.h"
 
-#include "runtime/text/word_tokens.h"
+#include "runtime/text/words/word_tokens.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Making lists of words between spaces, or of characters (runtime/text/word_tokens.h), from texts and
+/* Making lists of words between spaces, or of characters (runtime/text/words/word_tokens.h), from texts and
  * from files.
  *
  * The file has one token a line, its line number is its id. <pad>, <unk>, <s> and

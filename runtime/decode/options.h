@@ -1,4 +1,4 @@
-/* The options of decoding, the same on every command line that has them: tfc's (cli/decoding.h)
+/* The options of decoding, the same on every command line that has them: tfc's (cli/options/decoding.h)
  * and those of compiled programs (runtime/model/main.c). A list expands
  * OPTION(record, field, name, value, least, initial, help) once an option: the field of
  * DecodeOptions, what stands for its value (NULL of a flag), the least that is allowed (the most

@@ -1,5 +1,5 @@
 /* What kernels read that run on a device with memory of its own (OpenCL): the contract between
- * codegen/emit, which writes them, and runtime/opencl, which calls them.
+ * codegen/emit, which writes them, and tests/opencl, which calls them.
  *
  * Such a kernel has, in the place of TfcKernelArgs, a list of words, a list of numbers, and its
  * buffers one by one: kernel(words, unit, numbers, buffers…), and does one unit a call. The words of a step

@@ -1,6 +1,6 @@
 /* Executors: making them, and telling them a batch's shape, inputs and outputs. */
-#include "runtime/exec/state.h"
 #include "runtime/exec/size.h"
+#include "runtime/exec/state.h"
 
 #include <assert.h>
 #include <stdlib.h>

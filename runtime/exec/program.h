@@ -8,7 +8,7 @@
 #ifndef RUNTIME_EXEC_PROGRAM_H
 #define RUNTIME_EXEC_PROGRAM_H
 
-#include "runtime/exec/product.h"
+#include "runtime/product/product.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Running a compiled model: what the functions of a generated header do. Each of
  * them, `NAME_forward` and so on, is one jump to a function here, so this header
- * and driver/compile_header.c describe the same calls.
+ * and driver/compile/header.c describe the same calls.
  *
  * Callers hold handles (handles.h). A model is shared by sessions; a session serves one call
  * at a time. tfc_model_train_step writes the params: nothing else runs on the model

@@ -8,7 +8,7 @@
 #include "runtime/model/script.h"
 
 #include "runtime/model/state.h"
-#include "runtime/text/token_words.h"
+#include "runtime/text/words/token_words.h"
 
 #include <string.h>
 

@@ -17,8 +17,8 @@
 #include "runtime/decode/totals.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/train/best.h"
+#include "runtime/train/parallel/split.h"
 #include "runtime/train/schedule.h"
-#include "runtime/train/split.h"
 
 #include <signal.h>
 

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_TRAIN_TRAINER_H
 #define RUNTIME_TRAIN_TRAINER_H
 
-#include "runtime/train/overlap.h"
+#include "runtime/train/parallel/overlap.h"
 #include "runtime/train/train.h"
 
 typedef struct Trainer {

@@ -20,15 +20,15 @@ for name in "$long" main words time; do
 done
 model words >model.tfg
 "$tfc" compile model.tfg -o words.c 2>err.txt || fail "$(cat err.txt)"
-# Functions of the runtime that a model's could be called as are among those names that get a _ (driver/compile_header.c).
-grep -o '^    {"[a-z_]*", "' "$root/driver/compile_exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/; s/_version$//' | sort -u >exports.txt
+# Functions of the runtime that a model's could be called as are among those names that get a _ (driver/compile/header.c).
+grep -o '^    {"[a-z_]*", "' "$root/driver/compile/exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/; s/_version$//' | sort -u >exports.txt
 [ "$(wc -l <exports.txt)" -gt 15 ] || fail "the exports are not found"
 sed -n '/======== kernels and tables/q; s/^\(static \|\)\([A-Za-z][A-Za-z0-9_ ]* \**\)\([a-z0-9_]*\)(.*/\3/p' words.c | sort -u >functions.txt
 [ "$(wc -l <functions.txt)" -gt 100 ] || fail "the functions are not found"
 while read -r e; do
     sed -n "s/^\\([a-z0-9]*\\)_$e\$/\\1/p" functions.txt
 done <exports.txt | sort -u | while read -r prefix; do
-    grep -q "\"$prefix\"" "$root/driver/compile_header.c" || echo "$prefix"
+    grep -q "\"$prefix\"" "$root/driver/compile/header.c" || echo "$prefix"
 done >missing.txt
 [ ! -s missing.txt ] || fail "a model of these names would clash with the runtime: $(tr '\n' ' ' <missing.txt)"
 # Python would take the library for the module.

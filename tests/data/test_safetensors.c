@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "base/bf16.h"
+#include "base/file.h"
 #include "runtime/data/safetensors.h"
 
 #include <dirent.h>

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "codegen/loop/loop.h"
-#include "driver/session.h"
+#include "driver/session/session.h"
 
 #include <string.h>
 

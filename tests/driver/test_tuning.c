@@ -1,7 +1,7 @@
 /* Choosing between OpenBLAS and native products from a table of rates, and that table as it is
  * kept: what was cut or changed is none. */
 #define _GNU_SOURCE
-#include "driver/tuning.h"
+#include "driver/session/tuning.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Checkpoints of other programs: each form of the weights block read, and written back to the
  * same bytes; shards; what is missing or does not fit. */
 #define _GNU_SOURCE
-#include "driver/weight_parts.h"
-#include "driver/weights.h"
+#include "driver/run/weight_parts.h"
+#include "driver/run/weights.h"
 #include "runtime/data/shards.h"
 
 #include "base/file.h"

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/exec/load_openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/size.h"
+#include "tests/exec/load_openblas.h"
 
 #include <math.h>
 #include <stdlib.h>

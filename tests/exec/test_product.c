@@ -1,4 +1,4 @@
-/* The loops around tiles (runtime/exec/product.c) with a form like AMX's, written in C: tiles that
+/* The loops around tiles (runtime/product/product.c) with a form like AMX's, written in C: tiles that
  * take fewer rows than their height, panels wider than tiles, whole registers of terms, rows of
  * a read where they lie or packed as rows. So these loops are tested where no AMX is. Values are
  * small integers: sums are exact, whatever their order. */
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/bf16.h"
-#include "runtime/exec/product.h"
 #include "runtime/exec/program.h"
+#include "runtime/product/product.h"
 
 #include <math.h>
 #include <stdio.h>

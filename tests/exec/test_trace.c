@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "tests/exec/load_openblas.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/trace.h"
 #include "runtime/exec/trace_state.h"
+#include "tests/exec/load_openblas.h"
 
 #include <stdio.h>
 #include <stdlib.h>

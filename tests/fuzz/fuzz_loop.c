@@ -1,6 +1,6 @@
 /* Fuzz target: any bytes as the text of loop IR. What parses and verifies must print, and
  * the print must parse, verify and print the same again. */
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 #include "codegen/loop/verify.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Corpora of arbitrary bytes: tfc data tells of every one, with as many lines as there are. */
 #define _GNU_SOURCE
-#include "driver/survey/survey.h"
+#include "driver/corpus/survey/survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>

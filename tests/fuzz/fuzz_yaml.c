@@ -1,5 +1,5 @@
 /* YAML of arbitrary bytes: a value, or an error. */
-#include "driver/npz_yaml.h"
+#include "driver/exchange/npz_yaml.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Which checks a graph gets: the cheap ones always, programs some ways at random. */
 #include "base/cpu.h"
-#include "ir/text.h"
 #include "codegen/c/opencl.h"
+#include "ir/text.h"
 #include "tests/graphs/graphs.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@
  * A kernel is called by its address alone. So there is a function for each of MOST_KERNELS slots,
  * and one program at a time. */
 #include "codegen/emit/emit.h"
-#include "codegen/loop/interpret.h"
-#include "codegen/loop/passes.h"
+#include "codegen/loop/passes/passes.h"
 #include "codegen/loop/verify.h"
 #include "codegen/plan/plan.h"
 #include "tests/graphs/program.h"
+#include "tests/loop/interpret.h"
 
 #include <pthread.h>
 

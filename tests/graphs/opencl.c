@@ -3,7 +3,7 @@
 
 #ifdef TFC_OPENCL
 #include "codegen/c/opencl.h"
-#include "runtime/opencl/run.h"
+#include "tests/opencl/run.h"
 
 typedef struct OpenclRun {
     OclDevice device;

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "codegen/loop/interpret.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 #include "codegen/loop/verify.h"
+#include "tests/loop/interpret.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "codegen/loop/passes.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/passes/passes.h"
+#include "codegen/loop/text/text.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "codegen/loop/passes.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/passes/passes.h"
+#include "codegen/loop/text/text.h"
 #include "codegen/loop/verify.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ static const char folder[] = "tests/golden/loop/passes";
 
 static const char *const names[] = {
 #define PASS(name, help) #name,
-#include "codegen/loop/passes.def"
+#include "codegen/loop/passes/passes.def"
 };
 enum { N_PASSES = sizeof names / sizeof *names };
 

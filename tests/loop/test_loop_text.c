@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "codegen/loop/build.h"
-#include "codegen/loop/text.h"
+#include "codegen/loop/text/text.h"
 #include "codegen/loop/verify.h"
 
 #include <dirent.h>

@@ -4,8 +4,8 @@
 #include "filed.h"
 
 #include "runtime/decode/decode.h"
-#include "runtime/text/proto.h"
-#include "runtime/text/sp.h"
+#include "runtime/text/sentencepiece/proto.h"
+#include "runtime/text/sentencepiece/sp.h"
 #include "runtime/text/tokenizer.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * Usage: model_jit MODEL.tfg FOLDER SEED THREADS GEMM */
 #include "tests/model/batches.h"
 
-#include "driver/inference.h"
-#include "driver/weights.h"
+#include "driver/run/inference.h"
+#include "driver/run/weights.h"
 #include "runtime/train/checkpoint.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * Prints the device, the greatest difference and the time of a batch. 77: there is no device. */
 #include "tests/model/batches.h"
 
-#include "driver/device.h"
-#include "driver/weights.h"
-#include "runtime/opencl/run.h"
+#include "driver/run/weights.h"
+#include "driver/session/device.h"
+#include "tests/opencl/run.h"
 
 #include <math.h>
 #include <stdio.h>

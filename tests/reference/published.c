@@ -4,8 +4,8 @@
  * tensors that came. */
 #include "tests/reference/harness.h"
 
-#include "driver/tensors.h"
-#include "driver/weights.h"
+#include "driver/run/weights.h"
+#include "driver/values/tensors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * derived decode_step: all 729 rows of six digits out of three kinds. */
 #include "tests/reference/harness.h"
 
-#include "driver/inference.h"
-#include "driver/weights.h"
+#include "driver/run/inference.h"
+#include "driver/run/weights.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * within 0.1 %. The program is train_step itself, fed here instead of by the trainer. */
 #include "tests/reference/harness.h"
 
-#include "driver/session.h"
-#include "driver/weights.h"
+#include "driver/run/weights.h"
+#include "driver/session/session.h"
 #include "runtime/train/schedule.h"
 
 #include <math.h>

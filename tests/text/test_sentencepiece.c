@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "runtime/text/proto.h"
+#include "runtime/text/sentencepiece/proto.h"
 #include "runtime/text/tokenizer.h"
 #include "tests/text/library.h"
 

@@ -1,5 +1,5 @@
 /* Tokens beside the words of their text. */
-#include "runtime/text/token_words.h"
+#include "runtime/text/words/token_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/train/gradient_state.h"
+#include "runtime/train/parallel/gradient_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/train/parts.h"
+#include "runtime/train/parallel/parts.h"
 
 #define TENSOR(name, size) {.param = name, .gradient = "grad." name, .count = size}
 static const PartTensor tensors[] = {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "runtime/train/sum_tree.h"
+#include "runtime/train/parallel/sum_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

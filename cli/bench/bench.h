@@ -1,0 +1,57 @@
+/* What the modes of tfc bench share: what is to be measured, and what was. */
+#ifndef CLI_BENCH_BENCH_H
+#define CLI_BENCH_BENCH_H
+
+#include "base/map.h"
+#include "cli/options/common.h"
+#include "driver/ports/ports.h"
+#include "driver/values/lengths.h"
+#include "runtime/exec/trace.h"
+
+typedef struct Bench {
+    Common common;
+    const char *mode, *lengths;                  /* lengths: a file, or NULL */
+    int64_t batch, source_length, target_length; /* sentences; tokens of each */
+    int64_t steps, warm_up, beam;
+    int64_t shapes;        /* 0: every step has the same */
+    BatchLengths *batches; /* of --lengths: the steps go through them */
+    int64_t n_batches;     /* 0: none are given */
+    bool json, report;
+    bool ranks;              /* predict trainings by many */
+    const char *network;     /* NULL: as measured between ranks */
+    int64_t rank_tokens, machine_ranks, shards;
+} Bench;
+
+typedef struct Measured {
+    double *seconds;       /* of each step; the caller sorts them */
+    double tokens;         /* of the target, in all steps */
+    double first_rate;     /* tokens a second of the process's first step; 0: not told */
+    double flops;          /* in all steps; 0: not counted */
+    int64_t params;        /* elements, frozen ones and states included */
+    int64_t planned_bytes; /* params, and the slab of a program's values */
+    Map shapes;            /* those of the steps */
+    int first;             /* kernels compiled until the end of the first step */
+    Trace *trace;          /* of the measured steps, or NULL */
+} Measured;
+
+/* Sentences of a batch, and tokens of each. */
+typedef struct Lengths {
+    int64_t batch, source, target;
+} Lengths;
+
+/* The sizes of a step; those before the measured ones have negative numbers. With --shapes each
+ * measured step has another one, in the order of a walk whose stride is a prime; all other
+ * steps have the largest. */
+Lengths bench_lengths(const Bench *o, const ModelPorts *ports, int64_t step);
+/* What follows a step: number -warm_up is the first. */
+void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+                    double seconds);
+
+/* The modes. Each runs the steps and fills all of *m but its trace; seconds are in the order
+ * of the steps, as long as there are steps. The store is to be empty. False after errors. */
+bool bench_program(Session *session, const Bench *o, Store *store, Measured *m);
+bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m);
+/* Measures a step and the network, and prints what follows for more ranks. All ranks call it. */
+bool bench_ranks(Session *session, const Bench *o);
+
+#endif

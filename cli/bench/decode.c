@@ -1,0 +1,67 @@
+/* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of
+ * sentences. */
+#include "cli/bench/bench.h"
+#include "cli/progress.h"
+#include "driver/run/inference.h"
+#include "driver/run/weights.h"
+
+#include <inttypes.h>
+
+static Tokens *make_sources(Arena *arena, const Lengths *lengths, int64_t vocab)
+{
+    Tokens *sources = ARENA_ARRAY(arena, Tokens, lengths->batch);
+    for (int64_t i = 0; i < lengths->batch; i++) {
+        int32_t *ids = ARENA_ARRAY(arena, int32_t, lengths->source);
+        for (int64_t j = 0; j < lengths->source; j++)
+            ids[j] = (int32_t)((i * 7919 + j * 104729) % vocab);
+        sources[i] = (Tokens){ids, (int32_t)lengths->source};
+    }
+    return sources;
+}
+
+static bool decode_once(Inference *inference, const Bench *o, const Lengths *lengths,
+                        double *seconds)
+{
+    DecodeSettings settings = decode_defaults();
+    settings.beam = (int32_t)o->beam;
+    settings.length_factor = 0;
+    settings.length_extra = (int32_t)lengths->target;
+    settings.bos = 0;
+    settings.until_eos = false;
+    Arena *arena = arena_new();
+    Tokens *sources = make_sources(arena, lengths, inference->stepper.vocab);
+    Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
+    double start = wall_seconds();
+    bool ok = decode_batch(&inference->stepper, &settings, inference->ports.source ? sources : NULL,
+                           NULL, NULL, (int32_t)lengths->batch, arena, results);
+    *seconds = wall_seconds() - start;
+    arena_free(arena);
+    return ok || job_no_memory(inference->job);
+}
+
+bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
+{
+    Job *job = session->job;
+    Inference inference;
+    inference_init(&inference, session, store, NULL);
+    bool ok = inference_prepare_decode(&inference) && weights_initialise(job, session->model, store, 1);
+    for (int64_t i = -o->warm_up; ok && i < o->steps; i++) {
+        Lengths lengths = bench_lengths(o, &inference.ports, i);
+        double seconds;
+        trace_use(i >= 0 ? m->trace : NULL);
+        ok = decode_once(&inference, o, &lengths, &seconds);
+        bench_end_step(session, o, m, i, seconds);
+        if (i == -o->warm_up)
+            m->first_rate = (double)(lengths.batch * lengths.target) / seconds;
+        if (i < 0)
+            continue;
+        m->tokens += (double)(lengths.batch * lengths.target);
+        map_set(&m->shapes,
+                arena_printf(job->arena, "%" PRId64 " %" PRId64 " %" PRId64, lengths.batch,
+                             lengths.source, lengths.target),
+                m);
+    }
+    m->planned_bytes = store_bytes(store);
+    inference_free(&inference);
+    return ok;
+}

@@ -1,0 +1,148 @@
+/* tfc align: which words of a pair belong together. */
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "driver/analysis/word_alignment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct Align {
+    Common common;
+    TextFiles texts;
+    const char *output, *shortlist, *at;
+    int64_t layer, head;
+} Align;
+
+static bool write_lexicon(Job *job, const Align *o, Lexicon *lexicon, const Vocabulary *vocab)
+{
+    Text out = {0};
+    lexicon_put(lexicon, vocab, &out);
+    bool ok = cli_write(job, o->shortlist, &out);
+    text_free(&out);
+    return ok;
+}
+
+/* A line each, empty where a side is or the pair is too long. */
+static bool align_corpus(const Align *o, Attender *attender, const AlignBy *by, const Corpus *corpus,
+                         const Lines *source, const Lines *target, Lexicon *lexicon, FileWriter *file)
+{
+    bool ok = true;
+    for (int64_t line = 0, row = 0; ok && line < source->n; line++) {
+        Arena *arena = arena_new();
+        Text out = {0};
+        if (row < corpus->n && corpus->line[row] == line) {
+            if (rows_length(&corpus->source, row) && rows_length(&corpus->target, row)) {
+                const float *weights = align_tokens(attender, by, corpus, row, arena);
+                ok = weights != NULL;
+                if (ok)
+                    align_words(corpus, row, weights, &source->at[line], &target->at[line], arena, &out);
+                if (ok && o->shortlist)
+                    lexicon_add(lexicon, corpus, row, weights);
+            }
+            row++;
+        }
+        text_string(&out, "\n");
+        file_write(file, out.data, out.length);
+        text_free(&out);
+        arena_free(arena);
+    }
+    return ok;
+}
+
+static bool choose(Job *job, const Align *o, Attender *attender, const Corpus *corpus, AlignBy *by)
+{
+    *by = (AlignBy){.layer = o->layer, .head = o->head, .is_read = !strcmp(o->at, "read")};
+    if (!align_check(attender, by))
+        return false;
+    if (by->layer != BEST_LAYER)
+        return true;
+    double confidence;
+    by->layer = align_best_layer(attender, corpus, by->is_read, &confidence);
+    if (by->layer < 0)
+        return false;
+    cli_flush(job);
+    fprintf(stderr, "aligned by %s, layer %" PRId64 ", the most confident (%.2f)\n",
+            attender->outputs[by->layer].scope, by->layer, confidence);
+    return true;
+}
+
+static bool align(Job *job, const void *record, RunFolder *run)
+{
+    const Align *o = record;
+    if (run->kind != CORPUS_PAIRS)
+        return job_error(job, "%s: the model has no attention of its target over a source", run->path);
+    Lines *target;
+    const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
+    const CorpusOptions options = {.kind = CORPUS_PAIRS,
+                                   .max_length = inference_max_length(&run->inference),
+                                   .keep_all = true,
+                                   .refuse_long = true,
+                                   .same_lengths = feed_shares_lengths(&run->inference.feed)};
+    Corpus *corpus = source ? corpus_encode(&job->diags, run->vocab, &options, source, target) : NULL;
+    Attender attender = {0};
+    AlignBy by;
+    Lexicon lexicon;
+    lexicon_init(&lexicon, job->arena);
+    bool ok = corpus && attender_prepare(&attender, &run->inference, 1u << ATTENTION_CROSS) &&
+              run_folder_load(job, run, o->common.checkpoint) && choose(job, o, &attender, corpus, &by);
+    cli_flush(job);
+    FileWriter *file = ok ? file_create(&job->diags, o->output ? o->output : "/dev/stdout") : NULL;
+    ok = file && align_corpus(o, &attender, &by, corpus, source, target, &lexicon, file);
+    if (file && !ok)
+        file_discard(file);
+    ok = ok && file_commit(file, &job->diags) &&
+         (!o->shortlist || write_lexicon(job, o, &lexicon, run->vocab));
+    attender_free(&attender);
+    corpus_free(corpus);
+    return ok;
+}
+
+static int run_align(Job *job, void *record, const Arguments *arguments)
+{
+    const Align *o = record;
+    const char *mistake = !o->texts.source.count || !o->texts.target.count
+                              ? "--source and --target are needed"
+                              : text_files_mistake(job->arena, &o->texts, "");
+    if (mistake)
+        return cli_usage_error("align: %s", mistake);
+    if (o->head != MEAN_OF_HEADS && o->layer == BEST_LAYER)
+        return cli_usage_error("align: --head is one of a layer: give --layer too");
+    return common_run(job, &o->common, arguments->words[0], align, o);
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Align, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Align, texts.target), 0, NULL, "target text, as many lines"},
+    {"output", "FILE", FIELD(Align, output), 0, NULL, "where to write (standard output)"},
+    {"layer", "L", FIELD(Align, layer), 0, "-1",
+     "by this attention over the source, from 0 (the one whose weights are the most confident on the\n"
+     "first 200 pairs)"},
+    {"head", "H", FIELD(Align, head), 0, "-1", "… and this head, from 0 (the mean of all)"},
+    {"at", "predicted|read", FIELD(Align, at), 0, "predicted",
+     "by the step that predicts a token, or by the next, which reads it"},
+    {"shortlist", "FILE", FIELD(Align, shortlist), 0, NULL,
+     "write a lexical table of tokens, too: TARGET SOURCE PROBABILITY, as Marian's --shortlist reads"},
+    OPTION_CHECKPOINT(Align),
+    OPTION_WEIGHTS(Align),
+    OPTION_VOCAB(Align),
+    OPTION_SOURCE_VOCAB(Align),
+    OPTION_TOKEN(Align, common.vocab.tokens),
+    OPTION_SET(Align),
+    OPTION_LINE_LIMIT(Align),
+    OPTION_THREADS(Align),
+    OPTION_GEMM(Align),
+    OPTION_CPU(Align),
+    OPTION_PASSES(Align),
+};
+
+const Command command_align = {
+    .name = "align",
+    .summary = "which words of given pairs belong together",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints a line for each pair, SOURCE-TARGET for each word of the target, counted from 0\n"
+            "between blanks: \"0-0 2-1\". The word of the source is the one that the decoder looks at most.",
+    COMMAND_OPTIONS(Align, options),
+    .run = run_align,
+};

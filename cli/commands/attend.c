@@ -1,0 +1,260 @@
+/* tfc attend: what the heads of a model look at. */
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/options/endings.h"
+#include "driver/analysis/attention.h"
+#include "driver/exchange/npz.h"
+#include "inspect/attention.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { ALL = -1, DECODE_TOKENS = 1024 };
+
+typedef struct Attend {
+    Common common;
+    TextFiles texts;
+    const char *page, *json, *npy, *svg, *kind;
+    int64_t layer, head, lines, beam;
+} Attend;
+
+/* Texts: of the first lines, and what is done with them.
+ *   decoded   the translations of a corpus of sources; NULL: the targets are given */
+typedef struct Texts {
+    Corpus *corpus;
+    Decoded *decoded;
+} Texts;
+
+static unsigned kinds_of(const Attend *o)
+{
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+        if (!strcmp(o->kind, attention_kind_name(kind)))
+            return 1u << kind;
+    return 1u << ATTENTION_ENCODER | 1u << ATTENTION_DECODER | 1u << ATTENTION_CROSS;
+}
+
+static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *texts)
+{
+    const ModelPorts *ports = &run->inference.ports;
+    bool pairs = ports->source && ports->target;
+    const TextFiles *given = &o->texts;
+    if (pairs ? !given->source.count || given->text.count : !given->text.count || given->source.count || given->target.count)
+        return job_error(job, "%s: %s needed", run->path,
+                         pairs ? "--source, and --target or nothing for a translation, are"
+                               : "the model reads one text: --text is");
+    Lines *target;
+    const TextFiles sources = {.text = given->source};
+    Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,
+                                    o->common.line_limit, &target);
+    if (!source)
+        return false;
+    source->n = source->n < o->lines ? source->n : o->lines;
+    if (target)
+        target->n = source->n;
+    const CorpusOptions options = {.kind = target           ? CORPUS_PAIRS
+                                           : pairs          ? CORPUS_SOURCES
+                                           : ports->target  ? CORPUS_LINES
+                                                            : CORPUS_SENTENCES,
+                                   .max_length = inference_max_length(&run->inference),
+                                   .keep_all = true,
+                                   .refuse_long = true,
+                                   .same_lengths = feed_shares_lengths(&run->inference.feed)};
+    texts->corpus = corpus_encode(&job->diags, run->vocab, &options, source, target);
+    return texts->corpus != NULL;
+}
+
+static bool decode(Job *job, const Attend *o, RunFolder *run, Texts *texts)
+{
+    DecodeSettings settings = inference_decode_settings(&run->inference);
+    settings.beam = (int32_t)o->beam;
+    texts->decoded = ARENA_ARRAY(job->arena, Decoded, texts->corpus->n + 1);
+    return inference_decode(&run->inference, texts->corpus, &settings, DECODE_TOKENS, job->arena, texts->decoded);
+}
+
+static const char *const *tokens_of(const Vocabulary *vocab, const int32_t *ids, int64_t n, Arena *arena)
+{
+    const char **tokens = ARENA_ARRAY(arena, const char *, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        tokens[i] = vocab_token(vocab, ids[i]);
+    return tokens;
+}
+
+/* A scope that no layer before has. */
+static const char *name_of(const AttentionSentence *s, const char *scope, Arena *arena)
+{
+    const char *base = *scope ? scope : "attention", *name = base;
+    for (int again = 2;; again++) {
+        size_t i = 0;
+        while (i < s->n_layers && strcmp(s->layers[i].name, name))
+            i++;
+        if (i == s->n_layers)
+            return name;
+        name = arena_printf(arena, "%s.%d", base, again);
+    }
+}
+
+static void show_layers(const Attend *o, const Attender *attender, const AttentionMaps *maps, Arena *arena,
+                        AttentionSentence *s)
+{
+    int64_t numbers[ATTENTION_CROSS + 1] = {0};
+    AttentionLayer *layers = ARENA_ARRAY(arena, AttentionLayer, attender->n);
+    s->layers = layers;
+    for (size_t i = 0; i < attender->n; i++) {
+        const AttentionOutput *output = &attender->outputs[i];
+        int64_t number = numbers[output->kind]++;
+        if ((o->layer != ALL && o->layer != number) || o->head >= output->heads)
+            continue;
+        AttentionLayer layer = {.name = name_of(s, output->scope, arena),
+                                .kind = output->kind,
+                                .layer = number,
+                                .head = o->head == ALL ? 0 : o->head,
+                                .heads = o->head == ALL ? output->heads : 1,
+                                .queries = attention_queries(&maps->pair, output->kind),
+                                .keys = attention_keys(&maps->pair, output->kind)};
+        layer.weights = maps->weights[i] + layer.head * layer.queries * layer.keys;
+        layers[s->n_layers++] = layer;
+    }
+}
+
+/* One row; n_layers stays 0 where it has no tokens. */
+static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, int64_t row, Arena *arena,
+                       AttentionSentence *s)
+{
+    const Corpus *corpus = texts->corpus;
+    const Decoded *decoded = texts->decoded ? &texts->decoded[row] : NULL;
+    const Hypothesis *best = decoded && decoded->n ? decoded->best : NULL;
+    int64_t n = best ? best->n : rows_length(&corpus->target, row);
+    const int32_t *ids = best ? best->ids : corpus->target.n ? corpus->target.ids.data + corpus->target.start[row] : NULL;
+    AttentionMaps maps;
+    *s = (AttentionSentence){.line = corpus->line[row]};
+    bool both = attender->inference->ports.source && attender->inference->ports.target;
+    if (both || !corpus->target.n ? !rows_length(&corpus->source, row) || (decoded && !best) : !n)
+        return true;
+    if (!attender_run(attender, corpus, row, ids, n, arena, &maps))
+        return false;
+    s->n_source = maps.pair.n_source;
+    s->n_target = maps.pair.n_target;
+    s->n_end = s->n_source && corpus_source_frame(corpus, row).after >= 0;
+    s->source = tokens_of(vocab_source(corpus->vocab), maps.pair.source, s->n_source, arena);
+    s->target = tokens_of(corpus->vocab, maps.pair.fed, s->n_target, arena);
+    s->next = tokens_of(corpus->vocab, maps.pair.next, s->n_target, arena);
+    show_layers(o, attender, &maps, arena, s);
+    return s->n_layers || job_error(attender->inference->job, "the model has no such layer and head");
+}
+
+static bool write_npy(Job *job, const char *path, const AttentionView *view)
+{
+    VEC(NpyArray) arrays = {0};
+    for (size_t i = 0; i < view->n; i++)
+        for (size_t l = 0; l < view->sentences[i].n_layers; l++) {
+            const AttentionLayer *layer = &view->sentences[i].layers[l];
+            NpyArray array = {.name = arena_printf(job->arena, "%" PRId64 ".%s", view->sentences[i].line, layer->name),
+                              .rank = 3,
+                              .dims = {layer->heads, layer->queries, layer->keys},
+                              .data = layer->weights};
+            vec_push(job->arena, arrays, array);
+        }
+    return npz_write(&job->diags, path, arrays.data, (int64_t)arrays.count);
+}
+
+static bool write_text(Job *job, const char *path, Text *text)
+{
+    bool ok = cli_write(job, path, text);
+    text_free(text);
+    return ok;
+}
+
+static bool write_views(Job *job, const Attend *o, const AttentionView *view)
+{
+    Text page = {0}, json = {0}, svg = {0};
+    if (o->page)
+        attention_put_page(view, &page);
+    if (o->json)
+        attention_put_json(view, &json);
+    if (o->svg)
+        attention_put_svg(view, &view->sentences[0], &svg);
+    bool ok = !o->page || write_text(job, o->page, &page);
+    ok = (!o->json || write_text(job, o->json, &json)) && ok;
+    ok = (!o->svg || write_text(job, o->svg, &svg)) && ok;
+    return ok && (!o->npy || write_npy(job, o->npy, view));
+}
+
+static bool attend(Job *job, const void *record, RunFolder *run)
+{
+    const Attend *o = record;
+    Texts texts = {0};
+    Attender attender = {0};
+    bool ok = read_texts(job, o, run, &texts);
+    bool translates = ok && texts.corpus->options.kind == CORPUS_SOURCES;
+    ok = ok && attender_prepare(&attender, &run->inference, kinds_of(o)) &&
+         (!translates || inference_prepare_decode(&run->inference)) &&
+         run_folder_load(job, run, o->common.checkpoint);
+    cli_flush(job);
+    ok = ok && (!translates || decode(job, o, run, &texts));
+    AttentionView view = {.title = arena_printf(job->arena, "%s", file_name(run->path))};
+    AttentionSentence *sentences = ok ? ARENA_ARRAY(job->arena, AttentionSentence, texts.corpus->n + 1) : NULL;
+    for (int64_t row = 0; ok && row < texts.corpus->n; row++) {
+        ok = attend_row(o, &attender, &texts, row, job->arena, &sentences[view.n]);
+        view.n += ok && sentences[view.n].n_layers;
+    }
+    view.sentences = sentences;
+    if (ok && !view.n)
+        ok = job_error(job, "the text has no line with tokens that the model could take");
+    ok = ok && write_views(job, o, &view);
+    attender_free(&attender);
+    corpus_free(texts.corpus);
+    return ok;
+}
+
+static int run_attend(Job *job, void *record, const Arguments *arguments)
+{
+    const Attend *o = record;
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (mistake)
+        return cli_usage_error("attend: %s", mistake);
+    if (!o->page && !o->json && !o->npy && !o->svg)
+        return cli_usage_error("attend: what is to be written: -o PAGE.html, --json, --npy or --svg FILE");
+    if (o->page && !ending_kind(job, "attend", o->page, NULL, NULL))
+        return EXIT_USAGE;
+    return common_run(job, &o->common, arguments->words[0], attend, o);
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Attend, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Attend, texts.target), 0, NULL, "target text, as many lines (translations by the model)"},
+    {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "the text of a model that reads one"},
+    {"lines", "N", FIELD(Attend, lines), 1, "8", "the first lines of the text"},
+    {"-o", "PAGE.html", FIELD(Attend, page), 0, NULL, "write a page with all heads"},
+    {"json", "FILE", FIELD(Attend, json), 0, NULL, "write tokens, weights and figures of heads"},
+    {"npy", "FILE", FIELD(Attend, npy), 0, NULL,
+     "write a NumPy .npz with an array LINE.NAME a layer: [heads, queries, keys]"},
+    {"svg", "FILE", FIELD(Attend, svg), 0, NULL,
+     "write a figure of the first sentence: all heads, or one with its tokens"},
+    {"kind", "encoder|decoder|cross|all", FIELD(Attend, kind), 0, "all", "attentions of this kind alone"},
+    {"layer", "L", FIELD(Attend, layer), 0, "-1", "of each kind this layer alone, from 0 (all)"},
+    {"head", "H", FIELD(Attend, head), 0, "-1", "this head alone, from 0 (all)"},
+    {"beam", "N", FIELD(Attend, beam), 1, "4", "of translations: hypotheses kept"},
+    OPTION_CHECKPOINT(Attend),
+    OPTION_WEIGHTS(Attend),
+    OPTION_VOCAB(Attend),
+    OPTION_SOURCE_VOCAB(Attend),
+    OPTION_TOKEN(Attend, common.vocab.tokens),
+    OPTION_SET(Attend),
+    OPTION_LINE_LIMIT(Attend),
+    OPTION_THREADS(Attend),
+    OPTION_GEMM(Attend),
+    OPTION_CPU(Attend),
+    OPTION_PASSES(Attend),
+};
+
+const Command command_attend = {
+    .name = "attend",
+    .summary = "what each head of a model looks at",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Shows the weights of every attention of a model, encoder, decoder and cross, for sentences:\n"
+            "as a page to look at, as JSON and NumPy arrays, and as a figure.",
+    COMMAND_OPTIONS(Attend, options),
+    .run = run_attend,
+};

@@ -1,0 +1,296 @@
+/* tfc bench: seconds, tokens, floating-point operations and bytes of a step: the options, the
+ * shapes that they ask for, and the figures. */
+#include "base/json_write.h"
+#include "base/limits.h"
+#include "base/machine.h"
+#include "cli/bench/bench.h"
+#include "cli/commands/commands.h"
+#include "cli/progress.h"
+#include "cli/ranks.h"
+#include "cli/tracing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- shapes ---- */
+
+/* How many shapes there are up to the largest. */
+static Lengths ranges_of(const Bench *o, const ModelPorts *ports)
+{
+    return (Lengths){o->batch, ports->source ? o->source_length : 1,
+                     ports->target || !ports->source ? o->target_length : 1};
+}
+
+Lengths bench_lengths(const Bench *o, const ModelPorts *ports, int64_t step)
+{
+    enum { STRIDE = 1000003 };
+    Lengths n = ranges_of(o, ports);
+    if (!o->shapes || step < 0)
+        return (Lengths){o->batch, o->source_length, o->target_length};
+    int64_t number = step * STRIDE % (n.batch * n.source * n.target);
+    return (Lengths){1 + number % n.batch, 1 + number / n.batch % n.source,
+                     1 + number / n.batch / n.source};
+}
+
+static bool check_shapes(const Session *session, const Bench *o)
+{
+    const ModelPorts ports = ports_of(session->model->module);
+    Lengths n = ranges_of(o, &ports);
+    int64_t count = n.batch * n.source * n.target;
+    return o->shapes <= count ||
+           job_error(session->job,
+                     "there are only %" PRId64 " shapes up to a batch of %" PRId64
+                     " and lengths of %" PRId64 " and %" PRId64,
+                     count, o->batch, o->source_length, o->target_length);
+}
+
+/* The batches of --lengths, and the longest of each size that they ask for. */
+static bool read_batches(Job *job, Bench *o)
+{
+    o->batch = o->source_length = o->target_length = 0;
+    o->n_batches = lengths_read(job, o->lengths, &o->batches);
+    for (int64_t i = 0; i < o->n_batches; i++) {
+        const BatchLengths *batch = &o->batches[i];
+        o->batch = batch->n > o->batch ? batch->n : o->batch;
+        for (int64_t b = 0; b < batch->n; b++) {
+            o->source_length =
+                batch->source[b] > o->source_length ? batch->source[b] : o->source_length;
+            o->target_length =
+                batch->target[b] > o->target_length ? batch->target[b] : o->target_length;
+        }
+    }
+    return o->n_batches > 0;
+}
+
+void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+                    double seconds)
+{
+    if (step == -o->warm_up)
+        m->first = jit_stats(session->jit).kernels_compiled;
+    if (step >= 0)
+        m->seconds[step] = seconds;
+}
+
+/* ---- results ---- */
+
+static double sum_seconds(const Bench *o, const Measured *m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < o->steps; i++)
+        sum += m->seconds[i];
+    return sum;
+}
+
+/* Of steps of one shape, by the median; else over all of them. */
+static double rate_of(const Bench *o, const Measured *m, double amount)
+{
+    if (o->shapes || o->n_batches)
+        return amount / sum_seconds(o, m);
+    return amount / (double)o->steps / m->seconds[o->steps / 2];
+}
+
+static int compiled_after_first(const Session *session, const Measured *m)
+{
+    return jit_stats(session->jit).kernels_compiled - m->first;
+}
+
+static void print_json(const Session *session, const Bench *o, const Measured *m)
+{
+    JitStats stats = jit_stats(session->jit);
+    double median = m->seconds[o->steps / 2];
+    Text out = {0};
+    JsonWriter json = {.out = &out};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "model", session->model->module->name);
+    json_put_text(&json, "mode", o->mode);
+    json_put_text(&json, "dtype", o->common.dtype);
+    json_put_integer(&json, "threads", exec_threads());
+    json_put_integer(&json, "batch", o->batch);
+    json_put_integer(&json, "source_length", o->source_length);
+    json_put_integer(&json, "target_length", o->target_length);
+    json_put_integer(&json, "steps", o->steps);
+    json_put_number(&json, "step_seconds_median", median, 9);
+    json_put_number(&json, "step_seconds_min", m->seconds[0], 9);
+    if (m->first_rate > 0)
+        json_put_number(&json, "first_tokens_per_second", m->first_rate, 9);
+    json_put_number(&json, "tokens_per_second", rate_of(o, m, m->tokens), 9);
+    json_put_number(&json, "flops_per_second", rate_of(o, m, m->flops), 9);
+    json_put_number(&json, "compile_seconds", session->compile_seconds, 6);
+    json_put_integer(&json, "compiled_kernels", stats.kernels_compiled);
+    json_put_integer(&json, "cached_kernels", stats.kernels_cached);
+    json_put_integer(&json, "shapes", (int64_t)m->shapes.count);
+    json_put_integer(&json, "compiled_after_first", compiled_after_first(session, m));
+    json_put_integer(&json, "params", m->params);
+    json_put_integer(&json, "planned_peak_bytes", m->planned_bytes);
+    json_put_integer(&json, "resident_peak_bytes", peak_resident_bytes());
+    if (o->report)
+        tracing_report_json(m->trace, sum_seconds(o, m), &json);
+    json_close(&json, '}');
+    puts(out.data);
+    text_free(&out);
+}
+
+static void print_text(const Session *session, const Bench *o, const Measured *m)
+{
+    double median = m->seconds[o->steps / 2];
+    printf("%s, %s, %d thread%s, %" PRId64 " x %" PRId64 " -> %" PRId64 " tokens\n",
+           session->model->module->name, o->mode, exec_threads(),
+           text_plural(exec_threads(), "", "s"), o->batch, o->source_length,
+           o->target_length);
+    printf("step             %.1f ms (fastest %.1f)\n", 1e3 * median, 1e3 * m->seconds[0]);
+    printf("tokens/s         %.0f of the target", rate_of(o, m, m->tokens));
+    if (m->first_rate > 0)
+        printf(", %.0f in the first step", m->first_rate);
+    puts("");
+    if (m->flops > 0)
+        printf("products         %.1f GFLOP/s\n", rate_of(o, m, m->flops) / 1e9);
+    JitStats stats = jit_stats(session->jit);
+    printf("compilation      %.2f s, %d kernels, %d from the cache\n", session->compile_seconds,
+           stats.kernels_compiled + stats.kernels_cached, stats.kernels_cached);
+    if (o->shapes)
+        printf("shapes           %" PRId64
+               " different ones, %d kernels compiled after the first step\n",
+               (int64_t)m->shapes.count, compiled_after_first(session, m));
+    printf("memory           %s planned, %s resident at most\n", bytes_text(m->planned_bytes),
+           bytes_text(peak_resident_bytes()));
+    if (o->report) {
+        Text report = {0};
+        tracing_report(m->trace, sum_seconds(o, m), &report);
+        fputs(report.data, stdout);
+        text_free(&report);
+    }
+}
+
+static bool bench(Job *job, const Bench *o, const SessionOptions *options)
+{
+    Session session;
+    if (!session_open(&session, job, options))
+        return false;
+    if (o->ranks) {
+        bool done = bench_ranks(&session, o);
+        session_close(&session);
+        return done;
+    }
+    Measured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
+    map_init(&m.shapes, job->arena);
+    Store *store = store_new();
+    bool ok = check_shapes(&session, o) &&
+              tracing_open(job, o->common.trace, o->report, &m.trace) &&
+              (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
+                                          : bench_program(&session, o, store, &m));
+    trace_use(NULL);
+    for (int64_t i = 0; i < store_count(store); i++)
+        if (store_is_param(store_at(store, i)))
+            m.params += store_at(store, i)->count;
+    if (ok) {
+        qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
+        (o->json ? print_json : print_text)(&session, o, &m);
+    }
+    ok = tracing_close(job, ok ? o->common.trace : NULL, m.trace, NULL) && ok;
+    session_close(&session);
+    store_free(store);
+    return ok;
+}
+
+/* What the options cannot be together; EXIT_DONE if all is well. */
+static int check_usage(const Bench *o)
+{
+    bool decode = !strcmp(o->mode, "decode");
+    int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
+    if (o->ranks && (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
+        return cli_usage_error("bench: --ranks measures a step of training: leave --mode, --shapes, "
+                               "--lengths, --report and --trace out");
+    if (o->network && !o->ranks)
+        return cli_usage_error("bench: --network goes with --ranks");
+    if (decode && o->common.memory)
+        return cli_usage_error("bench: --memory goes with --mode train or forward");
+    if (o->lengths && (o->shapes || decode))
+        return cli_usage_error(
+            "bench: --lengths goes with --mode train or forward, and not with --shapes");
+    if (!o->lengths && o->batch * longest > LIMIT_batch_tokens)
+        return cli_usage_error("bench: %" PRId64 " sentences of %" PRId64
+                               " tokens are more than the %d tokens that a batch may have",
+                               o->batch, longest, LIMIT_batch_tokens);
+    return EXIT_DONE;
+}
+
+static int run_bench(Job *job, void *record, const Arguments *arguments)
+{
+    Bench *o = record;
+    int status = check_usage(o);
+    if (status)
+        return status;
+    if (o->lengths && !read_batches(job, o))
+        return cli_finish(job, false);
+    if (o->shapes)
+        o->steps = o->shapes;
+    if (o->ranks && (status = cli_ranks_open(job, &o->common)))
+        return cli_ranks_close(o->common.ranks, cli_finish(job, false));
+    if (o->ranks && !o->network && ranks_count(o->common.ranks) < 2)
+        return cli_ranks_close(o->common.ranks,
+                               cli_usage_error("bench: --ranks measures the network between ranks: start it "
+                                               "with mpirun -np 2, or say --network GBIT,MICROSECONDS"));
+    ModelArgument model;
+    status = cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
+                                 bench(job, o, &model.options));
+    return cli_ranks_close(o->common.ranks, status);
+}
+
+static const Option options[] = {
+    {"mode", "train|forward|decode", FIELD(Bench, mode), 0, "train", "what a step is"},
+    {"batch", "B", FIELD(Bench, batch), 1, "64", "sentences"},
+    {"source-length", "S", FIELD(Bench, source_length), 1, "32", "tokens of each source"},
+    {"target-length", "T", FIELD(Bench, target_length), 1, "32", "tokens of each target"},
+    {"steps", "K", FIELD(Bench, steps), 1, "10", "steps measured"},
+    {"warm-up", "K", FIELD(Bench, warm_up), 0, "2", "steps before them"},
+    {"lengths", "FILE", FIELD(Bench, lengths), 0, NULL,
+     "batches of these lengths instead, a line each: SOURCE:TARGET for every sentence"},
+    {"shapes", "N", FIELD(Bench, shapes), 1, NULL,
+     "measure N steps, each of another shape up to these, and count what is compiled "
+     "after the first"},
+    {"ranks", NULL, FIELD(Bench, ranks), 0, NULL,
+     "predict trainings by up to 1,024 ranks, from a step and, under mpirun, the network between ranks"},
+    {"network", "GBIT,MICROSECONDS", FIELD(Bench, network), 0, NULL,
+     "of --ranks: this one instead: each way, and until a message arrives"},
+    {"rank-tokens", "N", FIELD(Bench, rank_tokens), 1, "25000",
+     "of --ranks: tokens of each rank in a step, source and target"},
+    {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1", "of --ranks: how many share a machine"},
+    {"shards", "N", FIELD(Bench, shards), 1, "8", "of --ranks: pieces of a batch, if there are no more ranks"},
+    OPTION_RANK_TIMEOUT(Bench),
+    {"beam", "N", FIELD(Bench, beam), 1, "4", "of --mode decode"},
+    OPTION_PRODUCTS(Bench),
+    OPTION_MEMORY(Bench),
+    OPTION_THREADS(Bench),
+    OPTION_GEMM(Bench),
+    OPTION_CPU(Bench),
+    OPTION_PASSES(Bench),
+    OPTION_LEVEL(Bench),
+    OPTION_SET(Bench),
+    {"json", NULL, FIELD(Bench, json), 0, NULL, "one object with every figure"},
+    {"report", NULL, FIELD(Bench, report), 0, NULL,
+     "the kernels by their share of the time: calls, ms, GFLOP/s, GB/s"},
+    OPTION_TRACE(Bench),
+};
+
+const Command command_bench = {
+    .name = "bench",
+    .summary = "measure speed and memory of a model",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .trains = true,
+    .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
+            "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
+            "bytes. Of --mode decode also the target tokens a second of the process's first step,\n"
+            "which prepares the weights.",
+    COMMAND_OPTIONS(Bench, options),
+    .run = run_bench,
+};

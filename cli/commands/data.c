@@ -1,0 +1,146 @@
+/* tfc data: looks at a corpus before it is trained on. */
+#include "cli/commands/commands.h"
+#include "cli/report/survey_print.h"
+#include "runtime/data/tmx.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Data {
+    Common common;
+    SurveyOptions o;
+    TextFiles valid;  /* of --valid-source and so on */
+    TextList named;   /* --valid */
+    bool json;
+} Data;
+
+/* FILE of a text, FILE.tsv or FILE.tmx, or SOURCE and TARGET; 0, or a usage error. */
+static int take_files(Job *job, TextFiles *train, const Arguments *arguments)
+{
+    if (!arguments->count)
+        return 0;
+    if (text_files_given(train))
+        return cli_usage_error("data: FILES are in place of --source and --target, --data and --text");
+    const char *first = arguments->words[0];
+    bool pairs = text_ends(first, ".tsv") || tmx_is_name(first);
+    TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
+    vec_push(job->arena, *list, first);
+    if (arguments->count == 2)
+        vec_push(job->arena, train->target, arguments->words[1]);
+    return 0;
+}
+
+/* Whether a text is pairs of two files, pairs of one, or lines, and only one of these; where it is
+ * nothing, that is `allowed`. */
+static bool is_whole(const TextFiles *text, bool allowed)
+{
+    int kinds = (text->source.count || text->target.count) + (text->data.count > 0) + (text->text.count > 0);
+    return kinds == 1 ? !text->source.count == !text->target.count : !kinds && allowed;
+}
+
+static int check_usage(Job *job, const Data *command)
+{
+    const SurveyOptions *o = &command->o;
+    const TextFiles *train = &o->train.files, *valid = &command->valid;
+    if (!is_whole(train, false))
+        return cli_usage_error("data: either --source and --target, --data, or --text, is needed: one of "
+                               "them, as of tfc train");
+    if (!is_whole(valid, true))
+        return cli_usage_error("data: to compare with are --valid-source and --valid-target, --valid-data, "
+                               "or --valid-text: one of them");
+    const char *mistake = text_files_mistake(job->arena, train, "");
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, valid, "valid-");
+    if (mistake)
+        return cli_usage_error("data: %s", mistake);
+    if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
+        return cli_usage_error("data: pairs are compared with pairs, and a text with a text");
+    if (o->lines && !train->text.count)
+        return cli_usage_error("data: --lines is for --text");
+    if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
+        return cli_usage_error("data: %s is for tokens: --vocab is needed, too",
+                               o->max_length ? "--max-length" : o->vocab.source ? "--source-vocab" : "--token");
+    if (o->vocab.source && train->text.count)
+        return cli_usage_error("data: --source-vocab is for pairs");
+    return 0;
+}
+
+/* The texts to compare with, as tfc train has them. */
+static int take_valid(Job *job, Data *command)
+{
+    SurveyOptions *o = &command->o;
+    if (text_files_given(&command->valid))
+        vec_push(job->arena, o->valid, (SurveyText){.files = command->valid});
+    for (size_t i = 0; i < command->named.count; i++) {
+        const char *given = command->named.data[i], *equals = strchr(given, '=');
+        if (!equals || equals == given || !equals[1])
+            return cli_usage_error("data: --valid %s: expected NAME=FILE", given);
+        SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given))};
+        vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data), equals + 1);
+        vec_push(job->arena, o->valid, text);
+    }
+    return 0;
+}
+
+static int run_data(Job *job, void *record, const Arguments *arguments)
+{
+    Data *command = record;
+    int status = take_files(job, &command->o.train.files, arguments);
+    if (!status)
+        status = check_usage(job, command);
+    if (!status)
+        status = take_valid(job, command);
+    if (status)
+        return status;
+    command->o.line_limit = command->common.line_limit;
+    Survey result;
+    bool ok = survey(job, &command->o, &result);
+    cli_flush(job);
+    if (!ok)
+        return cli_finish(job, ok);
+    Text out = {0};
+    (command->json ? survey_print_json : survey_print)(&result, &out);
+    fwrite(out.data, 1, out.length, stdout);
+    text_free(&out);
+    return EXIT_DONE;
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Data, o.train.files.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL, "target text, as many lines"},
+    {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
+     "… or both in one file: source, tab, target; or a translation memory, FILE.tmx"},
+    {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
+     "of translation memories: the sources' and the targets', such as en,de"},
+    {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL, "… or the text of a model with one input"},
+    {"lines", NULL, FIELD(Data, o.lines), 0, NULL,
+     "each line of --text stands alone: empty lines and those that come again are faults"},
+    {"valid-source", "FILE", FIELD(Data, valid.source), 0, NULL,
+     "what is to validate or test with, and should not be in the text: sources"},
+    {"valid-target", "FILE", FIELD(Data, valid.target), 0, NULL, "… and targets"},
+    {"valid-data", "FILE", FIELD(Data, valid.data), 0, NULL, "… or both in one file"},
+    {"valid-text", "FILE", FIELD(Data, valid.text), 0, NULL, "… or the one text"},
+    {"valid", "NAME=FILE", FIELD(Data, named), 0, NULL,
+     "one more of them, as --data has them (or a text), under a name"},
+    {"vocab", "V", FIELD(Data, o.vocab.spec), 0, NULL,
+     "count tokens, too, by a SentencePiece model, tokenizer.json, the folder of a run, words:FILE"},
+    {"source-vocab", "V", FIELD(Data, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another"},
+    OPTION_TOKEN(Data, o.vocab.tokens),
+    {"max-length", "N", FIELD(Data, o.max_length), 1, NULL, "tell lines of more tokens"},
+    OPTION_LINE_LIMIT(Data),
+    {"examples", "N", FIELD(Data, o.examples), 0, "3", "lines to show of each finding"},
+    {"json", NULL, FIELD(Data, json), 0, NULL, "print the findings as JSON"},
+};
+
+const Command command_data = {
+    .name = "data",
+    .summary = "look at a corpus before training: lengths, faults, overlap with tests",
+    .arguments = "[TEXT | FILE.tsv | SOURCE TARGET]",
+    .text = "Tells what a corpus is like, and what of it a training should not learn: bytes that are not\n"
+            "UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides, sides that do not\n"
+            "fit each other, lines that are in the validation text. Exit status 0, whatever it found.",
+    .max_arguments = 2,
+    COMMAND_OPTIONS(Data, options),
+    .run = run_data,
+};

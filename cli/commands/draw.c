@@ -1,0 +1,137 @@
+/* tfc draw: what a model is before it has learnt, as pictures. */
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/options/endings.h"
+#include "driver/analysis/picture.h"
+#include "driver/train/training.h"
+#include "inspect/picture_svg.h"
+#include "runtime/train/schedule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { POSITIONS = 64, TOKENS = 12, MOST_POINTS = 2000 };
+
+typedef struct Draw {
+    Common common;
+    const char *what, *output, *weights;
+    int64_t source_length, target_length, steps;
+} Draw;
+
+static PictureMap *maps_of(Job *job, const PictureTables *tables)
+{
+    PictureMap *maps = ARENA_ARRAY(job->arena, PictureMap, tables->count + 1);
+    for (size_t i = 0; i < tables->count; i++) {
+        const PictureTable *t = &tables->data[i];
+        const char *title = *t->name ? t->name : "model";
+        if (t->made_by)
+            title = arena_printf(job->arena, "%s (%s)", title, t->made_by);
+        else if (t->alike > 1)
+            title = arena_printf(job->arena, "%s × %" PRId64, title, t->alike);
+        maps[i] = (PictureMap){title, t->rows, t->columns, t->values};
+    }
+    return maps;
+}
+
+static const char *title_of(Job *job, const Draw *o, const char *path)
+{
+    return arena_printf(job->arena, "%s of %s", o->what, file_name(path));
+}
+
+static bool draw_tables(Job *job, const Draw *o, const ModelArgument *model, const char *path, Text *out)
+{
+    bool positions = !strcmp(o->what, "positions");
+    int64_t usual = positions ? POSITIONS : TOKENS;
+    const char *weights = o->weights;
+    if (model->run && !weights && !(weights = run_checkpoint(job, model->run, NULL)))
+        return false;
+    PictureOptions options = {.model = model->options,
+                              .weights = weights,
+                              .source_length = o->source_length ? o->source_length : usual,
+                              .target_length = o->target_length ? o->target_length : usual};
+    PictureTables tables;
+    if (!(positions ? picture_positions : picture_masks)(job, &options, &tables))
+        return false;
+    (positions ? picture_put_positions : picture_put_masks)(title_of(job, o, path), maps_of(job, &tables), tables.count, out);
+    return true;
+}
+
+/* At most so many steps, at equal distances, are drawn. */
+static bool draw_schedule(Job *job, const Draw *o, const ModelArgument *model, Text *out)
+{
+    enum { UNKNOWN_WARMUPS = 10, UNKNOWN_STEPS = 10000 };
+    Session session;
+    if (!session_open(&session, job, &model->options))
+        return false;
+    const TrainSpec *spec = &session.model->train;
+    int64_t steps = o->steps                ? o->steps
+                    : spec->rate_steps > 0  ? spec->rate_steps
+                    : spec->steps > 0       ? spec->steps
+                    : spec->warmup > 0      ? UNKNOWN_WARMUPS * spec->warmup
+                                            : UNKNOWN_STEPS;
+    RateSettings rate = training_rate(spec, steps);
+    double *rates = ARENA_ARRAY(job->arena, double, steps + 1);
+    for (int64_t i = 0; i < steps; i++)
+        rates[i] = schedule_rate(&rate, i + 1);
+    picture_put_schedule("Learning rate", rates, (size_t)steps, rate.warmup, out);
+    session_close(&session);
+    return true;
+}
+
+static bool draw_graph(Job *job, const ModelArgument *model, Text *out)
+{
+    Session session;
+    if (!session_open(&session, job, &model->options))
+        return false;
+    picture_put_model(session.model->module, job->arena, out);
+    session_close(&session);
+    return true;
+}
+
+static bool draw_any(Job *job, const Draw *o, const ModelArgument *model, const char *path, Text *out)
+{
+    if (!strcmp(o->what, "graph"))
+        return draw_graph(job, model, out);
+    return !strcmp(o->what, "schedule") ? draw_schedule(job, o, model, out) : draw_tables(job, o, model, path, out);
+}
+
+static int run_draw(Job *job, void *record, const Arguments *arguments)
+{
+    const Draw *o = record;
+    if (!o->what || !o->output)
+        return cli_usage_error("draw: --what and -o FILE.svg are needed");
+    if (!ending_kind(job, "draw", o->output, NULL, NULL))
+        return EXIT_USAGE;
+    const char *path = arguments->words[0];
+    ModelArgument model;
+    Text out = {0};
+    bool ok = common_model(job, &o->common, path, &model) &&
+              draw_any(job, o, &model, path, &out) &&
+              cli_write(job, o->output, &out);
+    text_free(&out);
+    return cli_finish(job, ok);
+}
+
+static const Option options[] = {
+    {"what", "positions|masks|schedule|graph", FIELD(Draw, what), 0, NULL,
+     "vectors of positions, what each attention may look at, the learning rate, the model's blocks"},
+    {"-o", "FILE.svg", FIELD(Draw, output), 0, NULL, "the picture"},
+    {"source-length", "N", FIELD(Draw, source_length), 1, NULL, "tokens of the source (64 positions; 12 of masks)"},
+    {"target-length", "N", FIELD(Draw, target_length), 1, NULL, "… and of the target"},
+    {"steps", "N", FIELD(Draw, steps), 1, NULL, "of the schedule (the train block's, else ten warm-ups)"},
+    {"weights", "FILE", FIELD(Draw, weights), 0, NULL, "params from here: learned positions (a run's best; initial values)"},
+    OPTION_SET(Draw),
+};
+
+const Command command_draw = {
+    .name = "draw",
+    .summary = "pictures of a model: its blocks, positions, masks and learning rate",
+    .arguments = "MODEL.tfg|RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Draws, as SVG, what follows from a model's text: its blocks with shapes and params, the learning rate;\n"
+            "run on made-up tokens, what depends on positions alone, and what attentions may look at.",
+    COMMAND_OPTIONS(Draw, options),
+    .run = run_draw,
+};

@@ -1,0 +1,113 @@
+/* tfc export: params, or a model as ONNX, as a file for other programs. */
+#include "cli/commands/commands.h"
+#include "cli/options/endings.h"
+#include "driver/exchange/npz_export.h"
+#include "driver/exchange/onnx/export.h"
+#include "driver/ports/patterns.h"
+#include "driver/run/published.h"
+#include "driver/run/weights.h"
+
+#include <string.h>
+
+typedef struct Export {
+    Common common;
+    const char *out, *format, *function;
+    bool merge;
+    TextList only;
+} Export;
+
+/* The store as the format has it. */
+static bool write_params(Job *job, Session *session, const Export *o, const ModelArgument *model,
+                         Store *store, const Map *parts)
+{
+    const WeightsExport what = {.only = &o->only, .without = parts};
+    if (!strcmp(o->format, "hf"))
+        return published_write(job, model->run, session->model, store, &what, o->out);
+    if (!strcmp(o->format, "marian"))
+        return npz_export(job, model->run, store, &what, o->out);
+    if (strcmp(o->format, "onnx"))
+        return weights_export(job, session->model, store, &what, o->out);
+    const Function *function = session_function(session, o->function ? o->function : "forward");
+    return function && onnx_export(job, function, store, o->out);
+}
+
+/* Every param that training and inference have. */
+static bool add_params(Job *job, Session *session, Store *store)
+{
+    const char *name = session->model->has_loss ? "loss" : "forward";
+    const TfcProgram *program = session_compile(session, session_function(session, name));
+    return program && (store_add_program(store, program) || job_no_memory(job));
+}
+
+static bool export_model(Job *job, const Export *o, ModelArgument *model)
+{
+    if (!o->common.weights && !model->run)
+        return job_error(job, "%s is a model that is not trained: --weights FILE gives its params",
+                         model->options.path);
+    Session session;
+    Store *store = store_new();
+    const char *weights = o->common.weights;
+    if (!weights)
+        weights = run_checkpoint(job, model->run, o->common.checkpoint);
+    bool ok = weights && session_open(&session, job, &model->options);
+    if (ok) {
+        Map parts;
+        map_init(&parts, job->arena);
+        ok = patterns_check(job, "only", &o->only, session.model->module) &&
+             add_params(job, &session, store) &&
+             weights_load(job, session.model, store, weights, NULL) &&
+             (!o->merge || weights_merge(job, &model->options, store, &parts)) &&
+             write_params(job, &session, o, model, store, &parts);
+        session_close(&session);
+    }
+    store_free(store);
+    return ok;
+}
+
+static int run_export(Job *job, void *record, const Arguments *arguments)
+{
+    Export *o = record;
+    ModelArgument model;
+    if (!o->out)
+        return cli_usage_error("export: -o FILE is needed; see tfc export --help");
+    if (!(o->format = ending_kind(job, "export", o->out, "--format", o->format)))
+        return EXIT_USAGE;
+    bool onnx = !strcmp(o->format, "onnx");
+    if (onnx && (o->merge || o->only.count))
+        return cli_usage_error("export: --format onnx is a whole model, without --merge and --only");
+    if (!onnx && o->function)
+        return cli_usage_error("export: --function is for --format onnx");
+    return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
+                               export_model(job, o, &model));
+}
+
+static const Option options[] = {
+    {"-o", "FILE", FIELD(Export, out), 0, NULL, "where to write"},
+    {"format", "safetensors|hf|marian|onnx", FIELD(Export, format), 0, NULL,
+     "params with the names and the layout of the model's weights block; hf: FILE is a folder,\n"
+     "with config.json and tokenizer, of what tfc import read; marian: its model.npz; onnx: a\n"
+     "function of the model as an ONNX model of opset 17 (as FILE ends: .safetensors or none,\n"
+     ".npz, .onnx)"},
+    {"function", "NAME", FIELD(Export, function), 0, NULL,
+     "with --format onnx: forward (unless given), encode or decode_step"},
+    {"merge", NULL, FIELD(Export, merge), 0, NULL,
+     "adapters become part of the params that they adapt (`merge` of the language)"},
+    {"only", "PATTERN", FIELD(Export, only), 0, NULL,
+     "only the params that it meets, as **.lora_*"},
+    OPTION_CHECKPOINT(Export),
+    OPTION_WEIGHTS(Export),
+    OPTION_SET(Export),
+};
+
+const Command command_export = {
+    .name = "export",
+    .summary = "params, or the model as ONNX, as a file for other programs",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Writes the params of a run, without the optimizer's state, as its model's weights\n"
+            "block names and lays them out: what came from another program returns to it. As ONNX\n"
+            "it is the model itself, with ragged dimensions padded and lengths beside them.",
+    COMMAND_OPTIONS(Export, options),
+    .run = run_export,
+};

@@ -1,0 +1,252 @@
+/* tfc generate: a language model goes on with a text. */
+#include "base/json_write.h"
+#include "cli/commands/commands.h"
+#include "cli/options/decoding.h"
+#include "cli/stream.h"
+#include "driver/run/continuation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Generate {
+    Common common;
+    TextList input;
+    const char *prompt, *output, *long_prompt;
+    int64_t tokens;
+    TextList stops;
+    bool json;
+    Decoding decoding;
+} Generate;
+
+static DecodeSettings settings_of(const Generate *o, RunFolder *run)
+{
+    DecodeSettings settings = continuation_settings(&run->inference);
+    decoding_set_draw(&o->decoding, &settings);
+    settings.n_stuck = &run->inference.n_stuck;
+    return settings;
+}
+
+/* Warns that the model sees only the end of a prompt longer than its context. False, with an error, where
+ * --long-prompt refuses it. `line`: of --input, from 1; 0: the prompt is --prompt. */
+static bool check_length(Job *job, const Generate *o, RunFolder *run, const Continuation *text, int64_t line)
+{
+    DecodeSettings settings = settings_of(o, run);
+    int64_t seen;
+    if (text->left <= 0 || continuation_fits(&run->inference, &settings, text, &seen))
+        return true;
+    const char *place = line ? arena_printf(job->arena, "line %lld", (long long)line) : "the prompt";
+    long long longest = (long long)inference_max_length(&run->inference);
+    if (o->long_prompt && !strcmp(o->long_prompt, "refuse"))
+        return job_error(job, "%s has %lld tokens, and the model takes %lld: shorten it, or --long-prompt cut has the "
+                              "model see its end", place, (long long)text->ids.count, longest);
+    diag_warning(&job->diags, (Loc){0}, "%s has %lld tokens, and the model takes %lld: it sees the last %lld", place,
+                 (long long)text->ids.count, longest, (long long)seen);
+    cli_flush(job);
+    return true;
+}
+
+/* ---- an answer ---- */
+
+/* line, prompt, text (what is behind the prompt), ids (of that), end: "stop" or "length". */
+static void put_json(Job *job, const Continuation *text, int64_t line, const char *whole, size_t behind, Text *out)
+{
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", line);
+    json_put_text(&json, "prompt", arena_strndup(job->arena, whole, behind));
+    json_put_text(&json, "text", whole + behind);
+    json_open(&json, "ids", '[');
+    for (size_t i = text->prompt; i < text->ids.count; i++)
+        json_put_integer(&json, NULL, text->ids.data[i]);
+    json_close(&json, ']');
+    json_put_text(&json, "end", text->ended ? "stop" : "length");
+    json_close(&json, '}');
+    text_string(out, "\n");
+}
+
+/* ---- one prompt ---- */
+
+static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
+{
+    const char *unknown = vocab_unknown(run->vocab, job->arena, prompt, strlen(prompt));
+    if (unknown)
+        diag_warning(&job->diags, (Loc){0}, "--prompt: the model has no token for %s", unknown);
+    cli_flush(job);
+}
+
+/* To standard output, as it comes. */
+static void show(void *context, const char *text, size_t length)
+{
+    fwrite(text, 1, length, stdout);
+    fflush(stdout);
+}
+
+static bool generate_one(Job *job, const Generate *o, RunFolder *run)
+{
+    Continuation growing = {.left = o->tokens};
+    DecodeSettings settings = settings_of(o, run);
+    bool streams = !o->json && !(o->output && strcmp(o->output, "-"));
+    const ContinuationWatch watch = {.stops = &o->stops, .grown = streams ? show : NULL};
+    Text whole = {0}, out = {0};
+    tell_unknown(job, run, o->prompt);
+    continuation_encode(run->vocab, o->prompt, &growing.ids);
+    growing.prompt = growing.ids.count;
+    bool ok = check_length(job, o, run, &growing, 0) &&
+              continuation_run(&run->inference, &settings, &watch, &growing, 1);
+    size_t behind = continuation_text(run->vocab, &growing, &o->stops, &whole);
+    if (o->json)
+        put_json(job, &growing, 0, whole.data ? whole.data : "", behind, &out);
+    else if (!streams)
+        text_put(&out, whole.data ? whole.data : "", whole.length);
+    if (!o->json)
+        text_string(&out, "\n");
+    ok = ok && cli_write(job, o->output, &out);
+    text_free(&whole);
+    text_free(&out);
+    ids_free(&growing.ids);
+    return ok;
+}
+
+/* ---- a prompt a line ---- */
+
+static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text, Stream *stream)
+{
+    Text whole = {0}, out = {0};
+    size_t behind = continuation_text(run->vocab, text, &o->stops, &whole);
+    if (o->json)
+        put_json(stream->job, text, text->number, whole.data ? whole.data : "", behind, &out);
+    else {
+        put_one_line(&out, whole.data ? whole.data : "");
+        text_string(&out, "\n");
+    }
+    stream_put(stream, out.data, out.length);
+    text_free(&whole);
+    text_free(&out);
+}
+
+static void begin_text(const Stream *stream, int64_t i, int64_t tokens, Continuation *text)
+{
+    const Rows *rows = &stream->corpus->target;
+    int64_t row = stream->row[i];
+    *text = (Continuation){.number = stream->first + i, .left = row < 0 ? 0 : tokens};
+    for (int64_t k = row < 0 ? 0 : rows->start[row]; row >= 0 && k < rows->start[row + 1]; k++)
+        ids_push(&text->ids, rows->ids.data[k]);
+    text->prompt = text->ids.count;
+}
+
+/* A prompt that is refused ends it, after the answers to those before. */
+static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream *stream)
+{
+    Continuation texts[CONTINUATION_ROWS] = {0};
+    DecodeSettings settings = settings_of(o, run);
+    const ContinuationWatch watch = {.stops = &o->stops};
+    int n = 0;
+    bool fits = true;
+    for (; fits && n < stream->n; n++) {
+        begin_text(stream, n, o->tokens, &texts[n]);
+        fits = check_length(job, o, run, &texts[n], stream->first + n + 1);
+    }
+    int answered = fits ? n : n - 1;
+    bool ok = continuation_run(&run->inference, &settings, &watch, texts, answered);
+    for (int i = 0; i < n; i++) {
+        if (ok && i < answered)
+            put_answer(o, run, &texts[i], stream);
+        ids_free(&texts[i].ids);
+    }
+    return ok && stream_flush(stream) && fits;
+}
+
+static bool generate_lines(Job *job, const Generate *o, RunFolder *run, Stream *stream, bool ok)
+{
+    while (ok && stream_next(stream))
+        ok = generate_window(job, o, run, stream);
+    return stream_close(stream, ok);
+}
+
+static bool check_prompt(Job *job, const Generate *o)
+{
+    if (o->input.count && *o->prompt)
+        return job_error(job, "--prompt is one text, --input has one a line: give one of them");
+    for (size_t i = 0; i < o->stops.count; i++)
+        if (!*o->stops.data[i])
+            return job_error(job, "--stop: expected a text that is not empty");
+    for (const char *at = o->prompt; *at; at += utf8_length(at, strlen(at)))
+        if (!utf8_length(at, strlen(at)))
+            return job_error(job, "--prompt is not valid UTF-8");
+    return true;
+}
+
+static bool generate(Job *job, const void *record, RunFolder *run)
+{
+    const Generate *o = record;
+    if (run->inference.ports.source || !run->inference.ports.target)
+        return job_error(job, "%s: not a language model; tfc translate is for models with a source",
+                         run->path);
+    StreamOptions options = {.source = o->input,
+                             .output = o->output,
+                             .vocab = run->vocab,
+                             .kind = CORPUS_LINES,
+                             .window_lines = CONTINUATION_ROWS,
+                             .line_limit = o->common.line_limit,
+                             .keep_going = o->common.keep_going,
+                             .tell_unknown = true};
+    Stream stream;
+    if (!check_prompt(job, o))
+        return false;
+    bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
+              inference_prepare_decode(&run->inference) && run_folder_load(job, run, o->common.checkpoint);
+    cli_flush(job);
+    ok = o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);
+    decoding_tell_stuck(job, run->inference.n_stuck);
+    return ok;
+}
+
+static int run_generate(Job *job, void *record, const Arguments *arguments)
+{
+    const Generate *o = record;
+    return common_run(job, &o->common, arguments->words[0], generate, o);
+}
+
+static const Option options[] = {
+    {"prompt", "TEXT", FIELD(Generate, prompt), 0, "", "what to go on with"},
+    {"input", "FILE", FIELD(Generate, input), 0, NULL,
+     "or prompts, one a line; -: standard input"},
+    {"output", "FILE", FIELD(Generate, output), 0, NULL, "where to write (standard output)"},
+    OPTION_KEEP_GOING(Generate),
+    OPTION_LINE_LIMIT(Generate),
+    {"json", NULL, FIELD(Generate, json), 0, NULL,
+     "an object a prompt: line, prompt, text (behind it), ids, end (stop or length)"},
+    {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens, at most"},
+    {"stop", "TEXT", FIELD(Generate, stops), 0, NULL, "end before this text; again for more"},
+    {"long-prompt", "cut|refuse", FIELD(Generate, long_prompt), 0, "cut",
+     "a prompt that the model cannot see whole: it sees the last half of its length, or an error"},
+    OPTIONS_RULES(Generate),
+    OPTIONS_DRAW(Generate),
+    OPTION_CHECKPOINT(Generate),
+    OPTION_WEIGHTS(Generate),
+    OPTION_VOCAB(Generate),
+    OPTION_TOKEN(Generate, common.vocab.tokens),
+    OPTION_SPECIAL(Generate),
+    OPTION_SET(Generate),
+    OPTION_WITH(Generate),
+    OPTION_PRODUCTS(Generate),
+    OPTION_THREADS(Generate),
+    OPTION_GEMM(Generate),
+    OPTION_CPU(Generate),
+    OPTION_PASSES(Generate),
+};
+
+const Command command_generate = {
+    .name = "generate",
+    .summary = "continue a text with a language model",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints a prompt and what a language model goes on with, as it comes. Prompts of\n"
+            "--input are answered as they are read, each on one line, where \\n stands for a\n"
+            "line break within a text; --json has them whole. What stands before a text and\n"
+            "what ends it is the run's rule (docs/training.md): --token stop=TOKEN names\n"
+            "another end, again for several, stop=none goes on to --tokens.",
+    COMMAND_OPTIONS(Generate, options),
+    .run = run_generate,
+};

@@ -1,0 +1,42 @@
+/* tfc import: a published model's folder as the folder of a run. */
+#include "cli/commands/commands.h"
+#include "driver/exchange/import.h"
+
+typedef struct Import {
+    Common common;
+    const char *out;
+    bool copy;
+} Import;
+
+static int run_import(Job *job, void *record, const Arguments *arguments)
+{
+    const Import *o = record;
+    if (!o->out)
+        return cli_usage_error("import: -o RUN is needed; see tfc import --help");
+    ImportOptions options = {.folder = arguments->words[0], .run = o->out, .copy = o->copy};
+    vec_push(job->arena, options.command, "tfc");
+    for (int i = 0; i < arguments->argc; i++)
+        vec_push(job->arena, options.command, arguments->argv[i]);
+    return cli_finish(job, import_folder(job, &options));
+}
+
+static const Option options[] = {
+    {"-o", "RUN", FIELD(Import, out), 0, NULL, "the folder to make"},
+    {"copy", NULL, FIELD(Import, copy), 0, NULL,
+     "copy the weights into RUN; else they stay where they are, and RUN leads to them"},
+};
+
+const Command command_import = {
+    .name = "import",
+    .summary = "a published model as the folder of a run",
+    .arguments = "FOLDER -o RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Reads config.json, the tokenizer and the safetensors of a folder as Hugging Face has\n"
+            "them (marian, bart, t5, gpt2, llama, mistral, bert), and writes RUN: its model in a\n"
+            "few lines, its vocabulary, and the way to its weights; or Marian's own folder: model.npz,\n"
+            "its vocabulary, source.spm, target.spm. Every command that takes a run takes it:\n"
+            "translate, generate, score, eval, train RUN --out NEW, compile, export.",
+    COMMAND_OPTIONS(Import, options),
+    .run = run_import,
+};

@@ -1,0 +1,196 @@
+/* tfc info: what a file or folder holds. */
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/progress.h"
+#include "driver/run/foreign_files.h"
+#include "driver/train/training.h"
+#include "ir/text.h"
+#include "runtime/data/prepared.h"
+#include "runtime/data/safetensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Info {
+    Common common;
+} Info;
+
+static int64_t type_elements(const Type *type)
+{
+    int64_t count = 1;
+    for (int i = 0; i < type->rank; i++)
+        count *= type->dims[i].size;
+    return count;
+}
+
+static void print_model(Job *job, const Model *model)
+{
+    static const char *const roles[] = {"", "  frozen", "  state", "  slot", "  gradient"};
+    const Module *module = model->module;
+    int64_t total = 0;
+    printf("model %s\n", module->name);
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        if (op->kind == OP_input)
+            printf("  input   %-40s %s\n", op_string(op, ATTR_name),
+                   ir_type_text(module, &op_result(op)->type, job->arena));
+        else if (op->kind == OP_output)
+            printf("  output  %-40s %s\n", op_string(op, ATTR_name),
+                   ir_type_text(module, &op->args[0]->type, job->arena));
+    }
+    for (size_t i = 0; i < module->params.count; i++) {
+        const ParamInfo *info = module->params.data[i];
+        printf("  param   %-40s %s%s\n", info->name, ir_type_text(module, &info->type, job->arena),
+               roles[info->role]);
+        total += type_elements(&info->type);
+    }
+    printf("%zu param%s, %" PRId64 " number%s\n", module->params.count,
+           text_plural((int64_t)module->params.count, "", "s"), total, text_plural(total, "", "s"));
+}
+
+static bool info_model(Job *job, const char *path, const Common *common)
+{
+    ModelArgument model;
+    Session session;
+    if (!common_model(job, common, path, &model) || !session_open(&session, job, &model.options))
+        return false;
+    print_model(job, session.model);
+    session_close(&session);
+    return true;
+}
+
+/* `more` stands behind the step. */
+static void print_checkpoint(Job *job, const char *folder, const char *name, const char *more)
+{
+    const char *file = arena_printf(job->arena, "%s/%s.safetensors", folder, name);
+    StFile *checkpoint = file_exists(file) ? st_open(&job->diags, job->arena, file) : NULL;
+    if (!checkpoint)
+        return;
+    const char *step = st_meta(checkpoint, "step");
+    if (step)
+        printf("  %-8sstep %s%s\n", name, text_visible_name(job->arena, step), more);
+    st_close(checkpoint);
+}
+
+/* ", of the lowest loss (--best loss)"; "" where nothing is recorded. */
+static const char *best_text(Job *job, const char *path)
+{
+    RunRecord record;
+    const char *by;
+    const TrainMeasure *measure = run_record_read(job, path, &record) ? training_recorded_best(&record, &by) : NULL;
+    return measure ? arena_printf(job->arena, ", of %s (--best %s)", train_measure_best(measure, job->arena), by) : "";
+}
+
+static bool info_run(Job *job, const char *path)
+{
+    RunFolder run;
+    bool ok = run_folder_open(job, &(RunSource){.path = path}, &run);
+    if (ok) {
+        print_model(job, run.session.model);
+        printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
+               corpus_kind_name(run.kind));
+        for (size_t i = 0; i < run.session.options.settings.count; i++)
+            printf("  set     %s\n", text_visible_name(job->arena, run.session.options.settings.data[i]));
+        print_checkpoint(job, path, "last", "");
+        print_checkpoint(job, path, "best", best_text(job, path));
+        print_checkpoint(job, path, "average", "");
+    }
+    run_folder_close(&run);
+    return ok;
+}
+
+static bool info_prepared(Job *job, const char *path)
+{
+    const Prepared *p = prepared_open(&job->diags, job->arena, path);
+    if (!p)
+        return false;
+    printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n", corpus_kind_name(p->kind),
+           p->rows, text_plural(p->rows, "", "s"), p->lines, text_plural(p->lines, "", "s"));
+    printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty, p->long_);
+    if (p->source.tokens)
+        printf("  source      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->source.tokens,
+               p->source.longest);
+    printf("  target      %" PRId64 " tokens, at most %" PRId64 " a row\n", p->target.tokens,
+           p->target.longest);
+    printf("  vocabulary  %s\n", text_visible_name(job->arena, p->vocabulary));
+    printf("  shards      %zu, windows of %" PRId64 " rows\n", p->shards.count, p->window_rows);
+    for (size_t i = 0; i < p->texts.count; i++)
+        printf("  %-11s %s\n", p->texts.data[i].option, text_visible_name(job->arena, p->texts.data[i].file));
+    return true;
+}
+
+static bool check_sums(Job *job, const StFile *file)
+{
+    bool ok = st_header_is_whole(file) ||
+              job_error(job, "%s is damaged: the checksum of its header is another", file->path);
+    for (int64_t i = 0; i < file->n; i++)
+        if (!st_is_whole(file, &file->tensors[i]))
+            ok = job_error(job, "%s is damaged: the checksum of '%s' is another", file->path,
+                           file->tensors[i].name);
+    if (ok && st_checksums(file))
+        printf("checksums are right\n");
+    return ok;
+}
+
+static bool info_tensors(Job *job, const char *path)
+{
+    StFile *file = foreign_file_check(job, path) ? st_open(&job->diags, job->arena, path) : NULL;
+    if (!file)
+        return false;
+    uint64_t bytes = 0;
+    const char *sums = st_checksums(file);
+    for (int64_t i = 0; i < file->n_meta; i++)
+        if (file->meta_values[i] != sums)
+            printf("  %-16s %s\n", text_visible_name(job->arena, file->meta_keys[i]),
+                   text_visible_name(job->arena, file->meta_values[i]));
+    for (int64_t i = 0; i < file->n; i++) {
+        const StTensor *tensor = &file->tensors[i];
+        printf("  %-48s %s[", text_visible_name(job->arena, tensor->name), element_info(tensor->type)->name);
+        for (int d = 0; d < tensor->rank; d++)
+            printf("%s%" PRId64, d ? ", " : "", tensor->dims[d]);
+        printf("]\n");
+        bytes += tensor->bytes;
+    }
+    printf("%" PRId64 " tensor%s, %s\n", file->n, text_plural(file->n, "", "s"), bytes_text((int64_t)bytes));
+    bool ok = check_sums(job, file);
+    st_close(file);
+    return ok;
+}
+
+static bool info(Job *job, const Common *common, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return job_error(job, "cannot read %s: no such file", path);
+    if (S_ISDIR(status.st_mode) && common->settings.count)
+        return job_error(job,
+                         "%s: --set is for a model's file: a run has the settings that "
+                         "it was trained with",
+                         path);
+    if (S_ISDIR(status.st_mode))
+        return is_prepared(path) ? info_prepared(job, path) : info_run(job, path);
+    if (text_ends(path, ".tfg") || text_ends(path, ".tir"))
+        return info_model(job, path, common);
+    return info_tensors(job, path);
+}
+
+static int run_info(Job *job, void *record, const Arguments *arguments)
+{
+    const Info *o = record;
+    return cli_finish(job, info(job, &o->common, arguments->words[0]));
+}
+
+static const Option options[] = {OPTION_SET(Info)};
+
+const Command command_info = {
+    .name = "info",
+    .summary = "tell what a model, run or checkpoint holds",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Tells what a model (.tfg), the folder of a run, data of tfc prepare, or a checkpoint\n"
+            "or other safetensors file holds.",
+    COMMAND_OPTIONS(Info, options),
+    .run = run_info,
+};

@@ -1,0 +1,224 @@
+/* tfc init: begins a project. What options do not say is asked for on a terminal. */
+#define _GNU_SOURCE
+#include "base/team.h"
+#include "cli/commands/commands.h"
+#include "cli/report/survey_print.h"
+#include "driver/project/project.h"
+#include "runtime/data/tmx.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXAMPLES = 2 };
+
+typedef struct Init {
+    Common common;
+    const char *kind;
+    TextFiles data;
+    const char *languages;
+    double minutes;
+} Init;
+
+/* ---- questions ---- */
+
+static bool can_ask(void) { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
+
+/* The answer, without blanks around it, in the arena; NULL: there is none. */
+static const char *ask(Job *job, const char *question)
+{
+    char *line = NULL;
+    size_t room = 0;
+    fprintf(stderr, "%s ", question);
+    fflush(stderr);
+    ssize_t n = getline(&line, &room, stdin);
+    const char *answer = NULL;
+    if (n > 0) {
+        char *begin = line + strspn(line, " \t");
+        begin[strcspn(begin, "\n")] = '\0';
+        for (size_t end = strlen(begin); end && strchr(" \t\r", begin[end - 1]); end--)
+            begin[end - 1] = '\0';
+        answer = arena_strdup(job->arena, begin);
+    }
+    free(line);
+    return answer;
+}
+
+/* The same until it is not empty; NULL: no more answers. */
+static const char *ask_again(Job *job, const char *question)
+{
+    const char *answer;
+    do
+        answer = ask(job, question);
+    while (answer && !*answer);
+    return answer;
+}
+
+static ProjectKind ask_kind(Job *job)
+{
+    fprintf(stderr, "What is it to be?\n");
+    for (ProjectKind kind = 0; kind < PROJECT_KINDS; kind++)
+        fprintf(stderr, "  %d  %-15s %s\n", (int)kind + 1, project_kind(kind)->name, project_kind(kind)->summary);
+    for (const char *answer; (answer = ask_again(job, "Number or name:"));) {
+        ProjectKind kind = project_kind_find(answer);
+        if (kind == PROJECT_KINDS && answer[0] >= '1' && answer[0] < '1' + (int)PROJECT_KINDS && !answer[1])
+            kind = (ProjectKind)(answer[0] - '1');
+        if (kind != PROJECT_KINDS)
+            return kind;
+    }
+    return PROJECT_KINDS;
+}
+
+/* Adds the answer to the list; false: there is none. */
+static bool ask_file(Job *job, const char *question, TextList *list)
+{
+    const char *file = ask_again(job, question);
+    if (file)
+        vec_push(job->arena, *list, file);
+    return file != NULL;
+}
+
+static bool ask_data(Job *job, ProjectForm form, TextFiles *data)
+{
+    if (form == PROJECT_TEXT)
+        return ask_file(job, "The file of the text:", &data->text);
+    if (form == PROJECT_LABELS)
+        return ask_file(job, "The file of texts and labels, a tab between them:", &data->data);
+    TextList first = {0};
+    if (!ask_file(job, "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
+        return false;
+    bool both = text_ends(first.data[0], ".tsv") || tmx_is_name(first.data[0]);
+    *(both ? &data->data : &data->source) = first;
+    return both || ask_file(job, "The file of the targets:", &data->target);
+}
+
+/* ---- usage ---- */
+
+static const char *kind_names(Job *job)
+{
+    const char *names = "";
+    for (ProjectKind kind = 0; kind < PROJECT_KINDS; kind++)
+        names = arena_printf(job->arena, "%s%s%s", names,
+                             !kind ? "" : kind + 1 < PROJECT_KINDS ? ", " : " or ", project_kind(kind)->name);
+    return names;
+}
+
+/* PROJECT_KINDS after a usage error. */
+static ProjectKind find_kind(Job *job, const Init *command)
+{
+    ProjectKind kind = command->kind ? project_kind_find(command->kind) : PROJECT_KINDS;
+    if (!command->kind && can_ask())
+        kind = ask_kind(job);
+    else if (!command->kind)
+        cli_usage_error("init: --kind is needed: %s", kind_names(job));
+    else if (kind == PROJECT_KINDS)
+        cli_usage_error("init: --kind %s: it is %s", command->kind, kind_names(job));
+    return kind;
+}
+
+static int check_data(Job *job, const TextFiles *data, const ProjectKindInfo *kind)
+{
+    const char *mistake = text_files_mistake(job->arena, data, "");
+    bool has_text = data->text.count > 0, has_side = data->source.count || data->target.count;
+    bool pair = data->source.count && data->target.count && !data->data.count, one = data->data.count && !has_side;
+    if (kind->form == PROJECT_TEXT && (!has_text || has_side || data->data.count))
+        return cli_usage_error("init: a %s begins with --text F", kind->name);
+    if (kind->form == PROJECT_LABELS && (!one || has_text))
+        return cli_usage_error("init: a %s begins with --data F.tsv, lines of text, tab and label", kind->name);
+    if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
+        return cli_usage_error("init: a %s begins with --source F and --target F, or --data F.tsv", kind->name);
+    if (mistake)
+        return cli_usage_error("init: %s", mistake);
+    return 0;
+}
+
+/* ---- what it does ---- */
+
+static void print_project(Job *job, const Init *command, const char *folder, const ProjectOptions *o, const Project *p)
+{
+    const ProjectSize *size = p->size;
+    printf("\n%s: a %s\n", folder, project_kind(o->kind)->name);
+    printf("  data      %" PRId64 " lines to train on, %" PRId64 " to validate, %" PRId64 " to test", p->parts.train,
+           p->parts.valid, p->parts.test);
+    if (p->parts.left_out)
+        printf("; %" PRId64 " left out (an empty side, or no text)", p->parts.left_out);
+    if (p->parts.shared)
+        printf("\n            %s", project_shared(job->arena, &p->parts));
+    printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n", size->layers,
+           text_plural(size->layers, "", "s"), size->d_model, size->heads, text_plural(size->heads, "", "s"), o->processors,
+           text_plural(o->processors, "", "s"));
+    printf("  README.md the commands to go on, for %g minutes of training:\n\n", command->minutes);
+    printf("cd %s\n%s", folder, p->commands);
+}
+
+static int create(Job *job, const Init *command, const char *folder, ProjectKind kind, const TextFiles *data)
+{
+    Survey found;
+    Project project = {0};
+    ProjectOptions o = {.folder = folder,
+                        .kind = kind,
+                        .data = {.train = {.files = *data}, .languages = command->languages, .examples = EXAMPLES,
+                                 .line_limit = command->common.line_limit},
+                        .minutes = command->minutes,
+                        .processors = team_default()};
+    bool ok = survey(job, &o.data, &found);
+    cli_flush(job);
+    if (ok) {
+        Text out = {0};
+        survey_print(&found, &out);
+        fwrite(out.data, 1, out.length, stdout);
+        fflush(stdout); /* before messages */
+        text_free(&out);
+        ok = project_create(job, &o, &found, &project);
+    }
+    if (ok)
+        print_project(job, command, folder, &o, &project);
+    return cli_finish(job, ok);
+}
+
+static int run_init(Job *job, void *record, const Arguments *arguments)
+{
+    const Init *command = record;
+    const char *folder = arguments->words[0];
+    TextFiles data = command->data;
+    if (!project_check_folder(job, folder))
+        return cli_finish(job, false);
+    ProjectKind kind = find_kind(job, command);
+    if (kind == PROJECT_KINDS)
+        return EXIT_USAGE;
+    const ProjectKindInfo *info = project_kind(kind);
+    if (!text_files_given(&data) && can_ask() && !ask_data(job, info->form, &data))
+        return EXIT_USAGE;
+    int status = check_data(job, &data, info);
+    return status ? status : create(job, command, folder, kind, &data);
+}
+
+static const Option options[] = {
+    {"kind", "KIND", FIELD(Init, kind), 0, NULL, "translator, pronouncer, language-model or classifier"},
+    {"source", "FILE", FIELD(Init, data.source), 0, NULL,
+     "of a translator or pronouncer: sources, one a line, such as sentences or words"},
+    {"target", "FILE", FIELD(Init, data.target), 0, NULL, "… and targets, as many lines"},
+    {"data", "FILE.tsv", FIELD(Init, data.data), 0, NULL,
+     "… or both in one file, a tab between them, or a translation memory, FILE.tmx; of a\n"
+     "classifier: text, tab, label"},
+    {"languages", "A,B", FIELD(Init, languages), 0, NULL,
+     "of a translation memory: the sources' and the targets', such as en,de"},
+    {"text", "FILE", FIELD(Init, data.text), 0, NULL, "of a language model: its text"},
+    {"minutes", "M", FIELD(Init, minutes), 0, "15", "of the training that README.md tells"},
+    OPTION_LINE_LIMIT(Init),
+};
+
+const Command command_init = {
+    .name = "init",
+    .summary = "begin a project: a model, its data in three parts, the commands to go on",
+    .arguments = "FOLDER",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Makes a folder with a model sized for the data and this machine, the data cut into what trains,\n"
+            "validates and tests, and a README.md with the commands to train, measure and use it. What no\n"
+            "option says is asked for on a terminal. The data are looked at as by tfc data.",
+    COMMAND_OPTIONS(Init, options),
+    .run = run_init,
+};

@@ -1,0 +1,225 @@
+/* tfc launch: runs a training again where a machine or a process of it was lost. */
+#define _GNU_SOURCE
+#include "cli/commands/commands.h"
+
+#include "base/file.h"
+#include "base/temporary.h"
+#include "runtime/ranks/transport.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Launch {
+    Common common;
+    int64_t retries;
+    const char *hosts, *shell;
+} Launch;
+
+enum { LOOKS_A_SECOND = 10, GRACE = 5 /* seconds */ };
+
+static volatile sig_atomic_t child_group, signal_got;
+
+static void on_signal(int signal)
+{
+    signal_got = signal;
+    if (child_group)
+        kill(-child_group, signal);
+}
+
+/* ---- what is run ---- */
+
+/* The word after a name; NULL: there is none. */
+static const char *word_after(const char *const *words, int n, const char *name)
+{
+    for (int i = 0; i + 1 < n; i++)
+        if (!strcmp(words[i], name))
+            return words[i + 1];
+    return NULL;
+}
+
+static bool has_checkpoint(Job *job, const char *const *words, int n)
+{
+    const char *out = word_after(words, n, "--out");
+    return out && file_exists(arena_printf(job->arena, "%s/last.safetensors", out));
+}
+
+static int run_and_wait(char *const *words)
+{
+    pid_t pid = fork();
+    if (pid < 0)
+        return -1;
+    if (!pid) {
+        execvp(words[0], words);
+        fprintf(stderr, "tfc: error: cannot run %s: %s\n", words[0], strerror(errno));
+        _exit(127);
+    }
+    int status;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Whether a list holds nothing that a shell, or the option of a program that it is given to, would take for anything else
+ * than the names of machines. */
+static bool are_hosts(const char *list)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@-";
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (*at == '-' || !strchr(",", at[strspn(at, letters)]))
+            return false;
+    return true;
+}
+
+/* The hosts of a list with commas that answer, in the same form; "" where none does. */
+static const char *living_hosts(Job *job, const Launch *o)
+{
+    char *rest = NULL, *list = arena_strdup(job->arena, o->hosts);
+    const char *living = "";
+    for (char *host = strtok_r(list, ",", &rest); host; host = strtok_r(NULL, ",", &rest)) {
+        const char *name = arena_strndup(job->arena, host, strcspn(host, ":"));
+        const char *ask = arena_printf(job->arena, "%s %s true </dev/null >/dev/null 2>&1", o->shell, name);
+        char *const words[] = {"sh", "-c", (char *)(uintptr_t)ask, NULL};
+        if (!run_and_wait(words))
+            living = arena_printf(job->arena, "%s%s%s", living, *living ? "," : "", host);
+        else
+            diag_warning(&job->diags, (Loc){0}, "%s does not answer and is left out", name);
+    }
+    return living;
+}
+
+/* The command's words, HOSTS replaced, and --resume behind them if there is something to go on from.
+ * NULL: no host is left. */
+static char **make_words(Job *job, const Launch *o, const Arguments *arguments)
+{
+    char **words = ARENA_ARRAY(job->arena, char *, arguments->count + 2);
+    const char *hosts = o->hosts ? living_hosts(job, o) : NULL;
+    if (hosts && !*hosts) {
+        job_error(job, "none of the hosts %s answers", o->hosts);
+        return NULL;
+    }
+    int n = arguments->count;
+    bool resumes = has_checkpoint(job, arguments->words, n);
+    for (int i = 0; i < n; i++) {
+        const char *word = arguments->words[i];
+        resumes = resumes && strcmp(word, "--resume");
+        words[i] = (char *)(uintptr_t)(hosts && !strcmp(word, "HOSTS") ? hosts : word);
+    }
+    words[n] = resumes ? "--resume" : NULL;
+    return words;
+}
+
+/* ---- watching it ---- */
+
+static pid_t start(char *const *words, const char *note)
+{
+    unlink(note);
+    pid_t pid = fork();
+    if (!pid) {
+        setpgid(0, 0);
+        setenv(RANK_NOTE, note, 1);
+        execvp(words[0], words);
+        fprintf(stderr, "tfc: error: cannot run %s: %s\n", words[0], strerror(errno));
+        _exit(127);
+    }
+    if (pid > 0)
+        setpgid(pid, pid);
+    child_group = pid;
+    return pid;
+}
+
+/* The exit status, 128 + that of a signal. Ranks that have ended by themselves get some seconds, then
+ * mpirun is ended, too. */
+static int wait_for(pid_t pid, const char *note)
+{
+    const struct timespec pause = {0, 1000000000 / LOOKS_A_SECOND};
+    int status, looks_left = GRACE * LOOKS_A_SECOND;
+    while (!waitpid(pid, &status, WNOHANG)) {
+        nanosleep(&pause, NULL);
+        if (file_exists(note) && looks_left-- == 0)
+            kill(-pid, SIGKILL);
+    }
+    child_group = 0;
+    kill(-pid, SIGKILL); /* what it has left */
+    unlink(note);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Whether another try may help. */
+static bool may_retry(int status)
+{
+    return status != EXIT_DONE && status != EXIT_USAGE && status != EXIT_INTERRUPTED &&
+           status != 127 && !signal_got;
+}
+
+static int try_all(Job *job, const Launch *o, const Arguments *arguments, const char *note)
+{
+    for (int64_t tries = 0;; tries++) {
+        char **words = make_words(job, o, arguments);
+        cli_flush(job);
+        if (!words)
+            return EXIT_INPUT;
+        pid_t pid = start(words, note);
+        if (pid < 0) {
+            job_error(job, "cannot start a process: %s", strerror(errno));
+            return EXIT_INPUT;
+        }
+        int status = wait_for(pid, note);
+        if (!may_retry(status) || tries >= o->retries)
+            return status > 3 ? EXIT_INPUT : status;
+        diag_note(&job->diags, (Loc){0}, "it ended with status %d: try %" PRId64 " of %" PRId64,
+                  status, tries + 2, o->retries + 1);
+    }
+}
+
+static int run_launch(Job *job, void *record, const Arguments *arguments)
+{
+    const Launch *o = record;
+    if (o->retries && !word_after(arguments->words, arguments->count, "--out"))
+        return cli_usage_error("launch: the command names no --out, so it cannot go on");
+    if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
+        strcmp(arguments->words[arguments->count - 1], "HOSTS"))
+        return cli_usage_error("launch: --hosts is for a command with the word HOSTS");
+    if (o->hosts && !are_hosts(o->hosts))
+        return cli_usage_error("launch: --hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",
+                               o->hosts);
+    char *folder; /* of the note alone, so that nobody else can make it */
+    if (!temporary_folder("/tmp/tfc-launch", 0700, &folder))
+        return job_error(job, "cannot write into /tmp: %s", strerror(errno)), cli_finish(job, false);
+    struct sigaction forward = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &forward, NULL);
+    sigaction(SIGINT, &forward, NULL);
+    int status = try_all(job, o, arguments, arena_printf(job->arena, "%s/note", folder));
+    file_remove_tree(folder);
+    free(folder);
+    cli_flush(job);
+    return status;
+}
+
+static const Option options[] = {
+    {"retries", "K", FIELD(Launch, retries), 0, "3",
+     "run it again so often, from the last checkpoint, where it fails"},
+    {"hosts", "LIST", FIELD(Launch, hosts), 0, NULL,
+     "machines with commas between them: those that answer stand for the word HOSTS"},
+    {"shell", "COMMAND", FIELD(Launch, shell), 0, "ssh -o BatchMode=yes -o ConnectTimeout=5",
+     "how a machine is asked: COMMAND HOST true"},
+};
+
+const Command command_launch = {
+    .name = "launch",
+    .summary = "run a training again where it was cut off",
+    .arguments = "-- COMMAND …",
+    .min_arguments = 1,
+    .max_arguments = 4096,
+    .text = "Runs a command such as mpirun … tfc train … --out RUN. Where it fails, because a\n"
+            "machine or a process was lost, it is run again with --resume. Ended well, by a signal\n"
+            "or by wrong usage, it is not.",
+    COMMAND_OPTIONS(Launch, options),
+    .run = run_launch,
+};

@@ -1,0 +1,133 @@
+/* tfc prepare: texts as shards of ids, for tfc train --prepared. */
+#define _GNU_SOURCE
+#include "base/team.h"
+#include "cli/commands/commands.h"
+#include "driver/corpus/prepare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct Prepare {
+    Common common;
+    PrepareOptions o;
+} Prepare;
+
+/* What contradicts itself before any file is read; 0 if nothing does. */
+static int check_usage(Job *job, const PrepareOptions *o)
+{
+    const TextFiles *texts = &o->texts;
+    bool pairs = texts->source.count || texts->target.count || texts->data.count, has_text = texts->text.count > 0;
+    const char *mistake = text_files_has_one_side(texts) ? "--source and --target go together"
+                                                         : text_files_mistake(job->arena, texts, "");
+    if (!o->folder)
+        return cli_usage_error("prepare: -o FOLDER is needed; see tfc prepare --help");
+    if (!o->vocab.spec)
+        return cli_usage_error("prepare: --vocab is needed: FILE, auto:8000, words:FILE, words:auto "
+                               "or chars:auto");
+    if (pairs == has_text)
+        return cli_usage_error(pairs ? "prepare: --text is in place of pairs"
+                                     : "prepare: --source and --target, --data, or --text, are needed");
+    if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
+        return cli_usage_error("prepare: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+    if (mistake)
+        return cli_usage_error("prepare: %s", mistake);
+    if (o->lines && pairs)
+        return cli_usage_error("prepare: --lines is for --text");
+    if (o->vocab.source && !pairs)
+        return cli_usage_error("prepare: --source-vocab is for pairs");
+    if (o->max_length && has_text && !o->lines)
+        return cli_usage_error("prepare: a stream has no rows that could be too long: --max-length of tfc "
+                               "train is its window");
+    return 0;
+}
+
+/* `why`: behind "left out". */
+static void tell_left_out(Job *job, const Prepared *p, int64_t n, const char *why)
+{
+    if (n)
+        diag_warning(&job->diags, (Loc){0}, "%s: %" PRId64 " of %" PRId64 " line%s left out %s", p->folder, n, p->lines,
+                     text_plural(p->lines, "", "s"), why);
+}
+
+static void tell(Job *job, const PrepareResult *result)
+{
+    const Prepared *p = &result->prepared;
+    int64_t n = (int64_t)p->shards.count;
+    fprintf(stderr, "%s: ", p->folder);
+    if (p->kind != CORPUS_STREAM)
+        fprintf(stderr, "%" PRId64 " %s%s of ", p->rows, p->kind == CORPUS_PAIRS ? "pair" : "line", text_plural(p->rows, "", "s"));
+    fprintf(stderr, "%" PRId64 " line%s, ", p->lines, text_plural(p->lines, "", "s"));
+    if (p->kind == CORPUS_PAIRS)
+        fprintf(stderr, "%" PRId64 " + ", p->source.tokens);
+    fprintf(stderr, "%" PRId64 " token%s, %" PRId64 " shard%s", p->target.tokens,
+            text_plural(p->target.tokens, "", "s"), n, text_plural(n, "", "s"));
+    if (result->kept)
+        fprintf(stderr, " (%" PRId64 " %s there)", result->kept, text_plural(result->kept, "was", "were"));
+    fputc('\n', stderr);
+    tell_left_out(job, p, p->empty, p->kind == CORPUS_PAIRS ? "for an empty side" : "that are empty");
+    tell_left_out(job, p, p->long_, arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)", p->max_length));
+}
+
+static void show_progress(int64_t done, int64_t shards)
+{
+    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " shards%s", done, shards, done < shards ? "" : "\r\033[K");
+}
+
+static int run_prepare(Job *job, void *record, const Arguments *arguments)
+{
+    Prepare *command = record;
+    PrepareOptions *o = &command->o;
+    PrepareResult result;
+    int status = check_usage(job, o);
+    if (status)
+        return status;
+    o->line_limit = command->common.line_limit;
+    o->threads = command->common.threads ? (int)command->common.threads : team_default();
+    o->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+    bool ok = prepare(job, o, &result);
+    status = cli_finish(job, ok);
+    if (ok)
+        tell(job, &result);
+    return status;
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Prepare, o.texts.source), 0, NULL,
+     "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL, "target text, as many lines; as often"},
+    {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
+     "… or both in one file: source, tab, target; or a translation memory, FILE.tmx, which is\n"
+     "read whole"},
+    {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
+     "of translation memories: the sources' and the targets', such as en,de"},
+    {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL,
+     "the text of a model with one input"},
+    {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL, "each line of --text stands alone"},
+    {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
+     "a SentencePiece model, tokenizer.json, the folder of a run, words:FILE; or auto:N,\n"
+     "words:auto, chars:auto, made from the first million lines"},
+    {"source-vocab", "V", FIELD(Prepare, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another"},
+    OPTION_NORMALIZE(Prepare, o.vocab.normalize),
+    OPTION_TOKEN(Prepare, o.vocab.tokens),
+    {"max-length", "N", FIELD(Prepare, o.max_length), 1, NULL, "leave out rows of more tokens"},
+    OPTION_LINE_LIMIT(Prepare),
+    {"rows-per-shard", "N", FIELD(Prepare, o.rows_per_shard), 1, NULL,
+     "lines a file of ids is made from (as many as have 8 MB)"},
+    {"window-rows", "N", FIELD(Prepare, o.window_rows), 1, "1048576",
+     "rows that a training has in memory, and draws its batches from, at a time"},
+    OPTION_THREADS(Prepare),
+    {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "the folder to make, or to go on with"},
+};
+
+const Command command_prepare = {
+    .name = "prepare",
+    .summary = "make shards of ids from texts, for tfc train --prepared",
+    .arguments = "-o FOLDER",
+    .text = "Turns texts into files of ids, for trainings whose data is larger than memory. Begins\n"
+            "where it was when it was killed: what is made already and is whole is kept. The result is\n"
+            "the same for any number of threads.",
+    COMMAND_OPTIONS(Prepare, options),
+    .run = run_prepare,
+};

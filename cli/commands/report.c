@@ -1,0 +1,186 @@
+/* tfc report: a page about training runs, or one of its plots. */
+#include "cli/commands/commands.h"
+
+#include "base/file.h"
+#include "cli/options/endings.h"
+#include "cli/report/report.h"
+#include "driver/run/lock.h"
+#include "inspect/picture_svg.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RENEW_SECONDS = 5, LOOK_SECONDS = 1 };
+
+typedef struct ReportCommand {
+    Common common;
+    const char *output, *svg, *axis;
+    bool follow, log_only;
+    StudyOptions study;
+} ReportCommand;
+
+/* Tables need the model; a run of another program's weights, or of a text that is gone, has none. */
+static bool add_study(Job *job, const ReportCommand *o, const RunReport *report, RunView *view)
+{
+    RunFolder run;
+    bool ok = run_folder_open(job, &(RunSource){.path = report->path}, &run);
+    if (ok) {
+        bool scores = ports_predict(&run.inference.ports);
+        if (report->text.source && scores)
+            ok = study(job, &run, &report->text, &o->study, view);
+        else if (report->text.source)
+            vec_push(job->arena, view->notes, "The model gives no probabilities of next tokens: nothing is said of single lines.");
+        if (ok) {
+            vec_push(job->arena, view->tables, ((RunTable){0}));
+            Text drawing = {0};
+            picture_put_model(run.session.model->module, job->arena, &drawing);
+            view->drawing = arena_strdup(job->arena, drawing.data);
+            text_free(&drawing);
+            study_params(job, run.session.model->module, &view->tables.data[view->tables.count - 1]);
+        }
+    }
+    run_folder_close(&run);
+    return ok;
+}
+
+/* `report` is filled; the first of several runs stands in `first`. */
+static bool make_view(Job *job, const ReportCommand *o, const char *path, bool studies, const RunReport *first,
+                      RunReport *report, RunView *view)
+{
+    *view = (RunView){0};
+    if (!report_read(job, path, report) || !report_read_texts(job, report, o->common.line_limit, view))
+        return false;
+    const char *units = report_units(job, first, report);
+    if (units)
+        vec_push(job->arena, view->notes, units);
+    report_view(job, report, view);
+    return !studies || (add_study(job, o, report, view) && report_survey(job, report, view));
+}
+
+/* `renew`: training goes on, so the page reads itself again. */
+static bool make_page(Job *job, const ReportCommand *o, const Arguments *arguments, bool studies, bool renew)
+{
+    RunView *views = ARENA_ARRAY(job->arena, RunView, arguments->count);
+    RunReport *reports = ARENA_ARRAY(job->arena, RunReport, arguments->count);
+    for (int i = 0; i < arguments->count; i++)
+        if (!make_view(job, o, arguments->words[i], studies, &reports[0], &reports[i], &views[i]))
+            return false;
+    Text page = {0};
+    run_page_put(views, (size_t)arguments->count, renew ? RENEW_SECONDS : 0, &page);
+    bool ok = cli_write(job, o->output, &page);
+    text_free(&page);
+    return ok;
+}
+
+static bool make_plot(Job *job, const ReportCommand *o, const Arguments *arguments)
+{
+    RunPlot plot = run_plot_find(o->svg);
+    RunView *views = ARENA_ARRAY(job->arena, RunView, arguments->count);
+    RunReport *reports = ARENA_ARRAY(job->arena, RunReport, arguments->count);
+    for (int i = 0; i < arguments->count; i++) {
+        if (!report_read(job, arguments->words[i], &reports[i]))
+            return false;
+        const char *units = report_units(job, &reports[0], &reports[i]);
+        if (units)
+            diag_note(&job->diags, (Loc){0}, "%s: %s", arguments->words[i], units);
+        report_view(job, &reports[i], &views[i]);
+    }
+    if (!run_plot_has(views, (size_t)arguments->count, plot))
+        return job_error(job, "%s has no %s in its log", arguments->words[0], o->svg);
+    Text svg = {0};
+    run_plot_put(views, (size_t)arguments->count, plot, !strcmp(o->axis, "minutes"), &svg);
+    bool ok = cli_write(job, o->output, &svg);
+    text_free(&svg);
+    return ok;
+}
+
+/* ---- following ---- */
+
+static int64_t log_size(const char *folder)
+{
+    char path[4096];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/log.jsonl", folder);
+    return stat(path, &status) ? 0 : (int64_t)status.st_size;
+}
+
+static bool is_training(const Arguments *arguments)
+{
+    for (int i = 0; i < arguments->count; i++)
+        if (run_lock_is_taken(arguments->words[i]))
+            return true;
+    return false;
+}
+
+/* The log alone as it grows, and the whole page when the last training has ended. */
+static bool follow(Job *job, const ReportCommand *o, const Arguments *arguments)
+{
+    int64_t shown = -1;
+    while (is_training(arguments)) {
+        int64_t size = 0;
+        for (int i = 0; i < arguments->count; i++)
+            size += log_size(arguments->words[i]);
+        if (size != shown) {
+            Job renewed = {.arena = arena_new(), .show = job->show};
+            diag_init(&renewed.diags, renewed.arena);
+            bool ok = make_page(&renewed, o, arguments, false, true);
+            cli_flush(&renewed);
+            arena_free(renewed.arena);
+            if (!ok)
+                return false;
+            shown = size;
+        }
+        sleep(LOOK_SECONDS);
+    }
+    return make_page(job, o, arguments, !o->log_only, false);
+}
+
+static int run_report(Job *job, void *record, const Arguments *arguments)
+{
+    const ReportCommand *o = record;
+    if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
+        return cli_usage_error("report: --svg %s: there is no such plot", o->svg);
+    if (!o->svg && !o->output)
+        return cli_usage_error("report: -o PAGE.html is needed, or --svg PLOT");
+    const char *kind = o->output ? ending_kind(job, "report", o->output, NULL, o->svg) : o->svg;
+    if (!kind)
+        return EXIT_USAGE;
+    if (!o->svg && !strcmp(kind, "svg"))
+        return cli_usage_error("report: -o %s: --svg PLOT says which plot", o->output);
+    if (o->svg && o->follow)
+        return cli_usage_error("report: --follow renews a page, not a plot");
+    bool ok = o->svg      ? make_plot(job, o, arguments)
+              : o->follow ? follow(job, o, arguments)
+                          : make_page(job, o, arguments, !o->log_only, false);
+    return cli_finish(job, ok);
+}
+
+static const Option options[] = {
+    {"-o", "PAGE.html", FIELD(ReportCommand, output), 0, NULL, "the page, or the plot of --svg"},
+    {"svg", "loss|bleu|errors|rate|gradient|speed|memory", FIELD(ReportCommand, svg), 0, NULL, "one plot instead, as SVG"},
+    {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "of --svg"},
+    {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL, "write it again while the run trains; an open page renews itself"},
+    {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL, "what the log tells: the model is not run"},
+    {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500", "of the validation text that the model is run on at most"},
+    {"beam", "N", FIELD(ReportCommand, study.beam), 1, "4", "of translations: hypotheses kept"},
+    {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL, "params from here (RUN's average, else best, else last)"},
+    OPTION_LINE_LIMIT(ReportCommand),
+    OPTION_THREADS(ReportCommand),
+    OPTION_GEMM(ReportCommand),
+    OPTION_CPU(ReportCommand),
+};
+
+const Command command_report = {
+    .name = "report",
+    .summary = "a page about training runs: curves, samples, quality, models compared",
+    .arguments = "RUN…",
+    .min_arguments = 1,
+    .max_arguments = 16,
+    .text = "Writes one HTML file about training runs: loss, rate, speed and memory, the same sentences as\n"
+            "training went on, quality by length, rare words, tokens taken for others, the worst lines, and\n"
+            "what differs between several runs.",
+    COMMAND_OPTIONS(ReportCommand, options),
+    .run = run_report,
+};

@@ -1,0 +1,156 @@
+/* tfc score: how probable given targets are. */
+#include "cli/alignment.h"
+#include "cli/commands/commands.h"
+#include "cli/stream.h"
+#include "cli/token_scores.h"
+
+enum { SCORE_TOKENS = 2048 };
+
+typedef struct Score {
+    Common common;
+    TextFiles texts;
+    bool token_scores, attention;
+} Score;
+
+static double sum_of_row(const Corpus *corpus, const double *tokens, int64_t row)
+{
+    double sum = 0;
+    for (int64_t at = score_place(corpus, row); at < score_place(corpus, row + 1); at++)
+        sum += tokens[at];
+    return sum;
+}
+
+static bool put_row(const Score *o, Aligner *aligner, const Stream *stream, int64_t line,
+                    const double *tokens, Arena *arena, Text *out)
+{
+    const Corpus *corpus = stream->corpus;
+    int64_t row = stream->row[line];
+    double sum = sum_of_row(corpus, tokens, row);
+    int64_t n = rows_length(&corpus->target, row);
+    const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
+    Alignment alignment;
+    if (o->attention && !aligner_run(aligner, corpus, row, ids, n, arena, &alignment))
+        return false;
+    if (!o->token_scores) {
+        text_add(out, "%.6f", sum);
+        if (o->attention)
+            put_soft_alignment(out, &alignment);
+        text_string(out, "\n");
+        return true;
+    }
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", stream->first + line);
+    json_put_number(&json, "log_probability", sum, RESULT_DIGITS);
+    int64_t from, predicted = corpus_predicted(corpus, row, &from);
+    put_token_scores(&json, corpus->vocab, ids + from, n - from, corpus_target_frame(corpus).after,
+                     tokens + score_place(corpus, row), predicted);
+    if (o->attention)
+        put_alignment(&json, corpus->vocab, &alignment);
+    json_close(&json, '}');
+    text_string(out, "\n");
+    return true;
+}
+
+/* Of a line that --keep-going passed over. */
+static void put_nothing(const Score *o, const Stream *stream, int64_t line, Text *out)
+{
+    if (o->token_scores)
+        text_add(out, "{\"line\": %lld, \"log_probability\": null}", (long long)(stream->first + line));
+    text_string(out, "\n");
+}
+
+static bool score_window(Job *job, const Score *o, RunFolder *run, Aligner *aligner, Stream *stream)
+{
+    Arena *arena = arena_new();
+    double *tokens = ARENA_ARRAY(arena, double, score_tokens(stream->corpus) + 1);
+    Text out = {0};
+    Scores scores;
+    bool ok = inference_score(&run->inference, stream->corpus, SCORE_TOKENS, tokens, &scores) ||
+              job_no_memory(job);
+    for (int64_t i = 0; ok && i < stream->n; i++)
+        if (stream->row[i] < 0)
+            put_nothing(o, stream, i, &out);
+        else
+            ok = put_row(o, aligner, stream, i, tokens, arena, &out);
+    if (ok)
+        stream_put(stream, out.data, out.length);
+    text_free(&out);
+    arena_free(arena);
+    return ok && stream_flush(stream);
+}
+
+static bool score(Job *job, const void *record, RunFolder *run)
+{
+    const Score *o = record;
+    bool pairs = run->kind == CORPUS_PAIRS;
+    if (!ports_predict(&run->inference.ports))
+        return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
+    if (!common_check_texts(job, run, &o->texts))
+        return false;
+    StreamOptions options = {.source = pairs ? o->texts.source : o->texts.text,
+                             .target = o->texts.target,
+                             .vocab = run->vocab,
+                             .kind = pairs ? CORPUS_PAIRS : CORPUS_LINES,
+                             .max_length = inference_max_length(&run->inference),
+                             .window_tokens = WINDOW_BATCHES * SCORE_TOKENS,
+                             .line_limit = o->common.line_limit,
+                             .same_lengths = feed_shares_lengths(&run->inference.feed),
+                             .keep_going = o->common.keep_going};
+    Stream stream;
+    Aligner aligner = {.inference = &run->inference};
+    bool ok = stream_open(&stream, job, &options) && inference_prepare_score(&run->inference, false) &&
+              (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
+              run_folder_load(job, run, o->common.checkpoint);
+    cli_flush(job);
+    while (ok && stream_next(&stream))
+        ok = score_window(job, o, run, &aligner, &stream);
+    aligner_free(&aligner);
+    return stream_close(&stream, ok);
+}
+
+static int run_score(Job *job, void *record, const Arguments *arguments)
+{
+    const Score *o = record;
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (mistake)
+        return cli_usage_error("score: %s", mistake);
+    return common_run(job, &o->common, arguments->words[0], score, o);
+}
+
+static const Option options[] = {
+    {"source", "FILE", FIELD(Score, texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(Score, texts.target), 0, NULL, "target text, as many lines"},
+    {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "the text of a language model"},
+    {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
+     "an object a line instead: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] each)"},
+    OPTION_ATTENTION(Score),
+    OPTION_CHECKPOINT(Score),
+    OPTION_WEIGHTS(Score),
+    OPTION_VOCAB(Score),
+    OPTION_SOURCE_VOCAB(Score),
+    OPTION_TOKEN(Score, common.vocab.tokens),
+    OPTION_SPECIAL(Score),
+    OPTION_SET(Score),
+    OPTION_WITH(Score),
+    OPTION_KEEP_GOING(Score),
+    OPTION_LINE_LIMIT(Score),
+    OPTION_PRODUCTS(Score),
+    OPTION_THREADS(Score),
+    OPTION_GEMM(Score),
+    OPTION_CPU(Score),
+    OPTION_PASSES(Score),
+};
+
+const Command command_score = {
+    .name = "score",
+    .summary = "log-probability of given pairs, a line each",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Prints the natural logarithm of the probability of each target, its end\n"
+            "included, given its source: one line each, as they are read. A line of a\n"
+            "language model is a text, between what its rule has before and behind one.",
+    COMMAND_OPTIONS(Score, options),
+    .run = run_score,
+};

@@ -1,0 +1,300 @@
+/* tfc train: what its options must give, and the order of things; the loop itself is
+ * runtime/train. */
+#define _GNU_SOURCE
+#include "cli/options/training.h"
+
+#include "cli/commands/commands.h"
+#include "cli/ranks.h"
+#include "cli/tracing.h"
+#include "driver/run/lock.h"
+#include "driver/train/ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool check_prepared(Job *job, TrainOptions *o, const ModelPorts *ports)
+{
+    if (text_files_given(&o->texts))
+        return job_error(job, "--prepared is in place of --source and --target, --data and --text");
+    if (o->mix.count)
+        return job_error(job, "--mix mixes into texts that are in memory: not with --prepared");
+    return training_prepared_kind(job, o, ports);
+}
+
+static bool check_pairs(Job *job, const TrainOptions *o, const ModelPorts *ports)
+{
+    const TextFiles *texts = &o->texts;
+    if (texts->data.count && (texts->source.count || texts->target.count))
+        return job_error(job, "--data is in place of --source and --target: give one or the other");
+    if (!texts->data.count && (!texts->source.count || !texts->target.count))
+        return job_error(job,
+                         "%s translates from '%s' to '%s': --source and --target, --data, or "
+                         "--prepared, are needed",
+                         o->model, ports->source, ports->target);
+    return !texts->text.count ||
+           job_error(job, "%s: --text is for models with one input; this one has '%s' and '%s'",
+                     o->model, ports->source, ports->target);
+}
+
+/* Texts to validate on, of a model of such inputs. */
+static bool check_valid(Job *job, const TrainOptions *o)
+{
+    const TextFiles *valid = &o->valid_texts;
+    bool pairs = o->kind == CORPUS_PAIRS;
+    if (valid->data.count && (valid->source.count || valid->target.count))
+        return job_error(job, "--valid-data is in place of --valid-source and --valid-target");
+    if (text_files_has_one_side(valid))
+        return job_error(job, "--valid-source and --valid-target go together");
+    if (pairs ? valid->text.count : valid->data.count || valid->source.count)
+        return job_error(job, "%s: --valid-%s is for models with %s", o->model,
+                         pairs               ? "text"
+                         : valid->data.count ? "data"
+                                             : "source",
+                         pairs ? "one input" : "two inputs");
+    return true;
+}
+
+/* Which texts the model wants, from its inputs, and whether they were given. */
+static bool check_texts(Job *job, TrainOptions *o, const ModelPorts *ports)
+{
+    o->kind = ports_kind(ports, o->lines);
+    if (!ports->source && !ports->target)
+        return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
+    if (o->rows)
+        return check_prepared(job, o, ports) && check_valid(job, o);
+    if (!check_valid(job, o))
+        return false;
+    if (o->kind == CORPUS_PAIRS)
+        return check_pairs(job, o, ports);
+    const TextFiles *texts = &o->texts;
+    if (!texts->text.count)
+        return job_error(job, "%s reads one text: --text, or --prepared, is needed", o->model);
+    if (texts->data.count)
+        return job_error(job, "%s: --data and --valid-data are for models with two inputs",
+                         o->model);
+    if (texts->source.count || texts->target.count)
+        return job_error(job, "%s: --source and --target are for models with two inputs", o->model);
+    return true;
+}
+
+/* What contradicts itself before any file is read; 0 if nothing does. */
+static int check_usage(Job *job, const TrainOptions *o)
+{
+    if (!o->model && !o->resume)
+        return cli_usage_error("train: expected MODEL.tfg; see tfc train --help");
+    if (o->resume && !o->out && !file_exists(o->model))
+        return cli_usage_error("train: there is nothing to resume: %s is not there", o->model);
+    if (!o->out)
+        return cli_usage_error("train: --out is needed: the folder to write the run to");
+    if (o->resume && !file_exists(o->out))
+        return cli_usage_error("train: there is nothing to resume: %s is not there", o->out);
+    if (o->resume && !o->model)
+        return cli_usage_error("train: there is nothing to resume: %s has no run.json", o->out);
+    if (o->prepared && vocabulary_is_chosen(&o->vocab))
+        return cli_usage_error("train: the vocabulary is that of %s: leave %s out", o->prepared,
+                               o->vocab.spec           ? "--vocab"
+                               : o->vocab.source       ? "--source-vocab"
+                               : o->vocab.tokens.count ? "--token"
+                                                       : "--normalize");
+    if (!o->vocab.spec && !o->prepared)
+        return cli_usage_error(
+            "train: --vocab is needed: FILE, auto:8000, words:FILE, words:auto or "
+            "chars:auto");
+    if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
+        return cli_usage_error("train: --normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+    const char *mistake = text_files_mistake(job->arena, &o->texts, "");
+    if (!mistake)
+        mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-");
+    if (mistake)
+        return cli_usage_error("train: %s", mistake);
+    const BestOption best = training_best_option(job->arena, o);
+    bool validates = text_files_given(&o->valid_texts) || o->valid.count;
+    if (o->validate_every > 0 && !validates)
+        return cli_usage_error("train: --validate-every has nothing to validate on: "
+                               "--valid-source and --valid-target, --valid-data, --valid or "
+                               "--valid-text are needed");
+    if (o->patience > 0 && !validates)
+        return cli_usage_error("train: --patience %lld has no validations to count: --valid-source and --valid-target, "
+                               "--valid-data, --valid or --valid-text are needed", (long long)o->patience);
+    if (o->best && !validates)
+        return cli_usage_error("train: --best %s has nothing to validate on: it chooses among texts of --valid NAME=FILE, "
+                               "or a measure of any validation text", o->best);
+    if (best.measure && best.measure->answers && o->no_bleu)
+        return cli_usage_error("train: --best %s is counted on translations, and --no-bleu leaves them out", o->best);
+    if (!o->resume && run_params(job, o->out))
+        return cli_usage_error(
+            "train: %s holds a training already; --resume goes on with it, another "
+            "--out begins a new one",
+            o->out);
+    return 0;
+}
+
+static bool load_data(Training *training)
+{
+    int64_t begin = trace_begin();
+    bool ok = training_load_data(training);
+    trace_end("load data", begin);
+    return ok;
+}
+
+static bool prepare(Training *training)
+{
+    int64_t begin = trace_begin();
+    bool ok = training_prepare(training);
+    trace_end("prepare", begin);
+    return ok;
+}
+
+/* Everything between the options and the exit status. */
+static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks *ranks)
+{
+    Trace *trace;
+    if (!tracing_open_ranks(job, trace_file, ranks, &trace))
+        return EXIT_INPUT;
+    trace_use(trace);
+    Training training;
+    RunLock lock = {.fd = -1};
+    bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training.ports) &&
+              training_ranks_choose(job, ranks) &&
+              (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) && load_data(&training) &&
+              prepare(&training);
+    cli_flush(job);
+    int status = ok ? training_run(&training) : EXIT_INPUT;
+    bool together = status == EXIT_DONE || status == EXIT_INTERRUPTED;
+    if (!together && ranks_mine(ranks))
+        trace_file = NULL;
+    if (!tracing_close(job, trace_file, trace, together ? ranks : NULL) && status == EXIT_DONE)
+        status = EXIT_INPUT;
+    training_free(&training);
+    run_lock_free(&lock);
+    return status;
+}
+
+static int run_train(Job *job, void *record, const Arguments *arguments)
+{
+    TrainCommand *command = record;
+    int status = training_options(job, arguments, command);
+    if (!status)
+        status = check_usage(job, &command->o);
+    if (!status && command->o.prepared && !training_open_prepared(job, &command->o))
+        status = EXIT_INPUT;
+    if (!status)
+        status = cli_ranks_open(job, &command->common);
+    command->o.ranks = command->common.ranks;
+    if (!status)
+        status = run_training(job, &command->o, command->common.trace, command->common.ranks);
+    cli_flush(job);
+    return cli_ranks_close(command->common.ranks, status);
+}
+
+#define LEAST_MINUTES 0.001 /* 0: no end */
+
+/* -1: as the model says, or else what the help has in parentheses. */
+static const Option options[] = {
+    {"source", "FILE", FIELD(TrainCommand, o.texts.source), 0, NULL, "source text, one sentence a line"},
+    {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL, "target text, as many lines"},
+    {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
+     "… or both in one file: source, tab, target; further columns are ignored; or a translation\n"
+     "memory, FILE.tmx"},
+    {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
+     "of translation memories: the sources' and the targets', such as en,de"},
+    {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
+     "mix in more pairs, as --data has them: WEIGHT of them to one of the main text, in each\n"
+     "epoch others"},
+    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "the text of a model with one input"},
+    {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
+     "each line of --text stands alone, with an end token"},
+    {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
+     "… or what tfc prepare made of texts: they may be larger than memory"},
+    {"valid-source", "FILE", FIELD(TrainCommand, o.valid_texts.source), 0, NULL,
+     "to validate on: sources"},
+    {"valid-target", "FILE", FIELD(TrainCommand, o.valid_texts.target), 0, NULL, "… and targets"},
+    {"valid-data", "FILE", FIELD(TrainCommand, o.valid_texts.data), 0, NULL, "… or both in one file"},
+    {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL, "… or the one text"},
+    {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
+     "validate on more pairs, as --data has them (or a text), under a name"},
+    {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
+     "choose the best checkpoint, and count --patience, by this measure of validations:\n"
+#define FIGURE(name, measure, higher, answers, scale, decimals, unit, title, help) measure ": " help "\n"
+#include "runtime/train/figures.def"
+#undef FIGURE
+     "(bleu; errors where the median target has under four words; loss without translations).\n"
+     "NAME:MEASURE, or NAME: of this --valid; mean: of all (the text without a name, or mean)"},
+    {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL, "validate by the loss alone: no translations, no continuations"},
+    {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
+     "a SentencePiece model, auto:N to train one, words:FILE, words:auto, chars:auto"},
+    {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
+     "the sources' vocabulary, where it is another (const source_vocab of the model)"},
+    OPTION_NORMALIZE(TrainCommand, o.vocab.normalize),
+    OPTION_TOKEN(TrainCommand, o.vocab.tokens),
+    {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
+     "params to begin from: safetensors, by the model's weights block"},
+    {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,
+     "params that --weights may lack, such as 'encoder.layer.*.adapter'"},
+    {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
+     "params that stay as they are, such as encoder.layer.*.self"},
+    {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,
+     "params that train, such as '**.lora_*', while all others stay as they are"},
+    {"out", "RUN", FIELD(TrainCommand, o.out), 0, NULL,
+     "folder for model, vocabulary, checkpoints, log.jsonl"},
+    {"resume", NULL, FIELD(TrainCommand, o.resume), 0, NULL,
+     "go on from RUN/last.safetensors, bit for bit, with the options that the run began with"},
+    {"allow-change", NULL, FIELD(TrainCommand, o.allow_change), 0, NULL,
+     "go on though model, data or settings are others than they were"},
+    {"allow-unknown", NULL, FIELD(TrainCommand, o.allow_unknown), 0, NULL,
+     "train though most of the text is unknown to the vocabulary (refused above 30 % of the tokens)"},
+    {"steps", "N", FIELD(TrainCommand, o.steps), 1, NULL, "updates in all"},
+    {"minutes", "M", FIELD(TrainCommand, o.minutes), LEAST_MINUTES, NULL,
+     "stop after so many minutes of training; with --resume, so many more"},
+    {"seed", "S", FIELD(TrainCommand, o.seed), 0, "1",
+     "of initial values, dropout and the order of the data"},
+    OPTION_PRODUCTS(TrainCommand),
+    OPTION_MEMORY(TrainCommand),
+    OPTION_THREADS(TrainCommand),
+    OPTION_RANK_TIMEOUT(TrainCommand),
+    OPTION_GEMM(TrainCommand),
+    OPTION_CPU(TrainCommand),
+    OPTION_PASSES(TrainCommand),
+    {"batch-tokens", "N", FIELD(TrainCommand, o.batch_tokens), 1, NULL,
+     "tokens a batch, of each side"},
+    {"batch-sentences", "N", FIELD(TrainCommand, o.batch_sentences), 1, NULL, "sentences a batch"},
+    {"accumulate", "N", FIELD(TrainCommand, o.accumulate), 1, NULL, "batches an update"},
+    {"shards", "N", FIELD(TrainCommand, o.shards), 1, NULL,
+     "pieces a batch, computed one after the other (less memory) or shared by the ranks of mpirun"},
+    {"gradients", "f32|bf16", FIELD(TrainCommand, o.gradients), 0, "f32",
+     "between ranks; bf16 is half as much to send, but other bits with another number of ranks"},
+    {"max-length", "N", FIELD(TrainCommand, o.max_length), 1, NULL,
+     "leave out longer sentences; window of a text"},
+    OPTION_LINE_LIMIT(TrainCommand),
+    {"validate-every", "N", FIELD(TrainCommand, o.validate_every), 0, "-1",
+     "steps; 0: only at the end (" TRAIN_TEXT(TRAIN_EVERY) ")"},
+    {"save-every", "N", FIELD(TrainCommand, o.save_every), 0, "-1",
+     "steps; 0: at validations only (" TRAIN_TEXT(TRAIN_EVERY) ")"},
+    {"report-every", "N", FIELD(TrainCommand, o.report_every), 1, "-1",
+     "steps (" TRAIN_TEXT(TRAIN_REPORT) ")"},
+    {"keep", "N", FIELD(TrainCommand, o.keep), 1, "-1",
+     "how many step-N.safetensors stay (" TRAIN_TEXT(TRAIN_KEEP) ")"},
+    {"average", "N", FIELD(TrainCommand, o.average), 0, "-1",
+     "at the end, average the last N checkpoints"},
+    {"patience", "N", FIELD(TrainCommand, o.patience), 0, "-1",
+     "stop after N validations without a better one, by --best"},
+    {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
+     "name the first operation that makes a NaN"},
+    {"json-summary", "FILE", FIELD(TrainCommand, o.json_summary), 0, NULL,
+     "write the last figures as JSON"},
+    OPTION_TRACE(TrainCommand),
+    OPTION_SET(TrainCommand),
+};
+
+const Command command_train = {
+    .name = "train",
+    .summary = "train a model on text",
+    .arguments = "MODEL.tfg",
+    .max_arguments = 1,
+    .trains = true,
+    .text = "Trains a model on text. Options that the model's train { } block sets too are\n"
+            "stronger than it. SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
+            "tfc train RUN --resume goes on with a run; options that are given are compared.",
+    COMMAND_OPTIONS(TrainCommand, options),
+    .run = run_train,
+};

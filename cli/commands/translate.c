@@ -1,0 +1,279 @@
+/* tfc translate: text in, text out. */
+#include "cli/alignment.h"
+#include "cli/commands/commands.h"
+#include "cli/options/decoding.h"
+#include "cli/ranks.h"
+#include "cli/stream.h"
+#include "cli/token_scores.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Translate {
+    Common common;
+    TextList input, prefix;
+    const char *output;
+    Decoding decoding;
+    int64_t nbest, alternatives, batch_tokens;
+    bool json, token_scores, attention;
+} Translate;
+
+/* `alignment`: NULL without --attention. */
+static void print_json(const Translate *o, const Inference *inference, int64_t line,
+                       const char *text, const Hypothesis *h, const Alignment *alignment, Text *out)
+{
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_put_integer(&json, "line", line);
+    json_put_text(&json, "text", text);
+    json_put_number(&json, "score", h ? h->score : 0, RESULT_DIGITS);
+    json_put_number(&json, "log_probability", h ? h->log_probability : 0, RESULT_DIGITS);
+    if (o->token_scores)
+        put_token_scores(&json, inference->vocab, h ? h->ids : NULL, h ? h->n : 0, vocab_rules(inference->vocab)->end,
+                         h ? h->each : NULL, h ? h->n_each : 0);
+    if (alignment)
+        put_alignment(&json, inference->vocab, alignment);
+    json_close(&json, '}');
+    text_string(out, "\n");
+}
+
+/* Line i of the window: one line a result; of n-best lists "NUMBER ||| TEXT ||| SCORE", as Moses has
+ * it. False after an error. */
+static bool print_result(const Translate *o, Aligner *aligner, const Stream *stream, int64_t i,
+                         const Decoded *decoded, Arena *arena, Text *out)
+{
+    const Inference *inference = aligner->inference;
+    int64_t line = stream->first + i;
+    for (int32_t k = 0; k < (decoded->n ? decoded->n : 1); k++) {
+        const Hypothesis *h = decoded->n ? &decoded->best[k] : NULL;
+        const char *text = h ? inference_text(inference, h, arena) : "";
+        Alignment alignment;
+        bool aligned = o->attention && h;
+        if (aligned &&
+            !aligner_run(aligner, stream->corpus, stream->row[i], h->ids, h->n, arena, &alignment))
+            return false;
+        if (o->json || o->token_scores) {
+            print_json(o, inference, line, text, h, aligned ? &alignment : NULL, out);
+            continue;
+        }
+        bool lists = o->nbest > 1 || o->alternatives;
+        if (lists)
+            text_add(out, "%" PRId64 " ||| ", line);
+        put_one_line(out, text);
+        if (lists)
+            text_add(out, " ||| %.6f", h ? h->score : 0.0);
+        if (aligned)
+            put_soft_alignment(out, &alignment);
+        text_string(out, "\n");
+    }
+    return true;
+}
+
+typedef struct Prefixes {
+    Lines *lines;   /* NULL: none are given */
+    Tokens *tokens; /* of each line */
+} Prefixes;
+
+static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes *out)
+{
+    *out = (Prefixes){0};
+    if (!o->prefix.count)
+        return true;
+    for (size_t i = 0; i < o->prefix.count; i++)
+        if (!strcmp(o->prefix.data[i], "-"))
+            return job_error(job, "--prefix -: standard input is for the text");
+    const LineLimits limits = {.line = o->common.line_limit};
+    out->lines = lines_read_all(&job->diags, job->arena, o->prefix.data, o->prefix.count, &limits);
+    if (!out->lines)
+        return false;
+    int64_t longest = inference_max_length(&run->inference) - 1;
+    SidesUnknown unknown = {0};
+    const Source *const texts[] = {out->lines->source, NULL};
+    out->tokens = ARENA_ARRAY(job->arena, Tokens, out->lines->n + 1);
+    for (int64_t i = 0; i < out->lines->n; i++) {
+        Ids ids = {0};
+        if (!vocab_encode(run->vocab, out->lines->at[i].text, out->lines->at[i].length, &ids))
+            return job_error(job, "--prefix: %s: %s", lines_where(job->arena, out->lines, i), tokenizer_problem());
+        int32_t n = (int32_t)ids.count;
+        unknown_add(&unknown.target, ids.data, ids.count, vocab_rules(run->vocab)->unk);
+        int32_t *copy = ARENA_ARRAY(job->arena, int32_t, n + 1);
+        if (n)
+            memcpy(copy, ids.data, sizeof(int32_t) * (size_t)n);
+        out->tokens[i] = (Tokens){copy, n};
+        free(ids.data);
+        if (n > longest)
+            return job_error(job, "--prefix: %s has %d token%s, but the model takes %" PRId64 ": shorten it",
+                             lines_where(job->arena, out->lines, i), n, text_plural(n, "", "s"), longest);
+    }
+    corpus_tell_unknown(&job->diags, CORPUS_LINES, &unknown, texts);
+    run->inference.prefixes = out->tokens;
+    return true;
+}
+
+static bool has_prefixes(Job *job, const Prefixes *prefixes,
+                         const Stream *stream)
+{
+    if (!prefixes->lines || stream->first + stream->n <= prefixes->lines->n)
+        return true;
+    return job_error(job, "--prefix: %s has %" PRId64 " line%s, fewer than the text: a line for each is needed",
+                     prefixes->lines->source->path, prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"));
+}
+
+/* After the last window. */
+static bool used_prefixes(Job *job, const Prefixes *prefixes,
+                          const Stream *stream)
+{
+    if (!prefixes->lines || stream->failure || prefixes->lines->n <= stream->answered)
+        return true;
+    return job_error(job, "--prefix: %s has %" PRId64 " line%s, but the text %" PRId64, prefixes->lines->source->path,
+                     prefixes->lines->n, text_plural(prefixes->lines->n, "", "s"), stream->answered);
+}
+
+static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream, Text *out)
+{
+    static const Decoded nothing;
+    Arena *arena = arena_new();
+    DecodeSettings settings = decoding_settings(&o->decoding, o->nbest, &run->inference);
+    settings.alternatives = (int32_t)o->alternatives;
+    settings.n_stuck = &run->inference.n_stuck;
+    Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
+    bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
+                               results);
+    for (int64_t i = 0; ok && i < stream->n; i++)
+        ok = print_result(o, aligner, stream, i,
+                          stream->row[i] < 0 ? &nothing : &results[stream->row[i]], arena, out);
+    arena_free(arena);
+    return ok;
+}
+
+/* Windows are answered by one rank after the other, and written by the first. */
+static bool translate_window(const Translate *o, RunFolder *run, Aligner *aligner, Stream *stream,
+                             int64_t window)
+{
+    Ranks *ranks = o->common.ranks;
+    int me = ranks_mine(ranks), by = (int)(window % ranks_count(ranks));
+    Text out = {0};
+    bool ok = me != by || answer(o, run, aligner, stream, &out);
+    if (ok && me == by && me)
+        cli_ranks_send(ranks, out.data, out.length);
+    else if (ok && me != by && !me)
+        cli_ranks_receive(ranks, by, &out);
+    if (ok && !me)
+        stream_put(stream, out.data, out.length);
+    text_free(&out);
+    if (me)
+        stream->answered += stream->n;
+    return ok && (me || stream_flush(stream));
+}
+
+static bool translate(Job *job, const void *record, RunFolder *run)
+{
+    const Translate *o = record;
+    if (run->kind != CORPUS_PAIRS)
+        return job_error(job,
+                         "%s: the model does not translate; tfc generate is for language models",
+                         run->path);
+    int ranks = ranks_count(o->common.ranks);
+    TextList input = o->input;
+    if (!input.count)
+        vec_push(job->arena, input, "-");
+    bool has_stdin = false;
+    for (size_t i = 0; i < input.count; i++)
+        has_stdin = has_stdin || !strcmp(input.data[i], "-");
+    if (ranks > 1 && has_stdin)
+        return job_error(job, "standard input reaches rank 0 alone: give --input FILE");
+    int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
+    StreamOptions options = {.source = input,
+                             .output = o->output,
+                             .vocab = run->vocab,
+                             .kind = CORPUS_SOURCES,
+                             .max_length = inference_max_length(&run->inference),
+                             .window_tokens = batches * o->batch_tokens,
+                             .silent = ranks_mine(o->common.ranks) > 0,
+                             .line_limit = o->common.line_limit,
+                             .keep_going = o->common.keep_going};
+    Stream stream;
+    Prefixes prefixes;
+    if (!read_prefixes(job, o, run, &prefixes))
+        return false;
+    Aligner aligner = {.inference = &run->inference};
+    bool ok = stream_open(&stream, job, &options) && inference_prepare_decode(&run->inference) &&
+              (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
+              run_folder_load(job, run, o->common.checkpoint);
+    cli_flush(job);
+    for (int64_t window = 0; ok && stream_next(&stream); window++)
+        ok = has_prefixes(job, &prefixes, &stream) && translate_window(o, run, &aligner, &stream, window);
+    aligner_free(&aligner);
+    decoding_tell_stuck(job, run->inference.n_stuck);
+    return stream_close(&stream, ok && used_prefixes(job, &prefixes, &stream));
+}
+
+static int run_translate(Job *job, void *record, const Arguments *arguments)
+{
+    Translate *o = record;
+    const char *mistake = decoding_mistake(&o->decoding, o->nbest);
+    if (mistake)
+        return cli_usage_error("%s", mistake);
+    if (o->alternatives && (o->decoding.sample || o->nbest > 1))
+        return cli_usage_error("--alternatives are searched for, one each: leave %s out",
+                               o->decoding.sample ? "--sample" : "--nbest");
+    int status = cli_ranks_open(job, &o->common);
+    if (!status)
+        status = common_run(job, &o->common, arguments->words[0], translate, o);
+    cli_flush(job);
+    return cli_ranks_close(o->common.ranks, status);
+}
+
+static const Option options[] = {
+    {"input", "FILE", FIELD(Translate, input), 0, NULL,
+     "text, one sentence a line (standard input)"},
+    {"output", "FILE", FIELD(Translate, output), 0, NULL, "where to write (standard output)"},
+    OPTIONS_SEARCH(Translate),
+    {"nbest", "K", FIELD(Translate, nbest), 1, "1",
+     "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
+    {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
+     "how each result begins: a line for each line of the text"},
+    {"alternatives", "K", FIELD(Translate, alternatives), 1, "0",
+     "K lines a sentence: after the prefix each of the K most probable tokens, completed"},
+    OPTIONS_RULES(Translate),
+    OPTIONS_SAMPLE(Translate),
+    OPTIONS_DRAW(Translate),
+    {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
+    OPTION_KEEP_GOING(Translate),
+    OPTION_LINE_LIMIT(Translate),
+    OPTION_PRODUCTS(Translate),
+    OPTION_THREADS(Translate),
+    OPTION_RANK_TIMEOUT(Translate),
+    OPTION_GEMM(Translate),
+    OPTION_CPU(Translate),
+    OPTION_PASSES(Translate),
+    OPTION_CHECKPOINT(Translate),
+    OPTION_WEIGHTS(Translate),
+    OPTION_VOCAB(Translate),
+    OPTION_SOURCE_VOCAB(Translate),
+    OPTION_TOKEN(Translate, common.vocab.tokens),
+    OPTION_SET(Translate),
+    OPTION_WITH(Translate),
+    {"json", NULL, FIELD(Translate, json), 0, NULL,
+     "an object a result: line, text, score, log_probability"},
+    {"token-scores", NULL, FIELD(Translate, token_scores), 0, NULL,
+     "as --json, and the tokens: [TOKEN, LOG-PROBABILITY] each, the end among them"},
+    OPTION_ATTENTION(Translate),
+    OPTION_TRACE(Translate),
+};
+
+const Command command_translate = {
+    .name = "translate",
+    .summary = "translate text with a trained run",
+    .arguments = "RUN|MODEL.tfg",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .text = "Translates text with a trained run: one line out for each line in, in order,\n"
+            "the same whatever the size of batches. It answers as it reads: a line written\n"
+            "into a pipe at once, a long text while it is being read. A line that is no text\n"
+            "or too long for the model ends it, once the lines before are written.",
+    COMMAND_OPTIONS(Translate, options),
+    .run = run_translate,
+};

@@ -1,0 +1,131 @@
+/* The options that several commands have, and what follows from them before a command does
+ * its own work. The record of every command holds a Common; its table has the rows of those
+ * that it takes. */
+#ifndef CLI_OPTIONS_COMMON_H
+#define CLI_OPTIONS_COMMON_H
+
+#include "cli/options/options.h"
+#include "driver/corpus/text_files.h"
+#include "driver/run/folder.h"
+#include "driver/run/model_argument.h"
+#include "runtime/ranks/ranks.h"
+
+typedef struct Common {
+    const char *gemm, *cpu, *passes;
+    const char *level, *dtype; /* NULL: the command has no such option */
+    const char *checkpoint, *trace;
+    const char *special; /* NULL: "read" */
+    const char *weights;
+    VocabularyChoice vocab;
+    TextList with;
+    int64_t threads;    /* 0: all processors */
+    int64_t rank_timeout; /* seconds (cli/ranks.h) */
+    int64_t memory;     /* bytes; 0: no limit */
+    int64_t line_limit; /* bytes; 0: LINE_LIMIT */
+    bool keep_going;
+    TextList settings; /* "NAME=VALUE" */
+    Ranks *ranks;      /* that run the command together; NULL: one process (cli/ranks.h) */
+} Common;
+
+#define OPTION_GEMM(record)                                                                        \
+    {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
+     "products by OpenBLAS, kernels of our own, or, to train, the faster for each shape (auto)"}
+
+#define OPTION_CPU(record)                                                                         \
+    {"cpu", "NAME", FIELD(record, common.cpu), 0, NULL,                                            \
+     "code for this processor, such as x86-64-v3 (this machine)"}
+
+#define OPTION_PASSES(record)                                                                      \
+    {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \
+     "only these passes, or -NAME,… without these (tfc opt --list)"}
+
+#define OPTION_LEVEL(record)                                                                       \
+    {"-O", "0|2", FIELD(record, common.level), 0, "2", "level of optimisation"}
+
+#define OPTION_DTYPE(record)                                                                       \
+    {"dtype", "f32|bf16|f64", FIELD(record, common.dtype), 0, "f32",                               \
+     "type of all floats; bf16: of products"}
+
+/* For commands whose floats are f32 else. */
+#define OPTION_PRODUCTS(record)                                                                    \
+    {"dtype", "f32|bf16", FIELD(record, common.dtype), 0, "f32",                                   \
+     "type of the products; params stay f32"}
+
+#define OPTION_CHECKPOINT(record)                                                                  \
+    {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
+     "params from here (RUN's average, else best, else last)"}
+
+/* For a model's file in the place of a run. */
+#define OPTION_WEIGHTS(record)                                                                     \
+    {"weights", "FILE", FIELD(record, common.weights), 0, NULL,                                    \
+     "params from this safetensors file, index of shards or folder, by the model's weights block"}
+
+#define OPTION_VOCAB(record)                                                                       \
+    {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                        \
+     "of MODEL.tfg: its vocabulary, a SentencePiece model, tokenizer.json, list of words or\n"    \
+     "a folder with such files"}
+
+#define OPTION_SOURCE_VOCAB(record)                                                                \
+    {"source-vocab", "FILE", FIELD(record, common.vocab.source), 0, NULL,                          \
+     "of MODEL.tfg: the sources' vocabulary, where it is another"}
+
+#define OPTION_TOKEN(record, tokens)                                                               \
+    {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
+     "the vocabulary's token, #N by its number, or none, that is begin, first or end of a target,\n" \
+     "source-begin, source-end, pad or unk, such as begin='<pad>'; of a language model's text also\n" \
+     "text-begin, text-end, newline and stop (again for several)"}
+
+#define OPTION_SPECIAL(record)                                                                     \
+    {"special", "read|text", FIELD(record, common.special), 0, "read",                             \
+     "special tokens that a text names, such as </s>: read as such, where the vocabulary is a\n"   \
+     "tokenizer.json, or as any other text"}
+
+#define OPTION_NORMALIZE(record, field)                                                            \
+    {"normalize", "nfkc|none", FIELD(record, field), 0, NULL,                                      \
+     "what auto:N does to texts: NFKC, and one blank for tabs and runs of blanks (nfkc, of pairs),\n" \
+     "or nothing (none, of --text)"}
+
+#define OPTION_WITH(record)                                                                        \
+    {"with", "RUN", FIELD(record, common.with), 0, NULL,                                           \
+     "an ensemble with this run: the mean of their probabilities"}
+
+#define OPTION_TRACE(record)                                                                       \
+    {"trace", "FILE", FIELD(record, common.trace), 0, NULL,                                        \
+     "write a timeline of every kernel, for ui.perfetto.dev or chrome://tracing"}
+
+#define OPTION_THREADS(record)                                                                     \
+    {"threads", "N", FIELD(record, common.threads), 1, NULL, "threads (all processors)"}
+
+#define LEAST_MEMORY 1000 /* less is a number without its unit */
+#define OPTION_MEMORY(record)                                                                      \
+    {"memory", "SIZE", FIELD(record, common.memory), LEAST_MEMORY, NULL,                                      \
+     "params and values within so much, such as 800M or 1.5G: what does not fit is recomputed"}
+
+#define OPTION_LINE_LIMIT(record)                                                                  \
+    {"line-limit", "SIZE", FIELD(record, common.line_limit), 1, NULL,                              \
+     "longest line that is read, in bytes (1M)"}
+
+#define OPTION_KEEP_GOING(record)                                                                  \
+    {"keep-going", NULL, FIELD(record, common.keep_going), 0, NULL,                                \
+     "pass over lines that cannot be read or are too long: told, and left empty"}
+
+#define OPTION_SET(record)                                                                         \
+    {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
+
+/* options_parse; then sets the number of threads and the job by --threads, --gemm, --cpu and
+ * --passes. */
+bool common_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                  Arguments *arguments, int *status);
+
+/* The model that a path stands for, with --set, -O and --dtype; false after an error. */
+bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
+
+/* Whether texts of the kind that the run reads are named: pairs, or lines; an error tells if not. */
+bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
+
+/* What a command does with a run, whose model and vocabulary are loaded; false after errors. */
+typedef bool RunUse(Job *job, const void *record, RunFolder *run);
+/* Opens the run, uses it under --trace, and closes it; an exit status. */
+int common_run(Job *job, const Common *common, const char *path, RunUse *use, const void *record);
+
+#endif

@@ -1,0 +1,93 @@
+/* The table of endings, and what is said of others. */
+#include "cli/options/endings.h"
+
+#include "base/file.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Ending: a command writes such files as the kind of this name. "" stands for a name without an ending,
+ * "*" for any other. */
+typedef struct Ending {
+    const char *ending, *command, *kind;
+} Ending;
+
+static const Ending endings[] = {
+    {".so", "compile", "so"},
+    {".o", "compile", "obj"},
+    {".c", "compile", "c"},
+    {".ll", "compile", "llvm"},
+    {".s", "compile", "asm"},
+    {".bc", "compile", "bc"},
+    {".html", "compile", "html"},
+    {".wasm", "compile", "exe"},
+    {"", "compile", "exe"},
+    {".safetensors", "export", "safetensors"},
+    {".onnx", "export", "onnx"},
+    {".npz", "export", "marian"},
+    {"", "export", "safetensors"},
+    {".html", "dump", "html"},
+    {".dot", "dump", "dot"},
+    {"*", "dump", "text"},
+    {".svg", "draw", "svg"},
+    {"", "draw", "svg"},
+    {".html", "attend", "html"},
+    {"", "attend", "html"},
+    {".html", "report", "html"},
+    {".svg", "report", "svg"},
+    {"", "report", "html"},
+};
+enum { ENDINGS = sizeof endings / sizeof endings[0] };
+
+/* ".so" of "lib.d/x.so"; "" where there is none: no letter follows the last dot, or nothing stands before it,
+ * or it is no regular file (/dev/stdout has none). */
+static const char *ending_of(const char *path)
+{
+    const char *name = file_name(path), *dot = strrchr(name, '.');
+    return dot && dot > name && isalpha((unsigned char)dot[1]) ? dot : "";
+}
+
+static const Ending *find_ending(const char *command, const char *ending)
+{
+    for (int i = 0; i < ENDINGS; i++)
+        if ((!command || !strcmp(endings[i].command, command)) && !strcmp(endings[i].ending, ending))
+            return &endings[i];
+    return NULL;
+}
+
+/* ".so, .o and .c": the command's. */
+static const char *list_endings(Job *job, const char *command)
+{
+    Text list = {0};
+    for (int i = 0; i < ENDINGS; i++)
+        if (!strcmp(endings[i].command, command) && *endings[i].ending)
+            text_add(&list, "%s%s", list.length ? ", " : "", endings[i].ending);
+    const char *copy = arena_strdup(job->arena, list.data);
+    text_free(&list);
+    return copy;
+}
+
+static void refuse(Job *job, const char *command, const char *path, const char *option)
+{
+    const char *ending = ending_of(path);
+    const Ending *other = find_ending(NULL, ending);
+    const char *any = option ? arena_printf(job->arena, "; %s writes any kind under this name", option) : "";
+    if (other && strcmp(other->command, command))
+        cli_usage_error("%s: -o %s: tfc %s writes %s, tfc %s %s%s", command, path, other->command, ending, command,
+                        list_endings(job, command), any);
+    else
+        cli_usage_error("%s: -o %s: there is no %s to write, but %s%s", command, path, ending,
+                        list_endings(job, command), any);
+}
+
+const char *ending_kind(Job *job, const char *command, const char *path, const char *option, const char *chosen)
+{
+    if (chosen)
+        return chosen;
+    const Ending *found = find_ending(command, ending_of(path));
+    if (!found)
+        found = find_ending(command, "*");
+    if (!found)
+        refuse(job, command, path, option);
+    return found ? found->kind : NULL;
+}

@@ -1,0 +1,388 @@
+/* Option parsing and the text of --help. */
+#define _GNU_SOURCE
+#include "cli/options/options.h"
+
+#include "base/limits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool option_is_letter(const Option *option) { return option->name[0] == '-'; }
+
+bool option_is_choice(const Option *option) { return option->value && strchr(option->value, '|'); }
+
+static bool is_size(const Option *option) { return !strcmp(option->value, "SIZE"); }
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_number(const char *text, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+/* ---- help ---- */
+
+const char *option_remark(const Option *option)
+{
+    double value;
+    if (option->kind == OPTION_LIST)
+        return "may be given again";
+    bool number = option->kind == OPTION_INT || option->kind == OPTION_NUMBER;
+    if (!option->initial || !*option->initial ||
+        (number && parse_number(option->initial, &value) && value < option->least))
+        return NULL;
+    return option->initial;
+}
+
+enum { HELP_COLUMN = 28 };
+
+static void print_option(const Option *option)
+{
+    char left[80];
+    bool letter = option_is_letter(option);
+    const char *value = option->value ? option->value : "", *remark = option_remark(option);
+    snprintf(left, sizeof left, "%s%s%s%s", letter ? "" : "--", option->name,
+             *value && !letter ? " " : "", value);
+    printf("  %-26s", left);
+    if (strlen(left) > 25)
+        printf("\n%*s", HELP_COLUMN, "");
+    for (const char *c = option->help; *c; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%*s", HELP_COLUMN, "");
+    }
+    if (remark)
+        printf(" (%s)", remark);
+    putchar('\n');
+}
+
+static void print_help(const Command *command)
+{
+    printf("Usage: tfc %s %s%s\n\n%s\n\nOptions:\n", command->name, command->arguments,
+           command->n_options ? " [OPTIONS]" : "", command->text);
+    for (int i = 0; i < command->n_options; i++)
+        print_option(&command->options[i]);
+    printf("  %-26sthis text\n", "--help");
+}
+
+/* ---- values ---- */
+
+/* NULL if `word` is one of "a|b|c", else the list with the nearest of it. */
+static const char *expected_choice(Job *job, const char *choices, const char *word)
+{
+    VEC(const char *) names = {0};
+    char *list = arena_strdup(job->arena, choices), *rest = NULL;
+    for (char *name = strtok_r(list, "|", &rest); name; name = strtok_r(NULL, "|", &rest)) {
+        if (!strcmp(name, word))
+            return NULL;
+        vec_push(job->arena, names, name);
+    }
+    return arena_printf(job->arena, "%s%s", choices,
+                        text_suggest(job->arena, "'", word, names.data, names.count));
+}
+
+/* A number of bytes with a unit as sizes are printed with: k, M, G, T, of 1000 each. */
+static bool parse_bytes(const char *text, int64_t *out)
+{
+    static const char units[] = "kMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+    if (end == text || *text == '-' || (*end && (!unit || end[1])))
+        return false;
+    for (const char *at = units; unit && at <= unit; at++)
+        value *= 1000;
+    if (!(value >= 1 && value <= 9e18))
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+/* "a whole number from 1 to 1024": the limits of an option. */
+static const char *expected_range(Job *job, const char *kind, double least, double most)
+{
+    return isinf(most) ? arena_printf(job->arena, "%s, at least %g", kind, least)
+                       : arena_printf(job->arena, "%s from %.10g to %.10g", kind, least, most);
+}
+
+/* "" as a path would be the folder itself, or the file before a suffix. */
+static bool is_lost_path(const Option *option, const char *text)
+{
+    return !*text && (strstr(option->value, "FILE") || strstr(option->value, "RUN") || strstr(option->value, "FOLDER"));
+}
+
+static const char *store_text(Job *job, const Option *option, const char *text, const char **field)
+{
+    if (is_lost_path(option, text))
+        return "a path";
+    const char *expected =
+        option_is_choice(option) ? expected_choice(job, option->value, text) : NULL;
+    if (!expected)
+        *field = text;
+    return expected;
+}
+
+static const char *store_int(Job *job, const Option *option, const char *text, int64_t *field)
+{
+    int64_t value;
+    double most = limit_of(option->name);
+    if (!parse_int(text, &value) || (double)value < option->least || (double)value > most)
+        return expected_range(job, "a whole number", option->least, most);
+    *field = value;
+    return NULL;
+}
+
+static const char *store_size(const Option *option, const char *text, int64_t *field)
+{
+    int64_t bytes;
+    double most = limit_of(option->name);
+    if (!parse_bytes(text, &bytes) || (double)bytes > most || (double)bytes < option->least)
+        return !isinf(most)        ? "a size such as 800k or 20M, at most 1G"
+               : option->least > 1 ? "a size such as 800M or 1.5G: a number alone is bytes"
+                                   : "a size such as 800M or 1.5G";
+    *field = bytes;
+    return NULL;
+}
+
+static const char *store_number(Job *job, const Option *option, const char *text, double *field)
+{
+    double value, most = limit_of(option->name);
+    if (!parse_number(text, &value) || value < option->least || value > most)
+        return expected_range(job, "a number", option->least, most);
+    *field = value;
+    return NULL;
+}
+
+static void *field_of(const Option *option, void *record) { return (char *)record + option->at; }
+
+/* Stores the value; NULL when it is fine, else what was expected. */
+static const char *store_value(Job *job, const Option *option, const char *text, void *record)
+{
+    void *field = field_of(option, record);
+    switch (option->kind) {
+    case OPTION_FLAG: *(bool *)field = true; return NULL;
+    case OPTION_TEXT: return store_text(job, option, text, field);
+    case OPTION_INT:
+        return is_size(option) ? store_size(option, text, field)
+                               : store_int(job, option, text, field);
+    case OPTION_NUMBER: return store_number(job, option, text, field);
+    case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return is_lost_path(option, text) ? "a path" : NULL;
+    }
+    return NULL;
+}
+
+/* The record as it is where no option is given. */
+static void fill_record(const Command *command, void *record)
+{
+    memset(record, 0, command->record);
+    for (int i = 0; i < command->n_options; i++) {
+        const Option *option = &command->options[i];
+        void *field = field_of(option, record);
+        bool ok = true;
+        if (!option->initial)
+            continue;
+        switch (option->kind) {
+        case OPTION_TEXT: *(const char **)field = option->initial; break;
+        case OPTION_INT: ok = parse_int(option->initial, field); break;
+        case OPTION_NUMBER: ok = parse_number(option->initial, field); break;
+        case OPTION_FLAG:
+        case OPTION_LIST: ok = false; /* nothing but absent */
+        }
+        assert(ok);
+        (void)ok;
+    }
+}
+
+/* ---- words ---- */
+
+static const Option *find_option(const Command *command, const char *name, size_t length)
+{
+    for (int i = 0; i < command->n_options; i++) {
+        const Option *option = &command->options[i];
+        if (!option_is_letter(option) && strlen(option->name) == length &&
+            !strncmp(option->name, name, length))
+            return option;
+    }
+    return NULL;
+}
+
+static const Option *find_letter(const Command *command, char letter)
+{
+    for (int i = 0; i < command->n_options; i++)
+        if (option_is_letter(&command->options[i]) && command->options[i].name[1] == letter)
+            return &command->options[i];
+    return NULL;
+}
+
+const char *option_hint(Arena *arena, const char *command, const char *word)
+{
+    static const struct {
+        const char *command, *word, *hint;
+    } rows[] = {
+#define HINT(command, word, hint) {command, word, hint},
+#include "cli/options/hints.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((!strcmp(rows[i].command, command) || (*command && !strcmp(rows[i].command, "*"))) &&
+            !strcmp(rows[i].word, word))
+            return arena_printf(arena, "; %s", rows[i].hint);
+    return NULL;
+}
+
+static void unknown_option(Job *job, const Command *command, const char *word)
+{
+    const char **names = ARENA_ARRAY(job->arena, const char *, command->n_options + 1);
+    int n_names = 0;
+    for (int i = 0; i < command->n_options; i++)
+        if (!option_is_letter(&command->options[i]))
+            names[n_names++] = arena_printf(job->arena, "--%s", command->options[i].name);
+    names[n_names++] = "--help";
+    const char *hint = option_hint(job->arena, command->name, word);
+    if (!hint)
+        hint = text_suggest(job->arena, "'", word, names, (size_t)n_names);
+    if (!*hint)
+        hint = arena_printf(job->arena, "; see tfc %s --help", command->name);
+    cli_usage_error("%s: there is no option '%s'%s", command->name, word, hint);
+}
+
+/* The option that a word names, and its value if the word has one; NULL after an
+ * error was printed. */
+static const Option *match_option(Job *job, const Command *command, const char *word,
+                                  const char **value)
+{
+    const Option *option;
+    if (word[1] != '-') {
+        option = find_letter(command, word[1]);
+        *value = word[2] ? word + 2 : NULL;
+        if (!option)
+            cli_usage_error("%s: there is no option '%s'; see tfc %s --help", command->name, word,
+                            command->name);
+        return option;
+    }
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+    *value = equals ? equals + 1 : NULL;
+    option = find_option(command, word + 2, length);
+    if (!option)
+        unknown_option(job, command, arena_strndup(job->arena, word, length + 2));
+    return option;
+}
+
+static bool is_given(const Arguments *arguments, const Option *option)
+{
+    for (size_t i = 0; i < arguments->given.count; i++)
+        if (arguments->given.data[i].option == option)
+            return true;
+    return false;
+}
+
+/* The option as it is typed. */
+static const char *typed_name(Job *job, const Option *option)
+{
+    return arena_printf(job->arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
+}
+
+/* Stores the option at argv[*at], with the word after it if it needs one, and leaves *at at
+ * its last word. False after an error was printed. */
+static bool read_option(Job *job, const Command *command, int *at, void *record,
+                        Arguments *arguments)
+{
+    const char *word = arguments->argv[*at], *value;
+    const Option *option = match_option(job, command, word, &value);
+    if (!option)
+        return false;
+    bool flag = option->kind == OPTION_FLAG;
+    if (flag && value) {
+        cli_usage_error("%s: the option '%s' takes no value", command->name, word);
+        return false;
+    }
+    if (!flag && !value) {
+        if (*at + 1 == arguments->argc) {
+            cli_usage_error("%s: the option '%s' needs a value (%s)", command->name, word,
+                            option->value);
+            return false;
+        }
+        value = arguments->argv[++*at];
+    }
+    if (!flag && option->kind != OPTION_LIST && is_given(arguments, option)) {
+        cli_usage_error("%s: %s is given twice, the second time as '%s'; it may stand once", command->name,
+                        typed_name(job, option), value);
+        return false;
+    }
+    const char *expected = store_value(job, option, value, record);
+    if (expected)
+        cli_usage_error("%s: %s is '%s'; expected %s", command->name, typed_name(job, option), value,
+                        expected);
+    vec_push(job->arena, arguments->given, ((GivenOption){option, value}));
+    return !expected;
+}
+
+/* By what option the word would be given. */
+static const char *place_hint(Arena *arena, const Command *command, const char *word)
+{
+#define PLACE(option, hint) \
+    if (find_option(command, option, strlen(option))) \
+        return arena_printf(arena, ": " hint, word);
+#include "cli/options/hints.def"
+    return arena_printf(arena, "; usage: tfc %s %s [OPTIONS]", command->name, command->arguments);
+}
+
+static bool count_fits(Job *job, const Command *command, const Arguments *arguments)
+{
+    if (arguments->count > command->max_arguments) {
+        const char *word = arguments->words[command->max_arguments];
+        cli_usage_error("%s: '%s' is one argument too many%s", command->name, word,
+                        place_hint(job->arena, command, word));
+    }
+    else if (arguments->count < command->min_arguments)
+        cli_usage_error("%s: expected %s; see tfc %s --help", command->name, command->arguments,
+                        command->name);
+    else
+        return true;
+    return false;
+}
+
+bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                   Arguments *arguments, int *status)
+{
+    *arguments = (Arguments){
+        .argc = argc, .argv = argv, .words = ARENA_ARRAY(job->arena, const char *, argc + 1)};
+    *status = EXIT_USAGE;
+    fill_record(command, record);
+    bool only_words = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!*word && !only_words) {
+            cli_usage_error("%s: an argument is empty; expected %s", command->name, command->arguments);
+            return false;
+        } else if (only_words || word[0] != '-' || !word[1])
+            arguments->words[arguments->count++] = word;
+        else if (!strcmp(word, "--"))
+            only_words = true;
+        else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            print_help(command);
+            *status = EXIT_DONE;
+            return false;
+        } else if (!read_option(job, command, &i, record, arguments))
+            return false;
+    }
+    return count_fits(job, command, arguments);
+}

@@ -1,0 +1,86 @@
+/* Commands and their options as tables, and the one parser of both: long options in full
+ * words, "--name VALUE" and "--name=VALUE", a few single letters (-O0, -o FILE), --help on
+ * every command. The same tables give --help, the manual page and the completions. */
+#ifndef CLI_OPTIONS_OPTIONS_H
+#define CLI_OPTIONS_OPTIONS_H
+
+#include "cli/cli.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an option gives, which is the type of the field that it is stored in. */
+typedef enum OptionKind {
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
+    OPTION_INT,    /* int64_t, from `least` to limit_of(name); a "SIZE" is bytes, such as 800M
+                      or 1.5G: of 10^6, of 10^9 */
+    OPTION_NUMBER, /* double, from `least` to limit_of(name) */
+    OPTION_LIST    /* TextList, in the order given */
+} OptionKind;
+
+/* An option that stores one value may stand once, a second is a usage error; a list's may stand
+ * several times, a flag's as well, which says the same again. */
+typedef struct Option {
+    const char *name;  /* without the dashes; of one letter: "-O" */
+    const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
+    OptionKind kind;
+    size_t at; /* of the field in the command's record */
+    double least;
+    const char *initial; /* the value where the option is absent; NULL: 0, no text. One below
+                            `least` cannot be given, and --help does not show it. */
+    const char *help;
+} Option;
+
+/* The kind and the place of an option that is stored in a field of a record. */
+#define FIELD(record, field)                                                                       \
+    _Generic(((record *)0)->field, bool : OPTION_FLAG, const char * : OPTION_TEXT,                 \
+             int64_t : OPTION_INT, double : OPTION_NUMBER, TextList : OPTION_LIST),                \
+        offsetof(record, field)
+
+typedef struct GivenOption {
+    const Option *option;
+    const char *value; /* NULL of a flag */
+} GivenOption;
+
+/* A command line after parsing. */
+typedef struct Arguments {
+    int argc;
+    char **argv;        /* as it came; argv[0] is the command's name */
+    const char **words; /* what is no option, and NULL */
+    int count;
+    VEC(GivenOption) given; /* in order */
+} Arguments;
+
+/* A subcommand. Its run gets the record that its options were stored in, and gives an exit
+ * status. */
+typedef struct Command {
+    const char *name, *summary;
+    const char *arguments, *text; /* of --help: "MODEL.tfg", a paragraph */
+    int min_arguments, max_arguments;
+    bool trains; /* --gemm auto is measured for it where it is not yet (driver/session/tuning.h) */
+    const Option *options;
+    int n_options;
+    size_t record, common; /* bytes of the record; where it holds its Common (common.h) */
+    int (*run)(Job *job, void *record, const Arguments *arguments);
+} Command;
+
+/* The fields of a Command that say where its options go. */
+#define COMMAND_OPTIONS(type, table)                                                               \
+    .options = (table), .n_options = (int)(sizeof(table) / sizeof(table)[0]),                      \
+    .record = sizeof(type), .common = offsetof(type, common)
+
+/* Fills the record: what is absent gets its initial value. False: help or an error was
+ * printed, and *status is the exit status. Texts are those of argv. */
+bool options_parse(Job *job, const Command *command, int argc, char **argv, void *record,
+                   Arguments *arguments, int *status);
+/* What --help shows in parentheses: the value of an absent option, or that it may be given again; NULL:
+ * nothing. */
+const char *option_remark(const Option *option);
+/* What to type for a word of a command ("": of tfc) that it does not have, "; HINT"; NULL: no row of hints.def. */
+const char *option_hint(Arena *arena, const char *command, const char *word);
+bool option_is_letter(const Option *option);
+/* Whether it takes one of several words. */
+bool option_is_choice(const Option *option);
+
+#endif

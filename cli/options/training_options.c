@@ -1,0 +1,301 @@
+/* What the options of tfc train come to: with --resume those that the run began with are put
+ * before them. */
+#define _GNU_SOURCE
+#include "cli/options/training.h"
+
+#include "cli/commands/commands.h"
+#include "driver/run/run_model.h"
+#include "runtime/train/runlog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a run remembers ---- */
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name))
+        names++;
+    return *names != NULL;
+}
+
+/* Of this call alone, not of the run. */
+static const char *const passing[] = {"out",   "resume",       "allow-change",
+                                      "trace", "json-summary", "set", "token", "best",
+                                      "no-bleu", /* these four are kept apart */
+                                      NULL};
+
+/* A value that names a file, "FILE", "FILE:…", "NAME=FILE" or "FOLDER", by an absolute path. */
+static const char *absolute_value(Job *job, const Option *option, const char *value)
+{
+    const char *equals = strcmp(option->value, "NAME=FILE") ? NULL : strchr(value, '=');
+    if (equals) {
+        static const Option file = {.value = "FILE"};
+        return arena_printf(job->arena, "%.*s%s", (int)(equals + 1 - value), value,
+                            absolute_value(job, &file, equals + 1));
+    }
+    const char *rest = strstr(option->value, "FILE:") ? strrchr(value, ':') : NULL;
+    rest = rest ? rest : value + strlen(value);
+    bool is_file = !strncmp(option->value, "FILE", 4) || !strcmp(option->value, "FOLDER");
+    char *real = is_file ? realpath(arena_strndup(job->arena, value, (size_t)(rest - value)), NULL)
+                         : NULL;
+    const char *text = real ? arena_printf(job->arena, "%s%s", real, rest) : value;
+    free(real);
+    return text;
+}
+
+static void add_words(Job *job, TextList *words, const char *option, const TextList *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        vec_push(job->arena, *words, option);
+        vec_push(job->arena, *words, values->data[i]);
+    }
+}
+
+/* What --resume is to repeat. Files by absolute paths: it may be called from elsewhere. */
+static TextList words_to_keep(Job *job, const TrainOptions *o, const Arguments *arguments)
+{
+    TextList words = {0};
+    for (size_t i = 0; i < arguments->given.count; i++) {
+        const Option *option = arguments->given.data[i].option;
+        const char *value = arguments->given.data[i].value;
+        if (is_among(option->name, passing))
+            continue;
+        if (!strcmp(option->name, "minutes")) /* those before included */
+            value = arena_printf(job->arena, "%.10g", o->minutes);
+        vec_push(job->arena, words, arena_printf(job->arena, "--%s", option->name));
+        if (value)
+            vec_push(job->arena, words, absolute_value(job, option, value));
+    }
+    add_words(job, &words, "--set", &o->settings);
+    add_words(job, &words, "--token", &o->vocab.tokens);
+    if (o->best)
+        add_words(job, &words, "--best", &(TextList){.data = &(const char *){o->best}, .count = 1});
+    if (o->no_bleu)
+        vec_push(job->arena, words, "--no-bleu");
+    return words;
+}
+
+/* The value behind a word such as "--vocab"; NULL without. */
+static const char *word_value(const TextList *words, const char *word)
+{
+    for (size_t i = 0; i + 1 < words->count; i++)
+        if (!strcmp(words->data[i], word))
+            return words->data[i + 1];
+    return NULL;
+}
+
+/* An option that was not typed but follows from a run's folder. */
+static void keep_file(Job *job, TextList *words, const char *word, const char *file)
+{
+    if (!file || word_value(words, word))
+        return;
+    char *real = realpath(file, NULL);
+    vec_push(job->arena, *words, word);
+    vec_push(job->arena, *words, real ? arena_strdup(job->arena, real) : file);
+    free(real);
+}
+
+/* "tfc train RUN --out NEW": a new run of RUN's model, settings and vocabulary that begins from
+ * its params; an exit status. */
+static int begin_from(Job *job, TrainOptions *o)
+{
+    const char *run = o->model;
+    RunRecord record;
+    if (!run_record_read(job, run, &record))
+        return EXIT_INPUT;
+    const SessionOptions own = run_session_options(job, run, &record, &o->settings);
+    o->model = own.path;
+    o->library = own.library;
+    o->settings = own.settings;
+    if (!o->weights)
+        o->weights = run;
+    if (!o->vocab.spec && !o->prepared) {
+        TextList tokens = record.tokens;
+        for (size_t i = 0; i < o->vocab.tokens.count; i++)
+            vec_push(job->arena, tokens, o->vocab.tokens.data[i]);
+        o->vocab.spec = run;
+        o->vocab.tokens = tokens;
+    }
+    return EXIT_DONE;
+}
+
+/* "tfc train RUN --resume" is the run --out RUN, without a model; an exit status. */
+static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
+{
+    o->model = arguments->count ? arguments->words[0] : NULL;
+    if (!o->model || !is_run_folder(o->model))
+        return EXIT_DONE;
+    if (!o->resume && o->out && strcmp(o->out, o->model))
+        return begin_from(job, o);
+    if (!o->resume)
+        return cli_usage_error("train: %s is the folder of a run; --resume goes on with it, "
+                               "--out NEW begins another from its params",
+                               o->model);
+    if (o->out && strcmp(o->out, o->model))
+        return cli_usage_error("train: %s and --out %s are two runs", o->model, o->out);
+    o->out = o->model;
+    o->model = NULL;
+    return EXIT_DONE;
+}
+
+/* What the training itself needs of the options that several commands have. */
+static void take_common(TrainCommand *command)
+{
+    const Common *common = &command->common;
+    command->o.dtype = common->dtype;
+    command->o.memory = common->memory;
+    command->o.line_limit = common->line_limit;
+    command->o.settings = common->settings;
+}
+
+/* Options that say together which params train: what is given of them now takes the place of all. */
+static const char *const choosing[] = {"freeze", "only", NULL};
+
+/* Whether the option is given now, and so replaces what the run remembers of it. --set and --token are
+ * merged by name instead. */
+static bool is_replaced(const Option *option, const Arguments *now)
+{
+    static const char *const merged[] = {"set", "token", NULL};
+    if (is_among(option->name, merged))
+        return false;
+    bool chooses = is_among(option->name, choosing);
+    for (size_t i = 0; i < now->given.count; i++) {
+        const Option *given = now->given.data[i].option;
+        if (given == option || (chooses && is_among(given->name, choosing)))
+            return true;
+    }
+    return false;
+}
+
+/* The words of the run that still hold, and behind them those given now. NULL after an error. */
+static char **join_words(Job *job, const TextList *was, const Arguments *now, int *n)
+{
+    Arena *arena = job->arena;
+    char **words = ARENA_ARRAY(arena, char *, was->count + (size_t)now->argc + 1);
+    TrainCommand unused;
+    Arguments kept;
+    int status;
+    words[0] = now->argv[0];
+    for (size_t i = 0; i < was->count; i++)
+        words[i + 1] = arena_strdup(arena, was->data[i]);
+    if (!options_parse(job, &command_train, (int)was->count + 1, words, &unused, &kept, &status))
+        return NULL;
+    *n = 1;
+    for (size_t i = 0; i < kept.given.count; i++) {
+        const GivenOption *given = &kept.given.data[i];
+        if (is_replaced(given->option, now))
+            continue;
+        const char *equals = given->value ? "=" : "", *value = given->value ? given->value : "";
+        words[(*n)++] = arena_printf(arena, "--%s%s%s", given->option->name, equals, value);
+    }
+    for (int i = 1; i < now->argc; i++)
+        words[(*n)++] = now->argv[i];
+    return words;
+}
+
+/* What a training that goes on cannot change; 0 if nothing of it is given. */
+static int check_kept(const TrainOptions *now, const RunRecord *record)
+{
+    const char *vocab = word_value(&record->arguments, "--vocab");
+    if (now->vocab.source || now->vocab.tokens.count || now->vocab.normalize)
+        return cli_usage_error("train: the vocabulary of a run stays: leave %s out",
+                               now->vocab.source         ? "--source-vocab"
+                               : now->vocab.tokens.count ? "--token"
+                                                         : "--normalize");
+    if (now->mix.count)
+        return cli_usage_error("train: a run goes on with what it mixes in: leave --mix out");
+    if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
+        return cli_usage_error("train: the vocabulary of a run stays: %s began with --vocab %s, "
+                               "not %s; leave the option out",
+                               now->out, vocab, now->vocab.spec);
+    const char *weights = word_value(&record->arguments, "--weights");
+    if (now->weights && (!weights || strcmp(now->weights, weights)))
+        return cli_usage_error("train: %s goes on from its own checkpoint: leave --weights out",
+                               now->out);
+    return 0;
+}
+
+/* What is said now is stronger than what the run began with, where both cannot be: a measure of
+ * translations, and no translations. */
+static void settle_best(Job *job, TrainOptions *o, const TrainOptions *now, const RunRecord *record)
+{
+    TrainOptions was = *o;
+    was.best = word_value(&record->arguments, "--best");
+    const char *text = training_best_option(job->arena, &was).text;
+    BestOption best = training_best_option(job->arena, o);
+    if (now->best && !best.text && text) { /* a measure alone: the text stays */
+        best.text = text;
+        o->best = train_best_text(job->arena, text, best.measure);
+    }
+    if (!o->no_bleu || !best.measure || !best.measure->answers)
+        return;
+    if (!now->best)
+        o->best = best.text;
+    else if (!now->no_bleu)
+        o->no_bleu = false;
+}
+
+/* Minutes that the run has trained so far, by its log. */
+static bool read_minutes(Job *job, const char *run, double *minutes)
+{
+    RunLog log = {0};
+    bool ok = runlog_read(&job->diags, job->arena, run, &log);
+    *minutes = ok && log.count ? vec_last(log).seconds / 60 : 0;
+    return ok;
+}
+
+/* Parses again, with the run's options before those given; an exit status. Without a model
+ * the run's own copy is meant. */
+static int recall(Job *job, TrainCommand *command, Arguments *arguments)
+{
+    TrainOptions *o = &command->o;
+    const TrainOptions now = *o;
+    RunRecord *record = ARENA_NEW(job->arena, RunRecord);
+    if (!run_record_read(job, now.out, record))
+        return EXIT_INPUT;
+    bool goes_on = file_exists(arena_printf(job->arena, "%s/last.safetensors", now.out));
+    int n, status = goes_on ? check_kept(&now, record) : 0;
+    if (status)
+        return status;
+    char **words = join_words(job, &record->arguments, arguments, &n);
+    if (!words)
+        return EXIT_INPUT;
+    if (!common_parse(job, &command_train, n, words, command, arguments, &status))
+        return status;
+    take_common(command);
+    double spent = 0;
+    if (goes_on && now.minutes > 0 && !read_minutes(job, now.out, &spent))
+        return EXIT_INPUT;
+    o->minutes += spent;
+    settle_best(job, o, &now, record);
+    o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
+    o->out = now.out;
+    o->record = goes_on ? record : NULL;
+    o->model = now.model;
+    if (!o->model) {
+        const SessionOptions own = run_session_options(job, o->out, record, &o->settings);
+        o->model = own.path;
+        o->library = own.library;
+    }
+    return EXIT_DONE;
+}
+
+int training_options(Job *job, const Arguments *given, TrainCommand *command)
+{
+    TrainOptions *o = &command->o;
+    Arguments all = *given;
+    take_common(command);
+    int status = name_run(job, o, given);
+    if (!status && o->resume && o->out && is_run_folder(o->out))
+        status = recall(job, command, &all);
+    if (status)
+        return status;
+    vec_push(job->arena, o->command, "tfc");
+    for (int i = 0; i < given->argc; i++)
+        vec_push(job->arena, o->command, given->argv[i]);
+    o->arguments = words_to_keep(job, o, &all);
+    keep_file(job, &o->arguments, "--vocab", o->vocab.spec);
+    keep_file(job, &o->arguments, "--weights", o->weights);
+    return EXIT_DONE;
+}

@@ -1,0 +1,53 @@
+/* Study: what a run makes of its validation text, as tables for a report: quality by length, words by how
+ * rare they are, tokens taken for others, the best and the worst lines, the vocabulary. */
+#ifndef CLI_REPORT_STUDY_H
+#define CLI_REPORT_STUDY_H
+
+#include "driver/run/folder.h"
+#include "inspect/run_page.h"
+
+/* StudyText: what is studied.
+ *   source, target   of pairs; of a text with one side: source
+ *   train            target side of the training text, for the counts of words; NULL: not there */
+typedef struct StudyText {
+    const Lines *source, *target, *train;
+} StudyText;
+
+typedef struct StudyOptions {
+    int64_t sentences; /* of the validation text at most: at equal distances */
+    int64_t beam;
+    const char *checkpoint; /* as run_folder_load takes it */
+} StudyOptions;
+
+/* StudyRow: a line of the text and what the model says to it.
+ *   loss      nats a token
+ *   output    of pairs; else NULL
+ *   exact     the output is the target */
+typedef struct StudyRow {
+    int64_t line; /* from 0 */
+    int64_t tokens;
+    double loss;
+    const char *source, *target, *output;
+    bool exact;
+} StudyRow;
+
+/* Compiles, loads the checkpoint, scores and decodes; then adds tables to the view, and samples where it
+ * has none. Everything lives in the job's arena. False after errors. */
+bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *options, RunView *view);
+
+/* ---- study_tables.c ---- */
+
+void study_by_length(Job *job, const StudyRow *rows, int64_t n, BleuTokenize tokenize, RunTable *table);
+/* The words of the targets by how often `train` has them, and how many of them are in the outputs. */
+void study_by_rarity(Job *job, const StudyRow *rows, int64_t n, const Lines *train, BleuTokenize tokenize,
+                     RunTable *table);
+/* Which tokens stood where the model thought another the most probable. */
+void study_confusions(Job *job, const Vocabulary *vocab, const int32_t *wanted, const int32_t *guesses, int64_t n,
+                      RunTable *table);
+/* `worst`: by loss from the greatest, else from the least. */
+void study_extremes(Job *job, const StudyRow *rows, int64_t n, bool worst, RunTable *table);
+void study_vocabulary(Job *job, const Vocabulary *vocab, const int32_t *ids, int64_t n, RunTable *table);
+/* Params of the model, with those of equal layers in one row. */
+void study_params(Job *job, const Module *module, RunTable *table);
+
+#endif

@@ -1,0 +1,11 @@
+/* A survey as text and as JSON. */
+#ifndef CLI_REPORT_SURVEY_PRINT_H
+#define CLI_REPORT_SURVEY_PRINT_H
+
+#include "driver/corpus/survey/survey.h"
+
+void survey_print(const Survey *survey, Text *out);
+/* Every kind, found or not. */
+void survey_print_json(const Survey *survey, Text *out);
+
+#endif

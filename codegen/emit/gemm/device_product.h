@@ -1,0 +1,20 @@
+/* The product of two matrices as a kernel for a device with memory of its own. */
+#ifndef CODEGEN_EMIT_GEMM_DEVICE_PRODUCT_H
+#define CODEGEN_EMIT_GEMM_DEVICE_PRODUCT_H
+
+#include "codegen/loop/loop.h"
+#include "runtime/exec/program.h"
+
+/* DeviceProduct: what such a kernel depends on.
+ *   type        of a and b
+ *   result      of c
+ *   accumulate  whether sums are added to what c holds */
+typedef struct DeviceProduct {
+    TfcType type, result;
+    bool accumulate;
+} DeviceProduct;
+
+/* The kernel under this name: words, unit, numbers, a, b, c (runtime/exec/device.h). */
+void emit_device_product(LoModule *module, const DeviceProduct *product, const char *name);
+
+#endif

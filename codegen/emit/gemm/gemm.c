@@ -1,0 +1,152 @@
+/* A form: shapes of its tiles, its parts, and the record of them; see gemm.h. */
+#include "codegen/emit/gemm/gemm.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The packed block of b, half of a second-level cache, and after it two groups of a's rows. */
+#define BLOCK_BYTES(second_level) ((second_level) / 2)
+enum { DEPTH_BYTES = 1024, PAIRS_DEPTH_BYTES = 2048, MOST_ROWS = 96 };
+enum { A_BYTES = 2 * MOST_ROWS * (PAIRS_DEPTH_BYTES + TFC_PANEL_GAP) };
+#define PROCESSOR(name, arch, level, feature, features, bits, registers, fused, masks, scales, \
+                  pairs, line, ahead, second_level)                                            \
+    static_assert(BLOCK_BYTES(second_level) + A_BYTES <= TFC_GEMM_WORKSPACE,                   \
+                  "the workspace holds both");
+#define CPU(...)
+#include "codegen/targets.def"
+static_assert(TFC_ROUNDED_K == PAIRS_DEPTH_BYTES / 4, "what is rounded is summed in one go");
+
+/* ---- shapes ---- */
+
+/* A tile of 6 × 4 vectors leaves, of 32 registers, those for the operands, and reads least
+ * memory for its sums: 10 loads for 24 products, where 14 × 2 reads 16 for 28. Of 16 registers
+ * 6 × 2 leave four. Shorter tiles are for what is left over below; low ones are as wide as the
+ * highest of them allows. AMX has one or two registers of rows and of columns. */
+typedef struct TileShapes {
+    int vectors[TFC_WIDTHS], heights[TFC_HEIGHTS], panels;
+} TileShapes;
+
+static const TileShapes many_registers = {{1, 2, 4, 8}, {6, 4, 2, 1}, 8},
+                        few_registers = {{1, 1, 2, 4}, {6, 4, 2, 1}, 8},
+                        tile_registers = {{1, 2, 4}, {2 * AMX_LINES, AMX_LINES}, 3};
+
+static void choose_shapes(GemmEmit *g, const Processor *processor)
+{
+    enum { LOW_ROWS = 2 };
+    const TileShapes *shapes = g->amx                                        ? &tile_registers
+                               : processor->registers >= GEMM_MANY_REGISTERS ? &many_registers
+                                                                             : &few_registers;
+    TfcFormSizes *f = &g->form;
+    g->lanes = processor->vector_bits ? processor->vector_bits / (8 * gemm_bytes(g)) : 1;
+    memcpy(g->vectors, shapes->vectors, sizeof g->vectors);
+    for (int i = 0; i < TFC_HEIGHTS; i++)
+        f->heights[i] = shapes->heights[i];
+    for (int i = 0; i < TFC_WIDTHS && (!g->amx || i < GEMM_PANEL); i++)
+        f->widths[i] = g->lanes * shapes->vectors[i];
+    /* A product that is not fused needs a register more than 16 leave such a loop. */
+    g->unrolled = processor->fused || processor->registers >= GEMM_MANY_REGISTERS ? 4 : 1;
+    g->ahead = processor->ahead;
+    f->columns = gemm_columns(g);
+    f->rows = f->heights[0];
+    f->together = f->rows * shapes->panels;
+    f->low = g->pairs ? 0 : LOW_ROWS;
+    assert(TFC_PANEL_COLUMNS % f->columns == 0 && f->together <= MOST_ROWS);
+}
+
+/* How a is read where it lies: f32 and f64 always; pairs that are whole; rows for AMX that are
+ * whole registers, and not so far apart that all would want the same sets of the first-level
+ * cache. */
+static void choose_reading(GemmEmit *g)
+{
+    enum { CROWDED = 2048 };
+    TfcFormSizes *f = &g->form;
+    bool widened = g->pairs && !gemm_joined(g);
+    f->in_place_rows = widened ? 0 : g->amx ? AMX_LINES : 1;
+    f->in_place_k = f->whole;
+    f->crowded = g->amx ? CROWDED : 0;
+    f->beside = g->amx ? TFC_LIE_ROWS : TFC_LIE_PANELS;
+    f->strided = !g->pairs;
+    f->any_rows = g->amx;
+    f->registers = g->amx;
+}
+
+static void choose_form(GemmEmit *g, const CodeTarget *target, TfcType type)
+{
+    TfcFormSizes *f = &g->form;
+    const Processor *processor = target->processor;
+    g->pairs = type == TFC_BF16;
+    g->amx = g->pairs && processor->pairs == TARGET_PAIRS_AMX;
+    f->joined = g->pairs && processor->pairs != TARGET_PAIRS_WIDENED ? 2 : 1;
+    f->kept = g->pairs ? 2 : 1;
+    f->whole = g->amx ? TFC_PAIRS_K : g->pairs ? 2 : 1;
+    f->element = type == TFC_F64 ? sizeof(double) : sizeof(float);
+    f->source = g->pairs ? (int64_t)sizeof(uint16_t) : f->element;
+    g->sum = type == TFC_F64 ? lo_f64 : lo_f32;
+    g->source = g->pairs ? lo_i16 : g->sum;
+    g->element = gemm_joined(g) ? lo_i32 : g->sum;
+    f->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / f->element;
+    f->flush = g->pairs && target->mxcsr;
+    f->block = BLOCK_BYTES(processor->second_level);
+    f->line = processor->line;
+    choose_shapes(g, processor);
+    choose_reading(g);
+}
+
+/* ---- the record ---- */
+
+typedef struct Parts {
+    GemmTiles tiles;
+    LoFunction *highest[TFC_LIES];
+    GemmTiles of_kept;
+    LoFunction *pack_panel, *pack_kept, *pack_rows, *transpose_rows;
+} Parts;
+
+static void write_parts(GemmEmit *g, Parts *p)
+{
+    p->pack_panel = p->pack_kept = gemm_pack(g, "pack_b", gemm_columns(g), false);
+    if (g->amx) {
+        p->transpose_rows = gemm_amx_transpose_rows(g);
+        gemm_amx_tiles(g, p->tiles);
+        return;
+    }
+    p->pack_rows = gemm_pack_rows(g);
+    gemm_tiles(g, p->tiles);
+    for (TfcLie lie = TFC_LIE_PANELS; lie < TFC_LIE_KEPT; lie++)
+        p->highest[lie] = gemm_tile(g, (int)g->form.rows, g->vectors[GEMM_PANEL], lie);
+    if (gemm_widens(g)) {
+        p->pack_kept = gemm_pack(g, "pack_kept", gemm_columns(g), true);
+        gemm_kept_tiles(g, p->of_kept);
+    }
+}
+
+/* A TfcForm: its sizes, then a pointer at the place of each part. */
+static void write_record(GemmEmit *g, const Parts *p)
+{
+    enum { SIZES = sizeof g->form / sizeof(int64_t), POINTERS = sizeof *p / sizeof(LoFunction *) };
+    static_assert(sizeof(TfcForm) == SIZES * sizeof(int64_t) + POINTERS * sizeof(void (*)(void)),
+                  "every pointer of a form is a part");
+    LoRecord *record = lo_add_record(g->module, g->name, SIZES, POINTERS);
+    memcpy(record->numbers, &g->form, sizeof g->form);
+#define PART(name)                                                               \
+    memcpy(&record->functions[(offsetof(TfcForm, name) - sizeof(TfcFormSizes)) / \
+                              sizeof(void (*)(void))],                           \
+           &p->name, sizeof p->name)
+    PART(tiles);
+    PART(highest);
+    PART(of_kept);
+    PART(pack_panel);
+    PART(pack_kept);
+    PART(pack_rows);
+    PART(transpose_rows);
+#undef PART
+}
+
+void emit_gemm(LoModule *module, const CodeTarget *target, TfcType type, const char *name)
+{
+    GemmEmit g = {.name = name, .module = module};
+    Parts parts = {0};
+    choose_form(&g, target, type);
+    write_parts(&g, &parts);
+    write_record(&g, &parts);
+}

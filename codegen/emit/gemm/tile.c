@@ -1,0 +1,241 @@
+/* Tiles: height × vectors sums, held in registers over all terms.
+ *
+ * What is written here is one sum, in loops over the rows and columns of a tile. The passes jam and vectorise
+ * (codegen/loop) make a tile of it: rows share what they load of b, columns what they load of a. */
+#include "codegen/emit/gemm/gemm.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+static_assert((int)GEMM_MAX_ROWS <= LO_MAX_JAM && (int)GEMM_MAX_VECTORS <= LO_MAX_JAM,
+              "rows and vectors are jammed");
+static_assert(3 + GEMM_MAX_ROWS * GEMM_MAX_VECTORS <= LO_MAX_CARRIED,
+              "the loop carries a, b, all sums, and the terms left");
+
+typedef struct Tile {
+    int vectors; /* of its row */
+    TfcLie lie;
+    LoValue x[ARGS];
+    LoValue row, column; /* of the sum */
+    LoValue left;        /* from a's row 0 to its row, bytes */
+    LoValue c;           /* its row */
+    LoValue ahead;       /* bytes from b to what is brought near; NULL: nothing is */
+} Tile;
+
+static int width_of(const GemmEmit *g, const Tile *t) { return t->vectors * g->lanes; }
+
+/* ---- terms ---- */
+
+/* Strides that follow from the lie are constants. */
+static void find_strides(GemmEmit *g, Tile *t)
+{
+    Lo *lo = &g->lo;
+    int bytes = gemm_bytes(g);
+    if (t->lie != TFC_LIE_STRIDED)
+        t->x[ARG_B_K] = lo_i64_of(lo, (int64_t)gemm_columns(g) * bytes);
+    if (t->lie == TFC_LIE_PANELS || t->lie == TFC_LIE_ROWS)
+        t->x[ARG_A_K] = lo_i64_of(lo, bytes * (t->lie == TFC_LIE_PANELS ? g->form.rows : 1));
+    if (t->lie == TFC_LIE_PANELS)
+        t->x[ARG_A_ROW] = lo_i64_of(lo, bytes);
+}
+
+/* The terms of pairs that are odd, or even, as f32. */
+static LoValue half_of_pairs(GemmEmit *g, LoValue pairs, bool odd)
+{
+    Lo *lo = &g->lo;
+    LoType words = lo_type(pairs);
+    LoValue bits = odd ? lo_and(lo, pairs, lo_int(lo, words, -0x10000))
+                       : lo_shl(lo, pairs, lo_int(lo, words, 16));
+    return lo_bitcast(lo, bits, lo_like(words, lo_f32));
+}
+
+/* A term of b's column; of pairs that are kept its odd or even half. */
+static LoValue load_right(GemmEmit *g, const Tile *t, bool odd)
+{
+    bool kept = t->lie == TFC_LIE_KEPT;
+    LoValue at = gemm_at(g, t->x[ARG_B], t->column);
+    LoValue x = lo_load(&g->lo, kept ? lo_i32 : g->element, at, (unsigned)g->form.source);
+    return kept ? half_of_pairs(g, x, odd) : x;
+}
+
+/* The sum and one term more; `odd`: of a pair. */
+static LoValue add_term(GemmEmit *g, const Tile *t, LoValue sum, bool odd)
+{
+    Lo *lo = &g->lo;
+    LoValue right = load_right(g, t, odd);
+    LoValue left = lo_load(lo, g->element, gemm_byte(g, t->x[ARG_A], t->left), (unsigned)g->form.source);
+    return gemm_joined(g) ? lo_pair_dot(lo, sum, left, right) : lo_muladd(lo, left, right, sum);
+}
+
+/* ---- the loop over terms ---- */
+
+/* How far from a row of b the one is that is brought near: as many rows as take `ahead` bytes, where
+ * rows lie one after the other, as in panels, which come from memory when rows of a are few. Rows
+ * further apart are pages of their own: to find these costs more than is won. */
+static LoValue distance_ahead(GemmEmit *g, const Tile *t)
+{
+    Lo *lo = &g->lo;
+    int64_t row = gemm_columns(g) * gemm_bytes(g);
+    LoValue dense = lo_le(lo, t->x[ARG_B_K], lo_i64_of(lo, row));
+    return lo_select(lo, dense, lo_i64_of(lo, g->ahead / row * row), lo_i64_of(lo, 0));
+}
+
+/* Of long rows hardware brings every other line. */
+static void prefetch_b(GemmEmit *g, const Tile *t)
+{
+    int row = width_of(g, t) * gemm_bytes(g), line = (int)g->form.line;
+    int step = row > 2 * line ? 2 * line : line;
+    LoValue at = gemm_byte(g, t->x[ARG_B], t->ahead);
+    for (int i = 0; i < row; i += step)
+        lo_prefetch(&g->lo, gemm_byte(g, at, lo_i64_of(&g->lo, i)));
+}
+
+/* All terms: a turn takes one, or of pairs that are kept two. */
+static LoValue sum_terms(GemmEmit *g, Tile *t)
+{
+    Lo *lo = &g->lo;
+    bool kept = t->lie == TFC_LIE_KEPT;
+    int steps = kept ? 2 : 1;
+    LoValue step = lo_i64_of(lo, steps), terms = t->x[ARG_K], sum = lo_zero(lo, g->sum);
+    LoWhile loop = {.values = {&t->x[ARG_B], &t->x[ARG_A], &sum}, .n = 3};
+    lo_while_open(lo, &loop, &terms, step);
+    if (t->lie != TFC_LIE_STRIDED && g->unrolled > steps)
+        loop.op->unroll = g->unrolled / steps;
+    for (int i = 0; i < steps; i++) {
+        bool odd = kept && i == 0, whole = !odd; /* whole: b's row has given all */
+        sum = add_term(g, t, sum, odd);
+        if (t->ahead && whole)
+            prefetch_b(g, t);
+        if (whole)
+            t->x[ARG_B] = gemm_byte(g, t->x[ARG_B], t->x[ARG_B_K]);
+        t->x[ARG_A] = gemm_byte(g, t->x[ARG_A], t->x[ARG_A_K]);
+    }
+    terms = gemm_sub(g, terms, step);
+    lo_while_close(lo, &loop);
+    return sum;
+}
+
+/* ---- sums into c ---- */
+
+void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue stored,
+                LoValue loaded)
+{
+    Lo *lo = &g->lo;
+    unsigned align = (unsigned)gemm_bytes(g);
+    LoType type = lo_type(sum);
+    if (store == TFC_STORE_ROUNDED) {
+        sum = lo_bf16_bits(lo, lo_bf16_round(lo, sum));
+        align = sizeof(uint16_t);
+    } else if (store == TFC_STORE_ADD) {
+        LoValue before =
+            loaded ? lo_masked_load(lo, type, at, loaded, align) : lo_load(lo, type, at, align);
+        sum = lo_add(lo, before, sum);
+    }
+    if (stored)
+        lo_masked_store(lo, sum, at, stored, align);
+    else
+        lo_store(lo, sum, at, align);
+}
+
+static LoIf open_if_asked(GemmEmit *g, const Tile *t, TfcStore store)
+{
+    return lo_if_open(&g->lo, lo_eq(&g->lo, t->x[ARG_STORE], lo_i64_of(&g->lo, store)));
+}
+
+static void store_sum(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored, LoValue loaded)
+{
+    LoType unit = store == TFC_STORE_ROUNDED ? lo_i16 : g->sum;
+    gemm_store(g, sum, lo_at(&g->lo, unit, t->c, t->column), store, stored, loaded);
+}
+
+/* … rounded if that is asked for, else as it is. */
+static void store_asked(GemmEmit *g, const Tile *t, LoValue sum, TfcStore store, LoValue stored, LoValue loaded)
+{
+    if (!g->pairs) {
+        store_sum(g, t, sum, store, stored, loaded);
+        return;
+    }
+    LoIf rounded = open_if_asked(g, t, TFC_STORE_ROUNDED);
+    store_sum(g, t, sum, TFC_STORE_ROUNDED, stored, NULL);
+    lo_else(&g->lo, &rounded);
+    store_sum(g, t, sum, store, stored, loaded);
+    lo_if_close(&g->lo, &rounded);
+}
+
+/* Of a tile that c has all columns of. */
+static void store_whole(GemmEmit *g, const Tile *t, LoValue sum)
+{
+    LoIf adds = open_if_asked(g, t, TFC_STORE_ADD);
+    store_sum(g, t, sum, TFC_STORE_ADD, NULL, NULL);
+    lo_else(&g->lo, &adds);
+    store_asked(g, t, sum, TFC_STORE_OVER, NULL, NULL);
+    lo_if_close(&g->lo, &adds);
+}
+
+/* Of one that c ends in: what is stored over is added to zero. */
+static void store_part(GemmEmit *g, const Tile *t, LoValue sum)
+{
+    Lo *lo = &g->lo;
+    LoValue stored = gemm_is_below(g, t->column, t->x[ARG_COLUMNS]);
+    LoValue adds = lo_eq(lo, t->x[ARG_STORE], lo_i64_of(lo, TFC_STORE_ADD));
+    store_asked(g, t, sum, TFC_STORE_ADD, stored, lo_and(lo, stored, adds));
+}
+
+static void write_sum(GemmEmit *g, Tile *t)
+{
+    Lo *lo = &g->lo;
+    t->left = gemm_mul(g, t->row, t->x[ARG_A_ROW]);
+    t->c = gemm_byte(g, t->x[ARG_C], gemm_mul(g, t->row, t->x[ARG_C_ROW]));
+    lo_prefetch_write(lo, gemm_at(g, t->c, t->column));
+    LoValue sum = sum_terms(g, t);
+    if (g->lanes == 1) { /* there are tiles of every width */
+        store_whole(g, t, sum);
+        return;
+    }
+    LoIf whole = lo_if_open(lo, lo_ge(lo, t->x[ARG_COLUMNS], lo_i64_of(lo, width_of(g, t))));
+    store_whole(g, t, sum);
+    lo_else(lo, &whole);
+    store_part(g, t, sum);
+    lo_if_close(lo, &whole);
+}
+
+/* A loop from 0 of vectors that go through the body together. */
+static LoLoop open_jammed(GemmEmit *g, int lanes, int vectors, const char *name)
+{
+    LoVector vector = {.lanes = (uint8_t)lanes, .jam = (uint8_t)vectors, .whole = true};
+    return lo_vector_open(&g->lo, lo_i64_of(&g->lo, 0), lo_i64_of(&g->lo, lanes * vectors), vector, name);
+}
+
+LoFunction *gemm_tile(GemmEmit *g, int height, int vectors, TfcLie lie)
+{
+    static const char *const lies[TFC_LIES] = {"", ".panels", ".rows", ".kept"};
+    Lo *lo = &g->lo;
+    char part[32];
+    snprintf(part, sizeof part, "tile%dx%d%s", height, vectors, lies[lie]);
+    Tile t = {.vectors = vectors, .lie = lie};
+    LoFunction *function = gemm_open(g, part, ARGS, ARG_POINTERS, t.x);
+    find_strides(g, &t);
+    t.ahead = g->ahead && lie != TFC_LIE_PANELS ? distance_ahead(g, &t) : NULL;
+    LoLoop rows = open_jammed(g, 1, height, "rows");
+    LoLoop columns = open_jammed(g, g->lanes, vectors, "columns");
+    t.row = rows.index;
+    t.column = columns.index;
+    write_sum(g, &t);
+    lo_for_close(lo, &columns);
+    lo_for_close(lo, &rows);
+    gemm_return(g);
+    return function;
+}
+
+/* Of all heights; of kept pairs without the greatest, since both halves of b's row take registers. */
+static void write_tiles(GemmEmit *g, TfcLie lie, GemmTiles tiles)
+{
+    for (int h = lie == TFC_LIE_KEPT; h < TFC_HEIGHTS && g->form.heights[h]; h++)
+        for (int w = 0; w < (g->form.heights[h] <= g->form.low ? TFC_WIDTHS : GEMM_WIDE); w++)
+            tiles[h][w] = w > 0 && g->vectors[w] == g->vectors[w - 1] /* two widths may be one */
+                              ? tiles[h][w - 1]
+                              : gemm_tile(g, (int)g->form.heights[h], g->vectors[w], lie);
+}
+
+void gemm_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_STRIDED, tiles); }
+void gemm_kept_tiles(GemmEmit *g, GemmTiles tiles) { write_tiles(g, TFC_LIE_KEPT, tiles); }

@@ -1,0 +1,21 @@
+/* The text form of loop IR: printing a module and parsing it back gives the same module, and
+ * printing that the same bytes. docs/loop-ir.md describes it. */
+#ifndef CODEGEN_LOOP_TEXT_TEXT_H
+#define CODEGEN_LOOP_TEXT_TEXT_H
+
+#include "codegen/loop/loop.h"
+
+/* Printers take wrong modules, too: messages quote them. */
+void lo_print_module(LoModule *module, Text *out); /* numbers values first */
+/* At the end of every line of a function: where it comes from. May write a comment. */
+typedef void LoLines(void *data, const LoFunction *function, int origin, Text *out);
+void lo_print_lines(LoModule *module, LoLines *lines, void *data, Text *out);
+void lo_print_function(LoFunction *function, LoLines *lines, void *data, Text *out); /* `lines` NULL: nobody asks */
+void lo_print_op(const LoOp *op, Text *out);             /* its line alone, without its blocks */
+void lo_print_type(LoType type, Text *out);
+const char *lo_type_text(LoType type, Arena *arena);
+
+/* NULL after errors, which name line and column. What the text says, right or not: verify.h. */
+LoModule *lo_parse(Arena *arena, Diagnostics *diags, const Source *source);
+
+#endif

@@ -1,0 +1,119 @@
+/* Running sentences and pairs, one at a time, for the weights of all heads. */
+#include "driver/analysis/attention.h"
+
+#include <string.h>
+
+/* [before] ids [after], where the brackets are ids or -1 for none. */
+static int32_t *framed(Arena *arena, int32_t before, const int32_t *ids, int64_t n, int32_t after,
+                       int64_t *count)
+{
+    int32_t *all = ARENA_ARRAY(arena, int32_t, n + 2);
+    *count = 0;
+    if (before >= 0)
+        all[(*count)++] = before;
+    for (int64_t i = 0; i < n; i++)
+        all[(*count)++] = ids[i];
+    if (after >= 0)
+        all[(*count)++] = after;
+    return all;
+}
+
+FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t row,
+                       const int32_t *ids, int64_t n, Arena *arena)
+{
+    const TokenRules *rules = vocab_rules(inference->vocab);
+    const SourceFrame frame = corpus_target_frame(corpus);
+    int32_t last = frame.after >= 0 ? frame.after : rules->end >= 0 ? rules->end : rules->text.start;
+    FramedPair pair = {0};
+    int64_t n_next, from = frame.before < 0 && n > 0;
+    if (inference->ports.source) {
+        SourceFrame around = corpus_source_frame(corpus, row);
+        pair.source = framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
+                             rows_length(&corpus->source, row), around.after, &pair.n_source);
+    }
+    if (inference->ports.target) {
+        pair.fed = framed(arena, frame.before, ids, n, -1, &pair.n_target);
+        pair.next = framed(arena, -1, ids + from, n - from, last, &n_next);
+    }
+    return pair;
+}
+
+bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
+                const FramedPair *pair)
+{
+    int32_t source_length = (int32_t)pair->n_source, target_length = (int32_t)pair->n_target;
+    Batch batch = {.shape = {1, pair->n_source, pair->n_source, pair->n_target, pair->n_target},
+                   .source = (int32_t *)pair->source,
+                   .source_lengths = &source_length,
+                   .target = (int32_t *)pair->fed,
+                   .target_next = (int32_t *)pair->fed,
+                   .target_further = (int32_t *)pair->fed,
+                   .target_lengths = &target_length};
+    if (!*exec)
+        *exec = exec_new(program, inference->store);
+    if (!*exec)
+        return job_no_memory(inference->job);
+    feed_batch(*exec, &inference->feed, &batch);
+    return exec_run(*exec) || job_no_memory(inference->job);
+}
+
+bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds)
+{
+    const ModelPorts *ports = &inference->ports;
+    Job *job = inference->job;
+    *attender = (Attender){.inference = inference};
+    if (inference->n_members)
+        return job_error(job, "attention is of one model: leave --with out");
+    Function *forward = session_function(inference->session, "forward");
+    if (!forward)
+        return false;
+    AttentionOutput *outputs;
+    attender->n = expose_attentions(forward, ports->source, ports->target, kinds, &outputs);
+    attender->outputs = outputs;
+    if (!attender->n)
+        return job_error(job, kinds == 1u << ATTENTION_CROSS
+                                  ? "the model has no attention of its target over a source"
+                                  : "the model has no attention that is a softmax of tokens over tokens");
+    attender->program = inference_add_program(inference, forward);
+    return attender->program != NULL;
+}
+
+/* From storage, whose leading axis is that of the queries (ir/layout.h). */
+static const float *by_heads(const float *stored, int64_t heads, int64_t queries, int64_t keys,
+                             Arena *arena)
+{
+    float *weights = ARENA_ARRAY(arena, float, heads * queries * keys + 1);
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t q = 0; q < queries; q++)
+            memcpy(weights + (h * queries + q) * keys, stored + (q * heads + h) * keys,
+                   (size_t)keys * sizeof *weights);
+    return weights;
+}
+
+bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
+                  Arena *arena, AttentionMaps *out)
+{
+    out->pair = framed_pair(attender->inference, corpus, row, ids, n, arena);
+    out->weights = ARENA_ARRAY(arena, const float *, attender->n);
+    if (!framed_run(attender->inference, attender->program, &attender->exec, &out->pair))
+        return false;
+    for (size_t i = 0; i < attender->n; i++) {
+        const AttentionOutput *o = &attender->outputs[i];
+        out->weights[i] = by_heads(exec_output(attender->exec, o->output), o->heads,
+                                   attention_queries(&out->pair, o->kind),
+                                   attention_keys(&out->pair, o->kind), arena);
+    }
+    return true;
+}
+
+void attender_free(Attender *attender) { exec_free(attender->exec); }
+
+int64_t attention_queries(const FramedPair *pair, AttentionKind kind)
+{
+    return kind == ATTENTION_ENCODER ? pair->n_source : pair->n_target;
+}
+
+int64_t attention_keys(const FramedPair *pair, AttentionKind kind)
+{
+    return kind == ATTENTION_DECODER ? pair->n_target : pair->n_source;
+}

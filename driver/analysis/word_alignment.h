@@ -1,0 +1,50 @@
+/* Word alignments from what a decoder looks at, and lexical tables counted from them. */
+#ifndef DRIVER_ANALYSIS_WORD_ALIGNMENT_H
+#define DRIVER_ANALYSIS_WORD_ALIGNMENT_H
+
+#include "base/map.h"
+#include "driver/analysis/attention.h"
+
+enum { MEAN_OF_HEADS = -1, BEST_LAYER = -1, ALIGN_SAMPLE = 200 /* pairs that a layer is chosen by */ };
+
+/* AlignBy: where alignments are taken from.
+ *   layer, head   of the attentions over the source, from 0; or one of the names above
+ *   is_read       the step that reads a token instead of the one that predicts it (Chen et al. 2020,
+ *                 "shift-att") */
+typedef struct AlignBy {
+    int64_t layer, head;
+    bool is_read;
+} AlignBy;
+
+/* Whether there are such a layer and head; an error tells if not. */
+bool align_check(const Attender *attender, const AlignBy *by);
+/* The layer whose mean of heads is the most confident: Voita et al. 2019 (section 4) call so the mean of
+ * the greatest weight, where that is not on the end of the sentence. *confidence is of that layer. -1
+ * after an error. */
+int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read, double *confidence);
+/* [tokens of the target, tokens of the source] of the row without begin and end; NULL after an error. */
+const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *corpus, int64_t row,
+                          Arena *arena);
+/* "0-0 2-1": for each word of the target the word of the source whose tokens have most of its
+ * tokens' weights. */
+void align_words(const Corpus *corpus, int64_t row, const float *weights, const Line *source,
+                 const Line *target, Arena *arena, Text *out);
+
+/* Lexicon: how often each token of a source has the most of a target token's weight. */
+typedef struct LexicalPair {
+    int32_t source, target;
+    int64_t count;
+} LexicalPair;
+typedef struct Lexicon {
+    Arena *arena; /* of its pairs; the caller's */
+    VEC(LexicalPair *) pairs;
+    Map index;
+} Lexicon;
+
+void lexicon_init(Lexicon *lexicon, Arena *arena);
+void lexicon_add(Lexicon *lexicon, const Corpus *corpus, int64_t row, const float *weights);
+/* Lines "TARGET SOURCE PROBABILITY", of the target given the source, as Marian's --shortlist reads them:
+ * by the source's id, the most probable first. Tokens with blanks are left out. Sorts the pairs. */
+void lexicon_put(Lexicon *lexicon, const Vocabulary *vocab, Text *out);
+
+#endif

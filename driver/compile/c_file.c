@@ -1,0 +1,135 @@
+/* A model as one C file: the runtime that it needs, its kernels and tables, and what joins them. Beside
+ * it lie the header and, where params or vocabularies are inside, files of their bytes, which the
+ * assembler reads by the C file's own path. */
+#include "driver/compile/artifact.h"
+#include "driver/compile/one_file.h"
+
+#include "base/file.h"
+#include "base/temporary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the text ---- */
+
+static void put_opening(const Artifact *a, const char *cpu, Text *out)
+{
+    text_add(out,
+             "/* %s, compiled by tfc to C; %s.h tells what there is to call.\n"
+             " *\n"
+             " *   cc -O2 -march=native -ffp-contract=off -fopenmp-simd -pthread main.c %s -lm\n"
+             " *\n"
+             " * gcc from 12 on or clang. It needs the C library alone, and its threads where the system has them.\n"
+             " * Its loops are cut for the vectors of %s; other processors run them, too, slower. Not for -ffast-math.\n"
+             " *\n"
+             " * The order: the runtime, a file after the other; kernels, each with the lines of the model that it is\n"
+             " * for; the programs' tables; the functions of the header. */\n",
+             a->name, a->name, text_visible_name(a->job->arena, file_name(a->output)), cpu);
+}
+
+static void put_settings(Text *out)
+{
+    text_add(out, "%s",
+             "#if !defined(_GNU_SOURCE)\n"
+             "#define _GNU_SOURCE\n"
+             "#endif\n"
+             "#if !defined(NDEBUG)\n"
+             "#define NDEBUG\n"
+             "#endif\n"
+             "#if defined(__wasi__)\n"
+             "#define _WASI_EMULATED_MMAN\n"
+             "#define _WASI_EMULATED_GETPID\n"
+             "#endif\n");
+}
+
+/* Files of the runtime are here whole, whatever of them this model calls; loops are marked for -fopenmp-simd,
+ * which a compiler may not heed. */
+static void put_pragmas(Text *out)
+{
+    text_add(out, "%s",
+             "\n"
+             "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+             "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
+             "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n"
+             "#if defined(__clang__)\n"
+             "#pragma clang diagnostic ignored \"-Wpass-failed\"\n"
+             "#endif\n");
+}
+
+static bool write_code(const Artifact *a, Text *out)
+{
+    Job *job = a->job;
+    TextList files = {0};
+    Text glue = {0}, system = {0}, runtime = {0};
+    const char *folder = compile_runtime_files(job, &files);
+    compile_glue(a, &glue);
+    bool ok = folder && one_file(job, folder, &files, glue.data, &system, &runtime);
+    if (ok) {
+        put_opening(a, a->cpus[0].name ? a->cpus[0].name : a->target->triple, out);
+        put_settings(out);
+        text_string(out, system.data);
+        put_pragmas(out);
+        text_string(out, runtime.data);
+        text_add(out, "\n/* ======== kernels and tables ======== */\n\n");
+        text_put(out, a->code.data, a->code.length);
+        text_add(out, "/* ======== %s.h ======== */\n\n", a->name);
+        text_string(out, glue.data);
+    }
+    text_free(&glue);
+    text_free(&system);
+    text_free(&runtime);
+    return ok;
+}
+
+/* ---- the files ---- */
+
+enum { MOST_FILES = 2 + MAX_MEMBERS + 2 };
+
+typedef struct Outputs {
+    Job *job;
+    const char *output; /* the C file */
+    char *folder;       /* beside it, where all are made */
+    int n;
+    const char *written[MOST_FILES], *final[MOST_FILES];
+} Outputs;
+
+/* A NewFile, beside the C file in the end. */
+static const char *new_output(void *context, const char *name)
+{
+    Outputs *o = context;
+    o->final[o->n] = file_target(o->job->arena, file_beside(o->job->arena, o->output, name));
+    o->written[o->n] = arena_printf(o->job->arena, "%s/%s", o->folder, name);
+    return o->written[o->n++];
+}
+
+static bool put_in_place(const Outputs *o)
+{
+    for (int i = 0; i < o->n; i++)
+        if (file_is_folder(o->final[i]))
+            return job_error(o->job, "cannot write %s: %s", o->final[i], strerror(EISDIR));
+    for (int i = 0; i < o->n; i++)
+        if (rename(o->written[i], o->final[i]))
+            return job_error(o->job, "cannot write %s: %s", o->final[i], strerror(errno));
+    return true;
+}
+
+bool compile_c(const Artifact *a, const char *header)
+{
+    Outputs o = {.job = a->job, .output = a->output};
+    if (!temporary_folder(file_target(a->job->arena, a->output), 0700, &o.folder))
+        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
+    Text code = {0};
+    bool ok = write_code(a, &code);
+    ok = ok && compile_blobs(a, new_output, &o) &&
+         file_write_all(&a->job->diags, new_output(&o, arena_printf(a->job->arena, "%s.h", a->name)), header,
+                        strlen(header)) &&
+         file_write_all(&a->job->diags, new_output(&o, file_name(a->output)), code.data, code.length) &&
+         put_in_place(&o);
+    file_remove_tree(o.folder);
+    free(o.folder);
+    text_free(&code);
+    return ok;
+}

@@ -1,0 +1,301 @@
+/* What is compiled of a model: which functions, with which weights and vocabulary, as code to
+ * read or to link. */
+#include "driver/compile/compile.h"
+
+#include "base/bf16.h"
+#include "base/file.h"
+#include "base/functions.h"
+#include "codegen/c/unit.h"
+#include "driver/compile/artifact.h"
+#include "driver/run/folder.h"
+#include "driver/run/inference.h"
+#include "driver/run/weights.h"
+
+#include <string.h>
+
+/* ---- functions ---- */
+
+static bool add_function(Artifact *a, TfcFunction f)
+{
+    if (a->names[f])
+        return true;
+    a->functions[f] = session_function(&a->session, function_names()[f]);
+    if (!a->functions[f] || !session_lower(&a->session, a->functions[f], NULL))
+        return false;
+    a->names[f] = function_names()[f];
+    return true;
+}
+
+/* Sentences and the tokens so far are all that generation has to give. Where that is not
+ * enough, and nobody asked for these functions, they are left out with a note. */
+static bool decoding_is_fed(Artifact *a, Function *const halves[2], bool asked)
+{
+    Diagnostics why;
+    diag_init(&why, a->job->arena);
+    for (int i = 0; i < 2; i++)
+        if (halves[i] && !ports_feed(&a->ports, halves[i], asked ? &a->job->diags : &why)) {
+            if (!asked)
+                diag_note(&a->job->diags, vec_last(why.list).loc,
+                          "encode and decode_step are left out: %s", vec_last(why.list).message);
+            return false;
+        }
+    return true;
+}
+
+/* encode and decode_step are halves of one derivation and go together. */
+static bool add_decoding(Artifact *a, bool asked)
+{
+    Incremental incremental;
+    const char *target, *logits;
+    if (a->names[TFC_DECODE_STEP])
+        return true;
+    if (!session_incremental(&a->session, &incremental, &target, &logits))
+        return false;
+    Function *halves[] = {incremental.encode, incremental.decode_step};
+    if (!decoding_is_fed(a, halves, asked))
+        return !asked;
+    for (int i = 0; i < 2; i++) {
+        TfcFunction f = i ? TFC_DECODE_STEP : TFC_ENCODE;
+        if (!halves[i])
+            continue;
+        if (!session_lower(&a->session, halves[i], NULL))
+            return false;
+        a->functions[f] = halves[i];
+        a->names[f] = function_names()[f];
+    }
+    return true;
+}
+
+/* Where it is there and can be fed. */
+static bool add_alignment(Artifact *a)
+{
+    Diagnostics why;
+    diag_init(&why, a->job->arena);
+    Function *function = session_alignment(&a->session);
+    if (!function || !ports_feed(&a->ports, function, &why))
+        return true;
+    a->functions[TFC_ALIGNMENT] = function;
+    a->names[TFC_ALIGNMENT] = function_names()[TFC_ALIGNMENT];
+    return session_lower(&a->session, function, NULL);
+}
+
+static bool add_named(Artifact *a, const char *name)
+{
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (!strcmp(name, function_names()[f]))
+            return f == TFC_ENCODE || f == TFC_DECODE_STEP ? add_decoding(a, true)
+                                                           : add_function(a, (TfcFunction)f);
+    return job_error(a->job, "there is no function '%s' to compile%s", name,
+                     text_suggest(a->job->arena, "'", name, function_names(), TFC_N_FUNCTIONS));
+}
+
+/* Of an ensemble: functions that decode. */
+static bool check_ensemble(Artifact *a)
+{
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f] && f != TFC_ENCODE && f != TFC_DECODE_STEP)
+            return job_error(a->job, "--with: an ensemble decodes, it has no function '%s'", a->names[f]);
+    return true;
+}
+
+/* `alone`: those that decode, and no others but what pages show of attention. */
+static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns)
+{
+    if (!list) {
+        bool decodes = ports_predict(&a->ports);
+        bool trains = a->session.model->has_loss && !alone;
+        return (alone || add_function(a, TFC_FORWARD)) &&
+               (!(decodes || alone) || add_decoding(a, alone)) && (!aligns || add_alignment(a)) &&
+               (!trains || (add_function(a, TFC_LOSS) && add_function(a, TFC_TRAIN_STEP)));
+    }
+    char *names = arena_strdup(a->job->arena, list), *rest = NULL;
+    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (!add_named(a, name))
+            return false;
+    if (alone && !a->names[TFC_DECODE_STEP])
+        return job_error(a->job, "a program of its own, or an ensemble, decodes: it needs the function "
+                                 "decode_step");
+    return true;
+}
+
+/* ---- compiling ---- */
+
+static int list_functions(const Artifact *a, const Function *list[TFC_N_FUNCTIONS])
+{
+    int n = 0;
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f])
+            list[n++] = a->functions[f];
+    return n;
+}
+
+static bool compile_objects(Artifact *a)
+{
+    const Function *list[TFC_N_FUNCTIONS];
+    int n = list_functions(a, list);
+    for (int c = 0; c < a->n_cpus; c++) {
+        TargetOptions target = artifact_target(a, c);
+        const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
+        bool ok = artifact_is_c(a) ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
+                                                &a->code, &a->job->diags)
+                                   : object_compile(list, n, &target, prefix, a->job->arena,
+                                                    &a->cpus[c].objects, &a->job->diags);
+        if (!ok)
+            return false;
+    }
+    for (int f = 0, p = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->names[f])
+            a->programs[f] = a->cpus[0].objects.programs[p++];
+    return true;
+}
+
+static bool load_weights(Artifact *a, const CompileOptions *o)
+{
+    const char *path = o->run ? run_checkpoint(a->job, o->run, o->weights) : o->weights;
+    if (!path)
+        return !o->run;
+    a->weights = store_new();
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
+            return job_no_memory(a->job);
+    return weights_load(a->job, a->session.model, a->weights, path, NULL);
+}
+
+/* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which compression
+ * takes away. */
+static void round_params(Store *store)
+{
+    for (int64_t i = 0; i < store_count(store); i++) {
+        const StoreTensor *tensor = store_at(store, i);
+        float *values = tensor->data;
+        for (int64_t k = 0; tensor->type == TFC_F32 && values && k < tensor->count; k++)
+            values[k] = bf16_to_float(bf16_from_float(values[k]));
+    }
+}
+
+static bool is_rounded(const CompileOptions *o) { return o->store && !strcmp(o->store, "bf16"); }
+
+static void round_all(Artifact *a)
+{
+    round_params(a->weights);
+    for (int i = 0; i < a->n_members; i++)
+        round_params(a->members[i].store);
+}
+
+/* NULL: there is none, or after an error. */
+static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
+{
+    RunRecord record = {.kind = ports_kind(&a->ports, false)};
+    if (o->run && !run_record_read(a->job, o->run, &record))
+        return NULL;
+    a->kind = record.kind;
+    if (o->vocab.spec)
+        return vocabulary_make(a->job, &o->vocab, NULL, NULL);
+    return o->run ? vocabulary_of_run(a->job, o->run, &record) : NULL;
+}
+
+static bool read_vocabulary(Artifact *a, const CompileOptions *o)
+{
+    if (!o->vocab.spec && vocabulary_is_chosen(&o->vocab))
+        return job_error(a->job, "%s goes with --vocab",
+                         o->vocab.source ? "--source-vocab" : "--token");
+    a->rules = (TokenRules){-1, -1, -1, -1, -1, -1, 0, -1,
+                            .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
+    a->vocab = find_vocabulary(a, o);
+    if (!a->vocab)
+        return !o->vocab.spec && !o->run;
+    vocab_set_stream(a->vocab, a->kind == CORPUS_STREAM);
+    a->rules = *vocab_rules(a->vocab);
+    return inference_check_sizes(a->job, a->session.model->module, a->vocab);
+}
+
+/* Whether text is taken and given, too. */
+static void choose_text(Artifact *a)
+{
+    if (!a->vocab || !a->names[TFC_DECODE_STEP])
+        return;
+    a->has_json = vocab_kind(a->vocab) == VOCAB_JSON || vocab_kind(vocab_source(a->vocab)) == VOCAB_JSON;
+    /* What reads it is an archive for this system. */
+    a->has_text = !a->has_json || !(artifact_is_foreign(a) || artifact_is_c(a));
+    if (!a->has_text)
+        diag_note(&a->job->diags, (Loc){0},
+                  "functions of text are left out: a tokenizer.json is put inside what is for this system alone");
+}
+
+static bool is_text(const Artifact *a) { return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm"); }
+
+/* LLVM IR or assembly of every function's kernels; or the programs as bitcode. */
+static bool put_code(Artifact *a, Text *out)
+{
+    TargetOptions target = artifact_target(a, 0);
+    const Function *list[TFC_N_FUNCTIONS];
+    int n = list_functions(a, list);
+    if (!is_text(a))
+        return object_bitcode(list, n, &target, arena_printf(a->job->arena, "%s_", a->name), out,
+                              &a->job->diags);
+    for (int i = 0; i < n; i++)
+        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->job->diags))
+            return false;
+    return true;
+}
+
+static bool write_code(Artifact *a)
+{
+    const char *what = is_text(a) ? "text" : "bitcode";
+    if (a->n_cpus > 1)
+        return job_error(a->job, "%s is for one CPU: --cpu names %d", what, a->n_cpus);
+    Text code = {0};
+    bool ok = put_code(a, &code) &&
+              file_write_all(&a->job->diags, a->output, code.data, code.length);
+    text_free(&code);
+    return ok;
+}
+
+static bool compile(Artifact *a, const CompileOptions *o)
+{
+    const Module *module = a->session.model->module;
+    a->ports = ports_of(module);
+    a->name = artifact_model_name(a->job->arena, module->name);
+    if (!strncmp(a->name, "tfc_", 4))
+        return job_error(a->job, "the model is called %s: names that begin with tfc_ are the runtime's", a->name);
+    if (is_rounded(o) && !artifact_is_script(a))
+        return job_error(a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s", a->emit);
+    bool averages = o->with->count > 0;
+    if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) || !read_vocabulary(a, o) ||
+        !add_functions(a, o->functions, averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
+                       !averages && artifact_is_script(a)) ||
+        (averages && !check_ensemble(a)))
+        return false;
+    if (is_text(a) || !strcmp(a->emit, "bc"))
+        return (!averages || job_error(a->job, "%s holds no weights: leave --with out",
+                                       is_text(a) ? "text" : "bitcode")) &&
+               (!o->weights || job_error(a->job, "%s holds no weights: leave --weights out",
+                                         is_text(a) ? "text" : "bitcode")) &&
+               write_code(a);
+    choose_text(a);
+    if (!compile_members(a, o->run ? o->run : a->session.options.path, o->with) ||
+        !compile_objects(a) || !load_weights(a, o) || !compile_load_members(a))
+        return false;
+    if (is_rounded(o) && a->weights)
+        round_all(a);
+    Text header = {0};
+    compile_header(a, &header);
+    bool ok = artifact_is_script(a) ? compile_script(a, header.data)
+              : artifact_is_c(a)    ? compile_c(a, header.data)
+                                    : compile_link(a, header.data);
+    text_free(&header);
+    return ok;
+}
+
+bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options)
+{
+    Artifact artifact = {.job = job,
+                         .output = options->output,
+                         .emit = options->emit};
+    bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);
+    compile_close_members(&artifact);
+    text_free(&artifact.code);
+    store_free(artifact.weights);
+    session_close(&artifact.session);
+    return ok;
+}

@@ -1,0 +1,26 @@
+/* A model as a library, an object or a program of its own, with a C header and a Python module
+ * beside it; or as text (docs/compile.md). */
+#ifndef DRIVER_COMPILE_COMPILE_H
+#define DRIVER_COMPILE_COMPILE_H
+
+#include "driver/run/vocabularies.h"
+#include "driver/session/session.h"
+
+typedef struct CompileOptions {
+    const char *output;    /* the file */
+    const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html */
+    const char *functions; /* "forward,loss"; NULL: all that the model has */
+    const char *weights;   /* safetensors file to be put inside; NULL: the run's, or none */
+    const char *store;     /* of a page or package: its params as "f32" or rounded to "bf16"; NULL: f32 */
+    VocabularyChoice vocab; /* to be put inside; not chosen: the run's, or none */
+    const char *target;    /* triple; NULL: this system */
+    const char *cpus;      /* "x86-64-v3,x86-64-v4"; NULL: this machine, or the target's general one */
+    const char *gemm;      /* "native", "blas", "auto"; NULL: native */
+    const char *run;       /* folder; NULL: the model is of no run */
+    const TextList *with;  /* folders of further runs, for an ensemble */
+} CompileOptions;
+
+/* Writes the output; false after errors, and nothing is left. */
+bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options);
+
+#endif

@@ -1,0 +1,368 @@
+/* The C that joins programs, runtime and header: the model's constant (runtime/model/abi.h) and a
+ * function for each export, which goes on to the runtime's. It includes the header it defines. Of a
+ * library it is a file that knows nothing of the runtime's headers, of a model as C the end of the
+ * one file, in which the runtime came before. */
+#include "driver/compile/artifact.h"
+
+#include "base/element.h"
+#include "base/file.h"
+#include "driver/ports/positions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { WEIGHT_ALIGN = 64 };
+
+static const char *c_string(Arena *arena, const char *text)
+{
+    if (!text)
+        return "0";
+    Text out = {0};
+    text_quote(&out, text);
+    const char *copy = arena_strdup(arena, out.data);
+    text_free(&out);
+    return copy;
+}
+
+static bool is_inside(const StoreTensor *tensor)
+{
+    return tensor->role != TFC_SLOT && tensor->role != TFC_GRADIENT && tensor->data;
+}
+
+static int64_t padded_bytes(const StoreTensor *tensor)
+{
+    return (tensor->count * element_info(tensor->type)->bytes + WEIGHT_ALIGN - 1) / WEIGHT_ALIGN * WEIGHT_ALIGN;
+}
+
+/* The stores whose weights are inside: none, one, or an ensemble's. */
+static int n_stores(const Artifact *a) { return a->weights ? 1 + a->n_members : 0; }
+
+static Store *store_of(const Artifact *a, int i)
+{
+    return i ? a->members[i - 1].store : a->weights;
+}
+
+static const char *weights_name(const Artifact *a, int i)
+{
+    return i ? arena_printf(a->job->arena, "weights_%d", i) : "weights";
+}
+
+static bool write_weights(const Artifact *a, Store *weights, const char *path)
+{
+    FileWriter *file = file_create(&a->job->diags, path);
+    if (!file)
+        return false;
+    static const char zeros[WEIGHT_ALIGN];
+    for (int64_t i = 0; i < store_count(weights); i++) {
+        const StoreTensor *tensor = store_at(weights, i);
+        if (!is_inside(tensor))
+            continue;
+        int64_t size = tensor->count * element_info(tensor->type)->bytes;
+        file_write(file, tensor->data, (size_t)size);
+        file_write(file, zeros, (size_t)(padded_bytes(tensor) - size));
+    }
+    return file_commit(file, &a->job->diags);
+}
+
+static int64_t weights_size(Store *weights)
+{
+    int64_t size = 0;
+    for (int64_t i = 0; i < store_count(weights); i++)
+        if (is_inside(store_at(weights, i)))
+            size += padded_bytes(store_at(weights, i));
+    return size;
+}
+
+/* The sides that have a vocabulary of their own inside: 0, 1 or 2. */
+static int text_sides(const Artifact *a, const Vocabulary *sides[2])
+{
+    sides[0] = a->vocab;
+    sides[1] = a->vocab ? vocab_source(a->vocab) : NULL;
+    return !a->has_text ? 0 : sides[0] == sides[1] ? 1 : 2;
+}
+
+static const char *const side_names[] = {"vocabulary", "source_vocabulary"};
+
+static const char *blob_file(const Artifact *a, const char *name)
+{
+    return artifact_is_c(a) ? arena_printf(a->job->arena, "%s.%s.bin", file_name(a->output), name)
+                            : arena_printf(a->job->arena, "%s.bin", name);
+}
+
+bool compile_blobs(const Artifact *a, NewFile *path_of, void *context)
+{
+    const Vocabulary *sides[2];
+    int n = text_sides(a, sides);
+    bool ok = true;
+    for (int i = 0; ok && i < n_stores(a); i++)
+        ok = write_weights(a, store_of(a, i), path_of(context, blob_file(a, weights_name(a, i))));
+    for (int i = 0; ok && i < n; i++) {
+        size_t size;
+        const char *bytes = vocab_bytes(sides[i], &size);
+        ok = file_write_all(&a->job->diags, path_of(context, blob_file(a, side_names[i])), bytes, size);
+    }
+    return ok;
+}
+
+/* A file of bytes as the symbol NAME_X_inside; of a model as C it lies beside the C file. WebAssembly's
+ * assembler wants other flags of a section, and no return to where it was. */
+static void put_blob(const Artifact *a, const char *name, int align, int64_t size, Text *out)
+{
+    const char *symbol = arena_printf(a->job->arena, "%s_%s_inside", a->name, name);
+    const char *file = artifact_is_c(a) ? arena_printf(a->job->arena, "\" __FILE__ \".%s.bin", name)
+                                        : blob_file(a, name);
+    text_add(out,
+             "__asm__(\n"
+             "#if defined(__wasm__)\n"
+             "    \".section .rodata.tfc_%s,\\\"\\\",@\\n\"\n"
+             "#else\n"
+             "    \".pushsection .rodata.tfc_%s,\\\"a\\\"\\n\"\n"
+             "#endif\n"
+             "    \".balign %d\\n.globl %s\\n.hidden %s\\n.type %s,@object\\n%s:\\n\"\n"
+             "    \".incbin \\\"%s\\\"\\n.size %s,%" PRId64 "\\n\"\n"
+             "#if !defined(__wasm__)\n"
+             "    \".popsection\\n\"\n"
+             "#endif\n"
+             ");\n"
+             "extern __attribute__((visibility(\"hidden\"))) const char %s[];\n",
+             name, name, align, symbol, symbol, symbol, symbol, file, symbol, size, symbol);
+}
+
+/* The weights of one model, as an array of this name; how many. */
+static int put_weights(const Artifact *a, Store *weights, const char *name, Text *out)
+{
+    int n = 0;
+    int64_t at = 0;
+    put_blob(a, name, 4096, weights_size(weights), out);
+    text_add(out, "static const TfcWeight %s[] = {\n", name);
+    for (int64_t i = 0; i < store_count(weights); i++) {
+        const StoreTensor *tensor = store_at(weights, i);
+        if (!is_inside(tensor))
+            continue;
+        text_add(out, "    {%s, %s_%s_inside + %" PRId64 "},\n",
+                 c_string(a->job->arena, tensor->name), a->name, name, at);
+        at += padded_bytes(tensor);
+        n++;
+    }
+    text_add(out, "};\n");
+    return n;
+}
+
+/* The weights of all models. */
+static void put_members(const Artifact *a, Text *out)
+{
+    int n[MAX_MEMBERS];
+    if (!n_stores(a))
+        return;
+    for (int i = 0; i < n_stores(a); i++)
+        n[i] = put_weights(a, store_of(a, i), weights_name(a, i), out);
+    text_add(out, "static const TfcMember members[] = {");
+    for (int i = 0; i < n_stores(a); i++)
+        text_add(out, "{%d, %s}, ", n[i], weights_name(a, i));
+    text_add(out, "};\n");
+}
+
+static void put_variants(const Artifact *a, Text *out)
+{
+    for (int c = 0; !artifact_is_c(a) && c < a->n_cpus; c++)
+        for (int p = 0; p < a->cpus[c].objects.n_programs; p++)
+            text_add(out, "extern HIDDEN const char %s[];\n", a->cpus[c].objects.symbols[p]);
+    text_add(out, "static const TfcVariant variants[] = {\n");
+    for (int c = 0; c < a->n_cpus; c++) {
+        int p = 0;
+        text_add(out, "    {%d, {", a->cpus[c].level);
+        for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+            text_add(out, a->names[f] ? "&%s, " : "%s, ", a->names[f] ? a->cpus[c].objects.symbols[p++] : "0");
+        text_add(out, "}},\n");
+    }
+    text_add(out, "};\n");
+}
+
+/* The ranges of ids that the header tells of; how many. */
+static int put_ids(const Artifact *a, Text *out)
+{
+    const Module *module = a->session.model->module;
+    int n = 0;
+    text_add(out, "static const TfcIds ids[] = {\n");
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        if (op->kind != OP_input || op_result(op)->type.dtype != DT_I32)
+            continue;
+        IdRange range = ports_ids(module, op);
+        if (!range.below)
+            continue;
+        text_add(out, "    {%s, %" PRId64 ", %" PRId64 "},\n",
+                 c_string(a->job->arena, op_string(op, ATTR_name)), range.least, range.below);
+        n++;
+    }
+    text_add(out, "    {0, 0, 0}\n};\n");
+    return n;
+}
+
+/* The dimensions along which the model has tables of positions, with the lengths that they allow; how many. */
+static int put_lengths(const Artifact *a, Text *out)
+{
+    const Module *module = a->session.model->module;
+    int n = 0;
+    text_add(out, "static const TfcIds lengths[] = {\n");
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const char *name = module->symbols.data[i].name;
+        int64_t length = position_table(module, name).length;
+        if (length) {
+            text_add(out, "    {%s, 0, %" PRId64 "},\n", c_string(a->job->arena, name), length + 1);
+            n++;
+        }
+    }
+    text_add(out, "    {0, 0, 0}\n};\n");
+    return n;
+}
+
+static const char *const openers[] = {[VOCAB_WORDS] = "tokenizer_words",
+                                      [VOCAB_SENTENCEPIECE] = "tokenizer_sentencepiece",
+                                      [VOCAB_JSON] = "tokenizer_json_inside"};
+
+/* Vocabularies inside, and what is known of text. Only the tokenizers of their kinds are linked. */
+static void put_text(const Artifact *a, Text *out)
+{
+    const Vocabulary *sides[2];
+    int n = text_sides(a, sides);
+    if (!n)
+        return;
+    size_t sizes[2];
+    for (int i = 0; i < n; i++) {
+        vocab_bytes(sides[i], &sizes[i]);
+        put_blob(a, side_names[i], 16, (int64_t)sizes[i], out);
+    }
+    text_add(out, "static const TfcText text_constant = {");
+    for (int i = 0; i < n; i++)
+        text_add(out, "{%s, %s_%s_inside, %zu}, ", openers[vocab_kind(sides[i])], a->name, side_names[i],
+                 sizes[i]);
+    text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", n == 1 ? "{0, 0, 0}, " : "",
+             a->rules.source_begin, a->rules.source_end);
+}
+
+static void put_ints(const int32_t *values, int n, Text *out)
+{
+    text_string(out, "{");
+    for (int i = 0; i < n; i++)
+        text_add(out, "%s%" PRId32, i ? ", " : "", values[i]);
+    text_string(out, "}");
+}
+
+static void put_rule(const TextRule *rule, Text *out)
+{
+    text_add(out, "{%" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", ", rule->begin, rule->end,
+             rule->newline, rule->start, rule->n_stops);
+    put_ints(rule->stops, TEXT_STOPS, out);
+    text_string(out, ", ");
+    put_ints(rule->forbidden, TEXT_FORBIDDEN, out);
+    text_string(out, "}");
+}
+
+static void put_model(const Artifact *a, int n_ids, int n_lengths, Text *out)
+{
+    Arena *arena = a->job->arena;
+    const ModelPorts *ports = &a->ports;
+    text_add(out,
+             "static const TfcModel model_constant = {%d, %s_HEADER, %s, %d, variants, %d, %s, %s, %s, %s, %s, %" PRId64
+             ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId64
+             ", %d, ids, %d, lengths, %s, ",
+             TFC_MODEL_ABI, a->name, c_string(arena, a->name), a->n_cpus,
+             n_stores(a), n_stores(a) ? "members" : "0", c_string(arena, ports->source),
+             c_string(arena, ports->target), c_string(arena, ports->next),
+             c_string(arena, ports->logits), ports->vocab, a->rules.begin, a->rules.end,
+             a->rules.pad, a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
+             a->has_text ? "&text_constant" : "0");
+    put_rule(&a->rules.text, out);
+    text_string(out, "};\n\n");
+}
+
+/* NAME_open_version is tfc_model_open with the header's version. */
+static const char *runtime_name(Arena *arena, const char *name)
+{
+    size_t n = strlen(name), m = strlen("_version");
+    bool versioned = n > m && !strcmp(name + n - m, "_version");
+    return arena_strndup(arena, name, versioned ? n - m : n);
+}
+
+/* The arguments of a call by their names, those that are pointers as void *: what they point to has
+ * names of its own in the runtime. */
+static const char *passed(Arena *arena, const char *arguments, const char *values)
+{
+    Text out = {0};
+    for (const char *type = arguments, *name = values; *name;) {
+        size_t n = strcspn(name, ","), m = strcspn(type, ",");
+        text_add(&out, "%s%s%.*s", out.length ? ", " : "", memchr(type, '*', m) ? "(void *)" : "", (int)n, name);
+        name += n + strspn(name + n, ", ");
+        type += m + strspn(type + m, ", ");
+    }
+    const char *copy = arena_strdup(arena, out.data ? out.data : "");
+    text_free(&out);
+    return copy;
+}
+
+static void put_export(const Artifact *a, const Export *e, Text *out)
+{
+    const char *arguments = artifact_text(a, e->arguments);
+    const char *name = runtime_name(a->job->arena, e->name);
+    bool gives = strcmp(e->result, "void") != 0;
+    if (!artifact_is_c(a))
+        text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
+                 e->takes_model ? "const void *constant, " : "", arguments);
+    text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name, arguments,
+             gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "",
+             passed(a->job->arena, arguments, e->values));
+}
+
+/* What a file of its own knows of the runtime: its records, as abi.h has them. */
+static const char runtime_types[] =
+    "#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
+    "#include <stddef.h>\n"
+    "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
+    "typedef struct TfcMember { long long n; const TfcWeight *weights; } TfcMember;\n"
+    "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
+    "typedef struct TfcIds { const char *input; long long least, below; } TfcIds;\n"
+    "typedef struct TfcVocabulary {\n"
+    "    void *(*open)(const void *, size_t, const char **); const void *bytes; long long size;\n"
+    "} TfcVocabulary;\n"
+    "typedef struct TfcText {\n"
+    "    TfcVocabulary target, source;\n"
+    "    long long source_begin, source_end;\n"
+    "} TfcText;\n"
+    "typedef struct TextRule {\n"
+    "    int begin, end, newline, start, n_stops, stops[%d], forbidden[%d];\n"
+    "} TextRule;\n"
+    "typedef struct TfcModel {\n"
+    "    long long abi, header; const char *name;\n"
+    "    long long n_variants; const TfcVariant *variants;\n"
+    "    long long n_members; const TfcMember *members;\n"
+    "    const char *source, *target, *next, *logits;\n"
+    "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
+    "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcIds *lengths;\n"
+    "    const TfcText *text; TextRule rule;\n"
+    "} TfcModel;\n"
+    "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
+    "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
+    "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n";
+
+void compile_glue(const Artifact *a, Text *out)
+{
+    text_add(out, "#include \"%s.h\"\n", a->name);
+    if (!artifact_is_c(a))
+        text_add(out, runtime_types, TFC_N_FUNCTIONS, TEXT_STOPS, TEXT_FORBIDDEN);
+    put_members(a, out);
+    put_variants(a, out);
+    int n_ids = put_ids(a, out), n_lengths = put_lengths(a, out);
+    put_text(a, out);
+    put_model(a, n_ids, n_lengths, out);
+    for (int i = 0; i < export_count; i++)
+        if (artifact_has_export(a, &exports[i]))
+            put_export(a, &exports[i], out);
+    if (!strcmp(a->emit, "exe"))
+        text_add(out, "extern HIDDEN int tfc_model_main(const void *constant, int argc, char **argv);\n"
+                      "int main(int argc, char **argv)\n"
+                      "{\n    return tfc_model_main(&model_constant, argc, argv);\n}\n");
+    if (artifact_is_script(a))
+        text_add(out, "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n"
+                      "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
+                      "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
+}

@@ -1,0 +1,346 @@
+/* The header of a compiled model: what is exported (exports.c), and the structs that say
+ * what each function takes and gives. */
+#include "driver/compile/artifact.h"
+
+#include "base/limits.h"
+#include "base/map.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+const char *artifact_text(const Artifact *artifact, const char *text)
+{
+    Text out = {0};
+    for (const char *p = text; *p; p++)
+        if (*p == '@')
+            text_add(&out, "%s", artifact->name);
+        else
+            text_put(&out, p, 1);
+    const char *copy = arena_strdup(artifact->job->arena, out.data ? out.data : "");
+    text_free(&out);
+    return copy;
+}
+
+static bool is_among(const char *name, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    return false;
+}
+
+const char *artifact_model_name(Arena *arena, const char *name)
+{
+    static const char *const taken[] = {
+        /* a program's own, and what the headers declare that most programs include: NAME is a type */
+        "main",   "abort",  "abs",    "acos",   "asin",   "atan",   "atexit",  "atof",   "atoi",   "atol",    "bool",
+        "bsearch", "calloc", "ceil",  "clock",  "cos",    "cosh",   "ctime",   "difftime", "div",  "environ", "errno",
+        "exit",   "exp",    "fabs",   "fclose", "feof",   "fflush", "fgets",   "floor",  "fmod",   "fopen",   "fputs",
+        "fread",  "free",   "fseek",  "ftell",  "fwrite", "getc",   "getenv",  "index",  "labs",   "ldiv",    "log",
+        "malloc", "memchr", "memcmp", "memcpy", "memmove", "memset", "mktime", "modf",   "offsetof", "perror", "pow",
+        "printf", "putc",   "puts",   "qsort",  "raise",  "rand",   "read",    "realloc", "remove", "rename", "rewind",
+        "rindex", "round",  "scanf",  "signal", "sin",    "sinh",   "sqrt",    "srand",  "sscanf", "stderr",  "stdin",
+        "stdout", "strcat", "strchr", "strcmp", "strcpy", "strdup", "strlen",  "strstr", "strtod", "strtok",  "strtol",
+        "system", "tan",    "tanh",   "time",   "tmpfile", "truncate", "ungetc", "write",
+        /* functions of the runtime are called as NAME_encode and the like would be */
+        "by", "checkpoint", "describe", "exec", "handle", "json", "run", "sp", "st", "team", "texts", "tokenizer", "walk",
+        "words"};
+    const char *plain = artifact_c_name(arena, name);
+    return is_among(plain, taken, sizeof taken / sizeof *taken) ? arena_printf(arena, "%s_", plain) : plain;
+}
+
+const char *artifact_c_name(Arena *arena, const char *name)
+{
+    static const char *const words[] = {
+        "auto",   "break",    "case",  "char",     "const",    "continue", "default",  "do",
+        "double", "else",     "enum",  "extern",   "float",    "for",      "goto",     "if",
+        "inline", "int",      "long",  "register", "restrict", "return",   "short",    "signed",
+        "sizeof", "static",   "struct", "switch",  "typedef",  "union",    "unsigned", "void",
+        "while",  "volatile", "class", "template", "new",      "this",     "seed"};
+    char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
+    for (char *p = copy; *p; p++)
+        if (!isalnum((unsigned char)*p))
+            *p = '_';
+    return is_among(copy, words, sizeof words / sizeof *words) ? arena_printf(arena, "%s_", copy) : copy;
+}
+
+/* ---- what functions take and give ---- */
+
+/* The runtime reads these structs as fields of eight bytes (TfcWord). */
+static const char *pointer_alignment(const Artifact *a)
+{
+    return a->target->is_wasm || artifact_is_c(a) ? " __attribute__((aligned(8)))" : "";
+}
+
+static void put_shape(const TfcProgram *program, const TfcPort *port, Text *out)
+{
+    text_add(out, "[");
+    for (int i = 0; i < port->shape.rank; i++) {
+        int32_t dim = port->shape.dims[i].dim;
+        const char *comma = i ? ", " : "";
+        if (dim < 0)
+            text_add(out, "%s%" PRId64, comma, port->shape.dims[i].size);
+        else
+            text_add(out, "%s%s%s", comma, program->dims[dim].name,
+                     program->dims[dim].batch >= 0 ? "~" : "");
+    }
+    text_add(out, "]");
+}
+
+/* Which ids the input may hold. */
+static void put_ids(const Artifact *a, const TfcPort *port, Text *out)
+{
+    const Module *module = a->session.model->module;
+    FOR_OPS (op, &module_function(module, "model")->body) {
+        if (op->kind != OP_input || port->type != TFC_I32 || strcmp(op_string(op, ATTR_name), port->name))
+            continue;
+        IdRange range = ports_ids(module, op);
+        if (range.below)
+            text_add(out, "; %" PRId64 " to %" PRId64 "%s", range.least, range.below - 1,
+                     range.least < 0 ? ", -1: nothing to predict" : "");
+    }
+}
+
+static void put_port(const Artifact *a, const TfcProgram *program, const TfcPort *port, bool input,
+                     Text *out)
+{
+    const char *name = artifact_c_name(a->job->arena, port->name);
+    if (port->shape.rank == 0) {
+        text_add(out, "    double %s;\n", name);
+        return;
+    }
+    text_add(out, "    const %s *%s%s; /* ", element_info(port->type)->c, name, pointer_alignment(a));
+    put_shape(program, port, out);
+    if (input)
+        put_ids(a, port, out);
+    if (input && a->ports.next && !strcmp(port->name, a->ports.next) && a->rules.end >= 0)
+        text_add(out, "; NULL: %s moved by one, ended by %" PRId32, a->ports.target,
+                 a->rules.end);
+    text_add(out, " */\n");
+}
+
+static void put_structs(const Artifact *a, TfcFunction f, Text *out)
+{
+    const TfcProgram *program = a->programs[f];
+    const char *name = a->names[f];
+    text_add(out, "typedef struct %s_%s_in {\n", a->name, name);
+    if (f == TFC_TRAIN_STEP)
+        text_add(out, "    uint64_t seed; /* of dropout; the step's number is counted by the model */\n");
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        const char *dim = artifact_c_name(a->job->arena, program->dims[d].name);
+        if (program->dims[d].batch < 0)
+            text_add(out, "    int64_t %s;\n", dim);
+        else
+            text_add(out, "    const int32_t *%s_lengths%s; /* of each of the %s rows */\n", dim,
+                     pointer_alignment(a), program->dims[program->dims[d].batch].name);
+    }
+    for (int32_t i = 0; i < program->n_inputs; i++)
+        if (f != TFC_TRAIN_STEP || strcmp(program->inputs[i].name, "step"))
+            put_port(a, program, &program->inputs[i], true, out);
+    text_add(out, "} %s_%s_in;\ntypedef struct %s_%s_out {\n", a->name, name, a->name, name);
+    for (int32_t i = 0; i < program->n_outputs; i++)
+        put_port(a, program, &program->outputs[i], false, out);
+    text_add(out, "} %s_%s_out;\n\n", a->name, name);
+}
+
+const GenerationField generation_fields[] = {
+    {"int32_t", "beam", 0, "1 to @_MOST_BEAM"},
+    {"int32_t", "nbest", 0, "results a sentence: 1 to beam; of samples to @_MOST_NBEST"},
+    {"int32_t", "length_extra", 0, "longest result: length_factor × source length + this (0 or more) …"},
+    {"int32_t", "length_limit", 0, "… but never more than this; 0: no limit"},
+    {"int32_t", "sample", 0, "1: draw nbest samples instead of searching"},
+    {"int32_t", "top_k", 0, "draw among the k most probable; 0: all; to 2^24"},
+    {"double", "length_penalty", 0, "scores are log-probabilities / ((5 + length) / 6)^this; -100 to 100"},
+    {"double", "length_factor", 0, "0 or more"},
+    {"double", "temperature", 0, "of samples: 0 (the most probable) to 1000000"},
+    {"double", "top_p", 0, "draw among the most probable of this mass: 0 to 1 (all)"},
+    {"uint64_t", "seed", 0, NULL},
+    {"int32_t", "bos", 0, "begins a target, of the vocabulary; -1: not known, to be set; of a language model: nothing does"},
+    {"int32_t", "eos", 0, "ends it; -1: as bos. A language model's own goes with all others that end its texts"},
+    {"int32_t", "forbidden", 4, "ids never chosen, of the vocabulary; -1: unused"},
+    {"int32_t", "best_of", 0, "draw so many samples, give the nbest of them by score: nbest or more; 0: all drawn"},
+    {"int32_t", "alternatives", 0, "k: k results, after the prefix each of the k most probable ids; nbest is 1; 0: none"},
+    {"int32_t", "no_repeat_ngram", 0, "no n ids in a row twice, but for forced ones; 0: any; to 2^24"},
+    {"int32_t", "first", 0, "the first id of every result, before its prefix; -1: any"},
+    {"double", "repetition_penalty", 0, "divides logits of ids that are there (CTRL): 1 (off) to 1000"},
+    {"const int32_t *", "prefix_lengths", 0, "of @_generate: how many ids each of the n results begins with; NULL: none"},
+    {"const int32_t *", "prefixes", 0, "these ids, one result's after the other's"},
+    {"const char *", "prefix_text", 0, "of texts: how each line's translation begins, as many lines; NULL: any"},
+    {"int64_t", "prefix_length", 0, "its bytes"},
+    {"int32_t", "refuse_long", 0, "1: a prompt of text that the model cannot see whole is an error; 0: it sees its end"},
+};
+const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];
+
+static void put_generation(const Artifact *a, Text *out)
+{
+    text_add(out, "/* Numbers outside of what is said here are errors, NaN among them. */\n"
+                  "typedef struct %s_generation {\n", a->name);
+    for (int i = 0; i < generation_field_count; i++) {
+        const GenerationField *f = &generation_fields[i];
+        text_add(out, "    %s%s%s", f->type, text_ends(f->type, "*") ? "" : " ", f->name);
+        text_add(out, f->n ? "[%d];" : ";", f->n);
+        text_add(out, f->help ? " /* %s */\n" : "\n", f->help ? artifact_text(a, f->help) : "");
+    }
+    text_add(out, "%s", artifact_text(a,
+        "} @_generation;\n"
+        "typedef struct @_result {\n"
+        "    const int32_t *ids; /* without bos and eos */\n"
+        "    int64_t n;\n"
+        "    double log_probability, score;\n"
+        "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
+        "    int64_t n_each;\n"
+        "} @_result;\n\n"));
+    if (a->has_text && a->names[TFC_ENCODE])
+        text_add(out, "%s", artifact_text(a,
+            "typedef struct @_translation {\n"
+            "    int64_t line; /* of the text, from 0 */\n"
+            "    const char *text; /* ends with a NUL, which length does not count */\n"
+            "    int64_t length;\n"
+            "    @_result result;\n"
+            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens */\n"
+            "    int64_t n_source;\n"
+            "} @_translation;\n\n"));
+}
+
+/* ---- parameters ---- */
+
+static void put_tensor(const TfcTensor *tensor, Text *out)
+{
+    text_add(out, " *   %-40s %s [", tensor->name, element_info(tensor->type)->c);
+    for (int i = 0; i < tensor->shape.rank; i++)
+        text_add(out, "%s%" PRId64, i ? ", " : "", tensor->shape.dims[i].size);
+    text_add(out, "]\n");
+}
+
+static void put_parameters(const Artifact *a, Text *out)
+{
+    Arena *arena = arena_new();
+    Map seen;
+    map_init(&seen, arena);
+    text_add(out, "/* The parameters, as weights files name them:\n");
+    for (int f = 0; f < TFC_N_FUNCTIONS; f++)
+        for (int32_t i = 0; a->names[f] && i < a->programs[f]->n_tensors; i++) {
+            const TfcTensor *tensor = &a->programs[f]->tensors[i];
+            bool is_cache = tensor->shape.rank > 0 && tensor->shape.dims[0].dim >= 0;
+            if (tensor->role == TFC_SLOT || tensor->role == TFC_GRADIENT || is_cache ||
+                map_has(&seen, tensor->name))
+                continue;
+            map_set(&seen, tensor->name, out);
+            put_tensor(tensor, out);
+        }
+    text_add(out, " */\n");
+    arena_free(arena);
+    text_add(out, "%s", artifact_text(a,
+        "typedef struct @_parameter_info {\n"
+        "    const char *name;\n"
+        "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
+        "    int64_t rank, dims[8], count;\n"
+        "    const void *data; /* valid until the first training step, then until close */\n"
+        "} @_parameter_info;\n\n"));
+}
+
+/* ---- the whole ---- */
+
+static void put_opening(const Artifact *a, Text *out)
+{
+    text_add(out, "/* %s, compiled by tfc. Token ids in, tensors out%s.\n", a->name,
+             a->has_text ? "; or text in, text out" : "");
+    if (a->n_members)
+        text_add(out,
+                 " *\n * %d models are inside: probabilities are the mean of theirs. Parameters that are told\n"
+                 " * are the first one's; %s_open takes no file, and nothing is saved.\n",
+                 a->n_members + 1, a->name);
+    text_add(out, "%s", artifact_text(a,
+        " *\n"
+        " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
+        " * session belongs to one thread at a time. What functions return belongs to the model or\n"
+        " * session; inputs are the caller's and only read during the call. After an error all is\n"
+        " * as it was before the call, unless the function says otherwise, and the same call may\n"
+        " * succeed later; a pointer to a model or session that was not opened is NULL.\n"
+        " *\n"
+        " * Every call can give @_ERROR_ARGUMENT, where an argument is not what is said to be\n"
+        " * allowed: a pointer that is NULL, unless NULL is allowed or it is to nothing (n = 0); a\n"
+        " * model or session that is closed, or whose model is; a number out of its range; an id\n"
+        " * that the input does not hold. Every call that takes memory can give @_ERROR_MEMORY:\n"
+        " * nothing here ends the process.\n"
+        " * A call on a session that is in another call gives @_ERROR_BUSY.\n"
+        " *\n"
+        " * Dimensions and lengths are 0 or more and below 2^31, the lengths of a dimension together,\n"
+        " * too; scalars are finite, truth values 0 or 1.\n"
+        " *\n"
+        " * A shape [B, S~, 4] is ragged in S: row b has S_lengths[b] positions, and the rows lie\n"
+        " * one after the other without padding. */\n"));
+    text_add(out,
+             "#ifndef TFC_MODEL_%s_H\n#define TFC_MODEL_%s_H\n\n#include <stdint.h>\n\n"
+             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+             "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
+             a->name, a->name);
+    text_add(out, "%s", artifact_text(a,
+        "typedef struct @ @; /* parameters */\n"
+        "typedef struct @_session @_session;\n\n"
+        "enum {\n"
+        "    @_OK = 0,\n"
+        "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
+        "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
+        "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
+        "    @_ERROR_MEMORY = 4,\n"
+        "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
+        "    @_ERROR_ARGUMENT = 6,\n"
+        "    @_ERROR_FILE = 7,     /* cannot be written */\n"
+        "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
+        "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
+        "};\n"));
+    text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
+             LIMIT_threads, a->name, LIMIT_beam, a->name, LIMIT_nbest);
+    const TokenRules *rules = &a->rules;
+    text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId32 ", %s_EOS = %" PRId32
+                  ", %s_PAD = %" PRId32 ", %s_UNK = %" PRId32 " }; /* -1: not known */\n\n",
+             a->name, a->ports.vocab, a->name, rules->begin, a->name, rules->end, a->name,
+             rules->pad, a->name, rules->unk);
+    put_parameters(a, out);
+}
+
+static void put_versions(const Artifact *a, uint64_t version, Text *out)
+{
+    text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
+    text_add(out, "%s", artifact_text(a,
+        "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
+        " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
+        " * missing or do not fit. After an error *model is NULL. */\n"
+        "static inline int @_open(const char *weights, @ **model)\n"
+        "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
+        "/* Opens it with initial values, to be trained. */\n"
+        "static inline int @_open_new(uint64_t seed, @ **model)\n"
+        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n"));
+    if (a->names[TFC_TRAIN_STEP])
+        text_add(out, "%s", artifact_text(a,
+            "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
+            " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
+            "static inline int @_open_checkpoint(const char *path, @ **model)\n"
+            "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n"));
+    text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+}
+
+void compile_header(Artifact *a, Text *out)
+{
+    put_opening(a, out);
+    for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
+        if (a->names[f])
+            put_structs(a, (TfcFunction)f, out);
+    if (a->names[TFC_DECODE_STEP])
+        put_generation(a, out);
+    for (int i = 0; i < export_count; i++) {
+        const Export *e = &exports[i];
+        if (!artifact_has_export(a, e))
+            continue;
+        if (e->help)
+            text_add(out, "/* %s */\n", artifact_text(a, e->help));
+        text_add(out, "TFC_API %s%s%s_%s(%s);\n", e->result,
+                 e->result[strlen(e->result) - 1] == '*' ? "" : " ", a->name, e->name,
+                 artifact_text(a, e->arguments));
+    }
+    text_add(out, "\n");
+    a->version = hash_bytes(hash_u64(HASH_SEED, TFC_MODEL_ABI), out->data, out->length) >> 1;
+    put_versions(a, a->version, out);
+}

@@ -1,0 +1,119 @@
+/* NAME.py beside a library: what is this model's own, before what every such file has
+ * (model.py). */
+#include "driver/compile/artifact.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Made from driver/compile/model.py by cmake/embed.cmake. */
+extern const char model_py[];
+
+/* numpy's name of an element type. */
+static const char *numpy_type(TfcType type)
+{
+    switch (type) {
+    case TFC_F32: return "f4";
+    case TFC_F64: return "f8";
+    case TFC_BF16: return "u2";
+    case TFC_I32: return "i4";
+    case TFC_BOOL: return "?";
+    }
+    return "u1";
+}
+
+static void put_ports(const Artifact *a, const TfcProgram *program, const TfcPort *ports, int32_t n,
+                      bool of_step, Text *out)
+{
+    text_add(out, "[");
+    for (int32_t i = 0; i < n; i++) {
+        const TfcPort *port = &ports[i];
+        if (of_step && !strcmp(port->name, "step"))
+            continue;
+        text_add(out, "(\"%s\", \"%s\", (", artifact_c_name(a->job->arena, port->name),
+                 numpy_type(port->type));
+        for (int axis = 0; axis < port->shape.rank; axis++) {
+            int32_t dim = port->shape.dims[axis].dim;
+            if (dim < 0)
+                text_add(out, "%" PRId64 ", ", port->shape.dims[axis].size);
+            else
+                text_add(out, "\"%s\", ", program->dims[dim].name);
+        }
+        text_add(out, ")), ");
+    }
+    text_add(out, "]");
+}
+
+static void put_function(const Artifact *a, TfcFunction f, Text *out)
+{
+    const TfcProgram *program = a->programs[f];
+    text_add(out, "    \"%s\": ({", a->names[f]);
+    for (int32_t d = 0; d < program->n_dims; d++) {
+        int32_t batch = program->dims[d].batch;
+        text_add(out, batch < 0 ? "\"%s\": None, " : "\"%s\": \"%s\", ", program->dims[d].name,
+                 batch < 0 ? "" : program->dims[batch].name);
+    }
+    text_add(out, "},\n        ");
+    put_ports(a, program, program->inputs, program->n_inputs, f == TFC_TRAIN_STEP, out);
+    text_add(out, ",\n        ");
+    put_ports(a, program, program->outputs, program->n_outputs, false, out);
+    text_add(out, "),\n");
+}
+
+/* As Python, too, reads a string of bytes beyond control characters. */
+static const char *quoted(Arena *arena, const char *text)
+{
+    Text out = {0};
+    text_quote(&out, text);
+    const char *copy = arena_strdup(arena, out.data);
+    text_free(&out);
+    return copy;
+}
+
+/* ctypes' name of a C type: c_int32 of int32_t. */
+static const char *ctypes_name(const Artifact *a, const char *type)
+{
+    if (text_ends(type, "*"))
+        return !strcmp(type, "const char *") ? "c_char_p" : "c_void_p";
+    size_t n = strlen(type);
+    bool sized = n > 2 && !strcmp(type + n - 2, "_t");
+    return arena_printf(a->job->arena, "c_%.*s", (int)(sized ? n - 2 : n), type);
+}
+
+void compile_python(const Artifact *a, Text *out)
+{
+    const char *members =
+        !a->n_members ? ""
+                      : arena_printf(a->job->arena,
+                                     " It is the mean of %d models,\nwhich have no other weights than "
+                                     "those inside.",
+                                     a->n_members + 1);
+    const char *next = a->ports.next ? artifact_c_name(a->job->arena, a->ports.next) : "";
+    text_add(out,
+             "\"\"\"%s, compiled by tfc; %s.h tells more of each call.%s\n\n"
+             "    import %s\n"
+             "    model = %s.Model()\n\"\"\"\n\n",
+             a->name, a->name, members, a->name, a->name);
+    text_add(out,
+             "_NAME, _LIBRARY, _HEADER = \"%s\", %s, 0x%016" PRIx64 "\n"
+             "VOCABULARY, BOS, EOS, PAD, UNK = %" PRId64 ", %" PRId32 ", %" PRId32 ", %" PRId32
+             ", %" PRId32 "  # -1: not known\n",
+             a->name, quoted(a->job->arena, file_name(a->output)), a->version, a->ports.vocab, a->rules.begin,
+             a->rules.end, a->rules.pad, a->rules.unk);
+    text_add(out, "_TYPES = (");
+    for (int type = TFC_F32; type <= TFC_BOOL; type++)
+        text_add(out, "\"%s\", ", numpy_type((TfcType)type));
+    text_add(out, ")\n_GENERATION = [");
+    for (int i = 0; a->names[TFC_DECODE_STEP] && i < generation_field_count; i++)
+        text_add(out, "%s(\"%s\", \"%s\", %d)", i ? ", " : "", generation_fields[i].name,
+                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n);
+    text_add(out,
+             "]\n_NEXT = \"%s\"\n"
+             "# of each: dimensions and what they are ragged over, inputs, outputs\n"
+             "_FUNCTIONS = {\n", next);
+    for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)
+        if (a->names[f])
+            put_function(a, (TfcFunction)f, out);
+    text_add(out, "}\n%s", model_py);
+}

@@ -1,0 +1,209 @@
+/* A model as WebAssembly with JavaScript around it: a folder in the layout of a published package
+ * (--emit js), or a page that is one file (--emit html). The templates lie in script/. */
+#define _GNU_SOURCE
+#include "driver/compile/artifact.h"
+
+#include "base/file.h"
+#include "base/fill.h"
+#include "base/json_write.h"
+#include "base/temporary.h"
+#include "driver/run/new_folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
+extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
+extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
+extern const char script_attention_js[], script_attention_css[], script_attention_ts[], script_attention_md[];
+extern const char script_page_html[], script_page_css[], script_page_js[];
+
+enum { LARGEST_MODULE = 1 << 30 };
+
+static bool generates(const Artifact *a) { return !a->names[TFC_ENCODE]; }
+
+/* The part of a template that tells of attention, where the module has it. */
+static const char *attending(const Artifact *a, const char *part) { return a->names[TFC_ALIGNMENT] ? part : ""; }
+
+static bool check(const Artifact *a)
+{
+    if (!a->vocab || !a->weights)
+        return job_error(a->job, "--emit %s needs weights and a vocabulary: the folder of a run, or --weights and --vocab",
+                         a->emit);
+    return a->has_text || job_error(a->job, "--emit %s: %s", a->emit,
+                                    a->has_json ? "a tokenizer.json cannot be put into WebAssembly"
+                                                : "the model neither translates nor goes on with a text");
+}
+
+/* Writes the template's file into the folder. */
+static bool write_filled(const Artifact *a, const char *name, const char *template, const FillPart *parts, size_t n)
+{
+    Text text = {0};
+    fill_template(template, parts, n, &text);
+    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/%s", a->output, name), text.data, text.length);
+    text_free(&text);
+    return ok;
+}
+
+static bool write_package(const Artifact *a)
+{
+    bool alone = generates(a);
+    const FillPart parts[] = {{"core", script_core_js},
+                              {"methods", alone ? script_generate_js : script_translate_js},
+                              {"types", alone ? script_generate_ts : script_translate_ts},
+                              {"example", arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
+                                                       attending(a, script_attention_md))},
+                              {"attention_types", attending(a, script_attention_ts)},
+                              {"title", arena_printf(a->job->arena, "# %s", a->name)},
+                              {"import", arena_printf(a->job->arena, "import {load} from \"%s\"", a->name)}};
+    enum { PARTS = sizeof parts / sizeof parts[0] };
+    Text package = {0};
+    JsonWriter json = {.out = &package, .indent = 2};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "name", a->name);
+    json_put_text(&json, "version", "1.0.0");
+    json_put_text(&json, "description", "A model compiled by tfc to WebAssembly");
+    json_put_text(&json, "type", "module");
+    json_put_text(&json, "main", "index.js");
+    json_put_text(&json, "types", "index.d.ts");
+    json_open(&json, "files", '[');
+    json_put_text(&json, NULL, "index.js");
+    json_put_text(&json, NULL, "index.d.ts");
+    json_put_text(&json, NULL, "model.wasm");
+    json_close(&json, ']');
+    json_close(&json, '}');
+    text_string(&package, "\n");
+    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/package.json", a->output), package.data,
+                             package.length) &&
+              write_filled(a, "index.js", script_package_js, parts, PARTS) &&
+              write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
+              write_filled(a, "README.md", script_package_md, parts, PARTS);
+    text_free(&package);
+    return ok;
+}
+
+/* ---- the page ---- */
+
+/* Whether a list of words is one of letters, so that a reader's words have to be taken apart: of single ones,
+ * or, where sources share it with sounds such as "th", half of it and no token longer than three; *lower:
+ * no letter is a capital. */
+static bool is_of_letters(const Vocabulary *vocab, bool *lower)
+{
+    enum { LONGEST = 3 };
+    const TokenRules *rules = vocab_rules(vocab);
+    int64_t tokens = 0, single = 0;
+    size_t longest = 0;
+    *lower = true;
+    for (int32_t i = 0; vocab_is_words(vocab) && i < vocab_size(vocab); i++) {
+        const char *token = vocab_token(vocab, i);
+        if (i == rules->pad || i == rules->unk || i == rules->begin || i == rules->end || !*token)
+            continue;
+        size_t letters = text_letters(token);
+        longest = letters > longest ? letters : longest;
+        tokens++;
+        single += letters == 1;
+        *lower = *lower && !(letters == 1 && *token >= 'A' && *token <= 'Z');
+    }
+    return single && longest <= LONGEST && 2 * single >= tokens;
+}
+
+static void put_about(const Artifact *a, Text *out)
+{
+    bool lower, letters = is_of_letters(vocab_source(a->vocab), &lower);
+    JsonWriter json = {.out = out};
+    text_string(out, "<script type=\"application/json\" id=\"about\">");
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "title", a->name);
+    json_put_bool(&json, "letters", letters);
+    json_put_bool(&json, "lower", lower);
+    json_put_bool(&json, "generates", generates(a));
+    json_put_bool(&json, "attends", a->names[TFC_ALIGNMENT] != NULL);
+    json_close(&json, '}');
+    text_string(out, "</script>\n");
+}
+
+/* The bytes compressed as gzip's (RFC 1952), which browsers take apart themselves; NULL after an error. */
+static unsigned char *compress_module(const Artifact *a, const Source *bytes, size_t *size)
+{
+    enum { GZIP = 16, MEMORY = 8 };
+    z_stream z = {0};
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        job_no_memory(a->job);
+        return NULL;
+    }
+    *size = deflateBound(&z, bytes->length);
+    unsigned char *out = arena_alloc(a->job->arena, *size);
+    z.next_in = (unsigned char *)(uintptr_t)bytes->text; /* zlib only reads it */
+    z.avail_in = (unsigned)bytes->length;
+    z.next_out = out;
+    z.avail_out = (unsigned)*size;
+    int status = deflate(&z, Z_FINISH);
+    *size = z.total_out;
+    deflateEnd(&z);
+    if (status != Z_STREAM_END)
+        job_error(a->job, "cannot compress %s", bytes->path);
+    return status == Z_STREAM_END ? out : NULL;
+}
+
+static bool write_page(const Artifact *a, const char *module)
+{
+    const Source *bytes = file_read(&a->job->diags, a->job->arena, module, LARGEST_MODULE);
+    size_t size = 0;
+    const unsigned char *packed = bytes ? compress_module(a, bytes, &size) : NULL;
+    if (!packed)
+        return false;
+    Text data = {0}, page = {0};
+    put_about(a, &data);
+    text_string(&data, "<script type=\"application/gzip;base64\" id=\"module\">");
+    text_base64(&data, packed, size);
+    text_string(&data, "</script>");
+    const FillPart parts[] = {{"title", a->name},
+                              {"css", script_page_css},
+                              {"attention_css", attending(a, script_attention_css)},
+                              {"data", data.data},
+                              {"core", script_core_js},
+                              {"attention_js", attending(a, script_attention_js)},
+                              {"js", script_page_js}};
+    fill_template(script_page_html, parts, sizeof parts / sizeof parts[0], &page);
+    bool ok = file_write_all(&a->job->diags, a->output, page.data, page.length);
+    text_free(&data);
+    text_free(&page);
+    return ok;
+}
+
+static bool make_page(const Artifact *a, const char *header)
+{
+    char *folder;
+    if (!temporary_folder(a->output, 0700, &folder))
+        return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
+    Artifact module = *a;
+    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    bool ok = compile_link(&module, header) && write_page(a, module.output);
+    file_remove_tree(folder);
+    free(folder);
+    return ok;
+}
+
+static bool fill_package(const Artifact *a, const char *header, const char *folder)
+{
+    Artifact package = *a, module = *a;
+    package.output = folder;
+    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    return compile_link(&module, header) && write_package(&package);
+}
+
+static bool make_package(const Artifact *a, const char *header)
+{
+    NewFolder new;
+    if (!new_folder_is_free(a->output)) /* of an earlier package, whose files are replaced one by one */
+        return fill_package(a, header, a->output);
+    return new_folder_begin(a->job, a->output, &new) && new_folder_end(&new, fill_package(a, header, new.made));
+}
+
+bool compile_script(const Artifact *a, const char *header)
+{
+    return check(a) && (!strcmp(a->emit, "html") ? make_page : make_package)(a, header);
+}

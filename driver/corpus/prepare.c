@@ -1,0 +1,296 @@
+/* Making the shards of prepared data, several at a time. */
+#include "driver/corpus/prepare.h"
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/team.h"
+#include "driver/corpus/prepare_vocabulary.h"
+#include "driver/run/lock.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Task: a shard that is to be made. What its thread has to tell is in an arena of its own, which
+ * is freed when it has been told. */
+typedef struct Task {
+    const TextPart *part;
+    const TextCut *cut;
+    StreamPlace place; /* of a stream */
+    bool ends;         /* with its text's last line */
+    const char *path;
+    TokenShard shard;
+    SidesUnknown unknown;
+    bool kept;
+    Arena *arena;
+    Diagnostics diags;
+} Task;
+
+typedef struct Tasks {
+    const PrepareOptions *options;
+    const Vocabulary *vocab;
+    CorpusKind kind;
+    int id_bytes;
+    Task *data;
+    int n;
+    atomic_bool *failed;
+    atomic_int *n_done;
+} Tasks;
+
+static CorpusKind kind_of(const PrepareOptions *o)
+{
+    return !o->texts.text.count ? CORPUS_PAIRS : o->lines ? CORPUS_LINES : CORPUS_STREAM;
+}
+
+/* ---- a shard ---- */
+
+/* Of all that decides what the shard's rows are. */
+static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
+{
+    enum { ORDER_OF_ROWS = 1 }; /* another number where the rows of the same lines become others */
+    const TextPart *part = task->part;
+    uint64_t hash = hash_u64(hash_u64(HASH_SEED, ORDER_OF_ROWS), vocab_hash(tasks->vocab));
+    hash = hash_u64(hash_u64(hash, tasks->kind), (uint64_t)tasks->id_bytes);
+    hash = hash_u64(hash, (uint64_t)tasks->options->max_length);
+    if (vocab_rules(tasks->vocab)->text.newline < 0)
+        hash = hash_u64(hash_u64(hash, task->place), task->ends);
+    for (int k = 0; k < part->n; k++)
+        hash = hash_string(hash, part->text[k].sha256);
+    return hash_u64(hash_u64(hash, (uint64_t)task->cut->line), (uint64_t)task->cut->lines);
+}
+
+/* Whether the file is there already, made of the same lines in the same way. */
+static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
+{
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    int32_t source_size = vocab_size(vocab_source(tasks->vocab));
+    bool opened = file_exists(task->path) && token_shard_open(&diags, task->path, &task->shard);
+    bool ok = opened && task->shard.parameters == parameters && task->shard.kind == tasks->kind &&
+              task->shard.id_bytes == tasks->id_bytes &&
+              token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab));
+    if (ok) {
+        token_shard_unknown(&task->shard, &task->shard.source, vocab_rules(vocab_source(tasks->vocab))->unk,
+                            &task->unknown.source);
+        token_shard_unknown(&task->shard, &task->shard.target, vocab_rules(tasks->vocab)->unk,
+                            &task->unknown.target);
+    }
+    const TokenShard shard = task->shard;
+    if (opened)
+        token_shard_close(&task->shard);
+    task->shard = shard; /* its figures */
+    arena_free(arena);
+    return ok;
+}
+
+static bool read_rows(const Tasks *tasks, Task *task, Corpus *rows)
+{
+    PairReader reader;
+    Line sides[2];
+    bool ok = pair_reader_open(&task->diags, task->part, task->cut, tasks->options->line_limit, &reader);
+    for (int64_t i = 0; ok && i < task->cut->lines && !atomic_load(tasks->failed); i++) {
+        ok = pair_reader_next(&task->diags, &reader, sides);
+        if (ok && tasks->kind == CORPUS_STREAM)
+            corpus_add_stream(rows, &sides[0]);
+        else if (ok)
+            corpus_add(rows, i, &sides[0], tasks->kind == CORPUS_PAIRS ? &sides[1] : NULL);
+    }
+    if (tasks->kind == CORPUS_STREAM)
+        corpus_close_stream(rows, task->ends);
+    if (ok && rows->refused) {
+        diag_error(&task->diags, (Loc){0}, "%s:%" PRId64 ": %s: shorten the line", task->part->text[0].file,
+                   task->cut->line + rows->refused_line + 1, rows->refusal);
+        ok = false;
+    }
+    pair_reader_close(&reader);
+    return ok;
+}
+
+static bool make_shard(const Tasks *tasks, Task *task, uint64_t parameters)
+{
+    task->arena = arena_new();
+    diag_init(&task->diags, task->arena);
+    CorpusOptions options = {.kind = tasks->kind, .place = task->place};
+    if (tasks->kind != CORPUS_STREAM)
+        options.max_length = tasks->options->max_length;
+    Corpus *rows = corpus_new(tasks->vocab, &options);
+    task->shard = (TokenShard){.id_bytes = tasks->id_bytes, .parameters = parameters};
+    bool ok = read_rows(tasks, task, rows);
+    corpus_count_unknown(rows, 0, &task->unknown);
+    ok = ok && !atomic_load(tasks->failed) &&
+         token_shard_write(&task->diags, task->path, rows, &task->shard);
+    corpus_free(rows);
+    return ok;
+}
+
+static void run_task(const void *context, int64_t index)
+{
+    const Tasks *tasks = context;
+    Task *task = &tasks->data[index];
+    uint64_t parameters = shard_parameters(tasks, task);
+    if (atomic_load(tasks->failed))
+        return;
+    task->kept = is_there(tasks, task, parameters);
+    if (!task->kept && !make_shard(tasks, task, parameters))
+        atomic_store(tasks->failed, true);
+    else if (tasks->options->progress)
+        tasks->options->progress(atomic_fetch_add(tasks->n_done, 1) + 1, tasks->n);
+}
+
+/* ---- all of them ---- */
+
+static Tasks list_tasks(Job *job, const PrepareOptions *o, const TextParts *parts,
+                        const Vocabulary *vocab)
+{
+    int32_t source_size = vocab_size(vocab_source(vocab)), size = vocab_size(vocab);
+    Tasks tasks = {.options = o,
+                   .vocab = vocab,
+                   .kind = kind_of(o),
+                   .id_bytes = token_shard_id_bytes(source_size, size)};
+    int64_t n = 0;
+    for (int i = 0; i < parts->n; i++)
+        n += parts->data[i].n_cuts;
+    tasks.data = ARENA_ARRAY(job->arena, Task, n + 1);
+    for (int i = 0; i < parts->n; i++)
+        for (int64_t k = 0; k < parts->data[i].n_cuts; k++, tasks.n++)
+            tasks.data[tasks.n] = (Task){.part = &parts->data[i],
+                                         .cut = &parts->data[i].cuts[k],
+                                         .place = k ? STREAM_GOES_ON : i ? STREAM_FOLLOWS : STREAM_BEGINS,
+                                         .ends = k + 1 == parts->data[i].n_cuts,
+                                         .path = prepared_shard_path(job->arena, o->folder, tasks.n)};
+    return tasks;
+}
+
+/* Passes on what went wrong first in the order of the text; false: something did. */
+static bool tell(Job *job, Tasks *tasks)
+{
+    bool ok = true;
+    for (int i = 0; i < tasks->n; i++) {
+        Task *task = &tasks->data[i];
+        for (size_t k = 0; ok && task->arena && k < task->diags.list.count; k++) {
+            Diag diag = task->diags.list.data[k];
+            if (diag.loc.source)
+                diag.loc.source = text_quoted(job->arena, diag.loc.source->path);
+            diag_error(&job->diags, diag.loc, "%s", diag.message);
+        }
+        ok = ok && !job->diags.errors;
+        arena_free(task->arena);
+    }
+    return ok;
+}
+
+static bool make_shards(Job *job, const PrepareOptions *o, Tasks *tasks)
+{
+    atomic_bool failed = false;
+    atomic_int n_done = 0;
+    tasks->failed = &failed;
+    tasks->n_done = &n_done;
+    team_each(o->threads, tasks->n, run_task, tasks);
+    return tell(job, tasks);
+}
+
+/* Shards that an earlier call with other options left behind these. */
+static void remove_others(Job *job, const PrepareOptions *o, int64_t first)
+{
+    while (!unlink(prepared_shard_path(job->arena, o->folder, first)))
+        first++;
+}
+
+static void add_side(PreparedSide *sum, const TokenSide *side, const UnknownCount *unknown)
+{
+    sum->tokens += side->tokens;
+    sum->unknown += unknown->unknown;
+    if (side->longest > sum->longest)
+        sum->longest = side->longest;
+}
+
+static void add_shards(Job *job, const Tasks *tasks, PrepareResult *result)
+{
+    Prepared *p = &result->prepared;
+    for (int i = 0; i < tasks->n; i++) {
+        const TokenShard *shard = &tasks->data[i].shard;
+        p->lines += shard->lines;
+        p->rows += shard->rows;
+        p->empty += shard->empty;
+        p->long_ += shard->long_;
+        p->parameters = hash_u64(p->parameters, shard->parameters);
+        add_side(&p->source, &shard->source, &tasks->data[i].unknown.source);
+        add_side(&p->target, &shard->target, &tasks->data[i].unknown.target);
+        vec_push(job->arena, p->shards,
+                 ((PreparedShard){shard->rows, shard->source.tokens, shard->target.tokens,
+                                  shard->parameters, shard->checksum}));
+        result->kept += tasks->data[i].kept;
+    }
+}
+
+static bool check_rows(Job *job, const Prepared *p)
+{
+    bool stream = p->kind == CORPUS_STREAM;
+    if (stream ? p->target.tokens >= 2 : p->rows > 0)
+        return true;
+    return job_error(job, stream ? "the text is too short: it has %" PRId64 " tokens"
+                                 : "no line of %" PRId64 " can be used",
+                     stream ? p->target.tokens : p->lines);
+}
+
+/* What the folder holds whole already is not made into something else under a training's feet. */
+static bool check_folder(Job *job, const PrepareOptions *o, const Tasks *tasks)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    const Prepared *was = prepared_open(&unseen, job->arena, o->folder);
+    if (!was) /* or it is damaged */
+        return true;
+    uint64_t parameters = hash_u64(HASH_SEED, (uint64_t)o->window_rows);
+    for (int i = 0; i < tasks->n; i++)
+        parameters = hash_u64(parameters, shard_parameters(tasks, &tasks->data[i]));
+    return parameters == was->parameters ||
+           job_error(job,
+                     "%s was prepared from other texts or in another way: take another folder, or "
+                     "remove it",
+                     o->folder);
+}
+
+static bool make_all(Job *job, const PrepareOptions *o, TextParts *parts, PrepareResult *result)
+{
+    Prepared *p = &result->prepared;
+    TextList tokens = {0};
+    const Vocabulary *vocab = prepare_vocabulary(job, o, parts, &tokens);
+    if (!vocab)
+        return false;
+    Tasks tasks = list_tasks(job, o, parts, vocab);
+    if (!check_folder(job, o, &tasks) || !prepare_vocabulary_save(job, o, vocab, &tokens) ||
+        !make_shards(job, o, &tasks))
+        return false;
+    *p = (Prepared){.folder = o->folder,
+                    .kind = tasks.kind,
+                    .id_bytes = tasks.id_bytes,
+                    .max_length = o->max_length,
+                    .window_rows = o->window_rows,
+                    .parameters = hash_u64(HASH_SEED, (uint64_t)o->window_rows),
+                    .vocabulary = prepared_vocabulary(job->arena, vocab)};
+    for (size_t i = 0; i < tokens.count; i++)
+        vec_push(job->arena, p->tokens, tokens.data[i]);
+    for (int i = 0; i < parts->n; i++)
+        for (int k = 0; k < parts->data[i].n; k++)
+            vec_push(job->arena, p->texts, parts->data[i].text[k]);
+    add_shards(job, &tasks, result);
+    remove_others(job, o, tasks.n);
+    prepared_tell_unknown(&job->diags, p);
+    return check_rows(job, p) && prepared_write(&job->diags, p);
+}
+
+bool prepare(Job *job, const PrepareOptions *o, PrepareResult *result)
+{
+    RunLock lock = {.fd = -1};
+    TextParts parts = {0};
+    *result = (PrepareResult){0};
+    bool ok = run_lock_take(job, OWN_PREPARED, o->folder, &lock) && prepare_texts(job, o, &parts) &&
+              make_all(job, o, &parts, result);
+    prepare_texts_free(&parts);
+    run_lock_free(&lock);
+    return ok;
+}

@@ -1,0 +1,34 @@
+/* How a vocabulary covers the texts. */
+#ifndef DRIVER_CORPUS_SURVEY_COVERAGE_H
+#define DRIVER_CORPUS_SURVEY_COVERAGE_H
+
+#include "driver/corpus/survey/spread.h"
+#include "runtime/data/corpus.h"
+
+typedef struct CoveredSide {
+    const Vocabulary *vocab;
+    LengthSpread tokens;
+    int64_t unknown;
+    uint8_t *used;        /* by id */
+    uint32_t *characters; /* how often each is in the text */
+} CoveredSide;
+
+typedef struct Coverage {
+    Corpus *corpus; /* the row at hand; its rules are a training's */
+    int n;
+    CoveredSide sides[2];
+} Coverage;
+
+typedef struct CoveredRow {
+    int64_t tokens;     /* of the longer side, as a training counts them */
+    int64_t unknown[2]; /* of each side */
+} CoveredRow;
+
+/* NULL: the vocabulary is NULL. `n`: sides. */
+Coverage *coverage_new(const Vocabulary *vocab, int n);
+void coverage_free(Coverage *coverage); /* NULL is allowed */
+/* Lines of valid UTF-8. */
+CoveredRow coverage_add(Coverage *coverage, const Line lines[2]);
+SurveyCoverage coverage_of(const Coverage *coverage, int side, Arena *arena);
+
+#endif

@@ -1,0 +1,78 @@
+/* Excerpts of lines. */
+#include "driver/corpus/survey/findings.h"
+
+#include "driver/corpus/survey/encoding.h"
+
+enum { EXCERPT = 60, BEFORE = 24 /* characters: of an excerpt, and before its place */ };
+
+void findings_init(Findings *findings, Job *job, const SurveyOptions *options, SurveyFinding *at)
+{
+    static const SurveyFinding kinds[] = {
+#define FINDING(name_, is_fault_, title_, advice_)                                                 \
+    {.name = #name_, .is_fault = is_fault_, .title = title_, .advice = advice_},
+#include "driver/corpus/survey/survey.def"
+#undef FINDING
+    };
+    for (int i = 0; i < SURVEY_KINDS; i++)
+        at[i] = kinds[i];
+    if (options->train.files.text.count && !options->lines) /* paragraphs, and lines that come again */
+        at[SURVEY_empty].is_fault = at[SURVEY_duplicate].is_fault = false;
+    *findings = (Findings){job, at, options->examples, !options->train.files.text.count};
+}
+
+/* The bytes of a text that begin no character. */
+static bool is_inside(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
+
+/* So many characters around the byte, escaped where they would not show. */
+static const char *excerpt(Arena *arena, const Line *line, size_t byte)
+{
+    size_t from = byte < line->length ? byte : 0, n = 0;
+    for (int i = 0; from && (i < BEFORE || is_inside(line->text[from])); i++)
+        from--;
+    if (from < 4)
+        from = 0;
+    Text out = {0};
+    text_string(&out, from ? "…" : "");
+    size_t i = from;
+    for (size_t size; i < line->length && n < EXCERPT; i += size, n++) {
+        uint32_t c = encoding_decode(line->text + i, line->length - i, &size);
+        if (encoding_is_control(c) || c == '\t' || (c == 0xFFFD && size == 1)) {
+            if (c > 0xFF && size > 1)
+                text_add(&out, "\\u%04x", (unsigned)c);
+            else
+                for (size_t k = 0; k < size; k++)
+                    text_add(&out, "\\x%02x", (unsigned char)line->text[i + k]);
+        } else {
+            text_put(&out, line->text + i, size);
+        }
+    }
+    text_string(&out, i < line->length ? "…" : "");
+    const char *copy = arena_strndup(arena, out.data ? out.data : "", out.length);
+    text_free(&out);
+    return copy;
+}
+
+void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,
+                  const char *note, ...)
+{
+    SurveyFinding *finding = &findings->at[kind];
+    Arena *arena = findings->job->arena;
+    if (finding->lines++ >= findings->examples)
+        return;
+    SurveyExample example = {.line = pair->number};
+    for (int k = 0; k < 1 + findings->is_pairs; k++)
+        example.sides[k] = excerpt(arena, &pair->sides[k].line, k == place.side ? place.byte : 0);
+    if (note) {
+        va_list args;
+        va_start(args, note);
+        example.note = arena_vprintf(arena, note, args);
+        va_end(args);
+    }
+    vec_push(arena, finding->examples, example);
+}
+
+void findings_clear(Findings *findings, SurveyKind kind)
+{
+    findings->at[kind].lines = 0;
+    findings->at[kind].examples.count = 0;
+}

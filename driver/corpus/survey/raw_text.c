@@ -1,0 +1,243 @@
+/* Opening texts of any bytes, and cutting them into lines and columns. */
+#define _GNU_SOURCE
+#include "driver/corpus/survey/raw_text.h"
+
+#include "base/file.h"
+#include "base/machine.h"
+#include "runtime/data/tmx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool copy_all(FILE *from, FILE *to)
+{
+    char buffer[1 << 16];
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, from)) > 0;)
+        if (fwrite(buffer, 1, n, to) != n)
+            return false;
+    return !ferror(from) && !fflush(to);
+}
+
+/* What may be read again from its beginning; NULL and errno: it cannot be read. */
+static FILE *open_again(const char *path)
+{
+    struct stat info;
+    bool is_stdin = !strcmp(path, "-");
+    FILE *file = is_stdin ? stdin : fopen(path, "re");
+    if (!file || fstat(fileno(file), &info))
+        return NULL;
+    if (S_ISDIR(info.st_mode)) {
+        fclose(file);
+        errno = EISDIR;
+        return NULL;
+    }
+    if (S_ISREG(info.st_mode) && !is_stdin)
+        return file;
+    FILE *copy = tmpfile();
+    if (copy && !copy_all(file, copy)) {
+        fclose(copy);
+        copy = NULL;
+    }
+    int error = errno;
+    if (!is_stdin)
+        fclose(file);
+    errno = error;
+    return copy;
+}
+
+/* Says of what is no text in bytes of its own that it is none. */
+static bool check_beginning(Job *job, const char *path, FILE *file)
+{
+    char begin[3] = {0};
+    size_t n = fread(begin, 1, sizeof begin, file);
+    if (text_is_gzip(begin, n))
+        return job_error(job, "%s is compressed by gzip; decompress it first", path);
+    if (n >= 2 && (!memcmp(begin, "\xff\xfe", 2) || !memcmp(begin, "\xfe\xff", 2)))
+        return job_error(job, "%s is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)", path);
+    if (ferror(file))
+        return job_error(job, "cannot read %s: %s", path, strerror(errno));
+    rewind(file);
+    return true;
+}
+
+static FILE *open_file(Job *job, const char *path)
+{
+    FILE *file = open_again(path);
+    if (!file)
+        job_error(job, "cannot read %s: %s", path, strerror(errno));
+    else if (!check_beginning(job, path, file)) {
+        fclose(file);
+        file = NULL;
+    }
+    return file;
+}
+
+static FILE *open_memory(Job *job, const char *path, const char *languages)
+{
+    const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+    const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
+    FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
+    if (pairs && !lines)
+        job_error(job, "cannot read %s: %s", path, strerror(errno));
+    return lines;
+}
+
+static bool open_side(RawText *raw, int k, const TextList *paths, const char *languages)
+{
+    RawFile *side = &raw->files[k];
+    side->names = paths->data;
+    side->files = ARENA_ARRAY(raw->job->arena, FILE *, paths->count + 1);
+    for (size_t i = 0; i < paths->count; i++) {
+        const char *path = paths->data[i];
+        side->files[i] = raw->has_columns && tmx_is_name(path)
+                             ? open_memory(raw->job, path, languages)
+                             : open_file(raw->job, path);
+        if (!side->files[i])
+            return false;
+    }
+    return true;
+}
+
+bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText *raw)
+{
+    const TextFiles *files = &text->files;
+    const TextList *first = files->text.count   ? &files->text
+                            : files->data.count ? &files->data
+                                                : &files->source;
+    *raw = (RawText){.job = job,
+                     .is_pairs = !files->text.count,
+                     .has_columns = files->data.count > 0,
+                     .limit = (size_t)(o->line_limit ? o->line_limit : LINE_LIMIT),
+                     .n = first->count};
+    return open_side(raw, 0, first, o->languages) &&
+           (first != &files->source || open_side(raw, 1, &files->target, NULL));
+}
+
+const char *raw_names(const RawText *raw, int k)
+{
+    const char *names = raw->files[k].names[0];
+    for (size_t i = 1; i < raw->n; i++)
+        names = arena_printf(raw->job->arena, "%s, %s", names, raw->files[k].names[i]);
+    return names;
+}
+
+void raw_rewind(RawText *raw)
+{
+    raw->at = 0;
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
+            rewind(raw->files[k].files[i]);
+        raw->files[k].lines = raw->files[k].file_lines = 0;
+    }
+}
+
+void raw_close(RawText *raw)
+{
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
+            if (raw->files[k].files[i])
+                fclose(raw->files[k].files[i]);
+        free(raw->files[k].data);
+    }
+}
+
+/* ---- lines ---- */
+
+static void put_byte(RawFile *file, char byte)
+{
+    if (file->length == file->capacity) {
+        file->capacity = 2 * file->capacity + 4096;
+        file->data = realloc(file->data, file->capacity);
+        if (!file->data)
+            abort();
+    }
+    file->data[file->length++] = byte;
+}
+
+/* False: the file has no further line. */
+static bool read_line(RawText *raw, int k, RawLine *line)
+{
+    RawFile *file = &raw->files[k];
+    FILE *stream = file->files[raw->at];
+    *line = (RawLine){0};
+    file->length = 0;
+    int byte;
+    while ((byte = getc_unlocked(stream)) != EOF && byte != '\n') {
+        if (file->length <= raw->limit) /* one more, which may be a CR */
+            put_byte(file, (char)byte);
+        else
+            line->is_cut = true;
+    }
+    if (byte == EOF && !file->length) {
+        if (ferror(stream))
+            job_error(raw->job, "cannot read %s: %s", file->names[raw->at], strerror(errno));
+        return false;
+    }
+    file->lines++;
+    file->file_lines++;
+    line->line = (Line){file->data ? file->data : "", file->length};
+    if (file->file_lines == 1 && file->length >= 3 && !memcmp(file->data, "\xEF\xBB\xBF", 3)) {
+        line->has_mark = true;
+        line->line = (Line){file->data + 3, file->length - 3};
+    }
+    if (!line->is_cut && line->line.length && line->line.text[line->line.length - 1] == '\r') {
+        line->has_cr = true;
+        line->line.length--;
+    }
+    line->is_cut |= line->line.length > raw->limit;
+    if (line->is_cut && line->line.length > raw->limit)
+        line->line.length = raw->limit;
+    return true;
+}
+
+static void split_columns(RawPair *pair)
+{
+    Line sides[2] = {pair->sides[0].line, {"", 0}};
+    pair->has_tab = line_columns(&pair->sides[0].line, sides);
+    pair->sides[1] = (RawLine){.line = sides[1]};
+    if (pair->has_tab)
+        pair->sides[0].line = sides[0];
+}
+
+static int64_t count_rest(RawText *raw, int k)
+{
+    RawLine line;
+    while (read_line(raw, k, &line))
+        ;
+    return raw->files[k].file_lines;
+}
+
+/* The next line of the current file, or of its pair of files; false: they have ended, or an error. */
+static bool next_of_file(RawText *raw, RawPair *pair)
+{
+    *pair = (RawPair){.has_tab = true};
+    bool has = read_line(raw, 0, &pair->sides[0]);
+    pair->number = raw->files[0].lines;
+    if (has && raw->has_columns) {
+        split_columns(pair);
+    } else if (raw->is_pairs && !raw->has_columns) {
+        bool has_target = read_line(raw, 1, &pair->sides[1]);
+        if (raw->job->diags.errors)
+            return false;
+        if (has != has_target) {
+            int64_t n[2] = {count_rest(raw, 0), count_rest(raw, 1)};
+            return job_error(raw->job, "%s has %lld line%s and %s %lld: line by line they are pairs",
+                             raw->files[0].names[raw->at], (long long)n[0], text_plural(n[0], "", "s"),
+                             raw->files[1].names[raw->at], (long long)n[1]);
+        }
+    }
+    return has && !raw->job->diags.errors;
+}
+
+bool raw_next(RawText *raw, RawPair *pair)
+{
+    while (!next_of_file(raw, pair)) {
+        if (raw->job->diags.errors || raw->at + 1 >= raw->n)
+            return false;
+        raw->at++;
+        raw->files[0].file_lines = raw->files[1].file_lines = 0;
+    }
+    return true;
+}

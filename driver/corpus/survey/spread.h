@@ -1,0 +1,37 @@
+/* How numbers spread, by counting them in classes: of lengths, and of ratios of two lengths. */
+#ifndef DRIVER_CORPUS_SURVEY_SPREAD_H
+#define DRIVER_CORPUS_SURVEY_SPREAD_H
+
+#include "driver/corpus/survey/survey.h"
+
+/* LengthSpread: exact below 4096, then to 12 bits. */
+enum { LENGTH_EXACT = 4096, LENGTH_CLASSES = LENGTH_EXACT + 32 * (LENGTH_EXACT / 2) };
+typedef struct LengthSpread {
+    int64_t *counts; /* malloc'd; NULL before the first */
+    int64_t n, total, most;
+} LengthSpread;
+
+void length_spread_add(LengthSpread *spread, int64_t length);
+SurveyLengths length_spread_of(const LengthSpread *spread);
+void length_spread_free(LengthSpread *spread);
+
+/* RatioSpread: logarithms of target to source, in classes of pairs of like length, as short ones
+ * differ more. A pair is far off where its logarithm is more than RATIO_DEVIATIONS standard
+ * deviations, estimated by the median absolute deviation (Hampel 1974), from the median, and at
+ * least a factor of RATIO_FACTOR. */
+#define RATIO_DEVIATIONS 4.5
+#define RATIO_FACTOR 2.0
+enum { RATIO_SIZES = 24, RATIO_CLASSES = 1601, RATIO_LEAST = 50 /* pairs of a class that tell */ };
+typedef struct RatioSpread {
+    int64_t counts[RATIO_SIZES + 1][RATIO_CLASSES]; /* the last: of all pairs */
+    int64_t n[RATIO_SIZES + 1];
+    double median[RATIO_SIZES + 1], allowed[RATIO_SIZES + 1];
+} RatioSpread;
+
+/* Lengths above 0, in characters. */
+void ratio_spread_add(RatioSpread *spread, int64_t source, int64_t target);
+void ratio_spread_settle(RatioSpread *spread); /* when all were added */
+bool ratio_spread_is_off(const RatioSpread *spread, int64_t source, int64_t target);
+double ratio_spread_typical(const RatioSpread *spread); /* 0: there were none */
+
+#endif

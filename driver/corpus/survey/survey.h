@@ -1,0 +1,92 @@
+/* tfc data: what a text is like and what of it a training should not learn, before it is trained on.
+ *
+ * The texts are read twice, a line at a time, first to count and then to judge each line by the
+ * counts; of lines that are past, hashes are kept (some 100 bytes a pair), no text. */
+#ifndef DRIVER_CORPUS_SURVEY_SURVEY_H
+#define DRIVER_CORPUS_SURVEY_SURVEY_H
+
+#include "driver/corpus/text_files.h"
+#include "driver/run/vocabularies.h"
+
+/* SurveyText: a text as tfc train is given it: pairs of two files or of one, or lines. Lines are
+ * numbered through all its files. */
+typedef struct SurveyText {
+    const char *name; /* of a validation text; NULL: it has none */
+    TextFiles files;
+} SurveyText;
+
+typedef struct SurveyOptions {
+    SurveyText train;
+    VEC(SurveyText) valid; /* of the same kind, pairs or lines */
+    const char *languages; /* of translation memories */
+    VocabularyChoice vocab; /* its spec NULL: tokens are not counted */
+    bool lines;             /* the text's lines stand alone; else duplicates are no faults */
+    int64_t max_length;     /* tokens; 0: no limit */
+    int64_t line_limit;     /* bytes; 0: LINE_LIMIT */
+    int64_t examples;       /* lines of each finding that are shown */
+} SurveyOptions;
+
+typedef enum SurveyKind {
+#define FINDING(name, is_fault, title, advice) SURVEY_##name,
+#include "driver/corpus/survey/survey.def"
+#undef FINDING
+    SURVEY_KINDS
+} SurveyKind;
+
+/* SurveyExample: a line that was found. Excerpts have escapes in place of control characters and of
+ * bytes that are no UTF-8; NULL: the text has no such side. */
+typedef struct SurveyExample {
+    int64_t line;          /* from 1 */
+    const char *sides[2];
+    const char *note;      /* what about it; NULL: nothing */
+} SurveyExample;
+
+typedef struct SurveyFinding {
+    const char *name, *title, *advice; /* of survey.def */
+    bool is_fault;
+    bool is_looked_for; /* the texts, options and sides let it be found */
+    int64_t lines;
+    VEC(SurveyExample) examples;
+} SurveyFinding;
+
+/* SurveyLengths: percentiles and the largest, of so many a line. */
+typedef struct SurveyLengths {
+    int64_t total, p50, p90, p99, most;
+    double mean;
+} SurveyLengths;
+
+/* SurveyCoverage: how a vocabulary covers a side. */
+typedef struct SurveyCoverage {
+    SurveyLengths tokens;
+    int64_t unknown;        /* tokens */
+    int64_t used, size;     /* of the vocabulary's tokens */
+    const char *characters; /* the most frequent that are unknown: "ø 12, ł 3"; NULL: none */
+} SurveyCoverage;
+
+typedef struct SurveySide {
+    const char *file; /* of several: their names, with commas */
+    SurveyLengths characters, words;
+    SurveyCoverage coverage; /* with a vocabulary */
+} SurveySide;
+
+/* SurveyValid: how much of a validation text is in the training text; of pairs, whole and by side. */
+typedef struct SurveyValid {
+    const char *name; /* NULL: it has none */
+    int64_t lines, whole, sides[2];
+} SurveyValid;
+
+typedef struct Survey {
+    bool is_pairs, has_tokens;
+    int64_t lines;
+    SurveySide sides[2]; /* of lines: the first */
+    double ratio;        /* the typical length of a target to its source's, in characters */
+    bool knows_sides;    /* the languages of the sides differ enough to tell which is which */
+    SurveyFinding findings[SURVEY_KINDS];
+    VEC(SurveyValid) valid;
+} Survey;
+
+/* The result lives in the job's arena. False after errors: a file that cannot be read, sides of
+ * different numbers of lines. */
+bool survey(Job *job, const SurveyOptions *options, Survey *result);
+
+#endif

@@ -1,0 +1,87 @@
+/* Reading the texts that options name. */
+#include "driver/corpus/text_files.h"
+
+#include "base/file.h"
+#include "base/machine.h"
+#include "runtime/data/corpus.h"
+#include "runtime/data/tmx.h"
+
+bool text_files_given(const TextFiles *files)
+{
+    return files->source.count || files->target.count || files->data.count || files->text.count;
+}
+
+bool text_files_has_one_side(const TextFiles *files) { return !files->source.count != !files->target.count; }
+
+const char *text_files_mistake(Arena *arena, const TextFiles *files, const char *prefix)
+{
+    if (text_files_has_one_side(files) || files->source.count == files->target.count)
+        return NULL;
+    return arena_printf(arena,
+                        "there are %zu of --%ssource and %zu of --%starget: they are paired by order",
+                        files->source.count, prefix, files->target.count, prefix);
+}
+
+TextList text_files_paths(Arena *arena, const TextFiles *files)
+{
+    const TextList *lists[] = {&files->source, &files->target, &files->data, &files->text};
+    TextList all = {0};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+        for (size_t i = 0; i < lists[k]->count; i++)
+            vec_push(arena, all, lists[k]->data[i]);
+    return all;
+}
+
+Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit, Lines **targets)
+{
+    const Lines *lines;
+    if (tmx_is_name(path)) {
+        const Source *file = file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+        const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
+        lines = pairs ? lines_parse(&job->diags, job->arena, pairs, line_limit) : NULL;
+    } else {
+        lines = lines_read(&job->diags, job->arena, path, &(LineLimits){.line = line_limit});
+    }
+    return lines ? lines_columns(&job->diags, job->arena, lines, targets) : NULL;
+}
+
+static Lines *read_data(Job *job, const TextList *data, const char *languages, int64_t line_limit,
+                        Lines **targets)
+{
+    Lines **parts[2];
+    for (int k = 0; k < 2; k++)
+        parts[k] = ARENA_ARRAY(job->arena, Lines *, data->count + 1);
+    for (size_t i = 0; i < data->count; i++) {
+        parts[0][i] = pair_text_read(job, data->data[i], languages, line_limit, &parts[1][i]);
+        if (!parts[0][i])
+            return NULL;
+    }
+    *targets = lines_join(job->arena, parts[1], (int)data->count);
+    return lines_join(job->arena, parts[0], (int)data->count);
+}
+
+/* Whether paired files have as many lines each: shifted by one, all later pairs would be wrong. */
+static bool check_pairs(Job *job, const Lines *sources, const Lines *targets)
+{
+    bool ok = true;
+    if (!sources->n_parts)
+        return corpus_check_counts(&job->diags, sources, targets);
+    for (int k = 0; k < sources->n_parts; k++)
+        ok = corpus_check_counts(&job->diags, sources->parts[k], targets->parts[k]) && ok;
+    return ok;
+}
+
+Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
+                       Lines **targets)
+{
+    const LineLimits limits = {.line = line_limit};
+    const TextList *first = files->text.count ? &files->text : &files->source;
+    *targets = NULL;
+    if (files->data.count)
+        return read_data(job, &files->data, languages, line_limit, targets);
+    Lines *lines = lines_read_all(&job->diags, job->arena, first->data, first->count, &limits);
+    if (!lines || files->text.count)
+        return lines;
+    *targets = lines_read_all(&job->diags, job->arena, files->target.data, files->target.count, &limits);
+    return *targets && check_pairs(job, lines, *targets) ? lines : NULL;
+}

@@ -1,0 +1,358 @@
+/* From a published model's folder to the folder of a run. */
+#define _GNU_SOURCE
+#include "driver/exchange/import.h"
+
+#include "base/file.h"
+#include "driver/exchange/import_config.h"
+#include "driver/exchange/import_marian.h"
+#include "driver/exchange/import_text.h"
+#include "driver/ports/patterns.h"
+#include "driver/run/folder.h"
+#include "driver/run/new_folder.h"
+#include "driver/run/published.h"
+#include "driver/run/weights.h"
+#include "frontend/frontend.h"
+#include "runtime/data/shards.h"
+#include "runtime/data/token_rules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGEST_MODEL = 1 << 20, MOST_NAMED = 5 };
+
+typedef struct Import {
+    Job *job;
+    const ImportOptions *options; /* `run`: the folder that becomes the run */
+    const char *folder; /* absolute */
+    const char *origin; /* the folder, or Marian's that became it */
+    ImportConfig config;
+    Vocabulary *vocab;
+    TextList tokens;
+} Import;
+
+static const char *in(Import *m, const char *folder, const char *name)
+{
+    return arena_printf(m->job->arena, "%s/%s", folder, name);
+}
+
+/* ---- tokenizer ---- */
+
+/* The file, or the folder itself, that --vocab would be; NULL after an error. */
+static const char *find_tokenizer(Import *m)
+{
+    static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model",
+                                        "sentencepiece.bpe.model"};
+    if (file_exists(in(m, m->folder, "source.spm")) && file_exists(in(m, m->folder, "vocab.json")))
+        return m->folder;
+    for (int i = 0; i < 4; i++)
+        if (file_exists(in(m, m->folder, files[i])))
+            return in(m, m->folder, files[i]);
+    job_error(m->job,
+              "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
+              "tokenizer.json, spiece.model or tokenizer.model",
+              m->options->folder);
+    return NULL;
+}
+
+/* Published tables have rows for no token, so that their size is a round number. */
+static bool fit_size(Import *m)
+{
+    int64_t rows = import_config_size(m->job, &m->config, "vocab_size");
+    int64_t size = vocab_size(m->vocab);
+    if (rows < size)
+        return job_error(m->job, "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
+                         (long long)size, (long long)rows);
+    if (rows > size)
+        vec_push(m->job->arena, m->tokens,
+                 arena_printf(m->job->arena, "size=%lld", (long long)rows));
+    return true;
+}
+
+static bool read_vocabulary(Import *m)
+{
+    const char *path = find_tokenizer(m);
+    m->vocab = path ? vocab_load(&m->job->diags, m->job->arena, path) : NULL;
+    return m->vocab && fit_size(m) &&
+           import_config_tokens(m->job, &m->config, m->vocab, &m->tokens) &&
+           token_rules_set(m->vocab, &m->job->diags, m->tokens.data, m->tokens.count);
+}
+
+/* ---- model ---- */
+
+/* The folder's name as a model's: letters, digits, _. */
+static const char *model_name(Import *m)
+{
+    char *name = arena_printf(m->job->arena, "%s", file_name(m->origin));
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    return isalpha((unsigned char)*name) ? name : arena_printf(m->job->arena, "m_%s", name);
+}
+
+static bool write_file(Import *m, const char *name, const char *bytes, size_t size)
+{
+    return file_write_all(&m->job->diags, in(m, m->options->run, name), bytes, size);
+}
+
+/* The model's files stand in models/, which holds the library. */
+static bool copy_models(Import *m)
+{
+    const char *library = frontend_library(m->job->arena, NULL);
+    for (int i = 0; i < 3 && m->config.model->files[i]; i++) {
+        const char *name = m->config.model->files[i];
+        const char *path = arena_printf(m->job->arena, "%s/../%s", library ? library : "models/lib", name);
+        const Source *file = file_read(&m->job->diags, m->job->arena, path, LARGEST_MODEL);
+        if (!file || !write_file(m, name, file->text, file->length))
+            return false;
+    }
+    return true;
+}
+
+static bool write_model(Import *m)
+{
+    Text text = {0};
+    text_add(&text, "# From %s/%s.\nmodel %s\nuse \"%s\"\n\n", text_visible_name(m->job->arena, file_name(m->origin)),
+             m->origin == m->folder ? "config.json" : "*.npz",
+             model_name(m), m->config.model->files[0]);
+    bool ok = import_config_model(m->job, &m->config, m->vocab, &text) && copy_models(m) &&
+              write_file(m, "model.tfg", text.data, text.length);
+    text_free(&text);
+    return ok;
+}
+
+/* ---- weights ---- */
+
+static const char weights_file[] = "model.safetensors",
+                  weights_index[] = "model.safetensors.index.json";
+
+static bool has_weights(Import *m)
+{
+    if (file_exists(in(m, m->folder, weights_file)) || file_exists(in(m, m->folder, weights_index)))
+        return true;
+    bool other = file_exists(in(m, m->folder, "pytorch_model.bin"));
+    return job_error(m->job, "%s has neither %s nor %s%s", m->options->folder, weights_file,
+                     weights_index,
+                     other ? "; pytorch_model.bin is a program of its own, which is not run here: "
+                             "transformers' save_pretrained writes it as safetensors"
+                           : "");
+}
+
+/* Of the folder; it may be larger than memory. */
+static bool copy_file(Import *m, const char *name)
+{
+    static char block[1 << 20];
+    const char *path = in(m, in(m, m->options->run, RUN_WEIGHTS), name);
+    uint64_t size;
+    int from = file_open_regular(&m->job->diags, in(m, m->folder, name), &size);
+    FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
+    ssize_t n = 0;
+    while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            file_write(to, block, (size_t)n);
+    if (n < 0)
+        diag_errno(&m->job->diags, "read", in(m, m->folder, name), errno);
+    if (to && n < 0)
+        file_discard(to);
+    if (from >= 0)
+        close(from);
+    return to && n >= 0 && file_commit(to, &m->job->diags);
+}
+
+static bool copy_weights(Import *m)
+{
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    bool ok = shards != NULL;
+    for (size_t i = 0; ok && i < shards->files.count; i++)
+        ok = copy_file(m, file_name(shards->files.data[i]->path));
+    shards_close(shards);
+    bool has_index = !file_exists(in(m, m->folder, weights_file));
+    return ok && (!has_index || copy_file(m, weights_index));
+}
+
+/* The folder's safetensors under RUN/weights, linked or copied. */
+static bool place_weights(Import *m)
+{
+    const char *path = in(m, m->options->run, RUN_WEIGHTS);
+    if (!m->options->copy)
+        return !symlink(m->folder, path) || job_error(m->job, "%s: %s", path, strerror(errno));
+    return file_make_folder(&m->job->diags, path) && copy_weights(m);
+}
+
+static void tell_unused(Import *m, const TextList *unused)
+{
+    TextList ignored = {0};
+    for (const ImportRow *row = m->config.model->rows; row->key; row++)
+        if (row->kind == IMPORT_IGNORE)
+            vec_push(m->job->arena, ignored, row->key);
+    Text names = {0};
+    int n = 0;
+    for (size_t i = 0; i < unused->count; i++)
+        if (!patterns_meet(&ignored, unused->data[i]) && n++ < MOST_NAMED)
+            text_add(&names, "%s'%s'", n > 1 ? ", " : "", unused->data[i]);
+    if (n)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
+                     m->options->folder, n > 1 ? "are" : "is", m->config.model->files[0], names.data,
+                     n > MOST_NAMED ? ", …" : "");
+    text_free(&names);
+}
+
+/* A head of its own that config.json does not have, or has and is not there. */
+static void check_head(Import *m, const Shards *shards)
+{
+    static const char *const heads[] = {"lm_head.weight", "cls.predictions.decoder.weight"};
+    static const char *const tables[] = {"model.embed_tokens.weight", "transformer.wte.weight", "shared.weight",
+                                         "model.shared.weight", "bert.embeddings.word_embeddings.weight"};
+    enum { HEADS = sizeof heads / sizeof *heads, TABLES = sizeof tables / sizeof *tables };
+    const JsonValue *says = import_config_value(m->job, &m->config, "tie_word_embeddings");
+    const Shard *head = NULL, *table = NULL;
+    for (int i = 0; i < HEADS && !head; i++)
+        head = shards_find(shards, heads[i]);
+    for (int i = 0; i < TABLES && !table; i++)
+        table = shards_find(shards, tables[i]);
+    if (!says || !table)
+        return;
+    if (says->kind == JV_FALSE && !head)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: config.json says that tie_word_embeddings is false, but there is no '%s': the embedding "
+                     "'%s' stands in its place", m->options->folder, heads[0], table->tensor->name);
+    if (says->kind == JV_TRUE && head &&
+        (head->tensor->bytes != table->tensor->bytes || memcmp(head->tensor->data, table->tensor->data, table->tensor->bytes)))
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: config.json says that tie_word_embeddings is true, but '%s' is another than the embedding "
+                     "'%s', which is used in its place", m->options->folder, head->tensor->name, table->tensor->name);
+}
+
+static bool look_at_head(Import *m)
+{
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, in(m, m->options->run, RUN_WEIGHTS));
+    if (shards)
+        check_head(m, shards);
+    shards_close(shards);
+    return shards != NULL;
+}
+
+/* Elements; what they are of does not matter here. */
+static double count_params(const Module *module)
+{
+    double n = 0;
+    for (size_t i = 0; i < module->params.count; i++) {
+        double elements = 1;
+        for (int d = 0; d < module->params.data[i]->type.rank; d++)
+            elements *= (double)module->params.data[i]->type.dims[d].size;
+        n += elements;
+    }
+    return n;
+}
+
+/* What config.json says is believed of sizes that the weights may have: before memory is taken for them. Tied and
+ * repeated weights and tables of positions make a model some times as large as its files. */
+static bool check_sizes(Import *m, const Module *module)
+{
+    enum { MOST_TIMES = 16, FREE_ELEMENTS = 1 << 24 };
+    double there = 0, wanted = count_params(module);
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, m->folder);
+    for (size_t i = 0; shards && i < shards->names.count; i++)
+        there += (double)shards_find(shards, shards->names.data[i])->tensor->count;
+    bool ok = shards && wanted <= MOST_TIMES * there + FREE_ELEMENTS;
+    if (shards && !ok)
+        job_error(m->job, "%s: config.json's sizes make a model of %.4g params, but the weights have %.4g: they are not of this "
+                          "config.json", m->options->folder, wanted, there);
+    shards_close(shards);
+    return ok;
+}
+
+/* Reads every tensor once: all are there, and they have the shapes of the model. */
+static bool try_weights(Import *m, Session *session, TextList *unused)
+{
+    Store *store = store_new();
+    const WeightsLoad how = {.unused = unused};
+    const TfcProgram *program = session_compile(session, session_function(session, "forward"));
+    bool ok = program &&
+              (store_add_program(store, program) || job_no_memory(m->job)) &&
+              weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
+    ok = ok && look_at_head(m);
+    if (ok)
+        tell_unused(m, unused);
+    store_free(store);
+    return ok;
+}
+
+/* ---- the run ---- */
+
+/* Of a language model. */
+static bool read_text_rule(Import *m)
+{
+    size_t n = m->tokens.count;
+    return import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens) &&
+           token_rules_set(m->vocab, &m->job->diags, m->tokens.data + n, m->tokens.count - n);
+}
+
+static bool make_run(Import *m)
+{
+    Session session;
+    SessionOptions options = session_defaults(in(m, m->options->run, "model.tfg"));
+    if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
+        return false;
+    if (!check_sizes(m, session.model->module)) {
+        session_close(&session);
+        return false;
+    }
+    ModelPorts ports = ports_of(session.model->module);
+    bool is_read = !ports.target || ports.source || read_text_rule(m);
+    RunRecord record = {.version = TFC_VERSION,
+                        .model = m->origin,
+                        .kind = ports_kind(&ports, false),
+                        .settings = session.options.settings,
+                        .tokens = m->tokens,
+                        .command = m->options->command,
+                        .is_import = true};
+    bool ok = is_read && try_weights(m, &session, &record.unused) &&
+              published_keep(m->job, m->folder, m->options->run) &&
+              run_folder_write(m->job, m->options->run, &session, m->vocab, &record);
+    session_close(&session);
+    return ok;
+}
+
+static bool import_published(Import *m)
+{
+    bool ok = import_config_read(m->job, m->folder, &m->config) && has_weights(m) &&
+              read_vocabulary(m);
+    NewFolder run;
+    ImportOptions options = *m->options;
+    if (!ok || !new_folder_begin(m->job, options.run, &run))
+        return false;
+    options.run = run.made;
+    m->options = &options;
+    return new_folder_end(&run, write_model(m) && make_run(m));
+}
+
+/* By way of a published folder beside the run. */
+static bool import_of_marian(Import *m)
+{
+    ImportOptions options = *m->options;
+    options.copy = true;
+    m->options = &options;
+    NewFolder published;
+    if (!new_folder_begin(m->job, options.run, &published))
+        return false;
+    m->folder = published.made;
+    bool ok = import_marian(m->job, m->origin, m->folder) && import_published(m);
+    new_folder_end(&published, false);
+    return ok;
+}
+
+bool import_folder(Job *job, const ImportOptions *options)
+{
+    Import m = {.job = job, .options = options};
+    char *real = realpath(options->folder, NULL);
+    m.folder = m.origin = real ? arena_strdup(job->arena, real) : options->folder;
+    free(real);
+    if (!new_folder_is_free(options->run))
+        return job_error(job, "%s is there already: import makes a new folder", options->run);
+    return import_marian_is(job, m.folder) ? import_of_marian(&m) : import_published(&m);
+}

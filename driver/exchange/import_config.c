@@ -1,0 +1,263 @@
+/* Values of a config.json, present or meant, and what they come to. */
+#include "driver/exchange/import_config.h"
+
+#include "driver/run/foreign_files.h"
+
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LARGEST_CONFIG = 1 << 20 };
+
+static bool refuse(Job *job, const ImportConfig *config, const char *text)
+{
+    diag_error(&job->diags, (Loc){.source = config->source}, "%s", text);
+    return false;
+}
+
+/* ---- values ---- */
+
+static const ImportRow *find_row(const ImportConfig *config, const char *key)
+{
+    const ImportRow *row = config->model->rows;
+    while (row->key && (row->kind == IMPORT_IGNORE || row->kind == IMPORT_PIECE || strcmp(row->key, key)))
+        row++;
+    return row->key ? row : NULL;
+}
+
+static const JsonValue *parse(Job *job, const char *text)
+{
+    const char *problem;
+    return json_read(job->arena, text, strlen(text), &problem);
+}
+
+/* The member "key", or "object.key". */
+static const JsonValue *member(Job *job, const JsonValue *json, const char *key)
+{
+    const char *point = strchr(key, '.');
+    if (!point)
+        return json_member(json, key);
+    json = json_member(json, arena_strndup(job->arena, key, (size_t)(point - key)));
+    return json ? json_member(json, point + 1) : NULL;
+}
+
+const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key)
+{
+    const JsonValue *value = member(job, config->json, key);
+    const ImportRow *row = find_row(config, key);
+    if (!value && row && row->absent)
+        value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1) : parse(job, row->absent);
+    return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
+}
+
+/* The key that the value stands under. */
+static const char *spoken_key(Job *job, const ImportConfig *config, const char *key)
+{
+    const ImportRow *row = member(job, config->json, key) ? NULL : find_row(config, key);
+    bool other = row && row->absent && *row->absent == '=';
+    return other ? spoken_key(job, config, row->absent + 1) : key;
+}
+
+static void put_value(const JsonValue *value, Text *text)
+{
+    switch (value->kind) {
+    case JV_NULL: text_string(text, "null"); break;
+    case JV_FALSE: text_string(text, "false"); break;
+    case JV_TRUE: text_string(text, "true"); break;
+    case JV_INTEGER: text_integer(text, value->integer); break;
+    case JV_NUMBER: text_number(text, value->number); break;
+    case JV_STRING: text_quote(text, value->text); break;
+    case JV_LIST:
+        for (size_t i = 0; i < value->n; i++) {
+            text_string(text, i ? ", " : "");
+            put_value(&value->items[i], text);
+        }
+        break;
+    default: text_string(text, "…"); break;
+    }
+}
+
+/* As JSON has it; a list without its brackets, and "…" of an object. */
+static const char *value_text(Job *job, const JsonValue *value)
+{
+    Text text = {0};
+    put_value(value, &text);
+    const char *copy = arena_strdup(job->arena, text.data);
+    text_free(&text);
+    return copy ? copy : "";
+}
+
+static bool is_number(const JsonValue *value)
+{
+    return value->kind == JV_INTEGER || value->kind == JV_NUMBER;
+}
+
+static bool is_same(Job *job, const JsonValue *a, const JsonValue *b)
+{
+    if (is_number(a) && is_number(b))
+        return a->number == b->number;
+    return a->kind == b->kind && !strcmp(value_text(job, a), value_text(job, b));
+}
+
+static bool is_one_of(Job *job, const JsonValue *value, const JsonValue *allowed)
+{
+    if (allowed->kind != JV_LIST)
+        return is_same(job, value, allowed);
+    for (size_t i = 0; i < allowed->n; i++)
+        if (is_same(job, value, &allowed->items[i]))
+            return true;
+    return false;
+}
+
+int64_t import_config_size(Job *job, const ImportConfig *config, const char *key)
+{
+    const JsonValue *value = import_config_value(job, config, key);
+    return value && value->kind == JV_INTEGER ? value->integer : -1;
+}
+
+/* ---- what the model must be ---- */
+
+static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    if (row->kind != IMPORT_MUST && row->kind != IMPORT_SAME)
+        return true;
+    const JsonValue *is = import_config_value(job, config, row->key);
+    const JsonValue *wanted =
+        row->kind == IMPORT_MUST ? parse(job, row->to) : import_config_value(job, config, row->to);
+    if (is && wanted && is_one_of(job, is, wanted))
+        return true;
+    return refuse(job, config,
+                  arena_printf(job->arena, "\"%s\" is %s: models/%s is written for %s%s alone",
+                               spoken_key(job, config, row->key),
+                               is ? value_text(job, is) : "absent", config->model->files[0],
+                               wanted ? value_text(job, wanted) : "null",
+                               row->kind == IMPORT_SAME
+                                   ? arena_printf(job->arena, ", as \"%s\" is,", row->to)
+                                   : ""));
+}
+
+bool import_config_check(Job *job, const ImportConfig *config)
+{
+    bool ok = true;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        ok = check_row(job, config, row) && ok;
+    return ok;
+}
+
+bool import_config_read(Job *job, const char *folder, ImportConfig *config)
+{
+    const char *path = arena_printf(job->arena, "%s/config.json", folder), *problem = NULL;
+    *config = (ImportConfig){0};
+    if (!file_is_folder(folder) && !foreign_file_check(job, folder))
+        return false;
+    if (!file_exists(path))
+        return job_error(job, "%s has no config.json: it is not a published model's folder", folder);
+    config->source = file_read(&job->diags, job->arena, path, LARGEST_CONFIG);
+    if (!config->source)
+        return false;
+    config->json = json_read(job->arena, config->source->text, config->source->length, &problem);
+    if (!config->json)
+        return refuse(job, config, problem ? problem : "out of memory");
+    const JsonValue *type = json_member(config->json, "model_type");
+    if (!type || type->kind != JV_STRING)
+        return refuse(job, config, "it has no \"model_type\"");
+    if (!(config->model = import_model(job, type->text)))
+        return false;
+    return import_config_check(job, config);
+}
+
+/* ---- lines of the model ---- */
+
+typedef struct Activation {
+    const char *theirs, *ours;
+} Activation;
+
+static const Activation activations[] = {{"relu", "relu"},
+                                         {"gelu", "gelu"},
+                                         {"gelu_new", "gelu_tanh"},
+                                         {"gelu_pytorch_tanh", "gelu_tanh"},
+                                         {"silu", "silu"},
+                                         {"swish", "silu"},
+                                         {"tanh", "tanh"}};
+enum { N_ACTIVATIONS = sizeof activations / sizeof activations[0] };
+
+static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = import_config_value(job, config, row->key);
+    for (int i = 0; value && value->kind == JV_STRING && i < N_ACTIVATIONS; i++)
+        if (!strcmp(value->text, activations[i].theirs)) {
+            text_add(out, "\nblock activation(x) { return %s(x) }\n", activations[i].ours);
+            return true;
+        }
+    return refuse(job, config,
+                  arena_printf(job->arena, "\"%s\" is %s, which is not a function known here", row->key,
+                               value ? value_text(job, value) : "absent"));
+}
+
+static bool put_const(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = import_config_value(job, config, row->key);
+    if (value && value->kind == JV_NULL)
+        return true; /* as the model has it */
+    if (!value || value->kind == JV_LIST || value->kind == JV_OBJECT)
+        return refuse(job, config, arena_printf(job->arena, "\"%s\": expected a number, a truth "
+                                                            "value or a string", row->key));
+    text_add(out, "const %s = %s\n", row->to, value_text(job, value));
+    return true;
+}
+
+static bool put_flag(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
+{
+    const JsonValue *value = import_config_value(job, config, row->key);
+    bool is = value && is_same(job, value, parse(job, row->value));
+    text_add(out, "const %s = %s\n", row->to, is ? "true" : "false");
+    return true;
+}
+
+static bool put_piece(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                      const ImportRow *row, Text *out)
+{
+    int32_t id = vocab_find(vocab, row->key);
+    if (id < 0)
+        return refuse(job, config,
+                      arena_printf(job->arena, "the vocabulary has no token '%s', which the model needs",
+                                   row->key));
+    text_add(out, "const %s = %d\n", row->to, (int)id);
+    return true;
+}
+
+bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out)
+{
+    bool ok = true;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_CONST)
+            ok = put_const(job, config, row, out) && ok;
+        else if (row->kind == IMPORT_FLAG)
+            ok = put_flag(job, config, row, out) && ok;
+        else if (row->kind == IMPORT_PIECE)
+            ok = put_piece(job, config, vocab, row, out) && ok;
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_ACTIVATION)
+            ok = put_activation(job, config, row, out) && ok;
+    return ok;
+}
+
+bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                          TextList *tokens)
+{
+    for (const ImportRow *row = config->model->rows; row->key; row++) {
+        const JsonValue *value =
+            row->kind == IMPORT_TOKEN ? import_config_value(job, config, row->key) : NULL;
+        if (!value || value->kind == JV_NULL)
+            continue;
+        if (value->kind != JV_INTEGER || value->integer < 0 || value->integer >= vocab_size(vocab))
+            return refuse(job, config,
+                          arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens",
+                                       row->key, value_text(job, value), (int)vocab_size(vocab)));
+        vec_push(job->arena, *tokens,
+                 arena_printf(job->arena, "%s=%s", row->to,
+                              vocab_token(vocab, (int32_t)value->integer)));
+    }
+    return true;
+}

@@ -1,0 +1,16 @@
+/* A folder as Marian has it (model.npz with its settings inside, vocabularies, decoder.yml) as the
+ * folder that tfc import reads. */
+#ifndef DRIVER_EXCHANGE_IMPORT_MARIAN_H
+#define DRIVER_EXCHANGE_IMPORT_MARIAN_H
+
+#include "driver/session/job.h"
+
+/* Whether it is such a folder: an .npz or a decoder.yml, and no config.json. */
+bool import_marian_is(Job *job, const char *folder);
+/* Writes into `to`, which is there: config.json in Hugging Face's keys, source.spm, target.spm and
+ * vocab.json, the settings as model.yml, and the arrays, under the names of models/marian.tfg, as
+ * model.safetensors. As Hugging Face's Marian has them: <pad>, of zeros, is the last token, with
+ * which a target begins. False after errors. */
+bool import_marian(Job *job, const char *folder, const char *to);
+
+#endif

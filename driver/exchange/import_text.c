@@ -1,0 +1,104 @@
+/* The published rule of texts, from the files that say parts of it. */
+#include "driver/exchange/import_text.h"
+
+#include "base/file.h"
+
+#include <string.h>
+
+enum { LARGEST_FILE = 1 << 24 };
+
+/* A file of the folder as JSON; *json NULL: there is none. */
+static bool read_json(Job *job, const char *folder, const char *name, const JsonValue **json)
+{
+    const char *path = arena_printf(job->arena, "%s/%s", folder, name), *problem = NULL;
+    *json = NULL;
+    if (!file_exists(path))
+        return true;
+    const Source *source = file_read(&job->diags, job->arena, path, LARGEST_FILE);
+    *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
+    return *json || (source && job_error(job, "%s: %s", path, problem ? problem : "out of memory"));
+}
+
+/* The token as rules name it: by its number where its text is another's, or none. */
+static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_t id, TextList *tokens)
+{
+    const char *name = id < 0 ? "none" : vocab_token(vocab, (int32_t)id);
+    if (id >= 0 && (!strcmp(name, "none") || vocab_find(vocab, name) != id))
+        name = arena_printf(job->arena, "#%lld", (long long)id);
+    vec_push(job->arena, *tokens, arena_printf(job->arena, "%s=%s", rule, name));
+}
+
+static bool check_id(Job *job, const char *file, const JsonValue *id, const Vocabulary *vocab)
+{
+    if (id->kind == JV_INTEGER && id->integer >= 0 && id->integer < vocab_size(vocab))
+        return true;
+    return job_error(job, "%s: \"eos_token_id\" names no token of the vocabulary, which has %d", file,
+                     (int)vocab_size(vocab));
+}
+
+/* One id or a list of them; absent and null are none. */
+static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vocabulary *vocab, TextList *tokens)
+{
+    bool is_list = ids && ids->kind == JV_LIST;
+    size_t n = !ids || ids->kind == JV_NULL ? 0 : is_list ? ids->n : 1;
+    for (size_t i = 0; i < n; i++) {
+        const JsonValue *id = is_list ? &ids->items[i] : ids;
+        if (!check_id(job, file, id, vocab))
+            return false;
+        add_rule(job, "stop", vocab, id->integer, tokens);
+    }
+    if (!n)
+        add_rule(job, "stop", vocab, -1, tokens);
+    return true;
+}
+
+static bool put_stops(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
+                      TextList *tokens)
+{
+    static const char file[] = "generation_config.json", key[] = "eos_token_id";
+    const JsonValue *generation;
+    if (!read_json(job, folder, file, &generation))
+        return false;
+    const JsonValue *ids = generation ? json_member(generation, key) : NULL;
+    if (ids)
+        return add_stops(job, file, ids, vocab, tokens);
+    ids = json_member(config->json, key);
+    return add_stops(job, "config.json", ids ? ids : import_config_value(job, config, key), vocab, tokens);
+}
+
+/* The token on one side of a text, -1: none. `said`: what tokenizer_config.json says of the special one. */
+static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int64_t special)
+{
+    if (said && said->kind == JV_FALSE)
+        return -1;
+    if (n)
+        return *ids;
+    return said && said->kind == JV_TRUE ? special : -1;
+}
+
+static const JsonValue *tokenizer_says(const JsonValue *json, const char *key)
+{
+    return json ? json_member(json, key) : NULL;
+}
+
+bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
+                        TextList *tokens)
+{
+    const JsonValue *json;
+    if (!read_json(job, folder, "tokenizer_config.json", &json))
+        return false;
+    const TokenizerFrame frame = vocab_frame(vocab);
+    const TokenRules *rules = vocab_rules(vocab);
+    if (frame.n_before > 1 || frame.n_after > 1)
+        return job_error(job, "%s/tokenizer.json: its template stands %d tokens before and %d behind a text; one on "
+                              "each side is read", folder, (int)frame.n_before, (int)frame.n_after);
+    int64_t before = framing(tokenizer_says(json, "add_bos_token"), frame.before, frame.n_before, rules->begin);
+    /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin so. */
+    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !tokenizer_says(json, "add_bos_token"))
+        before = rules->begin;
+    add_rule(job, "text-begin", vocab, before, tokens);
+    add_rule(job, "text-end", vocab,
+             framing(tokenizer_says(json, "add_eos_token"), frame.after, frame.n_after, rules->end), tokens);
+    add_rule(job, "newline", vocab, -1, tokens);
+    return put_stops(job, folder, config, vocab, tokens);
+}

@@ -1,0 +1,16 @@
+/* Which tokens begin, end and separate the texts of a published language model. */
+#ifndef DRIVER_EXCHANGE_IMPORT_TEXT_H
+#define DRIVER_EXCHANGE_IMPORT_TEXT_H
+
+#include "driver/exchange/import_config.h"
+
+/* Rules of the vocabulary (runtime/data/token_rules.h) by the published rule of the folder's model:
+ *   text-begin, text-end   what the tokenizer's template stands around a text: of tokenizer.json, or as
+ *                          tokenizer_config.json's add_bos_token and add_eos_token say
+ *   newline                none: line breaks are the tokenizer's
+ *   stop                   the eos_token_id, one or several, of generation_config.json, else config.json
+ * False after errors: a file that is no JSON, or an id that the vocabulary does not have. */
+bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config, const Vocabulary *vocab,
+                        TextList *tokens);
+
+#endif

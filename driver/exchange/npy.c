@@ -1,0 +1,181 @@
+/* Arrays as numpy.save has them: "\x93NUMPY", two bytes of version, the length of a header, the
+ * header (a Python dict of 'descr', 'fortran_order' and 'shape'), the elements. */
+#include "driver/exchange/npz.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char magic[] = "\x93NUMPY";
+enum { MAGIC = 6, ALIGNMENT = 64, LONGEST_NUMBER = 18 };
+
+size_t npy_element_size(NpyType type) { return type == NPY_F32 ? sizeof(float) : 1; }
+
+/* ---- reading ---- */
+
+/* Header: the dict, which ends at `end`; `problem` is the first. */
+typedef struct Header {
+    const char *at, *end, *problem;
+    bool has_type, has_order, has_shape;
+} Header;
+
+static bool wrong(Header *h, const char *problem)
+{
+    if (!h->problem)
+        h->problem = problem;
+    return false;
+}
+
+static void skip_blanks(Header *h)
+{
+    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n'))
+        h->at++;
+}
+
+static bool take(Header *h, const char *text)
+{
+    size_t n = strlen(text);
+    skip_blanks(h);
+    if ((size_t)(h->end - h->at) < n || memcmp(h->at, text, n))
+        return false;
+    h->at += n;
+    return true;
+}
+
+static bool read_type(Header *h, NpyArray *array)
+{
+    if (take(h, "'<f4'"))
+        array->type = NPY_F32;
+    else if (take(h, "'|i1'") || take(h, "'|u1'"))
+        array->type = NPY_BYTES;
+    else
+        return wrong(h, "its elements are of another type than '<f4' (32-bit floats) and '|i1' (bytes)");
+    return true;
+}
+
+static bool read_size(Header *h, int64_t *size)
+{
+    int digits = 0;
+    for (*size = 0; h->at < h->end && isdigit((unsigned char)*h->at); digits++) {
+        if (digits == LONGEST_NUMBER)
+            return wrong(h, "its shape is larger than memory");
+        *size = *size * 10 + (*h->at++ - '0');
+    }
+    return digits > 0 || wrong(h, "its header has no shape");
+}
+
+static bool read_shape(Header *h, NpyArray *array)
+{
+    if (!take(h, "("))
+        return wrong(h, "its header has no shape");
+    while (!take(h, ")")) {
+        if (array->rank == NPY_MAX_RANK)
+            return wrong(h, "it has too many axes");
+        if (!read_size(h, &array->dims[array->rank++]))
+            return false;
+        if (!take(h, ",")) {
+            if (!take(h, ")"))
+                return wrong(h, "its header has no shape");
+            break;
+        }
+    }
+    return true;
+}
+
+static bool read_entry(Header *h, NpyArray *array)
+{
+    bool *is = NULL;
+    if (take(h, "'descr':"))
+        is = read_type(h, array) ? &h->has_type : NULL;
+    else if (take(h, "'shape':"))
+        is = !h->has_shape && read_shape(h, array) ? &h->has_shape : NULL;
+    else if (take(h, "'fortran_order':"))
+        is = take(h, "False") || wrong(h, "its elements are in Fortran's order") ? &h->has_order : NULL;
+    if (!is || *is)
+        return wrong(h, "its header is not numpy's");
+    return (*is = true);
+}
+
+static bool read_header(Header *h, NpyArray *array)
+{
+    if (!take(h, "{"))
+        return wrong(h, "its header is not numpy's");
+    while (!take(h, "}")) {
+        if (!read_entry(h, array))
+            return false;
+        if (take(h, ","))
+            continue;
+        if (take(h, "}"))
+            break;
+        return wrong(h, "its header is not numpy's");
+    }
+    skip_blanks(h);
+    return (h->has_type && h->has_order && h->has_shape && h->at == h->end) ||
+           wrong(h, "its header is not numpy's");
+}
+
+/* Elements by the shape; false: more than can be. */
+static bool count_elements(NpyArray *array)
+{
+    array->count = 1;
+    for (int i = 0; i < array->rank; i++)
+        if (__builtin_mul_overflow(array->count, array->dims[i], &array->count))
+            return false;
+    return array->count <= INT64_MAX / (int64_t)sizeof(float);
+}
+
+bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **problem)
+{
+    const unsigned char *at = bytes;
+    *array = (NpyArray){.name = array->name};
+    *problem = "it is no .npy, or is cut off";
+    if (size < MAGIC + 4 || memcmp(at, magic, MAGIC))
+        return false;
+    int version = at[MAGIC];
+    if (version < 1 || version > 3) {
+        *problem = "it is of a version of .npy that is not known";
+        return false;
+    }
+    size_t length = at[8] | (size_t)at[9] << 8, begin = MAGIC + 4;
+    if (version > 1) {
+        if (size < MAGIC + 6)
+            return false;
+        length |= (size_t)at[10] << 16 | (size_t)at[11] << 24;
+        begin += 2;
+    }
+    if (length > size - begin)
+        return false;
+    Header h = {.at = (const char *)at + begin, .end = (const char *)at + begin + length};
+    bool ok = read_header(&h, array);
+    *problem = h.problem;
+    if (ok && !count_elements(array)) {
+        *problem = "its shape is larger than memory";
+        return false;
+    }
+    size_t data = size - begin - length;
+    if (ok && (size_t)array->count * npy_element_size(array->type) != data) {
+        *problem = "it holds more or fewer bytes than its shape says";
+        return false;
+    }
+    array->data = at + begin + length;
+    return ok;
+}
+
+/* ---- writing ---- */
+
+void npy_put_header(const NpyArray *array, Text *out)
+{
+    Text dict = {0};
+    text_add(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+             array->type == NPY_F32 ? "<f4" : "|i1");
+    for (int i = 0; i < array->rank; i++)
+        text_add(&dict, "%s%lld", i ? ", " : "", (long long)array->dims[i]);
+    text_string(&dict, array->rank == 1 ? ",), }" : "), }");
+    while ((MAGIC + 4 + dict.length + 1) % ALIGNMENT)
+        text_string(&dict, " ");
+    text_string(&dict, "\n");
+    text_put(out, magic, MAGIC);
+    const char rest[] = {1, 0, (char)(dict.length & 255), (char)(dict.length >> 8)};
+    text_put(out, rest, sizeof rest);
+    text_put(out, dict.data, dict.length);
+    text_free(&dict);
+}

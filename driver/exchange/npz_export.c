@@ -1,0 +1,179 @@
+/* From the store of a run to Marian's model.npz. */
+#include "driver/exchange/npz_export.h"
+
+#include "base/file.h"
+#include "driver/exchange/import_config.h"
+#include "driver/exchange/npz.h"
+#include "driver/exchange/npz_marian.h"
+#include "driver/exchange/npz_yaml.h"
+#include "driver/run/published.h"
+
+#include <string.h>
+
+enum { LARGEST_SETTINGS = 1 << 20 };
+
+typedef struct NpzExport {
+    Job *job;
+    Store *store;
+    const WeightsExport *what;
+    const char *published; /* what the run keeps of its model */
+    ImportConfig config;
+    MarianNames names;
+    int64_t n_tokens; /* without <pad> */
+} NpzExport;
+
+static bool read_config(NpzExport *x, const char *run)
+{
+    if (!x->published)
+        return job_error(x->job, "%s has no config.json of a published model: only what tfc import made, "
+                                 "and what was trained from that, is written with --format marian",
+                         run ? run : "a model's file");
+    if (!import_config_read(x->job, x->published, &x->config))
+        return false;
+    if (strcmp(x->config.model->type, marian_settings.type))
+        return job_error(x->job, "%s is a model of type %s; an .npz is Marian's", run, x->config.model->type);
+    x->n_tokens = import_config_size(x->job, &x->config, "vocab_size") - 1;
+    return import_config_size(x->job, &x->config, "decoder_start_token_id") == x->n_tokens ||
+           job_error(x->job, "%s: a target begins with another token than the last, <pad>: Marian's has none",
+                     x->config.source->path);
+}
+
+/* ---- arrays ---- */
+
+static const StoreTensor *find_param(NpzExport *x, const char *name)
+{
+    const StoreTensor *param = store_find(x->store, name);
+    if (!param || param->type != TFC_F32)
+        job_error(x->job, "the model has no param '%s' of 32-bit floats: it is not models/marian.tfg's", name);
+    else
+        return param;
+    return NULL;
+}
+
+/* Zeros are what Marian begins a target with. */
+static void check_pad(NpzExport *x, const float *row, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (row[i] != 0) {
+            diag_warning(&x->job->diags, (Loc){0},
+                         "<pad>, with which targets begin, has learnt an embedding, which Marian does not "
+                         "have: it begins with zeros, and translates a little otherwise");
+            return;
+        }
+}
+
+/* The size that a letter of a shape stands for, <pad> included. */
+static int64_t axis_size(NpzExport *x, char letter)
+{
+    switch (letter) {
+    case 'd': return import_config_size(x->job, &x->config, "d_model");
+    case 'f': return import_config_size(x->job, &x->config, "encoder_ffn_dim");
+    case 'v': return x->n_tokens + 1;
+    default: return 1;
+    }
+}
+
+static bool make_array(NpzExport *x, const MarianName *name, NpyArray *array)
+{
+    const StoreTensor *param = find_param(x, name->ours);
+    if (!param)
+        return false;
+    *array = (NpyArray){.name = name->theirs, .type = NPY_F32, .rank = 2, .data = param->data};
+    bool is_row = param->rank == 1;
+    array->dims[0] = is_row ? 1 : param->dims[0];
+    array->dims[1] = param->dims[is_row ? 0 : 1];
+    for (int i = 0; i < 2; i++)
+        if (param->rank > 2 || array->dims[i] != axis_size(x, name->shape[i]))
+            return job_error(x->job, "the param '%s' is not of the shape that %s means", name->ours,
+                             x->config.source->path);
+    const char *axis = strchr(name->shape, 'v');
+    if (axis)
+        array->dims[axis - name->shape] = x->n_tokens;
+    if (axis == name->shape)
+        check_pad(x, (const float *)param->data + x->n_tokens * array->dims[1], array->dims[1]);
+    return true;
+}
+
+/* A param that Marian does not have would be lost. */
+static bool check_names(NpzExport *x)
+{
+    Map known;
+    map_init(&known, x->job->arena);
+    for (size_t i = 0; i < x->names.count; i++)
+        map_set(&known, x->names.data[i].ours, x);
+    for (int64_t i = 0; i < store_count(x->store); i++) {
+        const StoreTensor *param = store_at(x->store, i);
+        bool left_out = x->what->without && map_has(x->what->without, param->name);
+        if (store_is_param(param) && !left_out && !map_has(&known, param->name))
+            return job_error(x->job, "the param '%s' has no name in Marian's models (adapters: --merge)",
+                             param->name);
+    }
+    return true;
+}
+
+/* ---- settings ---- */
+
+static void put_setting(NpzExport *x, const ImportRow *row, Text *out)
+{
+    if (row->kind == IMPORT_MUST && *row->to != '[')
+        text_add(out, "%s: %s\n", row->key, row->to);
+    const JsonValue *value =
+        row->kind == IMPORT_CONST ? import_config_value(x->job, &x->config, row->to) : NULL;
+    if (value && value->kind == JV_STRING)
+        text_add(out, "%s: %s\n", row->key, value->text);
+    else if (value)
+        text_add(out, "%s: %.9g\n", row->key, value->number);
+}
+
+/* Whether Marian's model is one of such settings: its activation may be another. */
+static const char *checked(NpzExport *x, const char *yaml)
+{
+    const char *path = x->config.source->path;
+    ImportConfig config = {.source = diag_source(x->job->arena, path, yaml, strlen(yaml)), .model = &marian_settings};
+    config.json = yaml_read(&x->job->diags, x->job->arena, config.source);
+    return config.json && import_config_check(x->job, &config) ? yaml : NULL;
+}
+
+/* The YAML: what came, or what the table says of config.json; NULL after an error. */
+static const char *settings(NpzExport *x)
+{
+    const char *path = arena_printf(x->job->arena, "%s/model.yml", x->published);
+    if (file_exists(path)) {
+        const Source *file = file_read(&x->job->diags, x->job->arena, path, LARGEST_SETTINGS);
+        return file ? file->text : NULL;
+    }
+    Text text = {0};
+    for (const ImportRow *row = marian_settings.rows; row->key; row++)
+        put_setting(x, row, &text);
+    text_add(&text, "dim-vocabs:\n  - %lld\n  - %lld\n", (long long)x->n_tokens, (long long)x->n_tokens);
+    const char *copy = arena_strndup(x->job->arena, text.data, text.length);
+    text_free(&text);
+    return checked(x, copy);
+}
+
+static bool write_arrays(NpzExport *x, const char *path)
+{
+    size_t n = x->names.count;
+    NpyArray *arrays = ARENA_ARRAY(x->job->arena, NpyArray, n + 1);
+    const char *yaml = settings(x);
+    bool ok = yaml != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = make_array(x, &x->names.data[i], &arrays[i]);
+    if (ok)
+        arrays[n] = (NpyArray){.name = MARIAN_SETTINGS, .type = NPY_BYTES, .rank = 1,
+                               .dims = {(int64_t)strlen(yaml) + 1}, .data = yaml};
+    return ok && npz_write(&x->job->diags, path, arrays, (int64_t)n + 1);
+}
+
+bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
+                const char *path)
+{
+    NpzExport x = {.job = job, .store = store, .what = what, .published = published_folder(job, run)};
+    if (what->only && what->only->count)
+        return job_error(job, "--format marian writes all params: leave --only out");
+    if (!read_config(&x, run))
+        return false;
+    x.names = marian_names(job->arena, import_config_size(job, &x.config, "encoder_layers"),
+                           import_config_size(job, &x.config, "decoder_layers"));
+    return check_names(&x) && write_arrays(&x, path);
+}

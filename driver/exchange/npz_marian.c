@@ -1,0 +1,104 @@
+/* Marian's names (marian-nmt.github.io, and its src/models/transformer.h). */
+#include "driver/exchange/npz_marian.h"
+
+#include <inttypes.h>
+
+/* ---- settings ---- */
+
+#define ROW(what, name, ours, without) \
+    {.kind = IMPORT_##what, .key = name, .to = ours, .absent = without}
+#define CONST(key, to) ROW(CONST, key, to, NULL)
+#define MUST(key, value, absent) ROW(MUST, key, value, absent)
+#define SET(key, value) ROW(MUST, key, value, value)
+
+/* SET: what a model without the key means, too. */
+static const ImportRow settings[] = {
+    MUST("type", "\"transformer\"", NULL),
+    CONST("dim-emb", "d_model"),
+    CONST("enc-depth", "encoder_layers"),
+    CONST("dec-depth", "decoder_layers"),
+    CONST("transformer-dim-ffn", "encoder_ffn_dim"),
+    CONST("transformer-heads", "encoder_attention_heads"),
+    ROW(CONST, "transformer-dropout", "dropout", "0"),
+    ROW(CONST, "transformer-ffn-activation", "activation_function", "\"swish\""),
+    MUST("transformer-ffn-activation", "[\"swish\", \"relu\"]", "\"swish\""),
+    MUST("tied-embeddings-all", "true", "false"),
+    SET("transformer-preprocess", "\"\""),
+    MUST("transformer-postprocess", "\"dan\"", "\"dan\""),
+    SET("transformer-postprocess-emb", "\"d\""),
+    SET("transformer-postprocess-top", "\"\""),
+    SET("transformer-ffn-depth", "2"),
+    SET("transformer-decoder-ffn-depth", "0"),
+    SET("transformer-decoder-dim-ffn", "0"),
+    SET("transformer-decoder-autoreg", "\"self-attention\""),
+    SET("transformer-train-position-embeddings", "false"),
+    SET("transformer-no-projection", "false"),
+    SET("transformer-no-bias", "false"),
+    SET("transformer-no-affine", "false"),
+    SET("output-omit-bias", "false"),
+    SET("right-left", "false"),
+    SET("ulr", "false"),
+    SET("lemma-dim-emb", "0"),
+    ROW(IGNORE, NULL, NULL, NULL)};
+
+const ImportModel marian_settings = {"marian", {"marian.tfg"}, settings};
+
+/* ---- arrays ---- */
+
+static const MarianName whole[] = {{MARIAN_EMBEDDING, "embedding", "vd"},
+                                   {"decoder_ff_logit_out_b", "final_bias", "1v"}};
+static const MarianName of_attention[] = {
+    {"Wq", "query.weight", "dd"}, {"bq", "query.bias", "1d"}, {"Wk", "key.weight", "dd"},
+    {"bk", "key.bias", "1d"},     {"Wv", "value.weight", "dd"}, {"bv", "value.bias", "1d"},
+    {"Wo", "output.weight", "dd"}, {"bo", "output.bias", "1d"}};
+static const MarianName of_norm[] = {{"ln_scale", "gain", "1d"}, {"ln_bias", "bias", "1d"}};
+static const MarianName of_ffn[] = {{"W1", "inner.weight", "df"},
+                                    {"b1", "inner.bias", "1f"},
+                                    {"W2", "outer.weight", "fd"},
+                                    {"b2", "outer.bias", "1d"}};
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+typedef struct Naming {
+    Arena *arena;
+    MarianNames names;
+    const char *side;
+    int64_t layer; /* from 0; theirs begin with 1 */
+} Naming;
+
+static void add_part(Naming *n, const char *theirs, const char *ours, const MarianName *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        MarianName name = {arena_printf(n->arena, "%s_l%" PRId64 "_%s_%s", n->side, n->layer + 1, theirs,
+                                        list[i].theirs),
+                           arena_printf(n->arena, "%s.layer.%" PRId64 ".%s.%s", n->side, n->layer, ours,
+                                        list[i].ours),
+                           list[i].shape};
+        vec_push(n->arena, n->names, name);
+    }
+}
+
+static void add_layers(Naming *n, const char *side, int64_t layers, bool crosses)
+{
+    n->side = side;
+    for (n->layer = 0; n->layer < layers; n->layer++) {
+        add_part(n, "self", "self", of_attention, COUNT(of_attention));
+        add_part(n, "self_Wo", "self_norm", of_norm, COUNT(of_norm));
+        if (crosses) {
+            add_part(n, "context", "cross", of_attention, COUNT(of_attention));
+            add_part(n, "context_Wo", "cross_norm", of_norm, COUNT(of_norm));
+        }
+        add_part(n, "ffn", "feed_forward", of_ffn, COUNT(of_ffn));
+        add_part(n, "ffn_ffn", "feed_norm", of_norm, COUNT(of_norm));
+    }
+}
+
+MarianNames marian_names(Arena *arena, int64_t encoder_layers, int64_t decoder_layers)
+{
+    Naming n = {.arena = arena};
+    for (int i = 0; i < COUNT(whole); i++)
+        vec_push(arena, n.names, whole[i]);
+    add_layers(&n, "encoder", encoder_layers, false);
+    add_layers(&n, "decoder", decoder_layers, true);
+    return n.names;
+}

@@ -1,0 +1,26 @@
+/* What Marian calls things, in its model.npz: its settings and its arrays, which the model
+ * models/marian.tfg has as consts and params. Both ways go by these tables. */
+#ifndef DRIVER_EXCHANGE_NPZ_MARIAN_H
+#define DRIVER_EXCHANGE_NPZ_MARIAN_H
+
+#include "driver/exchange/import.h"
+
+/* The array of the settings: bytes of YAML, with a NUL behind. */
+#define MARIAN_SETTINGS "special:model.yml"
+/* The table of embeddings. */
+#define MARIAN_EMBEDDING "Wemb"
+/* The settings: IMPORT_CONST is a key of Hugging Face's config.json, IMPORT_MUST what the model is
+ * written for. */
+extern const ImportModel marian_settings;
+
+/* MarianName: an array and the param that it is, of the same layout; a vector has an axis of 1 in
+ * front there.
+ *   shape   an axis a letter: 1, d (of the model), f (of the feed-forward layer), v (of the tokens) */
+typedef struct MarianName {
+    const char *theirs, *ours, *shape;
+} MarianName;
+typedef VEC(MarianName) MarianNames;
+/* Of a model of so many layers. */
+MarianNames marian_names(Arena *arena, int64_t encoder_layers, int64_t decoder_layers);
+
+#endif

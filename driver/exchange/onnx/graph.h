@@ -1,0 +1,76 @@
+/* The ONNX graph that is being written: nodes, constants, inputs, outputs.
+ *
+ * A tensor there is its name. Nodes that compute the same from the same are one node, so rules
+ * (rules.h) may ask for what they need again. Ragged dimensions are padded: see ragged.h. */
+#ifndef DRIVER_EXCHANGE_ONNX_GRAPH_H
+#define DRIVER_EXCHANGE_ONNX_GRAPH_H
+
+#include "driver/exchange/onnx/wire.h"
+#include "driver/session/job.h"
+#include "ir/graph.h"
+
+/* A dimension known when a batch arrives: what tells its size. */
+typedef struct OnnxDim {
+    const char *of;      /* an input that has it; NULL: none */
+    int axis;
+    const char *lengths; /* the input of the lengths; NULL: it is not ragged */
+} OnnxDim;
+
+typedef struct OnnxGraph {
+    Job *job;
+    const Module *module;
+    Text bytes;         /* of the message GraphProto */
+    Map nodes;          /* what a node computes, as text → its output */
+    Map names;          /* of inputs, outputs and params */
+    OnnxDim *dims;      /* one a symbol */
+    const char **value; /* by the ids of values: their names here */
+    const char *scope;  /* of the op at hand */
+    int n_nodes;
+} OnnxGraph;
+
+typedef struct OnnxAttr {
+    const char *name;
+    enum { ONNX_INT, ONNX_INTS, ONNX_STRING } kind;
+    int n;             /* ints */
+    const int *ints;   /* one of ONNX_INT */
+    const char *s;
+} OnnxAttr;
+#define ATTR_INT(attr, value) {.name = attr, .kind = ONNX_INT, .n = 1, .ints = (const int[]){value}}
+#define ATTR_INTS(attr, count, values) {.name = attr, .kind = ONNX_INTS, .n = count, .ints = values}
+#define ATTR_STRING(attr, value) {.name = attr, .kind = ONNX_STRING, .s = value}
+
+OnnxType onnx_type(DType dtype);
+
+/* The output of a node of that type. */
+const char *onnx_node(OnnxGraph *g, const char *type, int n_args, const char *const *args,
+                      int n_attrs, const OnnxAttr *attrs);
+static inline const char *onnx_unary(OnnxGraph *g, const char *type, const char *a)
+{
+    return onnx_node(g, type, 1, &a, 0, NULL);
+}
+static inline const char *onnx_binary(OnnxGraph *g, const char *type, const char *a, const char *b)
+{
+    return onnx_node(g, type, 2, (const char *[]){a, b}, 0, NULL);
+}
+const char *onnx_where(OnnxGraph *g, const char *condition, const char *a, const char *b);
+const char *onnx_cast(OnnxGraph *g, const char *x, OnnxType type);
+const char *onnx_transpose(OnnxGraph *g, const char *x, int rank, const int *perm);
+/* With dimensions of 1 at these axes of the result. */
+const char *onnx_unsqueeze(OnnxGraph *g, const char *x, int n, const int *axes);
+
+/* Constants: int64 [n], and scalars. */
+const char *onnx_ints(OnnxGraph *g, int n, const int64_t *ints);
+const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value);
+/* int64 [rank]: a shape; [1]: a dimension. NULL, with an error: no input has the dimension. */
+const char *onnx_shape(OnnxGraph *g, const Type *type);
+const char *onnx_dim(OnnxGraph *g, Dim dim);
+/* int64 [dim]: 0, 1, 2, … */
+const char *onnx_range(OnnxGraph *g, Dim dim);
+
+/* Declarations, which want a name of their own; false, with an error, where it is taken. */
+bool onnx_input(OnnxGraph *g, const char *name, OnnxType element, const Type *type);
+bool onnx_output(OnnxGraph *g, const char *name, const char *value, const Type *type);
+bool onnx_param(OnnxGraph *g, const char *name, DType dtype, int rank, const int64_t *dims,
+                const void *data, size_t bytes);
+
+#endif

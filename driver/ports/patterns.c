@@ -1,0 +1,105 @@
+/* Matching dotted names part by part. */
+#define _GNU_SOURCE
+#include "driver/ports/patterns.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *next_part(const char *at)
+{
+    at += strcspn(at, ".");
+    return at + (*at == '.');
+}
+
+/* Whether the first part of the pattern meets that of the name. */
+static bool part_meets(const char *pattern, const char *name)
+{
+    char *glob = strndup(pattern, strcspn(pattern, ".")), *part = strndup(name, strcspn(name, "."));
+    if (!glob || !part)
+        abort();
+    bool ok = *part && !fnmatch(glob, part, FNM_NOESCAPE);
+    free(glob);
+    free(part);
+    return ok;
+}
+
+static bool meets(const char *pattern, const char *name)
+{
+    for (; *pattern; pattern = next_part(pattern), name = next_part(name)) {
+        if (!strncmp(pattern, "**.", 3)) {
+            bool any = false;
+            for (; *name && !any; name = next_part(name))
+                any = meets(pattern + 3, name);
+            return any;
+        }
+        if (!part_meets(pattern, name))
+            return false;
+    }
+    return true; /* all that lies under it, too */
+}
+
+bool patterns_meet(const TextList *patterns, const char *name)
+{
+    for (size_t i = 0; i < patterns->count; i++)
+        if (meets(patterns->data[i], name))
+            return true;
+    return false;
+}
+
+static bool meets_any(const char *pattern, const Module *module)
+{
+    for (size_t i = 0; i < module->params.count; i++)
+        if (meets(pattern, module->params.data[i]->name))
+            return true;
+    return false;
+}
+
+/* What a pattern of so many parts could have meant: names cut to as many, each once. */
+static const char *suggestion(Job *job, const char *pattern, const Module *module)
+{
+    const char *anywhere = arena_printf(job->arena, "**.%s", pattern);
+    if (meets_any(anywhere, module))
+        return arena_printf(job->arena, "; a pattern begins at a name's first part: did you mean '%s'?",
+                            anywhere);
+    int parts = 1;
+    for (const char *at = pattern; *at; at++)
+        parts += *at == '.';
+    VEC(const char *) names = {0};
+    Map seen;
+    map_init(&seen, job->arena);
+    for (size_t i = 0; i < module->params.count; i++) {
+        const char *name = module->params.data[i]->name, *end = name;
+        for (int part = 0; part < parts && *end; part++)
+            end += strcspn(end, ".") + (part + 1 < parts && strchr(end, '.'));
+        name = arena_strndup(job->arena, name, (size_t)(end - name));
+        if (map_has(&seen, name))
+            continue;
+        map_set(&seen, name, job);
+        vec_push(job->arena, names, name);
+    }
+    return text_suggest(job->arena, "'", pattern, names.data, names.count);
+}
+
+bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        const char *pattern = patterns->data[i];
+        if (meets_any(pattern, module))
+            continue;
+        return job_error(job, "--%s %s meets no param of the model%s", option, pattern,
+                         suggestion(job, pattern, module));
+    }
+    return true;
+}
+
+void patterns_freeze(const TextList *patterns, const TextList *only, Module *module)
+{
+    for (size_t i = 0; i < module->params.count; i++) {
+        ParamInfo *param = module->params.data[i];
+        bool trains = (!only->count || patterns_meet(only, param->name)) &&
+                      !patterns_meet(patterns, param->name);
+        if (param->role == PARAM_TRAINED && !trains)
+            param->role = PARAM_FROZEN;
+    }
+}

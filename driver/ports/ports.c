@@ -1,0 +1,170 @@
+/* Roles of a model's inputs and outputs. */
+#include "driver/ports/ports.h"
+
+#include "driver/ports/token_ids.h"
+#include "frontend/frontend.h"
+
+#include <string.h>
+
+static bool is_tokens(const Module *module, const Type *type)
+{
+    return type->dtype == DT_I32 && type->rank == 2 &&
+           symbol_is_ragged(module, type->dims[1].symbol);
+}
+
+static const Op *find_input(const Function *model, const char *name, size_t length)
+{
+    FOR_OPS (op, &model->body)
+        if (op->kind == OP_input && strlen(op_string(op, ATTR_name)) == length &&
+            !strncmp(op_string(op, ATTR_name), name, length))
+            return op;
+    return NULL;
+}
+
+/* How many places behind its input's tokens an input's are: 2 of "tgt.next.next", where stem is the length of
+ * "tgt". */
+static int places_ahead(const char *name, size_t *stem)
+{
+    const size_t suffix = strlen(NEXT_SUFFIX);
+    int n = 0;
+    for (*stem = strlen(name); *stem > suffix && !strncmp(name + *stem - suffix, NEXT_SUFFIX, suffix); n++)
+        *stem -= suffix;
+    return n;
+}
+
+static void find_inputs(const Module *module, const Function *model, ModelPorts *ports)
+{
+    const char *second = NULL;
+    int source_dim = NO_SYMBOL;
+    FOR_OPS (op, &model->body) {
+        const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : "";
+        size_t stem;
+        int ahead = places_ahead(name, &stem);
+        if (!ahead || ahead > 2)
+            continue;
+        const Op *target = find_input(model, name, stem);
+        *(ahead == 1 ? &ports->next : &ports->further) = name;
+        ports->target = target ? op_string(target, ATTR_name) : NULL;
+    }
+    FOR_OPS (op, &model->body) {
+        if (op->kind != OP_input || !is_tokens(module, &op_result(op)->type))
+            continue;
+        const char *name = op_string(op, ATTR_name);
+        if (name == ports->target || text_ends(name, NEXT_SUFFIX))
+            continue;
+        int dim = op_result(op)->type.dims[1].symbol;
+        if (!ports->source) {
+            ports->source = name;
+            source_dim = dim;
+        } else if (!second && dim != source_dim) {
+            second = name;
+        }
+    }
+    if (!ports->target)
+        ports->target = second;
+}
+
+/* The rows of the table that an input's tokens are looked up in; 0: none. */
+static int64_t table_of(const Function *model, const char *input)
+{
+    const Op *op = input ? find_input(model, input, strlen(input)) : NULL;
+    return op ? token_table(model, op_result((Op *)op)) : 0;
+}
+
+/* How many tokens the model tells apart: those its next tokens are compared with, or else its table has. */
+static int64_t width_of(const Function *model, const ModelPorts *ports)
+{
+    int64_t labels = ports->next ? token_labels(model, ports->next) : INT64_MAX;
+    return labels < INT64_MAX ? labels : table_of(model, ports->target ? ports->target : ports->source);
+}
+
+ModelPorts ports_of(const Module *module)
+{
+    ModelPorts ports = {0};
+    const Function *model = module_function(module, "model");
+    find_inputs(module, model, &ports);
+    const int64_t width = width_of(model, &ports);
+    FOR_OPS (op, &model->body) {
+        if (op->kind != OP_output || !strcmp(op_string(op, ATTR_name), "loss"))
+            continue;
+        const Type *type = &op->args[0]->type;
+        bool is_named = !strcmp(op_string(op, ATTR_name), "logits");
+        if (type->rank != 3 || !dtype_is_float(type->dtype) || !dim_is_const(type->dims[2]) ||
+            (!is_named && (ports.logits || type->dims[2].size != width)))
+            continue;
+        ports.logits = op_string(op, ATTR_name);
+        ports.vocab = type->dims[2].size;
+    }
+    return ports;
+}
+
+bool ports_predict(const ModelPorts *ports) { return ports->target && ports->next && ports->logits; }
+
+int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const char *input)
+{
+    const Function *model = module_function(module, "model");
+    int64_t below = table_of(model, input);
+    bool has_labels = input && input == ports->target && !ports->next;
+    int64_t labels = has_labels ? token_labels(model, input) : INT64_MAX;
+    return labels < INT64_MAX && (!below || labels < below) ? labels : below;
+}
+
+IdRange ports_ids(const Module *module, const Op *input)
+{
+    const Function *model = module_function(module, "model");
+    ModelPorts ports = ports_of(module);
+    if (text_ends(op_string(input, ATTR_name), NEXT_SUFFIX) && ports.vocab)
+        return (IdRange){-1, ports.vocab};
+    return (IdRange){0, token_table(model, op_result((Op *)input))};
+}
+
+CorpusKind ports_kind(const ModelPorts *ports, bool lines)
+{
+    if (ports->source && ports->target)
+        return CORPUS_PAIRS;
+    if (!ports->target)
+        return CORPUS_SENTENCES;
+    return lines ? CORPUS_LINES : CORPUS_STREAM;
+}
+
+static bool is_fed(const ModelPorts *ports, const char *name)
+{
+    const char *fed[] = {ports->source, ports->target, ports->next, ports->further};
+    for (size_t i = 0; i < sizeof fed / sizeof *fed; i++)
+        if (fed[i] && !strcmp(fed[i], name))
+            return true;
+    return false;
+}
+
+/* An input of the model that the function reads and no column feeds, as the model declares it; or NULL. */
+static const Op *find_unfed(const ModelPorts *ports, const Function *function)
+{
+    const Function *model = module_function(function->module, "model");
+    FOR_OPS (op, &function->body) {
+        const char *name = op->kind == OP_input ? op_string(op, ATTR_name) : NULL;
+        const Op *declared = name ? find_input(model, name, strlen(name)) : NULL;
+        if (declared && !is_fed(ports, name))
+            return declared;
+    }
+    return NULL;
+}
+
+bool ports_are_fed(const ModelPorts *ports, const Function *function) { return !find_unfed(ports, function); }
+
+bool ports_feed(const ModelPorts *ports, const Function *function, Diagnostics *diags)
+{
+    const Op *declared = find_unfed(ports, function);
+    if (declared) {
+        Text columns = {0};
+        if (ports->source)
+            text_add(&columns, ports->target ? "source text feeds `%s`" : "the text feeds `%s`",
+                     ports->source);
+        if (ports->target)
+            text_add(&columns, "%s `%s`%s", ports->source ? ", target text" : "the text feeds",
+                     ports->target, ports->next ? " and its next tokens" : "");
+        diag_error(diags, declared->loc, "no column of the data feeds the input `%s`: %s", op_string(declared, ATTR_name),
+                   columns.length ? columns.data : "the model has no input of tokens [B, S~]");
+        text_free(&columns);
+    }
+    return !declared;
+}

@@ -1,0 +1,44 @@
+/* Finding the params of a run. */
+#include "driver/run/checkpoints.h"
+
+#include "base/file.h"
+#include "runtime/data/safetensors.h"
+
+#include <stdlib.h>
+
+const char *run_params(Job *job, const char *folder)
+{
+    static const char *const names[] = {"average.safetensors", "best.safetensors",
+                                        "last.safetensors", RUN_WEIGHTS};
+    for (int i = 0; i < 4; i++) {
+        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
+        if (file_exists(path))
+            return path;
+    }
+    return NULL;
+}
+
+const char *run_checkpoint(Job *job, const char *folder, const char *name)
+{
+    if (name && file_exists(name))
+        return name;
+    if (name) /* where it is missing, reading it says so */
+        return arena_printf(job->arena, "%s/%s", folder, name);
+    const char *path = run_params(job, folder);
+    if (!path)
+        job_error(job, "%s: the run has no checkpoint yet", folder);
+    return path;
+}
+
+int64_t run_checkpoint_step(Job *job, const char *folder, const char *name)
+{
+    const char *path = arena_printf(job->arena, "%s/%s", folder, name);
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    StFile *file = file_exists(path) ? st_open(&unseen, job->arena, path) : NULL;
+    const char *step = file ? st_meta(file, "step") : NULL;
+    int64_t number = step ? strtoll(step, NULL, 10) : 0;
+    if (file)
+        st_close(file);
+    return number;
+}

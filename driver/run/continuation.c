@@ -1,0 +1,211 @@
+/* A language model goes on with texts. */
+#include "driver/run/continuation.h"
+
+#include "runtime/decode/continue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool require(bool done)
+{
+    if (!done) {
+        fputs("tfc: out of memory\n", stderr);
+        abort();
+    }
+    return done;
+}
+
+void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
+{
+    require(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt, strlen(prompt), ids));
+}
+
+void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out)
+{
+    TokenText text = {0};
+    require(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data, ids->count, &text));
+    text_put(out, text.data, text.length);
+    token_text_free(&text);
+}
+
+size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops, Text *out)
+{
+    size_t from = out->length, behind = 0;
+    Text prompt = {0};
+    continuation_put(vocab, &text->ids, out);
+    continuation_put(vocab, &(Ids){.data = text->ids.data, .count = text->prompt}, &prompt);
+    const char *all = out->data ? out->data + from : "";
+    if (prompt.length && !strncmp(all, prompt.data, prompt.length))
+        behind = prompt.length;
+    text_free(&prompt);
+    size_t end = strlen(all);
+    for (size_t i = 0; stops && i < stops->count; i++) {
+        const char *found = strstr(all + behind, stops->data[i]);
+        if (found && (size_t)(found - all) < end)
+            end = (size_t)(found - all);
+    }
+    if (out->data) {
+        out->length = from + end;
+        out->data[out->length] = 0;
+    }
+    return behind;
+}
+
+DecodeSettings continuation_settings(const Inference *inference)
+{
+    DecodeSettings s = inference_decode_settings(inference);
+    s.sample = true;
+    continue_settings(&vocab_rules(inference->vocab)->text, &s);
+    return s;
+}
+
+static ContinuePart next_part(const Inference *inference, const DecodeSettings *settings, const Continuation *text)
+{
+    return continue_part(&vocab_rules(inference->vocab)->text, settings, &text->ids, text->left,
+                         inference_max_length(inference));
+}
+
+bool continuation_fits(const Inference *inference, const DecodeSettings *settings, const Continuation *text,
+                       int64_t *seen)
+{
+    ContinuePart part = next_part(inference, settings, text);
+    *seen = part.prompt.n;
+    return !part.is_cut;
+}
+
+/* ---- watching ---- */
+
+typedef struct Watched {
+    const Vocabulary *vocab;
+    const ContinuationWatch *watch;
+    Continuation *texts;
+    Ids *come; /* of each text: its ids, and those of the part that is under way */
+    int n;
+    size_t told; /* bytes, of the first text */
+} Watched;
+
+/* Bytes at the end of a text that may become others: an unfinished character, which stands as U+FFFD, and
+ * what a stop may begin with. */
+static size_t unsure(const char *text, size_t length, const TextList *stops)
+{
+    static const char replacement[] = "\357\277\275";
+    size_t least = length;
+    while (least >= 3 && !memcmp(text + least - 3, replacement, 3))
+        least -= 3;
+    for (size_t i = 0; stops && i < stops->count; i++) {
+        size_t n = strlen(stops->data[i]);
+        for (size_t at = length > n ? length - n : 0; at < least; at++)
+            if (!strncmp(stops->data[i], text + at, length - at))
+                least = at;
+    }
+    return length - least;
+}
+
+static void tell_grown(Watched *w, const Text *text, bool is_whole)
+{
+    size_t sure = text->length - (is_whole ? 0 : unsure(text->data ? text->data : "", text->length, w->watch->stops));
+    if (!w->watch->grown || sure <= w->told)
+        return;
+    w->watch->grown(w->watch->context, text->data + w->told, sure - w->told);
+    w->told = sure;
+}
+
+/* Whether the text goes on behind its new token. */
+static bool watch_token(void *context, int64_t number, int32_t token)
+{
+    Watched *w = context;
+    int i = 0;
+    while (i < w->n && w->texts[i].number != number >> 32)
+        i++;
+    if (i == w->n)
+        return true;
+    ids_push(&w->come[i], token);
+    Continuation now = w->texts[i];
+    now.ids = w->come[i];
+    Text cut = {0}, whole = {0};
+    continuation_text(w->vocab, &now, w->watch->stops, &cut);
+    continuation_put(w->vocab, &now.ids, &whole);
+    w->texts[i].ended = cut.length < whole.length;
+    tell_grown(w, &cut, w->texts[i].ended);
+    text_free(&cut);
+    text_free(&whole);
+    return !w->texts[i].ended;
+}
+
+static void begin_watching(Watched *w)
+{
+    for (int i = 0; i < w->n; i++)
+        for (size_t k = 0; k < w->texts[i].ids.count; k++)
+            ids_push(&w->come[i], w->texts[i].ids.data[k]);
+    Text text = {0};
+    continuation_put(w->vocab, &w->come[0], &text);
+    tell_grown(w, &text, false);
+    text_free(&text);
+}
+
+static void end_watching(Watched *w, bool ok)
+{
+    Text text = {0};
+    continuation_text(w->vocab, &w->texts[0], w->watch->stops, &text);
+    if (ok)
+        tell_grown(w, &text, true);
+    text_free(&text);
+    for (int i = 0; i < w->n; i++)
+        ids_free(&w->come[i]);
+}
+
+/* ---- growing ---- */
+
+/* One part more of each text that is to go on. How many texts that were; -1 after an error. */
+static int continue_once(Inference *inference, DecodeSettings settings, int64_t number, Continuation *texts, int n)
+{
+    int64_t numbers[CONTINUATION_ROWS];
+    int32_t limits[CONTINUATION_ROWS];
+    int row[CONTINUATION_ROWS], rows = 0;
+    Tokens prompts[CONTINUATION_ROWS];
+    Decoded decoded[CONTINUATION_ROWS];
+    for (int i = 0; i < n; i++) {
+        Continuation *text = &texts[i];
+        if (text->left <= 0)
+            continue;
+        ContinuePart part = next_part(inference, &settings, text);
+        prompts[rows] = part.prompt;
+        limits[rows] = part.limit;
+        numbers[rows] = text->number << 32 | number;
+        row[rows++] = i;
+    }
+    Arena *arena = arena_new();
+    settings.limits = limits;
+    bool ok = decode_batch(&inference->stepper, &settings, NULL, prompts, numbers, rows, arena, decoded);
+    for (int i = 0; ok && i < rows; i++) {
+        Continuation *text = &texts[row[i]];
+        ok = decoded[i].n > 0 && require(continue_take(&decoded[i], &text->ids, &text->left));
+        text->ended = text->ended || (ok && decoded[i].best->n_each > decoded[i].best->n);
+        text->left = text->ended ? 0 : text->left;
+    }
+    arena_free(arena);
+    if (!ok)
+        job_error(inference->job, "decoding failed: out of memory, or the model gives no numbers");
+    return ok ? rows : -1;
+}
+
+bool continuation_run(Inference *inference, const DecodeSettings *settings, const ContinuationWatch *watch,
+                      Continuation *texts, int n)
+{
+    DecodeSettings watched = *settings;
+    Ids come[CONTINUATION_ROWS] = {{0}};
+    Watched w = {.vocab = inference->vocab, .watch = watch, .texts = texts, .come = come, .n = n};
+    bool watches = n && watch && (watch->grown || (watch->stops && watch->stops->count));
+    if (watches) {
+        begin_watching(&w);
+        watched.go_on = watch_token;
+        watched.context = &w;
+    }
+    int rows = 1;
+    for (int64_t part = 0; rows > 0; part++)
+        rows = continue_once(inference, watched, part, texts, n);
+    if (watches)
+        end_watching(&w, rows == 0);
+    return rows == 0;
+}

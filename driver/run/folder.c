@@ -1,0 +1,195 @@
+/* Writing and opening the folder of a run. */
+#include "driver/run/folder.h"
+
+#include "base/file.h"
+#include "driver/run/model_argument.h"
+#include "driver/run/run_model.h"
+#include "driver/run/weights.h"
+#include "runtime/data/safetensors.h"
+#include "runtime/data/token_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *in_folder(Job *job, const char *folder, const char *name)
+{
+    return arena_printf(job->arena, "%s/%s", folder, name);
+}
+
+static bool is_within(const char *rest) { return !strstr(rest, "..") && *rest != '/'; }
+
+/* Where a file that the model reads goes within the folder: library files into
+ * lib/, others where they stand relative to the model; NULL: elsewhere. */
+static const char *place_of_file(Job *job, const Session *session, const Source *file)
+{
+    const Model *model = session->model;
+    if (!strcmp(file->path, model->path))
+        return "model.tfg";
+    const char *within = model_is_library_file(model, file) ? file->path + strlen(model->library) + 1 : NULL;
+    if (within && is_within(within))
+        return arena_printf(job->arena, "lib/%s", within);
+    size_t length = (size_t)(file_name(model->path) - model->path);
+    within = file->path + length;
+    return !strncmp(file->path, model->path, length) && is_within(within) ? within : NULL;
+}
+
+const char *run_folder_copy(Job *job, const char *folder, const Session *session,
+                            const Source *file)
+{
+    const char *place = place_of_file(job, session, file);
+    return place ? in_folder(job, folder, place) : NULL;
+}
+
+static bool write_files(Job *job, const char *folder, const Session *session)
+{
+    for (size_t i = 0; i < session->model->files.count; i++) {
+        const Source *file = session->model->files.data[i];
+        const char *path = run_folder_copy(job, folder, session, file);
+        if (!path) {
+            diag_warning(&job->diags, (Loc){0},
+                         "%s is not beside the model: the run needs it where it "
+                         "is, and --out %s cannot be moved",
+                         file->path, folder);
+            continue;
+        }
+        const char *within = arena_strndup(job->arena, path, (size_t)(file_name(path) - path - 1));
+        if (!file_make_folder(&job->diags, within) ||
+            !file_write_all(&job->diags, path, file->text, file->length))
+            return false;
+    }
+    return true;
+}
+
+bool run_folder_write(Job *job, const char *folder, const Session *session, const Vocabulary *vocab,
+                      const RunRecord *record)
+{
+    return write_files(job, folder, session) && vocab_save(vocab, &job->diags, folder) &&
+           run_record_write(job, folder, record);
+}
+
+static bool open_model(Job *job, const RunSource *source, SessionOptions *options, RunFolder *run)
+{
+    if (source->dtype)
+        session_set_dtype(options, source->dtype);
+    return inference_open_model(&run->session, job, options, run->vocab);
+}
+
+static bool open_run(Job *job, const RunSource *source, RunFolder *run)
+{
+    const char *path = source->path;
+    RunRecord record;
+    if (!run_argument(job, path) || !run_record_read(job, path, &record))
+        return false;
+    if (source->vocab.spec || source->vocab.source)
+        return job_error(job, "%s has a vocabulary of its own: leave %s out", path,
+                         source->vocab.spec ? "--vocab" : "--source-vocab");
+    if (source->settings && source->settings->count)
+        return job_error(job, "%s has the settings that it was trained with: leave --set out", path);
+    run->kind = record.kind;
+    SessionOptions options = run_session_options(job, path, &record, &(TextList){0});
+    run->vocab = vocabulary_of_run(job, path, &record);
+    const TextList *tokens = &source->vocab.tokens;
+    if (!run->vocab || !token_rules_set(run->vocab, &job->diags, tokens->data, tokens->count))
+        return false;
+    vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
+    return open_model(job, source, &options, run);
+}
+
+/* A model's file with weights and vocabulary beside it. */
+static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
+{
+    const char *path = source->path;
+    if (!source->weights || !source->vocab.spec)
+        return job_error(job, "%s: --weights FILE and --vocab FILE go together", path);
+    run->vocab = vocabulary_make(job, &source->vocab, NULL, NULL);
+    if (!run->vocab)
+        return false;
+    SessionOptions options = session_defaults(path);
+    for (size_t i = 0; source->settings && i < source->settings->count; i++)
+        vec_push(job->arena, options.settings, source->settings->data[i]);
+    if (!open_model(job, source, &options, run))
+        return false;
+    ModelPorts ports = ports_of(run->session.model->module);
+    run->kind = ports_kind(&ports, false);
+    vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
+    return true;
+}
+
+static bool open_one(Job *job, const RunSource *source, RunFolder *run)
+{
+    *run = (RunFolder){.path = source->path, .weights = source->weights, .store = store_new()};
+    bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) && text_ends(source->path, ".tfg") &&
+                    file_exists(source->path);
+    if (!(is_model ? open_parts : open_run)(job, source, run))
+        return false;
+    inference_init(&run->inference, &run->session, run->store, run->vocab);
+    return true;
+}
+
+bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)
+{
+    if (run->kind != member->kind)
+        return job_error(job, "%s and %s cannot be averaged: one is a model of %s, the other of %s",
+                         run->path, member->path, corpus_kind_name(run->kind),
+                         corpus_kind_name(member->kind));
+    if (vocab_hash(vocab_source(run->vocab)) == vocab_hash(vocab_source(member->vocab)) &&
+        vocab_hash(run->vocab) == vocab_hash(member->vocab))
+        return true;
+    return job_error(job,
+                     "%s and %s cannot be averaged: their vocabularies, or the rules of their tokens, "
+                     "differ",
+                     run->path, member->path);
+}
+
+bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
+{
+    if (!open_one(job, source, run))
+        return false;
+    int n = source->with ? (int)source->with->count : 0;
+    run->with = ARENA_ARRAY(job->arena, RunFolder, n + 1);
+    run->inference.members = ARENA_ARRAY(job->arena, Inference *, n + 1);
+    for (int i = 0; i < n; i++) {
+        RunFolder *member = &run->with[run->n_with++];
+        if (!open_one(job, &(RunSource){.path = source->with->data[i],
+                                  .vocab = {.tokens = source->vocab.tokens},
+                                  .dtype = source->dtype}, member) ||
+            !run_check_average(job, run, member))
+            return false;
+        run->inference.members[run->inference.n_members++] = &member->inference;
+    }
+    return true;
+}
+
+static bool load_one(Job *job, RunFolder *run, const char *checkpoint)
+{
+    if (run->weights && checkpoint)
+        return job_error(job, "--weights and --checkpoint both name the params");
+    if (run->weights) {
+        run->checkpoint = run->weights;
+        return weights_load(job, run->session.model, run->store, run->weights, NULL);
+    }
+    checkpoint = run_checkpoint(job, run->path, checkpoint);
+    if (!checkpoint)
+        return false;
+    run->checkpoint = checkpoint;
+    if (file_is_folder(checkpoint))
+        return weights_load(job, run->session.model, run->store, checkpoint, NULL);
+    return checkpoint_load_params(&job->diags, job->arena, checkpoint, run->store, &run->state);
+}
+
+bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
+{
+    bool ok = load_one(job, run, checkpoint);
+    for (int i = 0; ok && i < run->n_with; i++)
+        ok = load_one(job, &run->with[i], NULL);
+    return ok;
+}
+
+void run_folder_close(RunFolder *run)
+{
+    inference_free(&run->inference); /* an ensemble's steppers need their stores */
+    for (int i = 0; i < run->n_with; i++)
+        run_folder_close(&run->with[i]);
+    session_close(&run->session);
+    store_free(run->store);
+}

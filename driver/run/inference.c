@@ -1,0 +1,388 @@
+/* Scoring and decoding with a compiled model. */
+#include "driver/run/inference.h"
+
+#include "passes/clone.h"
+#include "runtime/exec/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Op *input_op(const Module *module, const char *name)
+{
+    const Function *model = module_function(module, "model");
+    FOR_OPS (op, &model->body)
+        if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
+            return op;
+    return NULL;
+}
+
+static const Type *input_type(const Module *module, const char *name)
+{
+    const Op *op = input_op(module, name);
+    return op ? &op_result((Op *)op)->type : NULL;
+}
+
+static const char *symbol_name(const Module *module, const Type *type, int axis)
+{
+    int symbol = type && axis < type->rank ? type->dims[axis].symbol : NO_SYMBOL;
+    return symbol == NO_SYMBOL ? NULL : module->symbols.data[symbol].name;
+}
+
+Feed feed_of(const Module *module, const ModelPorts *ports)
+{
+    const Type *source = input_type(module, ports->source),
+               *target = input_type(module, ports->target);
+    return (Feed){.source = ports->source,
+                  .target = ports->target,
+                  .next = ports->next,
+                  .further = ports->further,
+                  .batch = symbol_name(module, target ? target : source, 0),
+                  .source_dim = symbol_name(module, source, 1),
+                  .target_dim = symbol_name(module, target, 1)};
+}
+
+/* The const of this name is the vocabulary's size. */
+static bool set_size(Job *job, SessionOptions *options, const char *name, const Vocabulary *vocab)
+{
+    int size = (int)vocab_size(vocab);
+    const char *given = setting_value(&options->settings, name);
+    if (given && strtoll(given, NULL, 10) != size)
+        return job_error(job, "--set %s=%s, but the vocabulary has %d tokens", name, given, size);
+    if (!given)
+        vec_push(job->arena, options->settings, arena_printf(job->arena, "%s=%d", name, size));
+    return true;
+}
+
+bool inference_check_sizes(Job *job, const Module *module, const Vocabulary *vocab)
+{
+    ModelPorts ports = ports_of(module);
+    if (vocab_rules(vocab)->first >= 0 && !(ports.source && ports.target))
+        return job_error(job, "--token first: translations begin with it, but the model has no source "
+                              "and target");
+    const TokenRules *rules = vocab_rules(vocab);
+    if (ports.source && (rules->end < 0 || (ports.target && rules->begin < 0)))
+        return job_error(job, "the vocabulary has no token that %s a text, which a model with a source needs: "
+                              "--token %s=TOKEN names one",
+                         rules->end < 0 ? "ends" : "begins", rules->end < 0 ? "end" : "begin");
+    int size = (int)vocab_size(vocab), source = (int)vocab_size(vocab_source(vocab));
+    if (ports.vocab && ports.vocab != size)
+        return job_error(job, "the vocabulary has %d tokens, but the model's %s have %d", size,
+                         ports.logits, (int)ports.vocab);
+    int64_t below = ports_vocabulary(module, &ports, ports.source);
+    if (below && source > below)
+        return job_error(job, "the sources' vocabulary has %d tokens, but the model's %s takes %d",
+                         source, ports.source, (int)below);
+    below = ports_vocabulary(module, &ports, ports.target);
+    return !below || size <= below ||
+           job_error(job, "the vocabulary has %d tokens, but the model's %s takes %d", size,
+                     ports.target, (int)below);
+}
+
+bool inference_open_model(Session *session, Job *job, SessionOptions *options,
+                          const Vocabulary *vocab)
+{
+    const Vocabulary *source = vocab_source(vocab);
+    bool differ = vocab_size(source) != vocab_size(vocab);
+    if (!set_size(job, options, "vocab", vocab) ||
+        (differ && !set_size(job, options, "source_vocab", source)))
+        return false;
+    if (!session_open(session, job, options)) {
+        if (differ)
+            diag_note(&job->diags, (Loc){0},
+                      "the sources have a vocabulary of their own, of %d tokens: the model says so "
+                      "by `use source_embedding`",
+                      (int)vocab_size(source));
+        return false;
+    }
+    if (inference_check_sizes(job, session->model->module, vocab))
+        return true;
+    session_close(session);
+    return false;
+}
+
+void inference_init(Inference *inference, Session *session, Store *store, const Vocabulary *vocab)
+{
+    *inference = (Inference){.job = session->job,
+                             .session = session,
+                             .store = store,
+                             .vocab = vocab,
+                             .ports = ports_of(session->model->module)};
+    inference->feed = feed_of(session->model->module, &inference->ports);
+}
+
+void inference_free(Inference *inference)
+{
+    if (inference->has_stepper)
+        inference->stepper.free(inference->stepper.self);
+    inference->has_stepper = false;
+}
+
+const TfcProgram *inference_add_program(Inference *inference, Function *function)
+{
+    if (function && !ports_feed(&inference->ports, function, &inference->job->diags))
+        return NULL;
+    const TfcProgram *program = function ? session_compile(inference->session, function) : NULL;
+    if (program && !store_add_program(inference->store, program)) {
+        job_no_memory(inference->job);
+        return NULL;
+    }
+    return program;
+}
+
+/* The model's own loss beside the logits, by the same program where it draws no random numbers, which logits are
+ * without. NULL: the model has none, or one that no column of the data feeds. */
+static Function *own_loss(Inference *inference)
+{
+    Module *module = inference->session->model->module;
+    if (!inference->session->model->has_loss)
+        return NULL;
+    Function *function = derive_loss_share(module, !function_has(module_function(module, "model"), OP_random));
+    return ports_are_fed(&inference->ports, function) ? function : NULL;
+}
+
+static bool prepare_score(Inference *inference, bool own)
+{
+    ScoreModel *score = &inference->score;
+    Session *session = inference->session;
+    *score = (ScoreModel){.logits = inference->ports.logits, .feed = inference->feed, .store = inference->store};
+    bool has_logits = ports_predict(&inference->ports);
+    Function *loss = !has_logits ? session_function(session, "loss_share") : own ? own_loss(inference) : NULL;
+    Function *totals = loss ? derive_totals(session->model->module, false) : NULL;
+    bool gives_both = loss && has_logits && find_output(loss, inference->ports.logits);
+    if (!has_logits && !loss)
+        return false;
+    if ((loss && !(score->loss = inference_add_program(inference, loss))) ||
+        (totals && !(score->totals = inference_add_program(inference, totals))))
+        return false;
+    if (gives_both)
+        score->forward = score->loss;
+    else if (has_logits)
+        score->forward = inference_add_program(inference, session_function(session, "forward"));
+    return !has_logits || score->forward;
+}
+
+/* Of an ensemble's model, whose probabilities are wanted. */
+static bool has_probabilities(const Inference *inference)
+{
+    return inference->score.forward ||
+           job_error(inference->job, "%s: the model gives no probabilities of next tokens",
+                     inference->session->model->path);
+}
+
+bool inference_prepare_score(Inference *inference, bool own)
+{
+    bool ok = prepare_score(inference, own && !inference->n_members) && (!inference->n_members || has_probabilities(inference));
+    for (int i = 0; ok && i < inference->n_members; i++)
+        ok = prepare_score(inference->members[i], false) && has_probabilities(inference->members[i]);
+    return ok;
+}
+
+static bool prepare_stepper(Inference *inference)
+{
+    Incremental incremental;
+    const char *target, *logits;
+    if (!session_incremental(inference->session, &incremental, &target, &logits))
+        return false;
+    StepperPrograms programs = {.target = target, .logits = logits};
+    programs.decode_step = inference_add_program(inference, incremental.decode_step);
+    if (!programs.decode_step)
+        return false;
+    if (incremental.encode && !(programs.encode = inference_add_program(inference, incremental.encode)))
+        return false;
+    inference->has_stepper = stepper_exec_new(&programs, inference->store, &inference->stepper);
+    return inference->has_stepper || job_no_memory(inference->job);
+}
+
+bool inference_prepare_decode(Inference *inference)
+{
+    int32_t n = inference->n_members;
+    bool ok = prepare_stepper(inference);
+    for (int32_t i = 0; ok && i < n; i++)
+        ok = prepare_stepper(inference->members[i]);
+    if (!ok || !n)
+        return ok;
+    Stepper *all = ARENA_ARRAY(inference->job->arena, Stepper, n + 1);
+    all[0] = inference->stepper;
+    for (int32_t i = 0; i < n; i++)
+        all[i + 1] = inference->members[i]->stepper;
+    if (!stepper_mean_new(all, n + 1, &inference->stepper))
+        return job_no_memory(inference->job);
+    for (int32_t i = 0; i < n; i++)
+        inference->members[i]->has_stepper = false;
+    return true;
+}
+
+static int64_t lesser_length(int64_t a, int64_t b) { return a <= 0 || (b > 0 && b < a) ? b : a; }
+
+int64_t inference_said_length(const Inference *inference)
+{
+    int64_t longest = session_max_length(inference->session);
+    for (int i = 0; i < inference->n_members; i++)
+        longest = lesser_length(longest, inference_said_length(inference->members[i]));
+    return longest;
+}
+
+int64_t inference_max_length(const Inference *inference)
+{
+    int64_t longest = inference_said_length(inference);
+    return longest > 0 ? longest : DECODE_LONGEST;
+}
+
+/* log (e^a + e^b). */
+static double log_sum(double a, double b)
+{
+    double greatest = a > b ? a : b;
+    return isfinite(greatest) ? greatest + log1p(exp((a > b ? b : a) - greatest)) : a + b;
+}
+
+/* Adds a member's probabilities to those of `sums`. */
+static bool add_member(const Inference *member, const Corpus *corpus, int64_t batch_tokens,
+                       double *sums)
+{
+    int64_t n = score_tokens(corpus);
+    double *tokens = calloc((size_t)n + 1, sizeof *tokens);
+    Scores scores;
+    bool ok = tokens && score_corpus(&member->score, corpus, batch_tokens, tokens, NULL, &scores);
+    for (int64_t i = 0; ok && i < n; i++)
+        sums[i] = log_sum(sums[i], tokens[i]);
+    free(tokens);
+    return ok;
+}
+
+bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_tokens,
+                     double *tokens, Scores *out)
+{
+    int64_t n = score_tokens(corpus);
+    if (!inference->n_members)
+        return score_corpus(&inference->score, corpus, batch_tokens, tokens, NULL, out);
+    double *means = tokens ? tokens : calloc((size_t)n + 1, sizeof *means);
+    bool ok = means && score_corpus(&inference->score, corpus, batch_tokens, means, NULL, out);
+    for (int i = 0; ok && i < inference->n_members; i++)
+        ok = add_member(inference->members[i], corpus, batch_tokens, means);
+    out->log_probability = 0;
+    for (int64_t i = 0; ok && i < n; i++)
+        out->log_probability += means[i] -= log(inference->n_members + 1);
+    if (!tokens)
+        free(means);
+    return ok;
+}
+
+DecodeSettings inference_decode_settings(const Inference *inference)
+{
+    DecodeSettings settings = decode_defaults();
+    const TokenRules *rules = vocab_rules(inference->vocab);
+    settings.bos = rules->begin;
+    settings.eos = rules->end;
+    settings.first = rules->first;
+    settings.length_limit = (int32_t)inference_max_length(inference) - 1;
+    settings.forbidden[0] = rules->pad == settings.eos ? -1 : rules->pad;
+    settings.forbidden[1] = settings.bos == settings.eos ? -1 : settings.bos;
+    settings.forbidden[2] = rules->unk;
+    return settings;
+}
+
+static bool decode_rows(Inference *inference, const Corpus *corpus, const Batch *batch,
+                        const DecodeSettings *settings, Arena *arena, Decoded *results)
+{
+    int64_t n = batch->shape.rows;
+    Arena *scratch = arena_new();
+    Tokens *sources = ARENA_ARRAY(scratch, Tokens, n + 1);
+    int64_t *numbers = ARENA_ARRAY(scratch, int64_t, n + 1);
+    Decoded *decoded = ARENA_ARRAY(scratch, Decoded, n + 1);
+    Tokens *prefixes = ARENA_ARRAY(scratch, Tokens, n + 1);
+    DecodeSettings forced = *settings;
+    if (inference->prefixes)
+        forced.prefixes = prefixes;
+    int32_t offset = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sources[i] = (Tokens){batch->source + offset, batch->source_lengths[i]};
+        numbers[i] = corpus->line[batch->row[i]];
+        if (inference->prefixes)
+            prefixes[i] = inference->prefixes[numbers[i]];
+        offset += batch->source_lengths[i];
+    }
+    bool ok = decode_batch(&inference->stepper, &forced, sources, NULL, numbers, (int32_t)n, arena,
+                           decoded);
+    for (int64_t i = 0; ok && i < n; i++)
+        results[batch->row[i]] =
+            rows_length(&corpus->source, batch->row[i]) ? decoded[i] : (Decoded){0};
+    arena_free(scratch);
+    return ok || job_no_memory(inference->job);
+}
+
+bool inference_decode(Inference *inference, const Corpus *corpus, const DecodeSettings *settings,
+                      int64_t batch_tokens, Arena *arena, Decoded *results)
+{
+    BatchOptions options = {.tokens = batch_tokens};
+    Batches *batches = batches_new(corpus, &options, 0);
+    Batch batch = {0};
+    bool ok = batches || job_no_memory(inference->job);
+    for (int64_t i = 0; ok && i < batches_count(batches); i++) {
+        int64_t begin = trace_begin();
+        batches_fill(batches, i, &batch);
+        trace_end("load batch", begin);
+        begin = trace_begin();
+        ok = decode_rows(inference, corpus, &batch, settings, arena, results);
+        trace_end("decode batch", begin);
+    }
+    batch_free(&batch);
+    batches_free(batches);
+    return ok;
+}
+
+const char *inference_text(const Inference *inference, const Hypothesis *hypothesis, Arena *arena)
+{
+    Text text = {0};
+    Tokens shown = hypothesis_text(hypothesis, vocab_rules(inference->vocab)->first);
+    vocab_decode(inference->vocab, shown.ids, (size_t)shown.n, &text);
+    const char *copy = arena_strndup(arena, text.data ? text.data : "", text.length);
+    text_free(&text);
+    return copy;
+}
+
+BleuTokenize inference_tokenize(const Inference *inference)
+{
+    return vocab_is_words(inference->vocab) ? BLEU_NONE : BLEU_13A;
+}
+
+const char *inference_reference(const Inference *inference, const Line *line, Arena *arena)
+{
+    char *text = arena_strndup(arena, line->text, line->length);
+    if (!vocab_is_words(inference->vocab))
+        return text;
+    char *to = text;
+    for (const char *at = text; *at;) {
+        if (!strncmp(at, "@@ ", 3))
+            at += 3;
+        else
+            *to++ = *at++;
+    }
+    *to = 0;
+    return text;
+}
+
+Judgement inference_judge(const Inference *inference, BleuTokenize tokenize, const Corpus *corpus, const Lines *target,
+                          const Decoded *results)
+{
+    Arena *arena = arena_new();
+    Bleu bleu = {0};
+    int64_t exact = 0, errors = 0, symbols = 0;
+    for (int64_t i = 0; i < corpus->n; i++) {
+        Hypothesis none = {.ids = NULL}, *best = results[i].n ? results[i].best : &none;
+        const char *reference = inference_reference(inference, &target->at[corpus->line[i]], arena);
+        bleu_add(&bleu, tokenize, best->n ? inference_text(inference, best, arena) : "", &reference, 1);
+        const int32_t *ids = corpus->target.ids.data + corpus->target.start[i];
+        int64_t length = rows_length(&corpus->target, i);
+        int64_t wrong = edit_distance(best->ids, best->n, ids, length);
+        exact += wrong == 0;
+        errors += wrong;
+        symbols += length;
+    }
+    arena_free(arena);
+    double n = (double)corpus->n;
+    return (Judgement){.bleu = bleu_score(&bleu),
+                       .exact = corpus->n ? (double)exact / n : NAN,
+                       .line_error_rate = corpus->n ? (double)(corpus->n - exact) / n : NAN,
+                       .symbol_error_rate = symbols ? (double)errors / (double)symbols : NAN};
+}

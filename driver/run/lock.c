@@ -1,0 +1,117 @@
+/* The lock of a folder that is being written. */
+#define _GNU_SOURCE
+#include "driver/run/lock.h"
+
+#include "base/file.h"
+#include "base/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what was left behind ---- */
+
+static bool is_alive(long process)
+{
+    return process != (long)getpid() && (!kill((pid_t)process, 0) || errno != ESRCH);
+}
+
+/* A temporary of a process that is no more (this one has begun nothing yet). */
+static bool is_left_over(const char *name)
+{
+    long process = temporary_process(name);
+    return process && !is_alive(process);
+}
+
+static void sweep(Arena *arena, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (is_left_over(entry->d_name))
+            unlink(arena_printf(arena, "%s/%s", folder, entry->d_name));
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- the lock ---- */
+
+/* Whether the file that was locked is the one of this name still: who ends removes it. */
+static bool is_current(const RunLock *lock)
+{
+    struct stat ours, named;
+    return !fstat(lock->fd, &ours) && !stat(lock->path, &named) && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+static bool refuse(Job *job, RunLock *lock)
+{
+    char process[32] = "";
+    ssize_t n = pread(lock->fd, process, sizeof process - 1, 0);
+    process[n > 0 ? n : 0] = 0;
+    process[strcspn(process, "\n")] = 0;
+    close(lock->fd);
+    lock->fd = -1;
+    return job_error(job, "%s is being written by another process%s%s; take another folder, or wait",
+                     lock->folder, *process ? ", " : "", process);
+}
+
+/* Where the system has no locks (ENOLCK, some file systems) the training goes on without. */
+static bool take(Job *job, RunLock *lock)
+{
+    for (;;) {
+        lock->fd = file_open_own(lock->path, O_RDWR | O_CREAT);
+        if (lock->fd < 0)
+            return job_error(job, "cannot write %s: %s", lock->path, file_own_error(errno));
+        int failed;
+        while ((failed = flock(lock->fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
+            ;
+        if (failed && errno == EWOULDBLOCK)
+            return refuse(job, lock);
+        if (failed || is_current(lock))
+            return true;
+        close(lock->fd);
+    }
+}
+
+bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
+{
+    *lock = (RunLock){folder, arena_printf(job->arena, "%s/" OWNERSHIP_LOCK, folder), kind, -1};
+    if (!ownership_check_folder(job, kind, folder) || !file_make_folder(&job->diags, folder) || !take(job, lock))
+        return false;
+    if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
+        diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
+    sweep(job->arena, folder);
+    sweep(job->arena, arena_printf(job->arena, "%s/lib", folder));
+    return true;
+}
+
+void run_lock_free(RunLock *lock)
+{
+    if (lock->fd < 0)
+        return;
+    if (ownership_is_marked(lock->kind, lock->folder) || ownership_is_bare(lock->folder))
+        unlink(lock->path);
+    close(lock->fd);
+    rmdir(lock->folder);
+    lock->fd = -1;
+}
+
+bool run_lock_is_taken(const char *folder)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, OWNERSHIP_LOCK);
+    int fd = length < (int)sizeof path ? file_open_own(path, O_RDONLY) : -1;
+    if (fd < 0)
+        return false;
+    bool taken = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    close(fd);
+    return taken;
+}

@@ -1,0 +1,93 @@
+/* Keeping and writing the files of a published model. */
+#include "driver/run/published.h"
+
+#include "base/file.h"
+#include "driver/run/new_folder.h"
+#include "driver/run/ownership.h"
+#include "driver/run/weight_parts.h"
+
+#include <string.h>
+
+/* By their names in transformers' documentation, and Marian's settings (import_marian.h); a folder has
+ * some of them. */
+static const char *const files[] = {"config.json",        "generation_config.json",
+                                    "tokenizer.json",     "tokenizer_config.json",
+                                    "vocab.json",         "source.spm",
+                                    "target.spm",         "spiece.model",
+                                    "tokenizer.model",    "sentencepiece.bpe.model",
+                                    "merges.txt",         "special_tokens_map.json",
+                                    "added_tokens.json",  "model.yml"};
+enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
+
+static const char *in(Job *job, const char *folder, const char *name)
+{
+    return arena_printf(job->arena, "%s/%s", folder, name);
+}
+
+static bool copy_files(Job *job, const char *from, const char *to)
+{
+    bool ok = file_make_folder(&job->diags, to);
+    for (int i = 0; ok && i < N_FILES; i++) {
+        if (!file_exists(in(job, from, files[i])))
+            continue;
+        const Source *file = file_read(&job->diags, job->arena, in(job, from, files[i]), LARGEST_FILE);
+        ok = file && file_write_all(&job->diags, in(job, to, files[i]), file->text, file->length);
+    }
+    return ok;
+}
+
+/* Where a run keeps them. */
+static const char *kept(Job *job, const char *run) { return in(job, run, "published"); }
+
+bool published_keep(Job *job, const char *from, const char *run)
+{
+    if (file_exists(in(job, from, "config.json")))
+        return copy_files(job, from, kept(job, run));
+    return !file_is_folder(kept(job, from)) || copy_files(job, kept(job, from), kept(job, run));
+}
+
+/* A param under a name of ours would be read by nobody there. */
+static bool check_names(Job *job, const Model *model, Store *store, const WeightsExport *what)
+{
+    for (int64_t i = 0; i < store_count(store); i++) {
+        const StoreTensor *param = store_at(store, i);
+        bool left_out = what->without && map_has(what->without, param->name);
+        if (store_is_param(param) && !left_out && !weight_map(model, param->name))
+            return job_error(job,
+                             "the param '%s' has no name in the model's weights block: the published "
+                             "model does not have it (adapters: --merge)",
+                             param->name);
+    }
+    return true;
+}
+
+const char *published_folder(Job *job, const char *run)
+{
+    return run && file_is_folder(kept(job, run)) ? kept(job, run) : NULL;
+}
+
+static bool write_published(Job *job, const char *run, const Model *model, Store *store, const WeightsExport *what,
+                            const char *folder)
+{
+    return copy_files(job, kept(job, run), folder) &&
+           weights_export(job, model, store, what, in(job, folder, "model.safetensors"));
+}
+
+bool published_write(Job *job, const char *run, const Model *model, Store *store,
+                     const WeightsExport *what, const char *folder)
+{
+    if (!published_folder(job, run))
+        return job_error(job,
+                         "%s has no config.json of a published model: only what tfc import made, and "
+                         "what was trained from that, is written with --format hf",
+                         run ? run : "a model's file");
+    if (what->only && what->only->count)
+        return job_error(job, "--format hf writes all params: leave --only out");
+    if (!ownership_check_folder(job, OWN_PUBLISHED, folder) || !check_names(job, model, store, what))
+        return false;
+    NewFolder new;
+    if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */
+        return write_published(job, run, model, store, what, folder);
+    return new_folder_begin(job, folder, &new) &&
+           new_folder_end(&new, write_published(job, run, model, store, what, new.made));
+}

@@ -1,0 +1,56 @@
+/* run.json, what a training writes down of itself, for whoever uses its folder and for
+ * its own resumption.
+ *
+ *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
+ *   settings           consts: ["d_model=256", …], `vocab` always among them
+ *   tokens             rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h)
+ *   command            the command as it was typed
+ *   arguments          the options that --resume repeats, files by absolute paths
+ *   processor          this machine's, for people
+ *   decides            name → value: all but the texts that the result depends on
+ *   data               the texts: option, file, bytes, lines, sha256
+ *   unused             of tfc import: tensors of the weights that no param took
+ *
+ * Strings live in the arena of the job that read them, or are the writer's. */
+#ifndef DRIVER_RUN_RECORD_H
+#define DRIVER_RUN_RECORD_H
+
+#include "driver/session/session.h"
+#include "runtime/data/corpus.h"
+
+typedef struct RunFact {
+    const char *name, *value;
+} RunFact;
+
+typedef struct RunText {
+    const char *option; /* "source", … */
+    const char *file, *sha256;
+    int64_t bytes, lines;
+} RunText;
+
+typedef struct RunRecord {
+    const char *version, *model, *processor;
+    CorpusKind kind;
+    TextList settings, tokens, command, arguments;
+    VEC(RunFact) facts;
+    VEC(RunText) texts;
+    bool is_import; /* unused is known */
+    TextList unused;
+} RunRecord;
+
+/* Whether the folder has a run.json. */
+bool is_run_folder(const char *path);
+/* False after errors: no run.json, or not one that tfc train wrote. What an earlier
+ * version did not write is empty or NULL. */
+bool run_record_read(Job *job, const char *folder, RunRecord *record);
+/* The value of a fact; NULL: it has none of this name. */
+const char *run_record_fact(const RunRecord *record, const char *name);
+bool run_record_write(Job *job, const char *folder, const RunRecord *record);
+
+/* All of `settings`, then all of `more`; of a name that comes again the last. */
+TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);
+
+/* "pairs", "stream", … */
+const char *corpus_kind_name(CorpusKind kind);
+
+#endif

@@ -1,0 +1,113 @@
+/* Making the vocabularies of both sides, with the rules of their tokens. */
+#include "driver/run/vocabularies.h"
+
+#include "base/file.h"
+#include "runtime/data/token_rules.h"
+
+#include <string.h>
+
+bool vocabulary_is_chosen(const VocabularyChoice *choice)
+{
+    return choice->spec || choice->source || choice->tokens.count || choice->normalize;
+}
+
+bool vocabulary_needs_text(const VocabularyChoice *choice)
+{
+    return vocab_needs_text(choice->spec) || (choice->source && vocab_needs_text(choice->source));
+}
+
+const char *vocabulary_normalization(const VocabularyChoice *choice, bool pairs)
+{
+    bool makes = vocab_spec_is_pieces(choice->spec) || (choice->source && vocab_spec_is_pieces(choice->source));
+    return !makes ? NULL : choice->normalize ? choice->normalize : pairs ? "nfkc" : "none";
+}
+
+void vocabulary_note(Job *job, const VocabularyChoice *choice, bool pairs, const char *from)
+{
+    const char *how = vocabulary_normalization(choice, pairs);
+    diag_note(&job->diags, (Loc){0}, "making the vocabulary %s%s%s", choice->spec, from,
+              !how                 ? ""
+              : !strcmp(how, "none") ? ", of the text as it is (--normalize none)"
+                                     : ", of the text normalized by NFKC, with one blank for tabs and "
+                                       "runs of blanks (--normalize nfkc)");
+}
+
+/* A list of words that came from another program has its special tokens, which are words like any other here. */
+static void note_foreign(Job *job, const Vocabulary *vocab)
+{
+    static const struct {
+        const char *token, *name;
+    } rows[] = {{"<blank>", "pad"}, {"<PAD>", "pad"}, {"[PAD]", "pad"}, {"<UNK>", "unk"}, {"[UNK]", "unk"}, {"UNK", "unk"},
+                {"<bos>", "begin"}, {"<BOS>", "begin"}, {"<eos>", "end"}, {"<EOS>", "end"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && vocab_is_words(vocab); i++)
+        if (vocab_find(vocab, rows[i].token) >= 0)
+            diag_note(&job->diags, (Loc){0}, "the vocabulary's '%s' is a word like any other; --token %s='%s' makes it the "
+                      "token that is meant", rows[i].token, rows[i].name, rows[i].token);
+}
+
+/* With the rules that the texts say; NULL after an error. */
+static Vocabulary *with_rules(Job *job, Vocabulary *vocab, const TextList *tokens)
+{
+    bool ok = vocab && token_rules_set(vocab, &job->diags, tokens->data, tokens->count);
+    if (ok && !tokens->count)
+        note_foreign(job, vocab);
+    return ok ? vocab : NULL;
+}
+
+/* The side that `text` is of. */
+static Vocabulary *make_side(Job *job, const char *spec, const Lines *text, bool as_is)
+{
+    return vocab_make(&job->diags, job->arena, spec, &text, text ? 1 : 0, as_is);
+}
+
+/* Whether the choice names a vocabulary, and not what one of tfc's own would be made by. */
+static bool check_spec(Job *job, const char *spec)
+{
+    static const struct {
+        const char *word, *meant;
+    } rows[] = {
+        {"words", "words:auto, the text's words, or words:FILE, a list"},
+        {"chars", "chars:auto, the text's characters"},
+        {"sentencepiece", "auto:8000 trains a SentencePiece model of 8000 pieces"},
+        {"bpe", "auto:8000 trains a SentencePiece model of 8000 pieces"},
+        {"unigram", "auto:8000 trains a SentencePiece model of 8000 pieces"},
+    };
+    if (file_exists(spec))
+        return true;
+    if (*spec && strspn(spec, "0123456789") == strlen(spec))
+        return job_error(job, "--vocab %s: there is no file of this name; auto:%s trains a vocabulary of %s pieces", spec,
+                         spec, spec);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(spec, rows[i].word))
+            return job_error(job, "--vocab %s: there is no file of this name; meant is perhaps %s", spec, rows[i].meant);
+    return true;
+}
+
+static Vocabulary *make_sides(Job *job, const VocabularyChoice *choice, const Lines *source,
+                              const Lines *target)
+{
+    if (!check_spec(job, choice->spec) || (choice->source && !check_spec(job, choice->source)))
+        return NULL;
+    const Lines *both[] = {source, target};
+    const char *how = vocabulary_normalization(choice, target != NULL);
+    bool as_is = how && !strcmp(how, "none");
+    if (!choice->source)
+        return vocab_make(&job->diags, job->arena, choice->spec, both,
+                          (source != NULL) + (target != NULL), as_is);
+    Vocabulary *vocab = make_side(job, choice->spec, target, as_is);
+    Vocabulary *other = vocab ? make_side(job, choice->source, source, as_is) : NULL;
+    if (other)
+        vocab_join(vocab, other);
+    return other ? vocab : NULL;
+}
+
+Vocabulary *vocabulary_make(Job *job, const VocabularyChoice *choice, const Lines *source,
+                            const Lines *target)
+{
+    return with_rules(job, make_sides(job, choice, source, target), &choice->tokens);
+}
+
+Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)
+{
+    return with_rules(job, vocab_load(&job->diags, job->arena, folder), &record->tokens);
+}

@@ -1,0 +1,264 @@
+/* Initial values, and params from checkpoints of other programs. */
+#include "driver/run/weights.h"
+
+#include "base/file.h"
+#include "driver/ports/patterns.h"
+#include "driver/run/checkpoints.h"
+#include "driver/run/foreign_files.h"
+#include "driver/run/record.h"
+#include "driver/run/weight_parts.h"
+#include "runtime/train/checkpoint.h"
+
+#include <string.h>
+
+typedef TextList Names;
+
+/* Missing: the tensors that were asked for and are not there, each with its param; and those
+ * that were taken. */
+typedef struct Missing {
+    Names tensors, params;
+    Map taken;
+} Missing;
+
+static Missing missing_new(Job *job)
+{
+    Missing missing = {0};
+    map_init(&missing.taken, job->arena);
+    return missing;
+}
+
+/* Whether the tensors of a checkpoint have names that begin so. */
+static bool has_front(const Shards *shards, const char *name, size_t length)
+{
+    for (size_t i = 0; i < shards->names.count; i++)
+        if (!strncmp(shards->names.data[i], name, length))
+            return true;
+    return false;
+}
+
+/* Published files leave out the front that all names have in the program: "transformer.wte.weight"
+ * is "wte.weight" where no name begins with "transformer.". */
+static const Shard *find_tensor(const Shards *shards, const char *name)
+{
+    const Shard *found = shards_find(shards, name);
+    const char *dot = strchr(name, '.');
+    bool other = !found && dot && !has_front(shards, name, (size_t)(dot + 1 - name));
+    return other ? shards_find(shards, dot + 1) : found;
+}
+
+/* The first of the part's names that there is. */
+static const Shard *find_part(const Shards *shards, const WeightPart *part)
+{
+    const Shard *found = NULL;
+    for (int i = 0; !found && i < part->n_theirs; i++)
+        found = find_tensor(shards, part->theirs[i]);
+    return found;
+}
+
+static bool has_part(const Shards *shards, const WeightMap *map)
+{
+    bool has = false;
+    for (int p = 0; !has && p < map->n_parts; p++)
+        has = find_part(shards, &map->parts[p]) != NULL;
+    return has;
+}
+
+/* The part's names are spoken for, those of tied tensors too. */
+static void take_names(const Shards *shards, const WeightPart *part, Missing *missing)
+{
+    for (int i = 0; i < part->n_theirs; i++) {
+        const Shard *found = find_tensor(shards, part->theirs[i]);
+        if (found)
+            map_set(&missing->taken, found->tensor->name, missing);
+    }
+}
+
+static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)
+{
+    if (!st_is_whole(from->file, from->tensor))
+        return job_error(job, "%s is damaged: the checksum of '%s' is another", from->file->path,
+                         from->tensor->name);
+    if (!part_fits(job, part, from, param))
+        return false;
+    return part_read(part, from->tensor, param) ||
+           job_error(job, "%s: the tensor '%s' has values that the element type of the param '%s' cannot take",
+                     from->file->path, from->tensor->name, param->name);
+}
+
+/* A param by its map, or as a checkpoint of our own has it, under our names. */
+static bool load_param(Job *job, const Shards *shards, const WeightMap *map, const char *own,
+                       StoreTensor *param, Missing *missing)
+{
+    const WeightMap whole = whole_map(job->arena, param, own);
+    if (!map || (!has_part(shards, map) && shards_find(shards, own)))
+        map = &whole;
+    bool ok = true;
+    for (int p = 0; p < map->n_parts; p++) {
+        const Shard *from = find_part(shards, &map->parts[p]);
+        if (from) {
+            take_names(shards, &map->parts[p], missing);
+            ok = read_part(job, from, &map->parts[p], param) && ok;
+            continue;
+        }
+        vec_push(job->arena, missing->tensors, map->parts[p].theirs[0]);
+        vec_push(job->arena, missing->params, param->name);
+    }
+    return ok;
+}
+
+/* ---- what is missing ---- */
+
+/* A tensor whose name ends as the missing one does, or the reverse: "model.x" for "x". */
+static const char *with_other_front(const Names *free, const char *name)
+{
+    for (size_t i = 0; i < free->count; i++) {
+        const char *there = free->data[i];
+        size_t a = strlen(there), b = strlen(name), n = a < b ? a : b;
+        bool dot = a != b && (a > b ? there[a - n - 1] : name[b - n - 1]) == '.';
+        if (dot && !strcmp(there + a - n, name + b - n))
+            return there;
+    }
+    return NULL;
+}
+
+static const char *nearest(Job *job, const Names *free, const char *name)
+{
+    const char *there = with_other_front(free, name);
+    if (there)
+        return arena_printf(job->arena, "; did you mean '%s'?", there);
+    return text_suggest(job->arena, "'", name, free->data, free->count);
+}
+
+/* The tensors that no param takes. */
+static Names free_names(Job *job, const Shards *shards, const Missing *missing)
+{
+    Names names = {0};
+    for (size_t i = 0; i < shards->names.count; i++)
+        if (!map_has(&missing->taken, shards->names.data[i]))
+            vec_push(job->arena, names, shards->names.data[i]);
+    return names;
+}
+
+static bool report_missing(Job *job, const Shards *shards, const Missing *missing)
+{
+    size_t n = missing->tensors.count;
+    if (!n)
+        return true;
+    const Names free = free_names(job, shards, missing);
+    Text text = {0};
+    if (n == 1)
+        text_string(&text, "a tensor is missing:");
+    else
+        text_add(&text, "%zu of the model's tensors are missing:", n);
+    for (size_t i = 0; i < n; i++) {
+        const char *tensor = missing->tensors.data[i], *param = missing->params.data[i];
+        text_add(&text, "\n  '%s'", tensor);
+        if (strcmp(tensor, param))
+            text_add(&text, " (for the param '%s')", param);
+        text_string(&text, nearest(job, &free, tensor));
+    }
+    job_error(job, "%s: %s", shards->path, text.data ? text.data : "tensors are missing");
+    text_free(&text);
+    return false;
+}
+
+/* ---- stores ---- */
+
+/* The paths with the checkpoints of those that are runs; NULL after an error. */
+static const char *resolve_runs(Job *job, const char *path)
+{
+    const char *comma = file_exists(path) ? NULL : strchr(path, ','), *rest = NULL;
+    if (comma) {
+        rest = resolve_runs(job, comma + 1);
+        path = arena_strndup(job->arena, path, (size_t)(comma - path));
+    }
+    if (is_run_folder(path))
+        path = run_checkpoint(job, path, NULL);
+    if (!path || (comma && !rest))
+        return NULL;
+    return comma ? arena_printf(job->arena, "%s,%s", path, rest) : path;
+}
+
+bool weights_load(Job *job, const Model *model, Store *store, const char *path,
+                  const WeightsLoad *how)
+{
+    const TextList *fresh = how ? how->fresh : NULL;
+    if (!(path = resolve_runs(job, path)))
+        return false;
+    Shards *shards = foreign_file_check(job, path) ? shards_open(&job->diags, job->arena, path) : NULL;
+    if (!shards)
+        return false;
+    Missing missing = missing_new(job);
+    int wrong = 0;
+    for (int64_t i = 0; i < store_count(store) && wrong < 5; i++) {
+        StoreTensor *param = store_at(store, i);
+        Missing allowed = missing_new(job);
+        Missing *lacks = fresh && patterns_meet(fresh, param->name) ? &allowed : &missing;
+        if (store_is_param(param))
+            wrong += !load_param(job, shards, weight_map(model, param->name), param->name, param, lacks) ||
+                     !checkpoint_check_tensor(&job->diags, path, param); /* while caches have it */
+    }
+    bool ok = report_missing(job, shards, &missing) && !wrong;
+    if (ok && how && how->unused)
+        *how->unused = free_names(job, shards, &missing);
+    shards_close(shards);
+    store_changed(store);
+    return ok;
+}
+
+bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused)
+{
+    Shards *shards = shards_open(&job->diags, job->arena, path);
+    if (!shards)
+        return false;
+    Missing missing = missing_new(job);
+    for (size_t i = 0; i < model->module->params.count; i++) {
+        const char *name = model->module->params.data[i]->name;
+        const WeightMap *map = weight_map(model, name);
+        bool is_mapped = map && (has_part(shards, map) || !shards_find(shards, name));
+        for (int p = 0; is_mapped && p < map->n_parts; p++)
+            take_names(shards, &map->parts[p], &missing);
+        const Shard *own = is_mapped ? NULL : find_tensor(shards, name);
+        if (own)
+            map_set(&missing.taken, own->tensor->name, &missing);
+    }
+    *unused = free_names(job, shards, &missing);
+    shards_close(shards);
+    return true;
+}
+
+/* load("FILE", "TENSOR"): the map holds where FILE has no tensor of that name. `unread`: files that cannot be read,
+ * which are reported once. */
+static bool load_initial(Job *job, const Model *model, StoreTensor *param, Map *unread)
+{
+    if (map_has(unread, param->file))
+        return false;
+    Shards *shards = foreign_file_check(job, param->file) ? shards_open(&job->diags, job->arena, param->file) : NULL;
+    if (!shards) {
+        map_set(unread, param->file, param);
+        return false;
+    }
+    const WeightMap *map = weight_map(model, param->name);
+    bool direct = !map || shards_find(shards, param->tensor);
+    Missing missing = missing_new(job);
+    bool ok = load_param(job, shards, direct ? NULL : map, param->tensor, param, &missing);
+    ok = report_missing(job, shards, &missing) && ok && checkpoint_check_tensor(&job->diags, param->file, param);
+    shards_close(shards);
+    return ok;
+}
+
+bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed)
+{
+    if (!store_initialise(store, seed))
+        return job_no_memory(job);
+    bool ok = true;
+    Map unread;
+    map_init(&unread, job->arena);
+    for (int64_t i = 0; i < store_count(store); i++) {
+        StoreTensor *tensor = store_at(store, i);
+        if (tensor->init == TFC_INIT_FILE && tensor->data)
+            ok = load_initial(job, model, tensor, &unread) && ok;
+    }
+    store_changed(store);
+    return ok;
+}

@@ -1,0 +1,165 @@
+/* Params as a checkpoint for other programs: the name map read backwards.
+ *
+ *   ours = transpose("w")                     w = transpose(ours)
+ *   a = slice("w", 0, 0, 4), b = slice("w", 0, 4, 4)   w = a, then b
+ *   ours = concat(["u", "v"])                 u and v are halves of ours
+ *   a = "w", b = "w"                          w = a, if b is the same */
+#include "driver/ports/patterns.h"
+#include "driver/run/weight_parts.h"
+#include "driver/run/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Piece: a part of a param, and where it goes. */
+typedef struct Piece {
+    const StoreTensor *param;
+    const WeightPart *part;
+} Piece;
+
+/* Target: a tensor of the file that is being made. */
+typedef struct Target {
+    const char *name;
+    int rank;
+    int64_t dims[MAX_RANK], count;
+    VEC(Piece) pieces;
+} Target;
+
+typedef struct Export {
+    Job *job;
+    Map by_name;
+    VEC(Target *) targets;
+} Export;
+
+static bool grow(Export *x, Target *target, const Piece *piece)
+{
+    const WeightPart *part = piece->part;
+    if (target->pieces.count && part->rank != target->rank)
+        return job_error(x->job, "the params '%s' and '%s' are both '%s' there, of %d and %d axes",
+                         target->pieces.data[0].param->name, piece->param->name, target->name,
+                         target->rank, part->rank);
+    target->rank = part->rank;
+    for (int i = 0; i < part->rank; i++) {
+        int64_t end = part->axes[i].their_begin + part->axes[i].size;
+        target->dims[i] = end > target->dims[i] ? end : target->dims[i];
+    }
+    vec_push(x->job->arena, target->pieces, *piece);
+    return true;
+}
+
+static bool add_param(Export *x, const Model *model, const StoreTensor *param)
+{
+    WeightMap *map = ARENA_NEW(x->job->arena, WeightMap);
+    const WeightMap *given = weight_map(model, param->name);
+    *map = given ? *given : whole_map(x->job->arena, param, param->name);
+    for (int p = 0; p < map->n_parts; p++) {
+        const char *name = map->parts[p].theirs[0];
+        Target *target = map_get(&x->by_name, name);
+        if (!target) {
+            target = ARENA_NEW(x->job->arena, Target);
+            *target = (Target){.name = name};
+            map_set(&x->by_name, name, target);
+            vec_push(x->job->arena, x->targets, target);
+        }
+        if (!grow(x, target, &(Piece){param, &map->parts[p]}))
+            return false;
+    }
+    return true;
+}
+
+/* Each element is written, and by whoever writes it again with the same value. */
+static bool fill(Export *x, const Target *target, double *data, double *again, uint8_t *written)
+{
+    memset(written, 0, (size_t)target->count);
+    for (size_t i = 0; i < target->pieces.count; i++) {
+        const Piece *piece = &target->pieces.data[i];
+        memset(again, 0xFF, sizeof *again * (size_t)target->count);
+        part_write(piece->part, piece->param, target->dims, again);
+        static const uint64_t untouched = UINT64_MAX; /* a NaN that no arithmetic gives */
+        for (int64_t e = 0; e < target->count; e++) {
+            if (!memcmp(&again[e], &untouched, sizeof untouched))
+                continue;
+            if (written[e] && memcmp(&data[e], &again[e], sizeof data[e]))
+                return job_error(x->job,
+                                 "'%s' is one tensor there, but the params that give it differ: "
+                                 "'%s' and one before it",
+                                 target->name, piece->param->name);
+            data[e] = again[e];
+            written[e] = 1;
+        }
+    }
+    return !memchr(written, 0, (size_t)target->count) ||
+           job_error(x->job, "the params do not fill '%s', of which '%s' is a slice", target->name,
+                     target->pieces.data[0].param->name);
+}
+
+/* The elements as the file holds them; NULL: no memory. */
+static void *converted(const double *data, int64_t n, StType type)
+{
+    void *out = malloc(sizeof(float) * (size_t)n + 1);
+    for (int64_t i = 0; out && i < n; i++)
+        if (type == ST_I32)
+            ((int32_t *)out)[i] = (int32_t)data[i];
+        else
+            ((float *)out)[i] = (float)data[i];
+    return out;
+}
+
+/* Whole numbers stay such; all else is f32. */
+static StType export_type(const Target *target)
+{
+    for (size_t i = 0; i < target->pieces.count; i++)
+        if (target->pieces.data[i].param->type != TFC_I32 || target->pieces.data[i].part->scale != 1)
+            return ST_F32;
+    return ST_I32;
+}
+
+static bool make_tensor(Export *x, Target *target, StTensor *tensor)
+{
+    target->count = 1;
+    for (int i = 0; i < target->rank; i++)
+        target->count *= target->dims[i];
+    size_t n = (size_t)target->count;
+    double *data = malloc(sizeof *data * n + 1), *again = malloc(sizeof *again * n + 1);
+    uint8_t *written = malloc(n + 1);
+    bool ok = (data && again && written) || job_no_memory(x->job);
+    ok = ok && fill(x, target, data, again, written);
+    *tensor = (StTensor){.name = target->name, .type = export_type(target), .rank = target->rank};
+    memcpy(tensor->dims, target->dims, sizeof target->dims);
+    tensor->data = ok ? converted(data, target->count, tensor->type) : NULL;
+    ok = ok && (tensor->data || job_no_memory(x->job));
+    free(data);
+    free(again);
+    free(written);
+    return ok;
+}
+
+static bool is_wanted(const WeightsExport *what, const StoreTensor *param)
+{
+    bool asked = !what->only || !what->only->count || patterns_meet(what->only, param->name);
+    return store_is_param(param) && asked &&
+           !(what->without && map_has(what->without, param->name));
+}
+
+bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                    const char *path)
+{
+    Export x = {.job = job};
+    map_init(&x.by_name, job->arena);
+    bool ok = true;
+    for (int64_t i = 0; ok && i < store_count(store); i++)
+        if (is_wanted(what, store_at(store, i)))
+            ok = add_param(&x, model, store_at(store, i));
+    StTensor *tensors = ARENA_ARRAY(job->arena, StTensor, x.targets.count + 1);
+    size_t n = 0;
+    while (ok && n < x.targets.count) {
+        ok = make_tensor(&x, x.targets.data[n], &tensors[n]);
+        n++;
+    }
+    /* Who reads it with PyTorch asks for the format; driver/run/ownership.c for the writer. */
+    const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
+    ok = ok && st_write(&job->diags, path, tensors, (int64_t)n, metadata, 2);
+    for (size_t i = 0; i < n; i++)
+        free((void *)tensors[i].data);
+    return ok;
+}

@@ -1,0 +1,31 @@
+/* One use of the compiler, from a model's file to a result: where its memory and its messages
+ * go, and what holds for all that it compiles. */
+#ifndef DRIVER_SESSION_JOB_H
+#define DRIVER_SESSION_JOB_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+typedef VEC(const char *) TextList;
+
+typedef struct Job {
+    Arena *arena; /* the caller's; results live in it unless they say otherwise */
+    Diagnostics diags;
+    const char *gemm;   /* what multiplies: "blas", "native", "auto"; NULL: as auto */
+    const char *cpu;    /* NULL: this machine */
+    bool measures;      /* it trains: what multiplies is measured at first use (tuning.h) */
+    const struct TfcChoice *choice; /* which shapes OpenBLAS has; NULL: not known yet */
+    const char *passes; /* which run, as pipeline_run takes them; NULL: by level */
+    void (*show)(struct Job *job); /* prints and forgets the diagnostics; NULL: they are kept */
+} Job;
+
+/* Shows the diagnostics so far, before work that takes long. */
+void job_show(Job *job);
+/* Adds an error without a place; gives false. */
+bool job_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds the error that memory ran out, with what this process has and what could be had, and what takes less; gives
+ * false. */
+bool job_no_memory(Job *job);
+
+#endif

@@ -1,0 +1,260 @@
+/* The texts of a training, its vocabulary, and the model with that vocabulary. */
+#include "driver/train/training.h"
+
+#include "driver/ports/positions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_WINDOW = 128 };
+
+bool training_load_model(Training *t, Job *job, const TrainOptions *options)
+{
+    *t = (Training){.job = job, .options = options, .store = store_new()};
+    SessionOptions session = session_defaults(options->model);
+    session.library = options->library;
+    session.freeze = options->freeze;
+    session.only = options->only;
+    for (size_t i = 0; i < options->settings.count; i++)
+        vec_push(job->arena, session.settings, options->settings.data[i]);
+    int32_t size = options->record ? 0 : vocab_spec_size(options->vocab.spec);
+    if (size && !setting_value(&session.settings, "vocab"))
+        vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
+    if (!session_open(&t->session, job, &session))
+        return false;
+    t->ports = ports_of(t->session.model->module);
+    bool has_tokens = t->ports.source || t->ports.target;
+    bool ok = t->session.model->has_loss ||
+              job_error(job, "%s: the model has no loss to train by", options->model);
+    ok = ok && (!has_tokens || ports_feed(&t->ports, session_function(&t->session, "loss"),
+                                          &job->diags));
+    ok = ok && training_check_settings(t);
+    session_close(&t->session);
+    return ok;
+}
+
+static Lines *read_files(Training *t, const TextFiles *files, Lines **target)
+{
+    return text_files_read(t->job, files, t->options->languages, t->options->line_limit, target);
+}
+
+static bool add_valid(Training *t, const char *name, const TextFiles *files)
+{
+    ValidText *valid = &t->valid[t->n_valid++];
+    *valid = (ValidText){.name = name};
+    valid->source = read_files(t, files, &valid->target);
+    return valid->source != NULL;
+}
+
+/* "NAME=FILE" of --valid, whose name is not another's. */
+static bool add_named(Training *t, const char *text)
+{
+    Job *job = t->job;
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return job_error(job, "--valid %s: expected NAME=FILE", text);
+    const char *name = arena_strndup(job->arena, text, (size_t)(equals - text));
+    if (!strcmp(name, TRAIN_MEAN))
+        return job_error(job, "--valid %s: 'mean' is that of all texts, not a name of one", text);
+    if (train_measure_find(name) && !t->options->record)
+        return job_error(job, "--valid %s: '%s' is a measure of --best, not a name of a text", text, name);
+    for (int i = 0; i < t->n_valid; i++)
+        if (t->valid[i].name && !strcmp(t->valid[i].name, name))
+            return job_error(job, "--valid %s: there is a text of this name already", text);
+    TextFiles files = {0};
+    vec_push(job->arena, *(t->options->kind == CORPUS_PAIRS ? &files.data : &files.text), equals + 1);
+    return add_valid(t, name, &files);
+}
+
+static bool read_valid(Training *t)
+{
+    const TrainOptions *o = t->options;
+    t->valid = ARENA_ARRAY(t->job->arena, ValidText, o->valid.count + 1);
+    t->figures = ARENA_ARRAY(t->job->arena, TrainValid, o->valid.count + 1);
+    bool ok = !text_files_given(&o->valid_texts) || add_valid(t, NULL, &o->valid_texts);
+    for (size_t i = 0; ok && i < o->valid.count; i++)
+        ok = add_named(t, o->valid.data[i]);
+    return ok && (!t->n_valid || training_read_best(t));
+}
+
+static bool read_texts(Training *t)
+{
+    if (t->options->rows)
+        return read_valid(t);
+    t->source = read_files(t, &t->options->texts, &t->target);
+    return read_valid(t) && t->source;
+}
+
+bool training_mix(Job *job, const char *text, Mixed *mixed)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    *mixed = (Mixed){.weight = colon ? strtod(colon + 1, &end) : 0};
+    if (!colon || colon == text || end == colon + 1 || *end || !(mixed->weight > 0) ||
+        !(mixed->weight <= 1000))
+        return job_error(job,
+                         "--mix %s: expected FILE:WEIGHT, where WEIGHT says how many of its lines "
+                         "there are to one of the main text, above 0 and at most 1000",
+                         text);
+    mixed->path = arena_strndup(job->arena, text, (size_t)(colon - text));
+    return true;
+}
+
+/* What is mixed in: pairs with a tab between them, or lines. */
+static bool read_mixed(Training *t)
+{
+    const TrainOptions *o = t->options;
+    Job *job = t->job;
+    const LineLimits limits = {.line = o->line_limit};
+    t->mixed = ARENA_ARRAY(job->arena, Mixed, o->mix.count + 1);
+    if (o->mix.count && o->kind == CORPUS_STREAM)
+        return job_error(job, "--mix mixes lines: --text is one stream without --lines");
+    for (size_t i = 0; i < o->mix.count; i++) {
+        Mixed *mixed = &t->mixed[i];
+        if (!training_mix(job, o->mix.data[i], mixed))
+            return false;
+        mixed->source = o->kind == CORPUS_PAIRS
+                            ? pair_text_read(job, mixed->path, o->languages, o->line_limit, &mixed->target)
+                            : lines_read(&job->diags, job->arena, mixed->path, &limits);
+        if (!mixed->source)
+            return false;
+    }
+    return true;
+}
+
+static bool make_vocabulary(Training *t)
+{
+    const TrainOptions *o = t->options;
+    if (o->record) {
+        t->vocab = vocabulary_of_run(t->job, o->out, o->record);
+    } else {
+        if (vocabulary_needs_text(&o->vocab))
+            vocabulary_note(t->job, &o->vocab, o->kind == CORPUS_PAIRS, "");
+        job_show(t->job);
+        t->vocab = vocabulary_make(t->job, &o->vocab, t->source, t->target);
+    }
+    if (t->vocab)
+        vocab_set_stream(t->vocab, o->kind == CORPUS_STREAM);
+    return t->vocab != NULL;
+}
+
+static bool open_model(Training *t)
+{
+    SessionOptions session = session_defaults(t->options->model);
+    session.library = t->options->library;
+    session.freeze = t->options->freeze;
+    session.only = t->options->only;
+    for (size_t i = 0; i < t->options->settings.count; i++)
+        vec_push(t->job->arena, session.settings, t->options->settings.data[i]);
+    t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);
+    if (t->session_is_open)
+        t->ports = ports_of(t->session.model->module);
+    return t->session_is_open;
+}
+
+/* Windows of a stream are no longer than a batch. */
+static int64_t window_length(const Training *t)
+{
+    const TrainOptions *o = t->options;
+    int64_t longest = session_max_length(&t->session);
+    int64_t batch = o->batch_tokens        ? o->batch_tokens
+                    : o->batch_sentences ? 0
+                                         : t->session.model->train.batch_tokens;
+    return !longest ? STREAM_WINDOW : batch && batch < longest ? batch : longest;
+}
+
+/* A resumed run has the lengths that it began with. */
+static CorpusOptions corpus_options(const Training *t)
+{
+    const TrainOptions *o = t->options;
+    const Feed feed = feed_of(t->session.model->module, &t->ports);
+    CorpusOptions options = {.kind = o->kind, .max_length = o->max_length, .same_lengths = feed_shares_lengths(&feed)};
+    const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
+    if (!options.max_length && was)
+        options.max_length = strtoll(was, NULL, 10);
+    else if (!options.max_length)
+        options.max_length =
+            options.kind == CORPUS_STREAM ? window_length(t) : session_max_length(&t->session);
+    return options;
+}
+
+/* No text is longer than the model has positions. */
+static bool check_length(const Training *t)
+{
+    int64_t length = corpus_options(t).max_length, said = t->session.model->train.max_length;
+    PositionTable table = position_table(t->session.model->module, NULL);
+    if (!t->options->max_length && said > length)
+        length = said;
+    return !table.length || length <= table.length ||
+           job_error(t->job, "max_length is %lld, but the model's table '%s' has %lld positions: "
+                             "--max-length %lld is the most", (long long)length, table.name,
+                     (long long)table.length, (long long)table.length);
+}
+
+/* What is validated on is all there, as in tfc eval. */
+static Corpus *encode_valid(Training *t, const ValidText *text)
+{
+    CorpusOptions options = corpus_options(t);
+    options.keep_all = options.kind != CORPUS_STREAM;
+    Corpus *corpus = corpus_encode(&t->job->diags, t->vocab, &options, text->source, text->target);
+    if (!corpus || corpus->n)
+        return corpus;
+    diag_error(&t->job->diags, (Loc){.source = text->source->source}, "there is no line to validate on");
+    corpus_free(corpus);
+    return NULL;
+}
+
+/* Whether the vocabulary has tokens for most of what is trained on: else the model would learn to say
+ * the unknown one, by a loss that looks good. A run that is resumed has begun so. */
+static bool check_unknown(Training *t)
+{
+    const TrainOptions *o = t->options;
+    SidesUnknown sides = {0};
+    if (o->rows) {
+        sides = prepared_unknown(o->rows);
+        prepared_tell_unknown(&t->job->diags, o->rows);
+    } else {
+        corpus_count_unknown(t->corpus, 0, &sides);
+    }
+    if (o->record || o->allow_unknown ||
+        (!unknown_is_above(&sides.source, UNKNOWN_REFUSED) && !unknown_is_above(&sides.target, UNKNOWN_REFUSED)))
+        return true;
+    return job_error(t->job,
+                     "more than %.0f %% of the tokens to train on are unknown to the vocabulary: give a --vocab "
+                     "that fits the text, or --allow-unknown to train all the same",
+                     100 * UNKNOWN_REFUSED);
+}
+
+bool training_load_data(Training *t)
+{
+    if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
+        !training_check_vocabulary(t) || !open_model(t) || !check_length(t))
+        return false;
+    const CorpusOptions options = corpus_options(t);
+    t->corpus = t->options->rows ? training_prepared_corpus(t, &options)
+                                 : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
+    bool ok = t->corpus != NULL;
+    for (size_t i = 0; ok && i < t->options->mix.count; i++)
+        ok = corpus_mix(&t->job->diags, t->corpus, t->mixed[i].weight, t->mixed[i].source,
+                        t->mixed[i].target);
+    ok = ok && check_unknown(t);
+    for (int i = 0; ok && i < t->n_valid; i++) {
+        ValidText *valid = &t->valid[i];
+        valid->corpus = encode_valid(t, valid);
+        ok = valid->corpus != NULL;
+    }
+    return ok;
+}
+
+void training_free(Training *t)
+{
+    inference_free(&t->inference);
+    if (t->session_is_open)
+        session_close(&t->session);
+    corpus_free(t->corpus);
+    for (int i = 0; i < t->n_valid; i++)
+        corpus_free(t->valid[i].corpus);
+    if (t->split)
+        store_free(t->split->own);
+    store_free(t->store);
+}

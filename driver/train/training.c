@@ -1,0 +1,301 @@
+/* Preparing a training: settings, programs, params, the folder. */
+#include "driver/train/training.h"
+
+#include "driver/ports/patterns.h"
+#include "driver/run/published.h"
+#include "driver/run/weights.h"
+#include "driver/train/ranks.h"
+#include "driver/train/split.h"
+#include "runtime/train/runlog.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    DEFAULT_STEPS = 100000,
+    DEFAULT_BATCH_TOKENS = 4096
+};
+
+/* ---- settings: the command is stronger than the model, the model than defaults ---- */
+
+static int64_t choose(int64_t option, int64_t model, int64_t otherwise)
+{
+    return option >= 0 ? option : model > 0 ? model : otherwise;
+}
+
+RateSettings training_rate(const TrainSpec *spec, int64_t steps)
+{
+    return (RateSettings){.kind = spec->schedule,
+                          .d_model = spec->rate_d_model,
+                          .factor = spec->rate_factor,
+                          .peak = spec->rate_peak,
+                          .final = spec->rate_final,
+                          .warmup = spec->warmup,
+                          .steps = spec->rate_steps > 0 ? spec->rate_steps : steps};
+}
+
+static void make_settings(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const TrainSpec *spec = &t->session.model->train;
+    TrainSettings *s = &t->settings;
+    *s = (TrainSettings){
+        .seconds = o->minutes * 60,
+        .folder = o->out,
+        .rounded_gradients = !strcmp(o->gradients, "bf16"),
+        .check_numerics = o->check_numerics};
+    s->steps = o->steps ? o->steps : spec->steps;
+    if (!s->steps && !o->minutes)
+        s->steps = DEFAULT_STEPS;
+    s->rate = training_rate(spec, s->steps);
+    s->batch = (BatchOptions){.tokens = o->batch_tokens,
+                              .sentences = o->batch_sentences,
+                              .shuffle = true,
+                              .seed = (uint64_t)o->seed};
+    if (!s->batch.tokens && !s->batch.sentences) {
+        s->batch.tokens = spec->batch_tokens;
+        s->batch.sentences = spec->batch_sentences;
+    }
+    if (!s->batch.tokens && !s->batch.sentences)
+        s->batch.tokens = DEFAULT_BATCH_TOKENS;
+    s->batch.shards = o->shards ? o->shards : spec->shards;
+    s->ranks = o->ranks;
+    if (o->ranks && !o->shards && spec->shards == 1) {
+        s->batch.shards = RANKS_SHARDS;
+        diag_note(&t->job->diags, (Loc){0},
+                  "each batch is cut into %d shards for the ranks; --shards says otherwise",
+                  RANKS_SHARDS);
+    }
+    s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
+    s->validate_every = choose(o->validate_every, spec->validate_every, TRAIN_EVERY);
+    s->save_every = choose(o->save_every, spec->save_every, TRAIN_EVERY);
+    s->report_every = choose(o->report_every, spec->report_every, TRAIN_REPORT);
+    s->keep = choose(o->keep, spec->keep, TRAIN_KEEP);
+    s->average = choose(o->average, spec->average, 0);
+    s->patience = choose(o->patience, spec->patience, 0);
+}
+
+/* ---- programs and params ---- */
+
+/* As large in every number as any batch of the first epoch: others have hardly larger ones. */
+static bool bound_batches(Training *t, BatchShape *bound)
+{
+    if (t->options->rows) {
+        *bound = prepared_largest(t->corpus, &t->settings.batch);
+        return true;
+    }
+    Batches *batches = batches_new(t->corpus, &t->settings.batch, 0);
+    if (!batches)
+        return job_no_memory(t->job);
+    batches_largest(batches, bound, 1);
+    batches_free(batches);
+    return true;
+}
+
+/* What is compiled from now on takes at most --memory, with `beside` (or NULL), which runs
+ * by turns with it. */
+static bool limit_memory(Training *t, const TfcProgram *beside)
+{
+    const Module *module = t->session.model->module;
+    const Feed *feed = &t->programs.feed;
+    int n_dims = (int)module->symbols.count;
+    DimSize *dims = ARENA_ARRAY(t->job->arena, DimSize, n_dims + 1);
+    BatchShape bound = {0};
+    if (!t->options->memory)
+        return true;
+    if (!bound_batches(t, &bound))
+        return false;
+    for (int d = 0; d < n_dims; d++) {
+        const char *name = module->symbols.data[d].name;
+        dims[d] = (DimSize){name, bound.rows, bound.rows};
+        if (feed->source_dim && !strcmp(name, feed->source_dim))
+            dims[d] = (DimSize){name, bound.source_longest, bound.source_total};
+        else if (feed->target_dim && !strcmp(name, feed->target_dim))
+            dims[d] = (DimSize){name, bound.target_longest, bound.target_total};
+    }
+    t->session.options.memory = (MemoryLimit){t->options->memory, dims, n_dims, beside};
+    return true;
+}
+
+/* A function that a model may not have: NULL then. False after errors. */
+static bool compile_any(Training *t, Function *function, const TfcProgram **program)
+{
+    *program = function ? session_compile(&t->session, function) : NULL;
+    return *program || !function;
+}
+
+static bool compile_shards(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    Module *module = t->session.model->module;
+    Function *accumulate = derive_accumulate_rows(module), *states = derive_states(module);
+    return training_split_compile(t, accumulate, states) && compile_any(t, states, &p->states) &&
+           limit_memory(t, p->update) && (p->accumulate = session_compile(&t->session, accumulate));
+}
+
+/* Of several batches. */
+static bool compile_pieces(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    Session *session = &t->session;
+    Module *module = session->model->module;
+    if (!check_pieces(module) || !compile_any(t, derive_totals(module, true), &p->totals))
+        return false;
+    if (t->settings.batch.shards > 1)
+        return compile_shards(t);
+    return (p->update = session_compile(session, session_function(session, "update"))) &&
+           limit_memory(t, p->update) &&
+           (p->accumulate = session_compile(session, session_function(session, "accumulate")));
+}
+
+static bool compile_training(Training *t)
+{
+    TrainPrograms *p = &t->programs;
+    Session *session = &t->session;
+    if (t->settings.batch.shards > 1 || t->settings.accumulate > 1)
+        return compile_pieces(t);
+    return limit_memory(t, NULL) && (p->step = session_compile(session, session_function(session, "train_step")));
+}
+
+/* Params, gradients and slots of what was compiled. */
+static bool fill_store(Training *t)
+{
+    const TrainPrograms *p = &t->programs;
+    const TfcProgram *all[] = {p->step, p->accumulate, p->totals, p->states, p->split ? NULL : p->update};
+    for (int i = 0; i < 5; i++)
+        if (all[i] && !store_add_program(t->store, all[i]))
+            return job_no_memory(t->job);
+    return !p->split || training_split_store(t);
+}
+
+/* Pairs are translated, and beginnings continued where the model can do so token by token: that is no part of
+ * what was asked for, so a model that cannot trains without, and a note tells. */
+static bool prepare_decode(Training *t)
+{
+    CorpusKind kind = t->options->kind;
+    if (!ports_predict(&t->ports) || t->options->no_bleu)
+        return true;
+    Diagnostics *diags = &t->job->diags, said = *diags;
+    diag_init(diags, t->job->arena);
+    bool can = inference_prepare_decode(&t->inference);
+    *diags = said;
+    if (!can)
+        diag_note(diags, (Loc){0}, "validations keep no %s: the model cannot go on with a text token by token (tfc check "
+                  "tells why)", kind == CORPUS_PAIRS ? "translations" : "continuations");
+    return true;
+}
+
+/* Training computes in the type asked for, validation in f32, as tfc eval does: a run
+ * may be resumed, and compared, in either type. */
+static bool compile_programs(Training *t)
+{
+    t->programs.feed = feed_of(t->session.model->module, &t->ports);
+    session_set_dtype(&t->session.options, t->options->dtype);
+    if (!compile_training(t))
+        return false;
+    t->session.options.memory = (MemoryLimit){0};
+    session_set_dtype(&t->session.options, "f32");
+    if (!fill_store(t))
+        return false;
+    inference_init(&t->inference, &t->session, t->store, t->vocab);
+    if (!t->n_valid)
+        return true;
+    return inference_prepare_score(&t->inference, true) && prepare_decode(t);
+}
+
+/* The optimizer's slots of params that began or ceased to train. */
+static void tell_slots(Training *t, const CheckpointSlots *slots, const char *path)
+{
+    Diagnostics *diags = &t->job->diags;
+    if (slots->fresh)
+        diag_note(diags, (Loc){0}, "%" PRId64 " of the optimizer's tensors, such as '%s', are not in %s: they begin at 0",
+                  slots->fresh, slots->first_fresh, path);
+    if (slots->dropped)
+        diag_note(diags, (Loc){0},
+                  "%" PRId64 " of the optimizer's tensors in %s, such as '%s', belong to params that do not train now: "
+                  "they are dropped",
+                  slots->dropped, path, slots->first_dropped);
+}
+
+/* After a checkpoint that cannot be read: the newest of the steps that can. */
+static void name_whole(Training *t, const CheckpointParts *parts, const char *last)
+{
+    Arena *arena = t->job->arena;
+    const char *out = t->options->out;
+    int64_t *steps;
+    for (int n = run_steps(arena, out, INT64_MAX, &steps); n--;) {
+        const char *path = run_step_path(arena, out, steps[n]);
+        TrainState state;
+        CheckpointSlots slots;
+        Diagnostics unseen;
+        diag_init(&unseen, arena);
+        if (!checkpoint_load(&unseen, arena, path, t->store, parts, &state, &slots))
+            continue;
+        diag_note(&t->job->diags, (Loc){0}, "%s is whole: cp %s %s, and --resume goes on from step %" PRId64, path, path, last,
+                  steps[n]);
+        return;
+    }
+}
+
+/* The run's checkpoint; its tensors are all there are, so nothing is initialised. */
+static bool load_run(Training *t, bool changed)
+{
+    const TrainOptions *o = t->options;
+    const char *last = run_path(t->job->arena, o->out, "last.safetensors");
+    uint64_t config = train_config(&t->settings, t->corpus);
+    const Split *split = t->programs.split;
+    const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
+    CheckpointSlots slots = {0};
+    if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state, changed ? &slots : NULL)) {
+        name_whole(t, parts, last);
+        return false;
+    }
+    tell_slots(t, &slots, last);
+    if (t->state.config != config && !changed)
+        return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,
+                         o->out);
+    t->state.config = config;
+    t->state.seed = (uint64_t)o->seed;
+    return true;
+}
+
+/* Initial values, and --weights over them. */
+static bool begin_params(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const Model *model = t->session.model;
+    return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
+           (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
+                            weights_load(t->job, model, t->store, o->weights,
+                                          &(WeightsLoad){.fresh = &o->fresh})));
+}
+
+/* A folder that is gone on with keeps its model unless that has changed. */
+static bool write_folder(Training *t, const RunRecord *record, bool changed)
+{
+    const char *out = t->options->out, *from = t->options->weights;
+    return t->options->record && !changed
+               ? run_record_write(t->job, out, record)
+               : (!from || !is_run_folder(from) || published_keep(t->job, from, out)) &&
+                     run_folder_write(t->job, out, &t->session, t->vocab, record);
+}
+
+bool training_prepare(Training *t)
+{
+    const TrainOptions *o = t->options;
+    RunRecord record;
+    bool changed = false;
+    make_settings(t);
+    if (!training_record(t, &record) ||
+        (o->record && !training_may_go_on(t, o->record, &record, &changed)) || !compile_programs(t) ||
+        !training_choose_best(t, &record))
+        return false;
+    t->state =
+        (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
+    bool first = !ranks_mine(o->ranks),
+         ok = (o->record ? load_run(t, changed) : begin_params(t)) && training_ranks_agree(t, &record) &&
+              (!first || (write_folder(t, &record, changed) && training_judge_anew(t)));
+    if (ok)
+        ranks_share(o->ranks, &t->state, sizeof t->state);
+    return ok;
+}

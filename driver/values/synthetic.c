@@ -1,0 +1,176 @@
+/* Synthetic inputs and the cost of a function on them. */
+#include "driver/values/synthetic.h"
+
+#include "ir/work.h"
+#include "runtime/exec/exec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Uniform in [0, 1), by (seed, name of the tensor, element). */
+static double draw(uint64_t seed, uint64_t stream, int64_t i)
+{
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), (uint32_t)stream,
+                                 (uint32_t)(stream >> 32)};
+    uint32_t out[4];
+    philox4x32(counter, key, out);
+    return ((double)out[0] + 0.5) / 4294967296.0;
+}
+
+/* Of an input that no table bounds: the vocabulary, or a few. */
+static int64_t ids_below(const Module *module, const Op *input)
+{
+    enum { A_FEW = 4 };
+    int64_t below = ports_ids(module, input).below;
+    if (!below)
+        below = ports_of(module).vocab;
+    return below ? below : A_FEW;
+}
+
+static void add_tensor(Binding *binding, const char *name, StType type, int rank,
+                       const int64_t *dims, const void *data)
+{
+    StTensor tensor = {.name = name, .type = type, .rank = rank, .count = 1, .data = data};
+    for (int i = 0; i < rank; i++) {
+        tensor.dims[i] = dims[i];
+        tensor.count *= dims[i];
+    }
+    tensor.bytes = (uint64_t)tensor.count * element_info(type)->bytes;
+    vec_push(binding->job->arena, binding->made, tensor);
+}
+
+/* The ragged dimension of an input; NO_SYMBOL: it has none. */
+static int ragged_of(const Module *module, const Op *input)
+{
+    const Type *type = &op_result((Op *)input)->type;
+    for (int i = 0; i < type->rank; i++)
+        if (symbol_is_ragged(module, type->dims[i].symbol))
+            return type->dims[i].symbol;
+    return NO_SYMBOL;
+}
+
+static const Op *input_named(const Module *module, const char *name)
+{
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input && name && !strcmp(op_string(op, ATTR_name), name))
+            return op;
+    return NULL;
+}
+
+/* That of the source; where there is none, the first that is not the target's. */
+static bool is_source_dim(const Module *module, int symbol)
+{
+    ModelPorts ports = ports_of(module);
+    const Op *source = input_named(module, ports.source);
+    const Op *target = input_named(module, ports.target);
+    if (source)
+        return ragged_of(module, source) == symbol;
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input && ragged_of(module, op) != NO_SYMBOL &&
+            (!target || ragged_of(module, op) != ragged_of(module, target)))
+            return ragged_of(module, op) == symbol;
+    return false;
+}
+
+static void add_dim(Binding *binding, BoundDim dim)
+{
+    if (!binding_dim(binding, dim.name))
+        vec_push(binding->job->arena, binding->dims, dim);
+}
+
+/* The lengths follow from the dimension, so that all its tensors agree. */
+static void add_lengths(Binding *binding, const Module *module, const char *name, int symbol,
+                        int64_t longest, const SyntheticOptions *o)
+{
+    Arena *arena = binding->job->arena;
+    BoundDim dim = {.name = module->symbols.data[symbol].name, .from = name, .n = o->batch};
+    dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
+    dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
+    int32_t total = 0;
+    const int32_t *given = !o->lengths                     ? NULL
+                           : is_source_dim(module, symbol) ? o->lengths->source
+                                                           : o->lengths->target;
+    for (int64_t b = 0; b < o->batch; b++) {
+        int64_t shorter = (int64_t)(draw(o->seed, 1000 + (uint64_t)symbol, b) * (double)longest);
+        /* one row is as long as it can be */
+        dim.length[b] =
+            (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
+        if (given)
+            dim.length[b] = given[b];
+        dim.offset[b] = total;
+        total += dim.length[b];
+        if (dim.length[b] > dim.extent)
+            dim.extent = dim.length[b];
+    }
+    add_dim(binding, dim);
+    add_tensor(binding, arena_printf(arena, "%s.lengths", name), ST_I32, 1, &o->batch, dim.length);
+}
+
+static void add_input(Binding *binding, const Module *module, const Op *input, uint64_t stream,
+                      const SyntheticOptions *o)
+{
+    Arena *arena = binding->job->arena;
+    const Type *type = &op_result((Op *)input)->type;
+    const char *name = op_string(input, ATTR_name);
+    int64_t dims[MAX_RANK], count = 1;
+    for (int i = 0; i < type->rank; i++) {
+        int symbol = type->dims[i].symbol;
+        dims[i] = type->dims[i].size;
+        if (symbol_is_ragged(module, symbol)) {
+            dims[i] = is_source_dim(module, symbol) ? o->source_length : o->target_length;
+            add_lengths(binding, module, name, symbol, dims[i], o);
+        } else if (symbol != NO_SYMBOL) {
+            dims[i] = o->batch;
+            add_dim(binding, (BoundDim){.name = module->symbols.data[symbol].name,
+                                        .from = name,
+                                        .extent = o->batch});
+        }
+        count *= dims[i];
+    }
+    bool whole = !dtype_is_float(type->dtype);
+    double bound = (double)(whole ? ids_below(module, input) : 0);
+    if (type->dtype == DT_BOOL)
+        bound = 2;
+    int32_t *ints = whole ? ARENA_ARRAY(arena, int32_t, count + 1) : NULL;
+    double *floats = whole ? NULL : ARENA_ARRAY(arena, double, count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        double u = draw(o->seed, stream, i);
+        if (whole)
+            ints[i] = (int32_t)(u * bound);
+        else
+            floats[i] = 2 * u - 1;
+    }
+    add_tensor(binding, name, whole ? ST_I32 : ST_F64, type->rank, dims,
+               whole ? (const void *)ints : floats);
+}
+
+void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options)
+{
+    uint64_t stream = 1;
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input)
+            add_input(binding, module, op, stream++, options);
+}
+
+double synthetic_flops(Binding *binding, const Function *function)
+{
+    const Module *module = function->module;
+    Sizes sizes = sizes_new(binding->job->arena, module);
+    for (size_t s = 0; s < module->symbols.count; s++) {
+        const BoundDim *dim = binding_dim(binding, module->symbols.data[s].name);
+        if (!dim)
+            continue;
+        sizes.extents[s] = sizes.totals[s] = (double)dim->extent;
+        if (!dim->length)
+            continue;
+        sizes.totals[s] = 0;
+        for (int64_t b = 0; b < dim->n; b++)
+            sizes.totals[s] += dim->length[b];
+        sizes.extents[s] = sizes.totals[s] / (double)(dim->n ? dim->n : 1);
+    }
+    double flops = 0;
+    FOR_OPS (op, &function->body)
+        flops += product_flops(&sizes, op);
+    return flops;
+}

@@ -1,0 +1,27 @@
+/* Made-up inputs for a model: what bench measures on and check differentiates at. */
+#ifndef DRIVER_VALUES_SYNTHETIC_H
+#define DRIVER_VALUES_SYNTHETIC_H
+
+#include "driver/ports/ports.h"
+#include "driver/values/lengths.h"
+#include "driver/values/tensors.h"
+
+typedef struct SyntheticOptions {
+    int64_t batch;               /* size of every dimension that is not ragged */
+    int64_t source_length;       /* tokens, along the source's ragged dimension */
+    int64_t target_length;       /* tokens, along all other ragged dimensions */
+    bool ragged;                 /* lengths are drawn from 1 to these two; else all are equal */
+    const BatchLengths *lengths; /* the length of each sentence instead; NULL: none are given */
+    uint64_t seed;
+} SyntheticOptions;
+
+/* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:
+ * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */
+void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
+
+/* Floating-point operations of the products of a function not yet lowered, two a
+ * multiplication and addition, for the dimensions bound; ragged ones count with
+ * their mean length. */
+double synthetic_flops(Binding *binding, const Function *function);
+
+#endif

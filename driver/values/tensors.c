@@ -1,0 +1,245 @@
+/* Finding the inputs of a program, and its dimensions from their shapes. */
+#include "driver/values/tensors.h"
+
+#include "driver/ports/positions.h"
+#include "driver/values/packing.h"
+#include "frontend/frontend.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+BoundDim *binding_dim(Binding *binding, const char *name)
+{
+    for (size_t i = 0; i < binding->dims.count; i++)
+        if (!strcmp(binding->dims.data[i].name, name))
+            return &binding->dims.data[i];
+    return NULL;
+}
+
+/* In the file, or made here. */
+static const StTensor *find_tensor(const Binding *binding, const char *name)
+{
+    const StTensor *found = binding->file ? st_find(binding->file, name) : NULL;
+    for (size_t i = 0; !found && i < binding->made.count; i++)
+        if (!strcmp(binding->made.data[i].name, name))
+            found = &binding->made.data[i];
+    return found;
+}
+
+/* NAME.lengths; those of "tgt.next" are those of "tgt" where it has none of its own. */
+static const StTensor *find_lengths(const Binding *binding, const char *name)
+{
+    Arena *arena = binding->job->arena;
+    const StTensor *found = find_tensor(binding, arena_printf(arena, "%s.lengths", name));
+    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
+    if (found || !text_ends(name, NEXT_SUFFIX) || !stem)
+        return found;
+    return find_lengths(binding, arena_strndup(arena, name, stem));
+}
+
+const char *binding_path(const Binding *binding)
+{
+    return binding->file ? binding->file->path : "made input";
+}
+
+/* Each row of a tensor of ids moved by one, -1 at its end, as the elements of a tensor of the
+ * same shape. Without lengths a packed tensor is one row. */
+static int32_t *shift_rows(Arena *arena, const StTensor *ids, const StTensor *lengths)
+{
+    bool padded = ids->rank == 2;
+    int64_t rows = lengths ? lengths->count : 1;
+    if (padded)
+        rows = ids->dims[0];
+    int32_t *next = ARENA_ARRAY(arena, int32_t, ids->count + 1);
+    for (int64_t i = 0; i < ids->count; i++)
+        next[i] = -1;
+    for (int64_t b = 0, at = 0; b < rows; b++) {
+        int64_t length = padded ? ids->dims[1] : ids->count;
+        if (lengths && b < lengths->count)
+            length = (int64_t)st_value(lengths, b);
+        for (int64_t t = 0; t + 1 < length && at + t + 1 < ids->count; t++)
+            next[at + t] = (int32_t)st_value(ids, at + t + 1);
+        at += padded ? ids->dims[1] : length;
+    }
+    return next;
+}
+
+/* "tgt.next" from "tgt"; NULL: the name is no such, or there is nothing to make it from. */
+static const StTensor *make_next(Binding *binding, const char *name)
+{
+    Arena *arena = binding->job->arena;
+    size_t stem = strlen(name) - strlen(NEXT_SUFFIX);
+    if (!text_ends(name, NEXT_SUFFIX) || !stem)
+        return NULL;
+    const char *base = arena_strndup(arena, name, stem);
+    const StTensor *from = tensors_find(binding, base);
+    if (!from || from->rank < 1 || from->rank > 2)
+        return NULL;
+    StTensor made = *from;
+    made.name = arena_strdup(arena, name);
+    made.type = ST_I32;
+    made.data = shift_rows(arena, from, find_lengths(binding, base));
+    made.bytes = (uint64_t)from->count * 4;
+    vec_push(arena, binding->made, made);
+    return find_tensor(binding, name);
+}
+
+const StTensor *tensors_find(Binding *binding, const char *name)
+{
+    const StTensor *found = find_tensor(binding, name);
+    return found ? found : make_next(binding, name);
+}
+
+bool tensors_available(Binding *binding, const TfcProgram *program, const char **missing)
+{
+    for (int i = 0; i < program->n_inputs; i++)
+        if (!tensors_find(binding, program->inputs[i].name)) {
+            if (missing)
+                *missing = program->inputs[i].name;
+            return false;
+        }
+    return true;
+}
+
+static bool bind_size(Binding *binding, const char *name, const char *from, int64_t extent)
+{
+    BoundDim *bound = binding_dim(binding, name);
+    if (!bound) {
+        BoundDim fresh = {.name = name, .from = from, .extent = extent};
+        vec_push(binding->job->arena, binding->dims, fresh);
+        return true;
+    }
+    if (bound->extent == extent)
+        return true;
+    return job_error(binding->job,
+                     "%s: the dimension %s is %" PRId64 " in '%s', but %" PRId64 " in '%s'",
+                     binding_path(binding), name, bound->extent, bound->from, extent, from);
+}
+
+/* A tensor without lengths has those of an input before it, if its array is as long. */
+static bool share_lengths(const Binding *binding, const BoundDim *bound, const char *from,
+                          int64_t padded)
+{
+    int64_t positions = bound->padded > 0 ? bound->padded : bound->extent;
+    if (padded == positions)
+        return true;
+    return job_error(binding->job,
+                     "%s: '%s' has %" PRId64 " positions along %s, but '%s' %" PRId64
+                     ": they share this dimension, so their rows have the same lengths",
+                     binding_path(binding), from, padded, bound->name, bound->from, positions);
+}
+
+/* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or
+ * all of the padded array. `padded` is -1 for a packed tensor. */
+static bool bind_ragged(Binding *binding, const char *name, const char *batch, const char *from,
+                        int64_t rows, int64_t padded)
+{
+    Job *job = binding->job;
+    const StTensor *lengths = find_lengths(binding, from);
+    if (!lengths && binding_dim(binding, name))
+        return share_lengths(binding, binding_dim(binding, name), from, padded);
+    if (lengths)
+        rows = lengths->count;
+    if (!bind_size(binding, batch, from, rows))
+        return false;
+    BoundDim fresh = {.name = name, .from = from, .n = rows, .padded = padded};
+    fresh.length = ARENA_ARRAY(job->arena, int32_t, rows + 1);
+    fresh.offset = ARENA_ARRAY(job->arena, int32_t, rows + 1);
+    int64_t total = 0;
+    for (int64_t b = 0; b < rows; b++) {
+        double length = lengths ? st_value(lengths, b) : (double)padded;
+        if (!(length >= 0 && length <= 1 << 30) || length != (double)(int64_t)length ||
+            (padded >= 0 && length > (double)padded))
+            return job_error(job, "%s: '%s.lengths' [%" PRId64 "] is %g, which does not fit '%s'",
+                             binding_path(binding), from, b, length, from);
+        fresh.length[b] = (int32_t)length;
+        fresh.offset[b] = (int32_t)total;
+        total += fresh.length[b];
+        if (fresh.length[b] > fresh.extent)
+            fresh.extent = fresh.length[b];
+    }
+    BoundDim *bound = binding_dim(binding, name);
+    if (!bound) {
+        vec_push(job->arena, binding->dims, fresh);
+        return true;
+    }
+    for (int64_t b = 0; b < rows; b++)
+        if (bound->length[b] != fresh.length[b])
+            return job_error(job,
+                             "%s: row %" PRId64 " of '%s' has the length %d, but that of '%s' %d: "
+                             "they share the dimension %s",
+                             binding_path(binding), b, bound->from, (int)bound->length[b], from,
+                             (int)fresh.length[b], name);
+    return true;
+}
+
+static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort *port,
+                      const StTensor *tensor)
+{
+    const TfcShape *shape = &port->shape;
+    bool packed = tensor_is_packed(tensor, shape) && find_lengths(binding, port->name);
+    if (tensor->rank != shape->rank && !packed)
+        return job_error(binding->job, "%s: '%s' has %d dimensions, the model's has %d",
+                         binding_path(binding), port->name, tensor->rank, shape->rank);
+    for (int i = 0; i < shape->rank; i++) {
+        int dim = shape->dims[i].dim, batch = dim >= 0 ? program->dims[dim].batch : -1;
+        int64_t size = packed ? (i < 2 ? -1 : tensor->dims[i - 1]) : tensor->dims[i];
+        bool ok = true;
+        if (batch >= 0)
+            ok = bind_ragged(binding, program->dims[dim].name, program->dims[batch].name,
+                             port->name, packed ? 0 : tensor->dims[0], size);
+        else if (size < 0)
+            continue; /* the batch of a packed tensor: bound by its lengths */
+        else if (dim >= 0)
+            ok = bind_size(binding, program->dims[dim].name, port->name, size);
+        else if (shape->dims[i].size != size)
+            ok = job_error(binding->job,
+                           "%s: dimension %d of '%s' is %" PRId64 ", the model's is %" PRId64,
+                           binding_path(binding), i, port->name, size, shape->dims[i].size);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool tensors_set_dims(Binding *binding, const TfcProgram *program, Exec *exec)
+{
+    for (int i = 0; i < program->n_dims; i++) {
+        const BoundDim *bound = binding_dim(binding, program->dims[i].name);
+        if (!bound)
+            return job_error(binding->job, "nothing tells how long the dimension %s is",
+                             program->dims[i].name);
+        PositionTable table = binding->module ? position_table(binding->module, bound->name) : (PositionTable){0};
+        if (table.length && bound->extent > table.length)
+            return job_error(binding->job, "%s: '%s' is %" PRId64 " long along %s, but the model's table '%s' has %" PRId64
+                             " positions", binding_path(binding), bound->from, bound->extent, bound->name,
+                             table.name, table.length);
+        if (program->dims[i].batch >= 0)
+            exec_set_ragged(exec, i, bound->n, bound->length, NULL);
+        else
+            exec_set_dim(exec, i, bound->extent);
+    }
+    return true;
+}
+
+bool tensors_bind(Binding *binding, const TfcProgram *program, Exec *exec)
+{
+    const char *missing;
+    if (!tensors_available(binding, program, &missing))
+        return job_error(binding->job, "%s: the input '%s' is missing", binding_path(binding),
+                         missing);
+    for (int i = 0; i < program->n_inputs; i++)
+        if (!bind_dims(binding, program, &program->inputs[i],
+                       tensors_find(binding, program->inputs[i].name)))
+            return false;
+    if (!tensors_set_dims(binding, program, exec))
+        return false;
+    for (int i = 0; i < program->n_inputs; i++) {
+        const TfcPort *port = &program->inputs[i];
+        const void *data = pack_input(binding, program, port, tensors_find(binding, port->name));
+        if (!data)
+            return false;
+        exec_input(exec, port->name, data);
+    }
+    return true;
+}

@@ -1,0 +1,401 @@
+/* The loops around tiles; see product.h.
+ *
+ *   for each pass of `depth` terms                                      run_passes, run_columns
+ *     for each block of b's columns, packed where it must be            run_block
+ *       for each group of a's rows, packed where they must be           run_group
+ *         for each panel of the group, for each panel of the block      run_panel
+ *           the tiles                                                   run_tiles */
+#include "runtime/product/product.h"
+
+#include "runtime/exec/program.h"
+#include "runtime/product/product_pack.h"
+#include "runtime/product/product_state.h"
+
+#include <stddef.h>
+
+/* A that no more tiles than this read is read where it lies, if the form can. So is b where one
+ * panel of a reads it, or a few and the first-level cache holds it. Of few panels of a the blocks
+ * are narrow: the second reads b from near. */
+enum { DIRECT_A_TILES = 2, FEW_PANELS = 6, FEW_COLUMNS = 2 * TFC_PANEL_COLUMNS };
+enum { NEAR_BYTES = 32 << 10 };
+
+/* A product at work. Sizes are in elements or terms, pitches in bytes. */
+typedef struct Work {
+    const TfcForm *form;
+    const TfcFormSizes *f;
+    const TfcProduct *p;
+    char *block_room, *rows_room; /* of the workspace; of rows two halves */
+    int64_t half;
+    bool packs_b, few, low; /* low: wide tiles first */
+    bool kept;              /* b's panels are for of_kept */
+    bool by_columns;        /* run_columns */
+    bool along, packs_a;    /* a's rows lie along k; others are packed */
+    int64_t c_bytes;        /* of an element of c */
+    unsigned mxcsr;         /* outside */
+    /* of a pass */
+    int64_t from, k, elements, row_pitch;
+    TfcStore store;
+    bool last;
+    /* of a block */
+    int64_t column, columns, panel_pitch; /* from column to column */
+    const char *b, *panels;
+} Work;
+
+/* Rows of a that are multiplied by a block, and those after them, which are brought near
+ * meanwhile, a share at each tile. */
+typedef struct Group {
+    int64_t row, rows;
+    const char *a, *packed; /* where they lie; packed, or NULL */
+    int64_t next_rows, runs, share, done;
+    const char *next;
+    char *room; /* of the next */
+} Group;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t pieces(int64_t length, int64_t piece) { return (length + piece - 1) / piece; }
+
+/* ---- tiles ---- */
+
+typedef struct Tile {
+    const char *a, *b;
+    char *c;
+    int64_t a_row, a_k, b_k, c_row; /* bytes */
+    TfcLie lie;
+} Tile;
+
+static int height_for(const TfcFormSizes *f, int64_t rows, int h)
+{
+    while (h + 1 < TFC_HEIGHTS && f->heights[h + 1] &&
+           (f->any_rows ? f->heights[h + 1] >= rows : f->heights[h] > rows))
+        h++;
+    return h;
+}
+
+typedef TfcTile *const Tiles[TFC_WIDTHS];
+
+static int width_for(const TfcFormSizes *f, Tiles tiles, int64_t columns)
+{
+    int w = 0;
+    while (w + 1 < TFC_WIDTHS && tiles[w + 1] && f->widths[w] < columns)
+        w++;
+    return w;
+}
+
+/* Up to a panel's rows, and columns of b that lie `element` bytes apart. */
+static void run_tiles(const Work *w, Tile t, int64_t rows, int64_t columns)
+{
+    const TfcForm *form = w->form;
+    const TfcFormSizes *f = w->f;
+    if (rows == f->rows && columns == f->columns && form->highest[t.lie]) {
+        form->highest[t.lie](w->elements, t.a, t.a_row, t.a_k, t.b, t.b_k, t.c, t.c_row, columns,
+                             w->store, rows);
+        return;
+    }
+    Tiles *tiles = t.lie == TFC_LIE_KEPT ? form->of_kept : form->tiles;
+    for (int h = tiles[0][0] ? 0 : 1; rows > 0;) {
+        h = height_for(f, rows, h);
+        for (int64_t j = 0; j < columns;) {
+            int width = width_for(f, tiles[h], columns - j);
+            TfcTile *tile = h == 0 && f->widths[width] == f->columns && form->highest[t.lie]
+                                ? form->highest[t.lie]
+                                : tiles[h][width];
+            tile(w->elements, t.a, t.a_row, t.a_k, t.b + j * f->element, t.b_k,
+                 t.c + j * w->c_bytes, t.c_row, columns - j, w->store, rows);
+            j += f->widths[width];
+        }
+        rows -= f->heights[h];
+        t.a += f->heights[h] * t.a_row;
+        t.c += f->heights[h] * t.c_row;
+    }
+}
+
+/* ---- rows of a ---- */
+
+static bool reads_in_place(const Work *w, int64_t rows)
+{
+    const TfcFormSizes *f = w->f;
+    if (!w->along)
+        return !w->packs_a;
+    return f->in_place_rows && rows % f->in_place_rows == 0 && w->k % f->in_place_k == 0 &&
+           !(f->crowded && w->p->a_row * f->source % f->crowded == 0);
+}
+
+/* Whether rows are packed while those before them are multiplied. */
+static bool packs_ahead(const Work *w)
+{
+    return !w->along && w->packs_a && w->f->beside == TFC_LIE_PANELS;
+}
+
+/* Packs the rows of a group that were not packed ahead. */
+static void pack_group(const Work *w, const Group *g, char *room)
+{
+    const TfcProduct *p = w->p;
+    if (w->along)
+        pack_rows_along(w->form, w->k, g->a, p->a_row, g->rows, room, w->row_pitch);
+    else
+        pack_rows_beside(w->form, 0, w->k, g->a, p->a_column, g->rows, room, w->row_pitch);
+}
+
+static const char *rows_at(const Work *w, int64_t row)
+{
+    const TfcProduct *p = w->p;
+    return (const char *)p->a + (row * p->a_row + w->from * p->a_column) * w->f->source;
+}
+
+static Group group_at(const Work *w, int64_t row)
+{
+    const TfcFormSizes *f = w->f;
+    int64_t rows = least(w->p->m - row, f->together), turn = row / f->together & 1;
+    int64_t next_rows = least(w->p->m - row - rows, f->together);
+    Group g = {.row = row,
+               .rows = rows,
+               .a = rows_at(w, row),
+               .next_rows = next_rows,
+               .next = rows_at(w, row + rows),
+               .runs = w->along ? next_rows : w->k,
+               .room = w->rows_room + (1 - turn) * w->half};
+    if (!reads_in_place(w, rows))
+        g.packed = w->rows_room + turn * w->half;
+    if (next_rows > 0) {
+        g.share = pieces(g.runs, pieces(rows, f->rows) * pieces(w->columns, f->columns));
+        g.share = w->along ? g.share : pieces(g.share, PACK_K) * PACK_K;
+    }
+    return g;
+}
+
+/* Runs [begin, end) of the next rows: whole rows, or where they lie beside each other terms. */
+static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t end)
+{
+    const TfcProduct *p = w->p;
+    int64_t stride = (w->along ? p->a_row : p->a_column) * w->f->source;
+    int64_t run = (w->along ? w->k : g->next_rows) * w->f->source;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t at = 0; at < run; at += w->f->line)
+            __builtin_prefetch(g->next + i * stride + at);
+}
+
+/* What is packed at a tile is prefetched at the one before. */
+static void help_next(const Work *w, Group *g)
+{
+    if (g->done >= g->runs)
+        return;
+    int64_t begin = g->done, end = least(begin + g->share, g->runs);
+    g->done = end;
+    if (packs_ahead(w)) {
+        pack_rows_beside(w->form, begin, end, g->next, w->p->a_column, g->next_rows, g->room,
+                         w->row_pitch);
+        begin = end;
+        end = least(begin + g->share, g->runs);
+    }
+    prefetch_next(w, g, begin, end);
+}
+
+/* ---- panels ---- */
+
+/* A panel of b is packed if all are, or if a tile's last vector would read past its end. */
+static bool packs_panel(const Work *w, int64_t width)
+{
+    for (int i = 0; !w->packs_b && i < TFC_WIDTHS; i++)
+        if (w->f->widths[i] == width)
+            return false;
+    return true;
+}
+
+/* How the rows of a group from its row `i` on lie. */
+static void place_rows(const Work *w, const Group *g, int64_t i, Tile *t)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    if (!g->packed) {
+        t->a = g->a + i * p->a_row * f->source;
+        t->a_row = p->a_row * f->source;
+        t->a_k = p->a_column * f->source * f->joined;
+        t->lie = w->along ? TFC_LIE_ROWS : TFC_LIE_STRIDED;
+    } else if (w->along || f->beside == TFC_LIE_ROWS) {
+        *t = (Tile){.a = g->packed + i * w->row_pitch, .a_row = w->row_pitch, .a_k = f->element};
+        t->lie = TFC_LIE_ROWS;
+    } else {
+        *t = (Tile){.a = g->packed + i * w->row_pitch, .a_row = f->element};
+        t->a_k = f->rows * f->element;
+        t->lie = TFC_LIE_PANELS;
+    }
+}
+
+/* A panel of the group, from its row `i` on, times every panel of the block. */
+static void run_panel(const Work *w, Group *g, int64_t i)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    int64_t rows = least(g->rows - i, f->rows), width;
+    Tile t;
+    place_rows(w, g, i, &t);
+    char *c = (char *)p->c + ((g->row + i) * p->c_row + w->column) * w->c_bytes;
+    t.c_row = p->c_row * w->c_bytes;
+    TfcLie lie = w->kept ? TFC_LIE_KEPT : t.lie;
+    for (int64_t j = 0; j < w->columns; j += width) {
+        width = least(w->columns - j, w->low ? f->widths[TFC_WIDTHS - 1] : f->columns);
+        if (w->low && width < f->widths[TFC_WIDTHS - 1])
+            width = least(width, f->columns);
+        help_next(w, g);
+        bool packed = packs_panel(w, width);
+        t.b = packed ? w->panels + j * w->panel_pitch : w->b + j * p->b_column * f->source;
+        t.b_k = packed ? f->columns * f->element : p->b_row * f->source;
+        t.lie = packed ? lie : TFC_LIE_STRIDED;
+        t.c = c + j * w->c_bytes;
+        run_tiles(w, t, rows, width);
+    }
+}
+
+/* The epilogue of these rows and columns of c, which are whole; it computes with denormals as they
+ * are outside. */
+static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int64_t columns)
+{
+    const TfcEpilogue *e = w->p->epilogue;
+    if (!e)
+        return;
+    e->args->column_begin = e->column + column;
+    e->args->column_end = e->column + column + columns;
+    state_restore_denormals(w->f, w->mxcsr);
+    e->call(e->args, e->row + row, e->row + row + rows);
+    state_flush_denormals(w->f);
+}
+
+/* ---- blocks ---- */
+
+/* All columns, or those of the last panel, if that is to be packed. */
+static void pack_block(const Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    int64_t begin = w->packs_b ? 0 : w->columns / f->columns * f->columns;
+    int64_t columns = w->columns - begin;
+    if (!p->panels && columns > 0 && packs_panel(w, columns))
+        pack_columns(w->form, w->k, w->b + begin * p->b_column * f->source, p->b_row,
+                     p->b_column, columns, (char *)w->panels + begin * w->panel_pitch,
+                     w->panel_pitch);
+}
+
+/* Where the block's panels are. Of what was packed beforehand each has all terms. */
+static void find_panels(Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    w->panels = w->block_room;
+    w->panel_pitch = w->elements * f->element;
+    if (p->panels) {
+        w->panel_pitch = pack_kept_elements(f, p->k) * f->element;
+        w->panels = (const char *)p->panels + (p->column + w->column) * w->panel_pitch +
+                    pack_kept_elements(f, w->from) * f->columns * f->element;
+    }
+}
+
+static void run_group(const Work *w, int64_t row)
+{
+    Group g = group_at(w, row);
+    bool single = w->p->m <= w->f->together, ready = single && w->column > 0;
+    bool ahead = row > 0 && packs_ahead(w);
+    if (g.packed && !ready && !ahead)
+        pack_group(w, &g, (char *)g.packed);
+    for (int64_t i = 0; i < g.rows; i += w->f->rows)
+        run_panel(w, &g, i);
+    if (w->last && !w->by_columns)
+        finish(w, row, g.rows, w->column, w->columns);
+}
+
+static void set_pass(Work *w, int64_t from)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    w->from = from;
+    w->k = least(p->k - from, f->depth);
+    w->elements = pack_elements(f, w->k);
+    w->row_pitch = w->elements * f->element + TFC_PANEL_GAP;
+    w->last = from + w->k >= p->k;
+    w->store = from > 0 ? TFC_STORE_ADD : p->store;
+}
+
+static int64_t block_columns(const Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    if (w->few)
+        return FEW_COLUMNS;
+    return f->block / f->element / (w->elements > 1 ? w->elements : 1) / f->columns * f->columns;
+}
+
+/* These columns of this pass. */
+static void run_block(Work *w, int64_t column, int64_t columns)
+{
+    const TfcProduct *p = w->p;
+    w->column = column;
+    w->columns = columns;
+    w->b = (const char *)p->b + (w->from * p->b_row + column * p->b_column) * w->f->source;
+    find_panels(w);
+    pack_block(w);
+    for (int64_t row = 0; row < p->m; row += w->f->together)
+        run_group(w, row);
+}
+
+/* Without terms a pass of depth zero gives the zeros. */
+static void run_passes(Work *w)
+{
+    int64_t depth = w->f->depth, n = w->p->n, from = 0;
+    do {
+        set_pass(w, from);
+        for (int64_t column = 0, columns; column < n; column += columns) {
+            columns = least(n - column, block_columns(w));
+            run_block(w, column, columns);
+        }
+    } while ((from += depth) < w->p->k);
+}
+
+/* All terms of these columns. */
+static void run_whole(Work *w, int64_t column, int64_t columns)
+{
+    int64_t depth = w->f->depth, from = 0;
+    do {
+        set_pass(w, from);
+        run_block(w, column, columns);
+    } while ((from += depth) < w->p->k);
+}
+
+/* Of few rows: all terms of some columns before the next ones. So b, which is most of what is read,
+ * is read in the order it lies: what was packed beforehand panel by panel. */
+static void run_columns(Work *w)
+{
+    int64_t n = w->p->n, step = w->p->panels ? w->f->columns : FEW_COLUMNS;
+    for (int64_t column = 0; column < n; column += FEW_COLUMNS) {
+        int64_t end = least(n, column + FEW_COLUMNS);
+        for (int64_t j = column; j < end; j += step)
+            run_whole(w, j, least(end - j, step));
+        finish(w, 0, w->p->m, column, end - column);
+    }
+}
+
+void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
+{
+    const TfcFormSizes *f = &form->sizes;
+    bool along = p->a_column == 1 || p->k <= 1, across = p->b_column != 1;
+    bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
+    bool direct = p->m <= f->rows || (few && near);
+    bool packs_b = !f->strided || !direct || across || p->panels;
+    Work w = {.form = form,
+              .f = f,
+              .p = p,
+              .block_room = workspace,
+              .rows_room = (char *)workspace + f->block,
+              .half = f->together * (f->depth / f->joined * f->element + TFC_PANEL_GAP),
+              .packs_b = packs_b,
+              .few = few,
+              .kept = p->panels && f->kept != f->joined,
+              .low = !packs_b && p->m <= f->low,
+              .along = along,
+              .packs_a = !f->strided || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
+              .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
+    w.mxcsr = state_flush_denormals(f);
+    state_open_registers(f);
+    set_pass(&w, 0);
+    w.by_columns = few && reads_in_place(&w, p->m);
+    (w.by_columns ? run_columns : run_passes)(&w);
+    state_close_registers(f);
+    state_restore_denormals(f, w.mxcsr);
+}

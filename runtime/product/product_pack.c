@@ -1,0 +1,151 @@
+/* Packing: what is read side by side becomes panels, which tiles read in one stream. */
+#include "runtime/product/product_pack.h"
+
+#include <string.h>
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t elements_along(const TfcFormSizes *f, int64_t k, int64_t joined)
+{
+    return f->whole == 1 ? k : (k + f->whole - 1) / f->whole * f->whole / joined;
+}
+
+int64_t pack_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->joined); }
+int64_t pack_kept_elements(const TfcFormSizes *f, int64_t k) { return elements_along(f, k, f->kept); }
+
+/* ---- columns of b ---- */
+
+/* How a panel is packed: by what, and terms an element. */
+typedef struct Way {
+    const TfcFormSizes *f;
+    TfcPackPanel *pack;
+    int64_t joined;
+} Way;
+
+/* Zeros first, where terms are missing: those that there are come over them. */
+static void pack_panel(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                       int64_t count, char *out)
+{
+    const TfcFormSizes *f = way->f;
+    if (f->whole > 1 && k % f->whole) {
+        int64_t row = f->columns * f->element, begin = k / f->whole * f->whole / way->joined;
+        memset(out + begin * row, 0, (size_t)((elements_along(f, k, way->joined) - begin) * row));
+    }
+    way->pack(k, x, x_k, x_column, count, out);
+}
+
+static void prefetch_terms(const TfcFormSizes *f, int64_t terms, const char *x, int64_t x_k,
+                           int64_t columns)
+{
+    for (int64_t l = 0; l < terms; l++)
+        for (int64_t at = 0; at < columns * f->source; at += f->line)
+            __builtin_prefetch(x + l * x_k * f->source + at);
+}
+
+/* Narrow panels beside each other: some terms of all, while the next are brought near. So the page
+ * that a row of b lies in is found once. */
+static void pack_beside(const Way *way, int64_t k, const char *x, int64_t x_k, int64_t columns,
+                        char *panels, int64_t pitch)
+{
+    enum { TERMS = 16 };
+    const TfcFormSizes *f = way->f;
+    for (int64_t l = 0; l < k; l += TERMS) {
+        const char *from = x + l * x_k * f->source;
+        char *to = panels + l / way->joined * f->columns * f->element;
+        prefetch_terms(f, least_of(k - l - TERMS, TERMS), from + TERMS * x_k * f->source, x_k,
+                       columns);
+        for (int64_t j = 0; j < columns; j += f->columns)
+            pack_panel(way, least_of(k - l, TERMS), from + j * f->source, x_k, 1,
+                       least_of(columns - j, f->columns), to + j * pitch);
+    }
+}
+
+static void pack_all(const Way *way, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                     int64_t columns, void *panels, int64_t pitch)
+{
+    const TfcFormSizes *f = way->f;
+    const char *from = x;
+    char *to = panels;
+    bool beside = x_column == 1 && f->columns < TFC_PANEL_COLUMNS;
+    for (int64_t j = 0, step; j < columns; j += step) {
+        step = beside ? TFC_PANEL_COLUMNS : f->columns;
+        int64_t count = least_of(columns - j, step);
+        if (beside)
+            pack_beside(way, k, from + j * f->source, x_k, count, to + j * pitch, pitch);
+        else
+            pack_panel(way, k, from + j * x_column * f->source, x_k, x_column, count,
+                       to + j * pitch);
+    }
+}
+
+void pack_columns(const TfcForm *form, int64_t k, const void *x, int64_t x_k, int64_t x_column,
+                  int64_t columns, void *panels, int64_t pitch)
+{
+    const Way way = {&form->sizes, form->pack_panel, form->sizes.joined};
+    pack_all(&way, k, x, x_k, x_column, columns, panels, pitch);
+}
+
+void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
+                  int64_t b_row, int64_t b_column, void *panels)
+{
+    const TfcFormSizes *f = &form->sizes;
+    const Way way = {f, form->pack_kept, f->kept};
+    int64_t pitch = pack_kept_elements(f, k) * f->element;
+    pack_all(&way, k, (const char *)b + begin * b_column * f->source, b_row, b_column, end - begin,
+             (char *)panels + begin * pitch, pitch);
+}
+
+/* ---- rows of a ---- */
+
+/* Terms joined: as they are, filled up with zeros. */
+static void copy_row(const TfcFormSizes *f, int64_t k, const char *x, char *out)
+{
+    size_t bytes = (size_t)(k * f->source);
+    memcpy(out, x, bytes);
+    memset(out + bytes, 0, (size_t)(pack_elements(f, k) * f->element) - bytes);
+}
+
+/* Of bf16 as f32, the odd term of each pair before the even one. */
+static void widen_row(int64_t k, const void *x, void *out)
+{
+    const uint16_t *terms = x;
+    uint32_t *widened = out;
+    for (int64_t l = 0; l + 1 < k; l += 2) {
+        widened[l] = (uint32_t)terms[l + 1] << 16;
+        widened[l + 1] = (uint32_t)terms[l] << 16;
+    }
+    if (k % 2) {
+        widened[k - 1] = 0;
+        widened[k] = (uint32_t)terms[k - 1] << 16;
+    }
+}
+
+void pack_rows_along(const TfcForm *form, int64_t k, const void *x, int64_t x_row, int64_t rows,
+                     void *out, int64_t pitch)
+{
+    const TfcFormSizes *f = &form->sizes;
+    for (int64_t i = 0; i < rows; i++) {
+        const char *from = (const char *)x + i * x_row * f->source;
+        if (f->joined > 1)
+            copy_row(f, k, from, (char *)out + i * pitch);
+        else
+            widen_row(k, from, (char *)out + i * pitch);
+    }
+}
+
+void pack_rows_beside(const TfcForm *form, int64_t begin, int64_t end, const void *x, int64_t x_k,
+                      int64_t rows, void *out, int64_t pitch)
+{
+    const TfcFormSizes *f = &form->sizes;
+    bool panels = f->beside == TFC_LIE_PANELS;
+    int64_t element = (panels ? f->rows : 1) * f->element;
+    for (int64_t l = begin, terms; l < end; l += terms) {
+        const char *from = (const char *)x + l * x_k * f->source;
+        char *to = (char *)out + l / f->joined * element;
+        terms = panels ? least_of(end - l, PACK_K) : end - l;
+        for (int64_t i = 0; panels && i < rows; i += f->rows)
+            form->pack_rows(terms, from + i * f->source, x_k, 1, rows - i, to + i * pitch);
+        if (!panels)
+            form->transpose_rows(terms, from, x_k, rows, to, pitch);
+    }
+}

@@ -1,0 +1,54 @@
+/* Parts: the elements of all trained params, cut for ranks into as many parts of about the same size.
+ * Each rank sums the gradients of its part, updates it, and keeps the optimizer's slots of it (ZeRO,
+ * stage 1: Rajbhandari et al. 2020).
+ *
+ * Each tensor is cut by itself, so that whatever is moved at a time is moved among all ranks. A cut is
+ * between blocks. A block has PART_BLOCK elements of one tensor, the last perhaps fewer: so sums over
+ * blocks do not depend on how many parts there are. */
+#ifndef RUNTIME_TRAIN_PARALLEL_PARTS_H
+#define RUNTIME_TRAIN_PARALLEL_PARTS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PART_BLOCK = 1 << 14 };
+
+/* PartTensor: a param and its gradient, by their names.
+ *   count   elements
+ *   rows    a second tensor of the same size, of those terms of the gradient that are mostly zeros; they
+ *           are added to it in the end. NULL: there is none
+ *   sparse  there is none, as all of its terms are so
+ *   rounded the param is f32, and ranks, of which there are several, compute gradients from its rounding to
+ *           bf16 alone */
+typedef struct PartTensor {
+    const char *param, *gradient;
+    int64_t count;
+    const char *rows;
+    bool sparse, rounded;
+} PartTensor;
+
+/* Slice: elements from … from + count - 1 of a tensor. */
+typedef struct Slice {
+    int32_t tensor;
+    int64_t from, count;
+} Slice;
+
+typedef struct Parts {
+    int32_t n_tensors, n;
+    const PartTensor *tensors;
+    int64_t *bounds; /* of each tensor n + 1: part p has the elements bounds[p] … bounds[p + 1] - 1 */
+} Parts;
+
+/* In the arena, where `tensors` stay the caller's; NULL: out of memory. */
+const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensors, int32_t n);
+/* What parts first … last have of a tensor; perhaps nothing. */
+Slice parts_slice(const Parts *parts, int32_t tensor, int32_t first, int32_t last);
+/* Piece `index` of `of` pieces of about the same size into which a part's slice is cut, between blocks. */
+Slice parts_piece(const Parts *parts, int32_t tensor, int32_t part, int32_t index, int32_t of);
+/* Elements of a part, of all tensors. */
+int64_t parts_elements(const Parts *parts, int32_t part);
+int64_t parts_blocks(int64_t count); /* of a tensor of so many elements */
+
+#endif
