@@ -6,7 +6,6 @@
 #include "base/sha256.h"
 #include "base/temporary.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +172,6 @@ static bool unpack(Arena *arena, const unsigned char *bytes, const Header *heade
     for (uint32_t i = 0; i < header->n_files; i++) {
         uint64_t size;
         memcpy(&size, sizes + i * sizeof size, sizeof size);
-        files[i].name = arena_printf(arena, "object.%u", i);
         files[i].size = (size_t)size;
         files[i].bytes = take(bytes, total, &cursor, size);
         if (!files[i].bytes)
@@ -328,7 +326,6 @@ static bool write_exactly(int file, const void *from, size_t size)
 
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
 {
-    assert(objects->n_programs == 1 && "a file holds one program");
     if (cache->folder < 0)
         return;
     Arena *arena = arena_new();
@@ -374,7 +371,7 @@ const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena)
 
 void cache_put_text(Cache *cache, const ProgramKey *key, const char *text)
 {
-    const ObjectFile file = {"text", text, strlen(text)};
+    const ObjectFile file = {text, strlen(text)};
     const char *symbol = "text";
     cache_put(cache, key,
               &(ObjectSet){.n_files = 1, .files = &file, .n_programs = 1, .symbols = &symbol});

@@ -1,7 +1,7 @@
-/* Compiled programs on disk: one file a program, named after its key.
+/* Compiled programs on disk: one file for what was compiled at once, named after its key.
  *
  *   header    magic, number of object files and of kernels, size, key, checksum
- *   payload   the program's symbol and the object files
+ *   payload   the first program's symbol and the object files
  *
  * A file is written beside and renamed, so processes that share a folder see whole
  * files only, and the last of two that write the same key wins. What is loaded runs
@@ -14,9 +14,8 @@
 
 #include "codegen/object.h"
 
-enum { CACHE_BYTES = 256 << 20 };
+enum { CACHE_BYTES = 1 << 30 };
 
-typedef struct Cache Cache;
 /* `folder` is made if it is absent; NULL: the user's (jit_use_cache). NULL if the
  * user's is off. The Cache lives in the arena, and holds the folder open. */
 Cache *cache_open(Arena *arena, const char *folder, int64_t max_bytes);
@@ -24,7 +23,7 @@ void cache_close(Cache *cache);
 /* Why nothing can be kept, or NULL. */
 const char *cache_note(const Cache *cache);
 
-/* Objects of one program, in the arena; false if there are none. */
+/* Objects of one key, in the arena, with the symbol of their first program; false if there are none. */
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
 
@@ -44,6 +43,8 @@ void cache_unlock(Cache *cache);
 /* Of all that a program's code depends on: this build of the compiler, LLVM, the
  * layout of program.h, the target (its cpu NULL or one that target_settle left), the pipeline, and the function with its module's dimensions and params. */
 ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline);
+/* The same of functions after the passes, whose symbols begin with the prefix. */
+ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix);
 /* Of a text that describes, this build, this machine's processor, and the build of a library's file where one
  * is named. */
 ProgramKey key_of_text(const char *text, const char *library);

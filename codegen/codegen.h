@@ -47,8 +47,8 @@ void jit_use_cache(Jit *jit, const char *folder);
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline);
 /* The program kept under the key, or NULL. It lives as long as the Jit. */
 const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
-/* Compiles a function after the passes, and keeps the program under the key (NULL:
- * does not). It lives as long as the Jit; NULL after errors. */
+/* Compiles a function after the passes, and keeps the program under the key; NULL: under one of the function itself,
+ * where it is looked for first. It lives as long as the Jit; NULL after errors. */
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
 

@@ -118,10 +118,10 @@ const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramK
     Arena *arena = arena_new();
     ObjectSet objects;
     const TfcProgram *program = NULL;
-    if (object_compile(&function, 1, &jit->options, "", arena, &objects, diags)) {
+    if (object_compile(&function, 1, &jit->options, "", key ? NULL : jit->cache, arena, &objects, diags)) {
         program = jit_load(jit, &objects, diags);
-        jit->stats.programs_compiled++;
-        jit->stats.kernels_compiled += objects.n_kernels;
+        *(objects.is_kept ? &jit->stats.programs_cached : &jit->stats.programs_compiled) += 1;
+        *(objects.is_kept ? &jit->stats.kernels_cached : &jit->stats.kernels_compiled) += objects.n_kernels;
     }
     if (program && key && jit->cache) {
         cache_put(jit->cache, key, &objects);

@@ -59,7 +59,7 @@ static bool refuse(Link *link, const Input *in, const char *format, ...)
     va_start(list, format);
     text_vadd(&text, format, list);
     va_end(list);
-    diag_error(link->diags, (Loc){0}, "object code %s cannot be linked: %s", in->file->name, text.data);
+    diag_error(link->diags, (Loc){0}, "object file %td cannot be linked: %s", in - link->inputs, text.data);
     text_free(&text);
     return false;
 }

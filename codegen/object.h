@@ -1,11 +1,11 @@
 /* Programs as object code: what the JIT loads, the cache keeps and `tfc compile`
  * links is the same set of object files.
  *
- *   kernels.N   the kernels, over a few files that are compiled in parallel; how they
+ *   tables      the programs' tables as constants, with relocations to kernels and strings
+ *   kernels     the kernels, over a few files that are compiled in parallel; how they
  *               are split depends on the kernels alone, so the same functions give
  *               the same bytes on any number of threads
- *   products.N  native products, one an element type, if they are asked for
- *   tables      the programs' tables as constants, with relocations to kernels and strings
+ *   products    native products, one an element type, if they are asked for
  *
  * Code is position-independent. Each program is a constant `TfcProgram` (in the
  * layout of runtime/exec/program.h, which all targets share but for arrays of pointers)
@@ -18,8 +18,9 @@
 
 #include "codegen/codegen.h"
 
+typedef struct Cache Cache; /* cache.h */
+
 typedef struct ObjectFile {
-    const char *name; /* "kernels.0" … "tables" */
     const void *bytes; /* 16-byte aligned */
     size_t size;
 } ObjectFile;
@@ -28,6 +29,7 @@ typedef struct ObjectSet {
     int n_files;
     const ObjectFile *files;
     int n_programs, n_kernels;
+    bool is_kept; /* all of it came from the cache */
     /* The tables as planned, in the order of the functions: for headers and reports.
      * They do not run: their kernels' addresses are NULL. NULL in a set out of the cache. */
     const TfcProgram *const *programs;
@@ -35,10 +37,12 @@ typedef struct ObjectSet {
 } ObjectSet;
 
 /* Compiles functions (after the passes) of one module or several; a kernel that they
- * share is compiled once. Any target that target.c knows.
+ * share is compiled once. Any target that target.c knows. What the cache holds of the same functions is taken
+ * from there, without LLVM, and what was compiled is kept there; NULL: none. With a cache `target` is not
+ * NULL, which otherwise stands for this machine.
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags);
+                    const char *prefix, Cache *cache, Arena *arena, ObjectSet *out, Diagnostics *diags);
 /* The same programs, kernels and products as one module of LLVM bitcode. */
 bool object_bitcode(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Text *out, Diagnostics *diags);

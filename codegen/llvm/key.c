@@ -20,7 +20,11 @@ static void add_text(Sha256 *sha, const char *text, size_t length)
     sha256_add(sha, text, length);
 }
 
-/* The same for all keys of a process: without build ids whole files are read. */
+/* Of the files that codegen and what it stands on are compiled from (CMakeLists.txt): any other edit leaves what is
+ * kept as good as it was. */
+extern const char compiler_digest[];
+
+/* The same for all keys of a process: without LLVM's build id its whole file is read. */
 static unsigned char build[SHA256_BYTES];
 static pthread_once_t build_is_known = PTHREAD_ONCE_INIT;
 
@@ -28,7 +32,7 @@ static void find_build(void)
 {
     Sha256 sha;
     sha256_init(&sha);
-    build_id_add(&sha, (void *)(uintptr_t)key_of);
+    sha256_add(&sha, compiler_digest, strlen(compiler_digest));
     llvm_add_build(&sha);
     add_number(&sha, sizeof(TfcProgram));
     add_number(&sha, sizeof(TfcStep));
@@ -55,6 +59,8 @@ static void add_target(Sha256 *sha, const TargetOptions *target)
         add_text(sha, target->cpu, strlen(target->cpu));
     else
         add_here(sha);
+    if (target->triple)
+        add_text(sha, target->triple, strlen(target->triple));
     add_number(sha, target->scalar);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);
@@ -206,6 +212,21 @@ ProgramKey key_of(const TargetOptions *target, const Function *function, const c
     add_target(&sha, target);
     add_text(&sha, pipeline, strlen(pipeline));
     add_function(&sha, function);
+    sha256_finish(&sha, key.hash);
+    return key;
+}
+
+ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix)
+{
+    ProgramKey key;
+    Sha256 sha;
+    sha256_init(&sha);
+    add_build(&sha);
+    add_target(&sha, target);
+    add_text(&sha, prefix, strlen(prefix));
+    add_number(&sha, n);
+    for (int i = 0; i < n; i++)
+        add_function(&sha, functions[i]);
     sha256_finish(&sha, key.hash);
     return key;
 }

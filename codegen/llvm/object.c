@@ -1,6 +1,7 @@
 /* From functions to object files; see object.h. */
 #include "codegen/object.h"
 
+#include "codegen/cache.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm/gemm.h"
 #include "codegen/llvm/render.h"
@@ -144,8 +145,7 @@ static void compile_files(const Job *job, const TargetOptions *options, int n_fi
     team_each(threads, threads < n_files ? threads : n_files, take_files, &files);
 }
 
-static bool collect_files(int n_files, int n_products, const LLVMMemoryBufferRef *buffers, Arena *arena,
-                          ObjectSet *out)
+static bool collect_files(int n_files, const LLVMMemoryBufferRef *buffers, Arena *arena, ObjectSet *out)
 {
     bool ok = true;
     ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, n_files);
@@ -154,10 +154,6 @@ static bool collect_files(int n_files, int n_products, const LLVMMemoryBufferRef
             ok = false;
             continue;
         }
-        int product = i - (n_files - n_products);
-        files[i].name = i == 0 ? "tables"
-                        : product >= 0 ? arena_printf(arena, "products.%d", product)
-                                       : arena_printf(arena, "kernels.%d", i - 1);
         files[i].size = LLVMGetBufferSize(buffers[i]);
         files[i].bytes = arena_copy(arena, LLVMGetBufferStart(buffers[i]), files[i].size);
         LLVMDisposeMemoryBuffer(buffers[i]);
@@ -186,15 +182,14 @@ static int count_files(const Job *job, GemmChoice gemm)
 static bool compile_job(const Job *job, const TargetOptions *target, Arena *arena, ObjectSet *out,
                         Diagnostics *diags)
 {
-    TfcType types[TFC_PRODUCT_TYPES];
     GemmChoice gemm = target ? target->gemm : GEMM_BLAS;
-    int n_products = products_needed(job->programs, job->n_programs, gemm, types), n_files = count_files(job, gemm);
+    int n_files = count_files(job, gemm);
     LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);
     compile_files(job, target, n_files, buffers, diags);
     *out = (ObjectSet){.n_programs = job->n_programs,
                        .n_kernels = (int)job->set->list.count,
                        .programs = job->programs};
-    return collect_files(n_files, n_products, buffers, arena, out);
+    return collect_files(n_files, buffers, arena, out);
 }
 
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
@@ -204,10 +199,15 @@ bool kernels_compile(const KernelSet *set, const TargetOptions *options, const c
 }
 
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Arena *arena, ObjectSet *out, Diagnostics *diags)
+                    const char *prefix, Cache *cache, Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
     KernelSet set;
-    if (!check_target(target, diags))
+    ProgramKey key;
+    ObjectSet kept;
+    if (cache)
+        key = key_of_objects(target, functions, n, prefix);
+    bool is_kept = cache && cache_get(cache, &key, arena, &kept);
+    if (!is_kept && !check_target(target, diags))
         return false;
     const TfcProgram *const *programs = plan_programs(functions, n, target, &set, arena, diags);
     if (!programs)
@@ -216,8 +216,13 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
     Job job = {&set, n, programs, prefix};
-    bool ok = compile_job(&job, target, arena, out, diags);
+    bool ok = is_kept || compile_job(&job, target, arena, out, diags);
+    if (is_kept)
+        *out = (ObjectSet){.n_files = kept.n_files, .files = kept.files, .n_programs = n,
+                           .n_kernels = (int)set.list.count, .is_kept = true, .programs = programs};
     out->symbols = symbols;
+    if (ok && cache && !is_kept)
+        cache_put(cache, &key, out);
     return ok;
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/functions.h"
 #include "codegen/c/unit.h"
+#include "codegen/cache.h"
 #include "driver/compile/artifact.h"
 #include "driver/run/folder.h"
 #include "driver/run/inference.h"
@@ -136,10 +137,12 @@ static bool compile_objects(Artifact *a)
     for (int c = 0; c < a->n_cpus; c++) {
         TargetOptions target = artifact_target(a, c);
         const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
+        Cache *cache = cache_open(a->job->arena, NULL, CACHE_BYTES);
         bool ok = artifact_is_c(a) ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
                                                 &a->code, &a->job->diags)
-                                   : object_compile(list, n, &target, prefix, a->job->arena,
+                                   : object_compile(list, n, &target, prefix, cache, a->job->arena,
                                                     &a->cpus[c].objects, &a->job->diags);
+        cache_close(cache);
         if (!ok)
             return false;
     }

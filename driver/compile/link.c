@@ -160,7 +160,7 @@ static bool write_inputs(Link *l, const char *header)
     for (int c = 0; ok && c < a->n_cpus; c++)
         for (int i = 0; ok && i < a->cpus[c].objects.n_files; i++) {
             const ObjectFile *object = &a->cpus[c].objects.files[i];
-            const char *name = arena_printf(l->job->arena, "%d.%s.o", c, object->name);
+            const char *name = arena_printf(l->job->arena, "%d.%d.o", c, i);
             ok = file_write_all(&l->job->diags, new_file(l, name), object->bytes, object->size);
             add_word(l, name);
         }

@@ -46,6 +46,8 @@ void open_case(Case *c, const char *body)
     c->function = c->module->functions.data[0];
     TargetOptions options = {.opt_level = 2};
     c->jit = jit_new(&options, &c->diags);
+    if (c->jit)
+        jit_use_cache(c->jit, NULL);
     c->program = c->jit ? jit_compile(c->jit, c->function, NULL, &c->diags) : NULL;
     if (!c->program)
         fail_with(c);

@@ -303,7 +303,7 @@ static void used_longest_ago_go(void **state)
     Case *c = *state;
     enum { SIZE = 4096 };
     static const unsigned char bytes[SIZE];
-    ObjectFile file = {"tables", bytes, SIZE};
+    ObjectFile file = {bytes, SIZE};
     const char *symbol = "f";
     ObjectSet set = {.n_files = 1, .files = &file, .n_programs = 1, .n_kernels = 1, .symbols = &symbol};
     Cache *cache = cache_open(c->arena, c->folder, 4 * SIZE); /* room for three with their headers */
@@ -327,7 +327,7 @@ static void used_longest_ago_go(void **state)
 static void objects_come_back(void **state)
 {
     Case *c = *state;
-    const ObjectFile files[] = {{"tables", "abc", 3}, {"kernels.0", "", 0}, {"kernels.1", "0123456789abcdefg", 17}};
+    const ObjectFile files[] = {{"abc", 3}, {"", 0}, {"0123456789abcdefg", 17}};
     const char *symbol = "train_step";
     ObjectSet set = {.n_files = 3, .files = files, .n_programs = 1, .n_kernels = 7, .symbols = &symbol}, out;
     ProgramKey key = key_number(9);
@@ -363,6 +363,33 @@ static void the_variable_is_heard(void **state)
 
 #define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, open_case, close_case)
 
+/* What tfc compile links: functions after the passes, kept by target, triple and prefix. */
+static void objects_are_kept_by_what_they_are(void **state)
+{
+    Case *c = *state;
+    const Function *function = c->function;
+    Cache *cache = cache_open(c->arena, c->folder, CACHE_BYTES);
+    const TargetOptions here = {.opt_level = 2}, there = {.opt_level = 2, .triple = "aarch64-linux-gnu"};
+    const TargetOptions *const targets[] = {&here, &here, &there};
+    static const char *const prefixes[] = {"a_", "b_", "b_"};
+    for (int i = 0; i < 3; i++) {
+        ObjectSet cold, warm;
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, c->arena, &cold, &c->diags));
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, c->arena, &warm, &c->diags));
+        assert_false(cold.is_kept);
+        assert_true(warm.is_kept);
+        assert_string_equal(warm.symbols[0], arena_printf(c->arena, "%sf", prefixes[i]));
+        assert_string_equal(warm.programs[0]->name, "f");
+        assert_int_equal(warm.n_kernels, 1);
+        assert_int_equal(warm.n_files, cold.n_files);
+        for (int k = 0; k < cold.n_files; k++) {
+            assert_int_equal(warm.files[k].size, cold.files[k].size);
+            assert_memory_equal(warm.files[k].bytes, cold.files[k].bytes, cold.files[k].size);
+        }
+    }
+    cache_close(cache);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2)
@@ -378,6 +405,7 @@ int main(int argc, char **argv)
         CACHE_TEST(unwritable_folders_are_no_error),
         CACHE_TEST(processes_share_a_folder),
         CACHE_TEST(used_longest_ago_go),
+        CACHE_TEST(objects_are_kept_by_what_they_are),
         CACHE_TEST(objects_come_back),
         CACHE_TEST(the_variable_is_heard),
     };

@@ -70,7 +70,7 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
     const Function *function = opened->function;
     ObjectSet set;
     char folder[] = "/tmp/graphs-XXXXXX";
-    if (!object_compile(&function, 1, target, "graph_", opened->arena, &set, &opened->diags) ||
+    if (!object_compile(&function, 1, target, "graph_", NULL, opened->arena, &set, &opened->diags) ||
         !mkdtemp(folder))
         return NULL;
     const char *command = arena_printf(opened->arena, "cc -shared -o %s/lib.so", folder);
@@ -118,6 +118,8 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
             build == BUILD_C ? compile_c(program, &target) : link_library(program, &target);
     } else {
         program->jit = jit_new(&target, &opened->diags);
+        if (program->jit && getenv("TFC_CACHE")) /* not the user's own */
+            jit_use_cache(program->jit, NULL);
         program->tables =
             program->jit ? jit_compile(program->jit, opened->function, NULL, &opened->diags) : NULL;
     }
