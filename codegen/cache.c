@@ -1,6 +1,7 @@
 /* Compiled programs on disk; see cache.h. */
 #define _GNU_SOURCE
 #include "codegen/cache.h"
+#include "codegen/cache_state.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -19,17 +20,9 @@
 
 enum {
     MAX_FILES = 4096,  /* object files in one program */
-    NAME_BYTES = 2 * SHA256_BYTES + sizeof ".tfcc",
     STALE_SECONDS = 3600 /* of a temporary file whose writer is gone */
 };
 #define SUFFIX ".tfcc"
-
-struct Cache {
-    Arena *arena;
-    int folder; /* -1: unusable */
-    int64_t max_bytes;
-    const char *note;
-};
 
 typedef struct Header {
     char magic[8];
@@ -68,7 +61,7 @@ static void make_folder(Arena *arena, const char *path)
         mkdir(path, 0700);
 }
 
-static bool is_private(const struct stat *info)
+bool cache_is_private(const struct stat *info)
 {
     return info->st_uid == geteuid() && !(info->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -81,7 +74,7 @@ static void open_folder(Cache *cache, const char *path)
     if (cache->folder < 0 || fstat(cache->folder, &info)) {
         cache->note = arena_printf(cache->arena, "%s: %s", path, strerror(errno));
         cache_close(cache);
-    } else if (!is_private(&info)) {
+    } else if (!cache_is_private(&info)) {
         cache->note = arena_printf(cache->arena, "%s: others than this user may write to it", path);
         cache_close(cache);
     }
@@ -113,11 +106,11 @@ void cache_close(Cache *cache)
 
 const char *cache_note(const Cache *cache) { return cache ? cache->note : NULL; }
 
-static void name_file(const ProgramKey *key, char name[NAME_BYTES])
+void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_BYTES])
 {
     for (int i = 0; i < SHA256_BYTES; i++)
         snprintf(name + 2 * i, 3, "%02x", key->hash[i]);
-    memcpy(name + 2 * SHA256_BYTES, SUFFIX, sizeof SUFFIX);
+    memcpy(name + 2 * SHA256_BYTES, suffix, strlen(suffix) + 1);
 }
 
 /* ---- payloads ----
@@ -219,7 +212,7 @@ static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Are
     struct stat info;
     Header header;
     unsigned char sum[SHA256_BYTES];
-    if (fstat(file, &info) || !S_ISREG(info.st_mode) || !is_private(&info) ||
+    if (fstat(file, &info) || !S_ISREG(info.st_mode) || !cache_is_private(&info) ||
         info.st_size > max_bytes || !read_exactly(file, &header, sizeof header) ||
         memcmp(header.magic, magic, sizeof magic) || memcmp(header.key, key->hash, SHA256_BYTES) ||
         header.n_files > MAX_FILES ||
@@ -234,10 +227,10 @@ static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Are
 
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out)
 {
-    char name[NAME_BYTES];
+    char name[CACHE_NAME_BYTES];
     if (cache->folder < 0)
         return false;
-    name_file(key, name);
+    cache_name(key, SUFFIX, name);
     int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
@@ -251,7 +244,7 @@ bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out
 /* ---- room ---- */
 
 typedef struct Entry {
-    char name[NAME_BYTES];
+    char name[CACHE_NAME_BYTES];
     int64_t bytes;
     struct timespec used;
 } Entry;
@@ -270,8 +263,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && !strcmp(name + n - m, end);
 }
 
-/* Removes what writers that died left behind, and the files used longest ago. */
-static void make_room(Cache *cache)
+void cache_make_room(Cache *cache, const char *suffix, int64_t max_bytes)
 {
     int copy = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = copy < 0 ? NULL : fdopendir(copy);
@@ -287,7 +279,7 @@ static void make_room(Cache *cache)
     for (struct dirent *d; (d = readdir(folder));) {
         struct stat info;
         bool temporary = temporary_process(d->d_name);
-        if ((!temporary && (!ends_with(d->d_name, SUFFIX) || strlen(d->d_name) >= NAME_BYTES)) ||
+        if ((!temporary && (!ends_with(d->d_name, suffix) || strlen(d->d_name) >= CACHE_NAME_BYTES)) ||
             fstatat(copy, d->d_name, &info, AT_SYMLINK_NOFOLLOW))
             continue;
         if (temporary && now - info.st_mtim.tv_sec > STALE_SECONDS)
@@ -299,9 +291,9 @@ static void make_room(Cache *cache)
         vec_push(arena, entries, entry);
         total += entry.bytes;
     }
-    if (total > cache->max_bytes)
+    if (total > max_bytes)
         qsort(entries.data, entries.count, sizeof(Entry), compare_use);
-    for (size_t i = 0; i < entries.count && total > cache->max_bytes; i++)
+    for (size_t i = 0; i < entries.count && total > max_bytes; i++)
         if (!unlinkat(copy, entries.data[i].name, 0))
             total -= entries.data[i].bytes;
     closedir(folder);
@@ -324,22 +316,11 @@ static bool write_exactly(int file, const void *from, size_t size)
     return true;
 }
 
-void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
+void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes, const void *data, size_t bytes)
 {
-    if (cache->folder < 0)
-        return;
-    Arena *arena = arena_new();
-    Header header;
-    unsigned char *payload = pack(arena, objects, &header);
-    size_t size = (size_t)header.payload_bytes;
-    memcpy(header.magic, magic, sizeof magic);
-    memcpy(header.key, key->hash, SHA256_BYTES);
-    checksum(&header, payload, header.checksum);
-    char name[NAME_BYTES], *temporary;
-    name_file(key, name);
+    char *temporary;
     int file = temporary_file(cache->folder, name, 0600, &temporary);
-    bool ok = file >= 0 && write_exactly(file, &header, sizeof header) &&
-              write_exactly(file, payload, size);
+    bool ok = file >= 0 && write_exactly(file, head, head_bytes) && write_exactly(file, data, bytes);
     int error = errno;
     if (file >= 0 && close(file) && ok) {
         ok = false;
@@ -355,8 +336,23 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
             unlinkat(cache->folder, temporary, 0);
     }
     free(temporary);
+}
+
+void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
+{
+    if (cache->folder < 0)
+        return;
+    Arena *arena = arena_new();
+    Header header;
+    char name[CACHE_NAME_BYTES];
+    unsigned char *payload = pack(arena, objects, &header);
+    memcpy(header.magic, magic, sizeof magic);
+    memcpy(header.key, key->hash, SHA256_BYTES);
+    checksum(&header, payload, header.checksum);
+    cache_name(key, SUFFIX, name);
+    cache_write(cache, name, &header, sizeof header, payload, (size_t)header.payload_bytes);
     arena_free(arena);
-    make_room(cache);
+    cache_make_room(cache, SUFFIX, cache->max_bytes);
 }
 
 /* ---- texts: as the one file of a program ---- */

@@ -27,6 +27,13 @@ const char *cache_note(const Cache *cache);
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
 
+/* ---- cache_blocks.c: weights as programs read them ---- */
+#define CACHE_BLOCK_BYTES ((int64_t)4 << 30) /* of all of them, beside the programs */
+/* A block as it was put, mapped: it may be written, which changes no file. cache_unmap gives it back. NULL: there is none. */
+void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes);
+void cache_unmap(void *memory, int64_t bytes);
+void cache_put_block(Cache *cache, const ProgramKey *key, const void *memory, int64_t bytes);
+
 /* A text kept as programs are, in the arena; NULL if there is none. */
 const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena);
 void cache_put_text(Cache *cache, const ProgramKey *key, const char *text);
@@ -48,5 +55,7 @@ ProgramKey key_of_objects(const TargetOptions *target, const Function *const *fu
 /* Of a text that describes, this build, this machine's processor, and the build of a library's file where one
  * is named. */
 ProgramKey key_of_text(const char *text, const char *library);
+/* Of what a program makes of what the bytes tell. */
+ProgramKey key_of_made(const ProgramKey *program, const void *of, size_t bytes);
 
 #endif

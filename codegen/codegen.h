@@ -52,6 +52,9 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key);
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags);
 
+/* What a program of this Jit is kept under; NULL: nothing. */
+const ProgramKey *jit_key_of(const Jit *jit, const TfcProgram *program);
+
 typedef struct JitStats {
     int programs_compiled, kernels_compiled;
     int programs_cached, kernels_cached; /* found in the cache */

@@ -15,11 +15,17 @@
 #include <string.h>
 #include <time.h>
 
+typedef struct KeyedProgram {
+    const TfcProgram *program;
+    ProgramKey key;
+} KeyedProgram;
+
 struct Jit {
     Arena *arena;
     TargetOptions options;
     Cache *cache; /* NULL: nothing is kept */
     VEC(LinkedCode) loaded;
+    VEC(KeyedProgram) keyed;
     JitStats stats;
 };
 
@@ -123,6 +129,8 @@ const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramK
         *(objects.is_kept ? &jit->stats.programs_cached : &jit->stats.programs_compiled) += 1;
         *(objects.is_kept ? &jit->stats.kernels_cached : &jit->stats.kernels_compiled) += objects.n_kernels;
     }
+    if (program && key)
+        vec_push(jit->arena, jit->keyed, ((KeyedProgram){program, *key}));
     if (program && key && jit->cache) {
         cache_put(jit->cache, key, &objects);
         jit->stats.cache_note = cache_note(jit->cache);
@@ -145,6 +153,7 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
     if (cache_get(jit->cache, key, arena, &objects))
         program = jit_load(jit, &objects, &ignored);
     if (program) {
+        vec_push(jit->arena, jit->keyed, ((KeyedProgram){program, *key}));
         jit->stats.programs_cached++;
         jit->stats.kernels_cached += objects.n_kernels;
     }
@@ -156,6 +165,14 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
 ProgramKey jit_key(const Jit *jit, const Function *function, const char *pipeline)
 {
     return key_of(&jit->options, function, pipeline);
+}
+
+const ProgramKey *jit_key_of(const Jit *jit, const TfcProgram *program)
+{
+    for (size_t i = 0; i < jit->keyed.count; i++)
+        if (jit->keyed.data[i].program == program)
+            return &jit->keyed.data[i].key;
+    return NULL;
 }
 
 TfcKernel jit_kernel(Jit *jit, const Module *module, const Op *op, const Signature *signature,

@@ -133,7 +133,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
                               .vocab = common->vocab,
                               .settings = &common->settings,
                               .with = &common->with,
-                              .dtype = common->dtype};
+                              .dtype = common->dtype,
+                              .keeps = true};
     bool ok = run_folder_open(job, &source, &run) && tracing_open_ranks(job, common->trace, common->ranks, &trace);
     if (ok && common->special)
         vocab_read_special(run.vocab, strcmp(common->special, "text"));

@@ -230,3 +230,14 @@ ProgramKey key_of_objects(const TargetOptions *target, const Function *const *fu
     sha256_finish(&sha, key.hash);
     return key;
 }
+
+ProgramKey key_of_made(const ProgramKey *program, const void *of, size_t bytes)
+{
+    ProgramKey key;
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, program->hash, sizeof program->hash);
+    sha256_add(&sha, of, bytes);
+    sha256_finish(&sha, key.hash);
+    return key;
+}

@@ -2,6 +2,7 @@
 #include "driver/run/folder.h"
 
 #include "base/file.h"
+#include "driver/run/kept_weights.h"
 #include "driver/run/model_argument.h"
 #include "driver/run/run_model.h"
 #include "driver/run/weights.h"
@@ -117,7 +118,9 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
 
 static bool open_one(Job *job, const RunSource *source, RunFolder *run)
 {
-    *run = (RunFolder){.path = source->path, .weights = source->weights, .store = store_new()};
+    *run = (RunFolder){.path = source->path, .weights = source->weights, .keeps = source->keeps, .store = store_new()};
+    if (run->store && run->keeps)
+        store_defer(run->store);
     bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) && text_ends(source->path, ".tfg") &&
                     file_exists(source->path);
     if (!(is_model ? open_parts : open_run)(job, source, run))
@@ -152,7 +155,8 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
         RunFolder *member = &run->with[run->n_with++];
         if (!open_one(job, &(RunSource){.path = source->with->data[i],
                                   .vocab = {.tokens = source->vocab.tokens},
-                                  .dtype = source->dtype}, member) ||
+                                  .dtype = source->dtype,
+                                  .keeps = source->keeps}, member) ||
             !run_check_average(job, run, member))
             return false;
         run->inference.members[run->inference.n_members++] = &member->inference;
@@ -160,21 +164,27 @@ bool run_folder_open(Job *job, const RunSource *source, RunFolder *run)
     return true;
 }
 
+static bool load_params(Job *job, RunFolder *run)
+{
+    if (!store_need_all(run->store))
+        return job_no_memory(job);
+    if (run->weights || file_is_folder(run->checkpoint))
+        return weights_load(job, run->session.model, run->store, run->checkpoint, NULL);
+    return checkpoint_load_params(&job->diags, job->arena, run->checkpoint, run->store, &run->state);
+}
+
 static bool load_one(Job *job, RunFolder *run, const char *checkpoint)
 {
     if (run->weights && checkpoint)
         return job_error(job, "--weights and --checkpoint both name the params");
-    if (run->weights) {
-        run->checkpoint = run->weights;
-        return weights_load(job, run->session.model, run->store, run->weights, NULL);
-    }
-    checkpoint = run_checkpoint(job, run->path, checkpoint);
-    if (!checkpoint)
+    run->checkpoint = run->weights ? run->weights : run_checkpoint(job, run->path, checkpoint);
+    if (!run->checkpoint)
         return false;
-    run->checkpoint = checkpoint;
-    if (file_is_folder(checkpoint))
-        return weights_load(job, run->session.model, run->store, checkpoint, NULL);
-    return checkpoint_load_params(&job->diags, job->arena, checkpoint, run->store, &run->state);
+    run->kept = run->keeps ? kept_weights_open(job, &run->session, run->checkpoint) : NULL;
+    bool ok = kept_weights_checked(run->kept) || load_params(job, run);
+    if (ok)
+        kept_weights_use(run->kept, run->store);
+    return ok;
 }
 
 bool run_folder_load(Job *job, RunFolder *run, const char *checkpoint)
@@ -192,4 +202,5 @@ void run_folder_close(RunFolder *run)
         run_folder_close(&run->with[i]);
     session_close(&run->session);
     store_free(run->store);
+    kept_weights_close(run->kept);
 }

@@ -32,11 +32,14 @@ typedef struct RunSource {
     const TextList *settings;   /* of a model's file: --set; or NULL */
     const TextList *with;       /* folders of further runs, for an ensemble; or NULL */
     const char *dtype;          /* as session_set_dtype takes it; NULL: f32 */
+    bool keeps;                 /* what programs prepare of the params is kept for the next process */
 } RunSource;
 
 typedef struct RunFolder {
     const char *path, *checkpoint;
-    const char *weights; /* of RunSource */
+    const char *weights; /* of RunSource, as keeps is */
+    bool keeps;
+    struct KeptWeights *kept; /* kept_weights.h; NULL: params are in memory, all of them */
     CorpusKind kind;
     Vocabulary *vocab;
     Session session;

@@ -206,6 +206,26 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     return ok;
 }
 
+bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *file)
+{
+    Job quiet = {.arena = job->arena};
+    diag_init(&quiet.diags, job->arena);
+    path = resolve_runs(&quiet, path);
+    *file = (WeightsFile){.job = job, .model = model};
+    if (path && foreign_file_check(&quiet, path))
+        file->shards = shards_open(&quiet.diags, job->arena, path);
+    return file->shards != NULL;
+}
+
+bool weights_read(const WeightsFile *file, StoreTensor *param)
+{
+    Missing missing = missing_new(file->job);
+    return load_param(file->job, file->shards, weight_map(file->model, param->name), param->name, param, &missing) &&
+           report_missing(file->job, file->shards, &missing);
+}
+
+void weights_close(WeightsFile *file) { shards_close(file->shards); }
+
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused)
 {
     Shards *shards = shards_open(&job->diags, job->arena, path);

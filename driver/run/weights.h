@@ -4,6 +4,7 @@
 #define DRIVER_RUN_WEIGHTS_H
 
 #include "driver/session/session.h"
+#include "runtime/data/shards.h"
 
 /* Fills the store with the initial values of the model, drawn from the seed or read from the
  * files that it names; false after errors. */
@@ -21,6 +22,18 @@ typedef struct WeightsLoad {
  * `how`: NULL is {0}. False after errors; what is missing is one message. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
+/* WeightsFile: a checkpoint whose params are read one by one. It was read whole before: only a file that has changed since
+ * has errors. Lives in the job's arena until weights_close. */
+typedef struct WeightsFile {
+    Job *job;
+    const Model *model;
+    Shards *shards;
+} WeightsFile;
+/* False, with no message: it is not one that weights_load would read. */
+bool weights_open(Job *job, const Model *model, const char *path, WeightsFile *file);
+/* The values of a param; false after an error. */
+bool weights_read(const WeightsFile *file, StoreTensor *param);
+void weights_close(WeightsFile *file);
 /* The tensors of a checkpoint that no param of the model takes, as weights_load would tell them; nothing is
  * read. False after errors. */
 bool weights_unused(Job *job, const Model *model, const char *path, TextList *unused);

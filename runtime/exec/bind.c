@@ -4,6 +4,8 @@
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 
+#include "base/map.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,24 +32,68 @@ static bool grow_planned(const TfcProgram *program, const TfcDim *dims, int64_t 
     return grew;
 }
 
-static void forget_kept(Exec *exec)
+/* Of where each kept buffer lies. */
+static uint64_t kept_layout(const Exec *exec)
 {
-    free(exec->kept);
+    uint64_t hash = (uint64_t)exec->blocks.kept;
+    for (int32_t b = 0; b < exec->program->n_buffers; b++)
+        if (slab_stays(exec->program, exec->read, b))
+            hash = hash_u64(hash_u64(hash, (uint64_t)b), (uint64_t)exec->offsets[b]);
+    return hash;
+}
+
+static bool is_prepared(const Exec *exec) { return exec->prepared == store_version(exec->store); }
+
+int32_t exec_first_step(const Exec *exec) { return is_prepared(exec) ? exec->program->n_prepared : 0; }
+
+static void give_kept(Exec *exec)
+{
+    const StoreSource *source = exec->keeps;
+    source->keep(source->context, exec->program, exec->layout, exec->kept, exec->blocks.kept);
+    for (int32_t b = 0; b < exec->program->n_buffers; b++)
+        if (exec->program->buffers[b].kind == TFC_BUFFER_TENSOR && exec->read[b])
+            source->read(source->context, exec->tensors[exec->program->buffers[b].index]);
+}
+
+void exec_drop_kept(Exec *exec)
+{
+    if (exec->keeps)
+        give_kept(exec);
+    if (exec->found)
+        exec->found->release(exec->kept, exec->blocks.kept);
+    else
+        free(exec->kept);
+    exec->found = exec->keeps = NULL;
     exec->kept = NULL;
     exec->prepared = 0;
+}
+
+/* As another process has prepared it, where the source has that; else memory to prepare it in. */
+static void take_kept(Exec *exec)
+{
+    const StoreSource *source = store_source(exec->store);
+    exec->layout = kept_layout(exec);
+    exec->kept = source && exec->program->n_prepared
+                     ? source->find(source->context, exec->program, exec->layout, exec->blocks.kept)
+                     : NULL;
+    if (exec->kept) {
+        exec->found = source;
+        exec->prepared = store_version(exec->store);
+    } else
+        exec->kept = memory_raw(exec->blocks.kept);
 }
 
 /* What is kept stays, unless more is kept from now on. Steps write what they read, so nothing is cleared. */
 static bool plan(Exec *exec, bool keeps_more)
 {
+    if (keeps_more)
+        exec_drop_kept(exec);
     if (!slab_place(exec->program, exec->planned, exec->read, exec->offsets, &exec->blocks))
         return false;
-    if (keeps_more)
-        forget_kept(exec);
     free(exec->slab);
     exec->slab = memory_raw(exec->blocks.slab);
     if (!exec->kept)
-        exec->kept = memory_raw(exec->blocks.kept);
+        take_kept(exec);
     exec->planned_once = exec->slab && exec->kept;
     exec->bound = false;
     return exec->planned_once;
@@ -67,7 +113,7 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n)
         return true;
     /* What was too large is not planned for again. */
     memset(exec->planned, 0, sizeof *exec->planned * (size_t)exec->program->n_buffers);
-    forget_kept(exec);
+    exec_drop_kept(exec);
     exec->planned_once = exec->bound = false;
     return false;
 }
@@ -114,6 +160,18 @@ bool exec_measure(Exec *exec)
 }
 
 /* ---- steps ---- */
+
+/* Params that steps from `first` on read; what is prepared stands for those that nothing else reads. */
+static bool need_params(Exec *exec, int32_t first)
+{
+    bool ok = true;
+    for (int32_t b = 0; ok && b < exec->program->n_buffers; b++) {
+        const TfcBuffer *buffer = &exec->program->buffers[b];
+        if (buffer->kind == TFC_BUFFER_TENSOR && (!first || exec->read[b]))
+            ok = store_need(exec->store, exec->tensors[buffer->index]);
+    }
+    return ok;
+}
 
 static void find_addresses(Exec *exec)
 {
@@ -199,6 +257,9 @@ bool exec_bind(Exec *exec)
             return false;
     if (!exec_fit(exec, &shape, 1))
         return false;
+    int32_t first = exec_first_step(exec);
+    if (!need_params(exec, first))
+        return false;
     evaluate_sizes(exec);
     find_addresses(exec);
     exec->n_patches = 0;
@@ -209,8 +270,9 @@ bool exec_bind(Exec *exec)
         BoundStep *bound = &exec->steps[s];
         switch (step->kind) {
         case TFC_STEP_KERNEL:
-            bind_kernel(exec, &step->kernel, &bound->kernel, exec->pointers + n_views,
-                        exec->strides + n_views * TFC_MAX_AXES, exec->kernel_dims + n_dims);
+            if (s >= first)
+                bind_kernel(exec, &step->kernel, &bound->kernel, exec->pointers + n_views,
+                            exec->strides + n_views * TFC_MAX_AXES, exec->kernel_dims + n_dims);
             if (step->rows == TFC_ROWS_SUM)
                 bind_slice(exec, loop, &step->kernel, exec->kernel_dims + n_dims);
             n_views += step->kernel.n_views;
@@ -218,7 +280,7 @@ bool exec_bind(Exec *exec)
             break;
         case TFC_STEP_GEMM:
         case TFC_STEP_PACK:
-            if (!bind_gemm(exec, step, loop, &bound->gemm))
+            if (s >= first && !bind_gemm(exec, step, loop, &bound->gemm))
                 return false;
             break;
         case TFC_STEP_COPY:
@@ -228,6 +290,7 @@ bool exec_bind(Exec *exec)
             break;
         }
     }
+    exec->bound_from = first;
     exec->bound = loops_bind(exec);
     return exec->bound;
 }

@@ -74,7 +74,7 @@ void exec_free(Exec *exec)
         free(exec->ragged[d].position);
     }
     free(exec->slab);
-    free(exec->kept);
+    exec_drop_kept(exec);
     free(exec->part);
     arena_free(exec->arena);
 }

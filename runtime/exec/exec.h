@@ -32,7 +32,8 @@ typedef struct StoreTensor {
     int32_t rank;
     int64_t dims[TFC_MAX_AXES]; /* -1: the leading pair of a cache */
     int64_t count; /* elements; 0 of a cache */
-    void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set.
+    void *data;    /* 64-byte aligned, owned by the store; a cache's belongs to the decoder, NULL until set. Of a
+                      deferred store NULL until it is needed.
                       Who writes a param between runs calls store_changed. */
     bool borrowed; /* data is another's: not freed, and perhaps not to be written */
 } StoreTensor;
@@ -49,6 +50,31 @@ bool store_add_borrowing(Store *store, const TfcProgram *program, StoreFind find
 /* Copies what is borrowed, so that it may be written. Executors made before keep
  * the old addresses and must be made anew. False: memory cannot be had. */
 bool store_own(Store *store);
+/* StoreSource: where params come from that are not in memory yet, and what executors have prepared of them.
+ *   fill     writes a param's values to its data; false: they cannot be had
+ *   lend     a param's values, where the source has them as they are: not to be written; NULL: fill does it
+ *   read     a program that keeps something reads this param besides, too
+ *   find     what `keep` was given for this program and layout by another process: memory that may be written and is
+ *            given back by `release`; NULL: there is none
+ *   keep     what the program's first steps (n_prepared) made of the params: `bytes` at `memory`, whose places the
+ *            hash `layout` tells */
+typedef struct StoreSource {
+    void *context;
+    bool (*fill)(void *context, StoreTensor *tensor);
+    void *(*lend)(void *context, const StoreTensor *tensor);
+    void (*read)(void *context, const StoreTensor *tensor);
+    void *(*find)(void *context, const TfcProgram *program, uint64_t layout, int64_t bytes);
+    void (*keep)(void *context, const TfcProgram *program, uint64_t layout, const void *memory, int64_t bytes);
+    void (*release)(void *memory, int64_t bytes);
+} StoreSource;
+/* Of a store without tensors: those to come have no data until they are needed, when the source fills it. */
+void store_defer(Store *store);
+/* All params are those of the source, which outlives the store and its executors, until store_changed. */
+void store_set_source(Store *store, const StoreSource *source);
+const StoreSource *store_source(const Store *store); /* NULL: none, or params have changed since */
+/* A param's data, or all; without a source they are zeros. False: memory, or the source's values, cannot be had. */
+bool store_need(Store *store, StoreTensor *tensor);
+bool store_need_all(Store *store);
 int64_t store_count(const Store *store);
 StoreTensor *store_at(Store *store, int64_t i); /* in order of addition */
 StoreTensor *store_find(Store *store, const char *name);

@@ -169,12 +169,12 @@ static void run_step(Exec *exec, int32_t s, Team *team)
 
 static bool prepare(Exec *exec)
 {
+    exec->bound &= exec_first_step(exec) >= exec->bound_from;
     if (!(exec->bound || exec_bind(exec)) || !exec_point(exec))
         return false;
     if (exec->multiplies && !workspace_ready())
         return false;
-    bool prepared = exec->prepared == store_version(exec->store);
-    exec->first_step = prepared ? exec->program->n_prepared : 0;
+    exec->first_step = exec_first_step(exec);
     return true;
 }
 
@@ -186,6 +186,8 @@ static void note_run(Exec *exec)
     if (exec->program->trains)
         store_changed(exec->store);
     exec->prepared = store_version(exec->store);
+    if (!exec->first_step && exec->program->n_prepared)
+        exec->keeps = exec->found ? NULL : store_source(exec->store);
 }
 
 /* What is done with each step; false: no more. */
@@ -350,6 +352,7 @@ const char *exec_find_nan(Exec *exec, int *step)
     if (found < 0)
         return NULL;
     exec->prepared = 0; /* the steps behind it have not run */
+    exec->keeps = NULL;
     *step = found;
     return exec->program->steps[found].name;
 }

@@ -50,6 +50,9 @@ struct Exec {
     int64_t *offsets;        /* in one of these */
     char *slab, *kept;
     SlabBlocks blocks;       /* their bytes */
+    uint64_t layout;         /* of kept, hashed */
+    const StoreSource *found; /* kept is what it has found; NULL: our own memory */
+    const StoreSource *keeps; /* of whose params kept was made here; NULL: of others */
     bool planned_once;
     BoundStep *steps;
     void **pointers;         /* of all kernel steps, one after the other */
@@ -64,7 +67,8 @@ struct Exec {
     int64_t prepared;        /* the store's version that the prepared steps read; 0: none */
     int32_t first_step;      /* of this run */
     bool multiplies;         /* there are products */
-    bool bound;              /* the steps fit the dimensions as they are now */
+    bool bound;              /* the steps fit the dimensions as they are now, */
+    int32_t bound_from;      /* from this one on */
     uint32_t rng[4];
     const ExecHook *hook;    /* or NULL */
 };
@@ -89,6 +93,10 @@ bool exec_fit(Exec *exec, const TfcDim *const *shapes, int64_t n);
 bool exec_measure(Exec *exec);
 /* Evaluates every size, stride and task for the dimensions as they are. */
 bool exec_bind(Exec *exec);
+/* The first step of the next run: what is prepared is left out. */
+int32_t exec_first_step(const Exec *exec);
+/* Frees what is kept; the store's source may keep it for others. */
+void exec_drop_kept(Exec *exec);
 /* Points at the inputs and caches of this run. False if one is missing. */
 bool exec_point(Exec *exec);
 

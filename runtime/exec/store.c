@@ -16,6 +16,9 @@ struct Store {
     Map by_name;
     VEC(StoreTensor *) tensors;
     int64_t version;
+    bool defers;
+    const StoreSource *source;
+    int64_t source_version; /* whose params are the source's */
 };
 
 Store *store_new(void)
@@ -95,7 +98,7 @@ static bool add_tensor(Store *store, const TfcTensor *from, void *borrowed)
         return false;
     if (borrowed) {
         tensor->data = borrowed;
-    } else if (!is_cache(tensor)) {
+    } else if (!store->defers && !is_cache(tensor)) {
         tensor->data = memory_new(tensor->count * type_bytes(tensor->type));
         if (!tensor->data)
             return false;
@@ -142,6 +145,49 @@ bool store_own(Store *store)
         tensor->borrowed = false;
     }
     return true;
+}
+
+void store_defer(Store *store)
+{
+    assert(!store->tensors.count);
+    store->defers = true;
+}
+
+void store_set_source(Store *store, const StoreSource *source)
+{
+    store->source = source;
+    store->source_version = store->version;
+}
+
+const StoreSource *store_source(const Store *store)
+{
+    return store->source_version == store->version ? store->source : NULL;
+}
+
+bool store_need(Store *store, StoreTensor *tensor)
+{
+    if (tensor->data || is_cache(tensor))
+        return true;
+    const StoreSource *source = store_is_param(tensor) ? store->source : NULL;
+    tensor->data = source ? source->lend(source->context, tensor) : NULL;
+    tensor->borrowed = tensor->data != NULL;
+    if (tensor->borrowed)
+        return true;
+    void *data = (source ? memory_raw : memory_new)(tensor->count * type_bytes(tensor->type));
+    tensor->data = data;
+    if (!data || !source || source->fill(source->context, tensor))
+        return data != NULL;
+    free(data);
+    tensor->data = NULL;
+    return false;
+}
+
+bool store_need_all(Store *store)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < store->tensors.count; i++)
+        ok = store_need(store, store->tensors.data[i]);
+    return ok;
 }
 
 void store_changed(Store *store) { store->version++; }

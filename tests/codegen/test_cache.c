@@ -363,6 +363,50 @@ static void the_variable_is_heard(void **state)
 
 #define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, open_case, close_case)
 
+/* Blocks are mapped as they were put: what is written stays in the process. */
+static void blocks_are_mapped(void **state)
+{
+    Case *c = *state;
+    enum { BYTES = 300 * 4096 + 100 };
+    char *bytes = arena_alloc(c->arena, BYTES);
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (char)(i * 7 + i / 4096);
+    Cache *cache = cache_open(c->arena, c->folder, CACHE_BYTES);
+    const ProgramKey key = key_number(1), other = key_number(2);
+    assert_null(cache_map(cache, &key, BYTES));
+    cache_put_block(cache, &key, bytes, BYTES);
+    assert_null(cache_map(cache, &other, BYTES));
+    assert_null(cache_map(cache, &key, BYTES - 1));
+    for (int turn = 0; turn < 2; turn++) {
+        char *map = cache_map(cache, &key, BYTES);
+        assert_non_null(map);
+        assert_int_equal((uintptr_t)map % 64, 0);
+        assert_memory_equal(map, bytes, BYTES);
+        memset(map, 0, BYTES);
+        cache_unmap(map, BYTES);
+    }
+    /* A byte between the pages that are looked at: found where the system has started since. */
+    const char *path = arena_printf(c->arena, "%s/%s.tfcw", c->folder, "01000000000000000000000000000000"
+                                                                       "00000000000000000000000000000000");
+    int file = open(path, O_RDWR);
+    assert_int_equal(pwrite(file, "\x55", 1, 4096 + 3 * 4096 + 10), 1);
+    char *map = cache_map(cache, &key, BYTES);
+    assert_non_null(map);
+    cache_unmap(map, BYTES);
+    assert_int_equal(futimens(file, (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}), 0);
+    assert_null(cache_map(cache, &key, BYTES));
+    assert_int_equal(pwrite(file, bytes + 3 * 4096 + 10, 1, 4096 + 3 * 4096 + 10), 1);
+    assert_int_equal(futimens(file, (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}), 0);
+    map = cache_map(cache, &key, BYTES);
+    assert_non_null(map);
+    cache_unmap(map, BYTES);
+    /* What others may write to is none of ours. */
+    assert_int_equal(fchmod(file, 0666), 0);
+    assert_null(cache_map(cache, &key, BYTES));
+    close(file);
+    cache_close(cache);
+}
+
 /* What tfc compile links: functions after the passes, kept by target, triple and prefix. */
 static void objects_are_kept_by_what_they_are(void **state)
 {
@@ -406,6 +450,7 @@ int main(int argc, char **argv)
         CACHE_TEST(processes_share_a_folder),
         CACHE_TEST(used_longest_ago_go),
         CACHE_TEST(objects_are_kept_by_what_they_are),
+        CACHE_TEST(blocks_are_mapped),
         CACHE_TEST(objects_come_back),
         CACHE_TEST(the_variable_is_heard),
     };

@@ -10,6 +10,7 @@
 #include "tests/codegen/plan_case.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Params take their new values where nobody needs the old ones, and only there. */
@@ -277,6 +278,147 @@ static void test_caches_with_gaps(void **state)
     close_case(&c);
 }
 
+/* ---- params that are read when they are needed, and what is prepared of them ---- */
+
+typedef struct Elsewhere {
+    Store *whole;
+    void *kept;
+    uint64_t layout;
+    int64_t bytes;
+    int filled, lent, read, found, released;
+    bool fails, lends;
+} Elsewhere;
+
+static bool fill_from(void *context, StoreTensor *tensor)
+{
+    Elsewhere *e = context;
+    memcpy(tensor->data, store_find(e->whole, tensor->name)->data, (size_t)tensor->count * sizeof(double));
+    e->filled++;
+    return !e->fails;
+}
+
+static void *lend_from(void *context, const StoreTensor *tensor)
+{
+    Elsewhere *e = context;
+    e->lent += e->lends;
+    return e->lends ? store_find(e->whole, tensor->name)->data : NULL;
+}
+
+static void note_read(void *context, const StoreTensor *tensor)
+{
+    assert_string_equal(tensor->name, "u");
+    ((Elsewhere *)context)->read++;
+}
+
+static void *find_kept(void *context, const TfcProgram *program, uint64_t layout, int64_t bytes)
+{
+    Elsewhere *e = context;
+    if (!e->kept || layout != e->layout || bytes != e->bytes)
+        return NULL;
+    e->found++;
+    return memcpy(aligned_alloc(64, (size_t)bytes), e->kept, (size_t)bytes);
+}
+
+static void keep_it(void *context, const TfcProgram *program, uint64_t layout, const void *memory, int64_t bytes)
+{
+    Elsewhere *e = context;
+    assert_null(e->kept);
+    e->kept = memcpy(malloc((size_t)bytes), memory, (size_t)bytes);
+    e->layout = layout;
+    e->bytes = bytes;
+}
+
+static void release_found(void *memory, int64_t bytes) { free(memory); }
+
+/* Another executor over a store without data, whose params are those of the case; the first of its outputs. */
+static Store *defer(Case *c, const StoreSource *source, Exec **exec)
+{
+    Store *store = store_new();
+    store_defer(store);
+    assert_true(store_add_program(store, c->program));
+    store_set_source(store, source);
+    *exec = exec_new(c->program, store);
+    exec_set_ragged(*exec, exec_dim(*exec, "S"), shapes[3][SYM_S].n, shapes[3][SYM_S].length, NULL);
+    return store;
+}
+
+static const double *run_deferred(Exec *exec, const double *x)
+{
+    assert_true(exec_input(exec, "x", x) && exec_run(exec));
+    return exec_output(exec, "out5");
+}
+
+static void test_params_from_a_source(void **state)
+{
+    (void)state;
+    static const char body[] =
+        X "%1 = param {name = \"v\"} : f64[6, 4]\n%2 = param {name = \"w\"} : f64[6, 4]\n"
+        "%3 = exp %1 : f64[6, 4]\n%4 = concat %3, %2 {axis = 1} : f64[6, 8]\n"
+        "%5 = dot %0, %4 {batch_a = [], batch_b = [], contract_a = [2], contract_b = [0]} : f64[B, S~, 8]\n"
+        "%6 = param {name = \"u\"} : f64[6]\n%7 = add %0, %6 : f64[B, S~, 6]\n" OUT("5") OUT("7");
+    static double x[57 * 6];
+    Case c;
+    Exec *exec;
+    open_case(&c, body);
+    run_shape(&c, shapes[3]);
+    for (size_t i = 0; i < sizeof x / sizeof x[0]; i++)
+        x[i] = random_value();
+    assert_true(exec_input(c.exec, "x", x) && exec_run(c.exec));
+    const double *want = exec_output(c.exec, "out5");
+    const size_t bytes = (size_t)exec_output_count(c.exec, "out5") * sizeof *want;
+    Elsewhere e = {.whole = c.store, .fails = true};
+    const StoreSource source = {&e, fill_from, lend_from, note_read, find_kept, keep_it, release_found};
+
+    /* The first process reads all and keeps what it prepared; a value that cannot be had fails a run, and no more. */
+    Store *store = defer(&c, &source, &exec);
+    assert_true(exec_input(exec, "x", x));
+    assert_false(exec_run(exec));
+    assert_null(e.kept);
+    e.fails = false;
+    e.filled = 0;
+    assert_memory_equal(run_deferred(exec, x), want, bytes);
+    assert_int_equal(e.filled, 3);
+    exec_free(exec);
+    store_free(store);
+    assert_non_null(e.kept);
+    assert_int_equal(e.read, 1);
+
+    /* The next one finds it, and reads what steps read besides. */
+    e.filled = 0;
+    store = defer(&c, &source, &exec);
+    assert_memory_equal(run_deferred(exec, x), want, bytes);
+    assert_int_equal(e.found, 1);
+    assert_int_equal(e.filled, 1);
+    assert_null(store_find(store, "v")->data);
+    assert_non_null(store_find(store, "u")->data);
+    /* Params that change are prepared anew: here, and in the store that all came from. */
+    assert_true(store_need_all(store));
+    ((double *)store_find(store, "v")->data)[0] += 1;
+    ((double *)store_find(c.store, "v")->data)[0] += 1;
+    store_changed(store);
+    store_changed(c.store);
+    assert_null(store_source(store));
+    assert_true(exec_run(c.exec));
+    assert_memory_equal(run_deferred(exec, x), want, bytes);
+    exec_free(exec); /* what it prepared of others' params is not kept: keep_it would fail */
+    store_free(store);
+
+    /* What was kept is of the params as they were; lent ones are not freed. */
+    ((double *)store_find(c.store, "v")->data)[0] -= 1;
+    store_changed(c.store);
+    assert_true(exec_run(c.exec));
+    e.lends = true;
+    e.filled = 0;
+    store = defer(&c, &source, &exec);
+    assert_memory_equal(run_deferred(exec, x), want, bytes);
+    assert_int_equal(e.filled, 0);
+    assert_int_equal(e.lent, 1);
+    exec_free(exec);
+    store_free(store);
+    free(e.kept);
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_prepared),
         cmocka_unit_test(test_prepared_output),
         cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_params_from_a_source),
         cmocka_unit_test(test_nan_ends_a_run),
         cmocka_unit_test(test_panels),
         cmocka_unit_test(test_packed_from),

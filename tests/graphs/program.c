@@ -30,7 +30,8 @@ static const TfcProgram *open_library(Program *program, const char *folder, cons
             dlopen(arena_printf(opened->arena, "%s/lib.so", folder), RTLD_NOW | RTLD_LOCAL);
     if (system(arena_printf(opened->arena, "rm -rf %s", folder)))
         ok = false;
-    if (!program->library)
+    program->rejected = !program->library;
+    if (program->rejected)
         diag_error(&opened->diags, (Loc){0}, "the library cannot be made: %s",
                    ok ? dlerror() : "cc");
     return program->library ? dlsym(program->library, symbol) : NULL;
@@ -126,6 +127,8 @@ Outcome program_make(Program *program, Opened *opened, const Case *c, const Run 
     if (program->tables && build == BUILD_INTERPRETED)
         program->tables = interpret_kernels(program->tables, opened->function, &target, opened->arena,
                                             &opened->diags);
+    if (program->rejected) /* what tfc wrote, by the system's compiler */
+        return outcome_of_diags(RESULT_INVALID, &opened->diags, "cc");
     if (!program->tables)
         return refused(opened, "compile");
     if (!store_add_program(program->store, program->tables))

@@ -11,6 +11,7 @@ typedef struct Program {
     const TfcProgram *tables;
     Jit *jit;
     void *library; /* of dlopen */
+    bool rejected; /* cc did not take what tfc wrote */
     Store *store;
     Exec *exec;
     struct OpenclRun *device; /* what runs it in the place of exec, or NULL */

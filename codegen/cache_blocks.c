@@ -1,0 +1,97 @@
+/* Blocks of prepared weights on disk, as large as these: a page with a header, then the bytes, which are mapped.
+ * Hashing all of them at each start would take as long as preparing them: the hash of some pages, drawn evenly, is compared
+ * then, and that of all bytes where the system has started since the block was last used, as its power may have failed
+ * before all was on the disk. */
+#define _GNU_SOURCE
+#include "codegen/cache_state.h"
+
+#include "base/xxh64.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SUFFIX ".tfcw"
+enum { PAGE = 4096, SAMPLES = 64, FREE_TIMES = 4 /* as much of the disk stays free as a block has, at least */ };
+
+typedef union BlockHeader {
+    struct {
+        char magic[8];
+        int64_t bytes;
+        unsigned char key[SHA256_BYTES];
+        uint64_t sample, whole; /* hashes */
+    };
+    char page[PAGE];
+} BlockHeader;
+
+static const char magic[8] = "TFCBLK1";
+
+static uint64_t sample_of(const char *memory, int64_t bytes)
+{
+    uint64_t hash = (uint64_t)bytes;
+    int64_t pages = bytes / PAGE, n = pages < SAMPLES ? pages : SAMPLES;
+    for (int64_t i = 0; i < n; i++)
+        hash = xxh64(memory + i * pages / n * PAGE, PAGE, hash);
+    return xxh64(memory + pages * PAGE, (size_t)(bytes - pages * PAGE), hash);
+}
+
+static bool is_of_this_start(const struct stat *info)
+{
+    struct timespec up;
+    return !clock_gettime(CLOCK_BOOTTIME, &up) && info->st_mtim.tv_sec > time(NULL) - up.tv_sec;
+}
+
+static bool fits(const char *map, const ProgramKey *key, int64_t bytes, bool in_whole)
+{
+    const BlockHeader *header = (const void *)map;
+    return !memcmp(header->magic, magic, sizeof magic) && header->bytes == bytes &&
+           !memcmp(header->key, key->hash, sizeof key->hash) && header->sample == sample_of(map + PAGE, bytes) &&
+           (!in_whole || header->whole == xxh64(map + PAGE, (size_t)bytes, 0));
+}
+
+void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes)
+{
+    char name[CACHE_NAME_BYTES];
+    struct stat info;
+    if (cache->folder < 0)
+        return NULL;
+    cache_name(key, SUFFIX, name);
+    int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    char *map = MAP_FAILED;
+    if (!fstat(file, &info) && S_ISREG(info.st_mode) && cache_is_private(&info) && info.st_size == bytes + PAGE)
+        map = mmap(NULL, (size_t)bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (map != MAP_FAILED && !fits(map, key, bytes, !is_of_this_start(&info))) {
+        munmap(map, (size_t)bytes + PAGE);
+        map = MAP_FAILED;
+    }
+    if (map != MAP_FAILED)
+        futimens(file, NULL); /* when it was used; what cannot be touched ages */
+    close(file);
+    return map == MAP_FAILED ? NULL : map + PAGE;
+}
+
+void cache_unmap(void *memory, int64_t bytes)
+{
+    if (memory)
+        munmap((char *)memory - PAGE, (size_t)bytes + PAGE);
+}
+
+void cache_put_block(Cache *cache, const ProgramKey *key, const void *memory, int64_t bytes)
+{
+    char name[CACHE_NAME_BYTES];
+    struct statvfs disk;
+    if (cache->folder < 0 || fstatvfs(cache->folder, &disk) ||
+        (uint64_t)bytes > (uint64_t)disk.f_bavail * disk.f_frsize / FREE_TIMES || bytes > CACHE_BLOCK_BYTES)
+        return;
+    BlockHeader header = {.bytes = bytes, .sample = sample_of(memory, bytes), .whole = xxh64(memory, (size_t)bytes, 0)};
+    memcpy(header.magic, magic, sizeof magic);
+    memcpy(header.key, key->hash, sizeof key->hash);
+    cache_name(key, SUFFIX, name);
+    cache_write(cache, name, &header, sizeof header, memory, (size_t)bytes);
+    cache_make_room(cache, SUFFIX, CACHE_BLOCK_BYTES);
+}
