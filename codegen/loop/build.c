@@ -189,6 +189,12 @@ static bool is_zero_times(LoKind kind, const LoOp *a)
     return (kind == LO_mul || kind == LO_imul) && lo_is_int(a) && a->number == 0;
 }
 
+/* By the extent of a dimension without elements: no place of it is ever asked for. */
+static bool divides(LoKind kind)
+{
+    return kind == LO_div || kind == LO_rem || kind == LO_udiv || kind == LO_urem;
+}
+
 static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
 {
     LoType type = lo_info[kind].result == LO_RESULT_TRUTH ? lo_like(a->type, lo_i1) : a->type;
@@ -196,6 +202,11 @@ static LoValue binary(Lo *lo, LoKind kind, LoValue a, LoValue b)
     assert(a->type == b->type || kind == LO_copysign);
     if (lo_is_int(a) && lo_is_int(b) && fold(kind, a->type, a->number, b->number, &number))
         return lo_int(lo, type, number);
+    if (a == b && lo_info[kind].result == LO_RESULT_TRUTH && !lo_is_float(a->type) && lo_element(a->type) != lo_ptr &&
+        fold(kind, a->type, 0, 0, &number)) /* a number and itself */
+        return lo_int(lo, type, number);
+    if (lo_is_int(b) && !b->number && divides(kind))
+        return b;
     if (keeps_left(kind, b) || is_zero_times(kind, a))
         return a;
     if (keeps_right(kind, a) || is_zero_times(kind, b))

@@ -225,14 +225,22 @@ void tile_rows(Attention *a, const TileProduct *p, LoValue accumulate)
     emit_from_whole(a->e);
 }
 
+/* Of the columns that are left as many as make a vector; every target has vectors of powers of two alone. */
+static int lanes_of(const Attention *a, int64_t left)
+{
+    int lanes = a->e->vector;
+    while (lanes > left)
+        lanes /= 2;
+    return lanes;
+}
+
 /* One row of sums, as bf16. */
 static void round_row(Attention *a, int64_t depth, LoValue from, LoValue to)
 {
     Lo *lo = &a->e->lo;
-    for (int64_t column = 0; column < depth; column += a->e->vector) {
-        int64_t left = depth - column;
-        int lanes = left < a->e->vector ? (int)left : a->e->vector;
-        LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes),
+    for (int64_t column = 0, lanes; column < depth; column += lanes) {
+        lanes = lanes_of(a, depth - column);
+        LoValue sums = lo_load(lo, lo_vector(element_type(a), (int)lanes),
                                element_at(a, from, number(a, column)), 4);
         LoValue bits = lo_bf16_bits(lo, lo_bf16_round(lo, sums));
         lo_store(lo, bits, lo_at(lo, lo_i16, to, number(a, column)), 2);
@@ -263,12 +271,11 @@ static void scale_row(Attention *a, int64_t depth, LoValue factor, LoValue row)
 {
     Lo *lo = &a->e->lo;
     unsigned align = (unsigned)dtype_bytes(a->tiles.scores.dtype);
-    for (int64_t column = 0; column < depth; column += a->e->vector) {
-        int64_t left = depth - column;
-        int lanes = left < a->e->vector ? (int)left : a->e->vector;
+    for (int64_t column = 0, lanes; column < depth; column += lanes) {
+        lanes = lanes_of(a, depth - column);
         LoValue at = element_at(a, row, number(a, column));
-        LoValue sums = lo_load(lo, lo_vector(element_type(a), lanes), at, align);
-        LoValue factors = lanes > 1 ? lo_splat(lo, factor, lanes) : factor;
+        LoValue sums = lo_load(lo, lo_vector(element_type(a), (int)lanes), at, align);
+        LoValue factors = lanes > 1 ? lo_splat(lo, factor, (int)lanes) : factor;
         lo_store(lo, lo_mul(lo, sums, factors), at, align);
     }
 }

@@ -4,7 +4,8 @@
  *   f32 %8 = mul %7, %7      # not used      →      (nothing)
  *   seam
  *
- * Backwards, so that what only a dead op uses is dead, too. */
+ * Backwards, so that what only a dead op uses is dead, too. So do functions that no kernel comes to, by calls or by
+ * records; without kernels all stay. */
 #include "codegen/loop/passes/passes.h"
 
 static bool has_effect(const LoOp *op)
@@ -52,6 +53,60 @@ static void count_uses(LoBlock *block)
     }
 }
 
+/* ---- functions ---- */
+
+typedef struct Reached {
+    const LoModule *module;
+    bool *has; /* of each function */
+} Reached;
+
+static void reach_block(Reached *r, const LoBlock *block);
+
+static void reach(Reached *r, const LoFunction *f)
+{
+    size_t i = 0;
+    while (i < r->module->functions.count && r->module->functions.data[i] != f)
+        i++;
+    if (i == r->module->functions.count || r->has[i])
+        return;
+    r->has[i] = true;
+    reach_block(r, f->body);
+}
+
+static void reach_block(Reached *r, const LoBlock *block)
+{
+    FOR_LOOP_OPS(op, block) {
+        if (op->kind == LO_call)
+            reach(r, op->callee);
+        if (op->body)
+            reach_block(r, op->body);
+        if (op->other)
+            reach_block(r, op->other);
+    }
+}
+
+static void strip_functions(LoModule *module)
+{
+    Reached r = {module, ARENA_ARRAY(module->arena, bool, module->functions.count + 1)};
+    size_t kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < module->functions.count; i++)
+        if (module->functions.data[i]->is_kernel) {
+            any = true;
+            reach(&r, module->functions.data[i]);
+        }
+    for (size_t i = 0; i < module->records.count; i++)
+        for (int k = 0; k < module->records.data[i]->n_functions; k++)
+            if (module->records.data[i]->functions[k]) {
+                any = true;
+                reach(&r, module->records.data[i]->functions[k]);
+            }
+    for (size_t i = 0; i < module->functions.count; i++)
+        if (!any || r.has[i])
+            module->functions.data[kept++] = module->functions.data[i];
+    module->functions.count = kept;
+}
+
 void lo_strip(LoModule *module, const CodeTarget *target)
 {
     (void)target;
@@ -61,4 +116,5 @@ void lo_strip(LoModule *module, const CodeTarget *target)
         count_uses(body);
         strip_block(body);
     }
+    strip_functions(module);
 }
