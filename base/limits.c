@@ -2,8 +2,8 @@
 #include "base/limits.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 static bool same_name(const char *a, const char *b)
 {
@@ -26,4 +26,13 @@ double limit_of(const char *name)
         if (same_name(name, rows[i].name))
             return rows[i].largest;
     return INFINITY;
+}
+
+void range_text(char *text, bool whole, double least, double most)
+{
+    const char *kind = whole ? "a whole number" : "a number";
+    if (isinf(most))
+        snprintf(text, RANGE_TEXT, "%s of at least %.10g", kind, least);
+    else
+        snprintf(text, RANGE_TEXT, "%s from %.10g to %.10g", kind, least, most);
 }

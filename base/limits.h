@@ -5,21 +5,11 @@
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
+#include <stdbool.h>
+
 /* LIMIT(name, largest) */
 #define LIMITS                                                                                \
     LIMIT(threads, 1024)                                                                      \
-    LIMIT(beam, 1024)                                                                         \
-    LIMIT(nbest, 1024)                                                                        \
-    LIMIT(alternatives, 1024)                                                                 \
-    LIMIT(top_k, 1 << 24)                                                                     \
-    LIMIT(top_p, 1)                                                                           \
-    LIMIT(temperature, 1000000)                                                               \
-    LIMIT(length_penalty, 100)                                                                \
-    LIMIT(max_tokens, 1 << 24)                                                                \
-    LIMIT(best_of, 1024)                                                                      \
-    LIMIT(no_repeat_ngram, 1 << 24)                                                           \
-    LIMIT(repetition_penalty, 1000)                                                           \
-    LIMIT(tokens, 1 << 24)       /* to generate */                                            \
     LIMIT(batch_tokens, 1 << 24) /* of a side; times the width of a layer it is below 2^40 */ \
     LIMIT(batch_sentences, 1 << 20)                                                           \
     LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */                            \
@@ -60,5 +50,9 @@ enum { LIMITS };
 
 /* The row of a name, in which - and _ are the same; infinity if there is none. */
 double limit_of(const char *name);
+
+/* "a whole number from 1 to 1024", "a number of at least 0": what may be given. `most` may be infinite. */
+enum { RANGE_TEXT = 96 };
+void range_text(char *text, bool whole, double least, double most);
 
 #endif

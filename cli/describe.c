@@ -2,7 +2,9 @@
  * command, and a tail. */
 #include "cli/describe.h"
 
+#include "base/limits.h"
 #include "cli/commands/commands.h"
+#include "runtime/decode/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -290,12 +292,33 @@ static void tail_zsh(void)
     printf(" ;;\n    esac\n}\n_tfc \"$@\"\n");
 }
 
+/* ---- settings ---- */
+
+/* The rows of settings.def as a table. */
+static void head_settings(void)
+{
+    const char *line = "%-24s %-19s %-8s %-18s %s\n";
+    printf(line, "option", "setting", "default", "range", "meaning");
+    for (int i = 0; i < SETTINGS; i++) {
+        const DecodeSetting *row = &setting_rows[i];
+        const DecodeSettingHelp *help = setting_help(i);
+        char option[32] = "", initial[16] = "", range[RANGE_TEXT];
+        if (help->option)
+            snprintf(option, sizeof option, "--%s %s", help->option, help->value ? help->value : "");
+        snprintf(range, sizeof range, isinf(row->most) ? "%.10g or more" : "%.10g to %.10g", row->least, row->most);
+        if (row->initial >= row->least)
+            snprintf(initial, sizeof initial, "%g", row->initial);
+        printf(line, option, row->longest ? "" : row->name, initial, range, help->text);
+    }
+}
+
 /* ---- all ---- */
 
 static const Describer describers[] = {
     {"man", head_man, command_man, tail_man},
     {"bash", head_bash, command_bash, tail_bash},
     {"zsh", head_zsh, command_zsh, tail_zsh},
+    {"settings", head_settings, NULL, NULL},
 };
 
 const Describer *find_describer(const char *form)
@@ -309,8 +332,9 @@ const Describer *find_describer(const char *form)
 int describe_program(const Describer *describer)
 {
     describer->head();
-    for (int i = 0; i < command_count; i++)
+    for (int i = 0; describer->command && i < command_count; i++)
         describer->command(commands[i]);
-    describer->tail();
+    if (describer->tail)
+        describer->tail();
     return EXIT_DONE;
 }

@@ -26,7 +26,8 @@ static void print_help(FILE *out)
     for (int i = 0; i < command_count; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version;\n"
-                 "  tfc help --man, --bash and --zsh print the manual page and completions.\n\n"
+                 "  tfc help --man, --bash and --zsh print the manual page and completions,\n"
+                 "  tfc help --settings a table of what may be set of decoding.\n\n"
                  "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
                  "3 interrupted but saved.\n");
 }

@@ -37,15 +37,14 @@ typedef struct Param {
 
 enum { MAX_PARAMS = 6 };
 
-/* "a whole number from 1 to 1000": what may be given. */
-static const char *range_text(Elab *e, const Param *param)
+/* What may be given. */
+static const char *param_range(Elab *e, const Param *param)
 {
-    const char *kind = param->whole ? "a whole number" : "a number";
-    double most = limit_of(param->name);
+    char text[RANGE_TEXT];
     if (param->below > 0)
-        return arena_printf(e->arena, "%s from %g to below %g", kind, param->least, param->below);
-    return isinf(most) ? arena_printf(e->arena, "%s of at least %g", kind, param->least)
-                       : arena_printf(e->arena, "%s from %g to %.10g", kind, param->least, most);
+        return arena_printf(e->arena, "a number from %g to below %g", param->least, param->below);
+    range_text(text, param->whole, param->least, limit_of(param->name));
+    return arena_strdup(e->arena, text);
 }
 
 static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
@@ -58,7 +57,7 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
                 (param->below <= 0 || val->number < param->below) &&
                 (param->real || whole_number(val, &whole));
     if (!fits)
-        elab_error(e, node, "`%s` is %s, not %s", param->name, range_text(e, param),
+        elab_error(e, node, "`%s` is %s, not %s", param->name, param_range(e, param),
                    val_text(e, val));
     else if (param->real)
         *param->real = val->number;

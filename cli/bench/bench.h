@@ -3,7 +3,7 @@
 #define CLI_BENCH_BENCH_H
 
 #include "base/map.h"
-#include "cli/options/common.h"
+#include "cli/options/decoding.h"
 #include "driver/ports/ports.h"
 #include "driver/values/lengths.h"
 #include "runtime/exec/trace.h"
@@ -12,7 +12,8 @@ typedef struct Bench {
     Common common;
     const char *mode, *lengths;                  /* lengths: a file, or NULL */
     int64_t batch, source_length, target_length; /* sentences; tokens of each */
-    int64_t steps, warm_up, beam;
+    int64_t steps, warm_up;
+    Decoding decoding;
     int64_t shapes;        /* 0: every step has the same */
     BatchLengths *batches; /* of --lengths: the steps go through them */
     int64_t n_batches;     /* 0: none are given */

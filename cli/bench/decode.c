@@ -23,7 +23,7 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
                         double *seconds)
 {
     DecodeSettings settings = decode_defaults();
-    settings.beam = (int32_t)o->beam;
+    settings.beam = (int32_t)o->decoding.beam;
     settings.length_factor = 0;
     settings.length_extra = (int32_t)lengths->target;
     settings.bos = 0;

@@ -1,6 +1,7 @@
 /* tfc attend: what the heads of a model look at. */
 #include "base/file.h"
 #include "cli/commands/commands.h"
+#include "cli/options/decoding.h"
 #include "cli/options/endings.h"
 #include "driver/analysis/attention.h"
 #include "driver/exchange/npz.h"
@@ -15,7 +16,8 @@ typedef struct Attend {
     Common common;
     TextFiles texts;
     const char *page, *json, *npy, *svg, *kind;
-    int64_t layer, head, lines, beam;
+    int64_t layer, head, lines;
+    Decoding decoding;
 } Attend;
 
 /* Texts: of the first lines, and what is done with them.
@@ -66,7 +68,7 @@ static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *t
 static bool decode(Job *job, const Attend *o, RunFolder *run, Texts *texts)
 {
     DecodeSettings settings = inference_decode_settings(&run->inference);
-    settings.beam = (int32_t)o->beam;
+    settings.beam = (int32_t)o->decoding.beam;
     texts->decoded = ARENA_ARRAY(job->arena, Decoded, texts->corpus->n + 1);
     return inference_decode(&run->inference, texts->corpus, &settings, DECODE_TOKENS, job->arena, texts->decoded);
 }
@@ -233,7 +235,9 @@ static const Option options[] = {
     {"kind", "encoder|decoder|cross|all", FIELD(Attend, kind), 0, "all", "attentions of this kind alone"},
     {"layer", "L", FIELD(Attend, layer), 0, "-1", "of each kind this layer alone, from 0 (all)"},
     {"head", "H", FIELD(Attend, head), 0, "-1", "this head alone, from 0 (all)"},
-    {"beam", "N", FIELD(Attend, beam), 1, "4", "of translations: hypotheses kept"},
+#define RECORD Attend
+#define BEAM DECODING_OPTION
+#include "runtime/decode/settings.def"
     OPTION_CHECKPOINT(Attend),
     OPTION_WEIGHTS(Attend),
     OPTION_VOCAB(Attend),

@@ -265,7 +265,9 @@ static const Option options[] = {
     {"machine-ranks", "N", FIELD(Bench, machine_ranks), 1, "1", "of --ranks: how many share a machine"},
     {"shards", "N", FIELD(Bench, shards), 1, "8", "of --ranks: pieces of a batch, if there are no more ranks"},
     OPTION_RANK_TIMEOUT(Bench),
-    {"beam", "N", FIELD(Bench, beam), 1, "4", "of --mode decode"},
+#define RECORD Bench
+#define BEAM DECODING_OPTION
+#include "runtime/decode/settings.def"
     OPTION_PRODUCTS(Bench),
     OPTION_MEMORY(Bench),
     OPTION_THREADS(Bench),

@@ -48,7 +48,7 @@ static bool measure_output(Job *job, const Eval *o, RunFolder *run, const Corpus
                            const Lines *target, Figures *f)
 {
     Arena *arena = arena_new();
-    DecodeSettings settings = decoding_settings(&o->decoding, 1, &run->inference);
+    DecodeSettings settings = decoding_settings(&o->decoding, &run->inference);
     Decoded *results = ARENA_ARRAY(arena, Decoded, corpus->n + 1);
     BleuTokenize tokenize = inference_tokenize(&run->inference);
     if (o->tokenize)
@@ -160,7 +160,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
 static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
     const Eval *o = record;
-    const char *mistake = decoding_mistake(&o->decoding, 1);
+    const char *mistake = decoding_mistake(&o->decoding);
     if (!mistake)
         mistake = text_files_mistake(job->arena, &o->texts, "");
     if (mistake)
@@ -172,10 +172,12 @@ static const Option options[] = {
     {"source", "FILE", FIELD(Eval, texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Eval, texts.target), 0, NULL, "reference text, as many lines"},
     {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "the text of a model with one input"},
-    OPTIONS_SEARCH(Eval),
-    OPTIONS_RULES(Eval),
-    OPTIONS_SAMPLE(Eval),
-    OPTIONS_DRAW(Eval),
+#define RECORD Eval
+#define SEARCH DECODING_OPTION
+#define LONGEST DECODING_OPTION
+#define CONTINUE(...)
+#define ANY DECODING_OPTION
+#include "runtime/decode/settings.def"
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "of BLEU (13a; none for vocabularies of words)"},
     OPTION_CHECKPOINT(Eval),

@@ -12,7 +12,6 @@ typedef struct Generate {
     Common common;
     TextList input;
     const char *prompt, *output, *long_prompt;
-    int64_t tokens;
     TextList stops;
     bool json;
     Decoding decoding;
@@ -83,7 +82,7 @@ static void show(void *context, const char *text, size_t length)
 
 static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 {
-    Continuation growing = {.left = o->tokens};
+    Continuation growing = {.left = o->decoding.tokens};
     DecodeSettings settings = settings_of(o, run);
     bool streams = !o->json && !(o->output && strcmp(o->output, "-"));
     const ContinuationWatch watch = {.stops = &o->stops, .grown = streams ? show : NULL};
@@ -143,7 +142,7 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, Stream 
     int n = 0;
     bool fits = true;
     for (; fits && n < stream->n; n++) {
-        begin_text(stream, n, o->tokens, &texts[n]);
+        begin_text(stream, n, o->decoding.tokens, &texts[n]);
         fits = check_length(job, o, run, &texts[n], stream->first + n + 1);
     }
     int answered = fits ? n : n - 1;
@@ -216,12 +215,14 @@ static const Option options[] = {
     OPTION_LINE_LIMIT(Generate),
     {"json", NULL, FIELD(Generate, json), 0, NULL,
      "an object a prompt: line, prompt, text (behind it), ids, end (stop or length)"},
-    {"tokens", "N", FIELD(Generate, tokens), 1, "200", "how many tokens, at most"},
+#define RECORD Generate
+#define CONTINUE DECODING_OPTION
+#include "runtime/decode/settings.def"
     {"stop", "TEXT", FIELD(Generate, stops), 0, NULL, "end before this text; again for more"},
     {"long-prompt", "cut|refuse", FIELD(Generate, long_prompt), 0, "cut",
      "a prompt that the model cannot see whole: it sees the last half of its length, or an error"},
-    OPTIONS_RULES(Generate),
-    OPTIONS_DRAW(Generate),
+#define ANY DECODING_OPTION
+#include "runtime/decode/settings.def"
     OPTION_CHECKPOINT(Generate),
     OPTION_WEIGHTS(Generate),
     OPTION_VOCAB(Generate),

@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 
 #include "base/file.h"
+#include "cli/options/decoding.h"
 #include "cli/options/endings.h"
 #include "cli/report/report.h"
 #include "driver/run/lock.h"
@@ -19,17 +20,20 @@ typedef struct ReportCommand {
     const char *output, *svg, *axis;
     bool follow, log_only;
     StudyOptions study;
+    Decoding decoding;
 } ReportCommand;
 
 /* Tables need the model; a run of another program's weights, or of a text that is gone, has none. */
 static bool add_study(Job *job, const ReportCommand *o, const RunReport *report, RunView *view)
 {
     RunFolder run;
+    StudyOptions options = o->study;
+    options.beam = o->decoding.beam;
     bool ok = run_folder_open(job, &(RunSource){.path = report->path}, &run);
     if (ok) {
         bool scores = ports_predict(&run.inference.ports);
         if (report->text.source && scores)
-            ok = study(job, &run, &report->text, &o->study, view);
+            ok = study(job, &run, &report->text, &options, view);
         else if (report->text.source)
             vec_push(job->arena, view->notes, "The model gives no probabilities of next tokens: nothing is said of single lines.");
         if (ok) {
@@ -164,7 +168,9 @@ static const Option options[] = {
     {"follow", NULL, FIELD(ReportCommand, follow), 0, NULL, "write it again while the run trains; an open page renews itself"},
     {"log-only", NULL, FIELD(ReportCommand, log_only), 0, NULL, "what the log tells: the model is not run"},
     {"sentences", "N", FIELD(ReportCommand, study.sentences), 1, "500", "of the validation text that the model is run on at most"},
-    {"beam", "N", FIELD(ReportCommand, study.beam), 1, "4", "of translations: hypotheses kept"},
+#define RECORD ReportCommand
+#define BEAM DECODING_OPTION
+#include "runtime/decode/settings.def"
     {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL, "params from here (RUN's average, else best, else last)"},
     OPTION_LINE_LIMIT(ReportCommand),
     OPTION_THREADS(ReportCommand),

@@ -16,7 +16,7 @@ typedef struct Translate {
     TextList input, prefix;
     const char *output;
     Decoding decoding;
-    int64_t nbest, alternatives, batch_tokens;
+    int64_t batch_tokens;
     bool json, token_scores, attention;
 } Translate;
 
@@ -58,7 +58,7 @@ static bool print_result(const Translate *o, Aligner *aligner, const Stream *str
             print_json(o, inference, line, text, h, aligned ? &alignment : NULL, out);
             continue;
         }
-        bool lists = o->nbest > 1 || o->alternatives;
+        bool lists = o->decoding.nbest > 1 || o->decoding.alternatives;
         if (lists)
             text_add(out, "%" PRId64 " ||| ", line);
         put_one_line(out, text);
@@ -135,8 +135,7 @@ static bool answer(const Translate *o, RunFolder *run, Aligner *aligner, Stream 
 {
     static const Decoded nothing;
     Arena *arena = arena_new();
-    DecodeSettings settings = decoding_settings(&o->decoding, o->nbest, &run->inference);
-    settings.alternatives = (int32_t)o->alternatives;
+    DecodeSettings settings = decoding_settings(&o->decoding, &run->inference);
     settings.n_stuck = &run->inference.n_stuck;
     Decoded *results = ARENA_ARRAY(arena, Decoded, stream->corpus->n + 1);
     bool ok = inference_decode(&run->inference, stream->corpus, &settings, o->batch_tokens, arena,
@@ -213,12 +212,9 @@ static bool translate(Job *job, const void *record, RunFolder *run)
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
     Translate *o = record;
-    const char *mistake = decoding_mistake(&o->decoding, o->nbest);
+    const char *mistake = decoding_mistake(&o->decoding);
     if (mistake)
         return cli_usage_error("%s", mistake);
-    if (o->alternatives && (o->decoding.sample || o->nbest > 1))
-        return cli_usage_error("--alternatives are searched for, one each: leave %s out",
-                               o->decoding.sample ? "--sample" : "--nbest");
     int status = cli_ranks_open(job, &o->common);
     if (!status)
         status = common_run(job, &o->common, arguments->words[0], translate, o);
@@ -230,16 +226,16 @@ static const Option options[] = {
     {"input", "FILE", FIELD(Translate, input), 0, NULL,
      "text, one sentence a line (standard input)"},
     {"output", "FILE", FIELD(Translate, output), 0, NULL, "where to write (standard output)"},
-    OPTIONS_SEARCH(Translate),
-    {"nbest", "K", FIELD(Translate, nbest), 1, "1",
-     "K lines a sentence: NUMBER ||| TEXT ||| SCORE"},
+#define RECORD Translate
+#define SEARCH DECODING_OPTION
+#define LIST DECODING_OPTION
+#define LONGEST DECODING_OPTION
+#define CONTINUE(...)
+#include "runtime/decode/settings.def"
     {"prefix", "FILE", FIELD(Translate, prefix), 0, NULL,
      "how each result begins: a line for each line of the text"},
-    {"alternatives", "K", FIELD(Translate, alternatives), 1, "0",
-     "K lines a sentence: after the prefix each of the K most probable tokens, completed"},
-    OPTIONS_RULES(Translate),
-    OPTIONS_SAMPLE(Translate),
-    OPTIONS_DRAW(Translate),
+#define ANY DECODING_OPTION
+#include "runtime/decode/settings.def"
     {"batch-tokens", "N", FIELD(Translate, batch_tokens), 1, "1024", "source tokens a batch"},
     OPTION_KEEP_GOING(Translate),
     OPTION_LINE_LIMIT(Translate),
@@ -273,7 +269,8 @@ const Command command_translate = {
     .text = "Translates text with a trained run: one line out for each line in, in order,\n"
             "the same whatever the size of batches. It answers as it reads: a line written\n"
             "into a pipe at once, a long text while it is being read. A line that is no text\n"
-            "or too long for the model ends it, once the lines before are written.",
+            "or too long for the model ends it, once the lines before are written. Several results of\n"
+            "a line are a line each: NUMBER ||| TEXT ||| SCORE.",
     COMMAND_OPTIONS(Translate, options),
     .run = run_translate,
 };

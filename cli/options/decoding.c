@@ -1,23 +1,26 @@
 /* From the options of decoding to its settings. */
 #include "cli/options/decoding.h"
 
-const char *decoding_mistake(const Decoding *decoding, int64_t nbest)
+const char *decoding_mistake(const Decoding *decoding)
 {
-    if (decoding->best_of && !decoding->sample)
-        return "--best-of is for --sample";
-    if (decoding->best_of && decoding->best_of < nbest)
-        return "--best-of is less than --nbest";
-    return NULL;
+    const SettingConflict *conflict =
+        settings_conflict(decoding->sample, decoding->nbest, decoding->best_of, decoding->alternatives);
+    return conflict ? conflict->options : NULL;
 }
+
+#define COPY(kind, name, ...) settings->name = (SETTING_TYPE_##kind)decoding->name;
 
 void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings)
 {
-    settings->no_repeat_ngram = (int32_t)decoding->no_repeat_ngram;
-    settings->repetition_penalty = decoding->repetition_penalty;
-    settings->temperature = decoding->temperature;
-    settings->top_k = (int32_t)decoding->top_k;
-    settings->top_p = decoding->top_p;
-    settings->seed = (uint64_t)decoding->seed;
+#define ANY COPY
+#include "runtime/decode/settings.def"
+}
+
+static void set_search(const Decoding *decoding, DecodeSettings *settings)
+{
+#define SEARCH COPY
+#define LIST COPY
+#include "runtime/decode/settings.def"
 }
 
 void decoding_tell_stuck(Job *job, int64_t n)
@@ -28,18 +31,16 @@ void decoding_tell_stuck(Job *job, int64_t n)
                   n > 1 ? "s end" : " ends");
 }
 
-DecodeSettings decoding_settings(const Decoding *decoding, int64_t nbest, const Inference *inference)
+DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference)
 {
     DecodeSettings s = inference_decode_settings(inference);
-    s.nbest = (int32_t)nbest;
-    s.beam = (int32_t)(decoding->beam > nbest ? decoding->beam : nbest);
-    s.length_penalty = decoding->length_penalty;
+    set_search(decoding, &s);
+    decoding_set_draw(decoding, &s);
+    s.nbest = s.nbest > 0 ? s.nbest : 1;
+    s.beam = s.beam > s.nbest ? s.beam : s.nbest;
     if (decoding->max_tokens) {
         s.length_factor = 0;
         s.length_extra = (int32_t)decoding->max_tokens;
     }
-    s.sample = decoding->sample;
-    s.best_of = (int32_t)decoding->best_of;
-    decoding_set_draw(decoding, &s);
     return s;
 }

@@ -3,6 +3,7 @@
 #include "cli/options/options.h"
 
 #include "base/limits.h"
+#include "runtime/decode/settings.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ const char *option_remark(const Option *option)
     if (option->kind == OPTION_LIST)
         return "may be given again";
     bool number = option->kind == OPTION_INT || option->kind == OPTION_NUMBER;
-    if (!option->initial || !*option->initial ||
+    if (!option->initial || !*option->initial || option->kind == OPTION_FLAG ||
         (number && parse_number(option->initial, &value) && value < option->least))
         return NULL;
     return option->initial;
@@ -116,11 +117,19 @@ static bool parse_bytes(const char *text, int64_t *out)
     return true;
 }
 
-/* "a whole number from 1 to 1024": the limits of an option. */
-static const char *expected_range(Job *job, const char *kind, double least, double most)
+static double most_of(const Option *option)
 {
-    return isinf(most) ? arena_printf(job->arena, "%s, at least %g", kind, least)
-                       : arena_printf(job->arena, "%s from %.10g to %.10g", kind, least, most);
+    for (int i = 0; i < SETTINGS; i++)
+        if (setting_help(i)->option && !strcmp(setting_help(i)->option, option->name))
+            return setting_rows[i].most;
+    return limit_of(option->name);
+}
+
+static const char *expected_range(Job *job, const Option *option)
+{
+    char text[RANGE_TEXT];
+    range_text(text, option->kind == OPTION_INT, option->least, most_of(option));
+    return arena_strdup(job->arena, text);
 }
 
 /* "" as a path would be the folder itself, or the file before a suffix. */
@@ -143,9 +152,8 @@ static const char *store_text(Job *job, const Option *option, const char *text, 
 static const char *store_int(Job *job, const Option *option, const char *text, int64_t *field)
 {
     int64_t value;
-    double most = limit_of(option->name);
-    if (!parse_int(text, &value) || (double)value < option->least || (double)value > most)
-        return expected_range(job, "a whole number", option->least, most);
+    if (!parse_int(text, &value) || (double)value < option->least || (double)value > most_of(option))
+        return expected_range(job, option);
     *field = value;
     return NULL;
 }
@@ -153,7 +161,7 @@ static const char *store_int(Job *job, const Option *option, const char *text, i
 static const char *store_size(const Option *option, const char *text, int64_t *field)
 {
     int64_t bytes;
-    double most = limit_of(option->name);
+    double most = most_of(option);
     if (!parse_bytes(text, &bytes) || (double)bytes > most || (double)bytes < option->least)
         return !isinf(most)        ? "a size such as 800k or 20M, at most 1G"
                : option->least > 1 ? "a size such as 800M or 1.5G: a number alone is bytes"
@@ -164,9 +172,9 @@ static const char *store_size(const Option *option, const char *text, int64_t *f
 
 static const char *store_number(Job *job, const Option *option, const char *text, double *field)
 {
-    double value, most = limit_of(option->name);
-    if (!parse_number(text, &value) || value < option->least || value > most)
-        return expected_range(job, "a number", option->least, most);
+    double value;
+    if (!parse_number(text, &value) || value < option->least || value > most_of(option))
+        return expected_range(job, option);
     *field = value;
     return NULL;
 }
@@ -197,7 +205,7 @@ static void fill_record(const Command *command, void *record)
         const Option *option = &command->options[i];
         void *field = field_of(option, record);
         bool ok = true;
-        if (!option->initial)
+        if (!option->initial || option->kind == OPTION_FLAG)
             continue;
         switch (option->kind) {
         case OPTION_TEXT: *(const char **)field = option->initial; break;

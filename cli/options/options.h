@@ -13,9 +13,9 @@
 typedef enum OptionKind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char *; one of the words where `value` lists them: "f32|bf16" */
-    OPTION_INT,    /* int64_t, from `least` to limit_of(name); a "SIZE" is bytes, such as 800M
+    OPTION_INT,    /* int64_t, from `least` to what the name's row allows; a "SIZE" is bytes, such as 800M
                       or 1.5G: of 10^6, of 10^9 */
-    OPTION_NUMBER, /* double, from `least` to limit_of(name) */
+    OPTION_NUMBER, /* double, alike (rows: base/limits.h, settings.def of decoding) */
     OPTION_LIST    /* TextList, in the order given */
 } OptionKind;
 

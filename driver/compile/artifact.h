@@ -80,12 +80,15 @@ const char *artifact_c_name(Arena *arena, const char *name);
 /* The same of a model's name, which is a type, and the beginning of functions' names. */
 const char *artifact_model_name(Arena *arena, const char *name);
 
-/* The settings of a generation, in the order of TfcGeneration. */
+/* The fields of TfcGeneration in their order. */
 typedef struct GenerationField {
     const char *type, *name;
     int n; /* of an array; 0: it is none */
     const char *help;
+    double least, most;
 } GenerationField;
+/* Its help with its range, "width …; 1 to 1024". */
+const char *generation_field_help(const Artifact *artifact, const GenerationField *field);
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 

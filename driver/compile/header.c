@@ -144,33 +144,25 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     text_add(out, "} %s_%s_out;\n\n", a->name, name);
 }
 
+#define C_NAME(type) C_NAME_OF(type)
+#define C_NAME_OF(type) #type
+
 const GenerationField generation_fields[] = {
-    {"int32_t", "beam", 0, "1 to @_MOST_BEAM"},
-    {"int32_t", "nbest", 0, "results a sentence: 1 to beam; of samples to @_MOST_NBEST"},
-    {"int32_t", "length_extra", 0, "longest result: length_factor × source length + this (0 or more) …"},
-    {"int32_t", "length_limit", 0, "… but never more than this; 0: no limit"},
-    {"int32_t", "sample", 0, "1: draw nbest samples instead of searching"},
-    {"int32_t", "top_k", 0, "draw among the k most probable; 0: all; to 2^24"},
-    {"double", "length_penalty", 0, "scores are log-probabilities / ((5 + length) / 6)^this; -100 to 100"},
-    {"double", "length_factor", 0, "0 or more"},
-    {"double", "temperature", 0, "of samples: 0 (the most probable) to 1000000"},
-    {"double", "top_p", 0, "draw among the most probable of this mass: 0 to 1 (all)"},
-    {"uint64_t", "seed", 0, NULL},
-    {"int32_t", "bos", 0, "begins a target, of the vocabulary; -1: not known, to be set; of a language model: nothing does"},
-    {"int32_t", "eos", 0, "ends it; -1: as bos. A language model's own goes with all others that end its texts"},
-    {"int32_t", "forbidden", 4, "ids never chosen, of the vocabulary; -1: unused"},
-    {"int32_t", "best_of", 0, "draw so many samples, give the nbest of them by score: nbest or more; 0: all drawn"},
-    {"int32_t", "alternatives", 0, "k: k results, after the prefix each of the k most probable ids; nbest is 1; 0: none"},
-    {"int32_t", "no_repeat_ngram", 0, "no n ids in a row twice, but for forced ones; 0: any; to 2^24"},
-    {"int32_t", "first", 0, "the first id of every result, before its prefix; -1: any"},
-    {"double", "repetition_penalty", 0, "divides logits of ids that are there (CTRL): 1 (off) to 1000"},
-    {"const int32_t *", "prefix_lengths", 0, "of @_generate: how many ids each of the n results begins with; NULL: none"},
-    {"const int32_t *", "prefixes", 0, "these ids, one result's after the other's"},
-    {"const char *", "prefix_text", 0, "of texts: how each line's translation begins, as many lines; NULL: any"},
-    {"int64_t", "prefix_length", 0, "its bytes"},
-    {"int32_t", "refuse_long", 0, "1: a prompt of text that the model cannot see whole is an error; 0: it sees its end"},
+#define SETTING(kind, name, initial, least, most, option, value, help) {C_NAME(SETTING_TYPE_##kind), #name, 0, help, least, most},
+#define TOKEN(name, help) {"int32_t", #name, 0, help, 0, 0},
+#define TOKENS(name, n, help) {"int32_t", #name, n, help, 0, 0},
+#define INPUT(type, name, help) {#type, #name, 0, help, 0, 0},
+#include "runtime/decode/settings.def"
 };
 const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];
+
+const char *generation_field_help(const Artifact *a, const GenerationField *field)
+{
+    const char *help = artifact_text(a, field->help);
+    return isfinite(field->most) && field->most > 0
+               ? arena_printf(a->job->arena, "%s; %.10g to %.10g", help, field->least, field->most)
+               : help;
+}
 
 static void put_generation(const Artifact *a, Text *out)
 {
@@ -180,7 +172,7 @@ static void put_generation(const Artifact *a, Text *out)
         const GenerationField *f = &generation_fields[i];
         text_add(out, "    %s%s%s", f->type, text_ends(f->type, "*") ? "" : " ", f->name);
         text_add(out, f->n ? "[%d];" : ";", f->n);
-        text_add(out, f->help ? " /* %s */\n" : "\n", f->help ? artifact_text(a, f->help) : "");
+        text_add(out, " /* %s */\n", generation_field_help(a, f));
     }
     text_add(out, "%s", artifact_text(a,
         "} @_generation;\n"
@@ -292,7 +284,7 @@ static void put_opening(const Artifact *a, Text *out)
         "    @_ERROR_NUMBER = 9    /* a training step's loss or gradient is not finite */\n"
         "};\n"));
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n", a->name,
-             LIMIT_threads, a->name, LIMIT_beam, a->name, LIMIT_nbest);
+             LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name, (int)setting_rows[SETTING_nbest].most);
     const TokenRules *rules = &a->rules;
     text_add(out, "enum { %s_VOCABULARY = %" PRId64 ", %s_BOS = %" PRId32 ", %s_EOS = %" PRId32
                   ", %s_PAD = %" PRId32 ", %s_UNK = %" PRId32 " }; /* -1: not known */\n\n",

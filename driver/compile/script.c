@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/fill.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "base/temporary.h"
 #include "driver/run/new_folder.h"
 
@@ -48,11 +49,28 @@ static bool write_filled(const Artifact *a, const char *name, const char *templa
     return ok;
 }
 
+/* Members of the interface Settings: what requests may set (runtime/model/script.c). */
+static const char *settings_types(const Artifact *a)
+{
+    Text out = {0};
+    for (int i = 0; i < SETTINGS; i++) {
+        const DecodeSetting *row = &setting_rows[i];
+        char range[RANGE_TEXT];
+        setting_range(row, range);
+        text_add(&out, "  /** %s: %s */\n  %s?: %s;\n", setting_help(i)->text, range, row->name,
+                 row->kind == SETTING_FLAG ? "0 | 1" : "number");
+    }
+    const char *copy = arena_strdup(a->job->arena, out.data);
+    text_free(&out);
+    return copy;
+}
+
 static bool write_package(const Artifact *a)
 {
     bool alone = generates(a);
     const FillPart parts[] = {{"core", script_core_js},
                               {"methods", alone ? script_generate_js : script_translate_js},
+                              {"settings", settings_types(a)},
                               {"types", alone ? script_generate_ts : script_translate_ts},
                               {"example", arena_printf(a->job->arena, "%s%s", alone ? script_generate_md : script_translate_md,
                                                        attending(a, script_attention_md))},

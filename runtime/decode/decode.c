@@ -10,19 +10,12 @@
 
 DecodeSettings decode_defaults(void)
 {
-    return (DecodeSettings){.beam = 4,
-                            .nbest = 1,
-                            .length_penalty = 0.6,
-                            .length_factor = 2,
-                            .length_extra = 20,
-                            .repetition_penalty = 1,
-                            .temperature = 1,
-                            .top_p = 1,
-                            .bos = -1,
-                            .eos = -1,
-                            .first = -1,
-                            .forbidden = {-1, -1, -1, -1},
-                            .until_eos = true};
+    return (DecodeSettings){
+#define SETTING(kind, name, initial, ...) .name = initial,
+#define TOKEN(name, ...) .name = -1,
+#include "runtime/decode/settings.def"
+        .forbidden = {-1, -1, -1, -1},
+        .until_eos = true};
 }
 
 Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first)

@@ -11,6 +11,7 @@
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
+#include "runtime/decode/settings.h"
 #include "runtime/model/abi.h"
 
 typedef struct TfcModelHandle TfcModelHandle;
@@ -22,19 +23,6 @@ typedef struct TfcParameter {
     int64_t rank, dims[TFC_MAX_AXES], count;
     const void *data;
 } TfcParameter;
-
-typedef struct TfcGeneration {
-    int32_t beam, nbest, length_extra, length_limit, sample, top_k;
-    double length_penalty, length_factor, temperature, top_p;
-    uint64_t seed;
-    int32_t bos, eos, forbidden[4];
-    int32_t best_of, alternatives, no_repeat_ngram, first;
-    double repetition_penalty;
-    const int32_t *prefix_lengths, *prefixes; /* of ids */
-    const char *prefix_text;                  /* of texts */
-    int64_t prefix_length;
-    int32_t refuse_long; /* a prompt of text that does not fit */
-} TfcGeneration;
 
 typedef struct TfcResult {
     const int32_t *ids;

@@ -11,28 +11,10 @@
 
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "runtime/model/script.h"
 
-#include <limits.h>
-#include <stddef.h>
 #include <string.h>
-
-/* A setting of a request, by its name in TfcGeneration. */
-typedef struct Setting {
-    const char *name;
-    size_t at;
-    bool is_whole; /* int32_t; else double */
-    double least, most;
-} Setting;
-
-#define WHOLE(field, least, most) {#field, offsetof(TfcGeneration, field), true, least, most}
-#define NUMBER(field, least, most) {#field, offsetof(TfcGeneration, field), false, least, most}
-static const Setting settings_of_requests[] = {
-    WHOLE(beam, 1, 256),           WHOLE(nbest, 1, 256),         WHOLE(length_extra, 0, 100000),
-    WHOLE(length_limit, 0, 100000), WHOLE(sample, 0, 1),          WHOLE(top_k, 0, INT_MAX),
-    WHOLE(no_repeat_ngram, 0, 1000), NUMBER(length_penalty, 0, 100), NUMBER(length_factor, 0, 1000),
-    NUMBER(temperature, 0, 1000),  NUMBER(top_p, 0, 1),          NUMBER(repetition_penalty, 1, 1000),
-};
 
 enum { DIGITS = 7 };
 
@@ -48,14 +30,6 @@ static const char *script_fail(const char *what)
     return last_answer.data;
 }
 
-static const Setting *find_setting(const char *name)
-{
-    for (size_t i = 0; i < sizeof settings_of_requests / sizeof *settings_of_requests; i++)
-        if (!strcmp(settings_of_requests[i].name, name))
-            return &settings_of_requests[i];
-    return NULL;
-}
-
 /* What a request asks for. */
 typedef struct Wanted {
     const char *text;
@@ -63,41 +37,39 @@ typedef struct Wanted {
     bool attention;
 } Wanted;
 
+/* NULL, or what is wrong with it. */
+static const char *take_setting(const char *name, const JsonValue *value, Arena *arena, TfcGeneration *out)
+{
+    const DecodeSetting *setting = setting_rows, *end = setting_rows + SETTINGS;
+    char range[RANGE_TEXT];
+    while (setting < end && strcmp(setting->name, name))
+        setting++;
+    if (setting == end)
+        return arena_printf(arena, "there is no setting '%s'", name);
+    bool is_number = value->kind == JV_INTEGER || (value->kind == JV_NUMBER && setting->kind == SETTING_NUMBER);
+    if (is_number && setting_fits(setting, value->number)) {
+        setting_put(setting, out, value->integer, value->number);
+        return NULL;
+    }
+    setting_range(setting, range);
+    return arena_printf(arena, "%s: expected %s", name, range);
+}
+
 /* NULL, or what is wrong with the request. `translates`: so does the model. */
 static const char *take_settings(const JsonValue *request, bool translates, Arena *arena, Wanted *wanted)
 {
-    TfcGeneration *settings = &wanted->settings;
-    for (size_t i = 0; i < request->n; i++) {
+    const char *mistake = NULL;
+    for (size_t i = 0; !mistake && i < request->n; i++) {
         const JsonValue *value = &request->items[i];
         const char *name = request->keys[i];
-        if (!strcmp(name, "text"))
-            continue;
         if (!strcmp(name, "attention") && translates) {
             wanted->attention = value->kind == JV_TRUE;
             if (value->kind != JV_TRUE && value->kind != JV_FALSE)
-                return "attention: expected true or false";
-            continue;
-        }
-        if (!strcmp(name, "seed")) {
-            if (value->kind != JV_INTEGER || value->integer < 0)
-                return "seed: expected a whole number from 0 to 9223372036854775807";
-            settings->seed = (uint64_t)value->integer;
-            continue;
-        }
-        const Setting *setting = find_setting(name);
-        if (!setting)
-            return arena_printf(arena, "there is no setting '%s'", name);
-        bool is_number = value->kind == JV_INTEGER || (value->kind == JV_NUMBER && !setting->is_whole);
-        if (!is_number || !(value->number >= setting->least) || !(value->number <= setting->most))
-            return arena_printf(arena, "%s: expected %s from %g to %g", name,
-                                setting->is_whole ? "a whole number" : "a number", setting->least, setting->most);
-        char *at = (char *)settings + setting->at;
-        if (setting->is_whole)
-            *(int32_t *)(void *)at = (int32_t)value->integer;
-        else
-            *(double *)(void *)at = value->number;
+                mistake = "attention: expected true or false";
+        } else if (strcmp(name, "text"))
+            mistake = take_setting(name, value, arena, &wanted->settings);
     }
-    return settings->nbest > settings->beam && !settings->sample ? "nbest is at most beam" : NULL;
+    return mistake;
 }
 
 static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)

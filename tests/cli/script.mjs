@@ -40,9 +40,9 @@ assert.throws(() => model.nbest("a b", 1, {attention: 1}), /attention: expected 
 
 assert.equal(model.translate(""), "");
 for (const [settings, message] of [
-  [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is at most beam/],
+  [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9}, /nbest is 9: a search gives no more than its beam, 4/],
   [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/],
-  [{seed: -1}, /seed: expected a whole number from 0/], [{seed: 1.5}, /seed: expected/], [{beam: 2 ** 32 + 5}, /beam: expected/]])
+  [{seed: -1}, /seed: expected a whole number of at least 0/], [{seed: 1.5}, /seed: expected/], [{beam: 2 ** 32 + 5}, /beam: expected/]])
   assert.throws(() => model.translate("a b", settings), message);
 assert.throws(() => model.answers("a ".repeat(500)), /line 1 has \d+ tokens, the model takes/);
 assert.equal(model.translate(sources[0]), wanted[0]);
@@ -50,7 +50,15 @@ const bytes = readFileSync(resolve(folder, "model.wasm"));
 assert.equal((await load({module: bytes})).translate(sources[1]), wanted[1]);
 const {name, types} = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
 assert.equal(name, "translator");
-assert.match(readFileSync(resolve(folder, types), "utf8"), /translate\(text: string, settings\?: Settings\): string;/);
+const declared = readFileSync(resolve(folder, types), "utf8");
+assert.match(declared, /translate\(text: string, settings\?: Settings\): string;/);
+
+// Every setting that the types declare is there, and refused beyond its range.
+const ranges = [...declared.matchAll(/(a (?:whole )?number (?:from|of at least) (\S+)(?: to (\S+))?) \*\/\n  (\w+)\?:/g)];
+assert.ok(ranges.length >= 18);
+for (const [, expected, least, most, setting] of ranges)
+  for (const beyond of [least - 1, most === undefined ? -1 : +most + 1])
+    assert.throws(() => model.translate("a b", {[setting]: beyond}), {message: `${setting}: expected ${expected}`});
 
 const speaks = await (await import(pathToFileURL(resolve(speaker, "index.js")))).load();
 assert.equal(speaks.generate("a b", {temperature: 0, length_factor: 0, length_extra: 8}), spoken.join("\n"));

@@ -273,9 +273,9 @@ static void generate_wrong(multi30k_small *model, N(session) *session)
         REFUSES(ARGUMENT, words, N(generate)(session, &s, 2, lengths, src, result));      \
     } while (0)
     WITH(beam, 0, "beam is 0");
-    WITH(beam, 100000000, "beam is 100000000: from 1 to 1024");
+    WITH(beam, 100000000, "beam is 100000000; expected a whole number from 1 to 1024");
     WITH(nbest, 0, "nbest is 0");
-    WITH(nbest, 5, "nbest is 5: from 1 to 4");
+    WITH(nbest, 5, "nbest is 5: a search gives no more than its beam, 4");
     WITH(length_extra, -1, "length_extra is -1");
     WITH(length_limit, -1, "length_limit is -1");
     WITH(length_factor, NAN, "length_factor is nan");
@@ -292,13 +292,13 @@ static void generate_wrong(multi30k_small *model, N(session) *session)
     WITH(eos, N(VOCABULARY), "eos is 40");
     WITH(forbidden[2], N(VOCABULARY), "forbidden[2] is 40");
     WITH(forbidden[0], -2, "forbidden[0] is -2");
-    WITH(best_of, 4, "best_of is 4: it is for samples");
-    WITH(best_of, INT32_MAX, "best_of is 2.14748365e+09: from 0 to 1024");
+    WITH(best_of, 4, "best_of is for samples");
+    WITH(best_of, INT32_MAX, "best_of is 2147483647; expected a whole number from 0 to 1024");
     WITH(alternatives, -1, "alternatives is -1");
-    WITH(alternatives, INT32_MAX, "alternatives is 2.14748365e+09");
-    WITH(no_repeat_ngram, INT32_MIN, "no_repeat_ngram is -2.14748365e+09");
+    WITH(alternatives, INT32_MAX, "alternatives is 2147483647");
+    WITH(no_repeat_ngram, INT32_MIN, "no_repeat_ngram is -2147483648");
     WITH(repetition_penalty, NAN, "repetition_penalty is nan");
-    WITH(repetition_penalty, 0.5, "repetition_penalty is 0.5: from 1 to 1000");
+    WITH(repetition_penalty, 0.5, "repetition_penalty is 0.5; expected a number from 1 to 1000");
     WITH(prefix_text, "a", "prefix_text is for texts");
     const int32_t beginnings[] = {1, -1}, negative[] = {0, -1}, huge[] = {INT32_MAX, INT32_MAX};
     WITH(prefix_lengths, beginnings, "prefix_lengths[1] is -1");
@@ -314,14 +314,14 @@ static void generate_wrong(multi30k_small *model, N(session) *session)
     s = right_settings(model);
     s.nbest = 2;
     s.alternatives = 2;
-    REFUSES(ARGUMENT, "nbest is 2", N(generate)(session, &s, 2, lengths, src, result));
+    REFUSES(ARGUMENT, "leave nbest at 1", N(generate)(session, &s, 2, lengths, src, result));
     s.nbest = 1;
     s.sample = 1;
-    REFUSES(ARGUMENT, "sample is 1", N(generate)(session, &s, 2, lengths, src, result));
+    REFUSES(ARGUMENT, "leave sample at 0", N(generate)(session, &s, 2, lengths, src, result));
     s.alternatives = 0;
     s.nbest = 4;
     s.best_of = 3;
-    REFUSES(ARGUMENT, "best_of is 3: fewer than nbest", N(generate)(session, &s, 2, lengths, src, result));
+    REFUSES(ARGUMENT, "best_of is less than nbest", N(generate)(session, &s, 2, lengths, src, result));
     s = right_settings(model);
     REFUSES(ARGUMENT, "session is NULL", N(generate)(NULL, &s, 2, lengths, src, result));
     REFUSES(ARGUMENT, "n is -1", N(generate)(session, &s, -1, lengths, src, result));

@@ -1,0 +1,68 @@
+/* The settings of decoding as data: settings.def has the rows. Compiled models are linked with this. */
+#ifndef RUNTIME_DECODE_SETTINGS_H
+#define RUNTIME_DECODE_SETTINGS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum SettingKind { SETTING_FLAG, SETTING_WHOLE, SETTING_COUNT, SETTING_NUMBER } SettingKind;
+
+#define SETTING_TYPE_FLAG int32_t
+#define SETTING_TYPE_WHOLE int32_t
+#define SETTING_TYPE_COUNT uint64_t
+#define SETTING_TYPE_NUMBER double
+
+/* The settings as callers of a compiled model have them: its header declares the same struct. */
+typedef struct TfcGeneration {
+#define SETTING(kind, name, ...) SETTING_TYPE_##kind name;
+#define TOKEN(name, ...) int32_t name;
+#define TOKENS(name, n, ...) int32_t name[n];
+#define INPUT(type, name, ...) type name;
+#include "runtime/decode/settings.def"
+} TfcGeneration;
+
+/* DecodeSetting: a row.
+ *   at        of its field in TfcGeneration
+ *   longest   an option alone: the field is length_extra, and length_factor is 0 with it */
+typedef struct DecodeSetting {
+    const char *name;
+    SettingKind kind;
+    size_t at;
+    bool longest;
+    double initial, least, most;
+} DecodeSetting;
+
+/* The row's option (NULL: none), what stands for its value (NULL of a flag), help. */
+typedef struct DecodeSettingHelp {
+    const char *option, *value, *text;
+} DecodeSettingHelp;
+
+enum {
+#define SETTING(kind, name, ...) SETTING_##name,
+#define LONGEST SETTING
+#include "runtime/decode/settings.def"
+    SETTINGS
+};
+extern const DecodeSetting setting_rows[SETTINGS];
+const DecodeSettingHelp *setting_help(int row);
+
+double setting_get(const DecodeSetting *setting, const TfcGeneration *settings);
+/* Sets a value in range; of a NUMBER it is `number`, else `whole`. */
+void setting_put(const DecodeSetting *setting, TfcGeneration *settings, int64_t whole, double number);
+/* Takes what another has. */
+void setting_copy(const DecodeSetting *setting, const TfcGeneration *from, TfcGeneration *to);
+/* Whether it is in range; NaN is not. */
+bool setting_fits(const DecodeSetting *setting, double value);
+/* "a whole number from 1 to 1024", into RANGE_TEXT bytes (base/limits.h). */
+void setting_range(const DecodeSetting *setting, char *text);
+
+/* Two settings that exclude each other, as options and as fields name them. */
+typedef struct SettingConflict {
+    const char *options, *fields;
+} SettingConflict;
+/* NULL: there is none. Values that nobody set are their defaults. */
+const SettingConflict *settings_conflict(bool sample, int64_t nbest, int64_t best_of, int64_t alternatives);
+
+#endif
