@@ -20,6 +20,8 @@ double limit_of(const char *name)
     } rows[] = {
 #define LIMIT(name, largest) {#name, largest},
         LIMITS
+#define TRAIN_SETTING(name, initial, block, least, most, ...) LIMIT(name, most)
+#include "base/training_settings.def"
 #undef LIMIT
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

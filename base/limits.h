@@ -1,5 +1,5 @@
 /* The largest numbers that are taken from outside, in one table: of options (--batch-tokens
- * is the row batch_tokens), of settings of a train block, of arguments of compiled libraries.
+ * is the row batch_tokens, of training_settings.def), of settings of a train block, of arguments of compiled libraries.
  * Each is far beyond any known use, and small enough that what is computed from it fits its
  * type. So a slip of the finger is reported, not tried. */
 #ifndef BASE_LIMITS_H
@@ -10,8 +10,6 @@
 /* LIMIT(name, largest) */
 #define LIMITS                                                                                \
     LIMIT(threads, 1024)                                                                      \
-    LIMIT(batch_tokens, 1 << 24) /* of a side; times the width of a layer it is below 2^40 */ \
-    LIMIT(batch_sentences, 1 << 20)                                                           \
     LIMIT(batch, 1 << 20) /* of tfc bench, as are the next five */                            \
     LIMIT(source_length, 1 << 20)                                                             \
     LIMIT(target_length, 1 << 20)                                                             \
@@ -20,23 +18,13 @@
     LIMIT(rank_tokens, 1 << 24)                                                               \
     LIMIT(machine_ranks, 1024)                                                                \
     LIMIT(samples, 1000000)                                                                   \
-    LIMIT(accumulate, 1 << 20)                                                                \
-    LIMIT(shards, 1024)                                                                       \
     LIMIT(retries, 1000000)                                                                   \
     LIMIT(rank_timeout, 1000000) /* seconds */                                                \
     LIMIT(examples, 1 << 24) /* of tfc data */                                                \
-    LIMIT(max_length, 1 << 20)                                                                \
     LIMIT(rows_per_shard, 1000000000)                                                         \
     LIMIT(window_rows, 1000000000)                                                            \
     LIMIT(line_limit, 1000000000) /* bytes */                                                 \
-    LIMIT(steps, 1000000000)                                                                  \
     LIMIT(warmup, 1000000000)                                                                 \
-    LIMIT(validate_every, 1000000000)                                                         \
-    LIMIT(save_every, 1000000000)                                                             \
-    LIMIT(report_every, 1000000000)                                                           \
-    LIMIT(patience, 1000000000)                                                               \
-    LIMIT(keep, 1000000)                                                                      \
-    LIMIT(average, 1000000)                                                                   \
     LIMIT(minutes, 5256000) /* ten years */                                                   \
     LIMIT(peak, 1000)       /* learning rates */                                              \
     LIMIT(rate, 1000)                                                                         \
@@ -45,7 +33,11 @@
     LIMIT(weight_decay, 1000)
 
 #define LIMIT(name, largest) LIMIT_##name = largest,
-enum { LIMITS };
+enum {
+    LIMITS
+#define TRAIN_SETTING(name, initial, block, least, most, ...) LIMIT(name, most)
+#include "base/training_settings.def"
+};
 #undef LIMIT
 
 /* The row of a name, in which - and _ are the same; infinity if there is none. */

@@ -2,10 +2,10 @@
  * command, and a tail. */
 #include "cli/describe.h"
 
-#include "base/limits.h"
 #include "cli/commands/commands.h"
 #include "runtime/decode/settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -294,22 +294,35 @@ static void tail_zsh(void)
 
 /* ---- settings ---- */
 
-/* The rows of settings.def as a table. */
+static void print_setting(const char *option, const char *value, const char *name, double initial, double least,
+                          double most, const char *help)
+{
+    char left[40] = "", shown[16] = "", range[40];
+    if (option)
+        snprintf(left, sizeof left, "--%s %s", option, value ? value : "");
+    if (initial >= least)
+        snprintf(shown, sizeof shown, "%g", initial);
+    snprintf(range, sizeof range, isinf(most) ? "%.10g or more" : "%.10g to %.10g", least, most);
+    printf("%-24s %-19s %-8s %-18s %s\n", left, name, shown, range, help);
+}
+
+/* The rows of decoding's settings as a table, and those of training. */
 static void head_settings(void)
 {
-    const char *line = "%-24s %-19s %-8s %-18s %s\n";
-    printf(line, "option", "setting", "default", "range", "meaning");
+    const char *heads = "option                   setting             default  range              meaning\n";
+    printf("%s", heads);
     for (int i = 0; i < SETTINGS; i++) {
         const DecodeSetting *row = &setting_rows[i];
         const DecodeSettingHelp *help = setting_help(i);
-        char option[32] = "", initial[16] = "", range[RANGE_TEXT];
-        if (help->option)
-            snprintf(option, sizeof option, "--%s %s", help->option, help->value ? help->value : "");
-        snprintf(range, sizeof range, isinf(row->most) ? "%.10g or more" : "%.10g to %.10g", row->least, row->most);
-        if (row->initial >= row->least)
-            snprintf(initial, sizeof initial, "%g", row->initial);
-        printf(line, option, row->longest ? "" : row->name, initial, range, help->text);
+        print_setting(help->option, help->value, row->longest ? "" : row->name, row->initial, row->least, row->most,
+                      help->text);
     }
+    printf("\n%s", heads);
+#define TRAIN_SETTING(name, initial, block, least, most, option, help)                             \
+    print_setting(option, "N", #name, initial, least, most, help);
+#define BATCH(name, initial, block, least, most, option, help)                                     \
+    print_setting(option, "N", "batch", initial, least, most, help);
+#include "base/training_settings.def"
 }
 
 /* ---- all ---- */

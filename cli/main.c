@@ -27,7 +27,7 @@ static void print_help(FILE *out)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version;\n"
                  "  tfc help --man, --bash and --zsh print the manual page and completions,\n"
-                 "  tfc help --settings a table of what may be set of decoding.\n\n"
+                 "  tfc help --settings tables of what may be set of decoding and training.\n\n"
                  "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
                  "3 interrupted but saved.\n");
 }

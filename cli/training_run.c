@@ -180,7 +180,7 @@ static Shown shown_of(Training *t)
                         .figures = train_no_figures(),
                         .best_by = t->settings.best.by}};
     forecast_init(&s.forecast, t->job, &t->settings,
-                  !o->steps && !o->minutes && !t->session.model->train.steps, &t->state);
+                  o->steps < 0 && !o->minutes && !t->session.model->train.steps, &t->state);
     return s;
 }
 

@@ -14,14 +14,9 @@ typedef struct TrainSpec {
     double rate_d_model, rate_factor; /* noam: factor × d_model^-0.5 × min(step^-0.5, step × warmup^-1.5) */
     double rate_peak, rate_final;     /* the others */
     int64_t warmup, rate_steps;       /* linear, cosine: steps until rate_final */
-    int64_t batch_tokens;             /* a side; 0: batch_sentences counts */
-    int64_t batch_sentences;
-    int64_t accumulate;               /* batches a step, at least 1 */
-    int64_t shards;                   /* pieces of a batch, at least 1 */
     double clip_norm;                 /* 0: none */
-    int64_t steps;                    /* 0: as the command says */
-    int64_t validate_every, save_every, report_every, keep, average, patience; /* 0: default or off */
-    int64_t max_length;               /* longer sentences are left out */
+#define TRAIN_SETTING(name, ...) int64_t name;
+#include "base/training_settings.def"
 } TrainSpec;
 
 /* WeightAxis: one axis of a tensor there, and the axis of our param that it runs along.

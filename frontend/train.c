@@ -18,9 +18,8 @@ void train_defaults(TrainSpec *spec)
         .rate_d_model = 512,
         .rate_factor = 1,
         .warmup = 4000,
-        .batch_tokens = 4096,
-        .accumulate = 1,
-        .shards = 1,
+#define TRAIN_SETTING(name, initial, ...) .name = initial,
+#include "base/training_settings.def"
     };
 }
 
@@ -31,6 +30,7 @@ typedef struct Param {
     double *real; /* one of the two */
     int64_t *whole;
     bool required;
+    int64_t initial; /* what 0 stands for */
     double least; /* the most is limit_of(name) */
     double below; /* 0: no further bound */
 } Param;
@@ -62,7 +62,7 @@ static bool store(Elab *e, const Node *node, const Param *param, const Val *val)
     else if (param->real)
         *param->real = val->number;
     else
-        *param->whole = whole;
+        *param->whole = whole ? whole : param->initial;
     return fits;
 }
 
@@ -232,16 +232,9 @@ static void set_number(Elab *e, const Node *setting)
     TrainSpec *s = &e->model->train;
     const Param plain[] = {
         {.name = "clip_norm", .real = &s->clip_norm},
-        {.name = "accumulate", .whole = &s->accumulate, .least = 1},
-        {.name = "shards", .whole = &s->shards, .least = 1},
-        {.name = "steps", .whole = &s->steps},
-        {.name = "validate_every", .whole = &s->validate_every},
-        {.name = "save_every", .whole = &s->save_every},
-        {.name = "report_every", .whole = &s->report_every},
-        {.name = "keep", .whole = &s->keep},
-        {.name = "average", .whole = &s->average},
-        {.name = "patience", .whole = &s->patience},
-        {.name = "max_length", .whole = &s->max_length},
+#define TRAIN_SETTING(field, none, block, ...) {.name = #field, .whole = &s->field, .initial = none, .least = block},
+#define BATCH(...)
+#include "base/training_settings.def"
     };
     enum { N_PLAIN = sizeof plain / sizeof *plain };
     const char *names[N_PLAIN + 3] = {"optimizer", "rate", "batch"};

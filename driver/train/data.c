@@ -155,11 +155,8 @@ static bool open_model(Training *t)
 /* Windows of a stream are no longer than a batch. */
 static int64_t window_length(const Training *t)
 {
-    const TrainOptions *o = t->options;
     int64_t longest = session_max_length(&t->session);
-    int64_t batch = o->batch_tokens        ? o->batch_tokens
-                    : o->batch_sentences ? 0
-                                         : t->session.model->train.batch_tokens;
+    int64_t batch = training_batch_tokens(t->options, &t->session.model->train);
     return !longest ? STREAM_WINDOW : batch && batch < longest ? batch : longest;
 }
 
@@ -168,7 +165,7 @@ static CorpusOptions corpus_options(const Training *t)
 {
     const TrainOptions *o = t->options;
     const Feed feed = feed_of(t->session.model->module, &t->ports);
-    CorpusOptions options = {.kind = o->kind, .max_length = o->max_length, .same_lengths = feed_shares_lengths(&feed)};
+    CorpusOptions options = {.kind = o->kind, .max_length = o->max_length > 0 ? o->max_length : 0, .same_lengths = feed_shares_lengths(&feed)};
     const char *was = o->record ? run_record_fact(o->record, "max_length") : NULL;
     if (!options.max_length && was)
         options.max_length = strtoll(was, NULL, 10);
@@ -183,7 +180,7 @@ static bool check_length(const Training *t)
 {
     int64_t length = corpus_options(t).max_length, said = t->session.model->train.max_length;
     PositionTable table = position_table(t->session.model->module, NULL);
-    if (!t->options->max_length && said > length)
+    if (t->options->max_length <= 0 && said > length)
         length = said;
     return !table.length || length <= table.length ||
            job_error(t->job, "max_length is %lld, but the model's table '%s' has %lld positions: "

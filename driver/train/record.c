@@ -190,7 +190,7 @@ bool training_record(Training *t, RunRecord *record)
                           .tokens = o->record ? o->record->tokens : o->vocab.tokens,
                           .command = o->command,
                           .arguments = o->arguments};
-    if (o->ranks && !o->shards) { /* so that another number of ranks, or one process, goes on */
+    if (o->ranks && o->shards < 0) { /* so that another number of ranks, or one process, goes on */
         vec_push(t->job->arena, record->arguments, "--shards");
         vec_push(t->job->arena, record->arguments,
                  arena_printf(t->job->arena, "%" PRId64, t->settings.batch.shards));

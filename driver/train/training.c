@@ -11,17 +11,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    DEFAULT_STEPS = 100000,
-    DEFAULT_BATCH_TOKENS = 4096
-};
+enum { DEFAULT_STEPS = 100000 };
 
-/* ---- settings: the command is stronger than the model, the model than defaults ---- */
-
-static int64_t choose(int64_t option, int64_t model, int64_t otherwise)
-{
-    return option >= 0 ? option : model > 0 ? model : otherwise;
-}
+/* ---- settings: the command is stronger than the model ---- */
 
 RateSettings training_rate(const TrainSpec *spec, int64_t steps)
 {
@@ -34,6 +26,11 @@ RateSettings training_rate(const TrainSpec *spec, int64_t steps)
                           .steps = spec->rate_steps > 0 ? spec->rate_steps : steps};
 }
 
+int64_t training_batch_tokens(const TrainOptions *o, const TrainSpec *spec)
+{
+    return o->batch_tokens > 0 ? o->batch_tokens : o->batch_sentences > 0 ? 0 : spec->batch_tokens;
+}
+
 static void make_settings(Training *t)
 {
     const TrainOptions *o = t->options;
@@ -44,35 +41,25 @@ static void make_settings(Training *t)
         .folder = o->out,
         .rounded_gradients = !strcmp(o->gradients, "bf16"),
         .check_numerics = o->check_numerics};
-    s->steps = o->steps ? o->steps : spec->steps;
+#define LOOP(name, ...) s->name = o->name >= 0 ? o->name : spec->name;
+#include "base/training_settings.def"
     if (!s->steps && !o->minutes)
         s->steps = DEFAULT_STEPS;
     s->rate = training_rate(spec, s->steps);
-    s->batch = (BatchOptions){.tokens = o->batch_tokens,
-                              .sentences = o->batch_sentences,
+    s->batch = (BatchOptions){.tokens = training_batch_tokens(o, spec),
+                              .sentences = o->batch_sentences > 0 ? o->batch_sentences
+                                           : o->batch_tokens > 0  ? 0
+                                                                  : spec->batch_sentences,
+                              .shards = o->shards > 0 ? o->shards : spec->shards,
                               .shuffle = true,
                               .seed = (uint64_t)o->seed};
-    if (!s->batch.tokens && !s->batch.sentences) {
-        s->batch.tokens = spec->batch_tokens;
-        s->batch.sentences = spec->batch_sentences;
-    }
-    if (!s->batch.tokens && !s->batch.sentences)
-        s->batch.tokens = DEFAULT_BATCH_TOKENS;
-    s->batch.shards = o->shards ? o->shards : spec->shards;
     s->ranks = o->ranks;
-    if (o->ranks && !o->shards && spec->shards == 1) {
+    if (o->ranks && o->shards < 0 && spec->shards == 1) {
         s->batch.shards = RANKS_SHARDS;
         diag_note(&t->job->diags, (Loc){0},
                   "each batch is cut into %d shards for the ranks; --shards says otherwise",
                   RANKS_SHARDS);
     }
-    s->accumulate = o->accumulate ? o->accumulate : spec->accumulate > 0 ? spec->accumulate : 1;
-    s->validate_every = choose(o->validate_every, spec->validate_every, TRAIN_EVERY);
-    s->save_every = choose(o->save_every, spec->save_every, TRAIN_EVERY);
-    s->report_every = choose(o->report_every, spec->report_every, TRAIN_REPORT);
-    s->keep = choose(o->keep, spec->keep, TRAIN_KEEP);
-    s->average = choose(o->average, spec->average, 0);
-    s->patience = choose(o->patience, spec->patience, 0);
 }
 
 /* ---- programs and params ---- */

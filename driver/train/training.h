@@ -9,14 +9,6 @@
 #include "driver/run/inference.h"
 #include "runtime/data/prepared.h"
 
-/* Where neither the command nor the model says: steps between validations and between checkpoints,
- * steps between lines, checkpoints that stay. TRAIN_TEXT: one of them in a help's text. */
-#define TRAIN_EVERY 500
-#define TRAIN_REPORT 100
-#define TRAIN_KEEP 5
-#define TRAIN_TEXT(number) TRAIN_TEXT_(number)
-#define TRAIN_TEXT_(number) #number
-
 typedef struct TrainOptions {
     const char *model;
     TextFiles texts, valid_texts; /* to train on; to validate on, without a name */
@@ -34,11 +26,11 @@ typedef struct TrainOptions {
     const char *library; /* of the model, where that is a run's copy; NULL: the standard one */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
     CorpusKind kind;
-    int64_t steps, seed, batch_tokens, batch_sentences, accumulate, shards, max_length;
+    int64_t seed;
+#define TRAIN_SETTING(name, ...) int64_t name; /* -1: as the model says */
+#include "base/training_settings.def"
     int64_t memory; /* bytes; 0: no limit */
     int64_t line_limit; /* bytes of a line; 0: LINE_LIMIT */
-    int64_t validate_every, save_every, report_every, keep, average,
-        patience; /* -1: as the model says */
     double minutes;
     TextList settings;
     TextList freeze, only, fresh; /* patterns of params: that do not train; that alone do; that
@@ -102,6 +94,8 @@ typedef struct Training {
 /* The rate that a train block tells of; `steps`: of the run, where the block does not say how long it
  * falls. */
 RateSettings training_rate(const TrainSpec *spec, int64_t steps);
+/* Tokens a batch, of each side; 0: sentences count. */
+int64_t training_batch_tokens(const TrainOptions *options, const TrainSpec *spec);
 /* Reads the model once, so that its mistakes are told before a vocabulary is trained. */
 bool training_load_model(Training *training, Job *job, const TrainOptions *options);
 /* Opens options->prepared, and takes the vocabulary from it; false after errors. The same for its kind,

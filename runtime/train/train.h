@@ -39,14 +39,10 @@ typedef struct TrainSettings {
     RateSettings rate;
     BatchOptions batch; /* its seed is that of the order of the data. Shards: above 1 the gradients
                            of the pieces of an update are summed as gradient_sum.h says */
-    int64_t accumulate; /* batches a step, at least 1 */
-    int64_t steps;      /* updates in all, those before a resume included; 0: no limit */
+#define LOOP(name, ...) int64_t name; /* steps 0: no limit; average 1 is none, and `keep` at least that many */
+#include "base/training_settings.def"
     double seconds;     /* of training in all, as steps; 0: no limit */
-    int64_t report_every, validate_every, save_every; /* steps; 0: never */
-    int64_t keep;        /* step-N files; at least `average` are kept */
-    int64_t average;     /* 0 or 1: no average.safetensors */
     TrainBest best;      /* by what validations are compared */
-    int64_t patience;    /* validations without a better one before stopping; 0: off */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
     bool check_numerics; /* name the first op that makes a NaN */
     const char *folder;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Every place where decoding is set holds to the rows of runtime/decode/settings.def, as tfc help --settings prints
-# them: the same defaults, and one step beyond either end of a range is refused, with the range, by the command, the
-# compiled program and the library (through its Python module). Packages of JavaScript: script.mjs.
+# Every place where something is set holds to the rows of runtime/decode/settings.def and base/training_settings.def, as
+# tfc help --settings prints them. One step beyond either end of a range is refused, with the range: of decoding by the
+# command, the compiled program and the library (through its Python module), which have the same defaults; of training
+# by the command and the train block. Packages of JavaScript: script.mjs.
 # Usage: settings.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -28,12 +29,13 @@ import small
 tfc = sys.argv[1]
 heads, *lines = open("rows").read().splitlines()
 at = [heads.index(head) for head in ("option", "setting", "default", "range", "meaning")]
-rows = [[line[a:b].strip() for a, b in zip(at, at[1:])] for line in lines]
+end = lines.index("")
+rows, of_training = [[[line[a:b].strip() for a, b in zip(at, at[1:])] for line in part] for part in (lines[:end], lines[end + 2:])]
 
 
-def refuses(words, value, expected):
+def refuses(words, value, expected, status=2):
     done = subprocess.run(words, input="", capture_output=True, text=True)
-    assert done.returncode == 2 and expected in done.stderr and value in done.stderr, (words, done.stderr)
+    assert done.returncode == status and expected in done.stderr and value in done.stderr, (words, done.stderr)
 
 
 commands = {name: subprocess.run([tfc, name, "--help"], capture_output=True, text=True).stdout
@@ -67,5 +69,17 @@ with small.Model() as model:
                 raise AssertionError("%s = %s is taken" % (name, beyond))
             refused += 1
 assert len(rows) >= 18 and refused >= 90, (len(rows), refused)
+
+for option, name, default, allowed in of_training:
+    word = option.split()[0]
+    least, most = allowed.split(" to ")
+    for beyond in (str(int(least) - 1), str(int(most) + 1)):
+        refuses([tfc, "train", "m.tfg", word, beyond], "'%s'" % beyond, "from %s to %s" % (least, most))
+    for beyond in ("-1", str(int(most) + 1)):
+        clause = name + " = " + beyond if name != "batch" else "batch = %s(%s)" % (word.split("-")[-1], beyond)
+        with open("wrong.tfg", "w") as model:
+            model.write("model wrong\nparam w: [2]\noutput y = w\ntrain { %s }\n" % clause)
+        refuses([tfc, "dump", "wrong.tfg", "--stage", "graph"], beyond, " to %s, not" % most, 1)
+assert len(of_training) >= 12, of_training
 P
 echo "all is well"
