@@ -3,7 +3,6 @@
 #include "cli/describe.h"
 
 #include "cli/commands/commands.h"
-#include "runtime/decode/settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -311,12 +310,11 @@ static void head_settings(void)
 {
     const char *heads = "option                   setting             default  range              meaning\n";
     printf("%s", heads);
-    for (int i = 0; i < SETTINGS; i++) {
-        const DecodeSetting *row = &setting_rows[i];
-        const DecodeSettingHelp *help = setting_help(i);
-        print_setting(help->option, help->value, row->longest ? "" : row->name, row->initial, row->least, row->most,
-                      help->text);
-    }
+#define SETTING(kind, name, initial, least, most, option, value, help)                             \
+    print_setting(option, value, #name, initial, least, most, help);
+#define LONGEST(kind, name, initial, least, most, option, value, help)                             \
+    print_setting(option, value, "", initial, least, most, help);
+#include "runtime/decode/settings.def"
     printf("\n%s", heads);
 #define TRAIN_SETTING(name, initial, block, least, most, option, help)                             \
     print_setting(option, "N", #name, initial, least, most, help);

@@ -27,13 +27,11 @@ typedef struct ReportCommand {
 static bool add_study(Job *job, const ReportCommand *o, const RunReport *report, RunView *view)
 {
     RunFolder run;
-    StudyOptions options = o->study;
-    options.beam = o->decoding.beam;
     bool ok = run_folder_open(job, &(RunSource){.path = report->path}, &run);
     if (ok) {
         bool scores = ports_predict(&run.inference.ports);
         if (report->text.source && scores)
-            ok = study(job, &run, &report->text, &options, view);
+            ok = study(job, &run, &report->text, &o->study, view);
         else if (report->text.source)
             vec_push(job->arena, view->notes, "The model gives no probabilities of next tokens: nothing is said of single lines.");
         if (ok) {
@@ -143,7 +141,8 @@ static bool follow(Job *job, const ReportCommand *o, const Arguments *arguments)
 
 static int run_report(Job *job, void *record, const Arguments *arguments)
 {
-    const ReportCommand *o = record;
+    ReportCommand *o = record;
+    o->study.beam = o->decoding.beam;
     if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
         return cli_usage_error("report: --svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)

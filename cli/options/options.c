@@ -125,13 +125,6 @@ static double most_of(const Option *option)
     return limit_of(option->name);
 }
 
-static const char *expected_range(Job *job, const Option *option)
-{
-    char text[RANGE_TEXT];
-    range_text(text, option->kind == OPTION_INT, option->least, most_of(option));
-    return arena_strdup(job->arena, text);
-}
-
 /* "" as a path would be the folder itself, or the file before a suffix. */
 static bool is_lost_path(const Option *option, const char *text)
 {
@@ -149,15 +142,6 @@ static const char *store_text(Job *job, const Option *option, const char *text, 
     return expected;
 }
 
-static const char *store_int(Job *job, const Option *option, const char *text, int64_t *field)
-{
-    int64_t value;
-    if (!parse_int(text, &value) || (double)value < option->least || (double)value > most_of(option))
-        return expected_range(job, option);
-    *field = value;
-    return NULL;
-}
-
 static const char *store_size(const Option *option, const char *text, int64_t *field)
 {
     int64_t bytes;
@@ -170,12 +154,23 @@ static const char *store_size(const Option *option, const char *text, int64_t *f
     return NULL;
 }
 
-static const char *store_number(Job *job, const Option *option, const char *text, double *field)
+/* Of both kinds of number. */
+static const char *store_number(Job *job, const Option *option, const char *text, void *field)
 {
-    double value;
-    if (!parse_number(text, &value) || value < option->least || value > most_of(option))
-        return expected_range(job, option);
-    *field = value;
+    bool is_whole = option->kind == OPTION_INT;
+    int64_t whole = 0;
+    double value = 0, most = most_of(option);
+    bool ok = is_whole ? parse_int(text, &whole) : parse_number(text, &value);
+    value = is_whole ? (double)whole : value;
+    if (!ok || value < option->least || value > most) {
+        char *range = arena_alloc(job->arena, RANGE_TEXT);
+        range_text(range, is_whole, option->least, most);
+        return range;
+    }
+    if (is_whole)
+        *(int64_t *)field = whole;
+    else
+        *(double *)field = value;
     return NULL;
 }
 
@@ -189,8 +184,7 @@ static const char *store_value(Job *job, const Option *option, const char *text,
     case OPTION_FLAG: *(bool *)field = true; return NULL;
     case OPTION_TEXT: return store_text(job, option, text, field);
     case OPTION_INT:
-        return is_size(option) ? store_size(option, text, field)
-                               : store_int(job, option, text, field);
+        return is_size(option) ? store_size(option, text, field) : store_number(job, option, text, field);
     case OPTION_NUMBER: return store_number(job, option, text, field);
     case OPTION_LIST: vec_push(job->arena, *(TextList *)field, text); return is_lost_path(option, text) ? "a path" : NULL;
     }

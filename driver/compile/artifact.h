@@ -87,8 +87,6 @@ typedef struct GenerationField {
     const char *help;
     double least, most;
 } GenerationField;
-/* Its help with its range, "width …; 1 to 1024". */
-const char *generation_field_help(const Artifact *artifact, const GenerationField *field);
 extern const GenerationField generation_fields[];
 extern const int generation_field_count;
 

@@ -156,14 +156,6 @@ const GenerationField generation_fields[] = {
 };
 const int generation_field_count = sizeof generation_fields / sizeof generation_fields[0];
 
-const char *generation_field_help(const Artifact *a, const GenerationField *field)
-{
-    const char *help = artifact_text(a, field->help);
-    return isfinite(field->most) && field->most > 0
-               ? arena_printf(a->job->arena, "%s; %.10g to %.10g", help, field->least, field->most)
-               : help;
-}
-
 static void put_generation(const Artifact *a, Text *out)
 {
     text_add(out, "/* Numbers outside of what is said here are errors, NaN among them. */\n"
@@ -172,7 +164,8 @@ static void put_generation(const Artifact *a, Text *out)
         const GenerationField *f = &generation_fields[i];
         text_add(out, "    %s%s%s", f->type, text_ends(f->type, "*") ? "" : " ", f->name);
         text_add(out, f->n ? "[%d];" : ";", f->n);
-        text_add(out, " /* %s */\n", generation_field_help(a, f));
+        text_add(out, " /* %s", artifact_text(a, f->help));
+        text_add(out, isfinite(f->most) && f->most > 0 ? "; %.10g to %.10g */\n" : " */\n", f->least, f->most);
     }
     text_add(out, "%s", artifact_text(a,
         "} @_generation;\n"

@@ -106,11 +106,10 @@ void compile_python(const Artifact *a, Text *out)
         text_add(out, "\"%s\", ", numpy_type((TfcType)type));
     text_add(out, ")\n_GENERATION = [");
     for (int i = 0; a->names[TFC_DECODE_STEP] && i < generation_field_count; i++)
-        text_add(out, "\n    (\"%s\", \"%s\", %d),  # %s", generation_fields[i].name,
-                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n,
-                 generation_field_help(a, &generation_fields[i]));
+        text_add(out, "%s(\"%s\", \"%s\", %d)", i ? ", " : "", generation_fields[i].name,
+                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n);
     text_add(out,
-             "\n]\n_NEXT = \"%s\"\n"
+             "]\n_NEXT = \"%s\"\n"
              "# of each: dimensions and what they are ragged over, inputs, outputs\n"
              "_FUNCTIONS = {\n", next);
     for (int f = TFC_FORWARD; f <= TFC_TRAIN_STEP; f++)

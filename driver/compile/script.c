@@ -52,17 +52,14 @@ static bool write_filled(const Artifact *a, const char *name, const char *templa
 /* Members of the interface Settings: what requests may set (runtime/model/script.c). */
 static const char *settings_types(const Artifact *a)
 {
-    Text out = {0};
+    const char *types = "";
     for (int i = 0; i < SETTINGS; i++) {
-        const DecodeSetting *row = &setting_rows[i];
         char range[RANGE_TEXT];
-        setting_range(row, range);
-        text_add(&out, "  /** %s: %s */\n  %s?: %s;\n", setting_help(i)->text, range, row->name,
-                 row->kind == SETTING_FLAG ? "0 | 1" : "number");
+        setting_range(&setting_rows[i], range);
+        types = arena_printf(a->job->arena, "%s  /** %s: %s */\n  %s?: %s;\n", types, setting_help(i)->text, range,
+                             setting_rows[i].name, setting_rows[i].kind == SETTING_FLAG ? "0 | 1" : "number");
     }
-    const char *copy = arena_strdup(a->job->arena, out.data);
-    text_free(&out);
-    return copy;
+    return types;
 }
 
 static bool write_package(const Artifact *a)
