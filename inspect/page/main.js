@@ -177,11 +177,7 @@ function start() {
 }
 
 start();
-if (location.hash === "#selftest")
-  writeVerdict();
-else {
-  if (location.hash)
-    openAddress(location.hash);
-  addressIsRead = false;
-}
+if (location.hash)
+  openAddress(location.hash);
+addressIsRead = false;
 addEventListener("hashchange", () => location.hash === currentAddress() || openAddress(location.hash));

@@ -1,11 +1,11 @@
 // The page of `tfc dump --format html` in a headless Chromium, with real keys and pointer:
-// its own test in every layout, sizes, focus, narrow screens, themes, paper, the way back.
-// Usage: node page.mjs PAGE.html
+// its selftest in every layout, sizes, focus, narrow screens, themes, paper, the way back.
+// Usage: node page.mjs PAGE.html PAGE_WITH_SELFTEST.html
 import {pathToFileURL} from "node:url";
 import {statSync} from "node:fs";
 import {openBrowser} from "./browser.mjs";
 
-const page = process.argv[2], address = pathToFileURL(page).href;
+const page = process.argv[2], address = pathToFileURL(page).href, tried = pathToFileURL(process.argv[3]).href;
 const WIDE = [1600, 950], MEDIUM = [800, 700], NARROW = [400, 800];
 const browser = await openBrowser();
 const tab = await browser.openTab();
@@ -28,9 +28,10 @@ const textOf = selector => tab.evaluate(`(e => e?.innerText ?? e?.textContent ??
 const isOn = selector => tab.evaluate(`Boolean(document.querySelector(${JSON.stringify(selector)})?.checkVisibility())`);
 
 const tests = {
-  async "its own test, in each layout"() {
+  async "its selftest, in each layout"() {
     for (const size of [WIDE, MEDIUM, NARROW]) {
-      await openPage(size, "#selftest");
+      await tab.resize(...size);
+      await tab.goTo(tried);
       const verdict = await textOf("#verdict");
       need(verdict === "selftest PASS", `${size[0]} wide: ${verdict || "no verdict"}`);
       need((await textOf("h1")).startsWith("multi30k_tiny · "), "the title does not name the model");
@@ -38,7 +39,7 @@ const tests = {
   },
 
   async "nothing from outside"() {
-    const others = tab.requests.filter(url => !url.startsWith(address) && url !== "about:blank" && url !== "data:,");
+    const others = tab.requests.filter(url => !url.startsWith(address) && url !== tried && url !== "about:blank" && url !== "data:,");
     need(!others.length, "it asks for " + others[0]);
     need((await tab.evaluate("document.querySelector('meta[http-equiv]')?.content ?? ''")).includes("default-src 'none'"),
       "nothing keeps it from asking");

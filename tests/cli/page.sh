@@ -1,7 +1,7 @@
 #!/bin/sh
 # The page of `tfc dump --format html`: whole in one file and not large; where there are a
-# headless Chromium and node, it is opened and used (page.mjs, and the page's own #selftest
-# for models of each kind). Usage: page.sh TFC   (from the project's root)
+# headless Chromium and node, it is opened and used (page.mjs, and page_selftest.js for
+# models of each kind). Usage: page.sh TFC   (from the project's root)
 set -u
 . tests/common.sh
 status=0
@@ -21,14 +21,20 @@ if ! command -v chromium >/dev/null; then
     exit $status
 fi
 
+# with_selftest PAGE: a copy of it that tries itself as it opens.
+with_selftest() {
+    awk '/^<\/body>/ { print "<script>"; while ((getline line <"tests/cli/page_selftest.js") > 0) print line; print "</script>" }
+         { print }' "$1"
+}
 # selftest NAME DUMP-ARGUMENTS…
 selftest() {
     name=$1
     shift
     test -s "$work/$name.html" || "$tfc" dump "$@" --format html >"$work/$name.html" || fail "the page of $*"
+    with_selftest "$work/$name.html" >"$work/tried.html"
     chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --user-data-dir="$work/chromium" --window-size=1600,950 \
-        --dump-dom "file://$work/$name.html#selftest" >"$work/dom.html" 2>/dev/null
+        --dump-dom "file://$work/tried.html" >"$work/dom.html" 2>/dev/null
     verdict=$(grep -ao 'id="verdict">selftest [A-Z][^<]*' "$work/dom.html" | tail -1)
     test "$verdict" = 'id="verdict">selftest PASS' || fail "the page of $name: ${verdict:-no verdict}"
 }
@@ -39,7 +45,8 @@ selftest bert models/bert.tfg --set layers=1 -O0 # where nothing is fused
 
 if command -v node >/dev/null; then
     "$tfc" dump models/multi30k_tiny.tfg --set layers=1 --format html >"$work/small.html" || fail "page"
-    timeout 300 node tests/cli/page.mjs "$work/small.html" || fail "the page in use"
+    with_selftest "$work/small.html" >"$work/tried.html"
+    timeout 300 node tests/cli/page.mjs "$work/small.html" "$work/tried.html" || fail "the page in use"
 else
     echo "no node: the page was not used with keys and pointer"
 fi

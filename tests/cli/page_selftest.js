@@ -1,5 +1,5 @@
-// #selftest: the page tried by clicks and keys, in whatever layout fits the window: from a
-// source line to assembly and back, the search, the sizes, what a reader sees first.
+// What page.sh writes into a copy of the page of `tfc dump --format html`: the page tried by clicks and keys, in whatever
+// layout fits the window: from a source line to assembly and back, the search, the sizes, what a reader sees first.
 
 function need(ok, what) {
   if (!ok)
@@ -326,3 +326,6 @@ function writeVerdict() {
   }
   document.body.insertAdjacentHTML("beforeend", `<div id="verdict">selftest ${escapeHtml(verdict)}</div>`);
 }
+
+addressIsRead = true; // clicks write no address
+writeVerdict();
