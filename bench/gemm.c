@@ -11,6 +11,7 @@
  * bench/compare --gemm-only runs it; it prints tables in Markdown. */
 #define _GNU_SOURCE
 #include "base/bf16.h"
+#include "base/clock.h"
 #include "bench/ceilings.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct Shape {
@@ -62,13 +62,6 @@ static const Shape few_rows[] = {
     {"8", 8, 2048, 512, 0, 64},   {"16", 16, 2048, 512, 0, 64}, {"36", 36, 2048, 512, 0, 64},
     {"36", 36, 2048, 512, 2, 64},
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Of an operand; such values draw more power than zeros. */
 static float element(int64_t i) { return (float)(i * 7919 % 1001) / 1001 - 0.5f; }
@@ -211,9 +204,9 @@ static void measure(const Contest *contest, const Shape *s, int rounds)
     int repeat = (int)(2e7 / flops) + 1;
     for (int round = -1; round < rounds; round++) /* the first does not count */
         for (int kind = 0; kind < KINDS; kind++) {
-            double start = seconds_now();
+            double start = clock_seconds();
             run_kind(contest, kind, s, repeat, flops, a, b, c, panels);
-            seconds[kind][round < 0 ? 0 : round] = seconds_now() - start;
+            seconds[kind][round < 0 ? 0 : round] = clock_seconds() - start;
         }
     for (int kind = 0; kind < KINDS; kind++)
         rate[kind] = flops * repeat / median(seconds[kind], rounds) / 1e9;

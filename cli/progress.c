@@ -1,5 +1,6 @@
 /* The progress line. */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "base/machine.h"
 #include "cli/progress.h"
 #include "runtime/decode/score.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { N_BUFFERS = 4, BUFFER_SIZE = 32 };
@@ -21,13 +21,6 @@ static char *next_buffer(void)
     static char buffers[N_BUFFERS][BUFFER_SIZE];
     static int turn;
     return buffers[turn++ % N_BUFFERS];
-}
-
-double wall_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 const char *bytes_text(int64_t bytes)
@@ -58,7 +51,7 @@ void progress_init(Progress *progress, int64_t steps, bool words, const TrainMea
                            .counts_errors = words || by_errors,
                            .measure = measure ? measure->title : NULL,
                            .steps = steps};
-    progress->next = progress->terminal ? 0 : wall_seconds() + LINE_SECONDS;
+    progress->next = progress->terminal ? 0 : clock_seconds() + LINE_SECONDS;
 }
 
 void progress_clear(Progress *progress)
@@ -127,7 +120,7 @@ static size_t terminal_width(void)
 
 void progress_report(Progress *progress, const TrainReport *report, bool due)
 {
-    double time = wall_seconds();
+    double time = clock_seconds();
     if (!due && time < progress->next)
         return;
     bool is_line = due || !progress->terminal;

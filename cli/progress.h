@@ -24,6 +24,5 @@ void progress_clear(Progress *progress);
 const char *bytes_text(int64_t bytes);
 /* "7:12", "1:02:33". */
 const char *duration_text(double seconds);
-double wall_seconds(void); /* of a clock that only goes on */
 
 #endif

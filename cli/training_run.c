@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/options/training.h"
 
+#include "base/clock.h"
 #include "base/machine.h"
 #include "cli/forecast.h"
 #include "cli/progress.h"
@@ -48,7 +49,7 @@ static void on_report(void *user, const TrainReport *report, bool due)
     Shown *s = user;
     const TrainReport was = s->last;
     progress_report(&s->progress, report, due);
-    if (forecast_step(&s->forecast, wall_seconds())) {
+    if (forecast_step(&s->forecast, clock_seconds())) {
         progress_clear(&s->progress);
         cli_flush(s->training->job);
     }

@@ -6,6 +6,7 @@
  * generator may call on its own. */
 #include "codegen/jit.h"
 
+#include "base/clock.h"
 #include "codegen/cache.h"
 #include "codegen/link.h"
 #include "codegen/processor.h"
@@ -13,7 +14,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct KeyedProgram {
     const TfcProgram *program;
@@ -28,13 +28,6 @@ struct Jit {
     VEC(KeyedProgram) keyed;
     JitStats stats;
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- symbols ---- */
 
@@ -120,7 +113,7 @@ const TfcProgram *jit_load(Jit *jit, const ObjectSet *objects, Diagnostics *diag
 const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramKey *key,
                               Diagnostics *diags)
 {
-    double start = seconds_now();
+    double start = clock_seconds();
     Arena *arena = arena_new();
     ObjectSet objects;
     const TfcProgram *program = NULL;
@@ -136,7 +129,7 @@ const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramK
         jit->stats.cache_note = cache_note(jit->cache);
     }
     arena_free(arena);
-    jit->stats.seconds += seconds_now() - start;
+    jit->stats.seconds += clock_seconds() - start;
     return program;
 }
 
@@ -144,7 +137,7 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
 {
     if (!jit->cache)
         return NULL;
-    double start = seconds_now();
+    double start = clock_seconds();
     Arena *arena = arena_new();
     Diagnostics ignored; /* what cannot be loaded is compiled */
     ObjectSet objects;
@@ -158,7 +151,7 @@ const TfcProgram *jit_recall(Jit *jit, const ProgramKey *key)
         jit->stats.kernels_cached += objects.n_kernels;
     }
     arena_free(arena);
-    jit->stats.seconds += seconds_now() - start;
+    jit->stats.seconds += clock_seconds() - start;
     return program;
 }
 

@@ -1,6 +1,7 @@
 /* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of
  * sentences. */
 #include "cli/bench/bench.h"
+#include "base/clock.h"
 #include "cli/progress.h"
 #include "driver/run/inference.h"
 #include "driver/run/weights.h"
@@ -31,10 +32,10 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
     Arena *arena = arena_new();
     Tokens *sources = make_sources(arena, lengths, inference->stepper.vocab);
     Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
-    double start = wall_seconds();
+    double start = clock_seconds();
     bool ok = decode_batch(&inference->stepper, &settings, inference->ports.source ? sources : NULL,
                            NULL, NULL, (int32_t)lengths->batch, arena, results);
-    *seconds = wall_seconds() - start;
+    *seconds = clock_seconds() - start;
     arena_free(arena);
     return ok || job_no_memory(inference->job);
 }

@@ -1,5 +1,6 @@
 /* tfc bench --mode train and forward: one program again and again on made-up tokens. */
 #include "cli/bench/bench.h"
+#include "base/clock.h"
 #include "cli/progress.h"
 #include "driver/run/inference.h"
 #include "driver/run/weights.h"
@@ -132,10 +133,10 @@ static bool run_inputs(Session *session, const Bench *o, const TfcProgram *progr
         bound = inputs;
         exec_set_rng(exec, 1, (uint64_t)(i + o->warm_up + 1));
         trace_use(i >= 0 ? m->trace : NULL);
-        double start = wall_seconds();
+        double start = clock_seconds();
         if (!exec_run(exec))
             return job_no_memory(job);
-        bench_end_step(session, o, m, i, wall_seconds() - start);
+        bench_end_step(session, o, m, i, clock_seconds() - start);
         if (i < 0)
             continue;
         m->tokens += inputs->tokens;

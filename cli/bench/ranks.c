@@ -1,4 +1,5 @@
 /* tfc bench --ranks: what a step and the network take, and what follows for more ranks. */
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/scaling.h"
@@ -40,12 +41,12 @@ static double exchange(const Ranks *ranks, char *out, char *in, int64_t bytes, i
     for (int i = -1; i < times; i++) {
         if (!i) {
             ranks_sum(ranks, &zero, 1); /* all are here */
-            begin = wall_seconds();
+            begin = clock_seconds();
         }
         if (other < ranks_count(ranks))
             ranks_move(ranks, messages, 2);
     }
-    return slowest(ranks, (wall_seconds() - begin) / times);
+    return slowest(ranks, (clock_seconds() - begin) / times);
 }
 
 static bool measure_network(Job *job, const Ranks *ranks, Scaling *s)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/session/session.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "driver/ports/patterns.h"
 #include "driver/ports/ports.h"
@@ -10,14 +11,6 @@
 #include "driver/session/tuning.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 SessionOptions session_defaults(const char *path)
 {
@@ -155,7 +148,7 @@ static bool start_jit(Session *session)
 /* A program that was compiled before needs no passes either. */
 const TfcProgram *session_compile(Session *session, Function *function)
 {
-    double start = now();
+    double start = clock_seconds();
     const TfcProgram *program = NULL;
     if (function && start_jit(session)) {
         const char *pipeline =
@@ -168,7 +161,7 @@ const TfcProgram *session_compile(Session *session, Function *function)
         if (!program && session_lower(session, function, NULL))
             program = jit_compile(session->jit, function, &key, &session->job->diags);
     }
-    session->compile_seconds += now() - start;
+    session->compile_seconds += clock_seconds() - start;
     return program;
 }
 

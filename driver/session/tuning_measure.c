@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/session/tuning.h"
 
+#include "base/clock.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/blas/openblas.h"
@@ -11,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Each sample takes SAMPLE_FLOPS or one product. A call counts as CALL_FLOPS. b is another matrix
  * each time, of those that fit into BYTES, as weights are: large ones do not stay in a core's
@@ -46,18 +46,11 @@ typedef struct Contest {
     double end; /* when there is no more time */
 } Contest;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double seconds_of(const Contest *contest, int kind, TfcProduct p, int repeat)
 {
     int64_t bytes = type_bytes(contest->type), fit = BYTES / (p.n * p.k * bytes);
     int64_t matrices = fit < MATRICES ? fit : MATRICES;
-    double begin = now();
+    double begin = clock_seconds();
     for (int i = 0; i < repeat; i++) {
         p.b = (const char *)contest->b + i % matrices * p.n * p.k * bytes;
         if (kind == NATIVE)
@@ -65,7 +58,7 @@ static double seconds_of(const Contest *contest, int kind, TfcProduct p, int rep
         else
             contest->blas(&p);
     }
-    return now() - begin;
+    return clock_seconds() - begin;
 }
 
 static int compare(const void *a, const void *b)
@@ -87,7 +80,7 @@ static bool measure_lie(const Contest *contest, int64_t m, int64_t n, int64_t k,
     int repeat = (int)(SAMPLE_FLOPS / (flops + CALL_FLOPS)) + 1;
     for (int round = -1; round < ROUNDS; round++) /* the first does not count */
         for (int kind = 0; kind < KINDS; kind++) {
-            if (now() > contest->end)
+            if (clock_seconds() > contest->end)
                 return false;
             seconds[kind][round < 0 ? 0 : round] = seconds_of(contest, kind, p, repeat);
         }
@@ -164,7 +157,7 @@ static bool measure_program(Job *job, const TfcProgram *program,
     static TfcGemm *const blas[TFC_BLAS_TYPES] = {tfc_blas_f32, tfc_blas_f64};
     void *a = memory_new(BYTES), *b = memory_new(BYTES), *c = memory_new(BYTES);
     bool ok = (a && b && c && workspace_here()) || job_no_memory(job);
-    double end = now() + MOST_SECONDS;
+    double end = clock_seconds() + MOST_SECONDS;
     for (int t = 0; ok && t < TFC_BLAS_TYPES; t++) {
         fill((TfcType)t, b, BYTES / type_bytes((TfcType)t));
         fill((TfcType)t, a, rows_at[SHAPE_ROWS - 1] * terms_at[SHAPE_TERMS - 1]);

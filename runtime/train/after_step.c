@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/train/trainer.h"
 
+#include "base/clock.h"
 #include "base/machine.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
@@ -23,7 +24,7 @@ static double seconds_left(const Trainer *t)
 
 static TrainReport make_report(const Trainer *t)
 {
-    double seconds = trainer_now() - t->report_start;
+    double seconds = clock_seconds() - t->report_start;
     double shared = ranks_count(t->settings->ranks) > 1 ? seconds : NAN;
     return (TrainReport){
         .step = t->state->step,
@@ -44,7 +45,7 @@ static TrainReport make_report(const Trainer *t)
 static bool validate(Trainer *t, TrainReport *report)
 {
     trainer_fetch_params(t);
-    double pause = trainer_now();
+    double pause = clock_seconds();
     int64_t begin = trace_begin();
     if (!t->hooks->validate(t->hooks->user, report))
         return false;
@@ -53,7 +54,7 @@ static bool validate(Trainer *t, TrainReport *report)
     t->validated_step = t->state->step;
     report->best_by = t->settings->best.by;
     report->best = train_judge(&t->settings->best, &report->figures, t->state->step, t->state);
-    pause = trainer_now() - pause; /* does not count as training speed, but as time */
+    pause = clock_seconds() - pause; /* does not count as training speed, but as time */
     t->report_start += pause;
     return true;
 }
@@ -118,7 +119,7 @@ static bool log_report(Trainer *t, const TrainReport *report)
     t->loss_sum = 0;
     t->loss_tokens = 0;
     t->waited_ranks = t->waited_network = 0;
-    t->report_start = trainer_now();
+    t->report_start = clock_seconds();
     return true;
 }
 

@@ -2,10 +2,11 @@
 #define _GNU_SOURCE
 #include "runtime/train/errands.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct Errands {
     pthread_t thread;
@@ -81,22 +82,15 @@ void errands_allow(Errands *e, int32_t n)
     pthread_mutex_unlock(&e->lock);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 double errands_wait(Errands *e, int32_t n)
 {
     double waited = 0;
     pthread_mutex_lock(&e->lock);
     if (e->done < n) {
-        double begin = now();
+        double begin = clock_seconds();
         while (e->done < n)
             pthread_cond_wait(&e->finishes, &e->lock);
-        waited = now() - begin;
+        waited = clock_seconds() - begin;
     }
     pthread_mutex_unlock(&e->lock);
     return waited;

@@ -2,9 +2,11 @@
  * will be, when a falling rate ends, and whether the warm-up does. */
 #include "runtime/train/trainer.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 
-double trainer_spent(const Trainer *t) { return t->earlier + trainer_now() - t->start; }
+double trainer_spent(const Trainer *t) { return t->earlier + clock_seconds() - t->start; }
 
 /* The schedule as time has changed it. */
 static RateSettings own_rate(const Trainer *t)
@@ -32,7 +34,7 @@ static void fit_warmup(Trainer *t)
     static const double SECONDS_TO_MEASURE = 3, SHARE_TO_MEASURE = 0.1;
     const TrainSettings *s = t->settings;
     int64_t step = t->state->step, warmup = s->rate.warmup;
-    double now = trainer_now();
+    double now = clock_seconds();
     if (s->seconds <= 0 || t->state->warmup || step >= warmup)
         return;
     if (!t->measured_from) {

@@ -2,6 +2,7 @@
  * gradients and losses, and the sums among ranks. */
 #include "runtime/train/pieces.h"
 
+#include "base/clock.h"
 #include "runtime/exec/trace.h"
 
 #include <inttypes.h>
@@ -112,12 +113,12 @@ static bool run_sum_step(Trainer *t, const Update *update, const SumStep *step)
     if (step->kind == SUM_PIECE)
         return run_batch(t, update, step->piece);
     int64_t begin = trace_begin();
-    double start = trainer_now();
+    double start = clock_seconds();
     sum_tree_do(t->sum, step, gradient_sum_all(t->sum));
     bool meets = step->kind == SUM_MEET || step->kind == SUM_SPREAD;
     trace_end(meets ? "sum gradients" : "sum shards", begin);
     if (meets)
-        t->waited_network += trainer_now() - start;
+        t->waited_network += clock_seconds() - start;
     return true;
 }
 
@@ -152,11 +153,11 @@ bool pieces_compute(Trainer *t, const Update *update)
 void pieces_wait(Trainer *t, const Update *update)
 {
     int64_t begin = trace_begin();
-    double start = trainer_now();
+    double start = clock_seconds();
     ranks_sum(t->settings->ranks, t->losses, update->n);
     if (t->late)
         finish_totals(t, t->late);
-    t->waited_ranks += trainer_now() - start;
+    t->waited_ranks += clock_seconds() - start;
     if (ranks_count(t->settings->ranks) > 1)
         trace_end("wait for ranks", begin);
     if (t->overlap)

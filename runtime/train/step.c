@@ -1,6 +1,7 @@
 /* One step of the training: its batches, their gradients' sum, the update. */
 #include "runtime/train/pieces.h"
 
+#include "base/clock.h"
 #include "base/machine.h"
 #include "runtime/exec/trace.h"
 
@@ -122,9 +123,9 @@ static void share_params(Trainer *t)
     if (t->overlap)
         overlap_begin_params(t->overlap);
     else if (ranks_count(t->settings->ranks) > 1) {
-        double begin = trainer_now();
+        double begin = clock_seconds();
         split_share_params(t->programs->split, gradient_sum_params(t->sum));
-        t->waited_network += trainer_now() - begin;
+        t->waited_network += clock_seconds() - begin;
     }
     store_changed(t->store);
     t->rounded = split_rounds(t->programs->split);
@@ -138,11 +139,11 @@ void trainer_fetch_params(Trainer *t)
     if (!t->rounded)
         return;
     int64_t begin = trace_begin();
-    double start = trainer_now();
+    double start = clock_seconds();
     split_fetch_params(t->programs->split);
     store_changed(t->store);
     t->rounded = false;
-    t->waited_network += trainer_now() - start;
+    t->waited_network += clock_seconds() - start;
     trace_end("fetch params", begin);
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/train/trainer.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "runtime/exec/trace.h"
 #include "runtime/train/runlog.h"
@@ -10,15 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-double trainer_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
 {
@@ -201,7 +194,7 @@ TrainEnd train(Diagnostics *diags, const TrainPrograms *programs, const TrainSet
                  .corpus = corpus,
                  .store = store,
                  .state = state,
-                 .start = trainer_now(),
+                 .start = clock_seconds(),
                  .saved_step = state->step,
                  .validated_step = state->step,
                  .norm = NAN};

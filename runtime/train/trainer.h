@@ -37,8 +37,6 @@ typedef struct Trainer {
     bool rounded; /* some of others' parts of params are here as bf16 holds them (split.h) */
 } Trainer;
 
-/* Seconds of a clock that only goes on. */
-double trainer_now(void);
 /* Seconds of training, earlier sessions included. (pace.c, as are the next two) */
 double trainer_spent(const Trainer *t);
 /* The rate of a step, from 1. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/graphs/driver.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "ir/text.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -58,13 +58,6 @@ typedef struct State {
     int64_t findings;
     Known known[MOST_KNOWN];
 } State;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void drive_tasks(Arena *arena, const Drive *drive, int64_t number, const Case *c, Tasks *out)
 {
@@ -142,7 +135,7 @@ static void run_block(State *s, int64_t number)
     const Drive *drive = s->drive;
     int64_t last = drive->from + drive->graphs;
     for (int i = 0; i < BLOCK && number < last; i++, number++) {
-        if (s->shared->n_found || (drive->seconds && now() - s->start > drive->seconds))
+        if (s->shared->n_found || (drive->seconds && clock_seconds() - s->start > drive->seconds))
             break;
         run_graph(s->shared, drive, number);
     }
@@ -227,13 +220,13 @@ static void report_finding(State *s, const Found *found)
            result_names[found->as.result], found->as.message);
     text_free(&run);
     arena_free(arena);
-    double begin = now();
+    double begin = clock_seconds();
     bool shrink = !s->drive->first && s->shrinking < 0.5 * (begin - s->start) + 2 * SHRINK_SECONDS;
     if (shrink && shrink_finding(s, found, name)) {
         know(s, name)->times++;
         printf("  as %s/%s.tir\n", s->drive->out, name);
     }
-    s->shrinking += now() - begin;
+    s->shrinking += clock_seconds() - begin;
     fflush(stdout);
 }
 
@@ -245,7 +238,7 @@ static void print_counts(const State *s, FILE *out)
     fprintf(out,
             "%" PRId64 " graphs, %" PRId64 " ops, %.2f hours, seed %" PRIu64 ", last graph %" PRId64
             ", %" PRId64 " findings\n",
-            shared->graphs, shared->ops, (now() - s->start) / 3600, s->drive->seed, shared->number,
+            shared->graphs, shared->ops, (clock_seconds() - s->start) / 3600, s->drive->seed, shared->number,
             s->findings);
     Seen all = {0};
     for (int f = 0; f < family_count; f++) {
@@ -284,9 +277,9 @@ static void print_counts(const State *s, FILE *out)
 
 static void write_log(State *s, bool at_once)
 {
-    if (!s->drive->log || (!at_once && now() - s->logged < 60))
+    if (!s->drive->log || (!at_once && clock_seconds() - s->logged < 60))
         return;
-    s->logged = now();
+    s->logged = clock_seconds();
     FILE *out = fopen(s->drive->log, "w");
     if (!out)
         return;
@@ -311,7 +304,7 @@ static void note_death(Shared *shared, int status)
 
 int drive_run(const Drive *drive)
 {
-    State s = {.drive = drive, .start = now()};
+    State s = {.drive = drive, .start = clock_seconds()};
     s.shared =
         mmap(NULL, sizeof *s.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     Arena *arena = arena_new();
@@ -324,7 +317,7 @@ int drive_run(const Drive *drive)
     setvbuf(stdout, NULL, _IOLBF, 0);
     int64_t next = drive->from, last = drive->from + drive->graphs;
     s.shared->number = next - 1;
-    while (next < last && !(drive->seconds && now() - s.start > drive->seconds) &&
+    while (next < last && !(drive->seconds && clock_seconds() - s.start > drive->seconds) &&
            !(drive->first && s.findings)) {
         int status = 0;
         fflush(stdout);

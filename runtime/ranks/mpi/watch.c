@@ -1,6 +1,7 @@
 /* Beats between rank 0 and each other rank, over a communicator of their own. */
 #define _GNU_SOURCE
 #include "runtime/ranks/mpi/watch.h"
+#include "base/clock.h"
 #include "runtime/ranks/transport.h"
 
 #include <fcntl.h>
@@ -39,13 +40,6 @@ static struct Watch {
     pthread_t thread;
     atomic_bool stops;
 } watch;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void say(Peer *peer, double time)
 {
@@ -106,7 +100,7 @@ static void *run(void *unused)
 {
     const struct timespec pause = {0, PAUSE};
     for (int open = watch.n; open;) {
-        double time = now();
+        double time = clock_seconds();
         open = 0;
         for (int i = 0; i < watch.n; i++) {
             Peer *peer = &watch.peers[i];
@@ -135,7 +129,7 @@ static bool list_peers(void)
         Peer *peer = &watch.peers[i];
         peer->rank = watch.rank ? 0 : i + 1;
         peer->request = MPI_REQUEST_NULL;
-        peer->at = now();
+        peer->at = clock_seconds();
         gethostname(peer->said.host, sizeof peer->said.host - 1);
     }
     return watch.peers != NULL;
