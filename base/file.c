@@ -468,3 +468,8 @@ const char *file_beside(Arena *arena, const char *path, const char *name)
     return slash ? arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name)
                  : arena_strdup(arena, name);
 }
+
+const char *file_in(Arena *arena, const char *folder, const char *name)
+{
+    return arena_printf(arena, "%s/%s", folder, name);
+}

@@ -60,5 +60,7 @@ bool file_make_folder(Diagnostics *diags, const char *path); /* with parents; fi
 const char *file_name(const char *path);
 /* dir(path) + "/" + name, in the arena. */
 const char *file_beside(Arena *arena, const char *path, const char *name);
+/* FOLDER/NAME, in the arena. */
+const char *file_in(Arena *arena, const char *folder, const char *name);
 
 #endif

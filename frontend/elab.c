@@ -3,10 +3,7 @@
 #include "frontend/elab.h"
 
 #include "ir/infer.h"
-
 #include "base/file.h"
-
-enum { MAX_MODEL_BYTES = 1 << 20 };
 
 static bool holds(const Node *node, NodeKind kind)
 {
@@ -366,6 +363,6 @@ Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
 Model *model_load(Arena *arena, Diagnostics *diags, const char *path,
                   const FrontendOptions *options)
 {
-    const Source *source = file_read(diags, arena, path, MAX_MODEL_BYTES);
+    const Source *source = file_read(diags, arena, path, MODEL_MAX_BYTES);
     return source ? model_parse(arena, diags, source, options) : NULL;
 }

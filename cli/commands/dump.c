@@ -18,11 +18,9 @@ typedef struct Dump {
     TextList dims;
 } Dump;
 
-enum { LARGEST_MODEL_TEXT = 1 << 24 };
-
 static bool dump_text(Job *job, const Dump *dump, const SessionOptions *options, Text *out)
 {
-    const Source *source = file_read(&job->diags, job->arena, options->path, LARGEST_MODEL_TEXT);
+    const Source *source = file_read(&job->diags, job->arena, options->path, MODEL_MAX_BYTES);
     if (!source)
         return false;
     if (!strcmp(dump->stage, "tokens"))

@@ -398,7 +398,7 @@ void report_view(Job *job, const RunReport *report, RunView *view)
     const Source *model = NULL;
     const char *path = run_path(job->arena, report->path, "model.tfg");
     if (file_exists(path))
-        model = file_read(&job->diags, job->arena, path, 1 << 20);
+        model = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
     size_t length = strlen(report->path);
     while (length > 1 && report->path[length - 1] == '/')
         length--;

@@ -101,7 +101,7 @@ static const char *new_output(void *context, const char *name)
 {
     Outputs *o = context;
     o->final[o->n] = file_target(o->job->arena, file_beside(o->job->arena, o->output, name));
-    o->written[o->n] = arena_printf(o->job->arena, "%s/%s", o->folder, name);
+    o->written[o->n] = file_in(o->job->arena, o->folder, name);
     return o->written[o->n++];
 }
 

@@ -33,7 +33,7 @@ typedef struct Link {
 /* The path of a new file in the folder. */
 static const char *new_file(Link *l, const char *name)
 {
-    const char *path = arena_printf(l->job->arena, "%s/%s", l->folder, name);
+    const char *path = file_in(l->job->arena, l->folder, name);
     vec_push(l->job->arena, l->files, path);
     return path;
 }

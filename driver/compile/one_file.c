@@ -37,7 +37,7 @@ static const char *read_text(OneFile *o, const char *path)
 
 static const char *path_of(const OneFile *o, const char *name)
 {
-    return arena_printf(o->job->arena, "%s/%s", o->folder, name);
+    return file_in(o->job->arena, o->folder, name);
 }
 
 /* ---- words ---- */

@@ -44,7 +44,7 @@ static bool write_filled(const Artifact *a, const char *name, const char *templa
 {
     Text text = {0};
     fill_template(template, parts, n, &text);
-    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/%s", a->output, name), text.data, text.length);
+    bool ok = file_write_all(&a->job->diags, file_in(a->job->arena, a->output, name), text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -91,7 +91,7 @@ static bool write_package(const Artifact *a)
     json_close(&json, ']');
     json_close(&json, '}');
     text_string(&package, "\n");
-    bool ok = file_write_all(&a->job->diags, arena_printf(a->job->arena, "%s/package.json", a->output), package.data,
+    bool ok = file_write_all(&a->job->diags, file_in(a->job->arena, a->output, "package.json"), package.data,
                              package.length) &&
               write_filled(a, "index.js", script_package_js, parts, PARTS) &&
               write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
@@ -195,7 +195,7 @@ static bool make_page(const Artifact *a, const char *header)
     if (!temporary_folder(a->output, 0700, &folder))
         return job_error(a->job, "cannot write %s: %s", a->output, strerror(errno));
     Artifact module = *a;
-    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    module.output = file_in(a->job->arena, folder, "model.wasm");
     bool ok = compile_link(&module, header) && write_page(a, module.output);
     file_remove_tree(folder);
     free(folder);
@@ -206,7 +206,7 @@ static bool fill_package(const Artifact *a, const char *header, const char *fold
 {
     Artifact package = *a, module = *a;
     package.output = folder;
-    module.output = arena_printf(a->job->arena, "%s/model.wasm", folder);
+    module.output = file_in(a->job->arena, folder, "model.wasm");
     return compile_link(&module, header) && write_package(&package);
 }
 

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LARGEST_MODEL = 1 << 20, MOST_NAMED = 5 };
+enum { MOST_NAMED = 5 };
 
 typedef struct Import {
     Job *job;
@@ -34,11 +34,6 @@ typedef struct Import {
     TextList tokens;
 } Import;
 
-static const char *in(Import *m, const char *folder, const char *name)
-{
-    return arena_printf(m->job->arena, "%s/%s", folder, name);
-}
-
 /* ---- tokenizer ---- */
 
 /* The file, or the folder itself, that --vocab would be; NULL after an error. */
@@ -46,11 +41,12 @@ static const char *find_tokenizer(Import *m)
 {
     static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model",
                                         "sentencepiece.bpe.model"};
-    if (file_exists(in(m, m->folder, "source.spm")) && file_exists(in(m, m->folder, "vocab.json")))
+    if (file_exists(file_in(m->job->arena, m->folder, "source.spm")) &&
+        file_exists(file_in(m->job->arena, m->folder, "vocab.json")))
         return m->folder;
     for (int i = 0; i < 4; i++)
-        if (file_exists(in(m, m->folder, files[i])))
-            return in(m, m->folder, files[i]);
+        if (file_exists(file_in(m->job->arena, m->folder, files[i])))
+            return file_in(m->job->arena, m->folder, files[i]);
     job_error(m->job,
               "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
               "tokenizer.json, spiece.model or tokenizer.model",
@@ -95,7 +91,7 @@ static const char *model_name(Import *m)
 
 static bool write_file(Import *m, const char *name, const char *bytes, size_t size)
 {
-    return file_write_all(&m->job->diags, in(m, m->options->run, name), bytes, size);
+    return file_write_all(&m->job->diags, file_in(m->job->arena, m->options->run, name), bytes, size);
 }
 
 /* The model's files stand in models/, which holds the library. */
@@ -105,7 +101,7 @@ static bool copy_models(Import *m)
     for (int i = 0; i < 3 && m->config.model->files[i]; i++) {
         const char *name = m->config.model->files[i];
         const char *path = arena_printf(m->job->arena, "%s/../%s", library ? library : "models/lib", name);
-        const Source *file = file_read(&m->job->diags, m->job->arena, path, LARGEST_MODEL);
+        const Source *file = file_read(&m->job->diags, m->job->arena, path, MODEL_MAX_BYTES);
         if (!file || !write_file(m, name, file->text, file->length))
             return false;
     }
@@ -131,9 +127,10 @@ static const char weights_file[] = "model.safetensors",
 
 static bool has_weights(Import *m)
 {
-    if (file_exists(in(m, m->folder, weights_file)) || file_exists(in(m, m->folder, weights_index)))
+    if (file_exists(file_in(m->job->arena, m->folder, weights_file)) ||
+        file_exists(file_in(m->job->arena, m->folder, weights_index)))
         return true;
-    bool other = file_exists(in(m, m->folder, "pytorch_model.bin"));
+    bool other = file_exists(file_in(m->job->arena, m->folder, "pytorch_model.bin"));
     return job_error(m->job, "%s has neither %s nor %s%s", m->options->folder, weights_file,
                      weights_index,
                      other ? "; pytorch_model.bin is a program of its own, which is not run here: "
@@ -145,16 +142,16 @@ static bool has_weights(Import *m)
 static bool copy_file(Import *m, const char *name)
 {
     static char block[1 << 20];
-    const char *path = in(m, in(m, m->options->run, RUN_WEIGHTS), name);
+    const char *path = file_in(m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), name);
     uint64_t size;
-    int from = file_open_regular(&m->job->diags, in(m, m->folder, name), &size);
+    int from = file_open_regular(&m->job->diags, file_in(m->job->arena, m->folder, name), &size);
     FileWriter *to = from >= 0 ? file_create(&m->job->diags, path) : NULL;
     ssize_t n = 0;
     while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
         if (n > 0)
             file_write(to, block, (size_t)n);
     if (n < 0)
-        diag_errno(&m->job->diags, "read", in(m, m->folder, name), errno);
+        diag_errno(&m->job->diags, "read", file_in(m->job->arena, m->folder, name), errno);
     if (to && n < 0)
         file_discard(to);
     if (from >= 0)
@@ -169,14 +166,14 @@ static bool copy_weights(Import *m)
     for (size_t i = 0; ok && i < shards->files.count; i++)
         ok = copy_file(m, file_name(shards->files.data[i]->path));
     shards_close(shards);
-    bool has_index = !file_exists(in(m, m->folder, weights_file));
+    bool has_index = !file_exists(file_in(m->job->arena, m->folder, weights_file));
     return ok && (!has_index || copy_file(m, weights_index));
 }
 
 /* The folder's safetensors under RUN/weights, linked or copied. */
 static bool place_weights(Import *m)
 {
-    const char *path = in(m, m->options->run, RUN_WEIGHTS);
+    const char *path = file_in(m->job->arena, m->options->run, RUN_WEIGHTS);
     if (!m->options->copy)
         return !symlink(m->folder, path) || job_error(m->job, "%s: %s", path, strerror(errno));
     return file_make_folder(&m->job->diags, path) && copy_weights(m);
@@ -229,7 +226,7 @@ static void check_head(Import *m, const Shards *shards)
 
 static bool look_at_head(Import *m)
 {
-    Shards *shards = shards_open(&m->job->diags, m->job->arena, in(m, m->options->run, RUN_WEIGHTS));
+    Shards *shards = shards_open(&m->job->diags, m->job->arena, file_in(m->job->arena, m->options->run, RUN_WEIGHTS));
     if (shards)
         check_head(m, shards);
     shards_close(shards);
@@ -274,7 +271,7 @@ static bool try_weights(Import *m, Session *session, TextList *unused)
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));
     bool ok = program &&
               (store_add_program(store, program) || job_no_memory(m->job)) &&
-              weights_load(m->job, session->model, store, in(m, m->options->run, RUN_WEIGHTS), &how);
+              weights_load(m->job, session->model, store, file_in(m->job->arena, m->options->run, RUN_WEIGHTS), &how);
     ok = ok && look_at_head(m);
     if (ok)
         tell_unused(m, unused);
@@ -295,7 +292,7 @@ static bool read_text_rule(Import *m)
 static bool make_run(Import *m)
 {
     Session session;
-    SessionOptions options = session_defaults(in(m, m->options->run, "model.tfg"));
+    SessionOptions options = session_defaults(file_in(m->job->arena, m->options->run, "model.tfg"));
     if (!place_weights(m) || !inference_open_model(&session, m->job, &options, m->vocab))
         return false;
     if (!check_sizes(m, session.model->module)) {

@@ -30,11 +30,6 @@ typedef struct Marian {
     int64_t n_tokens;       /* without <pad> */
 } Marian;
 
-static const char *in(Marian *m, const char *folder, const char *name)
-{
-    return arena_printf(m->job->arena, "%s/%s", folder, name);
-}
-
 /* ---- files of the folder ---- */
 
 /* Those whose names end so, in the order of their names. */
@@ -55,8 +50,8 @@ static TextList files_ending(Job *job, const char *folder, const char *end)
 
 bool import_marian_is(Job *job, const char *folder)
 {
-    const char *config = arena_printf(job->arena, "%s/config.json", folder);
-    const char *decoder = arena_printf(job->arena, "%s/decoder.yml", folder);
+    const char *config = file_in(job->arena, folder, "config.json");
+    const char *decoder = file_in(job->arena, folder, "decoder.yml");
     return !file_exists(config) && (file_exists(decoder) || files_ending(job, folder, ".npz").count);
 }
 
@@ -69,9 +64,9 @@ static const JsonValue *read_yaml(Marian *m, const char *path)
 static bool read_decoder(Marian *m)
 {
     TextList beside = files_ending(m->job, m->folder, ".npz.decoder.yml");
-    const char *path = in(m, m->folder, "decoder.yml");
+    const char *path = file_in(m->job->arena, m->folder, "decoder.yml");
     if (!file_exists(path) && beside.count == 1)
-        path = in(m, m->folder, beside.data[0]);
+        path = file_in(m->job->arena, m->folder, beside.data[0]);
     return !file_exists(path) || (m->decoder = read_yaml(m, path));
 }
 
@@ -82,7 +77,7 @@ static TextList decoder_files(Marian *m, const char *key)
     const JsonValue *list = m->decoder ? json_member(m->decoder, key) : NULL;
     for (size_t i = 0; list && list->kind == JV_LIST && i < list->n; i++)
         if (list->items[i].kind == JV_STRING)
-            vec_push(m->job->arena, paths, in(m, m->folder, file_name(list->items[i].text)));
+            vec_push(m->job->arena, paths, file_in(m->job->arena, m->folder, file_name(list->items[i].text)));
     return paths;
 }
 
@@ -93,7 +88,7 @@ static bool read_npz(Marian *m)
         const TextList files = files_ending(m->job, m->folder, ".npz");
         for (size_t i = 0; i < files.count; i++)
             if (!text_ends(files.data[i], ".optimizer.npz"))
-                vec_push(m->job->arena, models, in(m, m->folder, files.data[i]));
+                vec_push(m->job->arena, models, file_in(m->job->arena, m->folder, files.data[i]));
     }
     if (models.count != 1)
         return job_error(m->job, "%s has %zu models: one .npz, or the one of decoder.yml's models, is read",
@@ -133,7 +128,7 @@ static bool name_arrays(Marian *m)
 
 static bool write_file(Marian *m, const char *name, const Text *text)
 {
-    return file_write_all(&m->job->diags, in(m, m->to, name), text->data, text->length);
+    return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data, text->length);
 }
 
 static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
@@ -201,11 +196,11 @@ static const char *find_vocabulary(Marian *m)
         return named.data[0];
     TextList lists = files_ending(m->job, m->folder, "vocab.yml");
     if (lists.count == 1)
-        return in(m, m->folder, lists.data[0]);
-    if (!lists.count && file_exists(in(m, m->folder, "vocab.json")))
-        return in(m, m->folder, "vocab.json");
+        return file_in(m->job->arena, m->folder, lists.data[0]);
+    if (!lists.count && file_exists(file_in(m->job->arena, m->folder, "vocab.json")))
+        return file_in(m->job->arena, m->folder, "vocab.json");
     if (!lists.count && files_ending(m->job, m->folder, ".spm").count == 1)
-        return in(m, m->folder, files_ending(m->job, m->folder, ".spm").data[0]);
+        return file_in(m->job->arena, m->folder, files_ending(m->job, m->folder, ".spm").data[0]);
     job_error(m->job, "%s has %zu lists of tokens: one *vocab.yml or vocab.json, or decoder.yml's vocabs, is read",
               m->folder, lists.count);
     return NULL;
@@ -253,8 +248,8 @@ static bool read_vocabulary(Marian *m)
         return false;
     bool is_pieces = text_ends(path, ".spm");
     m->vocab = is_pieces ? list_pieces(m, path) : read_yaml(m, path);
-    m->sides[0] = is_pieces ? path : in(m, m->folder, "source.spm");
-    m->sides[1] = is_pieces ? path : in(m, m->folder, "target.spm");
+    m->sides[0] = is_pieces ? path : file_in(m->job->arena, m->folder, "source.spm");
+    m->sides[1] = is_pieces ? path : file_in(m->job->arena, m->folder, "target.spm");
     return m->vocab && check_vocabulary(m, path);
 }
 
@@ -264,7 +259,7 @@ static bool copy_side(Marian *m, const char *from, const char *name)
         return job_error(m->job, "%s has no %s: vocabularies are read with SentencePiece's models beside them",
                          m->folder, name);
     const Source *file = file_read(&m->job->diags, m->job->arena, from, LARGEST_TEXT);
-    return file && file_write_all(&m->job->diags, in(m, m->to, name), file->text, file->length);
+    return file && file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), file->text, file->length);
 }
 
 static bool write_vocabulary(Marian *m)
@@ -367,7 +362,8 @@ static bool write_weights(Marian *m)
     if (wrong)
         return false;
     tell_unused(m);
-    return st_write(&m->job->diags, in(m, m->to, "model.safetensors"), tensors, (int64_t)m->names.count, NULL, 0);
+    return st_write(&m->job->diags, file_in(m->job->arena, m->to, "model.safetensors"), tensors,
+                    (int64_t)m->names.count, NULL, 0);
 }
 
 bool import_marian(Job *job, const char *folder, const char *to)
@@ -375,5 +371,5 @@ bool import_marian(Job *job, const char *folder, const char *to)
     Marian m = {.job = job, .folder = folder, .to = to};
     return read_decoder(&m) && read_npz(&m) && read_settings(&m) && name_arrays(&m) && read_vocabulary(&m) &&
            write_config(&m) && write_vocabulary(&m) && write_weights(&m) &&
-           file_write_all(&job->diags, in(&m, to, "model.yml"), m.settings, strlen(m.settings));
+           file_write_all(&job->diags, file_in(job->arena, to, "model.yml"), m.settings, strlen(m.settings));
 }

@@ -10,7 +10,7 @@ enum { LARGEST_FILE = 1 << 24 };
 /* A file of the folder as JSON; *json NULL: there is none. */
 static bool read_json(Job *job, const char *folder, const char *name, const JsonValue **json)
 {
-    const char *path = arena_printf(job->arena, "%s/%s", folder, name), *problem = NULL;
+    const char *path = file_in(job->arena, folder, name), *problem = NULL;
     *json = NULL;
     if (!file_exists(path))
         return true;

@@ -137,7 +137,7 @@ static const char *checked(NpzExport *x, const char *yaml)
 /* The YAML: what came, or what the table says of config.json; NULL after an error. */
 static const char *settings(NpzExport *x)
 {
-    const char *path = arena_printf(x->job->arena, "%s/model.yml", x->published);
+    const char *path = file_in(x->job->arena, x->published, "model.yml");
     if (file_exists(path)) {
         const Source *file = file_read(&x->job->diags, x->job->arena, path, LARGEST_SETTINGS);
         return file ? file->text : NULL;

@@ -159,7 +159,7 @@ static bool write_from(Job *job, const ProjectOptions *o, const WordList *words,
     const char *path = arena_printf(job->arena, "%s/../kinds/%s.%s.in", library, kinds[o->kind].name, type);
     const Source *template = file_read(&job->diags, job->arena, path, TEMPLATE_LIMIT);
     return template && fill(job, template, words, text) &&
-           file_write_all(&job->diags, arena_printf(job->arena, "%s/%s", folder, name), text->data, text->length);
+           file_write_all(&job->diags, file_in(job->arena, folder, name), text->data, text->length);
 }
 
 /* The lines of the first block of commands. */

@@ -11,7 +11,7 @@ const char *run_params(Job *job, const char *folder)
     static const char *const names[] = {"average.safetensors", "best.safetensors",
                                         "last.safetensors", RUN_WEIGHTS};
     for (int i = 0; i < 4; i++) {
-        const char *path = arena_printf(job->arena, "%s/%s", folder, names[i]);
+        const char *path = file_in(job->arena, folder, names[i]);
         if (file_exists(path))
             return path;
     }
@@ -23,7 +23,7 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
     if (name && file_exists(name))
         return name;
     if (name) /* where it is missing, reading it says so */
-        return arena_printf(job->arena, "%s/%s", folder, name);
+        return file_in(job->arena, folder, name);
     const char *path = run_params(job, folder);
     if (!path)
         job_error(job, "%s: the run has no checkpoint yet", folder);
@@ -32,7 +32,7 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
 
 int64_t run_checkpoint_step(Job *job, const char *folder, const char *name)
 {
-    const char *path = arena_printf(job->arena, "%s/%s", folder, name);
+    const char *path = file_in(job->arena, folder, name);
     Diagnostics unseen;
     diag_init(&unseen, job->arena);
     StFile *file = file_exists(path) ? st_open(&unseen, job->arena, path) : NULL;

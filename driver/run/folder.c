@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *in_folder(Job *job, const char *folder, const char *name)
-{
-    return arena_printf(job->arena, "%s/%s", folder, name);
-}
-
 static bool is_within(const char *rest) { return !strstr(rest, "..") && *rest != '/'; }
 
 /* Where a file that the model reads goes within the folder: library files into
@@ -38,7 +33,7 @@ const char *run_folder_copy(Job *job, const char *folder, const Session *session
                             const Source *file)
 {
     const char *place = place_of_file(job, session, file);
-    return place ? in_folder(job, folder, place) : NULL;
+    return place ? file_in(job->arena, folder, place) : NULL;
 }
 
 static bool write_files(Job *job, const char *folder, const Session *session)

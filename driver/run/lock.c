@@ -36,7 +36,7 @@ static void sweep(Arena *arena, const char *folder)
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (is_left_over(entry->d_name))
-            unlink(arena_printf(arena, "%s/%s", folder, entry->d_name));
+            unlink(file_in(arena, folder, entry->d_name));
     if (dir)
         closedir(dir);
 }
@@ -89,7 +89,7 @@ bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
         diag_note(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
     sweep(job->arena, folder);
-    sweep(job->arena, arena_printf(job->arena, "%s/lib", folder));
+    sweep(job->arena, file_in(job->arena, folder, "lib"));
     return true;
 }
 

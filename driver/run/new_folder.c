@@ -39,7 +39,7 @@ static int lock_folder(const char *path)
 /* Of the folder `name`, by nobody who lives: the lock goes with its process, on other machines too. */
 static void remove_left(NewFolder *new, const char *parent, const char *name)
 {
-    const char *path = arena_printf(new->job->arena, "%s/%s", parent, name);
+    const char *path = file_in(new->job->arena, parent, name);
     int lock = lock_folder(path);
     if (lock < 0)
         return;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "driver/run/ownership.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -115,7 +117,7 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
         return refuse(job, kind, lock);
     if (begun || ownership_is_marked(kind, folder) || !find_something(folder, name))
         return true;
-    return refuse(job, kind, arena_printf(job->arena, "%s/%s", folder, name));
+    return refuse(job, kind, file_in(job->arena, folder, name));
 }
 
 bool ownership_check_file(Job *job, Ownership kind, const char *path)

@@ -19,29 +19,24 @@ static const char *const files[] = {"config.json",        "generation_config.jso
                                     "added_tokens.json",  "model.yml"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
-static const char *in(Job *job, const char *folder, const char *name)
-{
-    return arena_printf(job->arena, "%s/%s", folder, name);
-}
-
 static bool copy_files(Job *job, const char *from, const char *to)
 {
     bool ok = file_make_folder(&job->diags, to);
     for (int i = 0; ok && i < N_FILES; i++) {
-        if (!file_exists(in(job, from, files[i])))
+        if (!file_exists(file_in(job->arena, from, files[i])))
             continue;
-        const Source *file = file_read(&job->diags, job->arena, in(job, from, files[i]), LARGEST_FILE);
-        ok = file && file_write_all(&job->diags, in(job, to, files[i]), file->text, file->length);
+        const Source *file = file_read(&job->diags, job->arena, file_in(job->arena, from, files[i]), LARGEST_FILE);
+        ok = file && file_write_all(&job->diags, file_in(job->arena, to, files[i]), file->text, file->length);
     }
     return ok;
 }
 
 /* Where a run keeps them. */
-static const char *kept(Job *job, const char *run) { return in(job, run, "published"); }
+static const char *kept(Job *job, const char *run) { return file_in(job->arena, run, "published"); }
 
 bool published_keep(Job *job, const char *from, const char *run)
 {
-    if (file_exists(in(job, from, "config.json")))
+    if (file_exists(file_in(job->arena, from, "config.json")))
         return copy_files(job, from, kept(job, run));
     return !file_is_folder(kept(job, from)) || copy_files(job, kept(job, from), kept(job, run));
 }
@@ -70,7 +65,7 @@ static bool write_published(Job *job, const char *run, const Model *model, Store
                             const char *folder)
 {
     return copy_files(job, kept(job, run), folder) &&
-           weights_export(job, model, store, what, in(job, folder, "model.safetensors"));
+           weights_export(job, model, store, what, file_in(job->arena, folder, "model.safetensors"));
 }
 
 bool published_write(Job *job, const char *run, const Model *model, Store *store,

@@ -107,8 +107,8 @@ bool run_check_params(Job *job, const char *folder, const Model *model)
 SessionOptions run_session_options(Job *job, const char *folder, const RunRecord *record,
                                    const TextList *more)
 {
-    SessionOptions options = session_defaults(arena_printf(job->arena, "%s/model.tfg", folder));
-    options.library = arena_printf(job->arena, "%s/lib", folder);
+    SessionOptions options = session_defaults(file_in(job->arena, folder, "model.tfg"));
+    options.library = file_in(job->arena, folder, "lib");
     options.run = folder;
     options.fits = run_check_params;
     options.settings = merge_settings(job->arena, &record->settings, more);

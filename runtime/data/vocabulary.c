@@ -286,16 +286,11 @@ static Vocabulary *load_words(Diagnostics *diags, Arena *arena, const char *path
     return words ? from_words(diags, arena, words) : NULL;
 }
 
-static const char *path_in(Arena *arena, const char *folder, const char *name)
-{
-    return arena_printf(arena, "%s/%s", folder, name);
-}
-
 /* The side of a pair of Marian's kind. */
 static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, const char *folder,
                                     const char *name, const Source *list)
 {
-    const char *path = path_in(arena, folder, name);
+    const char *path = file_in(arena, folder, name);
     const Source *pieces = file_read(diags, arena, path, MAX_MODEL_BYTES);
     size_t n;
     const char *bytes = pieces ? marian_model(diags, arena, pieces, list, &n) : NULL;
@@ -305,7 +300,7 @@ static Vocabulary *load_marian_side(Diagnostics *diags, Arena *arena, const char
 static Vocabulary *load_marian(Diagnostics *diags, Arena *arena, const char *folder)
 {
     const Source *list =
-        file_read(diags, arena, path_in(arena, folder, "vocab.json"), MAX_MODEL_BYTES);
+        file_read(diags, arena, file_in(arena, folder, "vocab.json"), MAX_MODEL_BYTES);
     Vocabulary *target = list ? load_marian_side(diags, arena, folder, "target.spm", list) : NULL;
     Vocabulary *source = target ? load_marian_side(diags, arena, folder, "source.spm", list) : NULL;
     if (source)
@@ -341,7 +336,7 @@ Vocabulary *vocab_load(Diagnostics *diags, Arena *arena, const char *path)
 {
     if (!file_is_folder(path))
         return load_file(diags, arena, path);
-    if (file_exists(path_in(arena, path, "source.spm")))
+    if (file_exists(file_in(arena, path, "source.spm")))
         return load_marian(diags, arena, path);
     const char *of_source = side_path(arena, path, source_side);
     Vocabulary *vocab = load_file(diags, arena, side_path(arena, path, ""));
