@@ -341,3 +341,9 @@ const JsonValue *json_member(const JsonValue *object, const char *key)
             return &object->items[i];
     return NULL;
 }
+
+const char *json_member_text(const JsonValue *object, const char *key)
+{
+    const JsonValue *value = json_member(object, key);
+    return value && value->kind == JV_STRING ? value->text : NULL;
+}

@@ -34,5 +34,7 @@ typedef struct JsonValue {
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
 /* Of an object; NULL where absent or `object` is none. */
 const JsonValue *json_member(const JsonValue *object, const char *key);
+/* The text of an object's string; NULL where it is absent or no string. */
+const char *json_member_text(const JsonValue *object, const char *key);
 
 #endif

@@ -147,7 +147,7 @@ bool import_config_check(Job *job, const ImportConfig *config)
 
 bool import_config_read(Job *job, const char *folder, ImportConfig *config)
 {
-    const char *path = arena_printf(job->arena, "%s/config.json", folder), *problem = NULL;
+    const char *path = file_in(job->arena, folder, "config.json"), *problem = NULL;
     *config = (ImportConfig){0};
     if (!file_is_folder(folder) && !foreign_file_check(job, folder))
         return false;
@@ -159,10 +159,10 @@ bool import_config_read(Job *job, const char *folder, ImportConfig *config)
     config->json = json_read(job->arena, config->source->text, config->source->length, &problem);
     if (!config->json)
         return refuse(job, config, problem ? problem : "out of memory");
-    const JsonValue *type = json_member(config->json, "model_type");
-    if (!type || type->kind != JV_STRING)
+    const char *type = json_member_text(config->json, "model_type");
+    if (!type)
         return refuse(job, config, "it has no \"model_type\"");
-    if (!(config->model = import_model(job, type->text)))
+    if (!(config->model = import_model(job, type)))
         return false;
     return import_config_check(job, config);
 }

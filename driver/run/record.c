@@ -2,55 +2,51 @@
 #include "driver/run/record.h"
 
 #include "base/file.h"
+#include "base/json_read.h"
 #include "base/json_write.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static const char *const kind_names[] = {"pairs", "sources", "sentences", "lines", "stream"};
 enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 20 };
 
-const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
+static const char RECORD[] = "run.json";
 
-static const char *record_path(Job *job, const char *folder)
-{
-    return arena_printf(job->arena, "%s/run.json", folder);
-}
+const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
 
 bool is_run_folder(const char *path)
 {
     Arena *arena = arena_new();
-    bool is = file_exists(arena_printf(arena, "%s/run.json", path));
+    bool is = file_exists(file_in(arena, path, RECORD));
     arena_free(arena);
     return is;
 }
 
 /* ---- reading ---- */
 
-/* A copy of a string, or NULL. */
-static const char *get_text(Job *job, const json_t *object, const char *name)
+/* The member of that kind, or NULL; *ok: it is of that kind or absent. */
+static const JsonValue *get_member(const JsonValue *object, const char *name, JsonKind kind, bool *ok)
 {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? arena_strdup(job->arena, text) : NULL;
+    const JsonValue *value = json_member(object, name);
+    *ok = !value || value->kind == kind;
+    return *ok ? value : NULL;
 }
 
 /* A list of strings, perhaps absent. */
-static bool get_list(Job *job, const json_t *object, const char *name, TextList *list)
+static bool get_list(Job *job, const JsonValue *object, const char *name, TextList *list)
 {
-    const json_t *array = json_object_get(object, name);
-    bool ok = !array || json_is_array(array);
-    for (size_t i = 0; ok && i < json_array_size(array); i++) {
-        const char *text = json_string_value(json_array_get(array, i));
-        ok = text != NULL;
-        if (ok)
-            vec_push(job->arena, *list, arena_strdup(job->arena, text));
+    bool ok;
+    const JsonValue *texts = get_member(object, name, JV_LIST, &ok);
+    for (size_t i = 0; ok && texts && i < texts->n; i++) {
+        ok = texts->items[i].kind == JV_STRING;
+        vec_push(job->arena, *list, texts->items[i].text);
     }
     return ok;
 }
 
-static bool get_kind(const json_t *object, CorpusKind *kind)
+static bool get_kind(const JsonValue *object, CorpusKind *kind)
 {
-    const char *name = json_string_value(json_object_get(object, "kind"));
+    const char *name = json_member_text(object, "kind");
     for (int i = 0; name && i < N_KINDS; i++)
         if (!strcmp(name, kind_names[i])) {
             *kind = (CorpusKind)i;
@@ -59,32 +55,35 @@ static bool get_kind(const json_t *object, CorpusKind *kind)
     return false;
 }
 
-static bool get_facts(Job *job, json_t *object, RunRecord *record)
+static bool get_facts(Job *job, const JsonValue *object, RunRecord *record)
 {
-    const char *name;
-    json_t *value, *facts = json_object_get(object, "decides");
-    bool ok = !facts || json_is_object(facts);
-    json_object_foreach(facts, name, value) {
-        ok = ok && json_is_string(value);
-        if (ok)
-            vec_push(job->arena, record->facts,
-                     ((RunFact){arena_strdup(job->arena, name),
-                                arena_strdup(job->arena, json_string_value(value))}));
+    bool ok;
+    const JsonValue *facts = get_member(object, "decides", JV_OBJECT, &ok);
+    for (size_t i = 0; ok && facts && i < facts->n; i++) {
+        ok = facts->items[i].kind == JV_STRING;
+        vec_push(job->arena, record->facts, ((RunFact){facts->keys[i], facts->items[i].text}));
     }
     return ok;
 }
 
-static bool get_texts(Job *job, const json_t *object, RunRecord *record)
+/* A whole number; 0 where it is absent or none. */
+static int64_t get_integer(const JsonValue *object, const char *name)
 {
-    const json_t *array = json_object_get(object, "data");
-    bool ok = !array || json_is_array(array);
-    for (size_t i = 0; ok && i < json_array_size(array); i++) {
-        const json_t *entry = json_array_get(array, i);
-        RunText text = {.option = get_text(job, entry, "option"),
-                        .file = get_text(job, entry, "file"),
-                        .sha256 = get_text(job, entry, "sha256"),
-                        .bytes = json_integer_value(json_object_get(entry, "bytes")),
-                        .lines = json_integer_value(json_object_get(entry, "lines"))};
+    const JsonValue *value = json_member(object, name);
+    return value && value->kind == JV_INTEGER ? value->integer : 0;
+}
+
+static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
+{
+    bool ok;
+    const JsonValue *texts = get_member(object, "data", JV_LIST, &ok);
+    for (size_t i = 0; ok && texts && i < texts->n; i++) {
+        const JsonValue *entry = &texts->items[i];
+        RunText text = {.option = json_member_text(entry, "option"),
+                        .file = json_member_text(entry, "file"),
+                        .sha256 = json_member_text(entry, "sha256"),
+                        .bytes = get_integer(entry, "bytes"),
+                        .lines = get_integer(entry, "lines")};
         ok = text.option && text.file && text.sha256;
         vec_push(job->arena, record->texts, text);
     }
@@ -93,28 +92,28 @@ static bool get_texts(Job *job, const json_t *object, RunRecord *record)
 
 bool run_record_read(Job *job, const char *folder, RunRecord *record)
 {
-    const char *path = record_path(job, folder);
+    const char *path = file_in(job->arena, folder, RECORD);
     *record = (RunRecord){0};
     if (!file_exists(path))
         return job_error(job, "%s is not the folder of a run: it has no run.json", folder);
     const Source *source = file_read(&job->diags, job->arena, path, LARGEST_JSON);
     if (!source)
         return false;
-    json_error_t error;
-    json_t *json = json_loadb(source->text, source->length, 0, &error);
+    const char *problem;
+    const JsonValue *json = json_read(job->arena, source->text, source->length, &problem);
     if (!json)
-        return job_error(job, "%s:%d: %s", path, error.line, error.text);
-    record->version = get_text(job, json, "tfc");
-    record->model = get_text(job, json, "model");
-    record->processor = get_text(job, json, "processor");
-    record->is_import = json_object_get(json, "unused") != NULL;
-    bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) && json_object_get(json, "settings") &&
+        return job_error(job, "%s: %s", path, problem);
+    record->version = json_member_text(json, "tfc");
+    record->model = json_member_text(json, "model");
+    record->processor = json_member_text(json, "processor");
+    record->is_import = json_member(json, "unused") != NULL;
+    bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
+              json_member(json, "settings") &&
               get_list(job, json, "settings", &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "arguments", &record->arguments) &&
               get_facts(job, json, record) && get_texts(job, json, record);
-    json_decref(json);
     return ok || job_error(job, "%s: not what tfc train writes", path);
 }
 
@@ -186,7 +185,7 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');
     text_string(&text, "\n");
-    bool ok = file_write_all(&job->diags, record_path(job, folder), text.data, text.length);
+    bool ok = file_write_all(&job->diags, file_in(job->arena, folder, RECORD), text.data, text.length);
     text_free(&text);
     return ok;
 }

@@ -53,8 +53,7 @@ static bool get_number(const JsonValue *object, const char *name, int64_t *numbe
 
 static bool get_text(const JsonValue *object, const char *name, const char **text)
 {
-    const JsonValue *value = json_member(object, name);
-    *text = value && value->kind == JV_STRING ? value->text : NULL;
+    *text = json_member_text(object, name);
     return *text != NULL;
 }
 

@@ -61,9 +61,8 @@ static bool refuse(Reader *r, const char *tensor, const char *what)
     return false;
 }
 
-static bool read_type(Reader *r, const char *name, const JsonValue *value, StType *type)
+static bool read_type(Reader *r, const char *name, const char *text, StType *type)
 {
-    const char *text = value && value->kind == JV_STRING ? value->text : NULL;
     if (!text)
         return refuse(r, name, "\"dtype\" is missing or not a string");
     for (StType t = ST_F32; t < ST_COUNT; t++) {
@@ -131,7 +130,7 @@ static bool read_tensor(Reader *r, const char *name, const JsonValue *entry, StT
         return refuse(r, name, "its entry is not an object");
     if (entry->n > 3)
         return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
-    return read_type(r, name, json_member(entry, "dtype"), &tensor->type) &&
+    return read_type(r, name, json_member_text(entry, "dtype"), &tensor->type) &&
            read_shape(r, json_member(entry, "shape"), tensor) &&
            read_offsets(r, json_member(entry, "data_offsets"), tensor);
 }

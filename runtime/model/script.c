@@ -124,10 +124,9 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session, 
 static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, Wanted *wanted,
                                   const JsonValue *request, Arena *arena)
 {
-    const JsonValue *text = json_member(request, "text");
-    if (!text || text->kind != JV_STRING)
+    wanted->text = json_member_text(request, "text");
+    if (!wanted->text)
         return script_fail("a request is an object with a \"text\"");
-    wanted->text = text->text;
     const char *mistake = take_settings(request, model->source != NULL, arena, wanted);
     return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
 }

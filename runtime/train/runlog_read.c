@@ -22,12 +22,6 @@ static int64_t get_integer(const JsonValue *object, const char *key)
     return value && value->kind == JV_INTEGER ? value->integer : 0;
 }
 
-/* NULL: it is none. */
-static const char *get_text(const JsonValue *value)
-{
-    return value && value->kind == JV_STRING ? value->text : NULL;
-}
-
 static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
 {
     const JsonValue *texts = json_member(line, "valid");
@@ -54,8 +48,9 @@ static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report
     for (size_t i = 0; i < texts->n; i++) {
         const JsonValue *item = &texts->items[i];
         TrainSample sample = {.line = strtoll(texts->keys[i], NULL, 10) - 1,
-                              .prompt = translations ? NULL : get_text(json_member(item, "prompt")),
-                              .text = get_text(translations ? item : json_member(item, "text"))};
+                              .prompt = translations ? NULL : json_member_text(item, "prompt"),
+                              .text = translations ? json_member_text(texts, texts->keys[i])
+                                                   : json_member_text(item, "text")};
         if (sample.text && (translations || sample.prompt))
             samples[report->n_samples++] = sample;
     }
@@ -78,7 +73,7 @@ static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
                             .seconds_left = NAN,
                             .validated = json_member(line, "valid_loss") != NULL,
                             .best = best && best->kind == JV_TRUE,
-                            .best_by = get_text(json_member(line, "best_by"))};
+                            .best_by = json_member_text(line, "best_by")};
 #define FIGURE(of, ...) report->figures.of = get_number(line, "valid_" #of);
 #include "runtime/train/figures.def"
 #undef FIGURE

@@ -118,7 +118,7 @@ void say_loss(const OnnxCase *c, Text *model)
 {
     bool logits = !strcmp(c->op, "SoftmaxCrossEntropyLoss");
     const StTensor *x = case_input(c, 0), *labels = case_input(c, 1);
-    const char *reduction = json_string_value(json_object_get(c->attributes, "reduction"));
+    const char *reduction = json_member_text(c->attributes, "reduction");
     const char *classes = arena_printf(c->arena, "[%" PRId64, x->dims[1]); /* [C, 1, …] */
     for (int i = 2; i < x->rank; i++)
         classes = arena_printf(c->arena, "%s, 1", classes);

@@ -7,9 +7,9 @@
 
 /* ---- what a case holds ---- */
 
-static const char *name_at(const json_t *names, size_t i)
+static const char *name_at(const JsonValue *names, size_t i)
 {
-    const char *name = json_string_value(json_array_get(names, i));
+    const char *name = i < names->n ? names->items[i].text : NULL;
     return name && *name ? name : NULL;
 }
 
@@ -33,13 +33,13 @@ const char *case_output_name(const OnnxCase *c, size_t i)
 
 double case_number(const OnnxCase *c, const char *attribute, double otherwise)
 {
-    const json_t *value = json_object_get(c->attributes, attribute);
-    return value ? json_number_value(value) : otherwise;
+    const JsonValue *value = json_member(c->attributes, attribute);
+    return value ? value->number : otherwise;
 }
 
 bool case_has(const OnnxCase *c, const char *attribute)
 {
-    return json_object_get(c->attributes, attribute) != NULL;
+    return json_member(c->attributes, attribute) != NULL;
 }
 
 const char *dims_text(const OnnxCase *c, const StTensor *tensor, int from, int to)
@@ -212,7 +212,7 @@ static void say_number(Text *model, const char *name, double value)
 
 static void say_adam(const OnnxCase *c, Text *model)
 {
-    size_t n = (json_array_size(c->inputs) - 2) / 4;
+    size_t n = (c->inputs->n - 2) / 4;
     say_number(model, "alpha", case_number(c, "alpha", 0.9));
     say_number(model, "beta", case_number(c, "beta", 0.999));
     say_number(model, "epsilon", case_number(c, "epsilon", 0));
@@ -239,7 +239,7 @@ static void say_adam(const OnnxCase *c, Text *model)
 
 static const char *say_inputs(const OnnxCase *c, Text *model)
 {
-    for (size_t i = 0; i < json_array_size(c->inputs); i++) {
+    for (size_t i = 0; i < c->inputs->n; i++) {
         const StTensor *tensor = case_input(c, i);
         if (!tensor)
             continue;

@@ -3,13 +3,12 @@
 #ifndef TESTS_REFERENCE_ONNX_CASE_H
 #define TESTS_REFERENCE_ONNX_CASE_H
 
+#include "base/json_read.h"
 #include "runtime/data/safetensors.h"
-
-#include <jansson.h>
 
 typedef struct OnnxCase {
     const char *name, *op;
-    const json_t *attributes, *inputs, *outputs; /* names in order; "" where left out */
+    const JsonValue *attributes, *inputs, *outputs; /* names in order; "" where left out */
     const StFile *file;                          /* tensors in.X and out.Y */
     Arena *arena;
 } OnnxCase;

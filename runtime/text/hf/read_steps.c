@@ -41,8 +41,8 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
 
 const char *hf_string(const JsonValue *object, const char *key, const char *otherwise)
 {
-    const JsonValue *value = json_member(object, key);
-    return value && value->kind == JV_STRING ? value->text : otherwise;
+    const char *text = json_member_text(object, key);
+    return text ? text : otherwise;
 }
 
 bool hf_flag(const JsonValue *object, const char *key, bool otherwise)

@@ -1,0 +1,112 @@
+/* run.json: written and read back; what an older version left out; what is not a record. */
+#define _GNU_SOURCE
+#include "driver/run/record.h"
+
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Fixture {
+    char folder[32], path[48];
+    Arena *arena;
+    Job job;
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    strcpy(f->folder, "/tmp/record-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof f->path, "%s/run.json", f->folder);
+    f->arena = arena_new();
+    f->job.arena = f->arena;
+    diag_init(&f->job.diags, f->arena);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *f = *state;
+    unlink(f->path);
+    rmdir(f->folder);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+/* What reading this file says, or NULL. */
+static const char *read_text(Fixture *f, const char *text, RunRecord *record)
+{
+    assert_true(file_write_all(&f->job.diags, f->path, text, strlen(text)));
+    size_t before = f->job.diags.list.count;
+    bool ok = run_record_read(&f->job, f->folder, record);
+    assert_true(ok == (f->job.diags.list.count == before));
+    return ok ? NULL : f->job.diags.list.data[before].message;
+}
+
+static void test_round_trip(void **state)
+{
+    Fixture *f = *state;
+    RunRecord written = {.version = "1", .model = "m \"x\".tfg", .processor = "p", .kind = CORPUS_LINES, .is_import = true}, read;
+    vec_push(f->arena, written.settings, "vocab=7");
+    vec_push(f->arena, written.command, "täglich");
+    vec_push(f->arena, written.facts, ((RunFact){"seed", "1"}));
+    vec_push(f->arena, written.texts, ((RunText){"text", "/a", "00ff", INT64_C(1) << 40, 3}));
+    assert_true(run_record_write(&f->job, f->folder, &written));
+    assert_true(run_record_read(&f->job, f->folder, &read));
+    assert_string_equal(read.model, written.model);
+    assert_int_equal(read.kind, CORPUS_LINES);
+    assert_string_equal(read.settings.data[0], "vocab=7");
+    assert_string_equal(read.command.data[0], "täglich");
+    assert_string_equal(run_record_fact(&read, "seed"), "1");
+    assert_null(run_record_fact(&read, "dtype"));
+    assert_true(read.texts.count == 1 && read.texts.data[0].bytes == INT64_C(1) << 40 && read.texts.data[0].lines == 3);
+    assert_true(read.is_import && read.unused.count == 0);
+}
+
+static void test_older(void **state)
+{
+    RunRecord read;
+    assert_null(read_text(*state, "{\"kind\": \"pairs\", \"settings\": []}", &read));
+    assert_null(read.version);
+    assert_true(!read.is_import && read.tokens.count == 0 && read.facts.count == 0 && read.texts.count == 0);
+}
+
+static void test_no_record(void **state)
+{
+    static const char *const texts[][2] = {
+        {"{\"kind\": \"pairs\", \"settings\": [", "at byte 31"},
+        {"[]", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\"}", "not what tfc train writes"},
+        {"{\"kind\": \"verse\", \"settings\": []}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [7]}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": []}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": {\"seed\": 1}}", "not what tfc train writes"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\"}]}", "not what tfc train writes"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        RunRecord read;
+        const char *said = read_text(*state, texts[i][0], &read);
+        if (!said || !strstr(said, texts[i][1]))
+            fail_msg("%s: %s", texts[i][0], said ? said : "taken");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_older, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_record, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
