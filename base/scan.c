@@ -60,20 +60,20 @@ static void skip_blanks(Scanner *scan)
 }
 
 /* Gives the token the bytes from its start to here. */
-static void finish(const Scanner *scan, Token *token, TokenKind kind, const char *start)
+static void finish(const Scanner *scan, ScanToken *token, ScanKind kind, const char *start)
 {
     token->kind = kind;
     token->loc.length = (int)(scan->at - start);
     token->text = arena_strndup(scan->arena, start, (size_t)(scan->at - start));
 }
 
-static void bad(const Scanner *scan, Token *token, const char *problem)
+static void bad(const Scanner *scan, ScanToken *token, const char *problem)
 {
     diag_error(scan->diags, token->loc, "%s", problem);
     token->kind = TOKEN_BAD;
 }
 
-static void scan_word(Scanner *scan, Token *token)
+static void scan_word(Scanner *scan, ScanToken *token)
 {
     const char *start = scan->at;
     while (word_goes_on(peek(scan, 0)))
@@ -84,7 +84,7 @@ static void scan_word(Scanner *scan, Token *token)
 }
 
 /* Digits, fraction and exponent; -inf too. */
-static void scan_number(Scanner *scan, Token *token)
+static void scan_number(Scanner *scan, ScanToken *token)
 {
     const char *start = scan->at;
     if (peek(scan, 0) == '-')
@@ -108,7 +108,7 @@ static void scan_number(Scanner *scan, Token *token)
         bad(scan, token, "this number is too long");
 }
 
-static void scan_value(Scanner *scan, Token *token)
+static void scan_value(Scanner *scan, ScanToken *token)
 {
     const char *start = scan->at++;
     int64_t id = 0;
@@ -146,7 +146,7 @@ static int scan_escape(Scanner *scan)
     return byte ? byte : -1; /* a NUL would end the string */
 }
 
-static void scan_string(Scanner *scan, Token *token)
+static void scan_string(Scanner *scan, ScanToken *token)
 {
     const char *start = scan->at++, *problem = NULL;
     Text contents = {0};
@@ -178,7 +178,7 @@ static void scan_string(Scanner *scan, Token *token)
         bad(scan, token, problem);
 }
 
-static void scan_mark(Scanner *scan, Token *token)
+static void scan_mark(Scanner *scan, ScanToken *token)
 {
     const char *start = scan->at++;
     unsigned char c = (unsigned char)*start;
@@ -191,16 +191,16 @@ static void scan_mark(Scanner *scan, Token *token)
                           : arena_printf(scan->arena, "the byte 0x%02x has no meaning here", c));
 }
 
-Token scan_next(Scanner *scan)
+ScanToken scan_next(Scanner *scan)
 {
     skip_blanks(scan);
-    Token token = {.kind = TOKEN_END,
-                   .text = "",
-                   .starts_line = scan->starts_line,
-                   .loc = {.source = scan->source,
-                           .line = scan->line,
-                           .column = (int)(scan->at - scan->line_start) + 1,
-                           .length = 1}};
+    ScanToken token = {.kind = TOKEN_END,
+                       .text = "",
+                       .starts_line = scan->starts_line,
+                       .loc = {.source = scan->source,
+                               .line = scan->line,
+                               .column = (int)(scan->at - scan->line_start) + 1,
+                               .length = 1}};
     scan->starts_line = false;
     int c = peek(scan, 0);
     if (scan->at == scan->end)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef enum TokenKind {
+typedef enum ScanKind {
     TOKEN_END,
     TOKEN_WORD,   /* f32, encoder.layer.0, inf */
     TOKEN_STRING, /* text: the contents, unescaped */
@@ -19,16 +19,16 @@ typedef enum TokenKind {
     TOKEN_VALUE,  /* %12: number */
     TOKEN_MARK,   /* a byte of the scanner's marks */
     TOKEN_BAD     /* none of these: the scanner has reported why */
-} TokenKind;
+} ScanKind;
 
-typedef struct Token {
-    TokenKind kind;
+typedef struct ScanToken {
+    ScanKind kind;
     char mark;        /* TOKEN_MARK */
     const char *text; /* WORD, NUMBER: as written; STRING: contents. NUL-terminated, in the arena */
     int64_t number;   /* VALUE */
     bool starts_line;
     Loc loc;
-} Token;
+} ScanToken;
 
 typedef struct Scanner {
     Arena *arena;
@@ -41,7 +41,7 @@ typedef struct Scanner {
 } Scanner;
 
 Scanner scan_begin(Arena *arena, Diagnostics *diags, const Source *source, const char *marks);
-Token scan_next(Scanner *scan);
+ScanToken scan_next(Scanner *scan);
 
 /* ---- words ---- */
 
@@ -64,7 +64,7 @@ enum { MOST_ERRORS = 20 }; /* then nothing more is read */
 
 typedef struct Reader {
     Scanner scan;
-    Token now;         /* the token not yet consumed */
+    ScanToken now;     /* the token not yet consumed */
     long consumed;     /* tokens so far */
     int errors_before; /* in diags, when it began */
     bool gave_up;      /* after too many errors: the rest is read as nothing */

@@ -33,15 +33,15 @@ static bool ends_with_word(const char *name, const char *word)
 
 static void add_label(Elab *e, Scope *scope, const char *name, const Node *block, const Node *site)
 {
-    Label *label = ARENA_NEW(e->arena, Label);
-    *label = (Label){block, site};
+    CallLabel *label = ARENA_NEW(e->arena, CallLabel);
+    *label = (CallLabel){block, site};
     map_set(&scope->labels, name, label);
 }
 
 /* `f as name(…)`, `f as same name(…)`. */
 static Scope *labelled_scope(Elab *e, const Node *call, const Node *block, Scope *outer)
 {
-    Label *taken = map_get(&outer->labels, call->label);
+    CallLabel *taken = map_get(&outer->labels, call->label);
     if (taken && !call->same) {
         elab_error(e, call, "`%s` names something here already", call->label);
         elab_note(e, taken->site->loc, "here");
@@ -72,7 +72,7 @@ static Scope *plain_scope(Elab *e, const Node *call, const Node *block, Scope *o
     map_set(&outer->counts, block->name, (void *)count);
     const char *label =
         count == 1 ? block->name : arena_printf(e->arena, "%s_%zu", block->name, count);
-    Label *taken = map_get(&outer->labels, label);
+    CallLabel *taken = map_get(&outer->labels, label);
     if (taken && taken->site != call) {
         elab_error(e, call, "`%s` names something here already: name this call with `as`", label);
         elab_note(e, taken->site->loc, "here");

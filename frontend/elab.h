@@ -43,13 +43,13 @@ typedef struct DimName {
 typedef struct Scope {
     const char *path;   /* "" at the top */
     const char *repeat; /* label of the repeat this is an iteration of, until a block used it */
-    Map labels;         /* label → Label */
+    Map labels;         /* label → CallLabel */
     Map counts;         /* block → how many unnamed calls (size_t) */
 } Scope;
 
-typedef struct Label {
+typedef struct CallLabel {
     const Node *block, *site;
-} Label;
+} CallLabel;
 
 typedef struct Frame {
     struct Frame *up;   /* the caller; NULL at the top */

@@ -23,7 +23,7 @@ typedef struct Lexer {
     const Source *source;
     const char *at, *end, *line_start;
     int line, errors;
-    Tokens tokens;
+    TokenList tokens;
 } Lexer;
 
 static Loc place(const Lexer *lexer, const char *start, const char *end)
@@ -197,7 +197,7 @@ static void lex_punctuation(Lexer *lexer)
     lex_unknown(lexer);
 }
 
-Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)
+TokenList lex_source(Arena *arena, Diagnostics *diags, const Source *source)
 {
     Lexer lexer = {.arena = arena,
                    .diags = diags,
@@ -234,7 +234,7 @@ Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source)
 bool frontend_dump_tokens(const Source *source, Text *out, Diagnostics *diags)
 {
     int before = diags->errors;
-    Tokens tokens = lex_source(diags->arena, diags, source);
+    TokenList tokens = lex_source(diags->arena, diags, source);
     for (size_t i = 0; i < tokens.count; i++) {
         const Token *token = &tokens.data[i];
         text_add(out, "%d:%d ", token->loc.line, token->loc.column);

@@ -41,13 +41,13 @@ typedef struct Token {
     double number;
 } Token;
 
-typedef struct Tokens {
+typedef struct TokenList {
     Token *data; /* the last is TOKEN_END */
     size_t count, capacity;
-} Tokens;
+} TokenList;
 
 const char *token_text(TokenKind kind); /* for messages and printing */
 /* Cuts up the source; characters that fit nowhere are reported and skipped. */
-Tokens lex_source(Arena *arena, Diagnostics *diags, const Source *source);
+TokenList lex_source(Arena *arena, Diagnostics *diags, const Source *source);
 
 #endif

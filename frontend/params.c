@@ -137,7 +137,7 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
             elements > MAX_ELEMENTS)
             return elab_error(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));
     }
-    Label *taken = map_get(&scope->labels, node->name);
+    CallLabel *taken = map_get(&scope->labels, node->name);
     if (taken) {
         Val error = elab_error(e, node, "`%s` names something here already", node->name);
         elab_note(e, taken->site->loc, "here");
@@ -147,8 +147,8 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
     if (strlen(name) > MAX_NAME_LENGTH)
         return elab_error(e, node, "the name of this param is longer than %d characters",
                           MAX_NAME_LENGTH);
-    Label *label = ARENA_NEW(e->arena, Label);
-    *label = (Label){NULL, node};
+    CallLabel *label = ARENA_NEW(e->arena, CallLabel);
+    *label = (CallLabel){NULL, node};
     map_set(&scope->labels, node->name, label);
     if (module_param(e->module, name))
         return share_param(e, node, name, &type, flat);

@@ -9,7 +9,7 @@ enum { MAX_DEPTH = 200, MAX_PARSE_ERRORS = 20 };
 typedef struct Parser {
     Arena *arena;
     Diagnostics *diags;
-    Tokens tokens;
+    TokenList tokens;
     size_t at;
     int parens;      /* open ( and [: newlines do not count inside */
     int depth;       /* of recursion */

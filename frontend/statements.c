@@ -134,14 +134,14 @@ static void run_repeat(Elab *e, const Node *node)
     }
     Scope *outer = e->frame->scope;
     if (node->label) {
-        Label *taken = map_get(&outer->labels, node->label);
+        CallLabel *taken = map_get(&outer->labels, node->label);
         if (taken) {
             elab_error(e, node, "`%s` names something here already", node->label);
             elab_note(e, taken->site->loc, "here");
             return;
         }
-        Label *label = ARENA_NEW(e->arena, Label);
-        *label = (Label){NULL, node};
+        CallLabel *label = ARENA_NEW(e->arena, CallLabel);
+        *label = (CallLabel){NULL, node};
         map_set(&outer->labels, node->label, label);
     }
     for (int64_t i = 0; i < n && !e->stopped && !e->frame->returned; i++) {

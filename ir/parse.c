@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool parse_op_kind(Parser *p, OpKind *kind)
+static bool parse_op_kind(TirParser *p, OpKind *kind)
 {
     const char *names[OP_COUNT];
     for (int i = 0; i < OP_COUNT; i++) {
@@ -30,7 +30,7 @@ static bool parse_op_kind(Parser *p, OpKind *kind)
     return false;
 }
 
-static const char *value_key(Parser *p)
+static const char *value_key(TirParser *p)
 {
     return arena_printf(p->arena, "%" PRId64, p->in.now.number);
 }
@@ -38,7 +38,7 @@ static const char *value_key(Parser *p)
 typedef VEC(Value *) Values;
 
 /* %1, %2, … An undefined one is reported and stood in for. */
-static bool parse_operands(Parser *p, Values *operands)
+static bool parse_operands(TirParser *p, Values *operands)
 {
     do {
         if (p->in.now.kind != TOKEN_VALUE) {
@@ -59,7 +59,7 @@ static bool parse_operands(Parser *p, Values *operands)
 
 /* A line of a block before it becomes an op. */
 typedef struct Line {
-    VEC(Token) results;
+    VEC(ScanToken) results;
     OpKind kind;
     Loc loc;
     Values operands;
@@ -68,7 +68,7 @@ typedef struct Line {
     const char *scope;
 } Line;
 
-static bool parse_results(Parser *p, Line *line)
+static bool parse_results(TirParser *p, Line *line)
 {
     if (p->in.now.kind != TOKEN_VALUE)
         return true;
@@ -83,7 +83,7 @@ static bool parse_results(Parser *p, Line *line)
     return read_expect(&p->in, '=', "after results");
 }
 
-static bool parse_result_types(Parser *p, Line *line)
+static bool parse_result_types(TirParser *p, Line *line)
 {
     if (line->results.count) {
         if (!read_expect(&p->in, ':', "and the type of each result"))
@@ -103,7 +103,7 @@ static bool parse_result_types(Parser *p, Line *line)
 }
 
 /* A line up to the body of a region. */
-static bool parse_line(Parser *p, Line *line)
+static bool parse_line(TirParser *p, Line *line)
 {
     line->loc = p->in.now.loc;
     if (!parse_results(p, line))
@@ -123,7 +123,7 @@ static bool parse_line(Parser *p, Line *line)
            (!read_accept(&p->in, '@') || (line->scope = read_name(&p->in, "a scope")) != NULL);
 }
 
-static void define_results(Parser *p, const Line *line, Op *op)
+static void define_results(TirParser *p, const Line *line, Op *op)
 {
     for (size_t i = 0; i < line->results.count; i++) {
         const char *key = arena_printf(p->arena, "%" PRId64, line->results.data[i].number);
@@ -137,7 +137,7 @@ static void define_results(Parser *p, const Line *line, Op *op)
     }
 }
 
-static Op *make_op(Parser *p, const Line *line)
+static Op *make_op(TirParser *p, const Line *line)
 {
     Op *op = op_new(p->function, line->kind, (int)line->operands.count, line->operands.data,
                     (int)line->results.count);
@@ -150,9 +150,9 @@ static Op *make_op(Parser *p, const Line *line)
     return op;
 }
 
-static void parse_block(Parser *p, Block *block);
+static void parse_block(TirParser *p, Block *block);
 
-static void parse_body(Parser *p, Block *block)
+static void parse_body(TirParser *p, Block *block)
 {
     if (p->depth == DEEPEST_REGION) {
         read_error_here(&p->in, "regions are nested more than %d deep", DEEPEST_REGION);
@@ -165,7 +165,7 @@ static void parse_body(Parser *p, Block *block)
     read_expect(&p->in, '}', "after the body of a region");
 }
 
-static void parse_op(Parser *p, Block *block)
+static void parse_op(TirParser *p, Block *block)
 {
     Line line = {0};
     long start = p->in.consumed;
@@ -184,13 +184,13 @@ static void parse_op(Parser *p, Block *block)
     define_results(p, &line, op);
 }
 
-static void parse_block(Parser *p, Block *block)
+static void parse_block(TirParser *p, Block *block)
 {
     while (p->in.now.kind != TOKEN_END && !read_at(&p->in, '}'))
         parse_op(p, block);
 }
 
-static bool parse_function(Parser *p)
+static bool parse_function(TirParser *p)
 {
     Loc loc = p->in.now.loc;
     const char *name = read_name(&p->in, "the function's name");
@@ -209,7 +209,7 @@ static bool parse_function(Parser *p)
     return read_expect(&p->in, '}', "after the function's ops");
 }
 
-static bool parse_dim_declaration(Parser *p)
+static bool parse_dim_declaration(TirParser *p)
 {
     Loc loc = p->in.now.loc;
     int batch = NO_SYMBOL;
@@ -227,7 +227,7 @@ static bool parse_dim_declaration(Parser *p)
     return true;
 }
 
-static bool parse_init(Parser *p, ParamInfo *info)
+static bool parse_init(TirParser *p, ParamInfo *info)
 {
     int kind = 0;
     while (kind < INIT_COUNT &&
@@ -256,7 +256,7 @@ static bool parse_init(Parser *p, ParamInfo *info)
     return read_expect(&p->in, ')', "after the number");
 }
 
-static bool parse_role(Parser *p, ParamInfo *info)
+static bool parse_role(TirParser *p, ParamInfo *info)
 {
     for (int role = 0; role < PARAM_ROLES; role++)
         if (read_accept_word(&p->in, tir_roles[role])) {
@@ -267,7 +267,7 @@ static bool parse_role(Parser *p, ParamInfo *info)
     return false;
 }
 
-static bool parse_param_settings(Parser *p, ParamInfo *info)
+static bool parse_param_settings(TirParser *p, ParamInfo *info)
 {
     if (!read_accept(&p->in, '{'))
         return true;
@@ -293,7 +293,7 @@ static bool parse_param_settings(Parser *p, ParamInfo *info)
     return read_expect(&p->in, '}', "after the param's settings");
 }
 
-static bool parse_param(Parser *p)
+static bool parse_param(TirParser *p)
 {
     ParamInfo info = {.loc = p->in.now.loc};
     info.name = read_string(&p->in, "the param's name");
@@ -309,7 +309,7 @@ static bool parse_param(Parser *p)
     return true;
 }
 
-static void parse_declaration(Parser *p)
+static void parse_declaration(TirParser *p)
 {
     long start = p->in.consumed;
     bool read = false;
@@ -331,11 +331,11 @@ static void parse_declaration(Parser *p)
 
 Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source)
 {
-    Parser parser = {.in = read_begin(arena, diags, source, "=:,{}()[]@~"),
-                     .arena = arena,
-                     .diags = diags,
-                     .unknown = ARENA_NEW(arena, Value)};
-    Parser *p = &parser;
+    TirParser parser = {.in = read_begin(arena, diags, source, "=:,{}()[]@~"),
+                        .arena = arena,
+                        .diags = diags,
+                        .unknown = ARENA_NEW(arena, Value)};
+    TirParser *p = &parser;
     const char *name = NULL;
     if (!read_accept_word(&p->in, "module"))
         read_error_here(&p->in, "expected `module` and its name in quotes");

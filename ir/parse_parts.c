@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool tir_symbol(Parser *p, int *symbol)
+bool tir_symbol(TirParser *p, int *symbol)
 {
     Loc loc = p->in.now.loc;
     const char *name = read_name(&p->in, "a dimension");
@@ -23,7 +23,7 @@ bool tir_symbol(Parser *p, int *symbol)
 }
 
 /* One of a type's dimensions: 512, B or S~. */
-static bool parse_dim(Parser *p, Dim *dim)
+static bool parse_dim(TirParser *p, Dim *dim)
 {
     if (p->in.now.kind == TOKEN_NUMBER) {
         *dim = dim_const(0);
@@ -43,7 +43,7 @@ static bool parse_dim(Parser *p, Dim *dim)
     return ragged == marked;
 }
 
-static bool parse_dims(Parser *p, int *rank, Dim *dims)
+static bool parse_dims(TirParser *p, int *rank, Dim *dims)
 {
     *rank = 0;
     if (!read_expect(&p->in, '[', "before dimensions"))
@@ -61,7 +61,7 @@ static bool parse_dims(Parser *p, int *rank, Dim *dims)
     return read_expect(&p->in, ']', "after dimensions");
 }
 
-static bool parse_dtype(Parser *p, DType *dtype)
+static bool parse_dtype(TirParser *p, DType *dtype)
 {
     if (p->in.now.kind == TOKEN_WORD && dtype_parse(p->in.now.text, dtype)) {
         read_advance(&p->in);
@@ -71,13 +71,13 @@ static bool parse_dtype(Parser *p, DType *dtype)
     return false;
 }
 
-bool tir_type(Parser *p, Type *type)
+bool tir_type(TirParser *p, Type *type)
 {
     *type = (Type){0};
     return parse_dtype(p, &type->dtype) && parse_dims(p, &type->rank, type->dims);
 }
 
-static bool parse_ints(Parser *p, Attr *attr)
+static bool parse_ints(TirParser *p, Attr *attr)
 {
     if (!read_expect(&p->in, '[', "before a list of numbers"))
         return false;
@@ -96,7 +96,7 @@ static bool parse_ints(Parser *p, Attr *attr)
     return read_expect(&p->in, ']', "after a list of numbers");
 }
 
-static bool parse_attr_value(Parser *p, Attr *attr)
+static bool parse_attr_value(TirParser *p, Attr *attr)
 {
     int symbol;
     DType dtype;
@@ -120,7 +120,7 @@ static bool parse_attr_value(Parser *p, Attr *attr)
     return false;
 }
 
-static bool parse_attr_name(Parser *p, AttrName *name)
+static bool parse_attr_name(TirParser *p, AttrName *name)
 {
     const char *names[ATTR_COUNT];
     for (int i = 0; i < ATTR_COUNT; i++) {
@@ -137,7 +137,7 @@ static bool parse_attr_name(Parser *p, AttrName *name)
 }
 
 /* { name = value, … } */
-bool tir_attrs(Parser *p, Attrs *attrs)
+bool tir_attrs(TirParser *p, Attrs *attrs)
 {
     if (!read_accept(&p->in, '{'))
         return true;

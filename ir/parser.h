@@ -9,7 +9,7 @@
 
 enum { MOST_DIMS = 512, MOST_FUNCTIONS = 512, DEEPEST_REGION = 4 };
 
-typedef struct Parser {
+typedef struct TirParser {
     Reader in;
     Arena *arena;
     Diagnostics *diags;
@@ -18,12 +18,12 @@ typedef struct Parser {
     Map values;     /* "12" → Value*, of the function being read */
     Value *unknown; /* stands for operands that are not defined: only after an error */
     int depth;      /* regions around */
-} Parser;
+} TirParser;
 
-bool tir_symbol(Parser *p, int *symbol);
-bool tir_type(Parser *p, Type *type);
+bool tir_symbol(TirParser *p, int *symbol);
+bool tir_type(TirParser *p, Type *type);
 
 typedef VEC(Attr) Attrs;
-bool tir_attrs(Parser *p, Attrs *attrs); /* { name = value, … } or nothing */
+bool tir_attrs(TirParser *p, Attrs *attrs); /* { name = value, … } or nothing */
 
 #endif

@@ -23,7 +23,7 @@ typedef struct Bench {
     int64_t rank_tokens, machine_ranks, shards;
 } Bench;
 
-typedef struct Measured {
+typedef struct BenchMeasured {
     double *seconds;       /* of each step; the caller sorts them */
     double tokens;         /* of the target, in all steps */
     double first_rate;     /* tokens a second of the process's first step; 0: not told */
@@ -33,7 +33,7 @@ typedef struct Measured {
     Map shapes;            /* those of the steps */
     int first;             /* kernels compiled until the end of the first step */
     Trace *trace;          /* of the measured steps, or NULL */
-} Measured;
+} BenchMeasured;
 
 /* Sentences of a batch, and tokens of each. */
 typedef struct Lengths {
@@ -45,13 +45,13 @@ typedef struct Lengths {
  * steps have the largest. */
 Lengths bench_lengths(const Bench *o, const ModelPorts *ports, int64_t step);
 /* What follows a step: number -warm_up is the first. */
-void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+void bench_end_step(const Session *session, const Bench *o, BenchMeasured *m, int64_t step,
                     double seconds);
 
 /* The modes. Each runs the steps and fills all of *m but its trace; seconds are in the order
  * of the steps, as long as there are steps. The store is to be empty. False after errors. */
-bool bench_program(Session *session, const Bench *o, Store *store, Measured *m);
-bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m);
+bool bench_program(Session *session, const Bench *o, Store *store, BenchMeasured *m);
+bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured *m);
 /* Measures a step and the network, and prints what follows for more ranks. All ranks call it. */
 bool bench_ranks(Session *session, const Bench *o);
 

@@ -40,7 +40,7 @@ static bool decode_once(Inference *inference, const Bench *o, const Lengths *len
     return ok || job_no_memory(inference->job);
 }
 
-bool bench_decode(Session *session, const Bench *o, Store *store, Measured *m)
+bool bench_decode(Session *session, const Bench *o, Store *store, BenchMeasured *m)
 {
     Job *job = session->job;
     Inference inference;

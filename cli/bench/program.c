@@ -122,7 +122,7 @@ static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t 
 }
 
 static bool run_inputs(Session *session, const Bench *o, const TfcProgram *program, Exec *exec,
-                       Inputs *all, Measured *m)
+                       Inputs *all, BenchMeasured *m)
 {
     Job *job = session->job;
     const Inputs *bound = NULL;
@@ -147,7 +147,7 @@ static bool run_inputs(Session *session, const Bench *o, const TfcProgram *progr
     return true;
 }
 
-bool bench_program(Session *session, const Bench *o, Store *store, Measured *m)
+bool bench_program(Session *session, const Bench *o, Store *store, BenchMeasured *m)
 {
     Job *job = session->job;
     Function *function =

@@ -86,11 +86,11 @@ static double median(double *seconds, int64_t n)
     return seconds[n / 2];
 }
 
-static bool measure_step(Session *session, Bench o, int64_t batch, Measured *m, Scaling *s)
+static bool measure_step(Session *session, Bench o, int64_t batch, BenchMeasured *m, Scaling *s)
 {
     Store *store = store_new();
     o.batch = batch;
-    *m = (Measured){.seconds = ARENA_ARRAY(session->job->arena, double, o.steps)};
+    *m = (BenchMeasured){.seconds = ARENA_ARRAY(session->job->arena, double, o.steps)};
     map_init(&m->shapes, session->job->arena);
     bool ok = (store || job_no_memory(session->job)) && bench_program(session, &o, store, m);
     s->bytes = s->largest = 0;
@@ -140,7 +140,7 @@ static bool measure_steps(Session *session, const Bench *o, Scaling *s)
     Lengths n = bench_lengths(o, &ports, -1);
     double row = (double)((ports.source ? n.source : 0) + (ports.target || !ports.source ? n.target : 0));
     int64_t small = (o->batch + 3) / 4, large = 4 * small;
-    Measured few, many;
+    BenchMeasured few, many;
     if (!measure_step(session, *o, small, &few, s) || !measure_step(session, *o, large, &many, s))
         return false;
     double a = slowest(o->common.ranks, median(few.seconds, o->steps));

@@ -70,7 +70,7 @@ static bool read_batches(Job *job, Bench *o)
     return o->n_batches > 0;
 }
 
-void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t step,
+void bench_end_step(const Session *session, const Bench *o, BenchMeasured *m, int64_t step,
                     double seconds)
 {
     if (step == -o->warm_up)
@@ -81,7 +81,7 @@ void bench_end_step(const Session *session, const Bench *o, Measured *m, int64_t
 
 /* ---- results ---- */
 
-static double sum_seconds(const Bench *o, const Measured *m)
+static double sum_seconds(const Bench *o, const BenchMeasured *m)
 {
     double sum = 0;
     for (int64_t i = 0; i < o->steps; i++)
@@ -90,19 +90,19 @@ static double sum_seconds(const Bench *o, const Measured *m)
 }
 
 /* Of steps of one shape, by the median; else over all of them. */
-static double rate_of(const Bench *o, const Measured *m, double amount)
+static double rate_of(const Bench *o, const BenchMeasured *m, double amount)
 {
     if (o->shapes || o->n_batches)
         return amount / sum_seconds(o, m);
     return amount / (double)o->steps / m->seconds[o->steps / 2];
 }
 
-static int compiled_after_first(const Session *session, const Measured *m)
+static int compiled_after_first(const Session *session, const BenchMeasured *m)
 {
     return jit_stats(session->jit).kernels_compiled - m->first;
 }
 
-static void print_json(const Session *session, const Bench *o, const Measured *m)
+static void print_json(const Session *session, const Bench *o, const BenchMeasured *m)
 {
     JitStats stats = jit_stats(session->jit);
     double median = m->seconds[o->steps / 2];
@@ -138,7 +138,7 @@ static void print_json(const Session *session, const Bench *o, const Measured *m
     text_free(&out);
 }
 
-static void print_text(const Session *session, const Bench *o, const Measured *m)
+static void print_text(const Session *session, const Bench *o, const BenchMeasured *m)
 {
     double median = m->seconds[o->steps / 2];
     printf("%s, %s, %d thread%s, %" PRId64 " x %" PRId64 " -> %" PRId64 " tokens\n",
@@ -179,7 +179,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
         session_close(&session);
         return done;
     }
-    Measured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
+    BenchMeasured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
     map_init(&m.shapes, job->arena);
     Store *store = store_new();
     bool ok = check_shapes(&session, o) &&

@@ -24,7 +24,7 @@
 typedef struct Ctc {
     Emit *e;
     LoType type;
-    Rows rows;
+    RowLoop rows;
     Coord sentence;
     LoValue frames, labels, states; /* T, L, 2L + 1 */
     LoValue width;                  /* elements of a row of a */

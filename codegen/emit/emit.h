@@ -167,16 +167,16 @@ LoLoop units_open(Emit *e, const char *name);
 void units_close(Emit *e, LoLoop *loop);
 /* The units of a row kernel: opens the loop, stands in a row that exists, with
  * e->space set. */
-typedef struct Rows {
+typedef struct RowLoop {
     LoLoop loop;
     LoIf some, exists;
     bool guarded;
     int n;
     LoValue slots[MAX_RANK];
     Coord limit; /* columns of this row */
-} Rows;
-Rows rows_open(Emit *e);
-void rows_close(Emit *e, Rows *rows);
+} RowLoop;
+RowLoop rows_open(Emit *e);
+void rows_close(Emit *e, RowLoop *rows);
 /* The space's last axis is at this column; NULL: at one of a loop to come. */
 void stand_at_column(Emit *e, LoValue column);
 /* Whether the row stands at positions that exist (NULL: always), and how many

@@ -90,7 +90,7 @@ static void append_column(Emit *e, void *data)
 
 void kernel_append(Emit *e)
 {
-    Rows rows = rows_open(e);
+    RowLoop rows = rows_open(e);
     LoValue limit = coord_value(e, &rows.limit, lo_i64);
     each_column(e, lo_i64_of(&e->lo, 0), limit, append_column, NULL);
     rows_close(e, &rows);
@@ -125,7 +125,7 @@ static LoValue is_part(Emit *e, const Part *part, int64_t size)
     return lo_ult(&e->lo, coord_value(e, &own, lo_i64), lo_i64_of(&e->lo, size));
 }
 
-static void copy_part(Emit *e, Part *part, const Rows *rows)
+static void copy_part(Emit *e, Part *part, const RowLoop *rows)
 {
     Lo *lo = &e->lo;
     int64_t size = e->op->args[part->operand]->type.dims[part->axis].size;
@@ -142,7 +142,7 @@ static void copy_part(Emit *e, Part *part, const Rows *rows)
 void kernel_concat(Emit *e)
 {
     Part part = {.axis = (int)op_int(e->op, ATTR_axis)};
-    Rows rows = rows_open(e);
+    RowLoop rows = rows_open(e);
     for (; part.operand < e->op->n_args; part.operand++) {
         copy_part(e, &part, &rows);
         part.start += e->op->args[part.operand]->type.dims[part.axis].size;

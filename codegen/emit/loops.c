@@ -94,7 +94,7 @@ void units_close(Emit *e, LoLoop *loop)
 /* ---- rows ---- */
 
 /* Coordinates of row `begin`. */
-static void first_row(Emit *e, const Rows *rows, LoValue at[MAX_RANK])
+static void first_row(Emit *e, const RowLoop *rows, LoValue at[MAX_RANK])
 {
     Lo *lo = &e->lo;
     LoValue rest = e->begin;
@@ -105,7 +105,7 @@ static void first_row(Emit *e, const Rows *rows, LoValue at[MAX_RANK])
     }
 }
 
-static void start_odometer(Emit *e, Rows *rows, LoValue const at[MAX_RANK])
+static void start_odometer(Emit *e, RowLoop *rows, LoValue const at[MAX_RANK])
 {
     for (int i = rows->n - 1; i >= 0; i--) {
         rows->slots[i] = lo_scratch(&e->lo, lo_i64, 1, 0, "at");
@@ -113,7 +113,7 @@ static void start_odometer(Emit *e, Rows *rows, LoValue const at[MAX_RANK])
     }
 }
 
-static void step_odometer(Emit *e, Rows *rows)
+static void step_odometer(Emit *e, RowLoop *rows)
 {
     Lo *lo = &e->lo;
     LoValue carry = lo_i64_of(lo, 1);
@@ -129,13 +129,13 @@ static void step_odometer(Emit *e, Rows *rows)
     }
 }
 
-static void read_odometer(Emit *e, const Rows *rows, LoValue at[MAX_RANK])
+static void read_odometer(Emit *e, const RowLoop *rows, LoValue at[MAX_RANK])
 {
     for (int i = 0; i < rows->n; i++)
         at[i] = lo_load(&e->lo, lo_i64, rows->slots[i], 8);
 }
 
-static void stand_in_row(Emit *e, const Rows *rows, LoValue const at[MAX_RANK])
+static void stand_in_row(Emit *e, const RowLoop *rows, LoValue const at[MAX_RANK])
 {
     for (int i = 0; i < rows->n; i++) {
         const Axis *axis = &e->layout.axes[i];
@@ -154,9 +154,9 @@ void stand_at_column(Emit *e, LoValue column)
         e->space.at[last->dim] = (Coord){.base = column, .varies = true};
 }
 
-Rows rows_open(Emit *e)
+RowLoop rows_open(Emit *e)
 {
-    Rows rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
+    RowLoop rows = {.n = e->layout.n > 0 ? e->layout.n - 1 : 0};
     for (int i = 0; i < rows.n; i++)
         extent_of(e, &e->layout.axes[i]);
     LoValue at[MAX_RANK];
@@ -180,7 +180,7 @@ Rows rows_open(Emit *e)
     return rows;
 }
 
-void rows_close(Emit *e, Rows *rows)
+void rows_close(Emit *e, RowLoop *rows)
 {
     if (rows->guarded)
         lo_if_close(&e->lo, &rows->exists);

@@ -29,7 +29,7 @@ static void visit_all(Fuser *f)
     function_order_uses(f->function); /* sets are gathered in the order of the function */
     int position = 0;
     FOR_OPS(op, &f->function->body) {
-        Node *node = ARENA_NEW(f->arena, Node);
+        ScoresNode *node = ARENA_NEW(f->arena, ScoresNode);
         node->position = position++;
         side_set_op(&f->nodes, op, node);
     }
@@ -37,20 +37,20 @@ static void visit_all(Fuser *f)
 
 /* ---- levels ---- */
 
-static bool in_set(const Fuser *f, const Value *value, const Scores *s)
+static bool in_set(const Fuser *f, const Value *value, const FusedScores *s)
 {
-    const Node *node = node_of(f, value->op);
+    const ScoresNode *node = node_of(f, value->op);
     return node && node->scores == s;
 }
 
-static int level_of(const Fuser *f, const Value *value, const Scores *s)
+static int level_of(const Fuser *f, const Value *value, const FusedScores *s)
 {
-    const Node *node = node_of(f, value->op);
+    const ScoresNode *node = node_of(f, value->op);
     return node && node->walked == s ? node->level : 0;
 }
 
 /* The level of every op between the set's first and last. */
-static void find_levels(const Fuser *f, Scores *s)
+static void find_levels(const Fuser *f, FusedScores *s)
 {
     Op *first = s->ops.data[0], *last = first;
     for (size_t i = 0; i < s->ops.count; i++) {
@@ -59,7 +59,7 @@ static void find_levels(const Fuser *f, Scores *s)
         last = node_of(f, op)->position > node_of(f, last)->position ? op : last;
     }
     for (Op *op = first; op != last->next; op = op->next) {
-        Node *node = node_of(f, op);
+        ScoresNode *node = node_of(f, op);
         int level = 0;
         for (int i = 0; i < op->n_args; i++) {
             bool leaves = in_set(f, op->args[i], s) &&
@@ -79,7 +79,7 @@ static void find_levels(const Fuser *f, Scores *s)
 typedef struct Region Region;
 struct Region {
     Fuser *f;
-    Scores *scores;
+    FusedScores *scores;
     int level;
     VEC(Op *) members;
     VEC(Value *) outputs;
@@ -109,14 +109,14 @@ enum { DEEPEST = 16 };
  * products multiply scores with is read from memory, constant or not. */
 static void take(Region *r, Op *op)
 {
-    Node *node = node_of(r->f, op);
+    ScoresNode *node = node_of(r->f, op);
     if (node->taken == r)
         return;
     node->taken = r;
     r->products |= node->part == PART_SCORES && op->kind == OP_dot;
     for (int i = 0; i < op->n_args; i++) {
         Value *above = op->args[i];
-        Node *theirs = node_of(r->f, above->op);
+        ScoresNode *theirs = node_of(r->f, above->op);
         if (!theirs)
             continue;
         bool of_set = theirs->scores == r->scores;
@@ -129,7 +129,7 @@ static void take(Region *r, Op *op)
     vec_push(r->f->arena, r->members, op);
 }
 
-static bool is_read_outside(const Fuser *f, const Scores *s, Op *op)
+static bool is_read_outside(const Fuser *f, const FusedScores *s, Op *op)
 {
     FOR_USES(use, op_result(op))
         if (node_of(f, use->user)->scores != s)
@@ -137,13 +137,13 @@ static bool is_read_outside(const Fuser *f, const Scores *s, Op *op)
     return false;
 }
 
-static Region *gather_region(Fuser *f, Scores *s, int level)
+static Region *gather_region(Fuser *f, FusedScores *s, int level)
 {
     Region *r = ARENA_NEW(f->arena, Region);
     *r = (Region){.f = f, .scores = s, .level = level};
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
-        Node *node = node_of(f, op);
+        ScoresNode *node = node_of(f, op);
         bool given = node->part == PART_PRODUCT ||
                      (node->part == PART_ROW && (node->needed || is_read_outside(f, s, op)));
         if (node->level != level || !given)
@@ -155,7 +155,7 @@ static Region *gather_region(Fuser *f, Scores *s, int level)
 }
 
 /* The regions of a set, the last level first: it says what rows the ones before give. */
-static Miss gather_regions(Fuser *f, Scores *s)
+static Miss gather_regions(Fuser *f, FusedScores *s)
 {
     for (int level = s->n_levels - 1; level >= 0; level--) {
         Region *r = gather_region(f, s, level);
@@ -185,7 +185,7 @@ static void set_window(Fuser *f, Op *region, Window window)
     op_set_attr(f->function, region, attr_int(ATTR_after, window_end(window.to)));
 }
 
-static void build_regions(Fuser *f, Scores *s)
+static void build_regions(Fuser *f, FusedScores *s)
 {
     for (size_t i = 0; i < s->regions.count; i++) {
         Region *r = s->regions.data[i];
@@ -208,12 +208,12 @@ bool pass_fuse_attention(Function *function, PassContext *context)
 {
     Fuser f = {.function = function, .context = context, .arena = function->module->arena,
                .nodes = side_new(function->module->arena)};
-    VEC(Scores *) sets = {0};
+    VEC(FusedScores *) sets = {0};
     visit_all(&f);
     FOR_OPS(op, &function->body) {
         if (node_of(&f, op)->scores || !is_scores_product(function->module, op))
             continue;
-        Scores *s = ARENA_NEW(f.arena, Scores);
+        FusedScores *s = ARENA_NEW(f.arena, FusedScores);
         Miss why = gather_scores(&f, s, op);
         if (why == MISS_NONE) {
             find_levels(&f, s);

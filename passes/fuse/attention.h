@@ -12,36 +12,35 @@
 
 #define WINDOW_OPEN (INT64_C(1) << 40)
 
-typedef enum Part {
+typedef enum ScoresPart {
     PART_NONE,
     PART_SCORES,  /* of the scores' shape: product, elementwise op, broadcast */
     PART_ROW,     /* one value a query: a reduction along the keys, or computed from some */
     PART_PRODUCT, /* contracts scores */
-} Part;
+} ScoresPart;
 
 struct Region;
 
 /* Values of one shape that are fused together. */
-typedef struct Scores {
+typedef struct FusedScores {
     Type type, row;     /* row: the same with one key */
     VEC(Op *) ops;
     int n_levels;
     VEC(struct Region *) regions;
     const Op *where;    /* the op because of which it is not fused, or NULL */
-} Scores;
+} FusedScores;
 
 /* What is known of an op. Ops that the pass makes have none. */
-typedef struct Node {
+typedef struct ScoresNode {
     int position;
-    Scores *scores; /* the set it belongs to */
-    Part part;
+    FusedScores *scores; /* the set it belongs to */
+    ScoresPart part;
     int level;
-    const Scores *walked;       /* the set that `level` is about */
+    const FusedScores *walked;  /* the set that `level` is about */
     const struct Region *taken; /* the region that was last asked to compute it */
     bool needed;                /* a row value that a later region reads */
     Op *unified;                /* the same product in the one form */
-} Node;
-
+} ScoresNode;
 
 typedef struct Replaced {
     Value *from, *to;
@@ -51,33 +50,36 @@ typedef struct Fuser {
     Function *function;
     PassContext *context;
     Arena *arena;
-    SideTable nodes;             /* op → its Node */
+    SideTable nodes;        /* op → its ScoresNode */
     VEC(Replaced) replaced; /* at the end */
 } Fuser;
 
-static inline Node *node_of(const Fuser *f, const Op *op) { return side_of_op(&f->nodes, op); }
+static inline ScoresNode *node_of(const Fuser *f, const Op *op)
+{
+    return side_of_op(&f->nodes, op);
+}
 
 /* A product that may give scores: [batch, queries, d] with [batch, keys, d], d constant,
  * the keys a named dimension and the last storage axis of the result. */
 bool is_scores_product(const Module *module, const Op *op);
 /* Gathers the set around such a product, or says why it cannot be fused (then no op
  * but the product belongs to it). */
-Miss gather_scores(Fuser *f, Scores *s, Op *product);
+Miss gather_scores(Fuser *f, FusedScores *s, Op *product);
 /* Keys that matter to a query: those from query + from to query + to, an end of
  * WINDOW_OPEN away being none. Of the sums, maxima and products among a region's members. */
 typedef struct Window {
     int64_t from, to;
 } Window;
-Window window_of(const Fuser *f, const Scores *s, size_t n, Op *const *members);
+Window window_of(const Fuser *f, const FusedScores *s, size_t n, Op *const *members);
 
 /* Which operand of a product of the set are the scores. */
-static inline int scores_side(const Op *product, const Scores *s)
+static inline int scores_side(const Op *product, const FusedScores *s)
 {
     return type_same_shape(&product->args[0]->type, &s->type) ? 0 : 1;
 }
 
 /* Brings the set's products into the one form (attention.c); others see the results
  * as before. */
-void unify_products(Fuser *f, Scores *s);
+void unify_products(Fuser *f, FusedScores *s);
 
 #endif

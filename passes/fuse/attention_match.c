@@ -35,7 +35,7 @@ bool is_scores_product(const Module *module, const Op *op)
 
 /* ---- products of scores ---- */
 
-static bool sums_queries(const Op *product, const Scores *s)
+static bool sums_queries(const Op *product, const FusedScores *s)
 {
     AttrName contract = scores_side(product, s) ? ATTR_contract_b : ATTR_contract_a;
     return lists(op_attr(product, contract), s->type.rank - 2);
@@ -62,7 +62,7 @@ static bool leaves_a_constant(const Type *operand, const Attr *batch, const Attr
 
 /* Whether the op contracts scores with something that is none, along the keys or along
  * all queries that share them, and leaves one constant axis of the other operand. */
-static bool is_use_up(const Op *op, const Scores *s)
+static bool is_use_up(const Op *op, const FusedScores *s)
 {
     if (op->kind != OP_dot)
         return false;
@@ -82,14 +82,14 @@ static bool is_use_up(const Op *op, const Scores *s)
 
 /* ---- the set ---- */
 
-static bool is_scores_type(const Scores *s, const Value *value)
+static bool is_scores_type(const FusedScores *s, const Value *value)
 {
     return type_same_shape(&value->type, &s->type);
 }
 
-static void add(Fuser *f, Scores *s, Op *op, Part part)
+static void add(Fuser *f, FusedScores *s, Op *op, ScoresPart part)
 {
-    Node *node = node_of(f, op);
+    ScoresNode *node = node_of(f, op);
     if (node->scores == s)
         return;
     node->scores = s;
@@ -104,7 +104,7 @@ static bool is_elementwise(const Op *op)
 
 /* Products sum in the scores' type; in between there may be values of bf16, which are
  * f32 rounded. */
-static bool fits_tile(const Fuser *f, const Scores *s, const Op *op)
+static bool fits_tile(const Fuser *f, const FusedScores *s, const Op *op)
 {
     DType dtype = op->results[0].type.dtype;
     if (op->kind == OP_dot)
@@ -113,7 +113,7 @@ static bool fits_tile(const Fuser *f, const Scores *s, const Op *op)
            (!dtype_is_float(dtype) || dtype == s->type.dtype || dtype == DT_BF16);
 }
 
-static Miss add_user(Fuser *f, Scores *s, Op *user)
+static Miss add_user(Fuser *f, FusedScores *s, Op *user)
 {
     if (user->n_results && is_scores_type(s, op_result(user)) && is_elementwise(user) &&
         fits_tile(f, s, user)) {
@@ -130,7 +130,7 @@ static Miss add_user(Fuser *f, Scores *s, Op *user)
     return MISS_NONE;
 }
 
-static Miss grow_scores(Fuser *f, Scores *s, Op *op)
+static Miss grow_scores(Fuser *f, FusedScores *s, Op *op)
 {
     for (int i = 0; i < op->n_args; i++) {
         Op *above = op->args[i]->op;
@@ -151,7 +151,7 @@ static Miss grow_scores(Fuser *f, Scores *s, Op *op)
 }
 
 /* What is computed from a row value for rows or for scores; others read it. */
-static void grow_row(Fuser *f, Scores *s, Op *op)
+static void grow_row(Fuser *f, FusedScores *s, Op *op)
 {
     FOR_USES(use, op_result(op)) {
         Op *user = use->user;
@@ -165,7 +165,7 @@ static void grow_row(Fuser *f, Scores *s, Op *op)
 }
 
 /* Decoding: each sentence has a query or two, whose keys were just put into a cache. */
-static bool has_few_queries(const Fuser *f, const Scores *s)
+static bool has_few_queries(const Fuser *f, const FusedScores *s)
 {
     Dim queries = s->type.dims[s->type.rank - 2];
     FOR_OPS(op, &f->function->body)
@@ -175,7 +175,7 @@ static bool has_few_queries(const Fuser *f, const Scores *s)
 }
 
 /* Whether how many queries or keys there are differs along the scores' axis. */
-static bool is_sentences(const Module *module, const Scores *s, int axis)
+static bool is_sentences(const Module *module, const FusedScores *s, int axis)
 {
     for (int i = s->type.rank - 2; i < s->type.rank; i++) {
         int symbol = s->type.dims[i].symbol;
@@ -186,7 +186,7 @@ static bool is_sentences(const Module *module, const Scores *s, int axis)
 }
 
 /* Whether the product goes along the scores' axis with its own part for each. */
-static bool is_batch(const Fuser *f, const Op *product, const Scores *s, int axis)
+static bool is_batch(const Fuser *f, const Op *product, const FusedScores *s, int axis)
 {
     if (node_of(f, product)->part != PART_PRODUCT)
         return axis < op_attr(product, ATTR_batch_a)->n;
@@ -194,7 +194,7 @@ static bool is_batch(const Fuser *f, const Op *product, const Scores *s, int axi
 }
 
 /* A unit stands at a sentence, whose queries and keys it goes through: all products must. */
-static const Op *find_across(const Fuser *f, const Scores *s)
+static const Op *find_across(const Fuser *f, const FusedScores *s)
 {
     const Module *module = f->function->module;
     for (size_t i = 0; i < s->ops.count; i++)
@@ -206,11 +206,11 @@ static const Op *find_across(const Fuser *f, const Scores *s)
 
 /* Products read from memory what they multiply scores with: a value of one element a row that
  * the set computes itself is there too late. */
-static const Op *find_own_operand(const Fuser *f, const Scores *s)
+static const Op *find_own_operand(const Fuser *f, const FusedScores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++)
         for (int a = 0; s->ops.data[i]->kind == OP_dot && a < 2; a++) {
-            const Node *node = node_of(f, s->ops.data[i]->args[a]->op);
+            const ScoresNode *node = node_of(f, s->ops.data[i]->args[a]->op);
             if (node->scores == s && node->part == PART_ROW)
                 return s->ops.data[i];
         }
@@ -218,7 +218,7 @@ static const Op *find_own_operand(const Fuser *f, const Scores *s)
 }
 
 /* Sums over queries run within one unit: all of them leave the units' axes alone. */
-static const Op *find_unlike(const Fuser *f, const Scores *s)
+static const Op *find_unlike(const Fuser *f, const FusedScores *s)
 {
     int least = MAX_RANK;
     for (size_t i = 0; i < s->ops.count; i++)
@@ -231,7 +231,7 @@ static const Op *find_unlike(const Fuser *f, const Scores *s)
     return NULL;
 }
 
-static Miss why_not_set(const Fuser *f, Scores *s)
+static Miss why_not_set(const Fuser *f, FusedScores *s)
 {
     int products = 0, used_up = 0;
     for (size_t i = 0; i < s->ops.count; i++) {
@@ -248,7 +248,7 @@ static Miss why_not_set(const Fuser *f, Scores *s)
                                        : MISS_NONE;
 }
 
-static Miss gather(Fuser *f, Scores *s)
+static Miss gather(Fuser *f, FusedScores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
@@ -263,7 +263,7 @@ static Miss gather(Fuser *f, Scores *s)
     return why_not_set(f, s);
 }
 
-Miss gather_scores(Fuser *f, Scores *s, Op *product)
+Miss gather_scores(Fuser *f, FusedScores *s, Op *product)
 {
     s->type = s->row = op_result(product)->type;
     s->row.dims[s->row.rank - 1] = dim_const(1);

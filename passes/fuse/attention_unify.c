@@ -95,7 +95,7 @@ static Value *as_before(Builder *b, Value *product, const Axes *mine, int side)
     return build_transpose(b, product, perm);
 }
 
-static void unify_product(Fuser *f, const Scores *s, Op *dot)
+static void unify_product(Fuser *f, const FusedScores *s, Op *dot)
 {
     Builder b = builder_before(f->function, &f->function->body, dot);
     int side = scores_side(dot, s);
@@ -120,7 +120,7 @@ static void unify_product(Fuser *f, const Scores *s, Op *dot)
     vec_push(f->arena, f->replaced, ((Replaced){op_result(dot), before}));
 }
 
-void unify_products(Fuser *f, Scores *s)
+void unify_products(Fuser *f, FusedScores *s)
 {
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];

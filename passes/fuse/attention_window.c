@@ -163,7 +163,7 @@ static Window where_not_zero(const Value *v, int depth)
     }
 }
 
-Window window_of(const Fuser *f, const Scores *s, size_t n, Op *const *members)
+Window window_of(const Fuser *f, const FusedScores *s, size_t n, Op *const *members)
 {
     Window window = nowhere;
     for (size_t i = 0; i < n; i++) {

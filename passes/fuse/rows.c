@@ -22,7 +22,7 @@
 
 bool pass_fuse_rows(Function *function, PassContext *context);
 
-static void visit_all(Rows *rows)
+static void visit_all(FusedRows *rows)
 {
     const Module *module = rows->function->module;
     FOR_OPS(op, &rows->function->body)
@@ -47,7 +47,7 @@ static void visit_all(Rows *rows)
 }
 
 /* In memory anyway: from or for an op that is no row op. */
-static void mark_stored(Rows *rows)
+static void mark_stored(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++) {
         Info *info = &rows->info[i];
@@ -68,7 +68,7 @@ static bool is_single(const Type *space)
 }
 
 /* Why the op and what it reads are not in one group, if they are not. */
-static void report_operand(Rows *rows, const Op *op, int mine, const Value *operand)
+static void report_operand(FusedRows *rows, const Op *op, int mine, const Value *operand)
 {
     const Info *above = info_of(rows, operand);
     const char *name = op_info[op->kind].name;
@@ -86,7 +86,7 @@ static void report_operand(Rows *rows, const Op *op, int mine, const Value *oper
         report_miss(rows->context->report, op, why, "%s into %s", op_info[above->op->kind].name, name);
 }
 
-static void report_groups(Rows *rows)
+static void report_groups(FusedRows *rows)
 {
     for (int i = 0; rows->context->report && i < rows->n; i++) {
         const Info *info = &rows->info[i];
@@ -101,7 +101,7 @@ static int compare_positions(const void *a, const void *b)
 }
 
 /* What the group holds and needs, in function order. */
-static Members live_members(Rows *rows, const Group *group)
+static Members live_members(FusedRows *rows, const Group *group)
 {
     VEC(int) live = {0};
     Members members = {0};
@@ -122,7 +122,7 @@ typedef struct Built {
     Group *group;
 } Built;
 
-static void build_groups(Rows *rows)
+static void build_groups(FusedRows *rows)
 {
     VEC(Built) built = {0};
     for (int g = 0; g < rows->n; g++) {
@@ -143,8 +143,10 @@ static void build_groups(Rows *rows)
 
 bool pass_fuse_rows(Function *function, PassContext *context)
 {
-    Rows rows = {.function = function, .context = context, .arena = function->module->arena,
-                 .of_op = side_new(function->module->arena)};
+    FusedRows rows = {.function = function,
+                      .context = context,
+                      .arena = function->module->arena,
+                      .of_op = side_new(function->module->arena)};
     visit_all(&rows);
     mark_stored(&rows);
     form_groups(&rows);

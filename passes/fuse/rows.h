@@ -33,7 +33,7 @@ typedef struct Group {
     VEC(Value *) outputs;
 } Group;
 
-typedef struct Rows {
+typedef struct FusedRows {
     Function *function;
     PassContext *context;
     Arena *arena;
@@ -42,23 +42,23 @@ typedef struct Rows {
     Group *groups;
     int *reach; /* fuse.h */
     int n, search;
-} Rows;
+} FusedRows;
 
-static inline Info *info_of(const Rows *rows, const Value *value)
+static inline Info *info_of(const FusedRows *rows, const Value *value)
 {
     return side_of_op(&rows->of_op, value->op);
 }
 
 /* ---- rows_group.c ---- */
-void form_groups(Rows *rows);
+void form_groups(FusedRows *rows);
 /* MISS_NONE if the groups may be one; its space is theirs together. */
-Miss why_groups_apart(Rows *rows, int a, int b, Type *space);
+Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space);
 
 /* ---- rows_hold.c ---- */
 /* What each group computes again, and what it gives. */
-void choose_recomputed(Rows *rows);
-void choose_outputs(Rows *rows);
+void choose_recomputed(FusedRows *rows);
+void choose_outputs(FusedRows *rows);
 /* The op in the group, as a member or computed again; NULL if it is not there. */
-Held *find_held(Rows *rows, Group *group, int index);
+Held *find_held(FusedRows *rows, Group *group, int index);
 
 #endif

@@ -25,7 +25,7 @@ static bool same_rows(const Module *module, const Type *a, const Type *b, Type *
 /* Whether an op outside groups a and b, not before `first`, lies on a path from
  * one of them to the op at `index` (which is outside, too). A group of others is done as
  * one: it needs what any of its members needs. */
-static bool reaches(Rows *rows, int index, int a, int b, int first)
+static bool reaches(FusedRows *rows, int index, int a, int b, int first)
 {
     Info *info = &rows->info[index];
     if (info->group >= 0 && (info->group == a || info->group == b))
@@ -53,7 +53,7 @@ static bool reaches(Rows *rows, int index, int a, int b, int first)
     return false;
 }
 
-static int first_of(const Rows *rows, int group)
+static int first_of(const FusedRows *rows, int group)
 {
     int first = rows->n;
     for (size_t m = 0; m < rows->groups[group].members.count; m++)
@@ -62,7 +62,7 @@ static int first_of(const Rows *rows, int group)
     return first;
 }
 
-static bool would_cycle(Rows *rows, int a, int b)
+static bool would_cycle(FusedRows *rows, int a, int b)
 {
     int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
     const int pair[] = {a, b};
@@ -82,7 +82,7 @@ static bool would_cycle(Rows *rows, int a, int b)
     return false;
 }
 
-Miss why_groups_apart(Rows *rows, int a, int b, Type *space)
+Miss why_groups_apart(FusedRows *rows, int a, int b, Type *space)
 {
     if (!same_rows(rows->function->module, &rows->groups[a].space, &rows->groups[b].space, space))
         return MISS_ROW_SPACE;
@@ -93,7 +93,7 @@ Miss why_groups_apart(Rows *rows, int a, int b, Type *space)
     return MISS_NONE;
 }
 
-static void merge(Rows *rows, int a, int b, const Type *space)
+static void merge(FusedRows *rows, int a, int b, const Type *space)
 {
     Group *into = &rows->groups[a], *from = &rows->groups[b];
     int first = first_of(rows, a) < first_of(rows, b) ? first_of(rows, a) : first_of(rows, b);
@@ -108,7 +108,7 @@ static void merge(Rows *rows, int a, int b, const Type *space)
     reach_join(rows->reach, first, into->last);
 }
 
-void form_groups(Rows *rows)
+void form_groups(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++) {
         Op *op = rows->info[i].op;

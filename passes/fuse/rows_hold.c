@@ -6,7 +6,7 @@ static Presence presence(const Value *value, void *context)
     return info_of(context, value)->in_memory ? STORED : NOT_STORED;
 }
 
-Held *find_held(Rows *rows, Group *group, int index)
+Held *find_held(FusedRows *rows, Group *group, int index)
 {
     Info *info = &rows->info[index];
     if (info->group >= 0 && &rows->groups[info->group] == group)
@@ -19,7 +19,7 @@ Held *find_held(Rows *rows, Group *group, int index)
 
 /* Computes the value again in the group, with what is above it as far as that is
  * worth it; the rest is read, and so in memory from now on. */
-static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *value)
+static void compute_again(FusedRows *rows, const Recompute *r, Group *group, Value *value)
 {
     bool again;
     recompute_cost(r, value, 0, &again);
@@ -36,7 +36,7 @@ static void compute_again(Rows *rows, const Recompute *r, Group *group, Value *v
             compute_again(rows, r, group, info->op->args[i]);
 }
 
-void choose_recomputed(Rows *rows)
+void choose_recomputed(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++) {
         int g = rows->info[i].group;
@@ -53,9 +53,9 @@ void choose_recomputed(Rows *rows)
     }
 }
 
-static void need_outside(Rows *rows, Value *value);
+static void need_outside(FusedRows *rows, Value *value);
 
-static void need_within(Rows *rows, Group *group, Held *held)
+static void need_within(FusedRows *rows, Group *group, Held *held)
 {
     if (held->live)
         return;
@@ -71,7 +71,7 @@ static void need_within(Rows *rows, Group *group, Held *held)
 }
 
 /* Somebody outside its group reads the value. */
-static void need_outside(Rows *rows, Value *value)
+static void need_outside(FusedRows *rows, Value *value)
 {
     Info *info = info_of(rows, value);
     if (info->group < 0)
@@ -84,7 +84,7 @@ static void need_outside(Rows *rows, Value *value)
     need_within(rows, group, &info->held);
 }
 
-void choose_outputs(Rows *rows)
+void choose_outputs(FusedRows *rows)
 {
     for (int i = 0; i < rows->n; i++)
         if (rows->info[i].group < 0)

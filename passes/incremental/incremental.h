@@ -9,7 +9,7 @@
 #include "ir/builder.h"
 #include "ir/side.h"
 
-typedef enum Role { ROLE_Q = 'Q', ROLE_P = 'P' } Role;
+typedef enum DimRole { ROLE_Q = 'Q', ROLE_P = 'P' } DimRole;
 typedef struct Roles {
     char of[MAX_RANK]; /* 0 for dimensions other than T */
 } Roles;

@@ -15,7 +15,7 @@ Value *refuse(Step *s, const Op *op, const char *why)
     return NULL;
 }
 
-static bool has_role(const Value *v, Roles roles, Role role)
+static bool has_role(const Value *v, Roles roles, DimRole role)
 {
     for (int i = 0; i < v->type.rank; i++)
         if (roles.of[i] == (char)role)

@@ -10,7 +10,7 @@ static bool match_slot(int slot, Value *value, Match *match)
     return match->slots[slot] == value;
 }
 
-bool match_operands(const Pattern *const *operands, const Op *op, Match *match)
+bool match_operands(const RulePattern *const *operands, const Op *op, Match *match)
 {
     for (int i = 0; i < MOST_OPERANDS && operands[i]; i++)
         if (!match_value(operands[i], op->args[i], match))
@@ -18,7 +18,7 @@ bool match_operands(const Pattern *const *operands, const Op *op, Match *match)
     return true;
 }
 
-bool match_value(const Pattern *pattern, Value *value, Match *match)
+bool match_value(const RulePattern *pattern, Value *value, Match *match)
 {
     const Op *op = value->op;
     switch (pattern->kind) {
@@ -30,7 +30,7 @@ bool match_value(const Pattern *pattern, Value *value, Match *match)
     return false;
 }
 
-Value *match_build(const Pattern *pattern, Builder *b, const Match *match)
+Value *match_build(const RulePattern *pattern, Builder *b, const Match *match)
 {
     Value *args[MOST_OPERANDS];
     int n = 0;

@@ -13,13 +13,13 @@ typedef enum PatternKind {
     MATCH_OP,     /* and its operands match, too */
 } PatternKind;
 
-typedef struct Pattern Pattern;
-struct Pattern {
+typedef struct RulePattern RulePattern;
+struct RulePattern {
     PatternKind kind;
     int slot;
     double number;
     OpKind op;
-    const Pattern *operands[MOST_OPERANDS]; /* NULL behind the last */
+    const RulePattern *operands[MOST_OPERANDS]; /* NULL behind the last */
 };
 
 /* What the slots stand for; NULL: nothing so far. */
@@ -27,9 +27,9 @@ typedef struct Match {
     Value *slots[MOST_SLOTS];
 } Match;
 
-bool match_operands(const Pattern *const *operands, const Op *op, Match *match);
-bool match_value(const Pattern *pattern, Value *value, Match *match);
+bool match_operands(const RulePattern *const *operands, const Op *op, Match *match);
+bool match_value(const RulePattern *pattern, Value *value, Match *match);
 /* The value of a pattern of slots and ops without attributes. */
-Value *match_build(const Pattern *pattern, Builder *b, const Match *match);
+Value *match_build(const RulePattern *pattern, Builder *b, const Match *match);
 
 #endif

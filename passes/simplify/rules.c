@@ -1,14 +1,14 @@
 /* rules.def as patterns, and the choice of a rule. */
 #include "passes/simplify/rules.h"
 
-static const Pattern x[] = {{.kind = MATCH_SLOT, .slot = 0}}, y[] = {{.kind = MATCH_SLOT, .slot = 1}};
-static const Pattern zero[] = {{.kind = MATCH_NUMBER, .number = 0}},
-                     one[] = {{.kind = MATCH_NUMBER, .number = 1}},
-                     two[] = {{.kind = MATCH_NUMBER, .number = 2}};
+static const RulePattern x[] = {{.kind = MATCH_SLOT, .slot = 0}}, y[] = {{.kind = MATCH_SLOT, .slot = 1}};
+static const RulePattern zero[] = {{.kind = MATCH_NUMBER, .number = 0}},
+                         one[] = {{.kind = MATCH_NUMBER, .number = 1}},
+                         two[] = {{.kind = MATCH_NUMBER, .number = 2}};
 
 #define of(name, ...) \
-    (const Pattern[]){{.kind = MATCH_OP, .op = OP_##name, .operands = {__VA_ARGS__}}}
-#define from(name) (const Pattern[]){{.kind = MATCH_FROM, .op = OP_##name}}
+    (const RulePattern[]){{.kind = MATCH_OP, .op = OP_##name, .operands = {__VA_ARGS__}}}
+#define from(name) (const RulePattern[]){{.kind = MATCH_FROM, .op = OP_##name}}
 #define LIST(...) {__VA_ARGS__}
 
 const Rule simplify_rules[] = {

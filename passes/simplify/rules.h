@@ -10,8 +10,8 @@ typedef Value *Rewrite(Builder *b, Op *op);
 typedef struct Rule {
     const char *text; /* as in the table: "add(x, zero)" */
     OpKind op;
-    const Pattern *operands[MOST_OPERANDS];
-    const Pattern *result; /* or NULL, and a rewrite */
+    const RulePattern *operands[MOST_OPERANDS];
+    const RulePattern *result; /* or NULL, and a rewrite */
     Rewrite *rewrite;
 } Rule;
 extern const Rule simplify_rules[];

@@ -15,7 +15,7 @@ static int explain_closed(const void *handle, const char *what)
 }
 
 /* Whether the params may be used so now. */
-static int begin_use(TfcLoaded *loaded, Use use)
+static int begin_use(TfcLoaded *loaded, ModelUse use)
 {
     if (use != USE_NONE && loaded->writing)
         return tfc_model_fail(TFC_ERROR_BUSY, "another call trains the model");
@@ -31,7 +31,7 @@ static int begin_use(TfcLoaded *loaded, Use use)
 /* Whether that was the last of its users. */
 static bool drop_user(TfcLoaded *loaded) { return --loaded->users == 0; }
 
-static bool end_use(TfcLoaded *loaded, Use use)
+static bool end_use(TfcLoaded *loaded, ModelUse use)
 {
     loaded->reading -= use == USE_READ;
     if (use == USE_WRITE)
@@ -50,7 +50,7 @@ TfcModelHandle *model_handle(TfcLoaded *loaded)
     return handle;
 }
 
-TfcLoaded *model_enter(const TfcModelHandle *handle, Use use, int *status)
+TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status)
 {
     handles_lock();
     TfcLoaded *loaded = handle_find(HANDLE_MODEL, handle);
@@ -59,7 +59,7 @@ TfcLoaded *model_enter(const TfcModelHandle *handle, Use use, int *status)
     return *status ? NULL : loaded;
 }
 
-void model_leave(TfcLoaded *loaded, Use use)
+void model_leave(TfcLoaded *loaded, ModelUse use)
 {
     handles_lock();
     bool last = end_use(loaded, use);
@@ -94,7 +94,7 @@ TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded)
     return handle;
 }
 
-static int begin_session(TfcSession *session, Use use)
+static int begin_session(TfcSession *session, ModelUse use)
 {
     if (session->busy)
         return tfc_model_fail(TFC_ERROR_BUSY, "another thread uses the session");
@@ -105,7 +105,7 @@ static int begin_session(TfcSession *session, Use use)
     return status;
 }
 
-TfcSession *session_enter(const TfcSessionHandle *handle, Use use, int *status)
+TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status)
 {
     handles_lock();
     TfcSession *session = handle_find(HANDLE_SESSION, handle);
@@ -126,7 +126,7 @@ static void end_session(TfcSession *session)
         model_free(loaded);
 }
 
-void session_leave(TfcSession *session, Use use)
+void session_leave(TfcSession *session, ModelUse use)
 {
     handles_lock();
     end_use(session->loaded, use); /* not the last user: the session is one */

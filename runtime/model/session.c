@@ -126,7 +126,7 @@ int session_run_function(TfcSession *session, TfcFunction function, const TfcWor
 /* What all three begin and end with. */
 typedef int Call(TfcSession *session, TfcFunction function, const TfcWord *in, TfcWord *out);
 
-static int call(TfcSessionHandle *handle, TfcFunction function, Use use, const TfcWord *in,
+static int call(TfcSessionHandle *handle, TfcFunction function, ModelUse use, const TfcWord *in,
                 TfcWord *out, Call *run_it)
 {
     int status = tfc_model_need(in, "in");

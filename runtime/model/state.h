@@ -55,14 +55,14 @@ typedef struct TfcSession {
 /* ---- access.c ---- */
 
 /* What a call does with the model's params: nothing, reads, writes them. */
-typedef enum Use { USE_NONE, USE_READ, USE_WRITE } Use;
+typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 
 /* The object of an open handle, kept until the call leaves it; NULL, after tfc_model_fail,
  * with *status: it is not open, or is in use in a way that excludes this one. */
-TfcLoaded *model_enter(const TfcModelHandle *handle, Use use, int *status);
-void model_leave(TfcLoaded *loaded, Use use);
-TfcSession *session_enter(const TfcSessionHandle *handle, Use use, int *status);
-void session_leave(TfcSession *session, Use use);
+TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
+void model_leave(TfcLoaded *loaded, ModelUse use);
+TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
+void session_leave(TfcSession *session, ModelUse use);
 /* Handles of new objects; NULL: out of memory. A session keeps its model. */
 TfcModelHandle *model_handle(TfcLoaded *loaded);
 TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);

@@ -245,7 +245,7 @@ void kernel_row(Emit *e)
         emit_sweeps(e, e->begin, e->end);
         return;
     }
-    Rows rows = rows_open(e);
+    RowLoop rows = rows_open(e);
     LoValue start = lo_i64_of(&e->lo, 0), limit = coord_value(e, &rows.limit, lo_i64);
     if (e->signature->epilogue)
         argument_columns(e, &start, &limit);

@@ -16,7 +16,7 @@ static void parse_block(LoParser *p, LoBlock *block);
 /* Each line of a block before it becomes an op. */
 typedef struct Line {
     LoOp op;
-    Token result; /* TOKEN_END: none */
+    ScanToken result; /* TOKEN_END: none */
     LoParserValues args;
     const char *callee;
     Loc loc;
@@ -291,7 +291,7 @@ static bool parse_function(LoParser *p, bool is_kernel)
 static bool parse_fields(LoParser *p, LoParserNumbers *numbers, LoParserTokens *functions)
 {
     do {
-        Token field = p->in.now;
+        ScanToken field = p->in.now;
         int64_t number;
         if (!functions->count && read_accept_word(&p->in, "i64")) {
             if (!read_int(&p->in, INT64_MIN, INT64_MAX, &number))

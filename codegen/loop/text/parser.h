@@ -11,7 +11,7 @@ enum { DEEPEST_BLOCK = 64, MOST_LANES = 4095 /* that a LoType holds */ };
 
 typedef VEC(LoValue) LoParserValues;
 typedef VEC(LoType) LoParserTypes;
-typedef VEC(Token) LoParserTokens;
+typedef VEC(ScanToken) LoParserTokens;
 typedef VEC(int64_t) LoParserNumbers;
 
 /* A function's name, which may be defined later, and where the function goes. */

@@ -10,26 +10,26 @@
 
 /* ---- parts ---- */
 
-typedef struct Part {
+typedef struct HfPart {
     size_t end;  /* it begins where the one before ends */
     int32_t id;  /* of an added token; -1: text */
     bool first;  /* the text began with it */
-} Part;
+} HfPart;
 
 /* Texts one after another. What lacks memory sets `failed`, and all that follows does nothing. */
-typedef struct Parts {
+typedef struct HfParts {
     TokenText text;
-    Part *at; /* malloc-backed */
+    HfPart *at; /* malloc-backed */
     size_t n, capacity;
     bool failed;
-} Parts;
+} HfParts;
 
-void parts_clear(Parts *parts);
-void parts_free(Parts *parts);
-void parts_put(Parts *parts, const char *bytes, size_t length); /* to the part that is open */
+void parts_clear(HfParts *parts);
+void parts_free(HfParts *parts);
+void parts_put(HfParts *parts, const char *bytes, size_t length); /* to the part that is open */
 /* Ends the open part, which is dropped if it is empty and no token. */
-void parts_end(Parts *parts, int32_t id, bool first);
-static inline const char *parts_text(const Parts *parts, size_t i, size_t *length)
+void parts_end(HfParts *parts, int32_t id, bool first);
+static inline const char *parts_text(const HfParts *parts, size_t i, size_t *length)
 {
     size_t from = i ? parts->at[i - 1].end : 0;
     *length = parts->at[i].end - from;
@@ -77,7 +77,7 @@ typedef enum HfPrepend { HF_NEVER, HF_FIRST, HF_ALWAYS } HfPrepend;
 typedef struct HfStep {
     HfStepKind kind;
     UniForm form;
-    Pattern pattern;
+    HfPattern pattern;
     HfBehavior behavior;
     HfPrepend prepend;
     const char *content;
@@ -102,8 +102,8 @@ size_t hf_most_bytes(size_t length);
 bool hf_is_short(size_t length, size_t most);
 /* Each in place, or false: no memory, a pattern took too much, or too long a text. */
 bool hf_normalize(const HfSteps *steps, TokenText *text);
-bool hf_split(const HfSteps *steps, Parts *parts);
-bool hf_join(const HfSteps *steps, Parts *parts);
+bool hf_split(const HfSteps *steps, HfParts *parts);
+bool hf_join(const HfSteps *steps, HfParts *parts);
 
 /* The character that stands for a byte, and back (-1: none). */
 uint32_t hf_byte_character(unsigned char byte);

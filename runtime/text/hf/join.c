@@ -4,14 +4,14 @@
 #include <string.h>
 
 
-static void keep(Parts *out, const char *text, size_t length)
+static void keep(HfParts *out, const char *text, size_t length)
 {
     parts_put(out, text, length);
     parts_end(out, -1, false);
 }
 
 /* A piece with each `from` as `to`. */
-static void replace(size_t most, Parts *out, const Pattern *from, const char *to, size_t n_to, const char *text,
+static void replace(size_t most, HfParts *out, const HfPattern *from, const char *to, size_t n_to, const char *text,
                     size_t length)
 {
     size_t at = 0, start = 0, end;
@@ -32,7 +32,7 @@ static void replace(size_t most, Parts *out, const Pattern *from, const char *to
 /* ---- bytes ---- */
 
 /* All tokens are one row of bytes; one with a character that stands for none is its own. */
-static void from_bytes(const Parts *in, Parts *out)
+static void from_bytes(const HfParts *in, HfParts *out)
 {
     TokenText bytes = {0};
     for (size_t i = 0; i < in->n; i++) {
@@ -72,7 +72,7 @@ static int fallback_byte(const char *text, size_t length)
 }
 
 /* A run of bytes that is no UTF-8 is a U+FFFD for each of them. */
-static void put_run(Parts *out, const TokenText *run)
+static void put_run(HfParts *out, const TokenText *run)
 {
     TokenText valid = {0};
     bool same;
@@ -88,7 +88,7 @@ static void put_run(Parts *out, const TokenText *run)
     token_text_free(&valid);
 }
 
-static void from_fallback(const Parts *in, Parts *out)
+static void from_fallback(const HfParts *in, HfParts *out)
 {
     TokenText run = {0};
     for (size_t i = 0; i < in->n; i++) {
@@ -129,7 +129,7 @@ static void clean_up(TokenText *text, size_t from)
     }
 }
 
-static void from_wordpiece(const HfStep *s, const Parts *in, Parts *out)
+static void from_wordpiece(const HfStep *s, const HfParts *in, HfParts *out)
 {
     for (size_t i = 0; i < in->n; i++) {
         size_t length, from = out->text.length;
@@ -146,9 +146,9 @@ static void from_wordpiece(const HfStep *s, const Parts *in, Parts *out)
     }
 }
 
-static void from_metaspace(const HfStep *s, size_t most, const Parts *in, Parts *out)
+static void from_metaspace(const HfStep *s, size_t most, const HfParts *in, HfParts *out)
 {
-    Pattern mark = {.literal = s->content, .n_literal = s->n_content};
+    HfPattern mark = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
         size_t length, drop = 0;
         const char *text = parts_text(in, i, &length);
@@ -159,9 +159,9 @@ static void from_metaspace(const HfStep *s, size_t most, const Parts *in, Parts 
     }
 }
 
-static void from_suffix(const HfStep *s, size_t most, const Parts *in, Parts *out)
+static void from_suffix(const HfStep *s, size_t most, const HfParts *in, HfParts *out)
 {
-    Pattern suffix = {.literal = s->content, .n_literal = s->n_content};
+    HfPattern suffix = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
         size_t length;
         const char *text = parts_text(in, i, &length);
@@ -169,7 +169,7 @@ static void from_suffix(const HfStep *s, size_t most, const Parts *in, Parts *ou
     }
 }
 
-static void strip_content(const HfStep *s, const Parts *in, Parts *out)
+static void strip_content(const HfStep *s, const HfParts *in, HfParts *out)
 {
     for (size_t i = 0; i < in->n; i++) {
         size_t length, n = s->n_content;
@@ -186,9 +186,9 @@ static void strip_content(const HfStep *s, const Parts *in, Parts *out)
     }
 }
 
-bool hf_join(const HfSteps *steps, Parts *parts)
+bool hf_join(const HfSteps *steps, HfParts *parts)
 {
-    Parts other = {0};
+    HfParts other = {0};
     const size_t most = hf_most_bytes(parts->text.length);
     for (size_t i = 0; !parts->failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
@@ -208,7 +208,7 @@ bool hf_join(const HfSteps *steps, Parts *parts)
                 replace(most, &other, &s->pattern, s->content, s->n_content, text, length);
             }
         }
-        Parts swap = *parts;
+        HfParts swap = *parts;
         *parts = other;
         other = swap;
     }

@@ -47,7 +47,7 @@ void *pattern_regex(const char *regex, size_t length, char **problem)
     return NULL;
 }
 
-void pattern_free(Pattern *pattern)
+void pattern_free(HfPattern *pattern)
 {
     pcre2_code_free(pattern->regex);
     pattern->regex = NULL;
@@ -58,7 +58,7 @@ enum { MOST_MATCH_STEPS = 10000000, MOST_MATCH_MEMORY = 1 << 18, MOST_SHOWN = 10
 
 /* The compiled form has a small stack: where it does not suffice the other, which takes memory as it goes, finds the
  * same. */
-static int match_slowly(const Pattern *p, const char *text, size_t length, size_t start, pcre2_match_data *data)
+static int match_slowly(const HfPattern *p, const char *text, size_t length, size_t start, pcre2_match_data *data)
 {
     pcre2_match_context *context = pcre2_match_context_create(NULL);
     if (!context)
@@ -70,7 +70,7 @@ static int match_slowly(const Pattern *p, const char *text, size_t length, size_
     return found;
 }
 
-static void tell_problem(const Pattern *p, int error)
+static void tell_problem(const HfPattern *p, int error)
 {
     if (error == PCRE2_ERROR_NOMEMORY)
         return;
@@ -78,7 +78,7 @@ static void tell_problem(const Pattern *p, int error)
                       strlen(p->shown) > MOST_SHOWN ? "…" : "");
 }
 
-static bool next_regex(const Pattern *p, const char *text, size_t length, size_t *start,
+static bool next_regex(const HfPattern *p, const char *text, size_t length, size_t *start,
                        size_t *end, bool *failed)
 {
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
@@ -106,7 +106,7 @@ static bool next_regex(const Pattern *p, const char *text, size_t length, size_t
     return found >= 0 && *end > *start;
 }
 
-static bool next_literal(const Pattern *p, const char *text, size_t length, size_t *start,
+static bool next_literal(const HfPattern *p, const char *text, size_t length, size_t *start,
                          size_t *end)
 {
     const char *found =
@@ -118,7 +118,7 @@ static bool next_literal(const Pattern *p, const char *text, size_t length, size
     return true;
 }
 
-bool pattern_next(const Pattern *pattern, const char *text, size_t length, size_t *start,
+bool pattern_next(const HfPattern *pattern, const char *text, size_t length, size_t *start,
                   size_t *end, bool *failed)
 {
     *failed = false;

@@ -5,22 +5,22 @@
 
 #include "runtime/text/hf/unicode.h"
 
-typedef struct Pattern {
+typedef struct HfPattern {
     const char *literal; /* or NULL */
     size_t n_literal;
     void *regex;       /* or NULL */
     const char *shown; /* the regular expression as it was written */
     UniIs is;    /* or NULL */
-} Pattern;
+} HfPattern;
 
 /* Compiles a regular expression as Oniguruma reads them, as far as published tokenizers go.
  * NULL: it is none, and *problem tells, malloc'ed. */
 void *pattern_regex(const char *regex, size_t length, char **problem);
-void pattern_free(Pattern *pattern);
+void pattern_free(HfPattern *pattern);
 
 /* The next match that is not empty from *start on: its place; false: there is none, or, with
  * *failed, the search took too much (tokenizer_problem). */
-bool pattern_next(const Pattern *pattern, const char *text, size_t length, size_t *start,
+bool pattern_next(const HfPattern *pattern, const char *text, size_t length, size_t *start,
                   size_t *end, bool *failed);
 
 #endif

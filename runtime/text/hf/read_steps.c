@@ -68,7 +68,7 @@ static bool add(HfReading *r, HfSteps *steps, HfStep step)
     return true;
 }
 
-static bool compile(HfReading *r, const char *place, const char *regex, Pattern *pattern)
+static bool compile(HfReading *r, const char *place, const char *regex, HfPattern *pattern)
 {
     char *problem;
     pattern->regex = pattern_regex(regex, strlen(regex), &problem);
@@ -81,12 +81,12 @@ static bool compile(HfReading *r, const char *place, const char *regex, Pattern 
 }
 
 /* {"String": …} or {"Regex": …}. */
-static bool read_pattern(HfReading *r, const char *place, const JsonValue *from, Pattern *pattern)
+static bool read_pattern(HfReading *r, const char *place, const JsonValue *from, HfPattern *pattern)
 {
     const JsonValue *value = json_member(from, "pattern");
     const char *literal = hf_string(value, "String", NULL), *regex = hf_string(value, "Regex", NULL);
     if (value && value->kind == JV_OBJECT && value->n == 1 && literal && *literal) {
-        *pattern = (Pattern){.literal = literal, .n_literal = strlen(literal)};
+        *pattern = (HfPattern){.literal = literal, .n_literal = strlen(literal)};
         return true;
     }
     if (!value || value->kind != JV_OBJECT || value->n != 1 || !regex)
@@ -247,7 +247,7 @@ static bool read_metaspace(HfReading *r, const char *place, const JsonValue *fro
     else if (strcmp(scheme, "never"))
         return hf_refuse(r, "%s: the prepend_scheme '%s' is not known", place, scheme);
     if (is_splitter && hf_flag(from, "split", true))
-        step.pattern = (Pattern){.literal = mark, .n_literal = strlen(mark)};
+        step.pattern = (HfPattern){.literal = mark, .n_literal = strlen(mark)};
     return add(r, is_splitter ? &r->hf->splitters : &r->hf->decoders, step);
 }
 

@@ -29,7 +29,7 @@ int hf_character_byte(uint32_t c)
                                          : -1;
 }
 
-static void put_bytes(Parts *out, const char *text, size_t length)
+static void put_bytes(HfParts *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         out->failed = out->failed || !uni_put(&out->text, hf_byte_character((unsigned char)text[i]));
@@ -41,7 +41,7 @@ static void put_bytes(Parts *out, const char *text, size_t length)
  * the next may join it. */
 typedef struct Cutter {
     const HfStep *step;
-    Parts *out;
+    HfParts *out;
     const char *held;
     size_t n_held;
     bool first, was_match; /* the part begins the text; what came last is a match */
@@ -81,7 +81,7 @@ static void take(Cutter *c, const char *piece, size_t length, bool is_match)
     c->was_match = is_match;
 }
 
-static void split(const HfStep *s, const char *text, size_t length, bool first, Parts *out)
+static void split(const HfStep *s, const char *text, size_t length, bool first, HfParts *out)
 {
     Cutter c = {.step = s, .out = out, .held = text, .first = first};
     size_t at = 0, start = 0, end;
@@ -95,8 +95,8 @@ static void split(const HfStep *s, const char *text, size_t length, bool first, 
     let_go(&c);
 }
 
-static void metaspace(const HfStep *s, const char *text, size_t length, bool first, Parts *scratch,
-                      Parts *out)
+static void metaspace(const HfStep *s, const char *text, size_t length, bool first, HfParts *scratch,
+                      HfParts *out)
 {
     bool has = length >= s->n_content && !memcmp(text, s->content, s->n_content);
     bool wants = s->prepend == HF_ALWAYS || (s->prepend == HF_FIRST && first);
@@ -117,8 +117,8 @@ static void metaspace(const HfStep *s, const char *text, size_t length, bool fir
     parts_end(out, -1, first);
 }
 
-static void cut(const HfStep *s, const char *text, size_t length, Part part, Parts *scratch,
-                Parts *out)
+static void cut(const HfStep *s, const char *text, size_t length, HfPart part, HfParts *scratch,
+                HfParts *out)
 {
     switch (s->kind) {
     case HF_SPLIT: split(s, text, length, part.first, out); return;
@@ -132,9 +132,9 @@ static void cut(const HfStep *s, const char *text, size_t length, Part part, Par
     parts_end(out, -1, part.first);
 }
 
-bool hf_split(const HfSteps *steps, Parts *parts)
+bool hf_split(const HfSteps *steps, HfParts *parts)
 {
-    Parts other = {0}, scratch = {0};
+    HfParts other = {0}, scratch = {0};
     const size_t most = hf_most_bytes(parts->text.length);
     for (size_t i = 0; !other.failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
@@ -142,7 +142,7 @@ bool hf_split(const HfSteps *steps, Parts *parts)
         for (size_t k = 0; k < parts->n; k++) {
             size_t length;
             const char *text = parts_text(parts, k, &length);
-            Part part = parts->at[k];
+            HfPart part = parts->at[k];
             if (part.id >= 0) {
                 parts_put(&other, text, length);
                 parts_end(&other, part.id, part.first);
@@ -151,7 +151,7 @@ bool hf_split(const HfSteps *steps, Parts *parts)
             }
             other.failed = other.failed || !hf_is_short(other.text.length, most);
         }
-        Parts swap = *parts;
+        HfParts swap = *parts;
         *parts = other;
         other = swap;
         parts->failed = parts->failed || other.failed;

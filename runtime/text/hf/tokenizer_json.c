@@ -33,7 +33,7 @@ static size_t blanks(const char *text, size_t length, bool at_end)
 
 /* Cuts added tokens out of a text, the leftmost and longest first; special ones not of a `plain` text. */
 static void cut_added(const Hf *hf, const Trie *trie, const char *text, size_t length, bool plain, bool first,
-                      Parts *out)
+                      HfParts *out)
 {
     size_t from = 0;
     for (size_t at = 0, size; trie->n && at < length;) {
@@ -72,7 +72,7 @@ static bool put_part(const Hf *hf, const char *text, size_t length, TokenIds *id
     return hf_wordlevel(hf, text, length, ids);
 }
 
-static void normalize_parts(const Hf *hf, const Parts *in, bool plain, Parts *out)
+static void normalize_parts(const Hf *hf, const HfParts *in, bool plain, HfParts *out)
 {
     TokenText normal = {0};
     for (size_t i = 0; i < in->n; i++) {
@@ -96,7 +96,7 @@ static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, 
 {
     const Hf *hf = tokenizer->own;
     TokenText valid = {0};
-    Parts raw = {0}, parts = {0};
+    HfParts raw = {0}, parts = {0};
     bool ok = uni_put_valid(&valid, text, length);
     if (ok && valid.length)
         cut_added(hf, &hf->added_raw, valid.data, valid.length, tokenizer->is_plain, true, &raw);
@@ -119,7 +119,7 @@ static bool encode(const Tokenizer *tokenizer, const char *text, size_t length, 
 /* Ends of words that no decoder turned into blanks, as published CLIP files have them. */
 static bool put_words(const Hf *hf, const TokenText *from, TokenText *text)
 {
-    Pattern end_of_word = {.literal = hf->suffix, .n_literal = strlen(hf->suffix)};
+    HfPattern end_of_word = {.literal = hf->suffix, .n_literal = strlen(hf->suffix)};
     HfStep words[] = {{.kind = HF_REPLACE, .pattern = end_of_word, .content = " ", .n_content = 1},
                       {.kind = HF_STRIP, .left = true, .right = true}};
     HfSteps steps = {words, *hf->suffix && hf->has_decoder ? 2 : 0, 2};
@@ -133,7 +133,7 @@ static bool put_words(const Hf *hf, const TokenText *from, TokenText *text)
 static bool decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, TokenText *text)
 {
     const Hf *hf = tokenizer->own;
-    Parts parts = {0};
+    HfParts parts = {0};
     for (size_t i = 0; i < n; i++) {
         bool has = ids[i] >= 0 && ids[i] < hf->n_tokens && hf->tokens[ids[i]].text;
         if (!has || hf->tokens[ids[i]].special)
