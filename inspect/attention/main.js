@@ -1,8 +1,5 @@
 // What is shown, kept in the address: sentence, layer, head.
 const state = {sentence: 0, layer: 0, head: 0};
-const media = matchMedia("(prefers-color-scheme: dark)");
-let chosenTheme = null;
-const themeOf = () => chosenTheme ?? (media.matches ? "dark" : "light");
 
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -50,8 +47,6 @@ const topOf = (labels, weight) => labels.map((label, i) => [label, weight(i)]).s
 
 function showAll() {
   const sentence = data.sentences[state.sentence];
-  document.documentElement.style.colorScheme = chosenTheme ?? "";
-  byId("theme").textContent = themeOf() === "dark" ? "☀ light" : "☾ dark";
   byId("sentence").value = state.sentence;
   byId("before").disabled = state.sentence === 0;
   byId("after").disabled = state.sentence === data.sentences.length - 1;
@@ -80,10 +75,6 @@ function start() {
   byId("sentence").onchange = event => goTo(+event.target.value);
   byId("before").onclick = () => goTo(state.sentence - 1);
   byId("after").onclick = () => goTo(state.sentence + 1);
-  byId("theme").onclick = () => {
-    chosenTheme = themeOf() === "dark" ? "light" : "dark";
-    showAll();
-  };
   byId("all").onkeydown = event => {
     const thumb = event.target.closest(".thumb"), beside = thumb && headBeside(thumb, event.key);
     if (!beside)
@@ -99,13 +90,13 @@ function start() {
   };
   byId("svg").onclick = () => (([svg, name]) => download(svgUrl(svg), name + ".svg"))(saved());
   byId("png").onclick = () => (([svg, name]) => savePng(svg, name + ".png"))(saved());
-  media.onchange = showAll;
   matchMedia("print").addEventListener?.("change", event => {
     chosenTheme = event.matches ? "light" : null;
+    showTheme();
     showAll();
   });
   onhashchange = () => { readAddress(); showAll(); };
   readAddress();
-  showAll();
+  followTheme(showAll);
 }
 start();

@@ -1,18 +1,19 @@
 // The report of training runs: the axis, the theme, what lies under the pointer, and renewal.
 const main = document.querySelector("main"), curves = document.getElementById("curves");
-const readout = document.getElementById("readout"), themeButton = document.getElementById("theme");
-const media = matchMedia("(prefers-color-scheme: dark)");
-let state = new URLSearchParams(location.hash.slice(1));
+const readout = document.getElementById("readout");
+let state;
+
+function readAddress() {
+  state = new URLSearchParams(location.hash.slice(1));
+  chosenTheme = state.get("theme");
+}
 
 function showState() {
   const axis = state.get("axis") === "minutes" ? "minutes" : "steps";
   curves.classList.toggle("minutes", axis === "minutes");
   for (const button of curves.querySelectorAll("[data-axis]"))
     button.ariaPressed = button.dataset.axis === axis;
-  document.documentElement.style.colorScheme = state.get("theme") ?? "";
-  themeButton.textContent = isDark() ? "☀ light" : "☾ dark";
 }
-const isDark = () => (state.get("theme") ?? (media.matches ? "dark" : "light")) === "dark";
 
 function change(name, value) {
   state.set(name, value);
@@ -61,11 +62,11 @@ for (const plot of document.querySelectorAll(".plot")) {
 }
 for (const button of curves.querySelectorAll("[data-axis]"))
   button.addEventListener("click", () => change("axis", button.dataset.axis));
-themeButton.addEventListener("click", () => change("theme", isDark() ? "light" : "dark"));
-media.addEventListener("change", showState);
-addEventListener("hashchange", () => { state = new URLSearchParams(location.hash.slice(1)); showState(); });
+addEventListener("hashchange", () => { readAddress(); showTheme(); showState(); });
 document.title = document.querySelector("h1").textContent + " · training report";
+readAddress();
 showState();
+followTheme(() => chosenTheme && change("theme", chosenTheme));
 // While training runs the file is written again and again.
 if (+main.dataset.renew)
   setTimeout(() => location.reload(), 1000 * +main.dataset.renew);

@@ -2,8 +2,6 @@
 const {title, letters, lower, generates, attends} = JSON.parse(document.getElementById("about").textContent);
 const byId = id => document.getElementById(id);
 const ANSWER_AFTER = 120; // ms without a key
-const media = matchMedia("(prefers-color-scheme: dark)");
-let theme = null;
 
 // The bytes of base64 of gzip.
 async function unpack(base64) {
@@ -149,24 +147,15 @@ async function answer() {
   }
 }
 
-function showTheme() {
-  const dark = (theme ?? (media.matches ? "dark" : "light")) === "dark";
-  document.documentElement.style.colorScheme = theme ?? "";
-  byId("theme").textContent = dark ? "☀ light" : "☾ dark";
-  return dark;
-}
-
 byId("title").textContent = document.title = title;
 byId("label").textContent = generates ? "a text to go on with" : letters ? "words" : "text";
 byId("count-label").hidden = generates;
 byId("go").hidden = !generates;
-byId("theme").addEventListener("click", () => { theme = showTheme() ? "light" : "dark"; showTheme(); });
-media.addEventListener("change", showTheme);
 byId("count").addEventListener("change", answer);
 byId("go").addEventListener("click", answer);
 if (!generates)
   byId("text").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(answer, ANSWER_AFTER); });
-showTheme();
+followTheme();
 tell("loading…");
 const module = byId("module");
 const text = module.textContent;
