@@ -1,10 +1,15 @@
 /* Heads as a figure for a paper: drawn on white, its fonts the reader's own. */
 #include "inspect/attention.h"
 
+#include "inspect/svg.h"
+
 #include <math.h>
 
 enum { CELL = 18, SMALL = 84, GAP = 10, MARGIN = 12, FONT = 12, LABEL = 96, LEGEND = 34, MOST_LETTERS = 40 };
 
+static const char masked[] = "<pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
+                             "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
+                             "stroke-width=\".7\"/></pattern>";
 static const int ramp[][3] = {{255, 255, 255}, {198, 219, 239}, {107, 174, 214}, {33, 113, 181}, {8, 48, 107}};
 enum { STOPS = sizeof ramp / sizeof ramp[0] };
 
@@ -13,17 +18,7 @@ static void put_colour(double weight, Text *out)
 {
     double at = sqrt(fmin(fmax(weight, 0), 1)) * (STOPS - 1);
     int low = (int)fmin(at, STOPS - 2);
-    text_string(out, "#");
-    for (int c = 0; c < 3; c++)
-        text_add(out, "%02x", (int)lround(ramp[low][c] + (at - low) * (ramp[low + 1][c] - ramp[low][c])));
-}
-
-/* attributes: of the text element */
-static void put_text(double x, double y, const char *attributes, const char *text, Text *out)
-{
-    text_add(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    text_markup(out, text);
-    text_string(out, "</text>\n");
+    svg_colour(ramp[low], ramp[low + 1], at - low, out);
 }
 
 static bool is_masked(const AttentionLayer *layer, int64_t query, int64_t key)
@@ -70,22 +65,10 @@ static void put_legend(double x, double y, Text *out)
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         Text mark = {0};
         text_add(&mark, "%g", marks[i]);
-        put_text(x + sqrt(marks[i]) * WIDTH, y + 19, "font-size=\"9\" text-anchor=\"middle\" fill=\"#555\"", mark.data,
+        svg_text(x + sqrt(marks[i]) * WIDTH, y + 19, "font-size=\"9\" text-anchor=\"middle\" fill=\"#555\"", mark.data,
                  out);
         text_free(&mark);
     }
-}
-
-static void put_begin(const AttentionView *view, double width, double height, Text *out)
-{
-    text_add(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"%d\">\n<title>",
-             width, height, width, height, FONT);
-    text_markup(out, view->title);
-    text_string(out, "</title>\n<defs><pattern id=\"masked\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
-                     "<rect width=\"4\" height=\"4\" fill=\"#f2f2f2\"/><path d=\"M0 4L4 0\" stroke=\"#d5d5d5\" "
-                     "stroke-width=\".7\"/></pattern></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 }
 
 static int letters(const char *const *tokens, int64_t n)
@@ -113,19 +96,15 @@ static void put_large(const AttentionView *view, const AttentionSentence *s, con
     double left = MARGIN + 0.62 * FONT * letters(queries, layer->queries) + 8;
     double top = MARGIN + 24 + 0.62 * FONT * letters(keys, layer->keys) + 8;
     double right = left + (double)layer->keys * CELL, bottom = top + (double)layer->queries * CELL;
-    put_begin(view, fmax(right + MARGIN, left + 180 + MARGIN), bottom + GAP + LEGEND, out);
+    svg_begin(view->title, fmax(right + MARGIN, left + 180 + MARGIN), bottom + GAP + LEGEND, FONT, masked, out);
     Text name = {0};
     put_name(layer, &name);
-    put_text(MARGIN, MARGIN + FONT, "font-weight=\"bold\"", name.data, out);
+    svg_text(MARGIN, MARGIN + FONT, "font-weight=\"bold\"", name.data, out);
     text_free(&name);
-    for (int64_t k = 0; k < layer->keys; k++) {
-        double x = left + ((double)k + 0.5) * CELL + 4, y = top - 6;
-        text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\">", x, y);
-        text_markup(out, keys[k]);
-        text_string(out, "</text>\n");
-    }
+    for (int64_t k = 0; k < layer->keys; k++)
+        svg_text_upwards(left + ((double)k + 0.5) * CELL + 4, top - 6, "", keys[k], out);
     for (int64_t q = 0; q < layer->queries; q++)
-        put_text(left - 6, top + ((double)q + 0.5) * CELL + 4, "text-anchor=\"end\"", queries[q], out);
+        svg_text(left - 6, top + ((double)q + 0.5) * CELL + 4, "text-anchor=\"end\"", queries[q], out);
     put_matrix(layer, 0, left, top, CELL, CELL, out);
     put_legend(left, bottom + GAP, out);
     text_string(out, "</svg>\n");
@@ -137,12 +116,12 @@ static void put_all(const AttentionView *view, const AttentionSentence *s, Text 
     for (size_t l = 0; l < s->n_layers; l++)
         heads = s->layers[l].heads > heads ? s->layers[l].heads : heads;
     enum { HEADING = 22, STEP = SMALL + GAP };
-    put_begin(view, 2 * MARGIN + LABEL + (double)heads * STEP - GAP,
-              MARGIN + HEADING + (double)s->n_layers * STEP + LEGEND, out);
+    svg_begin(view->title, 2 * MARGIN + LABEL + (double)heads * STEP - GAP,
+              MARGIN + HEADING + (double)s->n_layers * STEP + LEGEND, FONT, masked, out);
     for (int64_t h = 0; h < heads; h++) {
         Text name = {0};
         text_add(&name, "head %lld", (long long)(s->layers[0].head + h));
-        put_text(MARGIN + LABEL + (double)h * STEP + SMALL / 2.0, MARGIN + FONT, "text-anchor=\"middle\"", name.data,
+        svg_text(MARGIN + LABEL + (double)h * STEP + SMALL / 2.0, MARGIN + FONT, "text-anchor=\"middle\"", name.data,
                  out);
         text_free(&name);
     }
@@ -151,7 +130,7 @@ static void put_all(const AttentionView *view, const AttentionSentence *s, Text 
         double y = MARGIN + HEADING + (double)l * STEP;
         Text name = {0};
         text_add(&name, "%s %lld", attention_kind_name(layer->kind), (long long)layer->layer);
-        put_text(MARGIN + LABEL - 10, y + SMALL / 2.0 + 4, "text-anchor=\"end\"", name.data, out);
+        svg_text(MARGIN + LABEL - 10, y + SMALL / 2.0 + 4, "text-anchor=\"end\"", name.data, out);
         text_free(&name);
         for (int64_t h = 0; h < layer->heads; h++)
             put_matrix(layer, h, MARGIN + LABEL + (double)h * STEP, y, (double)SMALL / (double)layer->keys,

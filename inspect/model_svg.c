@@ -4,6 +4,7 @@
 #include "inspect/picture_svg.h"
 
 #include "base/vec.h"
+#include "inspect/svg.h"
 #include "ir/text.h"
 
 #include <inttypes.h>
@@ -231,13 +232,6 @@ static void place_all(Drawing *d, double *width, double *height)
 
 /* ---- drawing ---- */
 
-static void put_words(double x, double y, const char *attributes, const char *text, Text *out)
-{
-    text_add(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    text_markup(out, text);
-    text_string(out, "</text>\n");
-}
-
 /* "18,874,368 params". */
 static void put_count(int64_t count, Text *out)
 {
@@ -278,14 +272,14 @@ static void put_box(const Drawing *d, const Box *box, int depth, Text *out)
     text_add(out, "<g data-params=\"%" PRId64 "\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"6\" fill=\"%s\" stroke=\"#8aa0bb\"/>\n",
              box->numbers, box->x, box->y, box->width, box->height, fills[depth < 2 ? depth : 2]);
     const char *name = box->copies > 1 ? arena_printf(d->arena, "%s × %" PRId64, box->name, box->copies) : box->name;
-    put_words(box->x + 10, box->y + 17, "font-weight=\"bold\"", name, out);
+    svg_text(box->x + 10, box->y + 17, "font-weight=\"bold\"", name, out);
     Text params = {0};
     put_params(box, &params);
     if (params.length)
-        put_words(box->x + 10, box->y + 32, "font-size=\"11\" fill=\"#555\"", params.data, out);
+        svg_text(box->x + 10, box->y + 32, "font-size=\"11\" fill=\"#555\"", params.data, out);
     text_free(&params);
     if (box->shape)
-        put_words(box->x + box->width - 10, box->y + 17, "font-size=\"11\" fill=\"#555\" text-anchor=\"end\"", box->shape, out);
+        svg_text(box->x + box->width - 10, box->y + 17, "font-size=\"11\" fill=\"#555\" text-anchor=\"end\"", box->shape, out);
     put_boxes(d, box, depth + 1, out);
     text_string(out, "</g>\n");
 }
@@ -320,16 +314,13 @@ void picture_put_model(const Module *module, Arena *arena, Text *out)
     add_ops(&d);
     add_params(&d);
     place_all(&d, &width, &height);
-    text_add(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"13\">\n<defs><marker id=\"arrow\" "
-             "viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path "
-             "d=\"M0 0L6 3L0 6z\" fill=\"#666\"/></marker></defs>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-             width, height, width, height);
+    svg_begin(NULL, width, height, 13,
+              "<marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" "
+              "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#666\"/></marker>", out);
     Text title = {0};
     text_add(&title, "%s: ", module->name);
     put_count(d.blocks.numbers + d.params.numbers, &title);
-    put_words(MARGIN, MARGIN + 14, "font-weight=\"bold\" font-size=\"15\"", title.data, out);
+    svg_text(MARGIN, MARGIN + 14, "font-weight=\"bold\" font-size=\"15\"", title.data, out);
     text_free(&title);
     put_boxes(&d, &d.params, 0, out);
     put_boxes(&d, &d.blocks, 0, out);

@@ -2,6 +2,7 @@
 #include "inspect/picture_svg.h"
 
 #include "inspect/plot.h"
+#include "inspect/svg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,34 +10,13 @@
 
 enum { MARGIN = 14, TITLE = 26, GAP = 26, MAP_WIDTH = 420, MAP_HEIGHT = 250, PLOT_WIDTH = 520, PLOT_HEIGHT = 270,
        MASK_SIDE = 170, MASKS_A_ROW = 4, LABELS = 30, LINES = 5,
-       MOST_COLUMNS = 128, LEVELS = 16 };
-
-static void put_begin(const char *title, double width, double height, Text *out)
-{
-    text_add(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\">\n<title>",
-             width, height, width, height);
-    text_markup(out, title);
-    text_string(out, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
-}
-
-static void put_text(double x, double y, const char *attributes, const char *text, Text *out)
-{
-    text_add(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    text_markup(out, text);
-    text_string(out, "</text>\n");
-}
+       MOST_COLUMNS = 128, LEVELS = 16, FONT = 12 };
 
 /* From blue below 0 over white to orange above. */
 static void put_colour(double value, Text *out)
 {
-    static const double low[3] = {33, 102, 172}, high[3] = {214, 96, 22};
-    const double *end = value < 0 ? low : high;
-    double part = sqrt(fmin(fabs(value), 1));
-    text_string(out, "#");
-    for (int c = 0; c < 3; c++)
-        text_add(out, "%02x", (int)lround(255 + part * (end[c] - 255)));
+    static const int white[3] = {255, 255, 255}, low[3] = {33, 102, 172}, high[3] = {214, 96, 22};
+    svg_colour(white, value < 0 ? low : high, sqrt(fmin(fabs(value), 1)), out);
 }
 
 static double greatest(const PictureMap *map)
@@ -69,9 +49,8 @@ static void put_map(const PictureMap *map, double x, double y, Text *out)
     char label[64] = "dimension";
     if (every > 1)
         snprintf(label, sizeof label, "dimension, one of %lld", (long long)every);
-    put_text(x + MAP_WIDTH / 2.0, y + MAP_HEIGHT + 18, "text-anchor=\"middle\" fill=\"#555\"", label, out);
-    text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"middle\" fill=\"#555\">position</text>\n",
-             x - 8, y + MAP_HEIGHT / 2.0);
+    svg_text(x + MAP_WIDTH / 2.0, y + MAP_HEIGHT + 18, "text-anchor=\"middle\" fill=\"#555\"", label, out);
+    svg_text_upwards(x - 8, y + MAP_HEIGHT / 2.0, "text-anchor=\"middle\" fill=\"#555\"", "position", out);
 }
 
 /* Columns at growing distances, as the waves grow longer. */
@@ -98,10 +77,10 @@ static void put_waves(const PictureMap *map, double x, double y, Text *out)
 void picture_put_positions(const char *title, const PictureMap *maps, size_t n, Text *out)
 {
     double step = TITLE + MAP_HEIGHT + LABELS + GAP, left = MARGIN + 22;
-    put_begin(title, left + MAP_WIDTH + GAP + PLOT_WIDTH + MARGIN, MARGIN + (double)n * step, out);
+    svg_begin(title, left + MAP_WIDTH + GAP + PLOT_WIDTH + MARGIN, MARGIN + (double)n * step, FONT, NULL, out);
     for (size_t i = 0; i < n; i++) {
         double y = MARGIN + (double)i * step;
-        put_text(left, y + 14, "font-size=\"13\" font-weight=\"bold\"", maps[i].title, out);
+        svg_text(left, y + 14, "font-size=\"13\" font-weight=\"bold\"", maps[i].title, out);
         put_map(&maps[i], left, y + TITLE, out);
         put_waves(&maps[i], left + MAP_WIDTH + GAP, y + TITLE - 10, out);
     }
@@ -118,21 +97,20 @@ static void put_mask(const PictureMap *map, double x, double y, Text *out)
                      map->values[r * map->columns + c] != 0 ? "seen" : "masked", (double)c * side, (double)r * side, side,
                      side);
     text_string(out, "</g>\n");
-    put_text(x + (double)map->columns * side / 2, y + (double)map->rows * side + 16, "text-anchor=\"middle\" fill=\"#555\"", "key",
+    svg_text(x + (double)map->columns * side / 2, y + (double)map->rows * side + 16, "text-anchor=\"middle\" fill=\"#555\"", "key",
              out);
-    text_add(out, "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"middle\" fill=\"#555\">query</text>\n",
-             x - 7, y + (double)map->rows * side / 2);
+    svg_text_upwards(x - 7, y + (double)map->rows * side / 2, "text-anchor=\"middle\" fill=\"#555\"", "query", out);
 }
 
 void picture_put_masks(const char *title, const PictureMap *maps, size_t n, Text *out)
 {
     double step_x = MASK_SIDE + 22 + GAP, step_y = TITLE + MASK_SIDE + LABELS;
     size_t columns = n < MASKS_A_ROW ? n : MASKS_A_ROW, rows = (n + MASKS_A_ROW - 1) / MASKS_A_ROW;
-    put_begin(title, MARGIN + (double)columns * step_x + MARGIN, MARGIN + (double)rows * step_y, out);
+    svg_begin(title, MARGIN + (double)columns * step_x + MARGIN, MARGIN + (double)rows * step_y, FONT, NULL, out);
     text_string(out, "<style>.mask rect{stroke:#fff;stroke-width:.8}.seen{fill:#2171b5}.masked{fill:#ececec}</style>\n");
     for (size_t i = 0; i < n; i++) {
         double x = MARGIN + 22 + (double)(i % MASKS_A_ROW) * step_x, y = MARGIN + (double)(i / MASKS_A_ROW) * step_y;
-        put_text(x, y + 14, "font-weight=\"bold\"", maps[i].title, out);
+        svg_text(x, y + 14, "font-weight=\"bold\"", maps[i].title, out);
         put_mask(&maps[i], x, y + TITLE, out);
     }
     text_string(out, "</svg>\n");
