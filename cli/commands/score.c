@@ -1,8 +1,7 @@
 /* tfc score: how probable given targets are. */
-#include "cli/alignment.h"
 #include "cli/commands/commands.h"
 #include "cli/stream.h"
-#include "cli/token_scores.h"
+#include "cli/tokens.h"
 
 enum { SCORE_TOKENS = 2048 };
 

@@ -1,10 +1,9 @@
 /* tfc translate: text in, text out. */
-#include "cli/alignment.h"
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
 #include "cli/ranks.h"
 #include "cli/stream.h"
-#include "cli/token_scores.h"
+#include "cli/tokens.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -18,8 +18,8 @@ static int32_t *framed(Arena *arena, int32_t before, const int32_t *ids, int64_t
     return all;
 }
 
-FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t row,
-                       const int32_t *ids, int64_t n, Arena *arena)
+static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t row,
+                              const int32_t *ids, int64_t n, Arena *arena)
 {
     const TokenRules *rules = vocab_rules(inference->vocab);
     const SourceFrame frame = corpus_target_frame(corpus);
@@ -38,8 +38,9 @@ FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t
     return pair;
 }
 
-bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
-                const FramedPair *pair)
+/* Runs a program of the pair, which `exec` (NULL at first) holds; false after an error. */
+static bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
+                       const FramedPair *pair)
 {
     int32_t source_length = (int32_t)pair->n_source, target_length = (int32_t)pair->n_target;
     Batch batch = {.shape = {1, pair->n_source, pair->n_source, pair->n_target, pair->n_target},
@@ -117,3 +118,32 @@ int64_t attention_keys(const FramedPair *pair, AttentionKind kind)
 {
     return kind == ATTENTION_DECODER ? pair->n_target : pair->n_source;
 }
+
+/* ---- the mean of heads ---- */
+
+bool aligner_prepare(Aligner *aligner, Inference *inference)
+{
+    *aligner = (Aligner){.inference = inference};
+    if (inference->n_members)
+        return job_error(inference->job, "--attention is of one model: leave --with out");
+    aligner->program =
+        inference_add_program(inference, session_function(inference->session, "alignment"));
+    return aligner->program != NULL;
+}
+
+bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
+                 Arena *arena, Alignment *out)
+{
+    FramedPair pair = framed_pair(aligner->inference, corpus, row, ids, n, arena);
+    *out = (Alignment){.source = pair.source,
+                       .n_source = pair.n_source,
+                       .target = pair.next,
+                       .n_target = pair.n_target};
+    if (!framed_run(aligner->inference, aligner->program, &aligner->exec, &pair))
+        return false;
+    out->weights = arena_copy(arena, exec_output(aligner->exec, "alignment"),
+                              (size_t)(pair.n_target * pair.n_source) * sizeof(float));
+    return true;
+}
+
+void aligner_free(Aligner *aligner) { exec_free(aligner->exec); }

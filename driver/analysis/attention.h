@@ -14,13 +14,6 @@ typedef struct FramedPair {
     int64_t n_source, n_target;
 } FramedPair;
 
-/* Of row `row` of a corpus and n tokens of a target, without begin and end. */
-FramedPair framed_pair(const Inference *inference, const Corpus *corpus, int64_t row,
-                       const int32_t *ids, int64_t n, Arena *arena);
-/* Runs a program of the pair, which `exec` (NULL at first) holds; false after an error. */
-bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
-                const FramedPair *pair);
-
 typedef struct Attender {
     const Inference *inference;
     const TfcProgram *program;
@@ -39,11 +32,36 @@ typedef struct AttentionMaps {
 /* Compiles what gives the attentions among `kinds` (bits 1 << kind) and adds its params to the store,
  * to be called before that is filled. False after an error: the model has none, or is an ensemble. */
 bool attender_prepare(Attender *attender, Inference *inference, unsigned kinds);
-/* As framed_pair; false after an error. */
+/* Of row `row` of a corpus and n tokens of a target, without begin and end; false after an error. */
 bool attender_run(Attender *attender, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
                   Arena *arena, AttentionMaps *out);
 void attender_free(Attender *attender); /* {0} is allowed */
 int64_t attention_queries(const FramedPair *pair, AttentionKind kind);
 int64_t attention_keys(const FramedPair *pair, AttentionKind kind);
+
+/* Alignment: how much each token of a target is made from each of its source, as the last attention of the decoder
+ * over the encoder has it in the mean of its heads. One pair's; in the arena that was given.
+ *   source, target   ids with what stands around them: begin and end of the source, the target's end
+ *   weights          [n_target, n_source], rows sum to 1: what was looked at to predict the token */
+typedef struct Alignment {
+    const int32_t *source, *target;
+    int64_t n_source, n_target;
+    const float *weights;
+} Alignment;
+
+typedef struct Aligner {
+    const Inference *inference;
+    const TfcProgram *program;
+    Exec *exec;
+} Aligner;
+
+/* Compiles what gives alignments and adds its params to the store, to be called before that is
+ * filled. False after an error: the model has no attention over a source, or is an ensemble. */
+bool aligner_prepare(Aligner *aligner, Inference *inference);
+/* Of row `row` of a corpus of sources or pairs and n tokens of a target, without begin and end. False
+ * after an error. */
+bool aligner_run(Aligner *aligner, const Corpus *corpus, int64_t row, const int32_t *ids, int64_t n,
+                 Arena *arena, Alignment *out);
+void aligner_free(Aligner *aligner); /* {0} is allowed */
 
 #endif

@@ -149,22 +149,6 @@ static void put_facts(JsonWriter *json, const RunRecord *record)
     json_close(json, '}');
 }
 
-static void put_texts(JsonWriter *json, const RunRecord *record)
-{
-    json_open(json, "data", '[');
-    for (size_t i = 0; i < record->texts.count; i++) {
-        const RunText *text = &record->texts.data[i];
-        json_open(json, NULL, '{');
-        put_text(json, "option", text->option);
-        put_text(json, "file", text->file);
-        json_put_integer(json, "bytes", text->bytes);
-        json_put_integer(json, "lines", text->lines);
-        put_text(json, "sha256", text->sha256);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
 bool run_record_write(Job *job, const char *folder, const RunRecord *record)
 {
     Text text = {0};
@@ -180,7 +164,7 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_list(&json, "arguments", &record->arguments);
     put_text(&json, "processor", record->processor);
     put_facts(&json, record);
-    put_texts(&json, record);
+    prepared_put_texts(&json, "data", record->texts.data, record->texts.count);
     if (record->is_import)
         put_list(&json, "unused", &record->unused);
     json_close(&json, '}');

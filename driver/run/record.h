@@ -16,17 +16,13 @@
 #define DRIVER_RUN_RECORD_H
 
 #include "driver/session/session.h"
-#include "runtime/data/corpus.h"
+#include "runtime/data/prepared.h"
 
 typedef struct RunFact {
     const char *name, *value;
 } RunFact;
 
-typedef struct RunText {
-    const char *option; /* "source", … */
-    const char *file, *sha256;
-    int64_t bytes, lines;
-} RunText;
+typedef PreparedText RunText;
 
 typedef struct RunRecord {
     const char *version, *model, *processor;

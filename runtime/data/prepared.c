@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
-#include "base/json_write.h"
 #include "base/sha256.h"
 
 #include <inttypes.h>
@@ -241,11 +240,11 @@ static void put_side(JsonWriter *json, const char *key, const PreparedSide *side
     json_close(json, '}');
 }
 
-static void put_texts(JsonWriter *json, const Prepared *p)
+void prepared_put_texts(JsonWriter *json, const char *key, const PreparedText *texts, size_t n)
 {
-    json_open(json, "texts", '[');
-    for (size_t i = 0; i < p->texts.count; i++) {
-        const PreparedText *text = &p->texts.data[i];
+    json_open(json, key, '[');
+    for (size_t i = 0; i < n; i++) {
+        const PreparedText *text = &texts[i];
         json_open(json, NULL, '{');
         json_put_text(json, "option", text->option);
         json_put_text(json, "file", text->file);
@@ -299,7 +298,7 @@ bool prepared_write(Diagnostics *diags, const Prepared *p)
         json_put_text(&json, NULL, p->tokens.data[i]);
     json_close(&json, ']');
     put_hash(&json, "parameters", p->parameters);
-    put_texts(&json, p);
+    prepared_put_texts(&json, "texts", p->texts.data, p->texts.count);
     put_shards(&json, p);
     json_close(&json, '}');
     text_string(&text, "\n");

@@ -19,6 +19,7 @@
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 
+#include "base/json_write.h"
 #include "runtime/data/batch.h"
 #include "runtime/data/token_shard.h"
 
@@ -27,8 +28,10 @@ typedef struct PreparedSide {
     int64_t unknown; /* tokens; -1: not recorded, by an earlier version */
 } PreparedSide;
 
+/* PreparedText: a text that something was made from. */
 typedef struct PreparedText {
-    const char *option, *file, *sha256;
+    const char *option; /* "source", … */
+    const char *file, *sha256;
     int64_t bytes, lines;
 } PreparedText;
 
@@ -82,5 +85,8 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
                         int64_t window);
 /* As large in every number as any batch, or piece of one. */
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
+
+/* A list of texts, as run.json has them, too. */
+void prepared_put_texts(JsonWriter *json, const char *key, const PreparedText *texts, size_t n);
 
 #endif

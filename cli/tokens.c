@@ -1,5 +1,18 @@
-/* Alignments as JSON and as text. */
-#include "cli/alignment.h"
+/* Tokens with their scores and alignments, as JSON and as text. */
+#include "cli/tokens.h"
+
+void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n, int32_t end,
+                      const double *each, int64_t n_each)
+{
+    json_open(json, "tokens", '[');
+    for (int64_t i = 0; i < n_each; i++) {
+        json_open(json, NULL, '[');
+        json_put_text(json, NULL, vocab_token(vocab, i < n ? ids[i] : end));
+        json_put_number(json, NULL, each[i], RESULT_DIGITS);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
 
 static void put_tokens(JsonWriter *json, const char *key, const Vocabulary *vocab, const int32_t *ids,
                        int64_t n)

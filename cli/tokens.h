@@ -1,9 +1,17 @@
-/* What --attention shows. */
-#ifndef CLI_ALIGNMENT_H
-#define CLI_ALIGNMENT_H
+/* What translate and score tell of a target besides its text: --token-scores and --attention. */
+#ifndef CLI_TOKENS_H
+#define CLI_TOKENS_H
 
 #include "base/json_write.h"
-#include "driver/analysis/alignment.h"
+#include "driver/analysis/attention.h"
+
+/* Significant digits of the numbers in results that are JSON. */
+enum { RESULT_DIGITS = 9 };
+
+/* "tokens": [[TOKEN, LOG-PROBABILITY], …] of n tokens, as the vocabulary has them, and of its end
+ * where n_each is one more than n. */
+void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *ids, int64_t n, int32_t end,
+                      const double *each, int64_t n_each);
 
 #define OPTION_ATTENTION(record)                                                                   \
     {"attention", NULL, FIELD(record, attention), 0, NULL,                                         \
