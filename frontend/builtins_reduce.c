@@ -73,14 +73,6 @@ static int ragged_over(Elab *e, const Value *x, int batch)
     return found;
 }
 
-static int axis_with(const Value *x, int symbol)
-{
-    for (int i = 0; i < x->type.rank; i++)
-        if (x->type.dims[i].symbol == symbol)
-            return i;
-    return -1;
-}
-
 /* How much one symbolic axis adds to the count: *factor, or nothing where another
  * axis counts for both; false: no simple formula. Sentences count as long as they
  * are: a batch together with its ragged axis holds as many as there are tokens. */
@@ -94,7 +86,7 @@ static bool axis_count(Elab *e, const Value *x, int axis, const bool *used, Valu
             *factor = build_size(&e->b, e->float_type, symbol);
         return ragged == -1 || (ragged >= 0 && used[ragged]);
     }
-    int batch_axis = axis_with(x, batch);
+    int batch_axis = type_find_dim(&x->type, batch);
     if (batch_axis < 0)
         return false;
     if (used[batch_axis]) {

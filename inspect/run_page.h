@@ -25,7 +25,7 @@ typedef struct RunSeries {
     size_t n;
 } RunSeries;
 
-/* RunFact: a name and a value, for a table in which runs are compared.
+/* RunDetail: a name and a value, for a table in which runs are compared.
  *   is_told   a difference in it is shown among the differences; figures differ in any case */
 typedef struct RunDetail {
     const char *name, *value;

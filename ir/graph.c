@@ -62,6 +62,14 @@ ParamInfo *module_add_param(Module *module, ParamInfo info)
     return param;
 }
 
+bool attr_lists(const Attr *attr, int axis)
+{
+    for (int i = 0; i < attr->n; i++)
+        if (attr->ints[i] == axis)
+            return true;
+    return false;
+}
+
 const Attr *op_attr(const Op *op, AttrName name)
 {
     for (int i = 0; i < op->n_attrs; i++)

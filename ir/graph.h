@@ -171,6 +171,7 @@ static inline bool symbol_is_ragged_over(const Module *m, int symbol, int batch)
 }
 
 const Attr *op_attr(const Op *op, AttrName name); /* NULL if absent */
+bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether it is among them */
 int64_t op_int(const Op *op, AttrName name);      /* must be there */
 double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);

@@ -1,14 +1,6 @@
 /* Storage order of tensors; see layout.h for the rule. */
 #include "ir/layout.h"
 
-static int find_dim(const Type *type, int symbol)
-{
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i].symbol == symbol)
-            return i;
-    return -1;
-}
-
 Layout layout_of(const Module *module, const Type *type)
 {
     Layout layout = {0};
@@ -16,7 +8,7 @@ Layout layout_of(const Module *module, const Type *type)
     for (int i = 0; i < type->rank && ragged < 0; i++) {
         if (!symbol_is_ragged(module, type->dims[i].symbol))
             continue;
-        batch = find_dim(type, module->symbols.data[type->dims[i].symbol].batch);
+        batch = type_find_dim(type, module->symbols.data[type->dims[i].symbol].batch);
         if (batch >= 0)
             ragged = i;
     }

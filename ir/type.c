@@ -68,3 +68,11 @@ int type_long_dim(const Type *type)
         }
     return found;
 }
+
+int type_find_dim(const Type *type, int symbol)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i].symbol == symbol)
+            return i;
+    return -1;
+}

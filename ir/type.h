@@ -52,6 +52,8 @@ bool dtype_parse(const char *name, DType *dtype);
 double dtype_lowest(DType t);
 /* The one dimension that is not a constant 1, as iota and lengths have; -1: none or several. */
 int type_long_dim(const Type *type);
+/* The first dimension of that symbol; -1: none. */
+int type_find_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
 

@@ -1,14 +1,6 @@
 /* Contraction. */
 #include "oracle/interpreter.h"
 
-static bool lists(const Attr *attr, int axis)
-{
-    for (int i = 0; i < attr->n; i++)
-        if (attr->ints[i] == axis)
-            return true;
-    return false;
-}
-
 /* Tensor 0 is a, tensor 1 is b. */
 void interpret_dot(Interpreter *in, const Op *op, Dense *out)
 {
@@ -21,10 +13,10 @@ void interpret_dot(Interpreter *in, const Op *op, Dense *out)
         walk_add_axis(&outer, x->extent[ba->ints[i]], x->stride[ba->ints[i]],
                       y->stride[bb->ints[i]]);
     for (int i = 0; i < x->rank; i++)
-        if (!lists(ba, i) && !lists(ca, i))
+        if (!attr_lists(ba, i) && !attr_lists(ca, i))
             walk_add_axis(&outer, x->extent[i], x->stride[i], 0);
     for (int i = 0; i < y->rank; i++)
-        if (!lists(bb, i) && !lists(cb, i))
+        if (!attr_lists(bb, i) && !attr_lists(cb, i))
             walk_add_axis(&outer, y->extent[i], 0, y->stride[i]);
     for (int i = 0; i < ca->n; i++)
         walk_add_axis(&inner, x->extent[ca->ints[i]], x->stride[ca->ints[i]],

@@ -1,6 +1,7 @@
 /* tfc bench --ranks: what a step and the network take, and what follows for more ranks. */
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/median.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/scaling.h"
 #include "cli/progress.h"
@@ -75,17 +76,6 @@ static bool read_network(Job *job, const char *text, Scaling *s)
 
 /* ---- a step ---- */
 
-static double median(double *seconds, int64_t n)
-{
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t k = i; k && seconds[k] < seconds[k - 1]; k--) {
-            double other = seconds[k];
-            seconds[k] = seconds[k - 1];
-            seconds[k - 1] = other;
-        }
-    return seconds[n / 2];
-}
-
 static bool measure_step(Session *session, Bench o, int64_t batch, BenchMeasured *m, Scaling *s)
 {
     Store *store = store_new();
@@ -143,8 +133,8 @@ static bool measure_steps(Session *session, const Bench *o, Scaling *s)
     BenchMeasured few, many;
     if (!measure_step(session, *o, small, &few, s) || !measure_step(session, *o, large, &many, s))
         return false;
-    double a = slowest(o->common.ranks, median(few.seconds, o->steps));
-    double b = slowest(o->common.ranks, median(many.seconds, o->steps));
+    double a = slowest(o->common.ranks, median_sort(few.seconds, (size_t)o->steps));
+    double b = slowest(o->common.ranks, median_sort(many.seconds, (size_t)o->steps));
     s->token = (b - a) / (row * (double)(large - small));
     if (s->token <= 0) /* the machine had other things to do */
         s->token = b / (row * (double)large);

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "base/machine.h"
+#include "base/median.h"
 #include "cli/bench/bench.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
@@ -13,12 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* ---- shapes ---- */
 
@@ -191,7 +186,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
         if (store_is_param(store_at(store, i)))
             m.params += store_at(store, i)->count;
     if (ok) {
-        qsort(m.seconds, (size_t)o->steps, sizeof *m.seconds, compare_seconds);
+        median_sort(m.seconds, (size_t)o->steps);
         (o->json ? print_json : print_text)(&session, o, &m);
     }
     ok = tracing_close(job, ok ? o->common.trace : NULL, m.trace, NULL) && ok;

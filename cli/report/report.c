@@ -2,6 +2,7 @@
 #include "cli/report/report.h"
 
 #include "base/file.h"
+#include "base/median.h"
 #include "cli/progress.h"
 #include "driver/train/training.h"
 
@@ -186,12 +187,6 @@ static void add_detail(Job *job, RunView *view, const char *name, const char *va
         vec_push(job->arena, view->details, ((RunDetail){name, value, is_told}));
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static const char *median_speed(Job *job, const RunLog *log)
 {
     double *speeds = ARENA_ARRAY(job->arena, double, log->count + 1);
@@ -199,8 +194,7 @@ static const char *median_speed(Job *job, const RunLog *log)
     for (size_t i = 0; i < log->count; i++)
         if (isfinite(log->data[i].tokens_per_second))
             speeds[n++] = log->data[i].tokens_per_second;
-    qsort(speeds, n, sizeof *speeds, compare_numbers);
-    return n ? arena_printf(job->arena, "%.0f target tokens a second (median)", speeds[n / 2]) : NULL;
+    return n ? arena_printf(job->arena, "%.0f target tokens a second (median)", median_sort(speeds, n)) : NULL;
 }
 
 /* What best.safetensors is, and the figure that it was chosen by. */

@@ -10,14 +10,6 @@
 
 /* ---- what exists ---- */
 
-static int space_dim(const Emit *e, int symbol)
-{
-    for (int i = 0; i < e->signature->space.rank; i++)
-        if (e->signature->space.dims[i].symbol == symbol)
-            return i;
-    return -1;
-}
-
 /* The length that bounds a logical dimension of the space here, if it is ragged,
  * its sentence is known and it is not a token's own position. */
 static bool length_here(Emit *e, int dim, Coord *length)
@@ -25,7 +17,7 @@ static bool length_here(Emit *e, int dim, Coord *length)
     int symbol = e->signature->space.dims[dim].symbol;
     if (!symbol_is_ragged(e->module, symbol))
         return false;
-    int batch = space_dim(e, e->module->symbols.data[symbol].batch);
+    int batch = type_find_dim(&e->signature->space, e->module->symbols.data[symbol].batch);
     if (batch < 0 || e->space.at[dim].token == symbol + 1)
         return false;
     *length = table_lookup(e, symbol, DIM_LENGTH, e->space.at[batch]);
@@ -38,7 +30,7 @@ static bool ends_by_column(const Emit *e, int dim)
     int symbol = e->signature->space.dims[dim].symbol;
     if (!symbol_is_ragged(e->module, symbol))
         return false;
-    int batch = space_dim(e, e->module->symbols.data[symbol].batch);
+    int batch = type_find_dim(&e->signature->space, e->module->symbols.data[symbol].batch);
     return batch >= 0 && e->space.at[batch].varies;
 }
 

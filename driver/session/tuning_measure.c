@@ -3,6 +3,7 @@
 #include "driver/session/tuning.h"
 
 #include "base/clock.h"
+#include "base/median.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
 #include "runtime/blas/openblas.h"
@@ -61,12 +62,6 @@ static double seconds_of(const Contest *contest, int kind, TfcProduct p, int rep
     return clock_seconds() - begin;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Both rates by their medians; false: no time is left. */
 static bool measure_lie(const Contest *contest, int64_t m, int64_t n, int64_t k, int lie,
                         TuningRate *rate)
@@ -84,10 +79,8 @@ static bool measure_lie(const Contest *contest, int64_t m, int64_t n, int64_t k,
                 return false;
             seconds[kind][round < 0 ? 0 : round] = seconds_of(contest, kind, p, repeat);
         }
-    for (int kind = 0; kind < KINDS; kind++)
-        qsort(seconds[kind], ROUNDS, sizeof(double), compare);
-    rate->native = flops * repeat / seconds[NATIVE][ROUNDS / 2] / 1e9;
-    rate->blas = flops * repeat / seconds[BLAS][ROUNDS / 2] / 1e9;
+    rate->native = flops * repeat / median_sort(seconds[NATIVE], ROUNDS) / 1e9;
+    rate->blas = flops * repeat / median_sort(seconds[BLAS], ROUNDS) / 1e9;
     return true;
 }
 

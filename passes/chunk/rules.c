@@ -154,14 +154,6 @@ static Miss why_not_column(const Chunk *c, const Op *op)
 
 /* ---- products ---- */
 
-static bool in_list(const Attr *attr, int axis)
-{
-    for (int i = 0; i < attr->n; i++)
-        if (attr->ints[i] == axis)
-            return true;
-    return false;
-}
-
 /* Rows free, all else contracted, and the other operand has none. */
 static bool rows_are_free(const Chunk *c, const Type *type, const Attr *contract, const Type *other)
 {
@@ -170,7 +162,7 @@ static bool rows_are_free(const Chunk *c, const Type *type, const Attr *contract
         return false;
     for (int i = 0; i < type->rank; i++) {
         bool rows = i == type->rank - lead.dim || (lead.batch && i == type->rank - lead.batch);
-        if (rows == in_list(contract, i))
+        if (rows == attr_lists(contract, i))
             return false;
     }
     return true;

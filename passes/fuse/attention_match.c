@@ -5,14 +5,6 @@
 
 enum { MOST_OPS = 120, MOST_PRODUCTS = 8 };
 
-static bool lists(const Attr *attr, int axis)
-{
-    for (int i = 0; i < attr->n; i++)
-        if (attr->ints[i] == axis)
-            return true;
-    return false;
-}
-
 static bool is_scores_form(const Module *module, const Op *op)
 {
     if (op->kind != OP_dot || !op_attr(op, ATTR_batch_a)->n)
@@ -38,7 +30,7 @@ bool is_scores_product(const Module *module, const Op *op)
 static bool sums_queries(const Op *product, const FusedScores *s)
 {
     AttrName contract = scores_side(product, s) ? ATTR_contract_b : ATTR_contract_a;
-    return lists(op_attr(product, contract), s->type.rank - 2);
+    return attr_lists(op_attr(product, contract), s->type.rank - 2);
 }
 
 static bool is_sorted(const Attr *list)
@@ -55,7 +47,7 @@ static bool leaves_a_constant(const Type *operand, const Attr *batch, const Attr
     if (operand->rank != batch->n + contract->n + 1)
         return false;
     for (int i = 0; i < operand->rank; i++)
-        if (!lists(batch, i) && !lists(contract, i) && !dim_is_const(operand->dims[i]))
+        if (!attr_lists(batch, i) && !attr_lists(contract, i) && !dim_is_const(operand->dims[i]))
             return false;
     return true;
 }
@@ -73,10 +65,10 @@ static bool is_use_up(const Op *op, const FusedScores *s)
     const Attr *contract = op_attr(op, side ? ATTR_contract_b : ATTR_contract_a);
     const Attr *away = op_attr(op, side ? ATTR_contract_a : ATTR_contract_b);
     bool rows = contract->n == 1 && contract->ints[0] == keys;
-    bool columns = lists(contract, queries) && !lists(contract, keys) &&
+    bool columns = attr_lists(contract, queries) && !attr_lists(contract, keys) &&
                    batch->n + contract->n + 1 == s->type.rank;
-    return (rows || columns) && batch->n >= 1 && is_sorted(batch) && !lists(batch, queries) &&
-           !lists(batch, keys) && !type_same_shape(other, &s->type) &&
+    return (rows || columns) && batch->n >= 1 && is_sorted(batch) && !attr_lists(batch, queries) &&
+           !attr_lists(batch, keys) && !type_same_shape(other, &s->type) &&
            leaves_a_constant(other, theirs, away) && op->results[0].type.dtype == s->type.dtype;
 }
 
@@ -190,7 +182,7 @@ static bool is_batch(const Fuser *f, const Op *product, const FusedScores *s, in
 {
     if (node_of(f, product)->part != PART_PRODUCT)
         return axis < op_attr(product, ATTR_batch_a)->n;
-    return lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a), axis);
+    return attr_lists(op_attr(product, scores_side(product, s) ? ATTR_batch_b : ATTR_batch_a), axis);
 }
 
 /* A unit stands at a sentence, whose queries and keys it goes through: all products must. */

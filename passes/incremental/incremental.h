@@ -40,9 +40,6 @@ static inline Origin *origin(const Step *s, const Value *v) { return side_of_val
 /* The value in decode_step with its target dimensions in these roles; NULL after a message. */
 Value *build_step(Step *s, Value *v, Roles roles);
 Value *refuse(Step *s, const Op *op, const char *why);
-/* NO_AXIS: it has none. */
-enum { NO_AXIS = -1 };
-int axis_of_symbol(const Value *v, int symbol);
 Dim as_step_dim(const Step *s, Dim dim, char role);
 /* The value in decode_step has the batch in front, which the forward's lacks. */
 static inline bool is_lifted(const Value *v, const Value *built) { return built->type.rank > v->type.rank; }

@@ -36,7 +36,7 @@ Value *build_elementwise(Step *s, Op *op, Roles roles)
 {
     Value *args[3], *result = op_result(op);
     int rank = result->type.rank;
-    bool batched = axis_of_symbol(result, s->batch) == 0, lifted = false;
+    bool batched = type_find_dim(&result->type, s->batch) == 0, lifted = false;
     for (int i = 0; i < op->n_args; i++) {
         args[i] = build_step(s, op->args[i], aligned_roles(s, op->args[i], rank, roles));
         if (!args[i])
@@ -145,7 +145,7 @@ static Value *build_to_shape(Step *s, Op *op, Value *x, Roles roles)
     const Value *result = op_result(op);
     Dim dims[MAX_RANK];
     int n = 0;
-    if (is_lifted(op->args[0], x) && axis_of_symbol(result, s->batch) != 0)
+    if (is_lifted(op->args[0], x) && type_find_dim(&result->type, s->batch) != 0)
         dims[n++] = x->type.dims[0];
     for (int i = 0; i < result->type.rank; i++)
         dims[n++] = as_step_dim(s, result->type.dims[i], roles.of[i]);

@@ -23,14 +23,6 @@ static bool has_role(const Value *v, Roles roles, DimRole role)
     return false;
 }
 
-int axis_of_symbol(const Value *v, int symbol)
-{
-    for (int i = 0; i < v->type.rank; i++)
-        if (v->type.dims[i].symbol == symbol)
-            return i;
-    return NO_AXIS;
-}
-
 Dim as_step_dim(const Step *s, Dim dim, char role)
 {
     return role ? dim_symbol(role == ROLE_Q ? s->q : s->p) : dim;
@@ -74,7 +66,7 @@ static Value *build_leaf(Step *s, Op *op, Roles roles)
     if ((op->kind == OP_size || op->kind == OP_lengths) && of_time)
         return refuse(s, op, "it asks for the whole length");
     if (op->kind == OP_input && !origin(s, op_result(op))->target &&
-        axis_of_symbol(op_result(op), s->time) != NO_AXIS)
+        type_find_dim(&op_result(op)->type, s->time) >= 0)
         return refuse(s, op, "it has the dimension of what is generated, but it is another input");
     if (op->kind == OP_iota && has_role(op_result(op), roles, ROLE_Q))
         return build_newest_positions(s, op_result(op));
@@ -99,9 +91,9 @@ static void cache_axes(int rank, int batch, int time, int perm[MAX_RANK], int in
 static Value *build_cached(Step *s, Value *v)
 {
     Roles newest = {{0}};
-    int batch = axis_of_symbol(v, s->batch), time = axis_of_symbol(v, s->time);
+    int batch = type_find_dim(&v->type, s->batch), time = type_find_dim(&v->type, s->time);
     int perm[MAX_RANK], inverse[MAX_RANK];
-    if (batch == NO_AXIS)
+    if (batch < 0)
         return refuse(s, v->op, "it has no batch dimension to cache along");
     newest.of[time] = ROLE_Q;
     Value *rows = build_step(s, v, newest);

@@ -136,11 +136,7 @@ static bool limit_varies(const Emit *e)
     const Axis *last = &e->layout.axes[e->layout.n - 1];
     if (!symbol_is_ragged(e->module, last->extent.symbol))
         return false;
-    int batch = e->module->symbols.data[last->extent.symbol].batch;
-    for (int i = 0; i < e->signature->space.rank; i++)
-        if (e->signature->space.dims[i].symbol == batch)
-            return true;
-    return false;
+    return type_find_dim(&e->signature->space, e->module->symbols.data[last->extent.symbol].batch) >= 0;
 }
 
 /* Whether the row has this column. */

@@ -1,14 +1,6 @@
 /* Where padded positions exist: comparing their numbers with lengths. */
 #include "driver/exchange/onnx/ragged.h"
 
-static int find_axis(const Type *type, int symbol)
-{
-    for (int i = 0; i < type->rank; i++)
-        if (type->dims[i].symbol == symbol)
-            return i;
-    return -1;
-}
-
 bool ragged_is_state(const Op *param)
 {
     const Type *type = &param->results[0].type;
@@ -100,7 +92,7 @@ const char *ragged_fill(OnnxGraph *g, const char *x, const Type *type, int n, co
         int symbol = type->dims[i].symbol;
         if (!symbol_is_ragged(g->module, symbol))
             continue;
-        int batch = find_axis(type, g->module->symbols.data[symbol].batch);
+        int batch = type_find_dim(type, g->module->symbols.data[symbol].batch);
         if (batch < 0 || (!lists(n, axes, i) && !lists(n, axes, batch)))
             continue;
         const char *mask = exists(g, type->rank, batch, i, type->dims[i]);

@@ -1,0 +1,20 @@
+/* The median of measured numbers. */
+#ifndef BASE_MEDIAN_H
+#define BASE_MEDIAN_H
+
+#include <stdlib.h>
+
+static inline int median_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts n > 0 numbers, the least first; of an even number the upper one of the two in the middle. */
+static inline double median_sort(double *numbers, size_t n)
+{
+    qsort(numbers, n, sizeof *numbers, median_compare);
+    return numbers[n / 2];
+}
+
+#endif
