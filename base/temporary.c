@@ -64,7 +64,7 @@ int temporary_make(const char *target, TemporaryMaker *maker, void *context, cha
 
 typedef struct NewTemporary {
     int folder;
-    mode_t mode;
+    unsigned mode;
 } NewTemporary;
 
 static int make_new_file(const char *path, void *context)
@@ -73,15 +73,15 @@ static int make_new_file(const char *path, void *context)
     return openat(how->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, how->mode);
 }
 
-int temporary_file(int folder, const char *target, mode_t mode, char **path)
+int temporary_file(int folder, const char *target, unsigned mode, char **path)
 {
     NewTemporary how = {folder, mode};
     return temporary_make(target, make_new_file, &how, path);
 }
 
-static int make_new_folder(const char *path, void *context) { return mkdir(path, *(const mode_t *)context); }
+static int make_new_folder(const char *path, void *context) { return mkdir(path, *(const unsigned *)context); }
 
-bool temporary_folder(const char *target, mode_t mode, char **path)
+bool temporary_folder(const char *target, unsigned mode, char **path)
 {
     return !temporary_make(target, make_new_folder, &mode, path);
 }

@@ -10,7 +10,6 @@
 #define BASE_TEMPORARY_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 /* Makes what is named: like open(), -1 and errno, EEXIST where something has the name. */
 typedef int TemporaryMaker(const char *path, void *context);
@@ -18,8 +17,8 @@ typedef int TemporaryMaker(const char *path, void *context);
 /* What the maker returns, -1 and errno after a failure. *path: malloc'd, NULL after a failure. */
 int temporary_make(const char *target, TemporaryMaker *maker, void *context, char **path);
 /* A file, open for writing, relative to `folder` (openat); the process's umask is taken off the mode. */
-int temporary_file(int folder, const char *target, mode_t mode, char **path);
-bool temporary_folder(const char *target, mode_t mode, char **path);
+int temporary_file(int folder, const char *target, unsigned mode, char **path);
+bool temporary_folder(const char *target, unsigned mode, char **path);
 /* The process that made what has this name; 0: it is no temporary's name. */
 long temporary_process(const char *name);
 

@@ -91,13 +91,14 @@ const char *c_memory_type(CRender *r, LoType type, int align)
 const char *c_splat(CRender *r, LoType type)
 {
     const char *vector = c_type(r, type);
-    const char *name = arena_printf(r->arena, "splat_%s", vector);
+    const bool is_ptr = lo_element(type) == lo_ptr; /* vectors of pointers are vectors of integers */
+    const char *name = arena_printf(r->arena, "splat_%s%s", is_ptr ? "ptr_" : "", vector);
     if (!is_new(r, name))
         return name;
     text_add(&r->types, "#define %s(x) __extension__({ %s s_ = (x); (%s){", name,
              c_type(r, lo_element(type)), vector);
-    for (int i = 0; i < lo_lanes(type); i++) /* vectors of pointers are vectors of integers */
-        text_add(&r->types, "%s%ss_", i ? ", " : "", lo_element(type) == lo_ptr ? "(i64)" : "");
+    for (int i = 0; i < lo_lanes(type); i++)
+        text_add(&r->types, "%s%ss_", i ? ", " : "", is_ptr ? "(i64)(intptr_t)" : "");
     text_add(&r->types, "}; })\n");
     return name;
 }
