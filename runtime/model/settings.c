@@ -90,7 +90,7 @@ static int check_settings(const TfcModel *model, const TfcGeneration *s, bool en
     }
     int status = check_settable_id(model, "first", s->first);
     for (int i = 0; !status && i < (int)(sizeof s->forbidden / sizeof *s->forbidden); i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "forbidden[%d]", i);
         status = check_settable_id(model, name, s->forbidden[i]);
     }
