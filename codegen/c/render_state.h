@@ -69,6 +69,7 @@ const char *c_memory_type(CRender *r, LoType type, int align);
 /* Helpers by name, written when first asked for. */
 const char *c_splat(CRender *r, LoType type);
 const char *c_select(CRender *r, LoType type);
+const char *c_iota(CRender *r, LoType type);
 /* Under a mask of lanes as wide as the elements. */
 const char *c_masked(CRender *r, LoType type, bool stores);
 /* By a vector of addresses. */

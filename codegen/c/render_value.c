@@ -70,18 +70,6 @@ static Expr scalar_constant(CRender *r, const LoOp *x)
     return x->kind == LO_real ? real_constant(r, x) : int_constant(r, x);
 }
 
-static Expr iota(CRender *r, LoType type)
-{
-    Text out = {0};
-    text_add(&out, "(%s){", c_type(r, type));
-    for (int i = 0; i < lo_lanes(type); i++)
-        text_add(&out, "%s%d", i ? ", " : "", i);
-    text_add(&out, "}");
-    const char *copy = arena_strdup(r->arena, out.data);
-    text_free(&out);
-    return c_expr(copy, TIGHT_NAME);
-}
-
 /* ---- operands ---- */
 
 static const char *name_of(CRender *r, const LoOp *x)
@@ -96,7 +84,7 @@ static const char *name_of(CRender *r, const LoOp *x)
 Expr c_value(CRender *r, const LoOp *x)
 {
     if (x->kind == LO_iota)
-        return iota(r, x->type);
+        return c_expr(c_iota(r, x->type), TIGHT_NAME);
     if (lo_is_constant(x)) {
         Expr one = scalar_constant(r, x);
         assert(!c_is_mask(x->type));

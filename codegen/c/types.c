@@ -103,6 +103,20 @@ const char *c_splat(CRender *r, LoType type)
     return name;
 }
 
+/* In parentheses: a macro that takes it would read each comma of the braces as its own. */
+const char *c_iota(CRender *r, LoType type)
+{
+    const char *vector = c_type(r, type);
+    const char *name = arena_printf(r->arena, "iota_%s", vector);
+    if (!is_new(r, name))
+        return name;
+    text_add(&r->types, "#define %s ((%s){", name, vector);
+    for (int i = 0; i < lo_lanes(type); i++)
+        text_add(&r->types, "%s%d", i ? ", " : "", i);
+    text_add(&r->types, "})\n");
+    return name;
+}
+
 const char *c_select(CRender *r, LoType type)
 {
     const char *vector = c_type(r, type), *words = c_integers(r, type, true);
