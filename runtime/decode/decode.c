@@ -1,5 +1,6 @@
 /* Drives the searches of a batch: gathers what is to be fed, steps the model,
- * lets each search choose. Finished sentences leave the batch. */
+ * lets each search choose. Finished sentences leave the batch. Tokens that are known
+ * before, of prompts and prefixes, are fed many at a time. */
 #include "runtime/decode/decode.h"
 
 #include "base/team.h"
@@ -42,6 +43,7 @@ static int32_t longest_result(const DecodeSettings *settings, const Tokens *sour
 typedef struct Row {
     Search *search;
     int32_t live;
+    int32_t end; /* of its tokens among all that are fed */
 } Row;
 
 typedef struct Driver {
@@ -52,7 +54,8 @@ typedef struct Driver {
     int32_t each;             /* searches of a sentence, side by side */
     Row *rows;
     int32_t n_rows;
-    int32_t *sentence, *slot, *token, *counts;
+    int32_t *sentence, *slot, *fed; /* a row; fed: how many tokens */
+    int32_t *tokens, *counts;
     Candidate *candidates, *scratch; /* n_rows × stride; one row of the vocabulary a thread */
     float *changed; /* behind the candidates, where rules change logits: n_rows × vocab */
 } Driver;
@@ -63,7 +66,8 @@ static bool make_driver(Driver *driver, Arena *arena)
     driver->rows = ARENA_ARRAY(arena, Row, rows);
     driver->sentence = ARENA_ARRAY(arena, int32_t, rows);
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
-    driver->token = ARENA_ARRAY(arena, int32_t, rows);
+    driver->fed = ARENA_ARRAY(arena, int32_t, rows);
+    driver->tokens = ARENA_ARRAY(arena, int32_t, rows + (size_t)stepper_most_tokens(driver->stepper->vocab));
     driver->counts = ARENA_ARRAY(arena, int32_t, rows);
     size_t stride = (size_t)driver->stride;
     bool changes = search_changes(driver->settings);
@@ -78,17 +82,35 @@ static bool make_driver(Driver *driver, Arena *arena)
 
 static void gather_rows(Driver *driver)
 {
+    int32_t n_tokens = 0, left = stepper_most_tokens(driver->stepper->vocab);
     driver->n_rows = 0;
     for (int32_t i = 0; i < driver->n; i++) {
         Search *search = &driver->searches[i];
         for (int32_t live = 0; live < search->n_live; live++) {
             int32_t row = driver->n_rows++;
-            driver->rows[row] = (Row){search, live};
             driver->sentence[row] = i / driver->each;
             driver->slot[row] = search->live[live].slot;
-            driver->token[row] = search->live[live].token;
+            driver->tokens[n_tokens++] = search->live[live].token;
+            int32_t known = search->n_live == 1 ? search_known(search, driver->settings) : 0;
+            known = known < left ? known : left;
+            for (int32_t k = 0; k < known; k++)
+                driver->tokens[n_tokens++] = search_known_token(search, k);
+            left -= known;
+            driver->fed[row] = 1 + known;
+            driver->rows[row] = (Row){search, live, n_tokens};
         }
     }
+}
+
+/* What the search of a row makes of the logits behind a token of it. */
+static void examine_token(Driver *driver, int32_t row, const float *logits, int32_t token)
+{
+    const int32_t vocab = driver->stepper->vocab;
+    driver->counts[row] =
+        search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
+                       logits + (int64_t)token * vocab, vocab,
+                       driver->changed ? driver->changed + (int64_t)row * vocab : NULL,
+                       driver->candidates + (int64_t)row * driver->stride, driver->scratch);
 }
 
 typedef struct Examination {
@@ -101,13 +123,9 @@ static void examine_block(const void *context, int64_t task)
 {
     const Examination *e = context;
     Driver *driver = e->driver;
-    int32_t vocab = driver->stepper->vocab, begin = (int32_t)task * e->block;
+    int32_t begin = (int32_t)task * e->block;
     for (int32_t row = begin; row < begin + e->block && row < driver->n_rows; row++)
-        driver->counts[row] =
-            search_examine(driver->rows[row].search, driver->rows[row].live, driver->settings,
-                           e->logits + (int64_t)row * vocab, vocab,
-                           driver->changed ? driver->changed + (int64_t)row * vocab : NULL,
-                           driver->candidates + (int64_t)row * driver->stride, driver->scratch);
+        examine_token(driver, row, e->logits, driver->rows[row].end - 1);
 }
 
 /* Logits a task: some ten microseconds. */
@@ -120,6 +138,28 @@ static void examine_rows(Driver *driver, const float *logits)
     /* Sampling shares one scratch row. */
     team_each(driver->settings->sample ? 1 : exec_threads(), (driver->n_rows + e.block - 1) / e.block,
               examine_block, &e);
+}
+
+/* Rows whose search is over leave. Every token of a row but its last is followed by one that was known: the
+ * search chooses it, and has its probability. */
+static bool choose_known(Driver *driver, const float *logits, Arena *arena)
+{
+    int32_t kept = 0;
+    for (int32_t row = 0; row < driver->n_rows; row++) {
+        Search *search = driver->rows[row].search;
+        for (int32_t k = driver->fed[row]; k > 1 && search->n_live; k--) {
+            SlotCopies none = {0};
+            examine_token(driver, row, logits, driver->rows[row].end - k);
+            search_choose(search, driver->settings, driver->candidates + (int64_t)row * driver->stride,
+                          driver->counts + row, driver->stride, arena, &none);
+        }
+        if (arena_failed(arena))
+            return false;
+        if (search->n_live)
+            driver->rows[kept++] = driver->rows[row];
+    }
+    driver->n_rows = kept;
+    return true;
 }
 
 static bool choose(Driver *driver, Arena *arena)
@@ -181,9 +221,9 @@ static bool search_all(Driver *driver, Arena *arena)
 {
     bool ok = true;
     for (gather_rows(driver); ok && driver->n_rows; gather_rows(driver)) {
-        const float *logits = driver->stepper->step(driver->stepper->self, driver->n_rows,
-                                                    driver->sentence, driver->slot, driver->token);
-        ok = logits != NULL;
+        const float *logits = driver->stepper->step(driver->stepper->self, driver->n_rows, driver->sentence,
+                                                    driver->slot, driver->fed, driver->tokens);
+        ok = logits && choose_known(driver, logits, arena);
         if (ok) {
             examine_rows(driver, logits);
             ok = choose(driver, arena);

@@ -23,6 +23,19 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
     search->nodes.count = search->ended.count = 0;
 }
 
+int32_t search_known(const Search *search, const DecodeSettings *settings)
+{
+    const int32_t prompt = search->prompt.n - search->fed, prefix = search->prefix.n - search->length;
+    const bool branches = settings->sample && decode_width(settings) > 1;
+    return prompt + (prefix > 0 && !branches ? prefix : 0);
+}
+
+int32_t search_known_token(const Search *search, int32_t i)
+{
+    const int32_t prompt = search->prompt.n - search->fed;
+    return i < prompt ? search->prompt.ids[search->fed + i] : search->prefix.ids[search->length + i - prompt];
+}
+
 int32_t search_candidates(const DecodeSettings *settings)
 {
     /* Half of 2k may be eos; the other half still fills the beam. */

@@ -49,6 +49,10 @@ typedef VEC(SlotCopy) SlotCopies;
  *
  * Starts with one live hypothesis in first_slot that feeds bos. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
+/* How many tokens follow the one to be fed next whatever the model says, while there is one live hypothesis: the
+ * prompt's, then the prefix's. */
+int32_t search_known(const Search *search, const DecodeSettings *settings);
+int32_t search_known_token(const Search *search, int32_t i);
 /* Whether rules change rows of logits. */
 bool search_changes(const DecodeSettings *settings);
 /* What search_choose wants to know of a row of logits: fills `out` (room for

@@ -1,4 +1,4 @@
-/* Encoding once a sentence, then one decode_step a token. Hypotheses of one
+/* Encoding once a sentence, then one decode_step a token, or for many where they are known. Hypotheses of one
  * sentence share its memory by pointing at the same tokens; each has its own
  * slot in the caches. */
 #include "runtime/decode/stepper_exec.h"
@@ -38,6 +38,7 @@ typedef struct ExecStepper {
     Cache *caches;
     int n_caches;
     int32_t capacity, n_slots;              /* of the caches */
+    int32_t most_new, vocab;                /* tokens that one step has room for beside one a slot */
     int32_t *slot_length;                   /* tokens fed */
     int32_t *source_length, *source_offset; /* a sentence */
     int32_t longest_source;
@@ -130,24 +131,42 @@ static bool reserve_caches(ExecStepper *s, int32_t n_slots, int32_t capacity)
     return true;
 }
 
-/* Every slot as long as the longest. */
-static void set_room(ExecStepper *s, int dim, int64_t longest)
+static void set_room(ExecStepper *s, int dim, int64_t longest, int64_t total)
 {
     if (dim < 0)
         return;
-    s->room[dim] = (ExecDim){longest, s->n_slots * longest};
+    s->room[dim] = (ExecDim){longest, total};
     s->room[s->programs.decode_step->dims[dim].batch] = (ExecDim){s->n_slots, s->n_slots};
 }
 
 /* Plans the step once for all that the caches have room for, and not again at every token. */
 static bool reserve_step(ExecStepper *s)
 {
+    const int64_t slots = s->n_slots;
     if (s->dim_rows >= 0)
-        s->room[s->dim_rows] = (ExecDim){s->n_slots, s->n_slots};
-    set_room(s, s->dim_new, 1);
-    set_room(s, s->dim_past, s->capacity);
-    set_room(s, s->dim_source, s->longest_source);
+        s->room[s->dim_rows] = (ExecDim){slots, slots};
+    set_room(s, s->dim_new, 1 + s->most_new, slots + s->most_new);
+    set_room(s, s->dim_past, s->capacity, slots * s->capacity);
+    set_room(s, s->dim_source, s->longest_source, slots * s->longest_source);
     return exec_reserve(s->step, s->room, 1);
+}
+
+/* Room for rows that have `longest` tokens in the end and are fed `more` of them beside one each. */
+static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
+{
+    int64_t capacity = s->capacity;
+    while (capacity < longest)
+        capacity *= 2;
+    bool fits = capacity == s->capacity && more <= s->most_new;
+    if (fits)
+        return true;
+    if (capacity > INT32_MAX || !reserve_caches(s, s->n_slots, (int32_t)capacity))
+        return false;
+    if (more > s->most_new) {
+        const int32_t twice = 2 * s->most_new, most = stepper_most_tokens(s->vocab);
+        s->most_new = more > twice ? more : twice < most ? twice : most;
+    }
+    return reserve_step(s);
 }
 
 static bool reserve_rows(ExecStepper *s, int32_t n)
@@ -220,19 +239,22 @@ static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
 }
 
 static const float *stepper_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                         const int32_t *token)
+                                 const int32_t *counts, const int32_t *tokens)
 {
     ExecStepper *s = self;
-    int32_t longest = 0;
-    for (int32_t r = 0; r < n; r++)
-        if (s->slot_length[slot[r]] > longest)
-            longest = s->slot_length[slot[r]];
-    bool fits = longest < s->capacity ||
-                (s->capacity <= INT32_MAX / 2 && reserve_caches(s, s->n_slots, 2 * s->capacity) && reserve_step(s));
-    if (!fits || !reserve_rows(s, n))
+    int64_t longest = 0, total = 0;
+    if (!reserve_rows(s, n))
+        return NULL;
+    counts = counts ? counts : s->ones;
+    for (int32_t r = 0; r < n; r++) {
+        const int64_t length = (int64_t)s->slot_length[slot[r]] + counts[r];
+        longest = length > longest ? length : longest;
+        total += counts[r];
+    }
+    if (!reserve_tokens(s, longest, (int32_t)(total - n)))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
-        s->rows_length[r] = ++s->slot_length[slot[r]];
+        s->rows_length[r] = s->slot_length[slot[r]] += counts[r];
         s->rows_offset[r] = slot[r] * s->capacity;
         if (s->encode) {
             s->rows_source_length[r] = s->source_length[sentence[r]];
@@ -242,17 +264,17 @@ static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
     if (s->dim_rows >= 0)
         exec_set_dim(s->step, s->dim_rows, n);
     if (s->dim_new >= 0)
-        exec_set_ragged(s->step, s->dim_new, n, s->ones, NULL);
+        exec_set_ragged(s->step, s->dim_new, n, counts, NULL);
     if (s->dim_past >= 0)
         exec_set_ragged(s->step, s->dim_past, n, s->rows_length, s->rows_offset);
     if (s->dim_source >= 0)
         exec_set_ragged(s->step, s->dim_source, n, s->rows_source_length, s->rows_source_offset);
     feed_memories(s, n, sentence);
-    exec_input(s->step, s->programs.target, token);
+    exec_input(s->step, s->programs.target, tokens);
     if (exec_run(s->step))
         return exec_output(s->step, s->programs.logits);
     for (int32_t r = 0; r < n; r++) /* nothing was fed */
-        s->slot_length[slot[r]]--;
+        s->slot_length[slot[r]] -= counts[r];
     return NULL;
 }
 
@@ -374,9 +396,8 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
               find_caches(s, store) && (!programs->encode || find_source(s));
     if (ok)
         find_lengths(s);
-    *out = (Stepper){s,     (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
-                     stepper_begin, stepper_step,
-                     stepper_copy,  free_stepper};
+    s->vocab = (int32_t)logits->shape.dims[logits->shape.rank - 1].size;
+    *out = (Stepper){s, s->vocab, stepper_begin, stepper_step, stepper_copy, free_stepper};
     if (!ok)
         free_stepper(s);
     return ok;

@@ -45,15 +45,20 @@ static void take_mean(const void *context, int64_t row)
 }
 
 static const float *mean_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                         const int32_t *token)
+                         const int32_t *counts, const int32_t *tokens)
 {
     MeanStepper *s = self;
+    int32_t total = n;
+    for (int32_t r = 0; counts && r < n; r++)
+        total += counts[r] - 1;
+    if (!mean_reserve_rows(s, total))
+        return NULL;
     for (int32_t i = 0; i < s->n; i++) {
-        s->logits[i] = s->members[i].step(s->members[i].self, n, sentence, slot, token);
+        s->logits[i] = s->members[i].step(s->members[i].self, n, sentence, slot, counts, tokens);
         if (!s->logits[i])
             return NULL;
     }
-    team_each(exec_threads(), n, take_mean, s);
+    team_each(exec_threads(), total, take_mean, s);
     return s->mean;
 }
 

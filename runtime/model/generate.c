@@ -215,7 +215,7 @@ static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, 
     if (status)
         return status;
     *logits =
-        session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot, token);
+        session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot, NULL, token);
     return *logits ? TFC_OK : tfc_model_no_memory();
 }
 

@@ -22,6 +22,7 @@ typedef struct Fake {
     bool fresh[MAX_SLOTS];
     const Tokens *sources;
     float *logits;
+    int steps;
 } Fake;
 
 static void logits_of(uint64_t history, float *out)
@@ -48,17 +49,20 @@ static bool fake_begin(void *self, const Tokens *sources, int32_t n, int32_t n_s
 }
 
 static const float *fake_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                              const int32_t *token)
+                              const int32_t *counts, const int32_t *tokens)
 {
     Fake *fake = self;
-    fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (size_t)n);
-    for (int32_t r = 0; r < n; r++) {
-        if (fake->fresh[slot[r]])
-            fake->history[slot[r]] = start_history(&fake->sources[sentence[r]]);
-        fake->fresh[slot[r]] = false;
-        fake->history[slot[r]] = hash_u64(fake->history[slot[r]], (uint64_t)token[r]);
-        logits_of(fake->history[slot[r]], fake->logits + r * VOCAB);
-    }
+    size_t fed = 0;
+    for (int32_t r = 0; r < n; r++)
+        for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
+            fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (fed + 1));
+            if (fake->fresh[slot[r]])
+                fake->history[slot[r]] = start_history(&fake->sources[sentence[r]]);
+            fake->fresh[slot[r]] = false;
+            fake->history[slot[r]] = hash_u64(fake->history[slot[r]], (uint64_t)tokens[fed]);
+            logits_of(fake->history[slot[r]], fake->logits + fed * VOCAB);
+        }
+    fake->steps++;
     return fake->logits;
 }
 
@@ -372,17 +376,22 @@ static void prompts_are_fed_first(void **state)
     (void)state;
     Arena *arena = arena_new();
     Stepper stepper = fake_stepper();
-    int32_t id = 3, prompt_ids[] = {2, 1, 3};
-    Tokens source = {&id, 1}, prompt = {prompt_ids, 3};
+    enum { N = 1200 };
+    int32_t id = 3, prompt_ids[N];
+    for (int i = 0; i < N; i++)
+        prompt_ids[i] = i * i % BOS;
+    Tokens source = {&id, 1}, prompt = {prompt_ids, N};
     DecodeSettings settings = settings_for(1, 1, 0);
     settings.until_eos = false;
     settings.sample = true;
     settings.nbest = 4;
     Decoded decoded;
+    fake.steps = 0;
     assert_true(decode_batch(&stepper, &settings, &source, &prompt, NULL, 1, arena, &decoded));
+    assert_int_equal(fake.steps, N / stepper_most_tokens(VOCAB) + 2); /* the last feeds what was drawn */
     assert_int_equal(decoded.n, 4);
     uint64_t history = hash_u64(start_history(&source), BOS);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < N; i++)
         history = hash_u64(history, (uint64_t)prompt_ids[i]);
     float logits[VOCAB];
     logits_of(history, logits);

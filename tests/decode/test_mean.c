@@ -58,18 +58,20 @@ static bool fake_begin(void *self, const Tokens *sources, int32_t n, int32_t n_s
 }
 
 static const float *fake_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
-                              const int32_t *token)
+                              const int32_t *counts, const int32_t *tokens)
 {
     Fake *fake = self;
-    fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (size_t)n);
-    for (int32_t r = 0; r < n; r++) {
-        uint64_t *history = &fake->history[slot[r]];
-        if (fake->fresh[slot[r]])
-            *history = start_history(fake, &fake->sources[sentence[r]]);
-        fake->fresh[slot[r]] = false;
-        *history = hash_u64(*history, (uint64_t)token[r]);
-        logits_of(*history, fake->logits + r * VOCAB);
-    }
+    size_t fed = 0;
+    for (int32_t r = 0; r < n; r++)
+        for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
+            uint64_t *history = &fake->history[slot[r]];
+            fake->logits = realloc(fake->logits, sizeof(float) * VOCAB * (fed + 1));
+            if (fake->fresh[slot[r]])
+                *history = start_history(fake, &fake->sources[sentence[r]]);
+            fake->fresh[slot[r]] = false;
+            *history = hash_u64(*history, (uint64_t)tokens[fed]);
+            logits_of(*history, fake->logits + fed * VOCAB);
+        }
     if (fake->is_broken)
         fake->logits[3] = NAN;
     return fake->logits;
@@ -152,14 +154,14 @@ static void probabilities_are_means(void **state)
         assert_int_equal(mean.vocab, VOCAB);
         assert_true(mean.begin(mean.self, sources, 2, 4));
         const float *rows = mean.step(mean.self, 2, (int32_t[]){0, 1}, (int32_t[]){0, 2},
-                                      (int32_t[]){BOS, BOS});
+                                      NULL, (int32_t[]){BOS, BOS});
         for (int r = 0; r < 2; r++) {
             expect(n, &sources[r], (int32_t[]){BOS}, 1, expected);
             assert_row(rows + r * VOCAB, expected);
         }
         /* The second sentence goes on in two slots. */
         mean.copy(mean.self, 2, 3);
-        rows = mean.step(mean.self, 2, (int32_t[]){1, 1}, (int32_t[]){3, 2}, (int32_t[]){5, 6});
+        rows = mean.step(mean.self, 2, (int32_t[]){1, 1}, (int32_t[]){3, 2}, NULL, (int32_t[]){5, 6});
         for (int r = 0; r < 2; r++) {
             expect(n, &sources[1], (int32_t[]){BOS, 5 + r}, 2, expected);
             assert_row(rows + r * VOCAB, expected);

@@ -142,7 +142,7 @@ static void decode(Fixture *f, int32_t n, int32_t length, float weight, const in
             sums[r] += (float)token[r];
         }
         int before = blocks;
-        const float *logits = f->stepper.step(f->stepper.self, n, place, place, token);
+        const float *logits = f->stepper.step(f->stepper.self, n, place, place, NULL, token);
         assert_non_null(logits);
         assert_int_equal(blocks - before, each ? each[t] : 0);
         for (int32_t r = 0; r < n; r++)
