@@ -1,5 +1,5 @@
 /* tfc bench --mode decode: a beam search of exactly target_length tokens for a batch of
- * sentences. */
+ * sentences; --mode prefill: what comes before one, prompts of target_length tokens and the choice of the next. */
 #include "cli/bench/bench.h"
 #include "base/clock.h"
 #include "cli/progress.h"
@@ -7,34 +7,39 @@
 #include "driver/run/weights.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-static Tokens *make_sources(Arena *arena, const Lengths *lengths, int64_t vocab)
+static Tokens *make_texts(Arena *arena, int64_t n, int64_t length, int64_t vocab)
 {
-    Tokens *sources = ARENA_ARRAY(arena, Tokens, lengths->batch);
-    for (int64_t i = 0; i < lengths->batch; i++) {
-        int32_t *ids = ARENA_ARRAY(arena, int32_t, lengths->source);
-        for (int64_t j = 0; j < lengths->source; j++)
+    Tokens *texts = ARENA_ARRAY(arena, Tokens, n);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *ids = ARENA_ARRAY(arena, int32_t, length);
+        for (int64_t j = 0; j < length; j++)
             ids[j] = (int32_t)((i * 7919 + j * 104729) % vocab);
-        sources[i] = (Tokens){ids, (int32_t)lengths->source};
+        texts[i] = (Tokens){ids, (int32_t)length};
     }
-    return sources;
+    return texts;
 }
 
 static bool decode_once(Inference *inference, const Bench *o, const Lengths *lengths,
                         double *seconds)
 {
+    const bool prefill = !strcmp(o->mode, "prefill");
     DecodeSettings settings = decode_defaults();
-    settings.beam = (int32_t)o->decoding.beam;
+    settings.beam = prefill ? 1 : (int32_t)o->decoding.beam;
     settings.length_factor = 0;
-    settings.length_extra = (int32_t)lengths->target;
-    settings.bos = 0;
+    settings.length_extra = prefill ? 1 : (int32_t)lengths->target;
+    settings.open_end = prefill;
+    settings.bos = prefill ? -1 : 0;
     settings.until_eos = false;
     Arena *arena = arena_new();
-    Tokens *sources = make_sources(arena, lengths, inference->stepper.vocab);
+    const int64_t vocab = inference->stepper.vocab;
+    Tokens *sources = inference->ports.source ? make_texts(arena, lengths->batch, lengths->source, vocab) : NULL;
+    Tokens *prompts = prefill ? make_texts(arena, lengths->batch, lengths->target, vocab) : NULL;
     Decoded *results = ARENA_ARRAY(arena, Decoded, lengths->batch);
     double start = clock_seconds();
-    bool ok = decode_batch(&inference->stepper, &settings, inference->ports.source ? sources : NULL,
-                           NULL, NULL, (int32_t)lengths->batch, arena, results);
+    bool ok = decode_batch(&inference->stepper, &settings, sources, prompts, NULL, (int32_t)lengths->batch, arena,
+                           results);
     *seconds = clock_seconds() - start;
     arena_free(arena);
     return ok || job_no_memory(inference->job);

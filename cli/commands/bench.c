@@ -164,6 +164,8 @@ static void print_text(const Session *session, const Bench *o, const BenchMeasur
     }
 }
 
+static bool decodes(const Bench *o) { return !strcmp(o->mode, "decode") || !strcmp(o->mode, "prefill"); }
+
 static bool bench(Job *job, const Bench *o, const SessionOptions *options)
 {
     Session session;
@@ -179,8 +181,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
     Store *store = store_new();
     bool ok = check_shapes(&session, o) &&
               tracing_open(job, o->common.trace, o->report, &m.trace) &&
-              (!strcmp(o->mode, "decode") ? bench_decode(&session, o, store, &m)
-                                          : bench_program(&session, o, store, &m));
+              (decodes(o) ? bench_decode : bench_program)(&session, o, store, &m);
     trace_use(NULL);
     for (int64_t i = 0; i < store_count(store); i++)
         if (store_is_param(store_at(store, i)))
@@ -198,7 +199,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
 /* What the options cannot be together; EXIT_DONE if all is well. */
 static int check_usage(const Bench *o)
 {
-    bool decode = !strcmp(o->mode, "decode");
+    bool decode = decodes(o);
     int64_t longest = o->source_length > o->target_length ? o->source_length : o->target_length;
     if (o->ranks && (strcmp(o->mode, "train") || o->shapes || o->lengths || o->report || o->common.trace))
         return cli_usage_error("bench: --ranks measures a step of training: leave --mode, --shapes, "
@@ -240,7 +241,7 @@ static int run_bench(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"mode", "train|forward|decode", FIELD(Bench, mode), 0, "train", "what a step is"},
+    {"mode", "train|forward|decode|prefill", FIELD(Bench, mode), 0, "train", "what a step is"},
     {"batch", "B", FIELD(Bench, batch), 1, "64", "sentences"},
     {"source-length", "S", FIELD(Bench, source_length), 1, "32", "tokens of each source"},
     {"target-length", "T", FIELD(Bench, target_length), 1, "32", "tokens of each target"},
@@ -286,8 +287,8 @@ const Command command_bench = {
     .trains = true,
     .text = "Runs a model on made-up tokens: seconds a step (median and minimum), target\n"
             "tokens a second, FLOP/s of the products, compile seconds, planned and resident\n"
-            "bytes. Of --mode decode also the target tokens a second of the process's first step,\n"
-            "which prepares the weights.",
+            "bytes. Of --mode decode and prefill (the tokens of prompts) also the target tokens a\n"
+            "second of the process's first step, which prepares the weights.",
     COMMAND_OPTIONS(Bench, options),
     .run = run_bench,
 };

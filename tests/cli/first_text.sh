@@ -16,5 +16,7 @@ bench --mode decode --steps 3 --warm-up 1 --json
 [ "$(field first_tokens_per_second)" != "$(field tokens_per_second)" ] || fail "the first step counts: $(cat "$work/out")"
 bench --mode decode --steps 1
 grep -q '^tokens/s  .* of the target, [0-9]* in the first step$' "$work/out" || fail "$(cat "$work/out")"
+bench --mode prefill --steps 1 --json
+[ -n "$(field first_tokens_per_second)" ] || fail "prompts have no first step: $(cat "$work/out")"
 bench --mode forward --steps 1 --json
 [ -z "$(field first_tokens_per_second)" ] || fail "forward has no first text: $(cat "$work/out")"
