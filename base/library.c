@@ -1,8 +1,28 @@
 /* dlopen and dlsym; see library.h. */
+#define _GNU_SOURCE /* memrchr */
 #include "base/library.h"
+
+#include "base/file.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *library_module(Arena *arena, const char *name)
+{
+    /* Tests' programs lie in a folder beside the modules. */
+    static const char *const places[] = {"", "../" TFC_LIBDIR "/tfc/", "../"};
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program);
+    const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        const char *path = arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program, places[i], name);
+        if (file_exists(path))
+            return path;
+    }
+    return NULL;
+}
 
 static bool fill(Library *library, void *handle, Diagnostics *diags)
 {

@@ -40,6 +40,8 @@ typedef struct Library {
             LIBRARY_JUMP("library_" #f) "; .size " #f ", .-" #f);
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 
+/* The path of a module of tfc's own, beside the program or where it is installed; NULL: nowhere. In the arena. */
+const char *library_module(Arena *arena, const char *name);
 /* Loads it unless it is; it stays for the life of the process. From any thread. False after errors. */
 bool library_load(Library *library, Diagnostics *diags);
 

@@ -12,7 +12,7 @@ add_custom_command(TARGET tfc POST_BUILD BYPRODUCTS ${DESCRIPTIONS} VERBATIM
 
 set(TFC_SHARE ${CMAKE_INSTALL_DATADIR}/tfc)
 install(TARGETS tfc)
-foreach(module tfc-openmpi tfc-mpich)
+foreach(module tfc-sentencepiece tfc-openmpi tfc-mpich)
   if(TARGET ${module})
     install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tfc)
   endif()

@@ -2,6 +2,7 @@
 #include "driver/exchange/npz.h"
 
 #include "base/file.h"
+#include "base/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,10 +107,30 @@ static Npz *read_archive(Diagnostics *diags, Arena *arena, const char *path, zip
     return ok ? npz : NULL;
 }
 
+#define FUNCTION(f) LIBRARY_STUB(f)
+#include "driver/exchange/zip_functions.def"
+#undef FUNCTION
+
+/* libzip, before any of its functions. */
+static bool load_zip(Diagnostics *diags)
+{
+    static const LibraryFunction functions[] = {
+#define FUNCTION(f) LIBRARY_ENTRY(f)
+#include "driver/exchange/zip_functions.def"
+#undef FUNCTION
+    };
+    static Library library = {.path = TFC_LIBZIP,
+                              .name = TFC_LIBZIP_NAME,
+                              .package = "libzip",
+                              .functions = functions,
+                              .n_functions = sizeof functions / sizeof functions[0]};
+    return library_load(&library, diags);
+}
+
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
 {
     uint64_t size;
-    int fd = file_open_regular(diags, path, &size);
+    int fd = load_zip(diags) ? file_open_regular(diags, path, &size) : -1;
     FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (fd >= 0 && !file)
         close(fd);
@@ -118,7 +139,7 @@ Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path)
 
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size)
 {
-    return read_archive(diags, arena, path, zip_source_buffer_create(bytes, size, 0, NULL));
+    return load_zip(diags) ? read_archive(diags, arena, path, zip_source_buffer_create(bytes, size, 0, NULL)) : NULL;
 }
 
 const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz->index, name); }
@@ -162,6 +183,8 @@ static bool add_array(zip_t *zip, const NpyArray *array)
 
 bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int64_t n)
 {
+    if (!load_zip(diags))
+        return false;
     int code = 0;
     zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!zip) {

@@ -182,6 +182,8 @@ static const Line *join_texts(Arena *arena, const Lines *const *texts, int n_tex
 static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
                                 const Lines *const *texts, int n_texts, bool as_is)
 {
+    if (!sp_load(diags))
+        return NULL;
     Arena *scratch = arena_new();
     int64_t n;
     const Line *lines = join_texts(scratch, texts, n_texts, &n);

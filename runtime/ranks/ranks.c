@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/ranks/ranks.h"
 
-#include "base/file.h"
+#include "base/library.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -38,34 +38,18 @@ static const Launcher *find_launcher(void)
     return NULL;
 }
 
-/* Beside the program, or where it is installed; NULL: nowhere. */
-static const char *find_module(Arena *arena, const char *name)
-{
-    static const char *const places[] = {"", "../" TFC_LIBDIR "/tfc/"};
-    char program[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program);
-    const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
-    for (int i = 0; slash && i < 2; i++) {
-        const char *path = arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program,
-                                        places[i], name);
-        if (file_exists(path))
-            return path;
-    }
-    return NULL;
-}
-
 const char *ranks_modules(Arena *arena)
 {
     const char *names = NULL;
     for (int i = 0; i < N_LAUNCHERS; i++)
-        if (find_module(arena, launchers[i].module))
+        if (library_module(arena, launchers[i].module))
             names = names ? arena_printf(arena, "%s, %s", names, launchers[i].name) : launchers[i].name;
     return names ? names : "none";
 }
 
 static const RankTransport *load(Diagnostics *diags, Arena *arena, const Launcher *launcher)
 {
-    const char *path = find_module(arena, launcher->module);
+    const char *path = library_module(arena, launcher->module);
     if (!path) {
         diag_error(diags, (Loc){0},
                    "started by %s, but %s is not there: install %s and build tfc again",

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Starting is cheap: LLVM is loaded by what compiles, OpenBLAS by what multiplies with it, and neither by
-# the rest, programs out of the cache included.
+# Starting is cheap: LLVM is loaded by what compiles, OpenBLAS by what multiplies with it, SentencePiece by what trains a
+# vocabulary, libzip by what reads or writes archives, and none by the rest, programs out of the cache included.
 # Usage: start.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
 enter_work
 unset OPENBLAS_CORETYPE
 
-# loads COMMAND …: $loaded, which of both the dynamic linker mapped for the command
+# loads COMMAND …: $loaded, which of them the dynamic linker mapped for the command
 loads() {
     rm -f linker.*
     LD_DEBUG=files LD_DEBUG_OUTPUT=linker "$@" >out.txt 2>err.txt </dev/null || fail "$*: $(cat err.txt)"
     ls linker.* >/dev/null 2>&1 || { echo "skipped: the dynamic linker tells nothing"; exit 77; }
-    loaded=$(cat linker.* | grep -o 'calling init: .*/lib\(LLVM\|openblas\)' | sed 's,.*/lib,,' | sort -u | tr '\n' ' ')
+    loaded=$(cat linker.* | grep -o 'calling init: .*/lib\(LLVM\|openblas\|sentencepiece_train\|zip\)' | sed 's,.*/lib,,' | sort -u | tr '\n' ' ')
 }
 with() {
     libraries=$1
@@ -53,6 +53,10 @@ with "" "$tfc" --help
 with "" "$tfc" info run
 with "" "$tfc" data --source text.src --target text.tgt
 with "" "$tfc" report run -o report.html
+printf 'PK\003\004 and no archive' >weights.npz
+mkdir marian && mv weights.npz marian/model.npz && touch marian/vocab.yml
+with "zip " sh -c '! "$0" import marian -o imported' "$tfc"
+with "sentencepiece_train " "$tfc" prepare --source text.src --target text.tgt --vocab auto:12 -o prepared
 
 # A general processor's name says all; another's is LLVM's to know.
 if "$tfc" translate run --input text.src --cpu x86-64-v2 --output v2.txt 2>err.txt; then

@@ -1,0 +1,15 @@
+/* SentencePiece's trainer, in a module that is loaded when a vocabulary is trained: base/library.h. */
+#include "runtime/data/sentencepiece.h"
+
+#include "base/library.h"
+
+LIBRARY_STUB(sp_train)
+
+bool sp_load(Diagnostics *diags)
+{
+    static const LibraryFunction functions[] = {LIBRARY_ENTRY(sp_train)};
+    static Library library = {.name = "tfc-sentencepiece.so", .package = "tfc", .functions = functions, .n_functions = 1};
+    const char *path = library_module(diags->arena, library.name);
+    library.path = path ? path : library.name;
+    return library_load(&library, diags);
+}
