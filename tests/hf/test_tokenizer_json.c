@@ -1,6 +1,6 @@
 /* A tokenizer.json: ids and texts equal to those of npm's @huggingface/tokenizers, where Node and
  * the package are (scripts/setup --tests), on text in many scripts and on corpora; the same sums
- * of ids without them; and what is refused. */
+ * of ids without them; and what is refused. The short test has fewer lines. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "runtime/text/hf/tokenizer_json.h"
 #include "runtime/text/hf/unicode.h"
+#include "tests/short.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 #define MODULES "build/npm/node_modules"
 #define DATA "../shared/data/"
-enum { MADE_LINES = 4000, MOST_LINE = 200, MOST_FILE = 1 << 26 };
+enum { MADE_LINES = 4000, SHORT_LINES = 300, MOST_LINE = 200, MOST_FILE = 1 << 26 };
 
 /* ---- lines ---- */
 
@@ -44,13 +45,15 @@ static void read_command(TokenText *text, const char *command)
     pclose(pipe);
 }
 
+static int made_lines(void) { return short_test() ? SHORT_LINES : MADE_LINES; }
+
 /* Pieces of the scripts' lines, and some bytes of any value: as UTF-8, since the reference reads
  * no other bytes. */
 static void make_lines(Lines *lines)
 {
     uint64_t state = 3;
     TokenText made = {0};
-    for (int i = 0; i < MADE_LINES; i++) {
+    for (int i = 0; i < made_lines(); i++) {
         made.length = 0;
         for (size_t most = 1 + next_random(&state) % MOST_LINE; made.length < most;) {
             size_t from = next_random(&state) % lines->scripts, n = 1 + next_random(&state) % 40;
@@ -75,7 +78,7 @@ static const Lines *all_lines(void)
         read_command(&lines.text, "cat tests/text/scripts.txt");
         lines.scripts = lines.text.length;
         make_lines(&lines);
-        if (file_exists(DATA "tatoeba/deu-eng.zip"))
+        if (!short_test() && file_exists(DATA "tatoeba/deu-eng.zip"))
             read_command(&lines.text, "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | cut -f1-2 |"
                                       " awk 'NR % 8 == 0'");
     }
@@ -234,7 +237,7 @@ static void compare(const char *path, const char *const *without)
         if (strcmp(got.data, want))
             fail_msg("%s: %sours:   %stheirs: %s", path, line, got.data, want);
     }
-    assert_true(n > MADE_LINES / 2);
+    assert_true(n > made_lines() / 2);
     fclose(lines);
     pclose(theirs);
     unlink(name);

@@ -1,5 +1,6 @@
 /* SentencePiece models: ids and texts equal to libsentencepiece's, for every kind of model, on
- * text in many scripts, on bytes at random and, where ../shared/data is, on its corpora. */
+ * text in many scripts, on bytes at random and, where ../shared/data is, on its corpora; the short
+ * test on every tenth line of them. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "base/vec.h"
 #include "runtime/text/sentencepiece/proto.h"
 #include "runtime/text/tokenizer.h"
+#include "tests/short.h"
 #include "tests/text/library.h"
 
 #include <stdio.h>
@@ -39,14 +41,16 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Lines of what a command prints. */
-static void read_command(Texts *texts, const char *command)
+/* Each so many lines of what a command prints. */
+static void read_command(Texts *texts, int each, const char *command)
 {
     FILE *pipe = popen(command, "r");
     char *line = NULL;
     size_t capacity = 0;
+    int number = 0;
     for (ssize_t n; (n = getline(&line, &capacity, pipe)) >= 0;)
-        add_line(texts, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n);
+        if (number++ % each == 0)
+            add_line(texts, line, n && line[n - 1] == '\n' ? (size_t)n - 1 : (size_t)n);
     free(line);
     pclose(pipe);
 }
@@ -84,9 +88,9 @@ static Texts *scripts(void)
     static Texts texts;
     if (!texts.arena) {
         texts.arena = arena_new();
-        read_command(&texts, "cat tests/text/scripts.txt");
+        read_command(&texts, 1, "cat tests/text/scripts.txt");
         add_line(&texts, "", 0);
-        make_lines(&texts, MADE_LINES);
+        make_lines(&texts, MADE_LINES / (short_test() ? 10 : 1));
     }
     return &texts;
 }
@@ -97,11 +101,12 @@ static Texts *corpora(void)
     static Texts texts;
     if (!texts.arena && file_exists(DATA "tatoeba/deu-eng.zip")) {
         texts.arena = arena_new();
-        read_command(&texts, "cat " DATA "tokenizers/botchan.txt " DATA
+        const int each = short_test() ? 10 : 1;
+        read_command(&texts, each, "cat " DATA "tokenizers/botchan.txt " DATA
                              "shakespeare/tinyshakespeare.txt");
-        read_command(&texts, "cat " DATA "sigmorphon-2021-g2p/*_dev.tsv");
-        read_command(&texts, "gzip -dc " DATA "multi30k/train.de.gz");
-        read_command(&texts, "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | tail -n 60000");
+        read_command(&texts, each, "cat " DATA "sigmorphon-2021-g2p/*_dev.tsv");
+        read_command(&texts, each, "gzip -dc " DATA "multi30k/train.de.gz");
+        read_command(&texts, each, "gzip -dc <" DATA "tatoeba/deu-eng.zip 2>/dev/null | tail -n 60000");
     }
     return texts.n ? &texts : NULL;
 }
@@ -273,7 +278,7 @@ static void test_corpora(void **state)
     Texts *texts = corpora();
     if (!texts)
         skip();
-    assert_true(texts->n > 100000);
+    assert_true(texts->n > (short_test() ? 10000 : 100000));
     static const char *const trained[] = {
         "--model_type=unigram --vocab_size=6000",
         "--model_type=bpe --vocab_size=4000 --byte_fallback=true"};
