@@ -23,6 +23,7 @@ enum {
     STALE_SECONDS = 3600 /* of a temporary file whose writer is gone */
 };
 #define SUFFIX ".tfcc"
+#define PART_SUFFIX ".tfcp"
 
 typedef struct Header {
     char magic[8];
@@ -225,12 +226,12 @@ static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Are
     return !memcmp(sum, header.checksum, sizeof sum) && unpack(arena, payload, &header, out);
 }
 
-bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out)
+static bool get_objects(Cache *cache, const char *suffix, const ProgramKey *key, Arena *arena, ObjectSet *out)
 {
     char name[CACHE_NAME_BYTES];
     if (cache->folder < 0)
         return false;
-    cache_name(key, SUFFIX, name);
+    cache_name(key, suffix, name);
     int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
@@ -239,6 +240,11 @@ bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out
         futimens(file, NULL); /* when it was used; what cannot be touched ages */
     close(file);
     return ok;
+}
+
+bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out)
+{
+    return get_objects(cache, SUFFIX, key, arena, out);
 }
 
 /* ---- room ---- */
@@ -338,7 +344,7 @@ void cache_write(Cache *cache, const char *name, const void *head, size_t head_b
     free(temporary);
 }
 
-void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
+static void put_objects(Cache *cache, const char *suffix, const ProgramKey *key, const ObjectSet *objects)
 {
     if (cache->folder < 0)
         return;
@@ -349,13 +355,42 @@ void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
     memcpy(header.magic, magic, sizeof magic);
     memcpy(header.key, key->hash, SHA256_BYTES);
     checksum(&header, payload, header.checksum);
-    cache_name(key, SUFFIX, name);
+    cache_name(key, suffix, name);
     cache_write(cache, name, &header, sizeof header, payload, (size_t)header.payload_bytes);
     arena_free(arena);
-    cache_make_room(cache, SUFFIX, cache->max_bytes);
 }
 
-/* ---- texts: as the one file of a program ---- */
+void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects)
+{
+    put_objects(cache, SUFFIX, key, objects);
+    if (cache->folder < 0)
+        return;
+    cache_make_room(cache, SUFFIX, cache->max_bytes);
+    cache_make_room(cache, PART_SUFFIX, cache->max_bytes / 4);
+}
+
+/* ---- parts and texts: as the one file of a program ---- */
+
+static ObjectSet one_file(const ObjectFile *file)
+{
+    static const char *const symbol = "part";
+    return (ObjectSet){.n_files = 1, .files = file, .n_programs = 1, .symbols = &symbol};
+}
+
+bool cache_get_part(Cache *cache, const ProgramKey *key, Arena *arena, ObjectFile *out)
+{
+    ObjectSet set;
+    if (!get_objects(cache, PART_SUFFIX, key, arena, &set) || set.n_files != 1)
+        return false;
+    *out = set.files[0];
+    return true;
+}
+
+void cache_put_part(Cache *cache, const ProgramKey *key, const ObjectFile *file)
+{
+    ObjectSet set = one_file(file);
+    put_objects(cache, PART_SUFFIX, key, &set);
+}
 
 const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena)
 {
@@ -367,10 +402,8 @@ const char *cache_get_text(Cache *cache, const ProgramKey *key, Arena *arena)
 
 void cache_put_text(Cache *cache, const ProgramKey *key, const char *text)
 {
-    const ObjectFile file = {text, strlen(text)};
-    const char *symbol = "text";
-    cache_put(cache, key,
-              &(ObjectSet){.n_files = 1, .files = &file, .n_programs = 1, .symbols = &symbol});
+    ObjectSet set = one_file(&(ObjectFile){text, strlen(text)});
+    cache_put(cache, key, &set);
 }
 
 const char *cache_made_text(const ProgramKey *key, MakeText *make, const void *context, Arena *arena,

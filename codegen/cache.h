@@ -26,6 +26,9 @@ const char *cache_note(const Cache *cache);
 /* Objects of one key, in the arena, with the symbol of their first program; false if there are none. */
 bool cache_get(Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out);
 void cache_put(Cache *cache, const ProgramKey *key, const ObjectSet *objects);
+/* One object file, which programs share. What is put makes no room: cache_put of a program that has it does. */
+bool cache_get_part(Cache *cache, const ProgramKey *key, Arena *arena, ObjectFile *out);
+void cache_put_part(Cache *cache, const ProgramKey *key, const ObjectFile *file);
 
 /* ---- cache_blocks.c: weights as programs read them ---- */
 #define CACHE_BLOCK_BYTES ((int64_t)4 << 30) /* of all of them, beside the programs */
@@ -52,6 +55,8 @@ void cache_unlock(Cache *cache);
 ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline);
 /* The same of functions after the passes, whose symbols begin with the prefix. */
 ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix);
+/* Of loop IR, in its text form, for a target. */
+ProgramKey key_of_loops(const TargetOptions *target, const char *text, size_t length);
 /* Of a text that describes, this build, this machine's processor, and the build of a library's file where one
  * is named. */
 ProgramKey key_of_text(const char *text, const char *library);

@@ -117,17 +117,15 @@ const TfcProgram *jit_compile(Jit *jit, const Function *function, const ProgramK
     Arena *arena = arena_new();
     ObjectSet objects;
     const TfcProgram *program = NULL;
-    if (object_compile(&function, 1, &jit->options, "", key ? NULL : jit->cache, arena, &objects, diags)) {
+    if (object_compile(&function, 1, &jit->options, "", jit->cache, key, arena, &objects, diags)) {
         program = jit_load(jit, &objects, diags);
         *(objects.is_kept ? &jit->stats.programs_cached : &jit->stats.programs_compiled) += 1;
-        *(objects.is_kept ? &jit->stats.kernels_cached : &jit->stats.kernels_compiled) += objects.n_kernels;
+        jit->stats.kernels_cached += objects.n_kept;
+        jit->stats.kernels_compiled += objects.n_kernels - objects.n_kept;
     }
     if (program && key)
         vec_push(jit->arena, jit->keyed, ((KeyedProgram){program, *key}));
-    if (program && key && jit->cache) {
-        cache_put(jit->cache, key, &objects);
-        jit->stats.cache_note = cache_note(jit->cache);
-    }
+    jit->stats.cache_note = cache_note(jit->cache);
     arena_free(arena);
     jit->stats.seconds += clock_seconds() - start;
     return program;

@@ -2,9 +2,8 @@
  * links is the same set of object files.
  *
  *   tables      the programs' tables as constants, with relocations to kernels and strings
- *   kernels     the kernels, over a few files that are compiled in parallel; how they
- *               are split depends on the kernels alone, so the same functions give
- *               the same bytes on any number of threads
+ *   kernels     one a file: they are compiled in parallel, and the cache keeps each by itself, so that
+ *               programs share them
  *   products    native products, one an element type, if they are asked for
  *
  * Code is position-independent. Each program is a constant `TfcProgram` (in the
@@ -29,7 +28,8 @@ typedef struct ObjectSet {
     int n_files;
     const ObjectFile *files;
     int n_programs, n_kernels;
-    bool is_kept; /* all of it came from the cache */
+    int n_kept;   /* kernels that came from the cache */
+    bool is_kept; /* all of it did */
     /* The tables as planned, in the order of the functions: for headers and reports.
      * They do not run: their kernels' addresses are NULL. NULL in a set out of the cache. */
     const TfcProgram *const *programs;
@@ -37,12 +37,13 @@ typedef struct ObjectSet {
 } ObjectSet;
 
 /* Compiles functions (after the passes) of one module or several; a kernel that they
- * share is compiled once. Any target that target.c knows. What the cache holds of the same functions is taken
- * from there, without LLVM, and what was compiled is kept there; NULL: none. With a cache `target` is not
- * NULL, which otherwise stands for this machine.
+ * share is compiled once. Any target that target.c knows. What the cache holds of the same functions, or under
+ * the key if it is not NULL, is taken from there, without LLVM, and so is each kernel that another program had; what
+ * was compiled is kept there; NULL: none. With a cache `target` is not NULL, which otherwise stands for this machine.
  * Everything in `out` lives in the arena. False after errors. */
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Cache *cache, Arena *arena, ObjectSet *out, Diagnostics *diags);
+                    const char *prefix, Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out,
+                    Diagnostics *diags);
 /* The same programs, kernels and products as one module of LLVM bitcode. */
 bool object_bitcode(const Function *const *functions, int n, const TargetOptions *target,
                     const char *prefix, Text *out, Diagnostics *diags);

@@ -231,6 +231,18 @@ ProgramKey key_of_objects(const TargetOptions *target, const Function *const *fu
     return key;
 }
 
+ProgramKey key_of_loops(const TargetOptions *target, const char *text, size_t length)
+{
+    ProgramKey key;
+    Sha256 sha;
+    sha256_init(&sha);
+    add_build(&sha);
+    add_target(&sha, target);
+    add_text(&sha, text, length);
+    sha256_finish(&sha, key.hash);
+    return key;
+}
+
 ProgramKey key_of_made(const ProgramKey *program, const void *of, size_t bytes)
 {
     ProgramKey key;

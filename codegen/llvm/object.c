@@ -7,6 +7,7 @@
 #include "codegen/llvm/render.h"
 #include "codegen/llvm/tables.h"
 #include "codegen/loop/passes/passes.h"
+#include "codegen/loop/text/text.h"
 #include "codegen/plan/plan.h"
 #include "codegen/products.h"
 
@@ -20,10 +21,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Kernels an object file: fewer balance better between threads, more spare the cost
- * that LLVM has for each module. */
-enum { KERNELS_A_FILE = 6 };
-
 /* ---- one file ---- */
 
 typedef struct Job {
@@ -31,6 +28,8 @@ typedef struct Job {
     int n_programs;
     const TfcProgram *const *programs;
     const char *prefix;
+    const TargetOptions *options;
+    Cache *cache; /* of kernels and products one by one; NULL: none */
 } Job;
 
 static LLVMModuleRef emit_tables(const Job *job, const Target *target, LLVMContextRef context)
@@ -41,70 +40,91 @@ static LLVMModuleRef emit_tables(const Job *job, const Target *target, LLVMConte
     return module;
 }
 
-static int kernel_files(const Job *job)
+/* File 0 has the tables, the next ones a kernel each, the last a product each. */
+static int first_product(const Job *job) { return 1 + (int)job->set->list.count; }
+
+/* What a file but the first computes, as loop IR. */
+static LoModule *emit_loops(const Job *job, int file, const Target *target, Arena *arena)
 {
-    return ((int)job->set->list.count + KERNELS_A_FILE - 1) / KERNELS_A_FILE;
+    LoModule *loops = lo_module_new(arena);
+    if (file < first_product(job)) {
+        emit_kernels(loops, job->set, file - 1, file, job->prefix, &target->code);
+    } else {
+        TfcType types[TFC_PRODUCT_TYPES];
+        products_needed(job->programs, job->n_programs, target->gemm, types);
+        TfcType type = types[file - first_product(job)];
+        emit_gemm(loops, &target->code, type, arena_printf(arena, "%s%s", job->prefix, product_names[type]));
+    }
+    lo_run_passes(loops, &target->code);
+    return loops;
 }
 
-static LLVMModuleRef emit_product(const Job *job, int product, const Target *target,
+static LLVMModuleRef render_loops(const Job *job, int file, LoModule *loops, const Target *target,
                                   LLVMContextRef context, Diagnostics *diags)
 {
-    TfcType types[TFC_PRODUCT_TYPES];
-    Arena *arena = arena_new();
-    LoModule *loops = lo_module_new(arena);
-    products_needed(job->programs, job->n_programs, target->gemm, types);
-    const char *symbol = arena_printf(arena, "%s%s", job->prefix, product_names[types[product]]);
-    emit_gemm(loops, &target->code, types[product], symbol);
-    lo_run_passes(loops, &target->code);
-    LLVMModuleRef module = render_module(loops, target, context, "products", diags);
-    arena_free(arena);
-    return module;
+    return render_module(loops, target, context, file < first_product(job) ? "kernels" : "products", diags);
 }
 
-static LLVMModuleRef emit_some_kernels(const Job *job, int begin, int end, const Target *target,
-                                       LLVMContextRef context, Diagnostics *diags)
-{
-    Arena *arena = arena_new();
-    LoModule *loops = lo_module_new(arena);
-    emit_kernels(loops, job->set, begin, end, job->prefix, &target->code);
-    lo_run_passes(loops, &target->code);
-    LLVMModuleRef module = render_module(loops, target, context, "kernels", diags);
-    arena_free(arena);
-    return module;
-}
-
-/* File 0 has the tables, the next ones kernels, the last products. NULL after errors. */
+/* NULL after errors. */
 static LLVMModuleRef emit_file(const Job *job, int file, const Target *target, LLVMContextRef context,
                                Diagnostics *diags)
 {
-    int begin = (file - 1) * KERNELS_A_FILE, end = begin + KERNELS_A_FILE;
-    int product = file - 1 - kernel_files(job);
-    if (end > (int)job->set->list.count)
-        end = (int)job->set->list.count;
-    return file == 0      ? emit_tables(job, target, context)
-           : product >= 0 ? emit_product(job, product, target, context, diags)
-                          : emit_some_kernels(job, begin, end, target, context, diags);
+    if (file == 0)
+        return emit_tables(job, target, context);
+    Arena *arena = arena_new();
+    LLVMModuleRef module =
+        render_loops(job, file, emit_loops(job, file, target, arena), target, context, diags);
+    arena_free(arena);
+    return module;
 }
 
-static LLVMMemoryBufferRef compile_file(const Job *job, int file, const Target *target,
-                                        Diagnostics *diags)
+/* CompiledFile: bytes NULL after errors; `key`: what it is to be kept under, where `is_new`. */
+typedef struct CompiledFile {
+    LLVMMemoryBufferRef bytes;
+    ProgramKey key;
+    bool is_new;
+} CompiledFile;
+
+static LLVMMemoryBufferRef recall_file(const Job *job, LoModule *loops, Arena *arena, ProgramKey *key)
 {
-    LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = emit_file(job, file, target, context, diags);
-    LLVMMemoryBufferRef buffer = module ? target_emit(target, module, false, diags) : NULL;
-    if (module)
-        LLVMDisposeModule(module);
-    LLVMContextDispose(context);
-    return buffer;
+    Text text = {0};
+    ObjectFile kept;
+    lo_print_module(loops, &text);
+    *key = key_of_loops(job->options, text.data, text.length);
+    text_free(&text);
+    return cache_get_part(job->cache, key, arena, &kept)
+               ? LLVMCreateMemoryBufferWithMemoryRangeCopy(kept.bytes, kept.size, "kept")
+               : NULL;
+}
+
+static CompiledFile compile_file(const Job *job, int file, const Target *target, Diagnostics *diags)
+{
+    CompiledFile out = {0};
+    Arena *arena = arena_new();
+    LoModule *loops = file ? emit_loops(job, file, target, arena) : NULL;
+    if (loops && job->cache) {
+        out.bytes = recall_file(job, loops, arena, &out.key);
+        out.is_new = !out.bytes;
+    }
+    if (!out.bytes) {
+        LLVMContextRef context = LLVMContextCreate();
+        LLVMModuleRef module = loops ? render_loops(job, file, loops, target, context, diags)
+                                     : emit_tables(job, target, context);
+        out.bytes = module ? target_emit(target, module, false, diags) : NULL;
+        if (module)
+            LLVMDisposeModule(module);
+        LLVMContextDispose(context);
+    }
+    arena_free(arena);
+    return out;
 }
 
 /* ---- all files, in parallel ---- */
 
 typedef struct Files {
     const Job *job;
-    const TargetOptions *options;
     int n;
-    LLVMMemoryBufferRef *buffers;
+    CompiledFile *compiled;
     Diagnostics *diags;
     _Atomic int next;
     pthread_mutex_t mutex; /* of the diagnostics */
@@ -117,9 +137,9 @@ static void compile_some(Files *files, int first)
     Diagnostics own;
     Target target;
     diag_init(&own, arena);
-    bool ready = target_init(&target, files->options, true, &own);
+    bool ready = target_init(&target, files->job->options, true, &own);
     for (int i = first; i < files->n; i = atomic_fetch_add(&files->next, 1))
-        files->buffers[i] = ready ? compile_file(files->job, i, &target, &own) : NULL;
+        files->compiled[i] = ready ? compile_file(files->job, i, &target, &own) : (CompiledFile){0};
     pthread_mutex_lock(&files->mutex);
     for (size_t i = 0; i < own.list.count; i++)
         diag_error(files->diags, own.list.data[i].loc, "%s", own.list.data[i].message);
@@ -137,26 +157,30 @@ static void take_files(const void *context, int64_t task)
         compile_some(files, first);
 }
 
-static void compile_files(const Job *job, const TargetOptions *options, int n_files,
-                          LLVMMemoryBufferRef *buffers, Diagnostics *diags)
+static void compile_files(const Job *job, int n_files, CompiledFile *compiled, Diagnostics *diags)
 {
-    Files all = {job, options, n_files, buffers, diags, 0, PTHREAD_MUTEX_INITIALIZER}, *files = &all;
+    Files all = {job, n_files, compiled, diags, 0, PTHREAD_MUTEX_INITIALIZER}, *files = &all;
     int threads = team_default();
     team_each(threads, threads < n_files ? threads : n_files, take_files, &files);
 }
 
-static bool collect_files(int n_files, const LLVMMemoryBufferRef *buffers, Arena *arena, ObjectSet *out)
+static bool collect_files(const Job *job, int n_files, const CompiledFile *compiled, Arena *arena, ObjectSet *out)
 {
     bool ok = true;
     ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, n_files);
     for (int i = 0; i < n_files; i++) {
-        if (!buffers[i]) {
+        LLVMMemoryBufferRef bytes = compiled[i].bytes;
+        if (!bytes) {
             ok = false;
             continue;
         }
-        files[i].size = LLVMGetBufferSize(buffers[i]);
-        files[i].bytes = arena_copy(arena, LLVMGetBufferStart(buffers[i]), files[i].size);
-        LLVMDisposeMemoryBuffer(buffers[i]);
+        files[i].size = LLVMGetBufferSize(bytes);
+        files[i].bytes = arena_copy(arena, LLVMGetBufferStart(bytes), files[i].size);
+        LLVMDisposeMemoryBuffer(bytes);
+        if (compiled[i].is_new)
+            cache_put_part(job->cache, &compiled[i].key, &files[i]);
+        else if (job->cache && i && i < first_product(job))
+            out->n_kept++;
     }
     out->n_files = n_files;
     out->files = files;
@@ -176,37 +200,37 @@ static bool check_target(const TargetOptions *options, Diagnostics *diags)
 static int count_files(const Job *job, GemmChoice gemm)
 {
     TfcType types[TFC_PRODUCT_TYPES];
-    return 1 + kernel_files(job) + products_needed(job->programs, job->n_programs, gemm, types);
+    return first_product(job) + products_needed(job->programs, job->n_programs, gemm, types);
 }
 
-static bool compile_job(const Job *job, const TargetOptions *target, Arena *arena, ObjectSet *out,
-                        Diagnostics *diags)
+static bool compile_job(const Job *job, Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
-    GemmChoice gemm = target ? target->gemm : GEMM_BLAS;
-    int n_files = count_files(job, gemm);
-    LLVMMemoryBufferRef *buffers = ARENA_ARRAY(arena, LLVMMemoryBufferRef, n_files);
-    compile_files(job, target, n_files, buffers, diags);
+    int n_files = count_files(job, job->options ? job->options->gemm : GEMM_BLAS);
+    CompiledFile *compiled = ARENA_ARRAY(arena, CompiledFile, n_files);
+    compile_files(job, n_files, compiled, diags);
     *out = (ObjectSet){.n_programs = job->n_programs,
                        .n_kernels = (int)job->set->list.count,
                        .programs = job->programs};
-    return collect_files(n_files, buffers, arena, out);
+    return collect_files(job, n_files, compiled, arena, out);
 }
 
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
-    return compile_job(&(Job){.set = set, .prefix = prefix}, options, arena, out, diags);
+    return compile_job(&(Job){.set = set, .prefix = prefix, .options = options}, arena, out, diags);
 }
 
-bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
-                    const char *prefix, Cache *cache, Arena *arena, ObjectSet *out, Diagnostics *diags)
+bool object_compile(const Function *const *functions, int n, const TargetOptions *target, const char *prefix,
+                    Cache *cache, const ProgramKey *key, Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
     KernelSet set;
-    ProgramKey key;
+    ProgramKey own;
     ObjectSet kept;
-    if (cache)
-        key = key_of_objects(target, functions, n, prefix);
-    bool is_kept = cache && cache_get(cache, &key, arena, &kept);
+    if (cache && !key) {
+        own = key_of_objects(target, functions, n, prefix);
+        key = &own;
+    }
+    bool is_kept = cache && cache_get(cache, key, arena, &kept);
     if (!is_kept && !check_target(target, diags))
         return false;
     const TfcProgram *const *programs = plan_programs(functions, n, target, &set, arena, diags);
@@ -215,14 +239,14 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    Job job = {&set, n, programs, prefix};
-    bool ok = is_kept || compile_job(&job, target, arena, out, diags);
+    bool ok = is_kept || compile_job(&(Job){&set, n, programs, prefix, target, cache}, arena, out, diags);
     if (is_kept)
         *out = (ObjectSet){.n_files = kept.n_files, .files = kept.files, .n_programs = n,
-                           .n_kernels = (int)set.list.count, .is_kept = true, .programs = programs};
+                           .n_kernels = (int)set.list.count, .n_kept = (int)set.list.count, .is_kept = true,
+                           .programs = programs};
     out->symbols = symbols;
     if (ok && cache && !is_kept)
-        cache_put(cache, &key, out);
+        cache_put(cache, key, out);
     return ok;
 }
 
@@ -255,7 +279,8 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
                                             : NULL;
     LLVMContextRef context = programs ? LLVMContextCreate() : NULL;
     LLVMModuleRef module =
-        programs ? link_files(&(Job){&set, n, programs, prefix}, &target, context, diags) : NULL;
+        programs ? link_files(&(Job){&set, n, programs, prefix, options, NULL}, &target, context, diags)
+                 : NULL;
     if (module) {
         LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(module);
         text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));

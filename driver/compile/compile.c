@@ -140,7 +140,7 @@ static bool compile_objects(Artifact *a)
         Cache *cache = cache_open(a->job->arena, NULL, CACHE_BYTES);
         bool ok = artifact_is_c(a) ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
                                                 &a->code, &a->job->diags)
-                                   : object_compile(list, n, &target, prefix, cache, a->job->arena,
+                                   : object_compile(list, n, &target, prefix, cache, NULL, a->job->arena,
                                                     &a->cpus[c].objects, &a->job->diags);
         cache_close(cache);
         if (!ok)

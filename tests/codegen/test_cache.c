@@ -146,12 +146,18 @@ static void keys_hold_what_matters(void **state)
     for (; width; width = strstr(width, "24]"))
         memcpy(width, "48", 2);
     TargetOptions scalar = {.scalar = true}, slow = {.opt_level = 0}, old = {.cpu = "x86-64", .opt_level = 2};
-    assert_int_equal(use(c).programs_compiled, 1);
-    assert_int_equal(use_with(c, c->folder, NULL, "none", c->function).programs_compiled, 1);
-    assert_int_equal(use_with(c, c->folder, &scalar, "all", c->function).programs_compiled, 1);
-    assert_int_equal(use_with(c, c->folder, &slow, "all", c->function).programs_compiled, 1);
-    assert_int_equal(use_with(c, c->folder, &old, "all", c->function).programs_compiled, 1);
-    assert_int_equal(use_with(c, c->folder, NULL, "all", parse(c, other)).programs_compiled, 1);
+    assert_int_equal(use(c).kernels_compiled, 1);
+    assert_int_equal(use_with(c, c->folder, &scalar, "all", c->function).kernels_compiled, 1);
+    assert_int_equal(use_with(c, c->folder, &slow, "all", c->function).kernels_compiled, 1);
+    assert_int_equal(use_with(c, c->folder, &old, "all", c->function).kernels_compiled, 1);
+    /* Other programs of the same kernel: of another pipeline, and, as it goes over elements, of another size. */
+    JitStats shared[] = {use_with(c, c->folder, NULL, "none", c->function),
+                         use_with(c, c->folder, NULL, "all", parse(c, other))};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(shared[i].programs_compiled, 1);
+        assert_int_equal(shared[i].kernels_cached, 1);
+        assert_int_equal(shared[i].kernels_compiled, 0);
+    }
     assert_int_equal(use_with(c, c->folder, NULL, "all", parse(c, source)).programs_cached, 1);
 }
 
@@ -418,8 +424,8 @@ static void objects_are_kept_by_what_they_are(void **state)
     static const char *const prefixes[] = {"a_", "b_", "b_"};
     for (int i = 0; i < 3; i++) {
         ObjectSet cold, warm;
-        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, c->arena, &cold, &c->diags));
-        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, c->arena, &warm, &c->diags));
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena, &cold, &c->diags));
+        assert_true(object_compile(&function, 1, targets[i], prefixes[i], cache, NULL, c->arena, &warm, &c->diags));
         assert_false(cold.is_kept);
         assert_true(warm.is_kept);
         assert_string_equal(warm.symbols[0], arena_printf(c->arena, "%sf", prefixes[i]));

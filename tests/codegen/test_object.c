@@ -67,7 +67,7 @@ static void open_case(Case *c)
 
 static void compile(Case *c, int n, const TargetOptions *options, const char *prefix, ObjectSet *out)
 {
-    if (!object_compile(c->functions, n, options, prefix, NULL, c->arena, out, &c->diags))
+    if (!object_compile(c->functions, n, options, prefix, NULL, NULL, c->arena, out, &c->diags))
         fail_with(c);
 }
 
@@ -233,7 +233,7 @@ static void targets_are_checked(void **state)
         ObjectSet set;
         open_case(&c);
         TargetOptions options = {.cpu = rows[i].cpu, .opt_level = 2, .triple = rows[i].triple};
-        assert_false(object_compile(c.functions, 1, &options, "", NULL, c.arena, &set, &c.diags));
+        assert_false(object_compile(c.functions, 1, &options, "", NULL, NULL, c.arena, &set, &c.diags));
         assert_int_equal(c.diags.errors, 1);
         assert_non_null(strstr(c.diags.list.data[0].message, rows[i].message));
         arena_free(c.arena);

@@ -71,7 +71,7 @@ static const TfcProgram *link_library(Program *program, const TargetOptions *tar
     const Function *function = opened->function;
     ObjectSet set;
     char folder[] = "/tmp/graphs-XXXXXX";
-    if (!object_compile(&function, 1, target, "graph_", NULL, opened->arena, &set, &opened->diags) ||
+    if (!object_compile(&function, 1, target, "graph_", NULL, NULL, opened->arena, &set, &opened->diags) ||
         !mkdtemp(folder))
         return NULL;
     const char *command = arena_printf(opened->arena, "cc -shared -o %s/lib.so", folder);
