@@ -19,6 +19,7 @@
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/workspace.h"
+#include "runtime/product/product_pack.h"
 
 #include <cblas.h>
 #include <stdio.h>

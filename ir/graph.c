@@ -1,10 +1,19 @@
-/* Modules, functions and ops: making and linking. What uses what: ir/uses.c. */
+/* Modules, functions and ops: making and linking; the tables of ops and attributes; what uses what. */
 #include "ir/graph.h"
-
-#include "ir/uses.h"
 
 #include <assert.h>
 #include <string.h>
+
+const OpInfo op_info[OP_COUNT] = {
+#define OP(name, arity, family, infer, grad, cost, help) \
+    [OP_##name] = {#name, arity, FAMILY_##family, cost, help},
+#include "ir/ops.def"
+};
+
+const AttrInfo attr_info[ATTR_COUNT] = {
+#define ATTR(name, kind, help) [ATTR_##name] = {#name, kind},
+#include "ir/attrs.def"
+};
 
 Module *module_new(Arena *arena, Diagnostics *diags, const char *name)
 {
@@ -125,6 +134,115 @@ Op *op_new(Function *function, OpKind kind, int n_args, Value *const *args, int 
     return op;
 }
 
+/* ---- uses ---- */
+
+static void list(Op *op, int arg)
+{
+    Value *value = op->args[arg];
+    Use *use = &op->uses[arg];
+    use->next = NULL;
+    use->previous = value->last_use;
+    *(value->last_use ? &value->last_use->next : &value->first_use) = use;
+    value->last_use = use;
+}
+
+static void unlist(Op *op, int arg)
+{
+    Value *value = op->args[arg];
+    Use *use = &op->uses[arg];
+    *(use->previous ? &use->previous->next : &value->first_use) = use->next;
+    *(use->next ? &use->next->previous : &value->last_use) = use->previous;
+    use->previous = use->next = NULL;
+}
+
+static void list_uses(Op *op)
+{
+    for (int i = 0; i < op->n_args && !op->listed; i++)
+        list(op, i);
+    op->listed = true;
+}
+
+static void unlist_uses(Op *op)
+{
+    for (int i = 0; i < op->n_args && op->listed; i++)
+        unlist(op, i);
+    op->listed = false;
+}
+
+void op_set_arg(Op *op, int arg, Value *value)
+{
+    assert(!op->body);
+    if (op->listed)
+        unlist(op, arg);
+    op->args[arg] = value;
+    if (op->listed)
+        list(op, arg);
+}
+
+static int find_arg(const Op *op, const Value *value)
+{
+    int i = 0;
+    while (i < op->n_args && op->args[i] != value)
+        i++;
+    return i;
+}
+
+/* A region lists each value that it reads once, and its body reads these directly. */
+static void replace_in_region(Op *region, Value *from, Value *to)
+{
+    bool listed = region->listed;
+    int at = find_arg(region, from);
+    if (at == region->n_args)
+        return;
+    unlist_uses(region);
+    if (find_arg(region, to) == region->n_args) {
+        region->args[at] = to;
+    } else {
+        region->n_args--;
+        for (int i = at; i < region->n_args; i++)
+            region->args[i] = region->args[i + 1];
+    }
+    if (listed)
+        list_uses(region);
+    FOR_OPS(op, region->body)
+        op_replace_arg(op, from, to);
+}
+
+void op_replace_arg(Op *op, Value *from, Value *to)
+{
+    if (op->body) {
+        replace_in_region(op, from, to);
+        return;
+    }
+    for (int i = 0; i < op->n_args; i++)
+        if (op->args[i] == from)
+            op_set_arg(op, i, to);
+}
+
+void value_replace(Value *from, Value *to)
+{
+    while (from != to && from->first_use)
+        op_replace_arg(from->first_use->user, from, to);
+}
+
+int value_use_count(const Value *value)
+{
+    int n = 0;
+    for (const Use *use = value->first_use; use; use = use->next)
+        n++;
+    return n;
+}
+
+void function_order_uses(Function *function)
+{
+    FOR_OPS(op, &function->body) {
+        unlist_uses(op);
+        list_uses(op);
+    }
+}
+
+/* ---- blocks ---- */
+
 Block *block_of_region(Arena *arena)
 {
     Block *block = ARENA_NEW(arena, Block);
@@ -135,7 +253,7 @@ Block *block_of_region(Arena *arena)
 void block_insert_before(Block *block, Op *position, Op *op)
 {
     if (!block->of_region)
-        op_list_uses(op);
+        list_uses(op);
     op->next = position;
     op->previous = position ? position->previous : block->last;
     *(op->previous ? &op->previous->next : &block->first) = op;
@@ -146,7 +264,7 @@ void block_append(Block *block, Op *op) { block_insert_before(block, NULL, op); 
 
 void block_remove(Block *block, Op *op)
 {
-    op_unlist_uses(op);
+    unlist_uses(op);
     *(op->previous ? &op->previous->next : &block->first) = op->next;
     *(op->next ? &op->next->previous : &block->last) = op->previous;
     op->previous = op->next = NULL;

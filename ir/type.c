@@ -1,21 +1,8 @@
-/* Types and the tables of ops and attributes. */
+/* Types. */
 #include "ir/type.h"
-
-#include "ir/graph.h"
 
 #include <float.h>
 #include <string.h>
-
-const OpInfo op_info[OP_COUNT] = {
-#define OP(name, arity, family, infer, grad, cost, help) \
-    [OP_##name] = {#name, arity, FAMILY_##family, cost, help},
-#include "ir/ops.def"
-};
-
-const AttrInfo attr_info[ATTR_COUNT] = {
-#define ATTR(name, kind, help) [ATTR_##name] = {#name, kind},
-#include "ir/attrs.def"
-};
 
 double dtype_lowest(DType t)
 {

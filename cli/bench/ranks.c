@@ -5,7 +5,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/scaling.h"
 #include "cli/progress.h"
-#include "driver/train/split.h"
+#include "driver/train/ranks.h"
 #include "runtime/exec/exec.h"
 
 #include <inttypes.h>

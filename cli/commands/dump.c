@@ -4,7 +4,6 @@
 #include "cli/options/endings.h"
 #include "codegen/loop/text/text.h"
 #include "driver/session/device.h"
-#include "driver/session/memory.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 
@@ -196,7 +195,7 @@ static bool inspect(Session *session, const Dump *dump, Text *out)
                                 .observer = snapshots};
     const Op *const *origins;
     const TfcProgram *program = NULL;
-    if (pipeline_run(function, &pipeline, diags) && memory_fit(session, function))
+    if (pipeline_run(function, &pipeline, diags) && memory_fit(session->job, &session->options.memory, &session->report, function))
         program = codegen_plan(function, arena, &origins, diags);
     Measured measured;
     if (!program || !measure_program(function, program, origins, dump->dims.data, dump->dims.count,

@@ -3,7 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
 #include "driver/run/foreign_files.h"
-#include "driver/train/training.h"
+#include "driver/train/best.h"
 #include "ir/text.h"
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"

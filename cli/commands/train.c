@@ -7,7 +7,10 @@
 #include "cli/ranks.h"
 #include "cli/tracing.h"
 #include "driver/run/lock.h"
+#include "driver/train/best.h"
+#include "driver/train/data.h"
 #include "driver/train/ranks.h"
+#include "driver/train/training.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define CLI_OPTIONS_TRAINING_H
 
 #include "cli/options/common.h"
-#include "driver/train/training.h"
+#include "driver/train/state.h"
 
 typedef struct TrainCommand {
     Common common;

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "driver/run/run_model.h"
+#include "driver/train/best.h"
 #include "runtime/train/runlog.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/median.h"
 #include "cli/progress.h"
-#include "driver/train/training.h"
+#include "driver/train/best.h"
 
 #include <inttypes.h>
 #include <math.h>

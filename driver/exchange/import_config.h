@@ -1,8 +1,9 @@
-/* config.json read by the rows of its model (import.h). */
+/* config.json read by the rows of its model (import_models.h). */
 #ifndef DRIVER_EXCHANGE_IMPORT_CONFIG_H
 #define DRIVER_EXCHANGE_IMPORT_CONFIG_H
 
-#include "driver/exchange/import.h"
+#include "base/json_read.h"
+#include "driver/exchange/import_models.h"
 #include "runtime/data/vocabulary.h"
 
 typedef struct ImportConfig {

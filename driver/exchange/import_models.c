@@ -2,7 +2,7 @@
  * that a config leaves out are those of Hugging Face's configuration classes (documentation of
  * transformers 4: MarianConfig, BartConfig, T5Config, GPT2Config, LlamaConfig, MistralConfig,
  * Qwen2Config, BertConfig). */
-#include "driver/exchange/import.h"
+#include "driver/exchange/import_models.h"
 
 #include <string.h>
 

@@ -3,7 +3,9 @@
 #ifndef DRIVER_EXCHANGE_NPZ_MARIAN_H
 #define DRIVER_EXCHANGE_NPZ_MARIAN_H
 
-#include "driver/exchange/import.h"
+#include "base/arena.h"
+#include "base/vec.h"
+#include "driver/exchange/import_models.h"
 
 /* The array of the settings: bytes of YAML, with a NUL behind. */
 #define MARIAN_SETTINGS "special:model.yml"

@@ -4,7 +4,9 @@
  * error names can be asked for and is reached. */
 #include "driver/session/memory.h"
 
+#include "codegen/codegen.h"
 #include "passes/clone.h"
+#include "runtime/exec/exec.h"
 #include "runtime/exec/size.h"
 
 #include <inttypes.h>
@@ -59,17 +61,25 @@ const char *memory_text(Arena *arena, const MemoryLimit *limit)
 
 /* ---- trying ---- */
 
+/* What is fitted, and for whom. */
+typedef struct Fitting {
+    Job *job;
+    const MemoryLimit *limit;
+    Report *report;
+    Function *function;
+} Fitting;
+
 typedef struct Try {
     Function *function; /* NULL after errors */
     int64_t params, slab; /* bytes; params: of the program beside it, too */
     int64_t beside;       /* slab of that */
 } Try;
 
-static bool measure(Session *session, Try *try)
+static bool measure(const Fitting *f, Try *try)
 {
-    const MemoryLimit *limit = &session->options.memory;
+    const MemoryLimit *limit = f->limit;
     Arena *arena = arena_new();
-    const TfcProgram *program = codegen_plan(try->function, arena, NULL, &session->job->diags);
+    const TfcProgram *program = codegen_plan(try->function, arena, NULL, &f->job->diags);
     if (program) {
         try->params = param_bytes(program, limit->beside);
         try->slab = slab_bytes(program, limit);
@@ -79,29 +89,24 @@ static bool measure(Session *session, Try *try)
         }
     }
     arena_free(arena);
-    return program && ((try->slab >= 0 && try->beside >= 0) || job_no_memory(session->job));
+    return program && ((try->slab >= 0 && try->beside >= 0) || job_no_memory(f->job));
 }
 
 /* A copy of the function with what is above the budget recomputed, and what it takes. */
-static Try try_budget(Session *session, const Function *function, int64_t bytes)
+static Try try_budget(const Fitting *f, int64_t bytes)
 {
-    const MemoryLimit *limit = &session->options.memory;
-    MemoryBudget budget = {bytes, limit->dims, limit->n_dims};
-    PipelineOptions options = {
-        .passes = "recompute", .budget = &budget, .report = &session->report};
-    const char *name = arena_printf(session->job->arena, "%s within %" PRId64, function->name, bytes);
-    Try try = {.function = clone_function(function, name)};
-    if (!pipeline_run(try.function, &options, &session->job->diags) || !measure(session, &try))
+    MemoryBudget budget = {bytes, f->limit->dims, f->limit->n_dims};
+    PipelineOptions options = {.passes = "recompute", .budget = &budget, .report = f->report};
+    const char *name = arena_printf(f->job->arena, "%s within %" PRId64, f->function->name, bytes);
+    Try try = {.function = clone_function(f->function, name)};
+    if (!pipeline_run(try.function, &options, &f->job->diags) || !measure(f, &try))
         try.function = NULL;
     return try;
 }
 
 static int64_t total(const Try *try) { return try->params + try->slab + try->beside; }
 
-static bool fits(const Session *session, const Try *try)
-{
-    return total(try) <= session->options.memory.bytes;
-}
+static bool fits(const Fitting *f, const Try *try) { return total(try) <= f->limit->bytes; }
 
 /* Rounded up, as the option takes it. */
 static const char *size_text(Arena *arena, int64_t bytes)
@@ -110,39 +115,40 @@ static const char *size_text(Arena *arena, int64_t bytes)
     return arena_printf(arena, "%" PRId64 "%c", (bytes + unit - 1) / unit, unit == 1000 ? 'k' : 'M');
 }
 
-static bool too_little(Session *session, const Function *function, const Try *least)
+static bool too_little(const Fitting *f, const Try *least)
 {
-    Arena *arena = session->job->arena;
-    return job_error(session->job,
+    Arena *arena = f->job->arena;
+    return job_error(f->job,
                      "--memory: %s needs %s at least for its largest batch, with all recomputed "
                      "that can be: %s of params and %s of values",
-                     function->name, size_text(arena, total(least)), size_text(arena, least->params),
+                     f->function->name, size_text(arena, total(least)), size_text(arena, least->params),
                      size_text(arena, least->slab + least->beside));
 }
 
-bool memory_fit(Session *session, Function *function)
+bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *function)
 {
+    const Fitting f = {job, limit, report, function};
     Try whole = {.function = function}, least;
-    if (!session->options.memory.bytes)
+    if (!limit->bytes)
         return true;
-    if (!measure(session, &whole))
+    if (!measure(&f, &whole))
         return false;
-    size_t told = session->report.lines.count, functions = function->module->functions.count;
+    size_t told = report->lines.count, functions = function->module->functions.count;
     least = whole;
-    for (int level = LEVELS - 1; level >= 0 && !fits(session, &least); level--) {
+    for (int level = LEVELS - 1; level >= 0 && !fits(&f, &least); level--) {
         int64_t budget = whole.slab / LEVELS * level;
-        if (level && total(&whole) - whole.slab + budget > session->options.memory.bytes)
+        if (level && total(&whole) - whole.slab + budget > limit->bytes)
             continue;
-        session->report.lines.count = told;
-        Try try = try_budget(session, function, budget);
+        report->lines.count = told;
+        Try try = try_budget(&f, budget);
         if (!try.function)
             return false;
         if (try.slab < least.slab)
             least = try;
     }
     function->module->functions.count = functions; /* what was tried is no function of the model */
-    if (!fits(session, &least))
-        return too_little(session, function, &least);
+    if (!fits(&f, &least))
+        return too_little(&f, &least);
     function->body = least.function->body;
     function->next_value = least.function->next_value;
     function->next_op = least.function->next_op;

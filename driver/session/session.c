@@ -7,7 +7,6 @@
 #include "driver/ports/patterns.h"
 #include "driver/ports/ports.h"
 #include "driver/ports/positions.h"
-#include "driver/session/memory.h"
 #include "driver/session/tuning.h"
 
 #include <string.h>
@@ -102,7 +101,7 @@ bool session_lower(Session *session, Function *function, const char *after)
                                .compute = session->options.compute,
                                .report = &session->report};
     return pipeline_run(function, &options, &session->job->diags) &&
-           (after || memory_fit(session, function));
+           (after || memory_fit(session->job, &session->options.memory, &session->report, function));
 }
 
 GemmChoice session_gemm(const Job *job)

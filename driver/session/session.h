@@ -4,18 +4,9 @@
 #define DRIVER_SESSION_SESSION_H
 
 #include "codegen/codegen.h"
-#include "driver/session/job.h"
+#include "driver/session/memory.h"
 #include "frontend/frontend.h"
-#include "passes/pass.h"
 #include "runtime/exec/exec.h"
-
-/* What a function may take while it runs for the largest batch there will be. */
-typedef struct MemoryLimit {
-    int64_t bytes;            /* of params and values; 0: no limit */
-    const DimSize *dims;      /* of that batch */
-    int n_dims;
-    const TfcProgram *beside; /* there at the same time, over the same params; or NULL */
-} MemoryLimit;
 
 typedef struct SessionOptions {
     const char *path;    /* MODEL.tfg */

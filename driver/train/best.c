@@ -1,6 +1,6 @@
 /* By which measure, and of which validation text, the best checkpoint of a run is chosen; what was logged is
  * judged anew where a resumed run has another. */
-#include "driver/train/training.h"
+#include "driver/train/best.h"
 
 #include "base/map.h"
 #include "runtime/train/runlog.h"

@@ -1,5 +1,5 @@
 /* What is told before the vocabulary is made and anything is compiled. */
-#include "driver/train/training.h"
+#include "driver/train/checks.h"
 
 #include "base/machine.h"
 #include "codegen/codegen.h"

@@ -1,22 +1,37 @@
-/* The texts of a training, its vocabulary, and the model with that vocabulary. */
-#include "driver/train/training.h"
+/* The texts of a training or its prepared data, its vocabulary, and the model with that vocabulary. */
+#define _GNU_SOURCE
+#include "driver/train/data.h"
 
 #include "driver/ports/positions.h"
+#include "driver/train/best.h"
+#include "driver/train/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_WINDOW = 128 };
 
+int64_t training_batch_tokens(const TrainOptions *o, const TrainSpec *spec)
+{
+    return o->batch_tokens > 0 ? o->batch_tokens : o->batch_sentences > 0 ? 0 : spec->batch_tokens;
+}
+
+static SessionOptions session_options(const Training *t)
+{
+    const TrainOptions *o = t->options;
+    SessionOptions session = session_defaults(o->model);
+    session.library = o->library;
+    session.freeze = o->freeze;
+    session.only = o->only;
+    for (size_t i = 0; i < o->settings.count; i++)
+        vec_push(t->job->arena, session.settings, o->settings.data[i]);
+    return session;
+}
+
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new()};
-    SessionOptions session = session_defaults(options->model);
-    session.library = options->library;
-    session.freeze = options->freeze;
-    session.only = options->only;
-    for (size_t i = 0; i < options->settings.count; i++)
-        vec_push(job->arena, session.settings, options->settings.data[i]);
+    SessionOptions session = session_options(t);
     int32_t size = options->record ? 0 : vocab_spec_size(options->vocab.spec);
     if (size && !setting_value(&session.settings, "vocab"))
         vec_push(job->arena, session.settings, arena_printf(job->arena, "vocab=%d", (int)size));
@@ -32,6 +47,75 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     session_close(&t->session);
     return ok;
 }
+
+/* ---- prepared data ---- */
+
+/* Params of a run whose tokens are others would be learned anew. */
+static bool compare_run(Job *job, const char *run, const Prepared *rows)
+{
+    RunRecord record;
+    const Vocabulary *vocab =
+        run_record_read(job, run, &record) ? vocabulary_of_run(job, run, &record) : NULL;
+    if (vocab && strcmp(prepared_vocabulary(job->arena, vocab), rows->vocabulary))
+        diag_warning(&job->diags, (Loc){0},
+                     "%s has another vocabulary than %s; tfc prepare --vocab %s takes that", run,
+                     rows->folder, run);
+    return vocab != NULL;
+}
+
+bool training_open_prepared(Job *job, TrainOptions *o)
+{
+    char *real = realpath(o->prepared, NULL); /* a path, whatever its name is like */
+    const char *folder = arena_strdup(job->arena, real ? real : o->prepared);
+    free(real);
+    const Prepared *rows = prepared_open(&job->diags, job->arena, folder);
+    if (!rows)
+        return false;
+    o->rows = rows;
+    o->vocab = (VocabularyChoice){.spec = folder};
+    for (size_t i = 0; i < rows->tokens.count; i++)
+        vec_push(job->arena, o->vocab.tokens, rows->tokens.data[i]);
+    return !o->weights || !is_run_folder(o->weights) || compare_run(job, o->weights, rows);
+}
+
+bool training_prepared_kind(Job *job, TrainOptions *o, const ModelPorts *ports)
+{
+    CorpusKind kind = o->rows->kind;
+    bool pairs = ports->source && ports->target;
+    if (pairs != (kind == CORPUS_PAIRS))
+        return job_error(job, "%s reads %s, and %s was prepared from %s", o->model,
+                         pairs ? "sources and targets" : "one text", o->prepared,
+                         pairs ? "one text" : "sources and targets");
+    o->kind = ports_kind(ports, kind == CORPUS_LINES);
+    return o->kind != CORPUS_SENTENCES || kind == CORPUS_LINES ||
+           job_error(job, "%s reads lines, and %s is one stream: prepare it with --lines", o->model,
+                     o->prepared);
+}
+
+/* Whether the vocabulary is still that of the prepared data, if there is such. */
+static bool check_vocabulary(const Training *t)
+{
+    const Prepared *rows = t->options->rows;
+    if (!rows)
+        return true;
+    const char *now = prepared_vocabulary(t->job->arena, t->vocab);
+    return !strcmp(now, rows->vocabulary) ||
+           job_error(t->job,
+                     "the vocabulary is not the one that %s was prepared with: that had %s, and "
+                     "this has %s; prepare the texts again",
+                     t->options->prepared, rows->vocabulary, now);
+}
+
+/* The corpus that prepared data is. */
+static Corpus *prepared_corpus(const Training *t, const CorpusOptions *options)
+{
+    Corpus *corpus = corpus_new(t->vocab, options);
+    corpus->prepared = t->options->rows;
+    corpus->n = corpus->own = t->options->rows->rows;
+    return corpus;
+}
+
+/* ---- texts ---- */
 
 static Lines *read_files(Training *t, const TextFiles *files, Lines **target)
 {
@@ -85,7 +169,8 @@ static bool read_texts(Training *t)
     return read_valid(t) && t->source;
 }
 
-bool training_mix(Job *job, const char *text, Mixed *mixed)
+/* "FILE:WEIGHT" of --mix; false after an error. */
+static bool parse_mix(Job *job, const char *text, Mixed *mixed)
 {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
@@ -111,7 +196,7 @@ static bool read_mixed(Training *t)
         return job_error(job, "--mix mixes lines: --text is one stream without --lines");
     for (size_t i = 0; i < o->mix.count; i++) {
         Mixed *mixed = &t->mixed[i];
-        if (!training_mix(job, o->mix.data[i], mixed))
+        if (!parse_mix(job, o->mix.data[i], mixed))
             return false;
         mixed->source = o->kind == CORPUS_PAIRS
                             ? pair_text_read(job, mixed->path, o->languages, o->line_limit, &mixed->target)
@@ -121,6 +206,8 @@ static bool read_mixed(Training *t)
     }
     return true;
 }
+
+/* ---- vocabulary and corpora ---- */
 
 static bool make_vocabulary(Training *t)
 {
@@ -140,12 +227,7 @@ static bool make_vocabulary(Training *t)
 
 static bool open_model(Training *t)
 {
-    SessionOptions session = session_defaults(t->options->model);
-    session.library = t->options->library;
-    session.freeze = t->options->freeze;
-    session.only = t->options->only;
-    for (size_t i = 0; i < t->options->settings.count; i++)
-        vec_push(t->job->arena, session.settings, t->options->settings.data[i]);
+    SessionOptions session = session_options(t);
     t->session_is_open = inference_open_model(&t->session, t->job, &session, t->vocab);
     if (t->session_is_open)
         t->ports = ports_of(t->session.model->module);
@@ -225,10 +307,10 @@ static bool check_unknown(Training *t)
 bool training_load_data(Training *t)
 {
     if (!training_check_sizes(t) || !read_texts(t) || !read_mixed(t) || !make_vocabulary(t) ||
-        !training_check_vocabulary(t) || !open_model(t) || !check_length(t))
+        !check_vocabulary(t) || !open_model(t) || !check_length(t))
         return false;
     const CorpusOptions options = corpus_options(t);
-    t->corpus = t->options->rows ? training_prepared_corpus(t, &options)
+    t->corpus = t->options->rows ? prepared_corpus(t, &options)
                                  : corpus_encode(&t->job->diags, t->vocab, &options, t->source, t->target);
     bool ok = t->corpus != NULL;
     for (size_t i = 0; ok && i < t->options->mix.count; i++)

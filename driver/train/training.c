@@ -4,8 +4,10 @@
 #include "driver/ports/patterns.h"
 #include "driver/run/published.h"
 #include "driver/run/weights.h"
+#include "driver/train/best.h"
+#include "driver/train/data.h"
 #include "driver/train/ranks.h"
-#include "driver/train/split.h"
+#include "driver/train/record.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
@@ -24,11 +26,6 @@ RateSettings training_rate(const TrainSpec *spec, int64_t steps)
                           .final = spec->rate_final,
                           .warmup = spec->warmup,
                           .steps = spec->rate_steps > 0 ? spec->rate_steps : steps};
-}
-
-int64_t training_batch_tokens(const TrainOptions *o, const TrainSpec *spec)
-{
-    return o->batch_tokens > 0 ? o->batch_tokens : o->batch_sentences > 0 ? 0 : spec->batch_tokens;
 }
 
 static void make_settings(Training *t)

@@ -7,6 +7,19 @@
 #include <math.h>
 #include <string.h>
 
+BoundDim *binding_dim(Binding *binding, const char *name)
+{
+    for (size_t i = 0; i < binding->dims.count; i++)
+        if (!strcmp(binding->dims.data[i].name, name))
+            return &binding->dims.data[i];
+    return NULL;
+}
+
+const char *binding_path(const Binding *binding)
+{
+    return binding->file ? binding->file->path : "made input";
+}
+
 /* ---- where the elements lie ---- */
 
 /* A shape with its dimensions bound: extents of the logical array, and the way

@@ -2,19 +2,10 @@
 #include "driver/values/tensors.h"
 
 #include "driver/ports/positions.h"
-#include "driver/values/packing.h"
 #include "frontend/frontend.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-BoundDim *binding_dim(Binding *binding, const char *name)
-{
-    for (size_t i = 0; i < binding->dims.count; i++)
-        if (!strcmp(binding->dims.data[i].name, name))
-            return &binding->dims.data[i];
-    return NULL;
-}
 
 /* In the file, or made here. */
 static const StTensor *find_tensor(const Binding *binding, const char *name)
@@ -35,11 +26,6 @@ static const StTensor *find_lengths(const Binding *binding, const char *name)
     if (found || !text_ends(name, NEXT_SUFFIX) || !stem)
         return found;
     return find_lengths(binding, arena_strndup(arena, name, stem));
-}
-
-const char *binding_path(const Binding *binding)
-{
-    return binding->file ? binding->file->path : "made input";
 }
 
 /* Each row of a tensor of ids moved by one, -1 at its end, as the elements of a tensor of the

@@ -5,6 +5,7 @@
 #include "runtime/exec/gemm_tasks.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/workspace.h"
+#include "runtime/product/product_pack.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,41 +4,9 @@
 #ifndef RUNTIME_EXEC_GEMM_H
 #define RUNTIME_EXEC_GEMM_H
 
-#include "runtime/exec/kernel.h"
-#include "runtime/exec/program.h"
-
 #include "base/team.h"
-
-/* A matrix operand with its strides evaluated. */
-typedef struct GemmMatrix {
-    int32_t buffer, ragged_dim;
-    int64_t offset, loop_strides[TFC_MAX_LOOPS], ragged_stride, row_stride, column_stride;
-} GemmMatrix;
-
-/* Iterations [first, first + count) of the parallel loops; of each the rows
- * [m_begin, m_end) and columns [n_begin, n_end), cut to the iteration's extents. */
-typedef struct GemmTask {
-    int64_t first, count;
-    int64_t m_begin, m_end, n_begin, n_end;
-} GemmTask;
-
-/* A product for one shape. */
-typedef struct BoundGemm {
-    const TfcGemmStep *step;
-    const TfcDim *dims;
-    const TfcProducts *products;
-    const TfcChoice *choice; /* between them */
-    GemmMatrix a, b, c;
-    TfcRows rows;                     /* in a loop: which side they are */
-    bool accumulate;
-    int64_t m, n, k;                  /* where the extents are sizes */
-    int64_t loops[TFC_MAX_LOOPS];
-    int32_t n_free, free[TFC_MAX_LOOPS]; /* loops whose iterations are independent */
-    int32_t n_sums, sums[TFC_MAX_LOOPS]; /* loops that add up into the same c */
-    int64_t iterations, sum_iterations;
-    int32_t n_tasks, capacity;
-    GemmTask *tasks; /* malloc'd, grows only */
-} BoundGemm;
+#include "runtime/exec/gemm_tasks.h"
+#include "runtime/exec/kernel.h"
 
 /* Takes the step's sizes from the program's, as evaluated, and cuts tasks; false if memory cannot be
  * had. `bound` is zeroed before the first call and may be bound again. */

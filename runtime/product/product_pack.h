@@ -1,8 +1,16 @@
-/* Packing of operands for the loops around tiles (product.c), by what a form gives for that. */
+/* Packing of operands, by what a form gives for that: of a whole b beforehand, and for the loops around tiles
+ * (product.c). */
 #ifndef RUNTIME_PRODUCT_PRODUCT_PACK_H
 #define RUNTIME_PRODUCT_PRODUCT_PACK_H
 
-#include "runtime/product/product.h"
+#include "runtime/product/form.h"
+
+/* Packs columns [begin, end) of b[k, n] into panels, a multiple of TFC_PANEL_COLUMNS the first.
+ * `b` and `panels` point to the whole matrix and to the room for all of it: as many columns as
+ * whole multiples of TFC_PANEL_COLUMNS, k elements each of b's type; for bf16, k is rounded up to
+ * TFC_PAIRS_K. */
+void product_pack(const TfcForm *form, int64_t k, int64_t begin, int64_t end, const void *b,
+                  int64_t b_row, int64_t b_column, void *panels);
 
 /* Terms that are packed in one go, a multiple of every form's `whole`: their misses overlap. */
 enum { PACK_K = 32 };

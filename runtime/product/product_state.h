@@ -2,7 +2,7 @@
 #ifndef RUNTIME_PRODUCT_PRODUCT_STATE_H
 #define RUNTIME_PRODUCT_PRODUCT_STATE_H
 
-#include "runtime/product/product.h"
+#include "runtime/product/form.h"
 
 /* Denormals: zero from now on, if the form says so; what was so far, for what restores it. */
 unsigned state_flush_denormals(const TfcFormSizes *f);

@@ -1,8 +1,7 @@
-/* Choosing the best checkpoint by one measure, as training goes on or from a log. */
+/* Choosing the best checkpoint by one measure. */
 #include "runtime/train/best.h"
 
 #include "base/map.h"
-#include "runtime/train/runlog.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +78,17 @@ static void set_judge(const TrainBest *best, TrainState *state)
     state->judge_texts = best->texts;
 }
 
+void train_judge_begin(const TrainBest *best, TrainState *state)
+{
+    state->best_step = state->bad = 0;
+    set_judge(best, state);
+}
+
+double train_best_of(const TrainBest *best, const TrainFigures *figures)
+{
+    return train_measure_figure(measure_of(best), figures);
+}
+
 /* The state has figures as lower is better. */
 static double sign_of(const TrainBest *best) { return measure_of(best)->higher ? -1 : 1; }
 
@@ -89,7 +99,7 @@ double train_best_figure(const TrainBest *best, const TrainState *state)
 
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state)
 {
-    double figure = sign_of(best) * train_measure_figure(measure_of(best), figures);
+    double figure = sign_of(best) * train_best_of(best, figures);
     bool better = isfinite(figure) && (!state->best_step || figure < state->best ||
                                        (figure == state->best && figures->loss < state->best_loss));
     set_judge(best, state);
@@ -101,50 +111,4 @@ bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t ste
         state->bad = 0;
     }
     return better;
-}
-
-/* ---- logged validations ---- */
-
-/* Whether two names are the same, or both absent. */
-static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
-
-/* The text of which a line has its "valid_…": NULL: the one without a name. */
-static const char *text_of(Arena *arena, const char *by)
-{
-    const char *colon = strrchr(by, ':');
-    return colon ? arena_strndup(arena, by, (size_t)(colon - by)) : NULL;
-}
-
-/* A validation's figures of the text that decides; NAN where the line does not have them. Lines of
- * older versions do not say of which text theirs are: a run kept to one. */
-static TrainFigures figures_of(Arena *arena, const TrainBest *best, const TrainReport *report)
-{
-    for (int i = 0; best->text && i < report->n_valid; i++)
-        if (!strcmp(report->valid[i].name, best->text))
-            return report->valid[i].figures;
-    bool same = !report->best_by || is_same(text_of(arena, report->best_by), best->text);
-    return same ? report->figures : train_no_figures();
-}
-
-TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
-                            TrainState *state)
-{
-    TrainJudged judged = {0};
-    Arena *arena = arena_new();
-    state->best_step = state->bad = 0;
-    set_judge(best, state);
-    for (size_t i = 0; i < log->count; i++) {
-        const TrainReport *report = &log->data[i];
-        bool counts = report->validated && report->step > state->judge_from && report->step <= state->step;
-        if (!counts || (has && !has(user, report->step)))
-            continue;
-        const TrainFigures figures = figures_of(arena, best, report);
-        judged.validations++;
-        if (isfinite(train_measure_figure(measure_of(best), &figures)))
-            train_judge(best, &figures, report->step, state);
-        else
-            judged.lacking++;
-    }
-    arena_free(arena);
-    return judged;
 }

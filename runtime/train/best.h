@@ -59,6 +59,10 @@ typedef struct TrainBest {
 const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *measure);
 /* What TrainState.judge is for it: of measure and text's name. */
 uint64_t train_best_hash(const TrainBest *best);
+/* The figure that decides; NAN: there is none. */
+double train_best_of(const TrainBest *best, const TrainFigures *figures);
+/* Before the first validation: there is no best yet. */
+void train_judge_begin(const TrainBest *best, TrainState *state);
 /* Whether a validation is better than the best so far; of equal figures the lower loss is. What is no
  * number never is. Keeps the best, its step, and the number of validations since it in the state. */
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step, TrainState *state);

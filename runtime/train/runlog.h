@@ -5,7 +5,38 @@
 
 #include "base/json_write.h"
 #include "base/vec.h"
-#include "runtime/train/train.h"
+#include "runtime/train/best.h"
+
+/* TrainValid: one validation text's.
+ *   name   NULL: the run's own, which has none */
+typedef struct TrainValid {
+    const char *name;
+    TrainFigures figures;
+} TrainValid;
+
+/* TrainSample: a line of a validation text, from 0, and what the model made of it.
+ *   prompt   the beginning that a language model went on with; NULL: the text is a translation */
+typedef struct TrainSample {
+    int64_t line;
+    const char *prompt, *text;
+} TrainSample;
+
+/* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
+typedef struct TrainReport {
+    int64_t step, epoch;
+    double loss, rate, gradient_norm, tokens_per_second;
+    double waited_for_ranks, waited_for_network; /* rank 0's share of the time; NAN: it is alone */
+    int64_t memory;      /* bytes that are resident; 0: unknown */
+    double seconds;      /* of training, earlier sessions included */
+    double seconds_left; /* NAN: unknown */
+    TrainFigures figures;       /* of the text that decides which is the best */
+    const TrainValid *valid;    /* every text's; the hook's until the next validation */
+    int n_valid;
+    const TrainSample *samples; /* of the first text, always the same lines */
+    int n_samples;
+    const char *best_by; /* TrainBest.by of the validation; NULL: there is none, or an older version's */
+    bool validated, best;
+} TrainReport;
 
 /* FOLDER/NAME, in the arena. */
 const char *run_path(Arena *arena, const char *folder, const char *name);
@@ -29,7 +60,7 @@ typedef struct TrainJudged {
     int64_t validations, lacking;
 } TrainJudged;
 /* The best of the log's validations up to state->step that are behind state->judge_from: of all, or (has not
- * NULL) of those whose checkpoint is there. Fills what train_judge keeps in the state. (best.c) */
+ * NULL) of those whose checkpoint is there. Fills what train_judge keeps in the state. */
 TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
                             TrainState *state);
 /* The report as members of the object that is open. */

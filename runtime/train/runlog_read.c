@@ -1,4 +1,4 @@
-/* Reading log.jsonl. */
+/* Reading log.jsonl, and judging the validations in it anew. */
 #include "runtime/train/runlog.h"
 
 #include "base/file.h"
@@ -104,4 +104,49 @@ bool runlog_read(Diagnostics *diags, Arena *arena, const char *folder, RunLog *l
         vec_push(arena, *log, report);
     }
     return true;
+}
+
+/* ---- judging what is logged ---- */
+
+/* Whether two names are the same, or both absent. */
+static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+/* The text of which a line has its "valid_…": NULL: the one without a name. */
+static const char *text_of(Arena *arena, const char *by)
+{
+    const char *colon = strrchr(by, ':');
+    return colon ? arena_strndup(arena, by, (size_t)(colon - by)) : NULL;
+}
+
+/* A validation's figures of the text that decides; NAN where the line does not have them. Lines of
+ * older versions do not say of which text theirs are: a run kept to one. */
+static TrainFigures figures_of(Arena *arena, const TrainBest *best, const TrainReport *report)
+{
+    for (int i = 0; best->text && i < report->n_valid; i++)
+        if (!strcmp(report->valid[i].name, best->text))
+            return report->valid[i].figures;
+    bool same = !report->best_by || is_same(text_of(arena, report->best_by), best->text);
+    return same ? report->figures : train_no_figures();
+}
+
+TrainJudged train_judge_log(const TrainBest *best, const RunLog *log, TrainHas *has, void *user,
+                            TrainState *state)
+{
+    TrainJudged judged = {0};
+    Arena *arena = arena_new();
+    train_judge_begin(best, state);
+    for (size_t i = 0; i < log->count; i++) {
+        const TrainReport *report = &log->data[i];
+        bool counts = report->validated && report->step > state->judge_from && report->step <= state->step;
+        if (!counts || (has && !has(user, report->step)))
+            continue;
+        const TrainFigures figures = figures_of(arena, best, report);
+        judged.validations++;
+        if (isfinite(train_best_of(best, &figures)))
+            train_judge(best, &figures, report->step, state);
+        else
+            judged.lacking++;
+    }
+    arena_free(arena);
+    return judged;
 }

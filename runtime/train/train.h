@@ -16,8 +16,8 @@
 #include "runtime/decode/feed.h"
 #include "runtime/decode/totals.h"
 #include "runtime/ranks/ranks.h"
-#include "runtime/train/best.h"
 #include "runtime/train/parallel/split.h"
+#include "runtime/train/runlog.h"
 #include "runtime/train/schedule.h"
 
 #include <signal.h>
@@ -51,37 +51,6 @@ typedef struct TrainSettings {
                            They share the pieces of each update, and rank 0 alone tells, validates
                            and writes. A rank whose training fails with an error has to end all */
 } TrainSettings;
-
-/* TrainValid: one validation text's.
- *   name   NULL: the run's own, which has none */
-typedef struct TrainValid {
-    const char *name;
-    TrainFigures figures;
-} TrainValid;
-
-/* TrainSample: a line of a validation text, from 0, and what the model made of it.
- *   prompt   the beginning that a language model went on with; NULL: the text is a translation */
-typedef struct TrainSample {
-    int64_t line;
-    const char *prompt, *text;
-} TrainSample;
-
-/* What a line of log.jsonl says. Figures are means since the last report; NAN: none. */
-typedef struct TrainReport {
-    int64_t step, epoch;
-    double loss, rate, gradient_norm, tokens_per_second;
-    double waited_for_ranks, waited_for_network; /* rank 0's share of the time; NAN: it is alone */
-    int64_t memory;      /* bytes that are resident; 0: unknown */
-    double seconds;      /* of training, earlier sessions included */
-    double seconds_left; /* NAN: unknown */
-    TrainFigures figures;       /* of the text that decides which is the best */
-    const TrainValid *valid;    /* every text's; the hook's until the next validation */
-    int n_valid;
-    const TrainSample *samples; /* of the first text, always the same lines */
-    int n_samples;
-    const char *best_by; /* TrainBest.by of the validation; NULL: there is none, or an older version's */
-    bool validated, best;
-} TrainReport;
 
 typedef struct TrainHooks {
     void *user;

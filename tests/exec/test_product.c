@@ -11,6 +11,7 @@
 #include "base/bf16.h"
 #include "runtime/exec/program.h"
 #include "runtime/product/product.h"
+#include "runtime/product/product_pack.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,37 @@
+/* The table of published models: for each model_type the rows that read its config.json. */
+#ifndef DRIVER_EXCHANGE_IMPORT_MODELS_H
+#define DRIVER_EXCHANGE_IMPORT_MODELS_H
+
+#include "driver/session/job.h"
+
+/* ImportRow: what becomes of one key of config.json. */
+typedef enum ImportKind {
+    IMPORT_CONST,      /* a const of the model takes its value */
+    IMPORT_FLAG,       /* a const of the model is whether it is `value` */
+    IMPORT_KEY,        /* read by other rows, which name it in `absent` */
+    IMPORT_ACTIVATION, /* the model's block `activation` is this function */
+    IMPORT_SAME,       /* the model has one const for two keys: both must be the same */
+    IMPORT_MUST,       /* the model is written for this value alone, or for those of a list */
+    IMPORT_TOKEN,      /* an id: a rule of the vocabulary (runtime/data/token_rules.h) */
+    IMPORT_PIECE,      /* no key: a token, whose id a const of the model is */
+    IMPORT_IGNORE      /* no key: tensors of this pattern (driver/ports/patterns.h) are not needed */
+} ImportKind;
+typedef struct ImportRow {
+    ImportKind kind;
+    const char *key;    /* of an object within: "object.key" */
+    const char *to;     /* the const, the other key, the JSON value, the rule */
+    const char *absent; /* the JSON value that a config without the key means, or "=KEY": another
+                           key's; NULL: it must be there (a token: there is none) */
+    const char *value;  /* the JSON value of a flag that is true */
+} ImportRow;
+
+/* ImportModel: a model_type of config.json. */
+typedef struct ImportModel {
+    const char *type;
+    const char *files[3]; /* of models/: the model, and those that it uses */
+    const ImportRow *rows;
+} ImportModel;
+/* By its model_type; NULL: not known, and an error names those that are. */
+const ImportModel *import_model(Job *job, const char *type);
+
+#endif
