@@ -2,14 +2,16 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
 
-/* Seconds since some moment before the process began. */
-static inline double clock_seconds(void)
+/* Since some moment before the process began. */
+static inline int64_t clock_nanoseconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+static inline double clock_seconds(void) { return 1e-9 * (double)clock_nanoseconds(); }
 
 #endif

@@ -5,15 +5,13 @@
 
 #include <inttypes.h>
 
-/* The speed is known after these steps, without the first, which is slower, and these seconds. */
-enum { STEPS_TO_MEASURE = 3 };
 static const double SECONDS_TO_MEASURE = 3, LONG_SECONDS = 3600;
 
 /* A warm-up beside an end by time, before it is known how many steps that is; a few end before the speed is known. */
 static void tell_share(const Forecast *f)
 {
     const TrainSettings *s = f->settings;
-    if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step + STEPS_TO_MEASURE)
+    if (s->seconds > 0 && !f->state->warmup && s->rate.warmup > f->state->step + TRAIN_PACE_STEPS)
         diag_note(&f->job->diags, (Loc){0},
                   "the warm-up has %" PRId64 " steps; if it does not end within the time of --minutes, it becomes one "
                   "of %.3g %% of the steps that do",
@@ -55,7 +53,7 @@ static bool tell_long(Forecast *f, double a_step)
 {
     const TrainSettings *s = f->settings;
     double left = a_step * (double)(s->steps - f->state->step);
-    if (!f->default_steps || left <= LONG_SECONDS)
+    if (left <= LONG_SECONDS)
         return false;
     diag_warning(&f->job->diags, (Loc){0},
                  "at this speed (%.3g s a step) %" PRId64 " steps take %s; --steps and --minutes say when to end",
@@ -65,16 +63,10 @@ static bool tell_long(Forecast *f, double a_step)
 
 bool forecast_step(Forecast *f, double now)
 {
-    int64_t step = f->state->step;
-    if (!f->begin) {
-        f->begin = now;
-        f->begin_step = step;
-    }
-    double spent = now - f->begin;
-    int64_t steps = step - f->begin_step;
     bool told = tell_warmup(f);
-    if (f->told || steps < STEPS_TO_MEASURE || spent < SECONDS_TO_MEASURE)
+    double a_step = f->default_steps ? train_pace(&f->pace, f->state->step, now, SECONDS_TO_MEASURE) : 0;
+    if (!a_step)
         return told;
-    f->told = true;
-    return tell_long(f, spent / (double)steps) || told;
+    f->default_steps = false;
+    return tell_long(f, a_step) || told;
 }

@@ -10,11 +10,9 @@ typedef struct Forecast {
     Job *job;
     const TrainSettings *settings;
     const TrainState *state;
-    bool default_steps; /* nobody said when to end */
-    double begin;       /* after the first step of this session; 0: it is not done */
-    int64_t begin_step;
+    bool default_steps; /* nobody said when to end, and how long that takes is not told yet */
+    TrainPace pace;
     int64_t warmup;     /* of the state, when it was last reported */
-    bool told;
 } Forecast;
 
 /* Tells what is known before the next step. */

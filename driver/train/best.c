@@ -3,10 +3,10 @@
 #include "driver/train/best.h"
 
 #include "base/map.h"
+#include "base/median.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FACT "best by" /* in run.json: TrainBest.by */
@@ -76,12 +76,6 @@ bool training_read_best(Training *t)
 
 /* ---- the measure where none was named ---- */
 
-static int compare_counts(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int64_t count_words(const Training *t, const Line *line, Arena *arena)
 {
     const char *text = inference_reference(&t->inference, line, arena);
@@ -102,12 +96,11 @@ static double median_words(const Training *t)
     int first = t->best_text < 0 ? 0 : t->best_text, last = t->best_text < 0 ? t->n_valid - 1 : t->best_text;
     for (int i = first; i <= last; i++)
         most += t->valid[i].target->n;
-    int64_t *words = ARENA_ARRAY(arena, int64_t, most + 1);
+    double *words = ARENA_ARRAY(arena, double, most + 1);
     for (int i = first; i <= last; i++)
         for (int64_t k = 0; k < t->valid[i].target->n; k++)
-            n += (words[n] = count_words(t, &t->valid[i].target->at[k], arena)) > 0;
-    qsort(words, (size_t)n, sizeof *words, compare_counts);
-    double median = n ? (double)(words[(n - 1) / 2] + words[n / 2]) / 2 : LEAST_WORDS;
+            n += (words[n] = (double)count_words(t, &t->valid[i].target->at[k], arena)) > 0;
+    double median = n ? (median_sort(words, (size_t)n) + words[(n - 1) / 2]) / 2 : LEAST_WORDS;
     arena_free(arena);
     return median;
 }

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "runtime/exec/trace_state.h"
 
+#include "base/clock.h"
 #include "runtime/exec/exec.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { USUAL_STEPS = 1 << 19, SPARE_THREADS = 2 };
 
@@ -14,14 +14,7 @@ static Trace *in_use;
 void trace_use(Trace *trace) { in_use = trace; }
 Trace *trace_in_use(void) { return in_use; }
 
-static int64_t clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-int64_t trace_now(const Trace *trace) { return clock_now() - trace->start; }
+int64_t trace_now(const Trace *trace) { return clock_nanoseconds() - trace->start; }
 
 Trace *trace_new(int32_t steps)
 {
@@ -38,14 +31,14 @@ Trace *trace_new(int32_t steps)
     bool ok = trace->steps && trace->spans && trace->threads;
     for (int32_t i = 0; ok && i < trace->n_threads; i++)
         ok = (trace->threads[i].slices = calloc((size_t)trace->capacity, sizeof(TraceSlice))) != NULL;
-    trace->start = clock_now();
+    trace->start = clock_nanoseconds();
     if (ok)
         return trace;
     trace_free(trace);
     return NULL;
 }
 
-void trace_restart(Trace *trace) { trace->start = clock_now(); }
+void trace_restart(Trace *trace) { trace->start = clock_nanoseconds(); }
 
 void trace_free(Trace *trace)
 {

@@ -25,26 +25,27 @@ double trainer_rate(const Trainer *t, int64_t step)
     return schedule_rate(&rate, step);
 }
 
+double train_pace(TrainPace *pace, int64_t step, double now, double seconds)
+{
+    if (!pace->from)
+        *pace = (TrainPace){now, step};
+    int64_t steps = step - pace->step;
+    double spent = now - pace->from;
+    return steps < TRAIN_PACE_STEPS || spent < seconds ? 0 : spent / (double)steps;
+}
+
 /* A warm-up that would not end within the time becomes a share of the steps that do, once the speed is known:
- * after some steps of this session (without the first, which is slower) and some seconds, of a short training
- * a share of its time. */
+ * after some seconds, of a short training a share of its time. */
 static void fit_warmup(Trainer *t)
 {
-    enum { STEPS_TO_MEASURE = 3 };
     static const double SECONDS_TO_MEASURE = 3, SHARE_TO_MEASURE = 0.1;
     const TrainSettings *s = t->settings;
     int64_t step = t->state->step, warmup = s->rate.warmup;
-    double now = clock_seconds();
     if (s->seconds <= 0 || t->state->warmup || step >= warmup)
         return;
-    if (!t->measured_from) {
-        t->measured_from = now;
-        t->measured_step = step;
-    }
-    int64_t steps = step - t->measured_step;
-    if (steps < STEPS_TO_MEASURE || now - t->measured_from < fmin(SECONDS_TO_MEASURE, SHARE_TO_MEASURE * s->seconds))
+    double a_step = train_pace(&t->pace, step, clock_seconds(), fmin(SECONDS_TO_MEASURE, SHARE_TO_MEASURE * s->seconds));
+    if (!a_step)
         return;
-    double a_step = (now - t->measured_from) / (double)steps;
     int64_t fits = step + (int64_t)(fmax(s->seconds - trainer_spent(t), 0) / a_step);
     if (warmup <= fits || (s->steps && s->steps <= fits))
         return;

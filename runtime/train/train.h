@@ -35,6 +35,15 @@ typedef struct TrainPrograms {
 /* A warm-up that does not end within `seconds` becomes one of so many parts of the steps that do. */
 enum { TRAIN_WARMUP_SHARE = 10 };
 
+/* TrainPace: the speed of a training, measured from behind the first step of a process, which is slower. Begins as zeros. */
+enum { TRAIN_PACE_STEPS = 3 };
+typedef struct TrainPace {
+    double from; /* clock_seconds() */
+    int64_t step;
+} TrainPace;
+/* After each step: seconds a step; 0: TRAIN_PACE_STEPS steps and `seconds` are not over yet. (pace.c) */
+double train_pace(TrainPace *pace, int64_t step, double now, double seconds);
+
 typedef struct TrainSettings {
     RateSettings rate;
     BatchOptions batch; /* its seed is that of the order of the data. Shards: above 1 the gradients

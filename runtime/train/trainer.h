@@ -26,8 +26,7 @@ typedef struct Trainer {
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
     bool own_horizon;      /* the state's was estimated in this session */
-    double measured_from;  /* the speed is measured from here; 0: no step is done */
-    int64_t measured_step;
+    TrainPace pace;
     /* since the last report */
     double loss_sum, norm;
     int64_t loss_tokens;
