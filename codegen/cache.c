@@ -193,6 +193,13 @@ static void checksum(const Header *header, const unsigned char *payload,
 
 /* ---- reading ---- */
 
+int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix)
+{
+    char name[CACHE_NAME_BYTES];
+    cache_name(key, suffix, name);
+    return cache->folder < 0 ? -1 : openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
 static bool read_exactly(int file, void *to, size_t size)
 {
     for (char *at = to; size;) {
@@ -228,11 +235,7 @@ static bool read_program(int file, int64_t max_bytes, const ProgramKey *key, Are
 
 static bool get_objects(Cache *cache, const char *suffix, const ProgramKey *key, Arena *arena, ObjectSet *out)
 {
-    char name[CACHE_NAME_BYTES];
-    if (cache->folder < 0)
-        return false;
-    cache_name(key, suffix, name);
-    int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = cache_open_file(cache, key, suffix);
     if (file < 0)
         return false;
     bool ok = read_program(file, cache->max_bytes, key, arena, out);

@@ -54,12 +54,8 @@ static bool fits(const char *map, const ProgramKey *key, int64_t bytes, bool in_
 
 void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes)
 {
-    char name[CACHE_NAME_BYTES];
     struct stat info;
-    if (cache->folder < 0)
-        return NULL;
-    cache_name(key, SUFFIX, name);
-    int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = cache_open_file(cache, key, SUFFIX);
     if (file < 0)
         return NULL;
     char *map = MAP_FAILED;

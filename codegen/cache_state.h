@@ -21,6 +21,8 @@ struct Cache {
 bool cache_is_private(const struct stat *info);
 /* The file of a key; suffixes have five bytes. */
 void cache_name(const ProgramKey *key, const char *suffix, char name[CACHE_NAME_BYTES]);
+/* Opens the file of a key to read it; -1: there is none. */
+int cache_open_file(const Cache *cache, const ProgramKey *key, const char *suffix);
 /* Writes beside and renames; a failure becomes the note. */
 void cache_write(Cache *cache, const char *name, const void *head, size_t head_bytes, const void *data, size_t bytes);
 /* Removes what writers that died left behind and, while files of this suffix have more bytes, those used longest ago. */

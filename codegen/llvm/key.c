@@ -189,46 +189,50 @@ static void add_function(Sha256 *sha, const Function *function)
     arena_free(bytes.arena);
 }
 
-ProgramKey key_of_text(const char *text, const char *library)
+/* Begins with this build of the compiler. */
+static Sha256 begin_key(void)
 {
-    ProgramKey key;
     Sha256 sha;
     sha256_init(&sha);
     add_build(&sha);
+    return sha;
+}
+
+static ProgramKey end_key(Sha256 *sha)
+{
+    ProgramKey key;
+    sha256_finish(sha, key.hash);
+    return key;
+}
+
+ProgramKey key_of_text(const char *text, const char *library)
+{
+    Sha256 sha = begin_key();
     add_here(&sha);
     if (library)
         build_id_add_file(&sha, library);
     add_text(&sha, text, strlen(text));
-    sha256_finish(&sha, key.hash);
-    return key;
+    return end_key(&sha);
 }
 
 ProgramKey key_of(const TargetOptions *target, const Function *function, const char *pipeline)
 {
-    ProgramKey key;
-    Sha256 sha;
-    sha256_init(&sha);
-    add_build(&sha);
+    Sha256 sha = begin_key();
     add_target(&sha, target);
     add_text(&sha, pipeline, strlen(pipeline));
     add_function(&sha, function);
-    sha256_finish(&sha, key.hash);
-    return key;
+    return end_key(&sha);
 }
 
 ProgramKey key_of_objects(const TargetOptions *target, const Function *const *functions, int n, const char *prefix)
 {
-    ProgramKey key;
-    Sha256 sha;
-    sha256_init(&sha);
-    add_build(&sha);
+    Sha256 sha = begin_key();
     add_target(&sha, target);
     add_text(&sha, prefix, strlen(prefix));
     add_number(&sha, n);
     for (int i = 0; i < n; i++)
         add_function(&sha, functions[i]);
-    sha256_finish(&sha, key.hash);
-    return key;
+    return end_key(&sha);
 }
 
 ProgramKey key_of_loops(const TargetOptions *target, const char *text, size_t length)
@@ -245,11 +249,9 @@ ProgramKey key_of_loops(const TargetOptions *target, const char *text, size_t le
 
 ProgramKey key_of_made(const ProgramKey *program, const void *of, size_t bytes)
 {
-    ProgramKey key;
     Sha256 sha;
     sha256_init(&sha);
     sha256_add(&sha, program->hash, sizeof program->hash);
     sha256_add(&sha, of, bytes);
-    sha256_finish(&sha, key.hash);
-    return key;
+    return end_key(&sha);
 }

@@ -20,17 +20,17 @@
 #define IGNORE(pattern) ROW(IGNORE, pattern, NULL, NULL)
 #define END ROW(IGNORE, NULL, NULL, NULL)
 
+/* What Marian and BART share. */
+#define SEQ2SEQ_ROWS                                                                              \
+    CONST("d_model", "d_model", "1024"), CONST("encoder_layers", "encoder_layers", "12"),         \
+        CONST("decoder_layers", "decoder_layers", "12"), CONST("encoder_ffn_dim", "d_ff", "4096"),\
+        SAME("decoder_ffn_dim", "encoder_ffn_dim"), CONST("encoder_attention_heads", "heads", "16"),\
+        SAME("decoder_attention_heads", "encoder_attention_heads"), CONST("dropout", "p_drop", "0.1"),\
+        ACTIVATION("activation_function", "\"gelu\"")
+
 static const ImportRow marian[] = {
     CONST("vocab_size", "vocab", "58101"),
-    CONST("d_model", "d_model", "1024"),
-    CONST("encoder_layers", "encoder_layers", "12"),
-    CONST("decoder_layers", "decoder_layers", "12"),
-    CONST("encoder_ffn_dim", "d_ff", "4096"),
-    SAME("decoder_ffn_dim", "encoder_ffn_dim"),
-    CONST("encoder_attention_heads", "heads", "16"),
-    SAME("decoder_attention_heads", "encoder_attention_heads"),
-    CONST("dropout", "p_drop", "0.1"),
-    ACTIVATION("activation_function", "\"gelu\""),
+    SEQ2SEQ_ROWS,
     MUST("scale_embedding", "true", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "false", "false"),
@@ -48,15 +48,7 @@ static const ImportRow marian[] = {
 static const ImportRow bart[] = {
     CONST("vocab_size", "vocab", "50265"),
     CONST("max_position_embeddings", "context", "1024"),
-    CONST("d_model", "d_model", "1024"),
-    CONST("encoder_layers", "encoder_layers", "12"),
-    CONST("decoder_layers", "decoder_layers", "12"),
-    CONST("encoder_ffn_dim", "d_ff", "4096"),
-    SAME("decoder_ffn_dim", "encoder_ffn_dim"),
-    CONST("encoder_attention_heads", "heads", "16"),
-    SAME("decoder_attention_heads", "encoder_attention_heads"),
-    CONST("dropout", "p_drop", "0.1"),
-    ACTIVATION("activation_function", "\"gelu\""),
+    SEQ2SEQ_ROWS,
     MUST("scale_embedding", "false", "false"),
     MUST("normalize_before", "false", "false"),
     MUST("normalize_embedding", "true", "true"),
@@ -113,8 +105,8 @@ static const ImportRow gpt2[] = {
 
 /* What LLaMA and those that took its layers share. Positions are turned more slowly for long texts
  * by rope_scaling, which newer files call rope_parameters. */
-#define LLAMA_ROWS                                                                                 \
-    CONST("hidden_size", "d_model", "4096"), CONST("num_hidden_layers", "layers", "32"),           \
+#define LLAMA_ROWS(size, context, inner, key_heads)                                                \
+    CONST("hidden_size", "d_model", "4096"), CONST("num_hidden_layers", "layers", "32"),          \
         CONST("num_attention_heads", "heads", "32"), CONST("head_dim", "d_k", "null"),             \
         MUST("hidden_act", "\"silu\"", "\"silu\""),                                                \
         KEY("rope_theta", "10000"), KEY("rope_scaling.type", "null"),                              \
@@ -127,34 +119,22 @@ static const ImportRow gpt2[] = {
         SCALING("high_freq_factor", "rope_high"),                                                  \
         SCALING("original_max_position_embeddings", "rope_context"),                               \
         CONST("tie_word_embeddings", "tied", "false"), TOKEN("begin", "bos_token_id", "1"),        \
-        TOKEN("end", "eos_token_id", "2"), IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight")
+        TOKEN("end", "eos_token_id", "2"), IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight"), \
+        CONST("vocab_size", "vocab", size), CONST("max_position_embeddings", "context", context), \
+        CONST("intermediate_size", "d_ff", inner),                                                \
+        CONST("num_key_value_heads", "kv_heads", key_heads), CONST("rms_norm_eps", "norm_eps", "1e-6")
 #define SCALING(key, to) \
     KEY("rope_scaling." key, "null"), CONST("rope_parameters." key, to, "=rope_scaling." key)
 
-static const ImportRow llama[] = {LLAMA_ROWS,
-                                  CONST("vocab_size", "vocab", "32000"),
-                                  CONST("max_position_embeddings", "context", "2048"),
-                                  CONST("intermediate_size", "d_ff", "11008"),
-                                  CONST("num_key_value_heads", "kv_heads", "=num_attention_heads"),
-                                  CONST("rms_norm_eps", "norm_eps", "1e-6"),
+static const ImportRow llama[] = {LLAMA_ROWS("32000", "2048", "11008", "=num_attention_heads"),
                                   CONST("attention_bias", "biased", "false"),
                                   CONST("attention_bias", "output_biased", NULL),
                                   MUST("mlp_bias", "false", "false"),
                                   END};
-static const ImportRow mistral[] = {LLAMA_ROWS,
-                                    CONST("vocab_size", "vocab", "32000"),
-                                    CONST("max_position_embeddings", "context", "131072"),
-                                    CONST("intermediate_size", "d_ff", "14336"),
-                                    CONST("num_key_value_heads", "kv_heads", "8"),
-                                    CONST("rms_norm_eps", "norm_eps", "1e-6"),
+static const ImportRow mistral[] = {LLAMA_ROWS("32000", "131072", "14336", "8"),
                                     MUST("sliding_window", "null", "4096"),
                                     END};
-static const ImportRow qwen2[] = {LLAMA_ROWS,
-                                  CONST("vocab_size", "vocab", "151936"),
-                                  CONST("max_position_embeddings", "context", "32768"),
-                                  CONST("intermediate_size", "d_ff", "22016"),
-                                  CONST("num_key_value_heads", "kv_heads", "32"),
-                                  CONST("rms_norm_eps", "norm_eps", "1e-6"),
+static const ImportRow qwen2[] = {LLAMA_ROWS("151936", "32768", "22016", "32"),
                                   FLAG("model_type", "biased", "\"qwen2\"", NULL),
                                   MUST("use_sliding_window", "false", "false"),
                                   END};
