@@ -18,7 +18,7 @@
 #include "runtime/blas/openblas.h"
 #include "runtime/exec/gemm.h"
 #include "runtime/exec/memory.h"
-#include "runtime/exec/workspace.h"
+#include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
 
 #include <cblas.h>

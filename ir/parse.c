@@ -5,7 +5,6 @@
  * After a mistake it goes on at the next line, so that one run tells several. */
 #include "ir/parser.h"
 #include "ir/text.h"
-#include "ir/words.h"
 
 #include <inttypes.h>
 #include <string.h>

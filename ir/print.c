@@ -3,7 +3,16 @@
 #include "ir/text.h"
 
 #include "base/scan.h"
-#include "ir/words.h"
+
+const char *const tir_roles[PARAM_ROLES] = {
+#define ROLE(NAME, word) #word,
+#include "base/params.def"
+};
+
+const InitWord tir_inits[INIT_COUNT] = {
+#define INIT(NAME, word, numbers, ...) {#word, numbers},
+#include "base/params.def"
+};
 
 static void print_symbol(const Module *module, int symbol, Text *out)
 {

@@ -22,4 +22,14 @@ Module *ir_parse(Arena *arena, Diagnostics *diags, const Source *source);
  * regions of the right form. Reports the op, the rule and the types. */
 bool ir_verify(const Module *module, Diagnostics *diags);
 
+/* Words that are not those of ops and attributes: of ParamInfo's role and init. */
+extern const char *const tir_roles[PARAM_ROLES];
+
+/* numbers: how many of ParamInfo's a and b follow in brackets. */
+typedef struct InitWord {
+    const char *name;
+    int numbers;
+} InitWord;
+extern const InitWord tir_inits[INIT_COUNT];
+
 #endif

@@ -26,7 +26,7 @@
  * stays as it is. */
 #include "passes/clone.h"
 #include "passes/expand.h"
-#include "passes/params.h"
+#include "passes/prepack.h"
 
 bool pass_precision(Function *function, PassContext *context);
 

@@ -3,7 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/endings.h"
 #include "codegen/loop/text/text.h"
-#include "driver/session/device.h"
+#include "driver/session/session.h"
 #include "inspect/inspect.h"
 #include "ir/text.h"
 

@@ -79,7 +79,7 @@ typedef struct Emit {
     LoValue *random_rows; /* by random number: words of this row, or NULL */
 } Emit;
 
-/* ---- words.c ---- */
+/* ---- element types, and code at the entry (value.c) ---- */
 void emit_at_entry(Emit *e); /* the builder goes there, until lo_resume */
 LoValue val_and(Emit *e, LoValue a, LoValue b); /* of i1; a missing one is true */
 /* Element types in registers and in memory: a bool is i1 and i8; bf16 is an f32 that

@@ -6,7 +6,7 @@
 
 #include "base/element.h"
 #include "base/file.h"
-#include "driver/ports/positions.h"
+#include "driver/ports/ports.h"
 
 #include <inttypes.h>
 #include <string.h>

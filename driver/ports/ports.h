@@ -41,4 +41,14 @@ IdRange ports_ids(const Module *module, const Op *input);
  * number. */
 int64_t ports_vocabulary(const Module *module, const ModelPorts *ports, const char *input);
 
+/* PositionTable: the rows that positions of a dimension may reach; `name`: the param's. length 0: there
+ * is none, and any length will do. */
+typedef struct PositionTable {
+    int64_t length;
+    const char *name;
+} PositionTable;
+
+/* The shortest one that positions along the dimension of this name are looked up in; of NULL, along any. */
+PositionTable position_table(const Module *module, const char *dimension);
+
 #endif

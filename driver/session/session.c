@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "codegen/c/opencl.h"
 #include "driver/ports/patterns.h"
 #include "driver/ports/ports.h"
-#include "driver/ports/positions.h"
 #include "driver/session/tuning.h"
 
 #include <string.h>
@@ -242,4 +242,18 @@ Function *session_function(Session *session, const char *name)
         return alignment_function(session);
     OptimizerSpec optimizer = session_optimizer(session);
     return derive_function(module, which, &optimizer);
+}
+
+/* ---- programs for OpenCL devices ---- */
+
+void device_passes(Job *job)
+{
+    if (!job->passes)
+        job->passes = OPENCL_PASSES;
+}
+
+bool device_program(Session *session, Function *function, TfcDeviceCode *out)
+{
+    return session_lower(session, function, NULL) &&
+           opencl_program(function, session->job->arena, out, &session->job->diags);
 }

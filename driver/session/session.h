@@ -6,6 +6,7 @@
 #include "codegen/codegen.h"
 #include "driver/session/memory.h"
 #include "frontend/frontend.h"
+#include "runtime/exec/device.h"
 #include "runtime/exec/exec.h"
 
 typedef struct SessionOptions {
@@ -68,5 +69,11 @@ bool session_choice(Job *job, TfcChoice *choice);
 const char *setting_value(const TextList *list, const char *name);
 /* "NAME=VALUE" split into settings; false (with an error) where there is no "=". */
 bool session_settings(Job *job, const TextList *list, Setting **settings, int *n);
+
+/* Of a program for an OpenCL device: passes that make regions for which a device has no kernels are left out, unless the
+ * job says which run. */
+void device_passes(Job *job);
+/* Lowers the function for a device; the code lives in the job's arena. False after errors. */
+bool device_program(Session *session, Function *function, TfcDeviceCode *out);
 
 #endif

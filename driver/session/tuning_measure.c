@@ -9,7 +9,7 @@
 #include "runtime/blas/openblas.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"
-#include "runtime/exec/workspace.h"
+#include "runtime/exec/per_thread.h"
 
 #include <stdlib.h>
 #include <string.h>

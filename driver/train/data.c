@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/train/data.h"
 
-#include "driver/ports/positions.h"
+#include "driver/ports/ports.h"
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
 

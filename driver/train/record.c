@@ -10,7 +10,6 @@
 #include "driver/train/best.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
-#include "ir/words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Finding the inputs of a program, and its dimensions from their shapes. */
 #include "driver/values/tensors.h"
 
-#include "driver/ports/positions.h"
+#include "driver/ports/ports.h"
 #include "frontend/frontend.h"
 
 #include <inttypes.h>

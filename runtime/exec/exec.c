@@ -1,8 +1,11 @@
 /* Executors: making them, and telling them a batch's shape, inputs and outputs. */
+#include "base/limits.h"
+#include "base/team.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,4 +240,23 @@ void exec_set_rng(Exec *exec, uint64_t seed, uint64_t step)
     exec->rng[1] = (uint32_t)(seed >> 32);
     exec->rng[2] = (uint32_t)step;
     exec->rng[3] = (uint32_t)(step >> 32);
+}
+
+/* ---- how many threads the parallel loops use ---- */
+
+static _Atomic int threads; /* 0: not set yet */
+
+void exec_set_threads(int n)
+{
+    n = n < 1 ? 1 : n > LIMIT_threads ? LIMIT_threads : n;
+    atomic_store_explicit(&threads, n, memory_order_relaxed);
+}
+
+int exec_threads(void)
+{
+    int n = atomic_load_explicit(&threads, memory_order_relaxed);
+    if (n)
+        return n;
+    exec_set_threads(team_default());
+    return atomic_load_explicit(&threads, memory_order_relaxed);
 }

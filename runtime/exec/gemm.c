@@ -3,8 +3,8 @@
 
 #include "runtime/exec/choice.h"
 #include "runtime/exec/gemm_tasks.h"
+#include "runtime/exec/per_thread.h"
 #include "runtime/exec/size.h"
-#include "runtime/exec/workspace.h"
 #include "runtime/product/product_pack.h"
 
 #include <assert.h>

@@ -1,8 +1,12 @@
-/* A key of POSIX threads a kind; see per_thread.h. */
+/* A key of POSIX threads a kind; and one workspace a thread, made when the thread first multiplies. */
+#define _DEFAULT_SOURCE
 #include "runtime/exec/per_thread.h"
 
-#include <stddef.h>
+#include "runtime/exec/program.h"
+
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 static bool make_key(PerThread *kind)
 {
@@ -25,3 +29,24 @@ void *per_thread(PerThread *kind, void *make(void))
     free(memory);
     return NULL;
 }
+
+/* ---- workspaces ---- */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static void *make_workspace(void)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, HUGE_PAGE, HUGE_PAGE))
+        return NULL;
+    madvise(memory, HUGE_PAGE, MADV_HUGEPAGE); /* advice: refusing it changes nothing */
+    return memset(memory, 0, TFC_GEMM_WORKSPACE);
+}
+
+void *workspace_here(void)
+{
+    static PerThread workspaces = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    return per_thread(&workspaces, make_workspace);
+}
+
+bool workspace_ready(void) { return workspace_here() != NULL; }

@@ -3,7 +3,7 @@
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 #include "runtime/exec/trace_state.h"
-#include "runtime/exec/workspace.h"
+#include "runtime/exec/per_thread.h"
 
 #include <assert.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "base/cpu.h"
 #include "codegen/codegen.h"
 #include "ir/text.h"
-#include "runtime/exec/workspace.h"
+#include "runtime/exec/per_thread.h"
 #include "runtime/product/product_pack.h"
 #include "tests/codegen/tile_loops.h"
 

@@ -6,7 +6,7 @@
 #include "tests/model/batches.h"
 
 #include "driver/run/weights.h"
-#include "driver/session/device.h"
+#include "driver/session/session.h"
 #include "tests/opencl/run.h"
 
 #include <math.h>
