@@ -62,26 +62,3 @@ bool layout_reshape_is_view(const Module *module, const Type *from, const Type *
             return false;
     return true;
 }
-
-bool layout_transpose_is_view(const Module *module, const Type *from, const int *perm)
-{
-    Type to = *from;
-    for (int i = 0; i < from->rank; i++)
-        to.dims[i] = from->dims[perm[i]];
-    Layout a = layout_of(module, from), b = layout_of(module, &to);
-    int order[MAX_RANK], n = 0;
-    if (layout_is_packed(&a) != layout_is_packed(&b))
-        return false;
-    for (int i = 0; i < b.n; i++) {
-        if (b.axes[i].batch_dim >= 0 &&
-            (perm[b.axes[i].dim] != a.axes[0].dim || perm[b.axes[i].batch_dim] != a.axes[0].batch_dim))
-            return false;
-        if (!dim_is_one(b.axes[i].extent))
-            order[n++] = perm[b.axes[i].dim];
-    }
-    int m = 0;
-    for (int i = 0; i < a.n; i++)
-        if (!dim_is_one(a.axes[i].extent) && order[m++] != a.axes[i].dim)
-            return false;
-    return true;
-}

@@ -49,8 +49,7 @@ static inline bool same_lead(Lead a, Lead b)
     return a.dim && a.dim == b.dim && a.batch == b.batch;
 }
 
-/* Whether a transpose or reshape from one type to the other moves no element. */
+/* Whether a reshape from one type to the other moves no element. */
 bool layout_reshape_is_view(const Module *module, const Type *from, const Type *to);
-bool layout_transpose_is_view(const Module *module, const Type *from, const int *perm);
 
 #endif

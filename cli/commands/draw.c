@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POSITIONS = 64, TOKENS = 12, MOST_POINTS = 2000 };
+enum { POSITIONS = 64, TOKENS = 12 };
 
 typedef struct Draw {
     Common common;

@@ -55,8 +55,8 @@ typedef struct Prepared {
     VEC(PreparedShard) shards; /* at least one */
 } Prepared;
 
-/* Rows of a window, where nobody says otherwise; tokens of both sides a row. */
-enum { WINDOW_ROWS = 1 << 20, WINDOW_TOKENS = 32 };
+/* Tokens of both sides a row of a window, at most. */
+enum { WINDOW_TOKENS = 32 };
 
 /* Whether the folder has a prepared.json. */
 bool is_prepared(const char *folder);

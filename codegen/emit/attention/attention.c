@@ -20,7 +20,6 @@
 
 /* ---- levels ---- */
 
-typedef void (*UseProduct)(Attention *a, const TileProduct *p, LoValue accumulate);
 
 static void use_columns(Attention *a, const TileProduct *p, LoValue accumulate)
 {
