@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "cli/options/decoding.h"
 #include "driver/ports/ports.h"
-#include "driver/values/lengths.h"
+#include "driver/values/synthetic.h"
 #include "runtime/exec/trace.h"
 
 typedef struct Bench {

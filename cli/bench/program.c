@@ -4,7 +4,6 @@
 #include "cli/progress.h"
 #include "driver/run/inference.h"
 #include "driver/run/weights.h"
-#include "driver/values/synthetic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,10 +19,7 @@ static double count_tokens(Inputs *inputs, const Module *module)
     const Feed feed = feed_of(module, &ports);
     const char *name = feed.target_dim ? feed.target_dim : feed.source_dim;
     const BoundDim *dim = name ? binding_dim(&inputs->binding, name) : NULL;
-    double tokens = 0;
-    for (int64_t b = 0; dim && b < dim->n; b++)
-        tokens += dim->length[b];
-    return tokens;
+    return dim && dim->length ? (double)bound_total(dim) : 0;
 }
 
 /* The inputs there are: the batches given, or the largest shape and those of --shapes. */
@@ -88,10 +84,7 @@ static bool reserve(Arena *arena, const TfcProgram *program, Exec *exec, Inputs 
             const BoundDim *bound = binding_dim(&all[i].binding, program->dims[d].name);
             if (!bound)
                 continue; /* tensors_bind will tell */
-            ExecDim *dim = &dims[i * program->n_dims + d];
-            *dim = (ExecDim){bound->extent, bound->length ? 0 : bound->extent};
-            for (int64_t b = 0; b < bound->n; b++)
-                dim->total += bound->length[b];
+            dims[i * program->n_dims + d] = (ExecDim){bound->extent, bound_total(bound)};
         }
     return exec_reserve(exec, dims, n);
 }
@@ -108,13 +101,10 @@ static void limit_memory(Session *session, const Bench *o, Inputs *all, int64_t 
         dims[d].name = module->symbols.data[d].name;
         for (int64_t i = 0; i < n; i++) {
             const BoundDim *bound = binding_dim(&all[i].binding, dims[d].name);
-            int64_t total = bound && !bound->length ? bound->extent : 0;
-            for (int64_t b = 0; bound && bound->length && b < bound->n; b++)
-                total += bound->length[b];
             if (bound && bound->extent > dims[d].extent)
                 dims[d].extent = bound->extent;
-            if (total > dims[d].total)
-                dims[d].total = total;
+            if (bound && bound_total(bound) > dims[d].total)
+                dims[d].total = bound_total(bound);
         }
     }
     session->options.memory =

@@ -1,7 +1,6 @@
 /* A project's data: the user's text cut into what trains, validates and tests. */
 #include "base/file.h"
 #include "driver/corpus/survey/digest.h"
-#include "driver/corpus/survey/line_hashes.h"
 #include "driver/corpus/survey/raw_text.h"
 #include "driver/project/project.h"
 

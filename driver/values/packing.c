@@ -15,6 +15,14 @@ BoundDim *binding_dim(Binding *binding, const char *name)
     return NULL;
 }
 
+int64_t bound_total(const BoundDim *dim)
+{
+    int64_t total = dim->length ? 0 : dim->extent;
+    for (int64_t b = 0; b < dim->n; b++)
+        total += dim->length[b];
+    return total;
+}
+
 const char *binding_path(const Binding *binding)
 {
     return binding->file ? binding->file->path : "made input";
@@ -60,8 +68,7 @@ static Place place_of(Binding *binding, const TfcProgram *program, const TfcShap
         if (p.tokens < 0) {
             p.tokens = i;
             p.batch = p.ragged_batch[i];
-            for (int64_t b = 0; b < bound->n; b++)
-                total += bound->length[b];
+            total = bound_total(bound);
         }
     }
     int64_t stride = 1;

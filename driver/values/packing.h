@@ -36,6 +36,8 @@ StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPo
                         const void *data);
 /* NULL: the dimension is not bound. */
 BoundDim *binding_dim(Binding *binding, const char *name);
+/* Of all rows: the sum of a ragged one's lengths, else its extent. */
+int64_t bound_total(const BoundDim *dim);
 /* What messages call the file. */
 const char *binding_path(const Binding *binding);
 

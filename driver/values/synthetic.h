@@ -3,8 +3,13 @@
 #define DRIVER_VALUES_SYNTHETIC_H
 
 #include "driver/ports/ports.h"
-#include "driver/values/lengths.h"
 #include "driver/values/tensors.h"
+
+/* BatchLengths: a batch of given lengths. */
+typedef struct BatchLengths {
+    int64_t n; /* sentences, at least 1 */
+    int32_t *source, *target; /* at least 1 each; in the job's arena */
+} BatchLengths;
 
 typedef struct SyntheticOptions {
     int64_t batch;               /* size of every dimension that is not ragged */
@@ -14,6 +19,10 @@ typedef struct SyntheticOptions {
     const BatchLengths *lengths; /* the length of each sentence instead; NULL: none are given */
     uint64_t seed;
 } SyntheticOptions;
+
+/* Batches of tfc bench --lengths: a line a batch, on it SOURCE:TARGET for each sentence ("12:14 9:10").
+How many batches there are, and *batches in the job's arena; 0 after an error. */
+int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor (and NAME.lengths) to binding->made for each input of the model:
  * tokens below the vocabulary, other numbers in [-1, 1); binds the dimensions. */

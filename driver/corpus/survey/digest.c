@@ -1,4 +1,4 @@
-/* Normal forms of lines. */
+/* Normal forms of lines, and a table of their hashes, open addressing. */
 #include "driver/corpus/survey/digest.h"
 
 #include "base/map.h"
@@ -44,4 +44,71 @@ void digest_free(Digest *digest)
 {
     token_text_free(&digest->clean);
     token_text_free(&digest->normal);
+}
+
+/* ---- hashes seen ---- */
+
+static size_t find_slot(const LineHashes *h, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (h->capacity - 1);
+    while (h->keys[i] && h->keys[i] != key)
+        i = (i + 1) & (h->capacity - 1);
+    return i;
+}
+
+static void grow(LineHashes *h)
+{
+    LineHashes larger = {.count = h->count, .capacity = h->capacity ? 2 * h->capacity : 1024};
+    larger.keys = calloc(larger.capacity, sizeof *larger.keys);
+    larger.lines = calloc(larger.capacity, sizeof *larger.lines);
+    if (!larger.keys || !larger.lines)
+        abort();
+    for (size_t i = 0; i < h->capacity; i++) {
+        if (!h->keys[i])
+            continue;
+        size_t slot = find_slot(&larger, h->keys[i]);
+        larger.keys[slot] = h->keys[i];
+        larger.lines[slot] = h->lines[i];
+    }
+    line_hashes_free(h);
+    *h = larger;
+}
+
+int64_t line_hashes_add(LineHashes *h, uint64_t hash, int64_t line)
+{
+    hash += !hash;
+    if (h->count * 4 >= h->capacity * 3)
+        grow(h);
+    size_t i = find_slot(h, hash);
+    if (h->keys[i])
+        return llabs(h->lines[i]);
+    h->keys[i] = hash;
+    h->lines[i] = line;
+    h->count++;
+    return 0;
+}
+
+int64_t line_hashes_find(LineHashes *h, uint64_t hash, bool mark)
+{
+    hash += !hash;
+    size_t i = h->capacity ? find_slot(h, hash) : 0;
+    if (!h->capacity || !h->keys[i])
+        return 0;
+    int64_t line = llabs(h->lines[i]);
+    if (mark)
+        h->lines[i] = -line;
+    return line;
+}
+
+bool line_hashes_is_marked(const LineHashes *h, uint64_t hash)
+{
+    hash += !hash;
+    return h->capacity && h->lines[find_slot(h, hash)] < 0;
+}
+
+void line_hashes_free(LineHashes *h)
+{
+    free(h->keys);
+    free(h->lines);
+    *h = (LineHashes){0};
 }

@@ -5,7 +5,7 @@
 #include "driver/corpus/survey/coverage.h"
 #include "driver/corpus/survey/encoding.h"
 #include "driver/corpus/survey/findings.h"
-#include "driver/corpus/survey/line_hashes.h"
+#include "driver/corpus/survey/digest.h"
 #include "driver/corpus/survey/shift.h"
 #include "driver/corpus/survey/side_model.h"
 
